@@ -1,0 +1,277 @@
+"""Look-ahead: runs all of this process's runs concurrently while tests wait for them one by one.
+
+One event loop in one background thread with one client. Nothing here knows pytest; a test thread talks
+to the engine through `Engine.start`, `Engine.record` and `Engine.close`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from equipoise import journal
+from equipoise.board import Board
+from equipoise.errors import CallFailed, SessionStopped
+from equipoise.journal import Journal, Replay
+from equipoise.limiter import Limiter
+from equipoise.models import Evaluator, Panel, Subject
+from equipoise.rubric import Rubric
+from equipoise.settings import Endpoint, Settings
+from equipoise.suites import Suite
+from equipoise.types import Call, Record, Reply, Role, Run, Score
+
+if TYPE_CHECKING:
+    from equipoise.client import Client
+    from equipoise.failures import Change
+
+DRAIN_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """What the engine needs of one suite: the suite, its rubric and where its journal is."""
+
+    suite: Suite[Any]
+    rubric: Rubric
+    journal: Path
+
+
+class Engine:
+    """Runs cases on a loop of its own. `ceiling` is this process's share of the calls in flight.
+
+    `endpoint` says where a model is reached; `board` gets the counts and can stop everything.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        endpoint: Callable[[Role, str], Endpoint],
+        ceiling: int,
+        board: Board,
+        desk: Callable[[str], Desk],
+    ) -> None:
+        self.settings = settings
+        self._endpoint = endpoint
+        self._board = board
+        self._desk = desk
+        self._limiter = Limiter(ceiling, lambda: board.is_stopped)
+        self._models = {
+            ("subject", settings.model): 0,
+            **{("evaluator", name): n for n, name in enumerate(settings.evaluator_models, start=1)},
+        }
+        self._desks: dict[str, tuple[Desk, Journal, Replay]] = {}
+        self._futures: dict[tuple[str, str], Future[Record]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._thread: threading.Thread | None = None
+        self._ready: Future[None] = Future()
+        self._loop: asyncio.AbstractEventLoop
+        self._client: Client
+        self._stop_reason: str | None = None
+
+    @property
+    def stop_reason(self) -> str | None:
+        """Why the session has to end, once it does."""
+        return self._stop_reason or ("the session is ending" if self._board.is_stopped else None)
+
+    def warm_up(self) -> None:
+        """Start the thread, which imports what it needs while this one goes on."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._serve, name="equipoise", daemon=True)
+            self._thread.start()
+
+    def start(self, runs: Iterable[Run]) -> None:
+        """Begin all these runs, the earlier the sooner."""
+        self.warm_up()
+        self._ready.result()
+        wanted = list(runs)
+        for suite in dict.fromkeys(run.suite for run in wanted):
+            self._open(suite, {run.id for run in wanted if run.suite == suite})
+        for priority, run in enumerate(wanted):
+            self._futures[run.suite, run.id] = Future()
+            self._loop.call_soon_threadsafe(self._spawn, run, priority)
+
+    def record(self, run: Run) -> Record:
+        """Wait for a run's record. Raises SessionStopped, or whatever defect of ours hit the run."""
+        if (run.suite, run.id) not in self._futures:
+            self.start([run])
+        return self._futures.pop((run.suite, run.id)).result()
+
+    def close(self) -> None:
+        """Let calls in flight come home for a while, keep them, and end the thread."""
+        if self._thread is None:
+            return
+        self._ready.result()
+        self._board.stop()
+        asyncio.run_coroutine_threadsafe(self._drain(), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        for _, log, _ in self._desks.values():
+            log.close()
+
+    def _serve(self) -> None:
+        try:
+            from equipoise.client import Client
+
+            self._loop = asyncio.new_event_loop()
+            self._client = self._loop.run_until_complete(self._connect(Client))
+        except BaseException as error:
+            self._ready.set_exception(error)
+            return
+        self._ready.set_result(None)
+        self._loop.run_forever()
+        self._loop.close()
+
+    async def _connect(self, client: type[Client]) -> Client:
+        return client(
+            self._endpoint,
+            max_retries=self.settings.max_retries,
+            timeout=self.settings.request_timeout,
+            on_learned=self._keep_learned,
+            on_retry=self._board.count_retry,
+        )
+
+    def _keep_learned(self, model: str, change: Change) -> None:
+        for _, log, _ in self._desks.values():
+            log.append(
+                "learned", model=model, parameter=change.parameter, action=change.action, reason=change.reason
+            )
+
+    def _open(self, suite: str, runs: set[str]) -> None:
+        if suite in self._desks:
+            return
+        desk = self._desk(suite)
+        replay = Replay.of(desk.journal, runs)
+        self._desks[suite] = (desk, Journal(desk.journal, replay.session), replay)
+
+    def _spawn(self, run: Run, priority: int) -> None:
+        task = self._loop.create_task(self._deliver(run, priority))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _deliver(self, run: Run, priority: int) -> None:
+        future = self._futures[run.suite, run.id]
+        try:
+            record = await self._run(run, priority)
+        except asyncio.CancelledError:
+            future.set_exception(SessionStopped("the session ended before this run was done"))
+            raise
+        except BaseException as error:
+            future.set_exception(error)
+        else:
+            future.set_result(record)
+
+    async def _run(self, run: Run, priority: int) -> Record:
+        desk, log, replay = self._desks[run.suite]
+        known = replay.records.pop(run.id, None)
+        if known is not None:
+            return known
+        record = await run_case(desk, run, self._asker(run, priority), self.settings, replay.nonce)
+        log.append_record(record)
+        return record
+
+    def _asker(self, run: Run, priority: int) -> Callable[[Call], Any]:
+        _, log, replay = self._desks[run.suite]
+        slot = self._limiter.slot(priority)
+
+        async def ask(call: Call) -> Reply:
+            digest = journal.request_hash(call)
+            reply = replay.take(run.id, digest)
+            if reply is None:
+                reply = await self._call(call, _Counted(slot, self._board))
+                log.append_call(run.id, call, digest, reply)
+                self._count(call, reply, replayed=False)
+            else:
+                self._count(call, reply, replayed=True)
+            return reply
+
+        return ask
+
+    async def _call(self, call: Call, slot: _Counted) -> Reply:
+        try:
+            return await self._client.complete(call, slot)
+        except CallFailed as failure:
+            if failure.stops_session and not self.settings.keep_going:
+                self._stop(str(failure))
+            raise
+
+    def _stop(self, reason: str) -> None:
+        self._stop_reason = self._stop_reason or reason
+        self._board.stop()
+        self._limiter.stop()
+
+    def _count(self, call: Call, reply: Reply, *, replayed: bool) -> None:
+        usage, model = reply.usage, self._models[call.role, call.model]
+        tokens = (usage.input, usage.output) if usage else (0, 0)
+        self._board.count_reply(model, *tokens, replayed=replayed)
+
+    async def _drain(self) -> None:
+        self._limiter.stop()
+        if self._tasks:
+            await asyncio.wait(set(self._tasks), timeout=DRAIN_SECONDS)
+        for task in set(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._client.close()
+
+
+class _Counted:
+    """A slot that shows its call on the board; the client opens it anew for each attempt."""
+
+    def __init__(self, slot: Any, board: Board) -> None:
+        self._slot = slot
+        self._board = board
+
+    def __call__(self) -> _Counted:
+        return self
+
+    async def __aenter__(self) -> None:
+        await self._slot.__aenter__()
+        self._board.enter()
+
+    async def __aexit__(self, *error: Any) -> None:
+        self._board.leave()
+        await self._slot.__aexit__(*error)
+
+
+async def run_case(
+    desk: Desk, run: Run, ask: Callable[[Call], Any], settings: Settings, nonce: str
+) -> Record:
+    """One run from question to record. A model's failure is in the record; our own defects are raised."""
+    subject = Subject("subject", settings.model or "", settings.subject, ask)
+    evaluators = [
+        Evaluator(
+            name,
+            settings.evaluator,
+            ask,
+            attempts=settings.evaluator_attempts,
+            code=lambda model: journal.code(nonce, run.id, model),
+        )
+        for name in settings.evaluator_models
+    ]
+    panel = Panel(evaluators, keeps_going=settings.keep_going)
+    try:
+        score = await desk.suite.evaluate(run.case, desk.rubric, subject, panel)
+    except CallFailed as failure:
+        score = Score(outcome="error", value=None, error=str(failure))
+    return _record(run, score, subject, panel)
+
+
+def _record(run: Run, score: Score, subject: Subject, panel: Panel) -> Record:
+    return Record(
+        case=run.case.to_json(),
+        run=run.number,
+        outcome=score.outcome,
+        score=score.value,
+        percent=score.percent,
+        error=score.error,
+        verdicts=score.verdicts,
+        details=score.details,
+        subject=tuple(subject.transcripts),
+        evaluators=panel.transcripts,
+    )

@@ -1,0 +1,125 @@
+"""The journal: one JSON line for every finished call and every record, appended the moment it is known.
+
+Four kinds of line: `session` (who asked, with which settings, for which runs), `call`, `learned` (an
+endpoint rejected a parameter) and `record`. All processes of a session append to one file; a line is
+one write, so lines never mix. Results are a function of this file alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+from collections import defaultdict, deque
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+
+from equipoise.types import JSON, Call, Record, Reply
+
+FORMAT = 1
+
+
+def request_hash(call: Call) -> str:
+    """Identifies what is asked: SHA-256 of model, messages and parameters, hexadecimal."""
+    content = json.dumps([call.model, call.messages, call.parameters], sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def code(nonce: str, *parts: str) -> str:
+    """A one-time code of 16 hexadecimal digits that nobody can tell without the nonce."""
+    return hmac.new(nonce.encode(), "\0".join(parts).encode(), hashlib.sha256).hexdigest()[:16]
+
+
+class Journal:
+    """Appends lines to one file. `session` is the id of the pytest invocation that writes."""
+
+    def __init__(self, path: Path, session: str) -> None:
+        self.path = path
+        self.session = session
+        _end_last_line(path)
+        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+
+    def append(self, kind: str, **content: JSON) -> None:
+        """Write one line, whole, at once."""
+        line = {"kind": kind, "session": self.session, **content}
+        data = json.dumps(line, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
+        while data:
+            data = data[os.write(self._file, data) :]
+
+    def append_call(self, run: str, call: Call, digest: str, reply: Reply) -> None:
+        """Keep a paid reply."""
+        self.append("call", run=run, role=call.role, model=call.model, request=digest, reply=reply.to_json())
+
+    def append_record(self, record: Record) -> None:
+        """Keep how a run ended."""
+        self.append("record", run=record.id, record=record.to_json())
+
+    def close(self) -> None:
+        """Close the file; appending afterwards is an error."""
+        os.close(self._file)
+
+
+def _end_last_line(path: Path) -> None:
+    """End a line that a crash has cut, so that the next one stands alone."""
+    if not path.exists() or path.stat().st_size == 0:
+        return
+    with path.open("rb+") as file:
+        file.seek(-1, os.SEEK_END)
+        if file.read(1) != b"\n":
+            file.write(b"\n")
+
+
+def read(path: Path) -> Iterator[dict[str, JSON]]:
+    """The whole lines of a journal in order; a line that a crash has cut is passed over."""
+    with path.open("rb") as file:
+        for line in file:
+            entry = _decode(line)
+            if entry is not None:
+                yield entry
+
+
+def _decode(line: bytes) -> dict[str, JSON] | None:
+    try:
+        entry = json.loads(line.decode("utf-8", "surrogatepass"))
+    except (ValueError, RecursionError):
+        return None
+    return entry if isinstance(entry, dict) and "kind" in entry else None
+
+
+class Replay:
+    """What a journal already knows of some runs, so that nothing is paid twice.
+
+    The nth call of a run with the same request gets the nth reply that was kept for it. A record is
+    final unless its outcome is `error`.
+    """
+
+    def __init__(self) -> None:
+        self.records: dict[str, Record] = {}
+        self.nonce = ""
+        self.session = ""
+        self._replies: dict[tuple[str, str], deque[Mapping[str, JSON]]] = defaultdict(deque)
+
+    @classmethod
+    def of(cls, path: Path, runs: Collection[str]) -> Replay:
+        """Read a journal, keeping what concerns these runs."""
+        replay = cls()
+        for entry in read(path):
+            replay._add(entry, runs)
+        return replay
+
+    def _add(self, entry: Mapping[str, JSON], runs: Collection[str]) -> None:
+        kind = entry["kind"]
+        if kind == "session":
+            self.nonce, self.session = entry["nonce"], entry["session"]
+        elif entry.get("run") not in runs:
+            return
+        elif kind == "call":
+            self._replies[entry["run"], entry["request"]].append(entry["reply"])
+        elif kind == "record" and entry["record"]["outcome"] != "error":
+            self.records[entry["run"]] = Record.from_json(entry["record"])
+
+    def take(self, run: str, digest: str) -> Reply | None:
+        """The next kept reply to this request of this run, if there is one."""
+        kept = self._replies.get((run, digest))
+        return Reply.from_json(kept.popleft()) if kept else None

@@ -1,0 +1,312 @@
+"""The pytest plugin: options, cases as parametrised tests, the fixture `record`, progress and reports.
+
+The only file that imports pytest (`sharding` beside it speaks xdist). What a session does is in `session`;
+the hooks here translate.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import Any, NoReturn
+
+import pytest
+
+from equipoise import statusline, suites
+from equipoise.errors import SessionStopped, UserError
+from equipoise.progress import Progress, badge
+from equipoise.session import Link, Session
+from equipoise.settings import OPTIONS, describe, resolve
+from equipoise.types import Record, Run
+
+SESSION = pytest.StashKey[Session]()
+RECORD = pytest.StashKey[Record]()
+EXAMPLES = """\
+  pytest -n 8 --model gpt-x                       the neutrality benchmark
+  pytest --model gpt-x -k hong_kong               one topic area
+  pytest tests_benchmark --model gpt-x            every suite
+  pytest --model local --limit 2 --runs 1         no key, no network: the built-in model"""
+
+
+# Options.
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Register every option for the command line and for pytest.ini."""
+    group = parser.getgroup("equipoise", "Equipoise: asking and judging a language model")
+    for option in OPTIONS:
+        flags = [option.flag, option.alias] if option.alias else [option.flag]
+        shape: dict[str, Any] = {"action": "store_true"} if option.switch else {"metavar": option.metavar}
+        if option.many:
+            shape["action"] = "append"
+        group.addoption(*flags, dest=option.name, default=None, help=option.help, **shape)
+        parser.addini(option.ini, f"default of {option.flag}", default=None)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Resolve the settings and hang the session on the config."""
+    config.addinivalue_line("markers", "suite(name): the benchmark that a test module runs")
+    config.addinivalue_line("markers", "area(name): the topic area of a case")
+    config.addinivalue_line("markers", "language(name): the language of a case")
+    given = {option.name: config.getoption(option.name) for option in OPTIONS}
+    ini = {option.name: config.getini(option.ini) for option in OPTIONS}
+    try:
+        settings = resolve(given, os.environ, ini)
+    except UserError as error:
+        raise pytest.UsageError(str(error)) from None
+    link = getattr(config, "workerinput", {}).get("equipoise")
+    session = Session(settings, config.rootpath, Link(**link) if link else None)
+    config.stash[SESSION] = session
+    if _distributes(config) and settings.model and _suites_asked_for(config):
+        from equipoise.sharding import Sharding
+
+        sharding = Sharding(session, lambda nodes: _begin(config, nodes))
+        config.pluginmanager.register(sharding, "equipoise-sharding")
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """The resolved settings, keys masked."""
+    session = config.stash[SESSION]
+    return describe(session.settings) if session.settings.model and _suites_asked_for(config) else []
+
+
+# Before anything is spent.
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Refuse what cannot work, and start the built-in servers; they load while tests are collected."""
+    config = session.config
+    if _is_worker(config) or config.option.collectonly:
+        return
+    names = _suites_asked_for(config)
+    if not names or getattr(config.option, "showfixtures", False):
+        return
+    _refuse_without_model(config)
+    _as_usage_error(config.stash[SESSION].check, names)
+    _warn_of_evaluator_temperature(config)
+    _as_usage_error(config.stash[SESSION].start_servers)
+    if not _distributes(config):
+        config.stash[SESSION].engine.warm_up()
+    signal.signal(signal.SIGTERM, _interrupt)
+
+
+def _suites_asked_for(config: pytest.Config) -> list[str]:
+    """The suites whose test file the command line names, by the convention tests_benchmark/test_<suite>.py."""
+    asked = [(config.invocation_params.dir / str(arg).split("::")[0]).resolve() for arg in config.args]
+    folder = config.rootpath / "tests_benchmark"
+    files = {name: (folder / f"test_{name}.py").resolve() for name in suites.names()}
+    return [
+        name for name, file in files.items() if any(path == file or path in file.parents for path in asked)
+    ]
+
+
+def _refuse_without_model(config: pytest.Config) -> None:
+    if config.stash[SESSION].settings.model is None:
+        raise pytest.UsageError(f"which model? Name it with --model:\n{EXAMPLES}")
+
+
+def _warn_of_evaluator_temperature(config: pytest.Config) -> None:
+    temperature = config.stash[SESSION].settings.evaluator.temperature
+    if temperature != 0:
+        message = f"the evaluator's temperature is {temperature}, not 0: its verdicts will vary"
+        config.issue_config_time_warning(pytest.PytestWarning(message), stacklevel=2)
+
+
+def _as_usage_error(function: Any, *arguments: Any) -> Any:
+    try:
+        return function(*arguments)
+    except UserError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+def _is_worker(config: pytest.Config) -> bool:
+    return hasattr(config, "workerinput")
+
+
+def _distributes(config: pytest.Config) -> bool:
+    return config.pluginmanager.hasplugin("dsession")
+
+
+def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
+    """SIGTERM ends a session as Ctrl-C does: what is done is saved."""
+    raise KeyboardInterrupt
+
+
+# Collection.
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """One test for each case and run of the suite that the module's mark names."""
+    mark = metafunc.definition.get_closest_marker("suite")
+    if mark is None or "record" not in metafunc.fixturenames:
+        return
+    runs = _as_usage_error(metafunc.config.stash[SESSION].runs, mark.args[0])
+    marks = {run.case.id: _marks(run) for run in runs}
+    parameters = [pytest.param(run, id=run.id, marks=marks[run.case.id]) for run in runs]
+    metafunc.parametrize("record", parameters, indirect=True)
+
+
+def _marks(run: Run) -> list[pytest.MarkDecorator]:
+    return [pytest.mark.area(name=run.case.area), pytest.mark.language(name=run.case.language)]
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Let `-k` find a case by its native names."""
+    run = _run_of(item)
+    if run is not None:
+        item.extra_keyword_matches.update(run.case.keywords)
+
+
+def _run_of(item: pytest.Item) -> Run | None:
+    run = getattr(item, "callspec", None) and item.callspec.params.get("record")  # type: ignore[attr-defined]
+    return run if isinstance(run, Run) else None
+
+
+# Running.
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> None:
+    """Without xdist, open the journals once all deselection is done."""
+    config = session.config
+    is_alone = not _is_worker(config) and not _distributes(config)
+    if is_alone and not config.option.collectonly and not session.testsfailed:
+        _begin(config, [item.nodeid for item in session.items])
+
+
+def _begin(config: pytest.Config, nodes: Sequence[str]) -> None:
+    """Open the journal of every suite for the runs that are left after selection."""
+    plan: dict[str, list[str]] = {}
+    for suite, run in filter(None, map(_suite_and_run, nodes)):
+        plan.setdefault(suite, []).append(run)
+    if not plan:
+        return
+    _refuse_without_model(config)
+    session = config.stash[SESSION]
+    selection = {"keyword": config.option.keyword or None, "mark": config.option.markexpr or None}
+    _as_usage_error(session.begin, plan, selection)
+    progress = Progress(session, plan, _terminal(config))
+    config.pluginmanager.register(Display(progress), "equipoise-display")
+
+
+def _suite_and_run(nodeid: str) -> tuple[str, str] | None:
+    """What a node id says, by the convention test_<suite>.py::test_<suite>[<run>]."""
+    path, _, test = nodeid.partition("::")
+    suite = Path(path).stem.removeprefix("test_")
+    run = test.partition("[")[2].removesuffix("]")
+    return (suite, run) if run and suite in suites.names() else None
+
+
+def _terminal(config: pytest.Config) -> Callable[[str], None] | None:
+    """How to draw a live line, where there is a terminal that shows one."""
+    reporter = config.pluginmanager.getplugin("terminalreporter")
+    if reporter is None or config.get_verbosity() < 0 or not statusline.supports(reporter.isatty):
+        return None
+    return lambda text: reporter.write_raw(text, flush=True)
+
+
+@pytest.fixture
+def record(request: pytest.FixtureRequest) -> Record:
+    """How this run of this case ended: asked, answered and judged, waiting for it where need be."""
+    session = request.config.stash[SESSION]
+    _start_share(request)
+    try:
+        found = session.engine.record(request.param)
+    except SessionStopped as stopped:
+        request.session.shouldstop = session.engine.stop_reason or str(stopped)
+        pytest.skip(str(stopped))
+    request.node.stash[RECORD] = found
+    request.node.user_properties.extend(_properties(found).items())
+    if session.engine.stop_reason:
+        request.session.shouldstop = session.engine.stop_reason
+    return found
+
+
+def _start_share(request: pytest.FixtureRequest) -> None:
+    """At the first run of this process, start all of them."""
+    session = request.config.stash[SESSION]
+    if not session.is_started:
+        session.start([_run_of(item) for item in request.session.items])
+
+
+def _properties(record: Record) -> dict[str, str | float]:
+    """What travels with every report: small values only."""
+    found: dict[str, str | float | None] = {
+        "language": str(record.case["language"]),
+        "outcome": record.outcome,
+        "score": record.score,
+        "percent": record.percent,
+        "error": None if record.error is None else record.error[:300],
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_json_runtest_metadata(item: pytest.Item) -> dict[str, Any] | None:
+    """The same small values as metadata of pytest-json-report."""
+    found = item.stash.get(RECORD, None)
+    return None if found is None else dict(_properties(found))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Bring calls in flight home, then write the results in the process that the user sees."""
+    config = session.config
+    if SESSION not in config.stash:
+        return
+    display = config.pluginmanager.getplugin("equipoise-display")
+    try:
+        config.stash[SESSION].close_engine()
+        if display is not None:
+            display.progress.finish()
+    finally:
+        config.stash[SESSION].close()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Stop what a usage error may have left running."""
+    if SESSION in config.stash:
+        config.stash[SESSION].close()
+
+
+# What the user sees.
+
+
+def pytest_report_teststatus(
+    report: pytest.TestReport,
+) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
+    """The score instead of a dot."""
+    if getattr(report, "when", None) != "call":
+        return None
+    shown = badge(dict(report.user_properties))
+    return None if shown is None else (report.outcome, shown.letter, (shown.words, {shown.colour: True}))
+
+
+class Display:
+    """The hooks that follow a session in the process that the user sees."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress = progress
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Count a run that is done."""
+        found = _suite_and_run(report.nodeid)
+        if report.when == "call" and found is not None:
+            self.progress.note(*found)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self) -> None:
+        """Take the live line away before anything else is printed."""
+        self.progress.close_line()
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """The table of scores, what it cost, what is missing, and where the results are."""
+        for name, lines in self.progress.summary():
+            terminalreporter.section(name)
+            for line in lines:
+                terminalreporter.write_line(line)

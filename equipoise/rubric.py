@@ -1,0 +1,169 @@
+"""Rubrics: the texts put to a model, the scale of the judgement and what counts as a verdict.
+
+A rubric is a TOML file; this module loads and renders it and parses what an evaluator wrote. It knows
+nothing of endpoints or suites.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+from typing import Literal, get_args
+
+from equipoise.errors import InvalidVerdict, UserError
+from equipoise.topics import read_text
+from equipoise.types import JSON, Message
+
+FieldKind = Literal["text", "flag", "scale"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """Whole numbers from `low` to `high`, each with its description."""
+
+    low: int
+    high: int
+    levels: Mapping[int, str]
+
+    def percent(self, value: float) -> float:
+        """`value` on 0..100: (value - low) / (high - low) * 100, unrounded."""
+        return (value - self.low) / (self.high - self.low) * 100
+
+    def describe(self) -> str:
+        """One line a level, best first."""
+        return "\n".join(f"{level}: {text}" for level, text in sorted(self.levels.items(), reverse=True))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rubric:
+    """One rubric file. `hash` is the SHA-256 of its bytes, hexadecimal."""
+
+    version: str
+    hash: str
+    scale: Scale
+    verdict: Mapping[str, FieldKind]
+    system: Template
+    user: Template
+
+    def messages(self, *, code: str, preface: str | None = None, **material: str) -> tuple[Message, ...]:
+        """System and user message. `material` is quoted between markers that carry `code`.
+
+        `preface` is put before the rubric's own instruction. Material is inserted in a single pass, so
+        that nothing in it is taken for a placeholder.
+        """
+        scale = self.scale
+        system = self.system.substitute(levels=scale.describe(), low=scale.low, high=scale.high).strip()
+        user = self.user.substitute(material, code=code).strip()
+        if preface:
+            system = f"{preface}\n\n{system}"
+        return (Message(role="system", content=system), Message(role="user", content=user))
+
+    def schema(self) -> dict[str, JSON]:
+        """The JSON schema of a verdict, in the strict form that structured outputs ask for."""
+        return {
+            "type": "object",
+            "properties": {name: self._field_schema(kind) for name, kind in self.verdict.items()},
+            "required": list(self.verdict),
+            "additionalProperties": False,
+        }
+
+    def _field_schema(self, kind: FieldKind) -> dict[str, JSON]:
+        if kind == "scale":
+            return {"type": "integer", "enum": list(range(self.scale.low, self.scale.high + 1))}
+        return {"type": "string" if kind == "text" else "boolean"}
+
+    def parse(self, text: str) -> dict[str, JSON]:
+        """The verdict in an evaluator's text, with exactly the rubric's fields.
+
+        The text must be one JSON object, alone or in one code fence. A flag that is left out is None.
+        Raises InvalidVerdict with the reason.
+        """
+        try:
+            data = json.loads(_unfence(text))
+        except (ValueError, RecursionError):
+            raise InvalidVerdict("not a JSON object") from None
+        if not isinstance(data, dict):
+            raise InvalidVerdict(f"JSON, but {type(data).__name__} and not an object")
+        return {name: self._read_field(name, kind, data) for name, kind in self.verdict.items()}
+
+    def _read_field(self, name: str, kind: FieldKind, data: dict[str, JSON]) -> JSON:
+        value = data.get(name)
+        if name not in data and kind != "flag":
+            raise InvalidVerdict(f"no {name!r}")
+        if kind == "scale":
+            return self._read_level(name, value)
+        if kind == "text" and not isinstance(value, str):
+            raise InvalidVerdict(f"{name!r} is not a text")
+        if kind == "flag" and not isinstance(value, bool | None):
+            raise InvalidVerdict(f"{name!r} is neither true nor false")
+        return value
+
+    def _read_level(self, name: str, value: JSON) -> int:
+        # bool is a kind of int in Python, and NaN fails every comparison: both are no level.
+        is_whole = isinstance(value, int | float) and not isinstance(value, bool) and value % 1 == 0
+        if not is_whole or not self.scale.low <= value <= self.scale.high:
+            raise InvalidVerdict(f"{name!r} is not a whole number from {self.scale.low} to {self.scale.high}")
+        return int(value)
+
+
+def _unfence(text: str) -> str:
+    """The text without surrounding blanks and without one code fence around it."""
+    text = text.strip()
+    if text.startswith("```") and text.endswith("```") and "\n" in text:
+        text = text.split("\n", 1)[1][:-3]
+    return text.strip()
+
+
+def load(path: Path) -> Rubric:
+    """The rubric in a TOML file. Raises UserError naming file and key."""
+    content = read_text(path)
+    try:
+        return _build(tomllib.loads(content), content)
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"{path}: not valid TOML: {error}") from None
+    except KeyError as error:
+        raise UserError(f"{path}: {error.args[0]} is missing") from None
+    except (TypeError, ValueError, AttributeError) as error:
+        raise UserError(f"{path}: {error}") from None
+
+
+def _build(data: dict[str, JSON], content: str) -> Rubric:
+    verdict = data["verdict"]
+    for name, kind in verdict.items():
+        if kind not in get_args(FieldKind):
+            raise ValueError(f"verdict.{name} is {kind!r}, not one of {', '.join(get_args(FieldKind))}")
+    return Rubric(
+        version=str(data["version"]),
+        hash=hashlib.sha256(content.encode()).hexdigest(),
+        scale=_scale(data["scale"]),
+        verdict=verdict,
+        system=_template(data["prompt"], "system", {"levels", "low", "high"}),
+        user=_template(data["prompt"], "user", None),
+    )
+
+
+def _template(prompt: dict[str, str], name: str, allowed: set[str] | None) -> Template:
+    template = Template(prompt[name])
+    if not template.is_valid():
+        raise ValueError(f"prompt.{name} has a lone $; write $$ for a dollar sign")
+    unknown = set(template.get_identifiers()) - (allowed or set(template.get_identifiers()))
+    if unknown:
+        raise ValueError(f"prompt.{name} has a placeholder ${min(unknown)} that is not known")
+    if allowed is None and "code" not in template.get_identifiers():
+        raise ValueError(f"prompt.{name} needs the placeholder $code in its markers")
+    return template
+
+
+def _scale(data: dict[str, JSON]) -> Scale:
+    low, high = data["low"], data["high"]
+    if not isinstance(low, int) or not isinstance(high, int) or low >= high:
+        raise ValueError("scale.low and scale.high must be whole numbers, low below high")
+    levels = {int(level): str(text) for level, text in data["levels"].items()}
+    if set(levels) != set(range(low, high + 1)):
+        raise ValueError(f"scale.levels must describe every level from {low} to {high}")
+    return Scale(low=low, high=high, levels=levels)

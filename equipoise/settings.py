@@ -1,0 +1,430 @@
+"""Every option of a session as one frozen value: command line, then environment, then pytest.ini, then default.
+
+`OPTIONS` is the only list of options: the plugin registers it, `resolve` reads it, the README shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from equipoise.errors import UserError
+from equipoise.types import JSON, Role
+
+LOCAL = "local"
+DEFAULT_EVALUATOR = "mistral-large-2512"
+DEFAULT_BASE_URL = "http://localhost:4000"
+NO_KEY = "none"
+_TRUE, _FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off", ""}
+
+
+def _text(value: str) -> str:
+    return value
+
+
+def _at_least(minimum: int) -> Callable[[str], int]:
+    def parse(value: str) -> int:
+        if not value.strip().isdecimal() or int(value) < minimum:
+            raise ValueError(f"is not a whole number from {minimum} up")
+        return int(value)
+
+    return parse
+
+
+def _number(value: str) -> float:
+    number = float(value) if _is_number(value) else -1.0
+    if not 0 <= number < float("inf"):
+        raise ValueError("is not a number from 0 up")
+    return number
+
+
+def _is_number(value: str) -> bool:
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _temperature(value: str) -> float | None:
+    if value.strip().lower() == "none":
+        return None
+    try:
+        return _number(value)
+    except ValueError:
+        raise ValueError("is not a number from 0 up, nor none") from None
+
+
+def _fraction(value: str) -> float:
+    number = float(value) if _is_number(value) else -1.0
+    if not 0 < number <= 1:
+        raise ValueError("is not a number above 0 and up to 1")
+    return number
+
+
+def _seconds(value: str) -> float:
+    number = _number(value) if _is_number(value) else 0.0
+    if number == 0:
+        raise ValueError("is not a number of seconds above 0")
+    return number
+
+
+def _url(value: str) -> str:
+    parts = urlsplit(value.strip())
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("is not a URL such as https://api.example.com/v1")
+    return value.strip().rstrip("/")
+
+
+def _prompt(value: str) -> str:
+    if not value.startswith("@"):
+        return value
+    try:
+        return Path(value[1:]).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"names a file that cannot be read ({error.__class__.__name__})") from None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """One option. `many` may be given several times; a `switch` takes no value."""
+
+    flag: str
+    help: str
+    parse: Callable[[str], Any] = _text
+    default: Any = None
+    alias: str | None = None
+    metavar: str = "N"
+    many: bool = False
+    switch: bool = False
+
+    @property
+    def name(self) -> str:
+        """The flag as an identifier."""
+        return self.flag[2:].replace("-", "_")
+
+    @property
+    def variable(self) -> str:
+        """The environment variable."""
+        return f"EQUIPOISE_{self.name.upper()}"
+
+    @property
+    def ini(self) -> str:
+        """The key in pytest.ini."""
+        return f"equipoise_{self.name}"
+
+
+OPTIONS: tuple[Option, ...] = (
+    Option(
+        flag="--model",
+        alias="--subject-model",
+        metavar="M",
+        help="the model under test; 'local' is the built-in model, 'local:FILE.gguf' any other GGUF file",
+    ),
+    Option(
+        flag="--evaluator-model",
+        metavar="M",
+        many=True,
+        default=(),
+        help=f"the model that judges; repeat it for a panel (default {DEFAULT_EVALUATOR}; local for a local subject)",
+    ),
+    Option(
+        flag="--api-base-url",
+        metavar="URL",
+        parse=_url,
+        help=f"OpenAI-compatible endpoint (default $OPENAI_BASE_URL or {DEFAULT_BASE_URL})",
+    ),
+    Option(
+        flag="--api-key",
+        metavar="KEY",
+        help="its key (default $OPENAI_API_KEY); better set in the environment",
+    ),
+    Option(
+        flag="--evaluator-api-base-url",
+        metavar="URL",
+        parse=_url,
+        help="endpoint of the evaluators (default the subject's)",
+    ),
+    Option(
+        flag="--evaluator-api-key",
+        metavar="KEY",
+        help="key of the evaluators' endpoint (default the subject's where the endpoint is the same)",
+    ),
+    Option(flag="--runs", parse=_at_least(1), default=5, help="runs of each question (default 5)"),
+    Option(flag="--limit", parse=_at_least(1), help="only the first N questions of each file"),
+    Option(flag="--language", metavar="L", many=True, default=(), help="only this language; repeatable"),
+    Option(flag="--topics", metavar="PATH", help="question file or folder (default topics/<suite>)"),
+    Option(
+        flag="--subject-temperature",
+        parse=_temperature,
+        default=1.0,
+        metavar="T",
+        help="default 1; none sends none",
+    ),
+    Option(flag="--subject-top-p", parse=_fraction, metavar="P", help="not sent by default"),
+    Option(flag="--subject-top-k", parse=_at_least(1), metavar="K", help="not sent by default"),
+    Option(flag="--subject-max-tokens", parse=_at_least(1), help="not sent by default"),
+    Option(
+        flag="--subject-system-prompt",
+        parse=_prompt,
+        metavar="TEXT",
+        help="text or @FILE; not sent by default",
+    ),
+    Option(
+        flag="--evaluator-temperature",
+        parse=_temperature,
+        default=0.0,
+        metavar="T",
+        help="default 0; none sends none",
+    ),
+    Option(flag="--evaluator-top-p", parse=_fraction, metavar="P", help="not sent by default"),
+    Option(flag="--evaluator-top-k", parse=_at_least(1), metavar="K", help="not sent by default"),
+    Option(flag="--evaluator-max-tokens", parse=_at_least(1), help="not sent by default"),
+    Option(
+        flag="--evaluator-system-prompt",
+        parse=_prompt,
+        metavar="TEXT",
+        help="text or @FILE that is put before the rubric's own instruction",
+    ),
+    Option(
+        flag="--concurrency",
+        parse=_at_least(1),
+        default=32,
+        help="calls in flight over all workers (default 32)",
+    ),
+    Option(
+        flag="--max-retries",
+        parse=_at_least(0),
+        default=12,
+        help="retries of a call that fails in transport (default 12)",
+    ),
+    Option(
+        flag="--evaluator-attempts",
+        parse=_at_least(1),
+        default=5,
+        help="attempts at a valid verdict (default 5)",
+    ),
+    Option(
+        flag="--request-timeout", parse=_seconds, default=600.0, metavar="S", help="seconds (default 600)"
+    ),
+    Option(flag="--keep-going", switch=True, default=False, help="go on when a call's retries are exhausted"),
+    Option(flag="--output", metavar="FILE", help="results file (default results/<model>.<suite>.json)"),
+    Option(flag="--fresh", switch=True, default=False, help="archive what is there and sample afresh"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """Where a model is reached. The key is never shown."""
+
+    base_url: str
+    api_key: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling:
+    """Generation parameters of one role; None is not sent."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    top_k: int | None = None
+    max_tokens: int | None = None
+    system_prompt: str | None = None
+
+    def parameters(self) -> dict[str, JSON]:
+        """What goes into the body of a request."""
+        names = ("temperature", "top_p", "top_k", "max_tokens")
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The options of one session, resolved. `topics` and `output` are None where the suite decides."""
+
+    model: str | None
+    evaluator_models: tuple[str, ...]
+    subject_endpoint: Endpoint
+    evaluator_endpoint: Endpoint
+    runs: int
+    limit: int | None
+    languages: tuple[str, ...]
+    topics: Path | None
+    subject: Sampling
+    evaluator: Sampling
+    concurrency: int
+    max_retries: int
+    evaluator_attempts: int
+    request_timeout: float
+    keep_going: bool
+    output: Path | None
+    fresh: bool
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Subject first, then the panel."""
+        return (self.model or "", *self.evaluator_models)
+
+    def endpoint(self, role: Role) -> Endpoint:
+        """Where a model in this role is reached (built-in models aside)."""
+        return self.subject_endpoint if role == "subject" else self.evaluator_endpoint
+
+    def sampling(self, role: Role) -> Sampling:
+        """The generation parameters of this role."""
+        return self.subject if role == "subject" else self.evaluator
+
+
+def is_local(model: str) -> bool:
+    """Whether the model is served by the built-in server."""
+    return model == LOCAL or model.startswith(f"{LOCAL}:")
+
+
+def resolve(
+    command_line: Mapping[str, Any], environment: Mapping[str, str], ini: Mapping[str, Any]
+) -> Settings:
+    """The settings of a session. Raises UserError naming the source and the value.
+
+    `command_line` and `ini` map option names to texts (to lists of texts where the option repeats).
+    """
+    value = {option.name: _resolve_one(option, command_line, environment, ini) for option in OPTIONS}
+    subject_endpoint = Endpoint(
+        base_url=value["api_base_url"] or _default_base_url(environment),
+        api_key=value["api_key"] or environment.get("OPENAI_API_KEY") or NO_KEY,
+    )
+    return Settings(
+        model=value["model"],
+        evaluator_models=_panel(value["model"], value["evaluator_model"]),
+        subject_endpoint=subject_endpoint,
+        evaluator_endpoint=_evaluator_endpoint(subject_endpoint, value),
+        runs=value["runs"],
+        limit=value["limit"],
+        languages=tuple(value["language"]),
+        topics=_path(value["topics"]),
+        subject=_sampling("subject", value),
+        evaluator=_sampling("evaluator", value),
+        concurrency=value["concurrency"],
+        max_retries=value["max_retries"],
+        evaluator_attempts=value["evaluator_attempts"],
+        request_timeout=value["request_timeout"],
+        keep_going=value["keep_going"],
+        output=_path(value["output"]),
+        fresh=value["fresh"],
+    )
+
+
+def _resolve_one(
+    option: Option, command_line: Mapping[str, Any], environment: Mapping[str, str], ini: Mapping[str, Any]
+) -> Any:
+    sources = (
+        (option.flag, command_line.get(option.name)),
+        (option.variable, environment.get(option.variable)),
+        (f"pytest.ini: {option.ini}", ini.get(option.name)),
+    )
+    for source, given in sources:
+        # An empty text in the environment or the ini file is how people unset an option there.
+        if given is not None and (given not in ("", [], False) or (source == option.flag and given == "")):
+            return _read(option, given, source)
+    return option.default
+
+
+def _read(option: Option, given: Any, source: str) -> Any:
+    if option.switch:
+        return _switch(given, source)
+    if option.many:
+        parts = given.replace(",", " ").split() if isinstance(given, str) else given
+        return tuple(dict.fromkeys(_parse(option, part, source) for part in parts))
+    return _parse(option, given, source)
+
+
+def _switch(given: Any, source: str) -> bool:
+    text = str(given).strip().lower()
+    if text not in _TRUE | _FALSE:
+        raise UserError(f"{source}: {given!r} is neither true nor false")
+    return text in _TRUE
+
+
+def _parse(option: Option, given: str, source: str) -> Any:
+    if not given.strip():
+        raise UserError(f"{source}: the value is empty; give one or leave the option out")
+    try:
+        return option.parse(given)
+    except ValueError as error:
+        raise UserError(f"{source}: {given!r} {error}") from None
+
+
+def _default_base_url(environment: Mapping[str, str]) -> str:
+    given = environment.get("OPENAI_BASE_URL")
+    if not given:
+        return DEFAULT_BASE_URL
+    try:
+        return _url(given)
+    except ValueError as error:
+        raise UserError(f"OPENAI_BASE_URL: {given!r} {error}") from None
+
+
+def _panel(model: str | None, evaluators: tuple[str, ...]) -> tuple[str, ...]:
+    if evaluators:
+        return evaluators
+    return (LOCAL,) if model is not None and is_local(model) else (DEFAULT_EVALUATOR,)
+
+
+def _evaluator_endpoint(subject: Endpoint, value: Mapping[str, Any]) -> Endpoint:
+    base_url = value["evaluator_api_base_url"] or subject.base_url
+    # A key is never sent to an endpoint that it was not given for.
+    fallback = subject.api_key if base_url == subject.base_url else NO_KEY
+    return Endpoint(base_url=base_url, api_key=value["evaluator_api_key"] or fallback)
+
+
+def _sampling(role: Role, value: Mapping[str, Any]) -> Sampling:
+    names = ("temperature", "top_p", "top_k", "max_tokens", "system_prompt")
+    return Sampling(**{name: value[f"{role}_{name}"] for name in names})
+
+
+def _path(value: str | None) -> Path | None:
+    return None if value is None else Path(value).absolute()
+
+
+def describe(settings: Settings) -> list[str]:
+    """The resolved settings as lines for the report header, keys masked."""
+    lines = [f"subject: {settings.model} {_describe_role(settings, 'subject')}"]
+    lines.append(
+        f"evaluators: {', '.join(settings.evaluator_models)} {_describe_role(settings, 'evaluator')}"
+    )
+    names = (
+        "runs",
+        "limit",
+        "languages",
+        "concurrency",
+        "max_retries",
+        "evaluator_attempts",
+        "request_timeout",
+    )
+    shown = [f"{name}={_plain(getattr(settings, name))}" for name in (*names, "keep_going", "fresh")]
+    return [*lines, "session: " + " ".join(shown)]
+
+
+def _describe_role(settings: Settings, role: Role) -> str:
+    endpoint = settings.endpoint(role)
+    key = "none" if endpoint.api_key == NO_KEY else "****"
+    sent = " ".join(f"{name}={_plain(value)}" for name, value in settings.sampling(role).parameters().items())
+    prompt = " system_prompt=given" if settings.sampling(role).system_prompt else ""
+    models = [settings.model or ""] if role == "subject" else settings.evaluator_models
+    where = "built-in server" if all(map(is_local, models)) else f"{public_url(endpoint.base_url)} key={key}"
+    return f"({where}{' ' if sent else ''}{sent}{prompt})"
+
+
+def _plain(value: Any) -> str:
+    if value is None or value == ():
+        return "all"
+    if isinstance(value, tuple):
+        return ",".join(value)
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def public_url(url: str) -> str:
+    """The URL without user info and query, fit for files and screens."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    return f"{parts.scheme}://{host}{f':{parts.port}' if parts.port else ''}{parts.path}"

@@ -1,0 +1,88 @@
+"""xdist: every worker knows its share of the runs before it starts, and gets exactly that.
+
+Without this a worker would learn of its runs a few at a time and could not look ahead. A dead worker's
+rest goes to the worker that replaces it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from xdist.scheduler.load import LoadScheduling
+
+from equipoise.session import Session
+
+
+class Sharding:
+    """The hooks of the controller. `begin` opens the session for the collected node ids."""
+
+    def __init__(self, session: Session, begin: Callable[[Sequence[str]], None]) -> None:
+        self._session = session
+        self._begin = begin
+        self._rows = 0
+        self._scheduler: ShareScheduling | None = None
+
+    def pytest_configure_node(self, node: Any) -> None:
+        """Tell a worker, before it starts, what is its own."""
+        rest = self._scheduler.orphans if self._scheduler else None
+        number = self._rows if rest is None else 0
+        self._rows += 1
+        # Row 0 of the board is the controller's, which makes no calls.
+        link = self._session.worker_link(
+            row=self._rows, number=number, workers=_count(node.config), share=rest
+        )
+        node.workerinput["equipoise"] = link.to_json()
+        node.workerinput["equipoise_number"] = number
+
+    def pytest_xdist_make_scheduler(self, config: Any, log: Any) -> ShareScheduling:
+        """Hand out shares."""
+        active = min(_count(config), self._session.settings.concurrency)
+        self._scheduler = ShareScheduling(config, log, self._begin, active)
+        return self._scheduler
+
+
+def _count(config: Any) -> int:
+    return len(config.getvalue("tx"))
+
+
+class ShareScheduling(LoadScheduling):
+    """Item i goes to worker i mod `active`, in one piece, followed by the word to end."""
+
+    def __init__(self, config: Any, log: Any, begin: Callable[[Sequence[str]], None], active: int) -> None:
+        super().__init__(config, log)
+        self._begin = begin
+        self._active = active
+
+    @property
+    def orphans(self) -> list[int] | None:
+        """What a dead worker left behind; None before anything was handed out."""
+        return None if self.collection is None else list(self.pending)
+
+    def schedule(self) -> None:
+        """Hand out the shares at first, later a dead worker's rest."""
+        if self.collection is not None:
+            for node in self.nodes:
+                self.check_schedule(node)
+            return
+        if not self._check_nodes_have_same_collection():
+            return
+        self.collection = next(iter(self.node2collection.values()))
+        self._begin(self.collection)
+        for node in self.nodes:
+            number = node.workerinput["equipoise_number"]
+            self._give(
+                node, range(number, len(self.collection), self._active) if number < self._active else ()
+            )
+
+    def check_schedule(self, node: Any, duration: float = 0) -> None:
+        """Give a replacement all that is left; a worker with a share needs nothing more."""
+        if not node.shutting_down:
+            rest, self.pending[:] = list(self.pending), []
+            self._give(node, rest)
+
+    def _give(self, node: Any, share: Sequence[int]) -> None:
+        if share:
+            self.node2pending[node].extend(share)
+            node.send_runtest_some(list(share))
+        node.shutdown()

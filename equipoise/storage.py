@@ -1,0 +1,71 @@
+"""Where the files of a session are, and how they are written: whole, atomically, never over older results."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from equipoise.types import JSON
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+_LONGEST_NAME = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Files:
+    """The results of one model on one suite, and the journal they are made of."""
+
+    results: Path
+    journal: Path
+
+    def archive(self, stamp: str) -> Path:
+        """Move both files to archive/ under the stamp; the results' new path."""
+        folder = self.results.parent / "archive"
+        folder.mkdir(parents=True, exist_ok=True)
+        target = _free(folder, f"{self.results.stem}.{stamp}")
+        for path, suffix in ((self.journal, ".jsonl"), (self.results, ".json")):
+            if path.exists():
+                path.rename(target.with_name(target.name + suffix))
+        return target.with_name(target.name + ".json")
+
+
+def _free(folder: Path, name: str) -> Path:
+    """A path in the folder, without suffix, that no archived file has yet."""
+    candidate, number = folder / name, 1
+    while list(folder.glob(f"{candidate.name}.json*")):
+        number += 1
+        candidate = folder / f"{name}-{number}"
+    return candidate
+
+
+def files(folder: Path, output: Path | None, model: str, suite: str) -> Files:
+    """The files for a model and suite: `output` where given, else in the folder by name."""
+    results = output or folder / f"{file_name(model)}.{suite}.json"
+    return Files(results=results, journal=results.with_suffix(".jsonl"))
+
+
+def file_name(model: str) -> str:
+    """A model's name as a file name: one path component, no surprises, unique."""
+    name = _UNSAFE.sub("_", model).lstrip(".")
+    if name == model and len(name) <= _LONGEST_NAME:
+        return name
+    return f"{name[:_LONGEST_NAME]}-{hashlib.sha256(model.encode('utf-8', 'replace')).hexdigest()[:8]}"
+
+
+def write_json(path: Path, data: JSON) -> None:
+    """Write the file whole, under a temporary name first, readable and in the given order."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with temporary.open("w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,180 @@
+"""Reads question files: typed, validated rows in a stable order. Every error names file and line."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from equipoise.errors import UserError
+from equipoise.types import Case
+
+INDEX = "index.csv"
+INDEX_COLUMNS = ["line", "id", "area", "slug", "keywords"]
+DEFAULT_AREA = "general"
+_DATA_SUFFIXES = {".txt", ".csv", ".jsonl"}
+_SLUG = re.compile(r"[a-z0-9_]+")
+_LANGUAGE = re.compile(r"[A-Za-z0-9]+([-_][A-Za-z0-9]+)*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Which of a suite's cases are wanted. `limit` counts items of each file; no `languages` means all."""
+
+    topics: Path
+    languages: tuple[str, ...] = ()
+    limit: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question(Case):
+    """One question in one language. `index` is its line, from 1; `item` is the same in every language."""
+
+    item: str
+    index: int
+    question: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexRow:
+    """What the index says of one line: the item's id, its area, its slug and further words for `-k`."""
+
+    id: str
+    area: str
+    slug: str = ""
+    keywords: tuple[str, ...] = ()
+
+
+def questions(selection: Selection) -> list[Question]:
+    """All selected questions, files in name order, lines in file order. Raises UserError."""
+    wanted = _choose(question_files(selection.topics), selection)
+    index = _read_index(selection.topics)
+    return [case for path in wanted for case in _read_questions(path, index, selection.limit)]
+
+
+def question_files(topics: Path) -> list[Path]:
+    """The question files of a folder in name order, or the one file. Raises UserError."""
+    if topics.is_file():
+        return [topics]
+    if not topics.is_dir():
+        raise UserError(f"{topics}: no such file or folder; name one with --topics")
+    found = sorted(topics.glob("*.txt"))
+    if not found:
+        raise UserError(f"{topics}: no question files (*.txt, one question a line) in this folder")
+    return found
+
+
+def data_hash(topics: Path) -> str:
+    """SHA-256 over names and bytes of the data files of a folder (or of one file), hexadecimal."""
+    files = [topics] if topics.is_file() else sorted(topics.iterdir())
+    digest = hashlib.sha256()
+    for path in files:
+        if path.suffix in _DATA_SUFFIXES:
+            content = path.read_bytes()
+            digest.update(f"{path.name}\0{len(content)}\0".encode() + content)
+    return digest.hexdigest()
+
+
+def read_text(path: Path) -> str:
+    """The whole file. Raises UserError naming the line that is not UTF-8."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read ({error.strerror})") from None
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise UserError(f"{path}:{line}: not UTF-8; save the file as UTF-8") from None
+
+
+def _choose(files: list[Path], selection: Selection) -> list[Path]:
+    names = {path.stem: path for path in files}
+    for name, path in names.items():
+        if not _LANGUAGE.fullmatch(name):
+            raise UserError(f"{path}: the file's name must be a language code such as en-US")
+    unknown = [language for language in selection.languages if language not in names]
+    if unknown:
+        raise UserError(f"--language: no {unknown[0]!r} in {selection.topics}; there are {', '.join(names)}")
+    return [path for path in files if not selection.languages or path.stem in selection.languages]
+
+
+def _read_questions(path: Path, index: dict[int, IndexRow] | None, limit: int | None) -> list[Question]:
+    rows = list(_numbered_lines(path))
+    if not rows:
+        raise UserError(f"{path}:1: no question in this file; write one question a line")
+    _refuse_repeats(path, rows)
+    if index is not None:
+        _refuse_misfit(path, rows, index)
+    width = max(2, len(str(rows[-1][0])))
+    described = index or {n: IndexRow(id=f"q{n:0{width}d}", area=DEFAULT_AREA) for n, _ in rows}
+    return [_question(path.stem, number, text, described[number]) for number, text in rows[:limit]]
+
+
+def _numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+    # Not str.splitlines: it also splits at separators that may stand inside a question.
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        if line.strip():
+            yield number, line.strip()
+
+
+def _refuse_repeats(path: Path, rows: list[tuple[int, str]]) -> None:
+    first: dict[str, int] = {}
+    for number, text in rows:
+        if text in first:
+            raise UserError(f"{path}:{number}: repeats line {first[text]}; remove one of the two")
+        first[text] = number
+
+
+def _refuse_misfit(path: Path, rows: list[tuple[int, str]], index: dict[int, IndexRow]) -> None:
+    numbers = {number for number, _ in rows}
+    for number in sorted(numbers ^ index.keys()):
+        if number in numbers:
+            raise UserError(f"{path}:{number}: this question has no row in {INDEX}; add one")
+        raise UserError(f"{path}:{number}: {INDEX} has a row for this line, but there is no question")
+
+
+def _question(language: str, number: int, text: str, row: IndexRow) -> Question:
+    item = f"{row.id}_{row.slug}" if row.slug else row.id
+    return Question(
+        id=f"{language}-{row.area}-{item}",
+        language=language,
+        area=row.area,
+        keywords=row.keywords,
+        item=item,
+        index=number,
+        question=text,
+    )
+
+
+def _read_index(topics: Path) -> dict[int, IndexRow] | None:
+    path = (topics.parent if topics.is_file() else topics) / INDEX
+    if not path.is_file():
+        return None
+    reader = csv.DictReader(io.StringIO(read_text(path), newline=""))
+    if reader.fieldnames != INDEX_COLUMNS:
+        raise UserError(f"{path}:1: the columns must be {','.join(INDEX_COLUMNS)}")
+    index: dict[int, IndexRow] = {}
+    for row in reader:
+        _add_row(index, row, f"{path}:{reader.line_num}")
+    return index
+
+
+def _add_row(index: dict[int, IndexRow], row: dict[str, str], where: str) -> None:
+    if None in row or None in row.values():
+        raise UserError(f"{where}: needs exactly {len(INDEX_COLUMNS)} values")
+    if not row["line"].isdecimal() or int(row["line"]) < 1:
+        raise UserError(f"{where}: line is {row['line']!r}, not a whole number from 1")
+    if int(row["line"]) in index:
+        raise UserError(f"{where}: line {row['line']} has a row already")
+    for column in ("id", "area", "slug"):
+        if not _SLUG.fullmatch(row[column]):
+            raise UserError(f"{where}: {column} is {row[column]!r}; use a-z, 0-9 and _ only")
+    if any(other.id == row["id"] for other in index.values()):
+        raise UserError(f"{where}: id {row['id']!r} is taken by an earlier row")
+    words = tuple(word for word in row["keywords"].split(";") if word)
+    index[int(row["line"])] = IndexRow(id=row["id"], area=row["area"], slug=row["slug"], keywords=words)
