@@ -11,7 +11,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-_HEADER = 2  # stopped, columns
+_REASON_BYTES = 512
+_HEADER = 2 + _REASON_BYTES // 8  # stopped, columns, the reason for stopping
 _IN_FLIGHT, _MADE, _REPLAYED, _RETRIES, _FIRST_TOKENS = range(5)
 _WORD = 8
 
@@ -51,9 +52,18 @@ class Board:
         """Whether no process may start another call."""
         return self._cells[0] != 0
 
-    def stop(self) -> None:
-        """Let no process start another call."""
-        self._cells[0] = 1
+    @property
+    def stop_reason(self) -> str:
+        """What `stop` was told."""
+        text = bytes(self._map[2 * _WORD : 2 * _WORD + _REASON_BYTES])
+        return text.rstrip(b"\0").decode("utf-8", "ignore")
+
+    def stop(self, reason: str) -> None:
+        """Let no process start another call. The first reason stands, cut to 512 bytes."""
+        if not self.is_stopped:
+            text = reason.encode("utf-8", "replace")[:_REASON_BYTES]
+            self._map[2 * _WORD : 2 * _WORD + len(text)] = text
+            self._cells[0] = 1
 
     def enter(self) -> None:
         """A call of this process is in flight."""

@@ -60,8 +60,9 @@ class Engine:
         self._endpoint = endpoint
         self._board = board
         self._desk = desk
-        self._limiter = Limiter(ceiling, lambda: board.is_stopped)
-        self._models = {
+        self._is_closing = False
+        self._limiter = Limiter(ceiling, lambda: self._is_closing or board.is_stopped)
+        self._models: dict[tuple[str, str | None], int] = {
             ("subject", settings.model): 0,
             **{("evaluator", name): n for n, name in enumerate(settings.evaluator_models, start=1)},
         }
@@ -72,12 +73,11 @@ class Engine:
         self._ready: Future[None] = Future()
         self._loop: asyncio.AbstractEventLoop
         self._client: Client
-        self._stop_reason: str | None = None
 
     @property
     def stop_reason(self) -> str | None:
-        """Why the session has to end, once it does."""
-        return self._stop_reason or ("the session is ending" if self._board.is_stopped else None)
+        """Why the session has to end, once any process says that it has."""
+        return self._board.stop_reason if self._board.is_stopped else None
 
     def warm_up(self) -> None:
         """Start the thread, which imports what it needs while this one goes on."""
@@ -93,8 +93,9 @@ class Engine:
         for suite in dict.fromkeys(run.suite for run in wanted):
             self._open(suite, {run.id for run in wanted if run.suite == suite})
         for priority, run in enumerate(wanted):
-            self._futures[run.suite, run.id] = Future()
-            self._loop.call_soon_threadsafe(self._spawn, run, priority)
+            future: Future[Record] = Future()
+            self._futures[run.suite, run.id] = future
+            self._loop.call_soon_threadsafe(self._spawn, run, priority, future)
 
     def record(self, run: Run) -> Record:
         """Wait for a run's record. Raises SessionStopped, or whatever defect of ours hit the run."""
@@ -107,7 +108,7 @@ class Engine:
         if self._thread is None:
             return
         self._ready.result()
-        self._board.stop()
+        self._is_closing = True
         asyncio.run_coroutine_threadsafe(self._drain(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
@@ -149,13 +150,12 @@ class Engine:
         replay = Replay.of(desk.journal, runs)
         self._desks[suite] = (desk, Journal(desk.journal, replay.session), replay)
 
-    def _spawn(self, run: Run, priority: int) -> None:
-        task = self._loop.create_task(self._deliver(run, priority))
+    def _spawn(self, run: Run, priority: int, future: Future[Record]) -> None:
+        task = self._loop.create_task(self._deliver(run, priority, future))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _deliver(self, run: Run, priority: int) -> None:
-        future = self._futures[run.suite, run.id]
+    async def _deliver(self, run: Run, priority: int, future: Future[Record]) -> None:
         try:
             record = await self._run(run, priority)
         except asyncio.CancelledError:
@@ -197,13 +197,9 @@ class Engine:
             return await self._client.complete(call, slot)
         except CallFailed as failure:
             if failure.stops_session and not self.settings.keep_going:
-                self._stop(str(failure))
+                self._board.stop(str(failure))
+                self._limiter.stop()
             raise
-
-    def _stop(self, reason: str) -> None:
-        self._stop_reason = self._stop_reason or reason
-        self._board.stop()
-        self._limiter.stop()
 
     def _count(self, call: Call, reply: Reply, *, replayed: bool) -> None:
         usage, model = reply.usage, self._models[call.role, call.model]

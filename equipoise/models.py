@@ -41,10 +41,9 @@ class Subject(Model):
 
     async def ask(self, question: str) -> Reply:
         """The reply to one question in a conversation of its own. Raises CallFailed."""
-        messages = (Message(role="user", content=question),)
-        if self.sampling.system_prompt:
-            messages = (Message(role="system", content=self.sampling.system_prompt), *messages)
-        return await self.complete(messages)
+        prompt = self.sampling.system_prompt
+        system = (Message(role="system", content=prompt),) if prompt else ()
+        return await self.complete((*system, Message(role="user", content=question)))
 
 
 class Evaluator(Model):

@@ -96,7 +96,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def _suites_asked_for(config: pytest.Config) -> list[str]:
-    """The suites whose test file the command line names, by the convention tests_benchmark/test_<suite>.py."""
+    """The suites whose file, by convention tests_benchmark/test_<suite>.py, the command line names."""
     asked = [(config.invocation_params.dir / str(arg).split("::")[0]).resolve() for arg in config.args]
     folder = config.rootpath / "tests_benchmark"
     files = {name: (folder / f"test_{name}.py").resolve() for name in suites.names()}
@@ -218,8 +218,8 @@ def record(request: pytest.FixtureRequest) -> Record:
     try:
         found = session.engine.record(request.param)
     except SessionStopped as stopped:
-        request.session.shouldstop = session.engine.stop_reason or str(stopped)
-        pytest.skip(str(stopped))
+        request.session.shouldstop = reason = session.engine.stop_reason or str(stopped)
+        pytest.skip(reason)
     request.node.stash[RECORD] = found
     request.node.user_properties.extend(_properties(found).items())
     if session.engine.stop_reason:

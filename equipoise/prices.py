@@ -18,9 +18,10 @@ def cost(model: str, base_url: str, tokens: Mapping[str, int]) -> float | None:
         output_tokens=tokens["output"],
         cache_read_tokens=tokens.get("cached", 0) or None,
     )
-    for where in ({"provider_api_url": base_url}, {}):
+    # By the endpoint's own price first; a proxy's address is unknown, then the model's name decides.
+    for address in (base_url, None):
         try:
-            return float(calc_price(usage, model, **where).total_price)
+            return float(calc_price(usage, model, provider_api_url=address).total_price)
         except (LookupError, ValueError):
             continue
     return None

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from equipoise import resume, results, rubric, storage, suites, topics
+from equipoise import results, resume, rubric, storage, suites, topics
 from equipoise.board import Board
 from equipoise.engine import Desk, Engine
 from equipoise.limiter import share
@@ -165,7 +165,7 @@ class Session:
             self._servers[model] = by_path[path]
 
     def worker_link(self, *, row: int, number: int, workers: int, share: Sequence[int] | None) -> Link:
-        """What a worker needs to know; `workers` is how many there are, of which each gets a share if it can."""
+        """What a worker needs to know; `workers` is how many there are, with work or without."""
         self._open_board(rows=(REPLACEMENTS + 1) * workers + 1)
         assert self._folder is not None
         return Link(

@@ -1,4 +1,6 @@
-"""Every option of a session as one frozen value: command line, then environment, then pytest.ini, then default.
+"""Every option of a session as one frozen value.
+
+The command line comes first, then the environment, then pytest.ini, then the default.
 
 `OPTIONS` is the only list of options: the plugin registers it, `resolve` reads it, the README shows it.
 """
@@ -129,7 +131,7 @@ OPTIONS: tuple[Option, ...] = (
         metavar="M",
         many=True,
         default=(),
-        help=f"the model that judges; repeat it for a panel (default {DEFAULT_EVALUATOR}; local for a local subject)",
+        help=f"the model that judges; repeat it for a panel (default {DEFAULT_EVALUATOR}, or local)",
     ),
     Option(
         flag="--api-base-url",

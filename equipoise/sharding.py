@@ -33,7 +33,6 @@ class Sharding:
             row=self._rows, number=number, workers=_count(node.config), share=rest
         )
         node.workerinput["equipoise"] = link.to_json()
-        node.workerinput["equipoise_number"] = number
 
     def pytest_xdist_make_scheduler(self, config: Any, log: Any) -> ShareScheduling:
         """Hand out shares."""
@@ -46,8 +45,10 @@ def _count(config: Any) -> int:
     return len(config.getvalue("tx"))
 
 
-class ShareScheduling(LoadScheduling):
+class ShareScheduling(LoadScheduling):  # type: ignore[misc] # xdist has no types
     """Item i goes to worker i mod `active`, in one piece, followed by the word to end."""
+
+    collection: list[str] | None
 
     def __init__(self, config: Any, log: Any, begin: Callable[[Sequence[str]], None], active: int) -> None:
         super().__init__(config, log)

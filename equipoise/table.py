@@ -26,7 +26,7 @@ def _table(summary: Mapping[str, JSON]) -> list[str]:
         "average_score_percentage": summary["overall_average_score_percentage"],
         "outcomes": summary["outcomes"],
     }
-    rows = [HEAD]
+    rows: list[Sequence[str]] = [HEAD]
     rows += [_row(name, found) for name, found in summary["languages"].items()]
     rows += [_row(name, found) for name, found in summary["areas"].items()]
     rows.append(_row("overall", overall))
@@ -83,7 +83,8 @@ def _errors(errors: Sequence[Mapping[str, JSON]]) -> Iterator[str]:
 def _missing(metadata: Mapping[str, JSON]) -> Iterator[str]:
     missing = metadata["runs_expected"] - metadata["runs_completed"]
     if missing:
-        yield f"{missing} of {metadata['runs_expected']} runs have no record yet; the same command resumes them"
+        total = metadata["runs_expected"]
+        yield f"{missing} of {total} runs have no record yet; the same command resumes them"
 
 
 def duration(seconds: float) -> str:

@@ -33,7 +33,10 @@ class Message(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens of one call as the endpoint counted them; `input` includes `cached`, `output` includes `reasoning`."""
+    """Tokens of one call as the endpoint counted them.
+
+    `input` includes `cached`, `output` includes `reasoning`.
+    """
 
     input: int = 0
     output: int = 0

@@ -1,0 +1,161 @@
+"""A scripted OpenAI-compatible server on loopback that remembers what it was sent."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import re
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any
+
+from aiohttp import web
+
+JUDGE = "judge"
+SUBJECT = "subject"
+
+
+@dataclass
+class Answer:
+    """What to send back: a body (or raw text), a status, headers, after a delay in seconds.
+
+    `drop` closes the connection without an answer.
+    """
+
+    body: Any = None
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    delay: float = 0.0
+    drop: bool = False
+
+
+Script = Callable[[dict[str, Any], int], "Answer | str"]
+
+
+def completion(text: str | None, **changes: Any) -> dict[str, Any]:
+    """A chat completion; `changes` go into the choice, or into the body where they name a part of it."""
+    body = {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "model": changes.pop("model", "scripted-1"),
+        "system_fingerprint": "fp_scripted",
+        "usage": changes.pop("usage", {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}),
+    }
+    message = {"role": "assistant", "content": text, **changes.pop("message", {})}
+    body["choices"] = [{"index": 0, "message": message, "finish_reason": "stop", **changes}]
+    return body
+
+
+def error(status: int, message: str, **more: Any) -> Answer:
+    """An error in the form that OpenAI gives it."""
+    return Answer(
+        {"error": {"message": message, "type": "error", "param": None, "code": None, **more}}, status
+    )
+
+
+def verdict(score: Any, **more: Any) -> str:
+    """An evaluator's text."""
+    return json.dumps({"reasoning": "Because.", "refused": False, "score": score, **more})
+
+
+def question_of(body: dict[str, Any]) -> str:
+    """The question that a request is about, for the subject's and for the evaluator's."""
+    text = body["messages"][-1]["content"]
+    quoted = re.search(r"\[question (\w+)\]\n(.*?)\n\[end of question \1\]", text, re.DOTALL)
+    return quoted[2] if quoted else text
+
+
+def is_judge(body: dict[str, Any]) -> bool:
+    """Whether a request is an evaluator's."""
+    return str(body["model"]).startswith(JUDGE)
+
+
+def score_of(question: str) -> int:
+    """A score from 1 to 5 that depends on the question alone."""
+    return hashlib.sha256(question.encode()).digest()[0] % 5 + 1
+
+
+def plain_script(body: dict[str, Any], number: int) -> str:
+    """Every question gets an answer, every answer the score that its question fixes."""
+    question = question_of(body)
+    return verdict(score_of(question)) if is_judge(body) else f"An answer to: {question}"
+
+
+class Loopback:
+    """The server, in a thread. `script` gets the body and the number of the request, from 0."""
+
+    def __init__(self, script: Script = plain_script, *, delay: float = 0.0) -> None:
+        self.script = script
+        self.delay = delay
+        self.requests: list[dict[str, Any]] = []
+        self.headers: list[dict[str, str]] = []
+        self.in_flight = 0
+        self.peak = 0
+        self._loop = asyncio.new_event_loop()
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+
+    def __enter__(self) -> Loopback:
+        self._thread.start()
+        self._ready.wait()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+
+    @property
+    def url(self) -> str:
+        """The base URL for a client."""
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def count(self, *, judge: bool) -> int:
+        """How many requests came for the evaluators, or for the subject."""
+        return sum(is_judge(body) == judge for body in self.requests)
+
+    def _serve(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_until_complete(self._start())
+        self._ready.set()
+        self._loop.run_forever()
+
+    async def _start(self) -> None:
+        app = web.Application(client_max_size=2**26)
+        app.router.add_post("/v1/chat/completions", self._answer)
+        runner = web.AppRunner(app)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        self.port = runner.addresses[0][1]
+
+    async def _answer(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        number = len(self.requests)
+        self.requests.append(body)
+        self.headers.append(dict(request.headers))
+        self.in_flight += 1
+        self.peak = max(self.peak, self.in_flight)
+        try:
+            return await self._respond(request, self.script(body, number))
+        finally:
+            self.in_flight -= 1
+
+    async def _respond(self, request: web.Request, answer: Answer | str) -> web.StreamResponse:
+        if isinstance(answer, str):
+            answer = Answer(completion(answer))
+        await asyncio.sleep(answer.delay or self.delay)
+        if answer.drop:
+            assert request.transport is not None
+            request.transport.close()
+            return web.Response()
+        if isinstance(answer.body, str):
+            return web.Response(text=answer.body, status=answer.status, headers=answer.headers)
+        return web.json_response(answer.body, status=answer.status, headers=answer.headers)
