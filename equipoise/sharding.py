@@ -71,7 +71,7 @@ class ShareScheduling(LoadScheduling):  # type: ignore[misc] # xdist has no type
         self.collection = next(iter(self.node2collection.values()))
         self._begin(self.collection)
         for node in self.nodes:
-            number = node.workerinput["equipoise_number"]
+            number = node.workerinput["equipoise"]["number"]
             self._give(
                 node, range(number, len(self.collection), self._active) if number < self._active else ()
             )
