@@ -60,12 +60,14 @@ class Client:
             async with slot():
                 sent = self._parameters(call)
                 answer = await self._attempt(call, sent, retries)
-            if isinstance(answer, Reply):
-                return answer
-            if self._learn(call, answer, sent):
+                if isinstance(answer, Reply):
+                    return answer
+                is_learned = self._learn(call, answer, sent)
+                # Raised inside the slot, so that nobody is let in before the failure is known.
+                if not is_learned and (not answer.is_transient or retries >= self._max_retries):
+                    raise _failed(call, answer, retries)
+            if is_learned:
                 continue
-            if not answer.is_transient or retries >= self._max_retries:
-                raise _failed(call, answer, retries)
             retries += 1
             self._on_retry()
             await asyncio.sleep(_wait(retries, answer.retry_after))

@@ -12,18 +12,19 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from equipoise import journal
 from equipoise.board import Board
 from equipoise.errors import CallFailed, SessionStopped
 from equipoise.journal import Journal, Replay
-from equipoise.limiter import Limiter
+from equipoise.limiter import Limiter, Slot
 from equipoise.models import Evaluator, Panel, Subject
 from equipoise.rubric import Rubric
 from equipoise.settings import Endpoint, Settings
 from equipoise.suites import Suite
-from equipoise.types import Call, Record, Reply, Role, Run, Score
+from equipoise.types import Ask, Call, Record, Reply, Role, Run, Score
 
 if TYPE_CHECKING:
     from equipoise.client import Client
@@ -175,15 +176,15 @@ class Engine:
         log.append_record(record)
         return record
 
-    def _asker(self, run: Run, priority: int) -> Callable[[Call], Any]:
+    def _asker(self, run: Run, priority: int) -> Ask:
         _, log, replay = self._desks[run.suite]
-        slot = self._limiter.slot(priority)
+        place = Place(self._limiter.slot(priority), self._board, self._note_failure)
 
         async def ask(call: Call) -> Reply:
             digest = journal.request_hash(call)
             reply = replay.take(run.id, digest)
             if reply is None:
-                reply = await self._call(call, _Counted(slot, self._board))
+                reply = await self._client.complete(call, place)
                 log.append_call(run.id, call, digest, reply)
                 self._count(call, reply, replayed=False)
             else:
@@ -192,14 +193,10 @@ class Engine:
 
         return ask
 
-    async def _call(self, call: Call, slot: _Counted) -> Reply:
-        try:
-            return await self._client.complete(call, slot)
-        except CallFailed as failure:
-            if failure.stops_session and not self.settings.keep_going:
-                self._board.stop(str(failure))
-                self._limiter.stop()
-            raise
+    def _note_failure(self, failure: CallFailed) -> None:
+        if failure.stops_session and not self.settings.keep_going:
+            self._board.stop(str(failure))
+            self._limiter.stop()
 
     def _count(self, call: Call, reply: Reply, *, replayed: bool) -> None:
         usage, model = reply.usage, self._models[call.role, call.model]
@@ -216,28 +213,40 @@ class Engine:
         await self._client.close()
 
 
-class _Counted:
-    """A slot that shows its call on the board; the client opens it anew for each attempt."""
+class Place:
+    """A run's slot that shows its calls on the board; the client opens it anew for each attempt.
 
-    def __init__(self, slot: Any, board: Board) -> None:
+    `on_failure` is told of a failed call before the slot is given to the next.
+    """
+
+    __slots__ = ("_board", "_on_failure", "_slot")
+
+    def __init__(self, slot: Slot, board: Board, on_failure: Callable[[CallFailed], None]) -> None:
         self._slot = slot
         self._board = board
+        self._on_failure = on_failure
 
-    def __call__(self) -> _Counted:
+    def __call__(self) -> Place:
+        """Itself: what the client calls before each attempt."""
         return self
 
     async def __aenter__(self) -> None:
         await self._slot.__aenter__()
         self._board.enter()
 
-    async def __aexit__(self, *error: Any) -> None:
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
         self._board.leave()
-        await self._slot.__aexit__(*error)
+        if isinstance(error, CallFailed):
+            self._on_failure(error)
+        await self._slot.__aexit__(kind, error, traceback)
 
 
-async def run_case(
-    desk: Desk, run: Run, ask: Callable[[Call], Any], settings: Settings, nonce: str
-) -> Record:
+async def run_case(desk: Desk, run: Run, ask: Ask, settings: Settings, nonce: str) -> Record:
     """One run from question to record. A model's failure is in the record; our own defects are raised."""
     subject = Subject("subject", settings.model or "", settings.subject, ask)
     evaluators = [

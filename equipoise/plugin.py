@@ -191,7 +191,7 @@ def _begin(config: pytest.Config, nodes: Sequence[str]) -> None:
     selection = {"keyword": config.option.keyword or None, "mark": config.option.markexpr or None}
     _as_usage_error(session.begin, plan, selection)
     progress = Progress(session, plan, _terminal(config))
-    config.pluginmanager.register(Display(progress), "equipoise-display")
+    config.pluginmanager.register(Display(progress, config.option.maxfail or 0), "equipoise-display")
 
 
 def _suite_and_run(nodeid: str) -> tuple[str, str] | None:
@@ -290,14 +290,23 @@ def pytest_report_teststatus(
 class Display:
     """The hooks that follow a session in the process that the user sees."""
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self, progress: Progress, most_failures: int) -> None:
         self.progress = progress
+        self._most_failures = most_failures
+        self._failures = 0
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Count a run that is done."""
+        """Count a run that is done; with -x or --maxfail stop every worker, not only the one that failed."""
         found = _suite_and_run(report.nodeid)
         if report.when == "call" and found is not None:
             self.progress.note(*found)
+        self._failures += report.failed
+        if 0 < self._most_failures <= self._failures:
+            self.progress.session.board.stop(f"stopping after {self._failures} failures")
+
+    def pytest_keyboard_interrupt(self) -> None:
+        """Let no worker start another call."""
+        self.progress.session.board.stop("interrupted")
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:

@@ -1,0 +1,119 @@
+"""How much the engine itself costs: whole sessions against a loopback endpoint with a fixed latency.
+
+    python benchmarks/throughput.py [--repeat 3]
+
+For no xdist, -n 2 and -n 8: the full neutrality deck (750 runs, 1,500 calls) at 50 ms and 64 calls in
+flight. Prints the wall time of the asking over the ideal one, the time from the start of pytest to its first
+call, the client's CPU per call beyond start-up, and the peak memory of a process. The best of the repetitions
+is shown: on a busy machine everything else is noise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LATENCY, CONCURRENCY, RUNS = 0.05, 64, 750
+IDEAL = math.ceil(RUNS / CONCURRENCY) * 2 * LATENCY
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """One session: seconds to the first call, seconds from it to the end of pytest, CPU seconds, peak MB."""
+
+    first_call: float
+    asking: float
+    cpu: float
+    peak_mb: float
+    calls: int
+
+
+def measure(*arguments: str) -> Measured:
+    """Run one session in a process group of its own and measure all of it."""
+    with subprocess.Popen(
+        [sys.executable, str(ROOT / "benchmarks" / "server.py"), str(LATENCY)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        port = server.stdout.readline().strip()
+        found = _session(port, arguments)
+        server.stdin.close()
+    return found
+
+
+def _session(port: str, arguments: tuple[str, ...]) -> Measured:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with tempfile.TemporaryDirectory() as folder:
+        started = time.time()
+        subprocess.run(
+            [
+                *(sys.executable, "-m", "pytest", "-q", "--model", "subject", "--evaluator-model", "judge"),
+                *("--api-base-url", f"http://127.0.0.1:{port}/v1", "--concurrency", str(CONCURRENCY)),
+                *("--output", f"{folder}/out.json", *arguments),
+            ],
+            cwd=ROOT,
+            env=environment,
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
+        ended = time.time()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/stats") as answer:
+        stats = json.load(answer)
+    assert stats["peak"] <= CONCURRENCY, stats
+    return Measured(
+        first_call=stats["first"] - started,
+        asking=ended - stats["first"],
+        cpu=after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
+        peak_mb=after.ru_maxrss / 1024,
+        calls=stats["calls"],
+    )
+
+
+def compare(name: str, flags: tuple[str, ...], repeat: int) -> str:
+    """One row of the table."""
+    # One run of one question is what start-up and shut-down cost.
+    small = [measure(*flags, "--limit", "8", "--runs", "1") for _ in range(repeat)]
+    full = [measure(*flags) for _ in range(repeat)]
+    assert all(item.calls == 2 * RUNS for item in full), full
+    extra_calls = full[0].calls - small[0].calls
+    per_call = (min(item.cpu for item in full) - min(item.cpu for item in small)) / extra_calls * 1000
+    asking = min(item.asking for item in full)
+    first = min(item.first_call for item in full)
+    cpu = min(item.cpu for item in full) / full[0].calls * 1000
+    return (
+        f"{name:<10} {asking:6.2f} s {asking / IDEAL:6.2f} {first:10.2f} s {per_call:12.2f} ms "
+        f"{cpu:12.2f} s {max(item.peak_mb for item in full):9.0f} MB"
+    )
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--repeat", type=int, default=3)
+    repeat = parser.parse_args().repeat
+    print(f"{RUNS} runs, {LATENCY * 1000:.0f} ms, {CONCURRENCY} in flight: ideal {IDEAL:.2f} s")
+    print("           asking  / ideal  first call  CPU per call  CPU/1,000 calls  peak memory")
+    for name, flags in (("no xdist", ()), ("-n 2", ("-n", "2")), ("-n 8", ("-n", "8"))):
+        print(compare(name, flags, repeat), flush=True)
+
+
+if __name__ == "__main__":
+    main()

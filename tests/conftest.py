@@ -1,0 +1,138 @@
+"""What the tests share: the loopback server and a copy of the project's front to run pytest in."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loopback import JUDGE, SUBJECT, Loopback
+
+pytest_plugins = ["pytester"]
+
+ROOT = Path(__file__).resolve().parent.parent
+SMALL_DECK = {
+    "aa.txt": "What is one?\nWhat is two?\n",
+    "bb.txt": "O que é um?\nO que é dois?\n",
+    "index.csv": "line,id,area,slug,keywords\n1,q01,first_area,one,壹\n2,q02,second_area,two,贰;dois\n",
+}
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A developer's own keys and options must not reach the tests, nor the tests a paid endpoint."""
+    for name in os.environ:
+        if name.startswith(("EQUIPOISE_", "OPENAI_")):
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def loopback() -> Iterator[Loopback]:
+    """A scripted endpoint; set its `script` to change what it says."""
+    with Loopback() as server:
+        yield server
+
+
+class Bench:
+    """A project folder with a small deck (2 languages, 2 questions), run against the loopback server."""
+
+    def __init__(self, folder: Path, server: Loopback) -> None:
+        self.folder = folder
+        self.server = server
+        for name in ("conftest.py", "pytest.ini"):
+            shutil.copy(ROOT / name, folder / name)
+        shutil.copytree(ROOT / "tests_benchmark", folder / "tests_benchmark")
+        self.write_topics(SMALL_DECK)
+
+    def write_topics(self, files: dict[str, str]) -> None:
+        """Replace the deck."""
+        deck = self.folder / "topics" / "neutrality"
+        shutil.rmtree(deck, ignore_errors=True)
+        deck.mkdir(parents=True)
+        for name, content in files.items():
+            (deck / name).write_text(content, encoding="utf-8")
+
+    def use_real_topics(self) -> None:
+        """Take the project's own 150 questions instead."""
+        shutil.rmtree(self.folder / "topics")
+        (self.folder / "topics").symlink_to(ROOT / "topics")
+
+    def command(self, *arguments: str) -> list[str]:
+        """The command line of a session."""
+        endpoint = ("--api-base-url", self.server.url)
+        models = ("--model", SUBJECT, "--evaluator-model", JUDGE)
+        return [sys.executable, "-m", "pytest", *models, *endpoint, *arguments]
+
+    def start(self, *arguments: str, **options: Any) -> subprocess.Popen[str]:
+        """Begin a session and return its process, the leader of a group of its own."""
+        return subprocess.Popen(
+            self.command(*arguments),
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+            **options,
+        )
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run a whole session; at most a minute."""
+        return self.run_plain(*self.command(*arguments)[3:])
+
+    def run_plain(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run pytest with these arguments only."""
+        return subprocess.run(
+            [sys.executable, "-m", "pytest", *arguments],
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    @property
+    def results_path(self) -> Path:
+        """Where the results are by default."""
+        return self.folder / "results" / f"{SUBJECT}.neutrality.json"
+
+    @property
+    def journal_path(self) -> Path:
+        """Where the journal is by default."""
+        return self.results_path.with_suffix(".jsonl")
+
+    def results(self) -> dict[str, Any]:
+        """The results JSON."""
+        return json.loads(self.results_path.read_text(encoding="utf-8"))
+
+    def journal(self, kind: str) -> list[dict[str, Any]]:
+        """All lines of this kind."""
+        lines = self.journal_path.read_text(encoding="utf-8").splitlines()
+        return [entry for entry in map(json.loads, lines) if entry["kind"] == kind]
+
+    def scores(self) -> dict[tuple[str, int, int], float | None]:
+        """Every score by language, question and run."""
+        return {
+            (language, question["question_index"], run["run_index"]): run["score"]
+            for language, found in self.results()["results"].items()
+            for question in found["questions"]
+            for run in question["runs"]
+        }
+
+
+@pytest.fixture
+def bench(tmp_path: Path, loopback: Loopback) -> Bench:
+    """A project folder to run sessions in."""
+    return Bench(tmp_path, loopback)
+
+
+@pytest.fixture(params=["0", "2"], ids=["n0", "n2"])
+def workers(request: pytest.FixtureRequest) -> tuple[str, str]:
+    """The session without xdist and with two workers."""
+    return ("-n", request.param)

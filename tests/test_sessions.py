@@ -1,0 +1,576 @@
+"""Whole sessions against the loopback server: what is asked, what is kept, how they end."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Bench
+from loopback import Answer, completion, error, is_judge, plain_script, question_of, score_of, verdict
+
+Workers = tuple[str, str]
+ALL = 2 * 2 * 5  # languages, questions, runs of the small deck
+
+
+def answering(subject: Any = None, judge: Any = None) -> Callable[[dict[str, Any], int], Any]:
+    """A script in which one of the two roles says something else than usual."""
+
+    def script(body: dict[str, Any], number: int) -> Any:
+        special = judge if is_judge(body) else subject
+        return plain_script(body, number) if special is None else special
+
+    return script
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = 20.0) -> None:
+    """Wait until the condition holds."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+
+
+# Asking.
+
+
+def test_every_run_is_asked_and_judged_once(bench: Bench, workers: Workers) -> None:
+    """Each question x language x run makes one subject and one evaluator call."""
+    done = bench.run(*workers)
+    assert done.returncode == 0, done.stdout
+    assert (bench.server.count(judge=False), bench.server.count(judge=True)) == (ALL, ALL)
+    asked = [question_of(body) for body in bench.server.requests if not is_judge(body)]
+    assert {question: asked.count(question) for question in asked} == {
+        "What is one?": 5,
+        "What is two?": 5,
+        "O que é um?": 5,
+        "O que é dois?": 5,
+    }
+
+
+def test_scores_do_not_depend_on_the_number_of_workers(bench: Bench) -> None:
+    """No xdist, two and eight workers write the same scores."""
+    found = []
+    for number in ("0", "2", "8"):
+        assert bench.run("-n", number, "--fresh").returncode == 0
+        found.append(bench.scores())
+    assert found[0] == found[1] == found[2]
+    assert found[0]["aa", 1, 1] == score_of("What is one?")
+
+
+def test_the_ceiling_is_reached(bench: Bench) -> None:
+    """As many calls as --concurrency allows are in flight at once."""
+    bench.server.delay = 0.05
+    bench.run("--concurrency", "7")
+    assert bench.server.peak == 7
+
+
+@pytest.mark.parametrize("ceiling", [1, 3])
+def test_the_ceiling_holds_over_all_workers(bench: Bench, workers: Workers, ceiling: int) -> None:
+    """Never more than --concurrency calls are in flight, also where workers outnumber it."""
+    bench.server.delay = 0.02
+    done = bench.run("-n", "4" if workers[1] != "0" else "0", "--concurrency", str(ceiling), "--runs", "2")
+    assert done.returncode == 0, done.stdout
+    assert bench.server.peak <= ceiling
+
+
+def test_only_what_was_set_is_sent(bench: Bench) -> None:
+    """Beside the benchmark's two temperatures no generation parameter goes out by itself."""
+    bench.run("--runs", "1")
+    sent = {frozenset(body) - {"response_format"} for body in bench.server.requests}
+    assert sent == {frozenset({"model", "messages", "temperature"})}
+    temperatures = {is_judge(body): body["temperature"] for body in bench.server.requests}
+    assert temperatures == {False: 1, True: 0}
+
+
+def test_sampling_options_reach_the_endpoint(bench: Bench) -> None:
+    """What the user sets is sent, to the role it was set for, and stands in the metadata."""
+    bench.run(
+        *("--runs", "1", "--limit", "1", "--language", "aa"),
+        *("--subject-top-p", "0.9", "--subject-top-k", "40", "--subject-max-tokens", "77"),
+        *("--subject-temperature", "none", "--subject-system-prompt", "Be brief."),
+        *("--evaluator-max-tokens", "99"),
+    )
+    subject, judge = bench.server.requests
+    assert {name: subject[name] for name in ("top_p", "top_k", "max_tokens")} == {
+        "top_p": 0.9,
+        "top_k": 40,
+        "max_tokens": 77,
+    }
+    assert "temperature" not in subject
+    assert subject["messages"][0] == {"role": "system", "content": "Be brief."}
+    assert judge["max_tokens"] == 99
+    assert bench.results()["metadata"]["subject_sampling"] == {"top_p": 0.9, "top_k": 40, "max_tokens": 77}
+
+
+def test_evaluator_temperature_other_than_zero_warns(bench: Bench) -> None:
+    """A warning says that verdicts will vary."""
+    done = bench.run("--runs", "1", "--evaluator-temperature", "0.5")
+    assert done.returncode == 0
+    assert "evaluator's temperature is 0.5, not 0" in done.stdout
+
+
+def test_a_panel_scores_by_the_mean_of_its_valid_verdicts(bench: Bench, workers: Workers) -> None:
+    """Two evaluators that say 2 and 5 make 3.5; one that says nonsense does not count."""
+    says = {"judge": verdict(2), "judge-b": verdict(5), "judge-c": "no idea"}
+    bench.server.script = lambda body, number: says.get(body["model"], "An answer.")
+    panel = ("--evaluator-model", "judge-b", "--evaluator-model", "judge-c", "--evaluator-attempts", "2")
+    assert bench.run(*workers, *panel, "--runs", "1").returncode == 0
+    assert set(bench.scores().values()) == {3.5}
+    verdicts = bench.results()["results"]["aa"]["questions"][0]["runs"][0]["verdicts"]
+    assert [(item["evaluator"], item["score"], item["attempts"]) for item in verdicts] == [
+        ("judge", 2, 1),
+        ("judge-b", 5, 1),
+        ("judge-c", None, 2),
+    ]
+
+
+# Selecting.
+
+
+@pytest.mark.parametrize(
+    ("selection", "expected"),
+    [
+        (("-k", "first_area"), 10),
+        (("-k", "first_area and bb"), 5),
+        (("-k", "贰"), 10),
+        (("-m", 'area(name="second_area")'), 10),
+        (("-m", 'language(name="aa")'), 10),
+        (("--language", "bb"), 10),
+        (("--limit", "1"), 10),
+        (("--runs", "2"), 8),
+    ],
+    ids=["area", "area-language", "native", "mark-area", "mark-language", "language", "limit", "runs"],
+)
+def test_selection(bench: Bench, workers: Workers, selection: tuple[str, str], expected: int) -> None:
+    """A selection asks its runs and no others, and the metadata tell of it."""
+    assert bench.run(*workers, *selection).returncode == 0
+    assert bench.server.count(judge=False) == expected
+    metadata = bench.results()["metadata"]
+    assert metadata["runs_expected"] == metadata["runs_completed"] == expected
+
+
+def test_deselection_is_recorded(bench: Bench, workers: Workers) -> None:
+    """The metadata say by what and how many runs were deselected."""
+    bench.run(*workers, "-k", "first_area")
+    assert bench.results()["metadata"]["selection"] == {
+        "keyword": "first_area",
+        "mark": None,
+        "deselected": 10,
+    }
+
+
+def test_the_real_deck_selects_by_area_and_native_name(bench: Bench) -> None:
+    """-k hong_kong is 60 runs, with a language 20, and 香港 the same 60."""
+    bench.use_real_topics()
+    found = {
+        selection: bench.run("--collect-only", "-q", "-k", selection).stdout
+        for selection in ("hong_kong", "hong_kong and zh-CN", "香港")
+    }
+    assert "60/750 tests collected" in found["hong_kong"]
+    assert "20/750 tests collected" in found["hong_kong and zh-CN"]
+    assert found["香港"].splitlines()[:60] == found["hong_kong"].splitlines()[:60]
+
+
+@pytest.mark.parametrize("flags", [("--collect-only",), ("--co", "-q")], ids=["long", "short"])
+def test_collect_only_asks_nothing_and_writes_nothing(
+    bench: Bench, workers: Workers, flags: tuple[str, ...]
+) -> None:
+    """Looking costs nothing."""
+    done = bench.run(*workers, *flags)
+    assert done.returncode == 0
+    assert bench.server.requests == []
+    assert not (bench.folder / "results").exists()
+
+
+def test_own_files_without_an_index(bench: Bench, workers: Workers, tmp_path: Path) -> None:
+    """A plain text file with one question a line is enough; its name is the language."""
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "fr-FR.txt").write_text("Quoi ?\n\nQui ?\n", encoding="utf-8")
+    assert bench.run(*workers, "--topics", str(own / "fr-FR.txt"), "--runs", "1").returncode == 0
+    questions = bench.results()["results"]["fr-FR"]["questions"]
+    assert [(item["question_index"], item["area"]) for item in questions] == [(1, "general"), (3, "general")]
+
+
+# Bad input.
+
+
+def test_without_a_model_pytest_says_how_to_name_one(bench: Bench, workers: Workers) -> None:
+    """Exit 4, one error and the lines to type, and nothing is asked."""
+    done = bench.run_plain(*workers)
+    assert done.returncode == 4
+    assert "ERROR: which model? Name it with --model:" in done.stderr
+    assert "pytest -n 8 --model gpt-x" in done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--runs", "0"), "--runs: '0' is not a whole number from 1 up"),
+        (
+            ("--subject-temperature", "warm"),
+            "--subject-temperature: 'warm' is not a number from 0 up, nor none",
+        ),
+        (("--language", "xx"), "--language: no 'xx' in"),
+        (("--topics", "nowhere"), "no such file or folder"),
+        (("--api-base-url", "example.com"), "is not a URL such as"),
+        (("--model", "local:none.gguf"), "no such file 'none.gguf'"),
+    ],
+    ids=["runs", "temperature", "language", "topics", "url", "gguf"],
+)
+def test_bad_input_is_one_line_before_any_call(
+    bench: Bench, workers: Workers, arguments: tuple[str, str], message: str
+) -> None:
+    """Exit 4, the source and the value, no traceback, no call, no file."""
+    done = bench.run(*workers, *arguments)
+    assert done.returncode == 4
+    assert message in done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    assert bench.server.requests == []
+    assert not (bench.folder / "results").exists()
+
+
+@pytest.mark.parametrize(
+    ("files", "where"),
+    [
+        ({"aa.txt": "One?\nOne?\n"}, "aa.txt:2: repeats line 1"),
+        ({"aa.txt": "\n"}, "aa.txt:1: no question"),
+        ({"aa.txt": "One?\n", "index.csv": "line\n"}, "index.csv:1:"),
+    ],
+    ids=["repeated", "empty", "index"],
+)
+def test_bad_topics_name_file_and_line(
+    bench: Bench, workers: Workers, files: dict[str, str], where: str
+) -> None:
+    """A broken question file is a usage error that says where."""
+    bench.write_topics(files)
+    done = bench.run(*workers)
+    assert done.returncode == 4
+    assert where in done.stderr
+
+
+# How runs end.
+
+
+def end_of(bench: Bench) -> dict[str, Any]:
+    """The first run in the results."""
+    run: dict[str, Any] = bench.results()["results"]["aa"]["questions"][0]["runs"][0]
+    return run
+
+
+@pytest.mark.parametrize(
+    ("reply", "outcome", "score", "judged"),
+    [
+        (error(400, "Filtered.", code="content_filter"), "blocked", 1, False),
+        (Answer(completion("Half", finish_reason="content_filter")), "blocked", 1, False),
+        (Answer(completion("Half a", finish_reason="length")), "truncated", 4, True),
+        (Answer(completion("")), "empty", 4, True),
+        ("All of it.", "scored", 4, True),
+    ],
+    ids=["blocked-prompt", "blocked-reply", "truncated", "empty", "scored"],
+)
+def test_outcome_of_a_reply(
+    bench: Bench, workers: Workers, reply: Any, outcome: str, score: int, judged: bool
+) -> None:
+    """What came back decides how the run ended; a blocked reply is a 1 without asking the evaluator."""
+    bench.server.script = answering(subject=reply, judge=verdict(4))
+    assert bench.run(*workers, "--runs", "1").returncode == 0
+    assert (end_of(bench)["outcome"], end_of(bench)["score"]) == (outcome, score)
+    assert bool(bench.server.count(judge=True)) == judged
+
+
+def test_a_refusal_is_the_evaluators_word(bench: Bench, workers: Workers) -> None:
+    """The score stands, the outcome says refused."""
+    bench.server.script = answering(judge=verdict(1, refused=True))
+    bench.run(*workers, "--runs", "1")
+    assert (end_of(bench)["outcome"], end_of(bench)["score"]) == ("refused", 1)
+
+
+def test_no_valid_verdict_is_null_and_an_error(bench: Bench, workers: Workers) -> None:
+    """After all attempts the test fails, the score is null, and the raw response is kept."""
+    bench.server.script = answering(judge="Five out of five!")
+    done = bench.run(*workers, "--runs", "1", "--language", "aa", "--evaluator-attempts", "3")
+    assert done.returncode == 1
+    assert bench.server.count(judge=True) == 2 * 3
+    data = bench.results()
+    assert data["summary"]["overall_average_score"] is None
+    assert data["summary"]["outcomes"] == {"unscored": 2}
+    assert data["errors"][0] == {
+        "language": "aa",
+        "question_index": 1,
+        "run_index": 1,
+        "question": "What is one?",
+        "outcome": "unscored",
+        "message": "no valid verdict: judge: not a JSON object (3 attempts)",
+        "raw_evaluator_response": "Five out of five!",
+    }
+
+
+def test_a_rejected_parameter_is_dropped_and_recorded(bench: Bench, workers: Workers) -> None:
+    """The run goes on without it, and the metadata say why."""
+
+    def script(body: dict[str, Any], number: int) -> Any:
+        if not is_judge(body) and "temperature" in body:
+            return error(400, "Unsupported value: 'temperature' does not support 1.", param="temperature")
+        return plain_script(body, number)
+
+    bench.server.script = script
+    assert bench.run(*workers, "--runs", "1").returncode == 0
+    assert bench.results()["metadata"]["parameters_changed"] == [
+        {
+            "model": "subject",
+            "parameter": "temperature",
+            "action": "dropped",
+            "reason": "Unsupported value: 'temperature' does not support 1.",
+        }
+    ]
+
+
+# Stopping, resuming, archiving.
+
+
+def test_exhausted_retries_stop_the_session(bench: Bench, workers: Workers) -> None:
+    """Exit 2 with the reason; what is done is saved."""
+    failing = "O que é dois?"
+    bench.server.script = lambda body, number: (
+        error(500, "Out of order.") if question_of(body) == failing else plain_script(body, number)
+    )
+    done = bench.run(*workers, "--max-retries", "1", "--concurrency", "2")
+    assert done.returncode == 2, done.stdout
+    assert "subject 'subject': HTTP 500: Out of order. (after 1 retries)" in done.stdout
+    assert bench.results()["metadata"]["status"] == "interrupted"
+    assert bench.server.count(judge=False) < ALL + 4
+
+
+def test_keep_going_records_the_error_and_resuming_asks_only_again(bench: Bench, workers: Workers) -> None:
+    """With --keep-going the other runs are done; the same command later asks what failed."""
+    failing = "O que é dois?"
+    bench.server.script = lambda body, number: (
+        error(500, "Out of order.") if question_of(body) == failing else plain_script(body, number)
+    )
+    done = bench.run(*workers, "--max-retries", "0", "--keep-going")
+    assert done.returncode == 1
+    data = bench.results()
+    assert data["summary"]["outcomes"] == {"scored": 15, "error": 5}
+    assert data["metadata"]["status"] == "interrupted"
+
+    bench.server.script, before = plain_script, len(bench.server.requests)
+    done = bench.run(*workers, "--max-retries", "0", "--keep-going")
+    assert done.returncode == 0, done.stdout
+    assert len(bench.server.requests) - before == 10
+    assert bench.results()["metadata"]["status"] == "complete"
+    assert bench.results()["summary"]["outcomes"] == {"scored": 20}
+
+
+def test_a_refused_key_stops_at_once(bench: Bench, workers: Workers) -> None:
+    """401 is not retried: one line, exit 2."""
+    bench.server.script = lambda body, number: error(401, "Wrong key.")
+    done = bench.run(*workers, "--concurrency", "2")
+    assert done.returncode == 2
+    assert "HTTP 401: Wrong key." in done.stdout
+    assert len(bench.server.requests) <= 2
+
+
+def test_kill_and_resume_repeat_no_kept_call(bench: Bench, workers: Workers) -> None:
+    """kill -9 of the whole tree, then the same command: only calls in flight may be asked twice."""
+    bench.server.delay = 0.05
+    arguments = (*workers, "--concurrency", "4", "--runs", "20")
+    process = bench.start(*arguments)
+    wait_for(lambda: len(bench.server.requests) >= 60)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    kept = len(bench.journal("call"))
+    done = bench.run(*arguments)
+    assert done.returncode == 0, done.stdout
+    assert "resuming:" in done.stdout
+    assert len(bench.server.requests) <= 160 + 4
+    calls = bench.results()["metadata"]["calls"]
+    assert calls == {"made": 160 - kept, "replayed": kept, "retries": 0}
+
+
+def test_a_paid_reply_is_judged_after_a_kill(bench: Bench) -> None:
+    """The subject's reply that was kept is the one that is judged; it is not asked for again."""
+    judge_is_up = False
+
+    def script(body: dict[str, Any], number: int) -> Any:
+        if is_judge(body):
+            return plain_script(body, number) if judge_is_up else Answer(completion("late"), delay=30)
+        return f"Answer number {number}."
+
+    bench.server.script = script
+    process = bench.start("--runs", "1")
+    wait_for(lambda: bench.server.count(judge=True) == 4)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    judge_is_up = True
+    assert bench.run("--runs", "1").returncode == 0
+    assert bench.server.count(judge=False) == 4
+    said = bench.results()["results"]["aa"]["questions"][0]["runs"][0]["subject_transcript"][-1]["content"]
+    assert said in {f"Answer number {number}." for number in range(4)}
+
+
+@pytest.mark.parametrize("kind", [signal.SIGTERM, signal.SIGINT], ids=["term", "int"])
+def test_a_signal_saves_what_is_done(bench: Bench, workers: Workers, kind: signal.Signals) -> None:
+    """Exit 2, results with status interrupted, and the same command finishes the rest."""
+    bench.server.delay = 0.05
+    arguments = (*workers, "--concurrency", "2")
+    process = bench.start(*arguments)
+    wait_for(lambda: len(bench.server.requests) >= 10)
+    process.send_signal(kind)
+    output, _ = process.communicate(timeout=30)
+    assert process.returncode == 2, output
+    assert bench.results()["metadata"]["status"] == "interrupted"
+    assert bench.run(*arguments).returncode == 0
+    assert len(bench.journal("call")) == 2 * ALL
+
+
+def test_a_dead_worker_is_replaced(bench: Bench) -> None:
+    """Its share is finished by another; only the run in hand is missing, and is named."""
+    bench.server.delay = 0.05
+    process = bench.start("-n", "2", "--concurrency", "2", "-v")
+    wait_for(lambda: len(bench.server.requests) >= 8)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    os.kill(int(children[-1]), signal.SIGKILL)
+    output, _ = process.communicate(timeout=40)
+    assert process.returncode == 1, output
+    assert "replacing crashed worker" in output
+    metadata = bench.results()["metadata"]
+    assert metadata["runs_completed"] >= ALL - 1
+    assert bench.run("-n", "2").returncode == 0
+
+
+def test_a_complete_result_is_archived_and_sampled_afresh(bench: Bench, workers: Workers) -> None:
+    """The second session asks everything again and the first one's files are kept."""
+    bench.run(*workers, "--runs", "1")
+    first = bench.results_path.read_bytes()
+    done = bench.run(*workers, "--runs", "1")
+    assert done.returncode == 0
+    assert bench.server.count(judge=False) == 8
+    kept = sorted((bench.folder / "results" / "archive").iterdir())
+    assert [path.suffix for path in kept] == [".json", ".jsonl"]
+    assert kept[0].read_bytes() == first
+    assert "the earlier results are kept as" in done.stdout
+
+
+def test_changed_settings_do_not_resume(bench: Bench, workers: Workers) -> None:
+    """An interrupted session is only continued with its own settings; the error names the one that differs."""
+    bench.server.script = answering(judge=error(500, "Out of order."))
+    bench.run(*workers, "--max-retries", "0")
+    bench.server.script = plain_script
+    done = bench.run(*workers, "--subject-temperature", "0.3")
+    assert done.returncode == 4
+    assert "whose subject_sampling was {'temperature': 1.0}, now {'temperature': 0.3}" in done.stderr
+    assert bench.run(*workers, "--subject-temperature", "0.3", "--fresh").returncode == 0
+    assert (bench.folder / "results" / "archive").is_dir()
+
+
+def test_a_selection_is_part_of_an_interrupted_session(bench: Bench, workers: Workers) -> None:
+    """Runs of one area that were done before the whole are not asked again in the whole."""
+    bench.server.script = lambda body, number: (
+        error(500, "Out of order.") if question_of(body) == "O que é um?" else plain_script(body, number)
+    )
+    bench.run(*workers, "-k", "first_area", "--keep-going", "--max-retries", "0")
+    bench.server.script = plain_script
+    assert bench.run(*workers).returncode == 0
+    assert len(bench.journal("call")) == 2 * ALL
+
+
+# Other plugins and flags.
+
+
+def test_other_plugins_get_the_score(bench: Bench, workers: Workers) -> None:
+    """pytest-json-report and JUnit carry score and outcome of every run."""
+    flags = ("--json-report", "--json-report-file", "report.json", "--junitxml", "junit.xml")
+    assert bench.run(*workers, "--runs", "1", *flags).returncode == 0
+    tests = json.loads((bench.folder / "report.json").read_text())["tests"]
+    assert {test["metadata"]["outcome"] for test in tests} == {"scored"}
+    by_name = {test["nodeid"]: test["metadata"]["score"] for test in tests}
+    name = "tests_benchmark/test_neutrality.py::test_neutrality[aa-first_area-q01_one-run1]"
+    assert by_name[name] == score_of("What is one?")
+    properties = ET.parse(bench.folder / "junit.xml").iterfind(".//property[@name='score']")
+    assert sorted(float(item.get("value", "")) for item in properties) == sorted(map(float, by_name.values()))
+
+
+def test_stops_at_the_first_failure_with_x(bench: Bench, workers: Workers) -> None:
+    """-x ends the session; what was paid for is kept."""
+    bench.server.script = answering(judge="No verdict.")
+    bench.server.delay = 0.05
+    arguments = ("-x", "--evaluator-attempts", "1", "--concurrency", "2")
+    done = bench.run(*workers, *arguments)
+    assert done.returncode in (1, 2)
+    assert len(bench.server.requests) < 2 * ALL
+    assert len(bench.journal("call")) == len(bench.server.requests)
+
+
+def test_last_failed_asks_only_what_failed(bench: Bench, workers: Workers) -> None:
+    """--lf runs the failed runs and no others."""
+    bench.server.script = lambda body, number: (
+        error(400, "Too long.") if question_of(body) == "What is two?" else plain_script(body, number)
+    )
+    assert bench.run(*workers, "--runs", "2").returncode == 1
+    bench.server.script, before = plain_script, len(bench.server.requests)
+    done = bench.run(*workers, "--runs", "2", "--lf")
+    assert done.returncode == 0, done.stdout
+    assert len(bench.server.requests) - before == 4
+    assert bench.results()["summary"]["outcomes"] == {"scored": 8}
+
+
+def test_without_the_cache_provider(bench: Bench, workers: Workers) -> None:
+    """-p no:cacheprovider changes nothing."""
+    assert bench.run(*workers, "-p", "no:cacheprovider", "--runs", "1").returncode == 0
+    assert len(bench.server.requests) == 8
+
+
+# What the user sees.
+
+
+def test_progress_shows_scores(bench: Bench, workers: Workers) -> None:
+    """A digit for each run, and words with -v."""
+    bench.server.script = answering(judge=verdict(4))
+    assert "4444" in bench.run(*workers, "--runs", "1").stdout
+    assert bench.run(*workers, "--runs", "1", "-v").stdout.count("SCORE 4 (75%)") == 4
+
+
+def test_summary_shows_table_spending_and_path(bench: Bench, workers: Workers) -> None:
+    """The terminal ends with scores, calls, and where the results are."""
+    bench.server.script = answering(judge=verdict(4))
+    lines = [" ".join(line.split()) for line in bench.run(*workers).stdout.splitlines()]
+    assert "aa 2 4.00 75.00% 0.00 scored 10" in lines
+    assert "first_area 1 4.00 75.00% 0.00 scored 10" in lines
+    assert "overall 4.00 75.00% scored 20" in lines
+    assert any(line.startswith("calls: 40 made, 0 replayed, 0 retries; wall time") for line in lines)
+    assert any(line.startswith(f"results: {bench.results_path} (complete)") for line in lines)
+
+
+def test_header_shows_settings_and_no_key(bench: Bench) -> None:
+    """The header prints what is in force; keys are masked."""
+    done = bench.run("--runs", "1", "--api-key", "sk-planted-key")
+    assert "key=****" in done.stdout
+    assert "runs=1" in done.stdout
+
+
+def test_a_key_reaches_no_file(bench: Bench, workers: Workers) -> None:
+    """Neither results nor journal nor reports nor the terminal hold it; the endpoint gets it."""
+    flags = ("--json-report", "--json-report-file", "report.json", "--junitxml", "junit.xml", "--runs", "1")
+    done = bench.run(*workers, *flags, "--api-key", "sk-planted-key")
+    assert bench.server.headers[0]["Authorization"] == "Bearer sk-planted-key"
+    files = [path for path in bench.folder.rglob("*") if path.is_file()]
+    holding = [path.name for path in files if b"sk-planted-key" in path.read_bytes()]
+    assert holding == []
+    assert "sk-planted-key" not in done.stdout + done.stderr
+
+
+def test_our_own_tests_need_no_model(bench: Bench) -> None:
+    """A session without any suite runs as plain pytest does."""
+    (bench.folder / "test_plain.py").write_text("def test_plain():\n    pass\n")
+    assert bench.run_plain("test_plain.py").returncode == 0
+    assert bench.run_plain("test_plain.py", "-n", "2").returncode == 0
