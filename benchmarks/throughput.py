@@ -14,7 +14,6 @@ import argparse
 import json
 import math
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -57,10 +56,9 @@ def measure(*arguments: str) -> Measured:
 
 def _session(port: str, arguments: tuple[str, ...]) -> Measured:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with tempfile.TemporaryDirectory() as folder:
         started = time.time()
-        subprocess.run(
+        client = subprocess.Popen(
             [
                 *(sys.executable, "-m", "pytest", "-q", "--model", "subject", "--evaluator-model", "judge"),
                 *("--api-base-url", f"http://127.0.0.1:{port}/v1", "--concurrency", str(CONCURRENCY)),
@@ -68,19 +66,21 @@ def _session(port: str, arguments: tuple[str, ...]) -> Measured:
             ],
             cwd=ROOT,
             env=environment,
-            check=True,
             stdout=subprocess.DEVNULL,
         )
+        # The client alone, with the workers that it has waited for.
+        _, status, used = os.wait4(client.pid, 0)
+        client.returncode = os.waitstatus_to_exitcode(status)
         ended = time.time()
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert client.returncode == 0, client.args
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/stats") as answer:
         stats = json.load(answer)
     assert stats["peak"] <= CONCURRENCY, stats
     return Measured(
         first_call=stats["first"] - started,
         asking=ended - stats["first"],
-        cpu=after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
-        peak_mb=after.ru_maxrss / 1024,
+        cpu=used.ru_utime + used.ru_stime,
+        peak_mb=used.ru_maxrss / 1024,
         calls=stats["calls"],
     )
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import json
 import os
 from collections import defaultdict, deque
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
+from equipoise import jsonbytes
 from equipoise.types import JSON, Call, Record, Reply
 
 FORMAT = 1
@@ -22,8 +22,8 @@ FORMAT = 1
 
 def request_hash(call: Call) -> str:
     """Identifies what is asked: SHA-256 of model, messages and parameters, hexadecimal."""
-    content = json.dumps([call.model, call.messages, call.parameters], sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+    content = jsonbytes.dumps([call.model, call.messages, call.parameters])
+    return hashlib.sha256(content).hexdigest()
 
 
 def code(nonce: str, *parts: str) -> str:
@@ -43,7 +43,7 @@ class Journal:
     def append(self, kind: str, **content: JSON) -> None:
         """Write one line, whole, at once."""
         line = {"kind": kind, "session": self.session, **content}
-        data = json.dumps(line, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
+        data = jsonbytes.dumps(line) + b"\n"
         while data:
             data = data[os.write(self._file, data) :]
 
@@ -72,16 +72,25 @@ def _end_last_line(path: Path) -> None:
 
 def read(path: Path) -> Iterator[dict[str, JSON]]:
     """The whole lines of a journal in order; a line that a crash has cut is passed over."""
+    return (entry for entry, _ in read_from(path, 0))
+
+
+def read_from(path: Path, position: int) -> Iterator[tuple[dict[str, JSON], int]]:
+    """The whole lines from a position in bytes on, each with the position behind it.
+
+    A last line without its end is still being written, or cut, and is left alone.
+    """
     with path.open("rb") as file:
+        file.seek(position)
         for line in file:
-            entry = _decode(line)
-            if entry is not None:
-                yield entry
+            position += len(line)
+            if line.endswith(b"\n") and (entry := _decode(line)) is not None:
+                yield entry, position
 
 
 def _decode(line: bytes) -> dict[str, JSON] | None:
     try:
-        entry = json.loads(line.decode("utf-8", "surrogatepass"))
+        entry = jsonbytes.loads(line)
     except (ValueError, RecursionError):
         return None
     return entry if isinstance(entry, dict) and "kind" in entry else None

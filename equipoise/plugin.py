@@ -297,8 +297,7 @@ class Display:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count a run that is done; with -x or --maxfail stop every worker, not only the one that failed."""
-        found = _suite_and_run(report.nodeid)
-        if report.when == "call" and found is not None:
+        if report.when == "call" and (found := _suite_and_run(report.nodeid)):
             self.progress.note(*found)
         self._failures += report.failed
         if 0 < self._most_failures <= self._failures:

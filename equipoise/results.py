@@ -21,8 +21,9 @@ _TOKEN_KINDS = ("input", "output", "cached", "reasoning")
 
 @dataclass(slots=True)
 class Ledger:
-    """Everything in a journal, added up line by line."""
+    """Everything in a journal, added up line by line. `position` is how far it was read, in bytes."""
 
+    position: int = 0
     sessions: list[Mapping[str, JSON]] = field(default_factory=list)
     records: dict[str, Record] = field(default_factory=dict)
     planned: dict[str, None] = field(default_factory=dict)
@@ -32,13 +33,10 @@ class Ledger:
     seen: dict[tuple[str, str, str | None, str | None], int] = field(default_factory=Counter)
     learned: dict[tuple[str, str], Mapping[str, JSON]] = field(default_factory=dict)
 
-    @classmethod
-    def of(cls, path: Path) -> Ledger:
-        """Read a whole journal."""
-        ledger = cls()
-        for entry in journal.read(path):
-            ledger._add(entry)
-        return ledger
+    def read_on(self, path: Path) -> None:
+        """Add what was appended to the journal since the last time."""
+        for entry, self.position in journal.read_from(path, self.position):
+            self._add(entry)
 
     def _add(self, entry: Mapping[str, JSON]) -> None:
         match entry["kind"]:

@@ -18,6 +18,7 @@ from equipoise.engine import Desk, Engine
 from equipoise.limiter import share
 from equipoise.local import LocalServer, weights
 from equipoise.provenance import versions
+from equipoise.results import Ledger
 from equipoise.rubric import Rubric
 from equipoise.settings import Endpoint, Settings, is_local, public_url
 from equipoise.storage import Files
@@ -70,6 +71,7 @@ class Session:
     _is_started: bool = False
     _board: Board | None = None
     _folder: tempfile.TemporaryDirectory[str] | None = None
+    _ledgers: dict[str, Ledger] = field(default_factory=dict)
     begun: dict[str, str] = field(default_factory=dict)
 
     def load(self, name: str) -> Loaded:
@@ -246,7 +248,8 @@ class Session:
     def save(self, name: str, *, is_running: bool = False) -> dict[str, JSON]:
         """Write the results of a suite from its journal and return them."""
         loaded = self.load(name)
-        ledger = results.Ledger.of(loaded.files.journal)
+        ledger = self._ledgers.setdefault(name, Ledger())
+        ledger.read_on(loaded.files.journal)
         data = results.build(loaded.suite, loaded.rubric, ledger, is_running=is_running)
         storage.write_json(loaded.files.results, data)
         return data

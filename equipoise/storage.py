@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from equipoise import jsonbytes
 from equipoise.types import JSON
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
@@ -59,11 +59,11 @@ def file_name(model: str) -> str:
 def write_json(path: Path, data: JSON) -> None:
     """Write the file whole, under a temporary name first, readable and in the given order."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    content = jsonbytes.dumps(data, indent=True) + b"\n"
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with temporary.open("w", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(text)
+        with temporary.open("wb") as file:
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
