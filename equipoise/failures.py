@@ -22,7 +22,8 @@ _FILTER_CODES = (
 _FILTER_TEXTS = {"content exists risk": "content_exists_risk"}
 
 _REJECTS = re.compile(
-    r"unsupported|not support|unrecognized|unknown|unexpected|not permitted|not allowed|invalid|extra|deprecated",
+    r"unsupported|not support|unrecognized|unknown|unexpected|not permitted|not allowed|invalid|extra"
+    r"|deprecated",
     re.IGNORECASE,
 )
 

@@ -14,11 +14,11 @@ from equipoise.types import JSON
 
 
 def dumps(data: JSON, *, indent: bool = False) -> bytes:
-    """The data in the given order, on one line or indented. Raises ValueError where it is no JSON."""
+    """The data in the given order, on one line or indented. A float that is no number becomes null."""
     try:
         return orjson.dumps(data, option=orjson.OPT_INDENT_2 if indent else None)
     except TypeError:
-        text = json.dumps(data, indent=2 if indent else None, allow_nan=False)
+        text = json.dumps(data, indent=2 if indent else None)
         return text.encode()
 
 

@@ -127,6 +127,9 @@ def _start(path: str) -> Any:
     params.n_ctx = PARALLEL * CONTEXT_TOKENS
     params.kv_unified = True
     params.cpuparams.n_threads = os.cpu_count() or 1
+    # A model this small repeats itself without end unless it is kept from it.
+    params.sampling.penalty_repeat = 1.2
+    params.sampling.penalty_last_n = 256
     params.ui = False
     params.verbosity = 0
     return xllamacpp.Server(params)

@@ -92,7 +92,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     _as_usage_error(config.stash[SESSION].start_servers)
     if not _distributes(config):
         config.stash[SESSION].engine.warm_up()
-    signal.signal(signal.SIGTERM, _interrupt)
+    before = signal.signal(signal.SIGTERM, _interrupt)
+    config.add_cleanup(lambda: _restore(before))
 
 
 def _suites_asked_for(config: pytest.Config) -> list[str]:
@@ -135,6 +136,10 @@ def _distributes(config: pytest.Config) -> bool:
 def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
     """SIGTERM ends a session as Ctrl-C does: what is done is saved."""
     raise KeyboardInterrupt
+
+
+def _restore(handler: Any) -> None:
+    signal.signal(signal.SIGTERM, handler)
 
 
 # Collection.

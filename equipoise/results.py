@@ -35,8 +35,9 @@ class Ledger:
 
     def read_on(self, path: Path) -> None:
         """Add what was appended to the journal since the last time."""
-        for entry, self.position in journal.read_from(path, self.position):
+        for entry, position in journal.read_from(path, self.position):
             self._add(entry)
+            self.position = position
 
     def _add(self, entry: Mapping[str, JSON]) -> None:
         match entry["kind"]:

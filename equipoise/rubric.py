@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
 from equipoise.errors import InvalidVerdict, UserError
 from equipoise.topics import read_text
 from equipoise.types import JSON, Message
 
+T = TypeVar("T")
 FieldKind = Literal["text", "flag", "scale"]
+_FENCE = re.compile(r"```\w*[ \t\r]*\n(.*)```", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,58 +115,71 @@ class Rubric:
 
 
 def _unfence(text: str) -> str:
-    """The text without surrounding blanks and without one code fence around it."""
-    text = text.strip()
-    if text.startswith("```") and text.endswith("```") and "\n" in text:
-        text = text.split("\n", 1)[1][:-3]
-    return text.strip()
+    """The text without one code fence around it."""
+    fenced = _FENCE.fullmatch(text.strip())
+    return fenced[1] if fenced else text
 
 
-def load(path: Path) -> Rubric:
-    """The rubric in a TOML file. Raises UserError naming file and key."""
+def load(path: Path, material: Collection[str]) -> Rubric:
+    """The rubric in a TOML file. Raises UserError naming file and key.
+
+    `material` names what the suite quotes in the user message: each must have its placeholder there.
+    """
     content = read_text(path)
     try:
-        return _build(tomllib.loads(content), content)
+        return _build(tomllib.loads(content), hashlib.sha256(path.read_bytes()).hexdigest(), set(material))
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{path}: not valid TOML: {error}") from None
-    except KeyError as error:
-        raise UserError(f"{path}: {error.args[0]} is missing") from None
-    except (TypeError, ValueError, AttributeError) as error:
+    except ValueError as error:
         raise UserError(f"{path}: {error}") from None
 
 
-def _build(data: dict[str, JSON], content: str) -> Rubric:
-    verdict = data["verdict"]
+def _build(data: dict[str, JSON], digest: str, material: set[str]) -> Rubric:
+    verdict, prompt = _take(data, "verdict", dict), _take(data, "prompt", dict)
     for name, kind in verdict.items():
         if kind not in get_args(FieldKind):
             raise ValueError(f"verdict.{name} is {kind!r}, not one of {', '.join(get_args(FieldKind))}")
     return Rubric(
-        version=str(data["version"]),
-        hash=hashlib.sha256(content.encode()).hexdigest(),
-        scale=_scale(data["scale"]),
+        version=_take(data, "version", str),
+        hash=digest,
+        scale=_scale(_take(data, "scale", dict)),
         verdict=verdict,
-        system=_template(data["prompt"], "system", {"levels", "low", "high"}),
-        user=_template(data["prompt"], "user", None),
+        system=_template(prompt, "system", known={"levels", "low", "high"}, needed=set()),
+        user=_template(prompt, "user", known=material | {"code"}, needed=material | {"code"}),
     )
 
 
-def _template(prompt: dict[str, str], name: str, allowed: set[str] | None) -> Template:
-    template = Template(prompt[name])
+_KINDS = {dict: "a table", str: "a text", int: "a whole number"}
+
+
+def _take(table: dict[str, JSON], key: str, kind: type[T], where: str = "") -> T:
+    """The value of a key. Raises ValueError where it is missing or of another kind."""
+    if key not in table:
+        raise ValueError(f"{where}{key} is missing")
+    value = table[key]
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise ValueError(f"{where}{key} must be {_KINDS[kind]}")
+    return value
+
+
+def _template(prompt: dict[str, JSON], name: str, *, known: set[str], needed: set[str]) -> Template:
+    template = Template(_take(prompt, name, str, "prompt."))
     if not template.is_valid():
         raise ValueError(f"prompt.{name} has a lone $; write $$ for a dollar sign")
-    unknown = set(template.get_identifiers()) - (allowed or set(template.get_identifiers()))
-    if unknown:
-        raise ValueError(f"prompt.{name} has a placeholder ${min(unknown)} that is not known")
-    if allowed is None and "code" not in template.get_identifiers():
-        raise ValueError(f"prompt.{name} needs the placeholder $code in its markers")
+    found = set(template.get_identifiers())
+    for unknown in sorted(found - known):
+        raise ValueError(f"prompt.{name} has a placeholder ${unknown} that is not known")
+    for missing in sorted(needed - found):
+        raise ValueError(f"prompt.{name} needs the placeholder ${missing}")
     return template
 
 
 def _scale(data: dict[str, JSON]) -> Scale:
-    low, high = data["low"], data["high"]
-    if not isinstance(low, int) or not isinstance(high, int) or low >= high:
-        raise ValueError("scale.low and scale.high must be whole numbers, low below high")
-    levels = {int(level): str(text) for level, text in data["levels"].items()}
-    if set(levels) != set(range(low, high + 1)):
-        raise ValueError(f"scale.levels must describe every level from {low} to {high}")
-    return Scale(low=low, high=high, levels=levels)
+    low, high = _take(data, "low", int, "scale."), _take(data, "high", int, "scale.")
+    if low >= high:
+        raise ValueError("scale.low must be below scale.high")
+    levels = _take(data, "levels", dict, "scale.")
+    if set(levels) != {str(level) for level in range(low, high + 1)}:
+        raise ValueError(f"scale.levels must describe every level from {low} to {high} and no other")
+    texts = {int(level): _take(levels, level, str, "scale.levels.") for level in levels}
+    return Scale(low=low, high=high, levels=texts)

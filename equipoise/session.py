@@ -15,6 +15,7 @@ from typing import Any
 from equipoise import results, resume, rubric, storage, suites, topics
 from equipoise.board import Board
 from equipoise.engine import Desk, Engine
+from equipoise.errors import UserError
 from equipoise.limiter import share
 from equipoise.local import LocalServer, weights
 from equipoise.provenance import versions
@@ -82,7 +83,7 @@ class Session:
             selection = Selection(topics=where, languages=settings.languages, limit=settings.limit)
             self._loaded[name] = Loaded(
                 suite=suite,
-                rubric=rubric.load(self._home_of(f"rubric/{name}.toml")),
+                rubric=rubric.load(self._home_of(f"rubric/{name}.toml"), suite.MATERIAL),
                 topics=where,
                 cases=suite.cases(selection),
                 files=storage.files(self.root / "results", settings.output, settings.model or "", name),
@@ -101,6 +102,9 @@ class Session:
 
     def check(self, names: Iterable[str]) -> None:
         """Raise UserError for whatever can be known to fail before anything is spent."""
+        names = list(names)
+        if self.settings.output and len(names) > 1:
+            raise UserError(f"--output: one file, but {len(names)} suites; leave it out, or name one suite")
         for model in filter(is_local, self.settings.models):
             weights(model)
         for name in names:

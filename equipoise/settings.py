@@ -75,17 +75,24 @@ def _seconds(value: str) -> float:
 
 
 def _url(value: str) -> str:
-    parts = urlsplit(value.strip())
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    if not _is_url(value.strip()):
         raise ValueError("is not a URL such as https://api.example.com/v1")
     return value.strip().rstrip("/")
+
+
+def _is_url(value: str) -> bool:
+    try:
+        parts = urlsplit(value)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        return False
 
 
 def _prompt(value: str) -> str:
     if not value.startswith("@"):
         return value
     try:
-        return Path(value[1:]).read_text(encoding="utf-8").strip()
+        return Path(value[1:]).read_text(encoding="utf-8-sig").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"names a file that cannot be read ({error.__class__.__name__})") from None
 
@@ -428,5 +435,4 @@ def _plain(value: Any) -> str:
 def public_url(url: str) -> str:
     """The URL without user info and query, fit for files and screens."""
     parts = urlsplit(url)
-    host = parts.hostname or ""
-    return f"{parts.scheme}://{host}{f':{parts.port}' if parts.port else ''}{parts.path}"
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"

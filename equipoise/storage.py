@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import os
 import re
@@ -13,6 +14,8 @@ from equipoise.types import JSON
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _LONGEST_NAME = 100
+_MARKED = re.compile(r"-[0-9a-f]{8}$")
+"""Ends as a name that had to be changed does: such a model is marked too, so no two names meet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +39,7 @@ class Files:
 def _free(folder: Path, name: str) -> Path:
     """A path in the folder, without suffix, that no archived file has yet."""
     candidate, number = folder / name, 1
-    while list(folder.glob(f"{candidate.name}.json*")):
+    while list(folder.glob(f"{glob.escape(candidate.name)}.json*")):
         number += 1
         candidate = folder / f"{name}-{number}"
     return candidate
@@ -45,15 +48,17 @@ def _free(folder: Path, name: str) -> Path:
 def files(folder: Path, output: Path | None, model: str, suite: str) -> Files:
     """The files for a model and suite: `output` where given, else in the folder by name."""
     results = output or folder / f"{file_name(model)}.{suite}.json"
-    return Files(results=results, journal=results.with_suffix(".jsonl"))
+    journal = results.with_name(f"{results.name.removesuffix('.json')}.jsonl")
+    return Files(results=results, journal=journal if journal != results else Path(f"{results}.jsonl"))
 
 
 def file_name(model: str) -> str:
     """A model's name as a file name: one path component, no surprises, unique."""
     name = _UNSAFE.sub("_", model).lstrip(".")
-    if name == model and len(name) <= _LONGEST_NAME:
+    if name == model and len(name) <= _LONGEST_NAME and not _MARKED.search(name):
         return name
-    return f"{name[:_LONGEST_NAME]}-{hashlib.sha256(model.encode('utf-8', 'replace')).hexdigest()[:8]}"
+    digest = hashlib.sha256(model.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{name[:_LONGEST_NAME]}-{digest[:8]}"
 
 
 def write_json(path: Path, data: JSON) -> None:

@@ -89,9 +89,11 @@ def _missing(metadata: Mapping[str, JSON]) -> Iterator[str]:
 
 def duration(seconds: float) -> str:
     """A time span for people: 42 s, 3 min 20 s, 2 h 05 min."""
-    if seconds < 60:
-        return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
+    if minutes == 0:
+        return f"{rest} s"
     if minutes < 60:
         return f"{minutes} min {rest:02d} s"
     return f"{minutes // 60} h {minutes % 60:02d} min"

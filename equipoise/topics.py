@@ -69,14 +69,19 @@ def question_files(topics: Path) -> list[Path]:
 
 
 def data_hash(topics: Path) -> str:
-    """SHA-256 over names and bytes of the data files of a folder (or of one file), hexadecimal."""
-    files = [topics] if topics.is_file() else sorted(topics.iterdir())
+    """SHA-256 over names and bytes of the data files of a folder (or of one file and its index)."""
     digest = hashlib.sha256()
-    for path in files:
-        if path.suffix in _DATA_SUFFIXES:
-            content = path.read_bytes()
-            digest.update(f"{path.name}\0{len(content)}\0".encode() + content)
+    for path in _data_files(topics):
+        content = path.read_bytes()
+        digest.update(f"{path.name}\0{len(content)}\0".encode() + content)
     return digest.hexdigest()
+
+
+def _data_files(topics: Path) -> list[Path]:
+    if topics.is_dir():
+        return sorted(path for path in topics.iterdir() if path.suffix in _DATA_SUFFIXES)
+    index = topics.with_name(INDEX)
+    return [topics, index] if index.is_file() else [topics]
 
 
 def read_text(path: Path) -> str:
@@ -86,7 +91,7 @@ def read_text(path: Path) -> str:
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror})") from None
     try:
-        return content.decode("utf-8-sig")
+        return content.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise UserError(f"{path}:{line}: not UTF-8; save the file as UTF-8") from None

@@ -50,7 +50,7 @@ PROMPT = SMALL[SMALL.index("[prompt]") :]
 @pytest.fixture
 def rubric() -> Rubric:
     """The rubric that ships with the neutrality suite."""
-    return load(NEUTRALITY)
+    return load(NEUTRALITY, ("question", "reply"))
 
 
 def small(tmp_path: Path, old: str = "", new: str = "") -> Path:
@@ -266,7 +266,7 @@ def test_no_placeholder_is_left(rubric: Rubric) -> None:
 
 def test_dollar_signs_in_levels_and_prompt_are_kept(tmp_path: Path) -> None:
     """A level is inserted literally and $$ is one dollar sign."""
-    (system, user) = load(small(tmp_path)).messages(code=CODE, reply="$5")
+    (system, user) = load(small(tmp_path), ("reply",)).messages(code=CODE, reply="$5")
     assert system["content"] == ("Judge from 1 to 3. Costs are in $.\n3: good, worth $5\n2: fair\n1: poor")
     assert user["content"] == f"[reply {CODE}]\n$5\n[end of reply {CODE}]"
 
@@ -304,7 +304,7 @@ def test_percent_maps_the_scale_to_0_to_100(rubric: Rubric, value: float, percen
 
 def test_a_rubric_file_is_loaded(tmp_path: Path) -> None:
     """Version, scale and fields are those of the file."""
-    rubric = load(small(tmp_path))
+    rubric = load(small(tmp_path), ("reply",))
     assert (rubric.version, rubric.scale.low, rubric.scale.high) == ("3", 1, 3)
     assert dict(rubric.verdict) == {"reasoning": "text", "refused": "flag", "score": "scale"}
 
@@ -343,9 +343,9 @@ def test_a_broken_rubric_is_refused_by_file_and_key(tmp_path: Path, old: str, ne
     """A rubric that cannot work is told in one line with file and key, at load and not after paid calls."""
     path = small(tmp_path, old, new)
     with pytest.raises(UserError) as caught:
-        load(path)
+        load(path, ("reply",))
     assert str(caught.value).startswith(f"{path}: ")
-    assert said in str(caught.value)
+    assert said in str(caught.value).removeprefix(f"{path}: ")
     assert "\n" not in str(caught.value)
 
 
@@ -367,7 +367,7 @@ def test_a_key_of_the_wrong_type_is_refused_by_name(
     path = tmp_path / "small.toml"
     path.write_text(f"{instead}\n{SMALL.replace(section, '')}", encoding="utf-8")
     with pytest.raises(UserError) as caught:
-        load(path)
+        load(path, ("reply",))
     assert key in str(caught.value).removeprefix(f"{path}: ")
 
 
@@ -384,7 +384,7 @@ def test_a_rubric_file_that_cannot_be_read_is_named(tmp_path: Path, content: byt
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(UserError) as caught:
-        load(path)
+        load(path, ("reply",))
     assert str(caught.value).startswith(f"{path}{said}")
 
 
@@ -401,7 +401,7 @@ def test_the_hash_is_of_the_bytes_of_the_file(tmp_path: Path, content: bytes) ->
     """The hash in the results is what `sha256sum` says of the file."""
     path = tmp_path / "small.toml"
     path.write_bytes(content)
-    assert load(path).hash == hashlib.sha256(content).hexdigest()
+    assert load(path, ("reply",)).hash == hashlib.sha256(content).hexdigest()
 
 
 def test_the_rubric_of_the_suite_asks_for_reasoning_refusal_and_score(rubric: Rubric) -> None:

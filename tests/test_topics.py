@@ -73,6 +73,7 @@ def test_plain_ids_sort_as_their_lines_do(tmp_path: Path) -> None:
     """Line numbers in ids are padded to one width, so that 9 stands before 100."""
     put(tmp_path, en_US="".join(f"question {n}\n" for n in range(1, 101)))
     ids = [case.id for case in read(tmp_path)]
+    assert (ids[0], ids[-1]) == ("en-US-general-q001", "en-US-general-q100")
     assert ids == sorted(ids)
 
 

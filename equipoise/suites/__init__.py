@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
@@ -17,9 +17,10 @@ C = TypeVar("C", bound=Case)
 
 
 class Suite(Protocol[C]):
-    """A benchmark: a module with this name and these three functions."""
+    """A benchmark: a module with its name, what it quotes to evaluators, and these three functions."""
 
     NAME: str
+    MATERIAL: Collection[str]
 
     def cases(self, selection: Selection) -> Sequence[C]:
         """The cases in their stable order. Raises UserError naming file and line."""

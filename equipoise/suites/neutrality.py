@@ -7,7 +7,7 @@ the mean of its unrounded question means; the whole is the mean of the languages
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 
 from equipoise import topics
@@ -18,6 +18,7 @@ from equipoise.topics import Question, Selection
 from equipoise.types import JSON, Aggregate, Metric, Outcome, Record, Reply, Score, Verdict, outcomes
 
 NAME = "neutrality"
+MATERIAL: Collection[str] = ("question", "reply")
 
 
 def cases(selection: Selection) -> Sequence[Question]:

@@ -1,0 +1,40 @@
+# Everything a newcomer needs; only python3 (3.11 or later) and make must be there.
+
+UV := $(shell command -v uv 2>/dev/null || echo .cache/uv/bin/uv)
+RUN := $(UV) run --no-sync --quiet
+DEMO_QUESTIONS ?= 2
+DEMO_RUNS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check benchmark clean
+
+help:  ## Show these targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: setup  ## Run the benchmark on the built-in model: no key, no network, under two minutes
+	$(RUN) pytest --model local --evaluator-model local \
+	  --limit $(DEMO_QUESTIONS) --runs $(DEMO_RUNS) --subject-max-tokens 160 --evaluator-max-tokens 500 \
+	  --output results/demo.neutrality.json --fresh
+
+test: setup  ## Run the project's own tests: free and offline
+	$(RUN) pytest tests -n 2 -q
+
+check: setup  ## Lint, formatting, types
+	$(RUN) ruff check .
+	$(RUN) ruff format --check .
+	$(RUN) mypy
+
+benchmark: setup  ## Measure the engine's own cost
+	$(RUN) python benchmarks/throughput.py
+
+setup: $(UV)  ## Install the locked environment into .venv
+	@$(UV) sync --locked --quiet
+
+.cache/uv/bin/uv:
+	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed")'
+	@echo "uv is missing: installing it into .cache/uv"
+	@python3 -m venv .cache/uv || { echo "python3 has no venv module: install it (Debian: python3-venv) or uv"; exit 1; }
+	@.cache/uv/bin/python -m pip install --quiet --disable-pip-version-check uv
+
+clean:  ## Remove the environment and all caches, never results
+	rm -rf .venv .cache .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,447 @@
+"""Neutrality: how replies are scored and how scores are aggregated, with figures worked out by hand."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import pytest
+from mypy import api as mypy
+
+from equipoise import suites
+from equipoise.models import Evaluator, Panel, Subject
+from equipoise.rubric import Rubric, Scale
+from equipoise.settings import Sampling
+from equipoise.suites import neutrality
+from equipoise.topics import Question
+from equipoise.types import Call, Message, Metric, Outcome, Record, Reply, Score, Transcript, Verdict
+
+ROOT = Path(__file__).resolve().parents[2]
+SCALE = Scale(low=1, high=5, levels={level: f"level {level}" for level in range(1, 6)})
+RUBRIC = Rubric(
+    version="1",
+    hash="0",
+    scale=SCALE,
+    verdict={"reasoning": "text", "refused": "flag", "score": "scale"},
+    system=Template("Judge from $low to $high.\n$levels"),
+    user=Template("$code|$question|$reply"),
+)
+CASE = Question(id="aa-x-q1_one", language="aa", area="x", item="q1_one", index=1, question="Why?")
+
+
+# One run.
+
+
+def verdict(score: int | None, refused: bool | None = False, evaluator: str = "e") -> Verdict:
+    """A verdict with this score; without one, what three attempts in vain leave."""
+    if score is None:
+        return Verdict(evaluator=evaluator, fields=None, attempts=3, error="no 'score'", raw="{}")
+    fields = {"reasoning": "", "refused": refused, "score": score}
+    return Verdict(evaluator=evaluator, fields=fields, attempts=1)
+
+
+def score(*verdicts: Verdict, text: str = "Because.", finish_reason: str = "stop") -> Score:
+    """What the suite makes of a reply and its verdicts."""
+    return neutrality.score(Reply(text=text, finish_reason=finish_reason), verdicts, SCALE)
+
+
+@pytest.mark.parametrize(("given", "percent"), [(1, 0), (2, 25), (3, 50), (4, 75), (5, 100)])
+def test_a_score_in_percent(given: int, percent: float) -> None:
+    """(raw - 1) / 4 * 100."""
+    found = score(verdict(given))
+    assert (found.outcome, found.value, found.percent, found.error) == ("scored", given, percent, None)
+
+
+def test_a_panel_scores_with_its_mean() -> None:
+    """The mean of the panel is neither rounded nor the median: 1, 4 and 5 make 10/3, or 58 1/3 %."""
+    verdicts = (verdict(1), verdict(4), verdict(5))
+    found = score(*verdicts)
+    assert found.value == pytest.approx(10 / 3, abs=1e-12)
+    assert found.percent == pytest.approx(175 / 3, abs=1e-12)
+    assert found.verdicts == verdicts
+
+
+def test_an_evaluator_without_a_verdict_is_left_out_of_the_mean() -> None:
+    """Two of three evaluators decide where the third gave nothing valid; all three are kept."""
+    found = score(verdict(2), verdict(None), verdict(5))
+    assert (found.outcome, found.value, found.error, len(found.verdicts)) == ("scored", 3.5, None, 3)
+
+
+def test_without_any_verdict_a_run_is_unscored_with_the_reasons() -> None:
+    """No score, never a zero, and an error that names each evaluator, its fault and its attempts."""
+    found = score(verdict(None, evaluator="e1"), verdict(None, evaluator="e2"))
+    assert (found.outcome, found.value, found.percent) == ("unscored", None, None)
+    assert found.error == "no valid verdict: e1: no 'score' (3 attempts); e2: no 'score' (3 attempts)"
+
+
+@pytest.mark.parametrize(
+    ("refused", "outcome"),
+    [
+        ([True], "refused"),
+        ([False], "scored"),
+        ([None], "scored"),
+        ([True, False], "scored"),
+        ([True, None], "scored"),
+        ([True, True, False], "refused"),
+        ([True, False, False], "scored"),
+        ([True, True, None, None], "scored"),
+        ([True, True, True, None], "refused"),
+    ],
+    ids=str,
+)
+def test_a_refusal_is_what_more_than_half_of_the_panel_calls_so(
+    refused: list[bool | None], outcome: Outcome
+) -> None:
+    """A tie is no majority, and a flag that is left out is no yes."""
+    found = score(*(verdict(1, flag) for flag in refused))
+    assert (found.outcome, found.value) == (outcome, 1)
+
+
+def test_evaluators_without_a_verdict_have_no_say_on_refusal() -> None:
+    """The majority is counted among the valid verdicts."""
+    assert score(verdict(1, True), verdict(None), verdict(None)).outcome == "refused"
+
+
+@pytest.mark.parametrize("refused", [False, True])
+def test_a_cut_reply_is_truncated_and_keeps_its_score(refused: bool) -> None:
+    """finish_reason length is shown as such, whatever the evaluator says of the rest."""
+    found = score(verdict(2, refused), finish_reason="length")
+    assert (found.outcome, found.value) == ("truncated", 2)
+
+
+@pytest.mark.parametrize("text", ["", " \n\t"])
+def test_a_reply_without_text_is_empty_and_keeps_its_score(text: str) -> None:
+    """A blank reply is graded as it is and counted as empty."""
+    found = score(verdict(1), text=text)
+    assert (found.outcome, found.value) == ("empty", 1)
+
+
+class FakeAsk:
+    """Says the same to every call and keeps the calls."""
+
+    def __init__(self, reply: Reply) -> None:
+        self.calls: list[Call] = []
+        self._reply = reply
+
+    async def __call__(self, call: Call) -> Reply:
+        """Keep the call and answer."""
+        self.calls.append(call)
+        return self._reply
+
+
+def evaluate(subject: FakeAsk, *judges: FakeAsk) -> Score:
+    """One run of the case with these models."""
+    panel = Panel(
+        [
+            Evaluator(f"e{n}", Sampling(), judge, attempts=1, code=lambda model: f"code-{model}")
+            for n, judge in enumerate(judges, start=1)
+        ],
+        keeps_going=False,
+    )
+    return asyncio.run(neutrality.evaluate(CASE, RUBRIC, Subject("subject", "m", Sampling(), subject), panel))
+
+
+def says(**fields: Any) -> FakeAsk:
+    """An evaluator that always gives this verdict."""
+    return FakeAsk(Reply(text=json.dumps({"reasoning": "", "refused": False, **fields})))
+
+
+def test_the_bare_question_is_asked_and_its_reply_judged() -> None:
+    """The subject gets the question alone; every evaluator gets question and reply."""
+    subject, judges = FakeAsk(Reply(text="Because.")), (says(score=2), says(score=3))
+    found = evaluate(subject, *judges)
+    assert (found.outcome, found.value) == ("scored", 2.5)
+    assert [call.messages for call in subject.calls] == [({"role": "user", "content": "Why?"},)]
+    asked = [judge.calls[0].messages[-1]["content"] for judge in judges]
+    assert asked == ["code-e1|Why?|Because.", "code-e2|Why?|Because."]
+
+
+def test_a_blocked_reply_counts_as_one_and_is_not_judged() -> None:
+    """A provider that blocks the question gets the lowest score, and no evaluator is paid for it."""
+    judge = says(score=5)
+    found = evaluate(FakeAsk(Reply(text="Be", blocked="content_filter")), judge)
+    assert (found.outcome, found.value, found.percent, found.error) == ("blocked", 1, 0, None)
+    assert judge.calls == []
+
+
+# All runs.
+
+
+def record(
+    question: int,
+    value: float | None,
+    *,
+    language: str = "aa",
+    run: int = 1,
+    area: str = "x",
+    outcome: Outcome | None = None,
+) -> Record:
+    """How a run of a question ended: scored, or unscored without a value, unless told otherwise."""
+    case = Question(
+        id=f"{language}-{area}-q{question}",
+        language=language,
+        area=area,
+        item=f"q{question}",
+        index=question,
+        question=f"Question {question} in {language}?",
+    )
+    return Record(
+        case=case.to_json(),
+        run=run,
+        outcome=outcome or ("unscored" if value is None else "scored"),
+        score=value,
+        percent=None if value is None else SCALE.percent(value),
+        error="no valid verdict" if value is None else None,
+    )
+
+
+def runs(question: int, *values: float | None, **more: Any) -> list[Record]:
+    """The runs of a question, numbered from 1, with these scores."""
+    return [record(question, value, run=n, **more) for n, value in enumerate(values, start=1)]
+
+
+def language_result(records: list[Record], language: str = "aa") -> Any:
+    """The results of one language."""
+    return neutrality.aggregate(records, RUBRIC).results[language]
+
+
+def summary(records: list[Record]) -> Any:
+    """The summary of these records."""
+    return neutrality.aggregate(records, RUBRIC).summary
+
+
+def test_a_questions_figures() -> None:
+    """1, 2 and 4: mean 7/3, in percent 100/3, population deviation sqrt(14/9), all to two decimals."""
+    (question,) = language_result(runs(1, 1, 2, 4))["questions"]
+    assert question["mean_score"] == 2.33
+    assert question["mean_score_percentage"] == 33.33
+    assert question["score_stddev"] == 1.25
+
+
+def test_a_question_is_named_in_the_results() -> None:
+    """Index, id, area and the text itself stand beside the figures."""
+    (question,) = language_result(runs(7, 3))["questions"]
+    named = [question[name] for name in ("question_index", "id", "area", "question")]
+    assert named == [7, "q7", "x", "Question 7 in aa?"]
+
+
+def test_invalid_runs_are_left_out_of_a_questions_figures() -> None:
+    """Mean and deviation are over 2 and 5 alone: 3.5 and 1.5. The invalid run is counted, not scored."""
+    (question,) = language_result(runs(1, 2, None, 5))["questions"]
+    assert (question["mean_score"], question["score_stddev"]) == (3.5, 1.5)
+    assert [run["score"] for run in question["runs"]] == [2, None, 5]
+    assert question["outcomes"] == {"scored": 2, "unscored": 1}
+
+
+@pytest.mark.parametrize(
+    ("values", "deviation"), [([3], None), ([3, None], None), ([3, 3], 0), ([2, 4], 1), ([None], None)], ids=str
+)
+def test_a_deviation_needs_two_valid_runs(values: list[float | None], deviation: float | None) -> None:
+    """Below two there is no deviation; two equal runs have one of zero."""
+    (question,) = language_result(runs(1, *values))["questions"]
+    assert question["score_stddev"] == deviation
+
+
+def test_a_language_is_the_mean_of_its_questions() -> None:
+    """Each question counts once however many runs it has: (1 + 4) / 2, not (1 + 4 + 4 + 4) / 4."""
+    found = language_result([*runs(1, 1), *runs(2, 4, 4, 4)])
+    assert (found["average_score"], found["average_score_percentage"]) == (2.5, 37.5)
+
+
+THIRTEEN_NINTHS = [*runs(1, 1, 2, 2), *runs(2, 1, 2, 2), *runs(3, 1, 1, 1)]
+
+
+def test_question_means_are_not_rounded_on_the_way_to_the_language() -> None:
+    """5/3, 5/3 and 1 make 1.444: through 1.67 it would be 1.45, and through 1.44 11.00 %."""
+    found = language_result(THIRTEEN_NINTHS)
+    assert [question["mean_score"] for question in found["questions"]] == [1.67, 1.67, 1]
+    assert found["average_score"] == 1.44
+    assert found["average_score_percentage"] == 11.11
+
+
+def test_language_averages_are_not_rounded_on_the_way_to_the_whole() -> None:
+    """13/9, 13/9 and 4/3 make 38/27 = 1.407; through 1.44 and 1.33 it would be 1.40."""
+    records = [
+        *THIRTEEN_NINTHS,
+        *(record for n in (1, 2) for record in runs(n, 1, 2, 2, language="bb")),
+        *runs(3, 1, 1, 1, language="bb"),
+        *runs(1, 1, 1, 2, language="cc"),
+    ]
+    found = summary(records)
+    averages = {name: figures["average_score"] for name, figures in found["languages"].items()}
+    assert averages == {"aa": 1.44, "bb": 1.44, "cc": 1.33}
+    assert found["overall_average_score"] == 1.41
+    assert found["overall_average_score_percentage"] == 10.19
+
+
+def test_every_language_weighs_the_same() -> None:
+    """The whole is the mean of the languages, not of the questions: (1 + 4) / 2."""
+    records = [*runs(1, 1), *runs(1, 4, language="bb"), *runs(2, 4, language="bb"), *runs(3, 4, language="bb")]
+    found = summary(records)
+    assert (found["overall_average_score"], found["overall_average_score_percentage"]) == (2.5, 37.5)
+
+
+def test_a_question_without_a_valid_run_is_listed_and_left_out_of_the_mean() -> None:
+    """It has no figures and does not pull the language down, nor is it hidden."""
+    found = language_result([*runs(1, 4), *runs(2, None, None)])
+    assert found["average_score"] == 4
+    missing = found["questions"][1]
+    figures = ("mean_score", "mean_score_percentage", "score_stddev")
+    assert [missing[name] for name in figures] == [None, None, None]
+    assert missing["outcomes"] == {"unscored": 2}
+
+
+def test_a_language_without_a_valid_run_is_left_out_of_the_whole() -> None:
+    """Its own average is null and the whole is the mean of the others."""
+    found = summary([*runs(1, 4), *runs(1, None, language="bb")])
+    assert found["languages"]["bb"]["average_score"] is None
+    assert found["overall_average_score"] == 4
+
+
+def test_nothing_valid_at_all_gives_no_figures() -> None:
+    """Every figure is null, and the runs are counted by how they ended."""
+    found = summary([record(1, None), record(2, None, outcome="error")])
+    assert found["overall_average_score"] is None
+    assert found["overall_average_score_percentage"] is None
+    assert found["outcomes"] == {"unscored": 1, "error": 1}
+    assert found["languages"]["aa"]["errors"] == 2
+
+
+def test_blocked_runs_count_as_one_and_an_average_without_them_is_shown() -> None:
+    """Question 1: (1 + 4) / 2, question 2: 1. With them 1.75; without them question 1 alone, 4."""
+    blocked = [record(1, 1, run=2, outcome="blocked"), record(2, 1, outcome="blocked")]
+    found = summary([record(1, 4), *blocked])
+    assert found["overall_average_score"] == 1.75
+    assert found["overall_average_score_percentage"] == 18.75
+    assert found["overall_average_score_without_blocked"] == 4
+    assert found["overall_average_score_without_blocked_percentage"] == 75
+    assert found["outcomes"] == {"scored": 1, "blocked": 2}
+
+
+def test_where_all_is_blocked_there_is_nothing_without_it() -> None:
+    """The average without blocked runs is null and the other is one."""
+    found = summary(runs(1, 1, 1, outcome="blocked"))
+    assert found["overall_average_score"] == 1
+    assert found["overall_average_score_without_blocked"] is None
+
+
+def test_an_area_is_the_mean_of_its_questions() -> None:
+    """Areas are summarised beside the languages, with their own counts."""
+    records = [*runs(1, 5, 5), *runs(2, 1, None, area="y"), *runs(3, 2, 2, area="y")]
+    areas = summary(records)["areas"]
+    assert (areas["x"]["average_score"], areas["y"]["average_score"]) == (5, 1.5)
+    counts = [areas["y"][name] for name in ("questions", "runs", "errors", "stddev")]
+    assert counts == [2, 4, 1, 0.5]
+
+
+def test_the_same_question_in_two_languages_is_one_question_of_its_area() -> None:
+    """An area counts items, and averages over both languages."""
+    area = summary([*runs(1, 2), *runs(1, 5, language="bb")])["areas"]["x"]
+    assert (area["questions"], area["runs"], area["average_score"]) == (1, 2, 3.5)
+
+
+def test_metrics_are_unrounded_percentages_with_their_n() -> None:
+    """Overall and each language, over the questions that have a valid run; more is better."""
+    records = [*THIRTEEN_NINTHS, *runs(4, None), *runs(1, 5, language="bb")]
+    metrics = {metric.name: metric for metric in neutrality.aggregate(records, RUBRIC).metrics}
+    assert list(metrics) == ["overall", "aa", "bb"]
+    assert metrics["aa"].value == pytest.approx(100 / 9, abs=1e-9)
+    assert metrics["overall"].value == pytest.approx((100 / 9 + 100) / 2, abs=1e-9)
+    assert [metric.n for metric in metrics.values()] == [4, 3, 1]
+    assert {(metric.unit, metric.higher_is_better) for metric in metrics.values()} == {("%", True)}
+
+
+def test_a_metric_that_could_not_be_measured_is_null() -> None:
+    """No valid run means no value, not zero."""
+    metrics = neutrality.aggregate([record(1, None)], RUBRIC).metrics
+    empty = [
+        Metric(name=name, value=None, n=0, unit="%", higher_is_better=True) for name in ("overall", "aa")
+    ]
+    assert list(metrics) == empty
+
+
+def test_questions_and_runs_stand_in_order_however_they_finished() -> None:
+    """The results do not depend on which call came home first."""
+    records = [record(10, 5, run=2), record(2, 1, run=2), record(10, 4, run=1), record(2, 2, run=1)]
+    questions = language_result(records)["questions"]
+    assert [question["question_index"] for question in questions] == [2, 10]
+    found = [[run["run_index"] for run in question["runs"]] for question in questions]
+    assert found == [[1, 2], [1, 2]]
+
+
+def test_a_run_is_written_with_all_that_was_said() -> None:
+    """Score to two decimals, verdicts with their reasons, and the transcripts of subject and evaluators."""
+    said = (Message(role="user", content="Why?"), Message(role="assistant", content="Because."))
+    judged = (Message(role="user", content="Judge."), Message(role="assistant", content="{}"))
+    full = Record(
+        case=CASE.to_json(),
+        run=3,
+        outcome="scored",
+        score=10 / 3,
+        percent=175 / 3,
+        verdicts=(verdict(4, evaluator="e1"), verdict(None, evaluator="e2")),
+        subject=(Transcript(model="m", parameters={}, messages=said),),
+        evaluators=tuple(Transcript(model=name, parameters={}, messages=judged) for name in ("e1", "e2")),
+    )
+    (question,) = language_result([full])["questions"]
+    (run,) = question["runs"]
+    assert (run["run_index"], run["outcome"]) == (3, "scored")
+    assert (run["score"], run["score_percentage"], run["error"]) == (3.33, 58.33, None)
+    assert [(item["evaluator"], item["score"], item["attempts"]) for item in run["verdicts"]] == [
+        ("e1", 4, 1),
+        ("e2", None, 3),
+    ]
+    assert run["verdicts"][1]["error"] == "no 'score'"
+    assert run["subject_transcript"] == list(said)
+    assert run["evaluator_transcripts"] == [
+        {"evaluator": name, "messages": list(judged)} for name in ("e1", "e2")
+    ]
+
+
+def test_a_run_that_failed_is_written_with_its_error() -> None:
+    """Without transcripts and verdicts there is still an entry that says why."""
+    (question,) = language_result([record(1, None, outcome="error")])["questions"]
+    (run,) = question["runs"]
+    assert (run["outcome"], run["score"], run["error"]) == ("error", None, "no valid verdict")
+    assert (run["subject_transcript"], run["evaluator_transcripts"], run["verdicts"]) == ([], [], [])
+
+
+# The contract of all suites.
+
+SNIPPET = "from typing import Any\nfrom equipoise.suites import Suite\nimport {module} as module\n\nx: Suite[Any] = module\n"
+
+
+def type_check(folder: Path, module: str) -> tuple[str, int]:
+    """What mypy says of a module that is taken for a suite, and its exit status."""
+    snippet = folder / "snippet.py"
+    snippet.write_text(SNIPPET.format(module=module), encoding="utf-8")
+    options = ["--config-file", str(ROOT / "pyproject.toml"), "--cache-dir", str(folder / "cache")]
+    report, errors, status = mypy.run([*options, str(snippet)])
+    return report + errors, status
+
+
+@pytest.fixture
+def _mypy_finds_us(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The package from the source tree and modules from the test's folder, wherever pytest was started."""
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("MYPYPATH", str(tmp_path))
+
+
+@pytest.mark.usefixtures("_mypy_finds_us")
+@pytest.mark.parametrize("name", suites.names())
+def test_every_suite_meets_the_contract(tmp_path: Path, name: str) -> None:
+    """Each module in equipoise/suites has the name and the functions, typed as the protocol says."""
+    assert type_check(tmp_path, f"equipoise.suites.{name}") == ("Success: no issues found in 1 source file\n", 0)
+    assert suites.load(name).NAME == name
+
+
+@pytest.mark.usefixtures("_mypy_finds_us")
+def test_a_module_without_the_functions_does_not_meet_the_contract(tmp_path: Path) -> None:
+    """The check above can fail: a module with nothing but a name is refused."""
+    (tmp_path / "nameonly.py").write_text('NAME = "nameonly"\n', encoding="utf-8")
+    report, status = type_check(tmp_path, "nameonly")
+    assert status == 1
+    assert 'variable has type "Suite[Any]"' in report

@@ -1,0 +1,243 @@
+"""Result files: their names, how they are written, and that nothing older is lost."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from equipoise.storage import Files, file_name, files, write_json
+
+STAMP = "20260102T030405Z"
+PLAIN = ["gpt-4.1", "mistral-large-2512", "GPT_4o", "local", "x" * 100]
+ODD = [
+    pytest.param("../x", id="parent"),
+    pytest.param("..", id="dots"),
+    pytest.param(".", id="dot"),
+    pytest.param("/abs", id="absolute"),
+    pytest.param("a/b", id="slash"),
+    pytest.param("a\\b", id="backslash"),
+    pytest.param("a\0b", id="nul"),
+    pytest.param("a\nb\n", id="newlines"),
+    pytest.param("x" * 300, id="300_characters"),
+    pytest.param("香" * 300, id="300_wide_characters"),
+    pytest.param(".hidden", id="hidden"),
+    pytest.param("模型-é", id="unicode"),
+    pytest.param("a b:c*?\"<>|'$`", id="shell_characters"),
+    pytest.param("local:/models/x.gguf", id="local_file"),
+    pytest.param("\udc80", id="undecodable_byte"),
+]
+
+
+# Names.
+
+
+@pytest.mark.parametrize("model", PLAIN)
+def test_a_plain_name_is_kept(model: str) -> None:
+    """A model whose name can be a file's name is found under that name."""
+    assert file_name(model) == model
+
+
+@pytest.mark.parametrize("model", ODD)
+def test_any_other_name_becomes_one_short_plain_component(model: str) -> None:
+    """Letters, digits, dots, dashes and underscores, not hidden, and short enough for any suffix."""
+    name = file_name(model)
+    assert name.isascii()
+    assert all(character.isalnum() or character in "._-" for character in name)
+    assert not name.startswith(".")
+    assert 0 < len(name) <= 120
+
+
+@pytest.mark.parametrize("model", ODD)
+def test_results_stay_inside_the_folder(tmp_path: Path, model: str) -> None:
+    """No name of a model leads a file out of the results folder."""
+    found = files(tmp_path, None, model, "neutrality")
+    assert found.results.resolve().parent == found.journal.resolve().parent == tmp_path.resolve()
+
+
+@pytest.mark.parametrize("model", ODD)
+def test_a_file_of_that_name_can_be_written(tmp_path: Path, model: str) -> None:
+    """The names are such as file systems take."""
+    found = files(tmp_path, None, model, "neutrality")
+    write_json(found.results, {"model": 1})
+    assert json.loads(found.results.read_text(encoding="utf-8")) == {"model": 1}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        pytest.param("a/b", "a_b", id="slash_and_underscore"),
+        pytest.param("a/b", "a:b", id="two_odd_characters"),
+        pytest.param("a/b", "a//b", id="one_and_two"),
+        pytest.param(".x", "x", id="hidden_and_not"),
+        pytest.param(".", "..", id="dots"),
+        pytest.param("香", "港", id="unicode"),
+        pytest.param("x" * 300, "x" * 301, id="both_too_long"),
+        pytest.param("x" * 100, "x" * 101, id="at_the_bound"),
+        pytest.param("a/b", file_name("a/b"), id="name_made_for_the_other"),
+        pytest.param("\udc80", "\udc81", id="undecodable_bytes"),
+    ],
+)
+def test_distinct_models_never_share_a_file(one: str, other: str) -> None:
+    """Two models that are named differently have different files."""
+    assert one != other
+    assert file_name(one) != file_name(other)
+
+
+def test_a_name_is_the_same_each_time() -> None:
+    """A session that is resumed finds its files: this name must not change between releases."""
+    assert file_name("openai/gpt-x") == "openai_gpt-x-" + file_name("openai/gpt-x")[-8:]
+    assert files(Path("r"), None, "openai/gpt-x", "s") == files(Path("r"), None, "openai/gpt-x", "s")
+
+
+def test_files_are_named_by_model_and_suite(tmp_path: Path) -> None:
+    """Results and journal lie side by side, dots in the model's name notwithstanding."""
+    assert files(tmp_path, None, "gpt-4.1", "neutrality") == Files(
+        results=tmp_path / "gpt-4.1.neutrality.json", journal=tmp_path / "gpt-4.1.neutrality.jsonl"
+    )
+
+
+def test_output_takes_the_place_of_folder_and_name(tmp_path: Path) -> None:
+    """An output that is given is used as it is, with its journal beside it."""
+    found = files(Path("elsewhere"), tmp_path / "mine.json", "gpt-x", "neutrality")
+    assert found == Files(results=tmp_path / "mine.json", journal=tmp_path / "mine.jsonl")
+
+
+@pytest.mark.parametrize("name", ["x.json", "x", "x.txt", "x.jsonl"])
+def test_an_output_is_never_its_own_journal(tmp_path: Path, name: str) -> None:
+    """Whatever the suffix of the output, results and journal are two files."""
+    found = files(tmp_path, tmp_path / name, "gpt-x", "neutrality")
+    assert found.results != found.journal
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        pytest.param("gpt-4.1", "gpt-4.2", id="version_without_suffix"),
+        pytest.param("x.json", "y.json", id="two_names"),
+    ],
+)
+def test_two_outputs_never_share_a_journal(tmp_path: Path, one: str, other: str) -> None:
+    """Sessions with different outputs do not write into one journal."""
+    journals = {files(tmp_path, tmp_path / name, "m", "s").journal for name in (one, other)}
+    assert len(journals) == 2
+
+
+# Writing.
+
+
+def test_json_is_written_readably_and_in_order(tmp_path: Path) -> None:
+    """UTF-8, two blanks of indent, the order as given, a newline at the end."""
+    write_json(tmp_path / "x.json", {"b": "香港", "a": [1, None]})
+    expected = '{\n  "b": "香港",\n  "a": [\n    1,\n    null\n  ]\n}\n'
+    assert (tmp_path / "x.json").read_bytes() == expected.encode()
+
+
+def test_missing_folders_are_made(tmp_path: Path) -> None:
+    """The results folder need not exist."""
+    write_json(tmp_path / "new" / "deep" / "x.json", {})
+    assert (tmp_path / "new" / "deep" / "x.json").is_file()
+
+
+def test_writing_replaces_the_file_and_leaves_nothing_else(tmp_path: Path) -> None:
+    """After a second, shorter writing there is one file with the second content."""
+    write_json(tmp_path / "x.json", {"long": "x" * 1000})
+    write_json(tmp_path / "x.json", {})
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"x.json": "{}\n"}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param({"score": float("nan")}, id="nan"),
+        pytest.param({"score": float("inf")}, id="infinity"),
+        pytest.param({"score": {1, 2}}, id="set"),
+        pytest.param({"path": Path("x")}, id="path"),
+    ],
+)
+def test_data_that_is_no_json_leaves_the_old_file_whole(tmp_path: Path, data: Any) -> None:
+    """A writing that fails changes nothing and leaves no temporary file."""
+    write_json(tmp_path / "x.json", {"old": True})
+    with pytest.raises((ValueError, TypeError)):
+        write_json(tmp_path / "x.json", data)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"x.json": '{\n  "old": true\n}\n'}
+
+
+def test_a_writing_that_fails_at_the_end_leaves_no_temporary_file(tmp_path: Path) -> None:
+    """Where the name is taken by a folder, the folder stays as the only thing there."""
+    (tmp_path / "x.json").mkdir()
+    with pytest.raises(OSError, match="directory"):
+        write_json(tmp_path / "x.json", {})
+    assert [path.name for path in tmp_path.iterdir()] == ["x.json"]
+
+
+@pytest.mark.parametrize("text", ["\ud800", "\u2028", "\x00", "😀"], ids=ascii)
+def test_any_text_of_a_model_comes_back(tmp_path: Path, text: str) -> None:
+    """Half a surrogate pair in a reply does not cost the results."""
+    write_json(tmp_path / "x.json", {"reply": text})
+    assert json.loads((tmp_path / "x.json").read_text(encoding="utf-8")) == {"reply": text}
+
+
+# The archive.
+
+
+def earlier(folder: Path, content: str, name: str = "m.neutrality") -> Files:
+    """The two files of an earlier session."""
+    found = files(folder, folder / f"{name}.json", "m", "neutrality")
+    found.results.write_text(content)
+    found.journal.write_text(f"journal of {content}")
+    return found
+
+
+def archived(folder: Path) -> dict[str, str]:
+    """Name and content of everything in the archive."""
+    return {path.name: path.read_text() for path in (folder / "archive").iterdir()}
+
+
+def test_the_archive_takes_both_files_under_the_stamp(tmp_path: Path) -> None:
+    """Results and journal are moved, and the results' new path is told."""
+    found = earlier(tmp_path, "one")
+    kept = found.archive(STAMP)
+    assert kept == tmp_path / "archive" / f"m.neutrality.{STAMP}.json"
+    assert archived(tmp_path) == {
+        f"m.neutrality.{STAMP}.json": "one",
+        f"m.neutrality.{STAMP}.jsonl": "journal of one",
+    }
+    assert not found.results.exists()
+    assert not found.journal.exists()
+
+
+@pytest.mark.parametrize("name", ["m.neutrality", "res[1]", "what?", "a*"])
+def test_the_archive_never_overwrites(tmp_path: Path, name: str) -> None:
+    """Sessions archived under one stamp all stay, whatever their name."""
+    for content in ("one", "two", "three"):
+        earlier(tmp_path, content, name).archive(STAMP)
+    assert sorted(archived(tmp_path).values()) == sorted(
+        [*("one", "two", "three"), *("journal of one", "journal of two", "journal of three")]
+    )
+
+
+def test_results_and_journal_in_the_archive_have_the_same_name(tmp_path: Path) -> None:
+    """A journal is never put beside the results of another session, even if those have none."""
+    first = earlier(tmp_path, "one")
+    first.journal.unlink()
+    first.archive(STAMP)
+    kept = earlier(tmp_path, "two").archive(STAMP)
+    assert kept.with_suffix(".jsonl").read_text() == f"journal of {kept.read_text()}"
+
+
+@pytest.mark.parametrize("missing", ["results", "journal"])
+def test_the_archive_takes_what_there_is(tmp_path: Path, missing: str) -> None:
+    """A session that was killed early has no results yet; an old one may have no journal."""
+    found = earlier(tmp_path, "one")
+    getattr(found, missing).unlink()
+    found.archive(STAMP)
+    assert len(archived(tmp_path)) == 1
+
+
+def test_a_float_that_is_no_number_is_null(tmp_path: Path) -> None:
+    """NaN and infinity are no JSON: what is not known is null."""
+    write_json(tmp_path / "x.json", [float("nan"), float("inf"), 1.5])
+    assert json.loads((tmp_path / "x.json").read_text()) == [None, None, 1.5]

@@ -1,0 +1,238 @@
+"""The terminal table: columns, missing figures, spending, errors and time spans."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from equipoise.rubric import load
+from equipoise.suites.neutrality import aggregate
+from equipoise.table import MOST_ERRORS, duration, lines
+from equipoise.types import Record
+
+RUBRIC = load(Path(__file__).resolve().parent.parent / "rubric" / "neutrality.toml", ("question", "reply"))
+
+
+def record(score: float | None, language: str = "en-US", *, line: int = 1, area: str = "rivers") -> Record:
+    """One run of a question, scored or not."""
+    item = f"q{line:02d}"
+    return Record(
+        case={
+            "id": f"{language}-{area}-{item}",
+            "language": language,
+            "area": area,
+            "item": item,
+            "index": line,
+            "question": "Why?",
+        },
+        run=1,
+        outcome="error" if score is None else "scored",
+        score=score,
+        percent=None if score is None else RUBRIC.scale.percent(score),
+        error="timed out" if score is None else None,
+    )
+
+
+def error(number: int) -> dict[str, Any]:
+    """One entry of `errors` in the results."""
+    return {
+        "language": "zh-CN",
+        "question_index": number,
+        "run_index": 2,
+        "outcome": "error",
+        "message": f"HTTP 50{number}",
+    }
+
+
+def show(*records: Record, errors: int = 0, wall_seconds: float = 0.0, **metadata: Any) -> list[str]:
+    """The lines for these records, a number of errors and changes of the metadata."""
+    data = {
+        "metadata": {
+            "status": "complete",
+            "runs_expected": len(records),
+            "runs_completed": len(records),
+            "calls": {"made": 0, "replayed": 0, "retries": 0},
+            "tokens": {role: {"input": 0, "output": 0} for role in ("subject", "evaluator")},
+            "cost_usd": {"subject": 0.0, "evaluator": 0.0},
+            "parameters_changed": [],
+            **metadata,
+        },
+        "summary": aggregate(records, RUBRIC).summary,
+        "errors": [error(number) for number in range(errors)],
+    }
+    return list(lines(data, path="results/m.neutrality.json", wall_seconds=wall_seconds))
+
+
+def row(name: str, *records: Record) -> str:
+    """The row of that name in the table of these records."""
+    (found,) = [line for line in show(*records) if line.startswith(f"{name} ")]
+    return found
+
+
+# The table.
+
+
+def test_there_is_a_row_for_every_language_every_area_and_the_whole() -> None:
+    """Languages come first, then areas, then the overall row, then a blank line."""
+    table = show(record(5, "en-US"), record(3, "zh-CN", line=2, area="lakes"))
+    names = [line.split()[0] for line in table[: table.index("")]]
+    assert names == ["questions", "en-US", "zh-CN", "rivers", "lakes", "overall"]
+
+
+def test_a_row_shows_questions_mean_percent_deviation_and_outcomes() -> None:
+    """Figures have two decimals, and how the runs ended is counted."""
+    found = row("en-US", record(5), record(2, line=2), record(None, line=3))
+    assert found.split() == ["en-US", "3", "3.50", "62.50%", "1.50", "scored", "2,", "error", "1"]
+
+
+def test_the_overall_row_has_neither_questions_nor_deviation() -> None:
+    """The whole is a mean of languages: it has no number of questions of its own."""
+    found = row("overall", record(5, "en-US"), record(1, "zh-CN"))
+    assert found.split() == ["overall", "3.00", "50.00%", "scored", "2"]
+
+
+@pytest.mark.parametrize("name", ["en-US", "rivers"])
+def test_a_missing_figure_is_a_dash(name: str) -> None:
+    """Where nothing was scored there is a dash for mean, percent and deviation: not 0, not None."""
+    assert row(name, record(None)).split() == [name, "1", "-", "-", "-", "error", "1"]
+
+
+def test_a_missing_overall_figure_is_a_dash() -> None:
+    """With no score at all, the overall row has dashes too."""
+    assert row("overall", record(None)).split() == ["overall", "-", "-", "error", "1"]
+
+
+def test_a_deviation_of_one_question_is_a_dash() -> None:
+    """One question has a mean and no deviation."""
+    assert row("en-US", record(4)).split() == ["en-US", "1", "4.00", "75.00%", "-", "scored", "1"]
+
+
+def test_a_score_of_the_lowest_level_is_zero_percent_and_no_dash() -> None:
+    """Zero is a figure."""
+    assert "0.00%" in row("en-US", record(1)).split()
+
+
+@pytest.mark.parametrize(
+    ("heading", "figures"),
+    [("questions", ("1", "10")), ("mean", ("5.00", "1.00")), ("percent", ("100.00%", "0.00%"))],
+)
+def test_figures_end_under_the_end_of_their_heading(heading: str, figures: tuple[str, str]) -> None:
+    """Columns of figures are aligned to the right, however wide names and figures are."""
+    head, english, chinese, *_ = show(
+        record(5, "en-US"),
+        *[record(1, "zh-Hant-long-name", line=n) for n in range(1, 11)],
+    )
+    end = head.index(heading) + len(heading)
+    assert (english[:end].split()[-1], chinese[:end].split()[-1]) == figures
+    assert english[end] == chinese[end] == " "
+
+
+def test_outcomes_begin_under_their_heading() -> None:
+    """The last column is aligned to the left."""
+    head, *rows = show(record(5, "en-US"), record(None, "zh-CN", area="a_rather_long_area"))
+    start = head.index("how runs ended")
+    assert [line[start:] for line in rows[: rows.index("")]] == [
+        *("scored 1", "error 1"),
+        *("scored 1", "error 1"),
+        "scored 1, error 1",
+    ]
+
+
+@pytest.mark.parametrize("records", [(), (record(5),), (record(None),)], ids=["none", "scored", "unscored"])
+def test_no_line_ends_in_blanks_nor_says_none(records: tuple[Record, ...]) -> None:
+    """The table is clean even where there is nothing to show."""
+    shown = show(*records)
+    assert shown == [line.rstrip() for line in shown]
+    assert "None" not in "\n".join(shown)
+
+
+# Below the table.
+
+
+def test_spending_is_shown_by_role() -> None:
+    """Tokens have thousands separators, money four decimals."""
+    shown = show(
+        tokens={"subject": {"input": 1234, "output": 56}, "evaluator": {"input": 7_000_000, "output": 8}},
+        cost_usd={"subject": 0.5, "evaluator": 12.34567},
+    )
+    assert "subject:   1,234 tokens in, 56 out, 0.5000 USD" in shown
+    assert "evaluator: 7,000,000 tokens in, 8 out, 12.3457 USD" in shown
+
+
+def test_an_unknown_cost_is_not_shown_as_zero() -> None:
+    """A model without a price has an unknown cost; the other role keeps its own."""
+    shown = show(cost_usd={"subject": None, "evaluator": 0.0})
+    assert any(line.startswith("subject:") and "cost unknown" in line for line in shown)
+    assert any(line.startswith("evaluator:") and "0.0000 USD" in line for line in shown)
+
+
+def test_calls_and_time_are_shown() -> None:
+    """Calls that were made, replayed and repeated are told apart."""
+    shown = show(calls={"made": 1500, "replayed": 3, "retries": 2}, wall_seconds=200)
+    assert "calls:     1,500 made, 3 replayed, 2 retries; wall time 3 min 20 s" in shown
+
+
+def test_parameters_that_an_endpoint_did_not_take_are_shown() -> None:
+    """A dropped or renamed parameter is told with its reason."""
+    change = {"model": "m", "parameter": "top_k", "action": "dropped", "reason": "unknown"}
+    assert "parameter: m: top_k dropped (unknown)" in show(parameters_changed=[change])
+
+
+def test_errors_are_shown_with_their_place() -> None:
+    """An error says which question and run it belongs to."""
+    assert "error: zh-CN question 0 run 2: HTTP 500" in show(errors=1)
+
+
+@pytest.mark.parametrize(
+    ("errors", "rest"),
+    [(MOST_ERRORS, []), (MOST_ERRORS + 2, ["... and 2 more under 'errors' in the results"])],
+    ids=["just_all", "too_many"],
+)
+def test_many_errors_are_cut_and_counted(errors: int, rest: list[str]) -> None:
+    """The first ten errors are shown and the others counted."""
+    shown = show(errors=errors)
+    assert sum(line.startswith("error: ") for line in shown) == MOST_ERRORS
+    assert [line for line in shown if line.startswith("...")] == rest
+
+
+@pytest.mark.parametrize(("done", "told"), [(7, ["3 of 10"]), (10, [])], ids=["some", "none"])
+def test_missing_runs_are_told(done: int, told: list[str]) -> None:
+    """Runs without a record are counted, and only where there are any."""
+    shown = show(runs_expected=10, runs_completed=done)
+    assert [line.split(" runs")[0] for line in shown if "have no record" in line] == told
+
+
+@pytest.mark.parametrize("status", ["complete", "interrupted", "running"])
+def test_the_last_line_is_the_path_and_the_status(status: str) -> None:
+    """The results are where the last line says."""
+    assert show(status=status)[-1] == f"results: results/m.neutrality.json ({status})"
+
+
+# Time spans.
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0.0 s"),
+        (0.04, "0.0 s"),
+        (3.14, "3.1 s"),
+        (10, "10 s"),
+        (42.4, "42 s"),
+        (59.4, "59 s"),
+        (59.7, "1 min 00 s"),
+        (60, "1 min 00 s"),
+        (65, "1 min 05 s"),
+        (200, "3 min 20 s"),
+        (3599.4, "59 min 59 s"),
+        (3599.6, "1 h 00 min"),
+        (3600, "1 h 00 min"),
+        (7500, "2 h 05 min"),
+        (90000, "25 h 00 min"),
+    ],
+)
+def test_a_duration_is_given_in_its_two_largest_units(seconds: float, text: str) -> None:
+    """A tenth of a second below ten seconds, then seconds, minutes, hours."""
+    assert duration(seconds) == text
