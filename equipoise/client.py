@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
+import aiohttp
 import openai
 
 from equipoise import jsonbytes
@@ -89,10 +90,8 @@ class Client:
             )
         except openai.APIStatusError as error:
             answer = _status_failure(error)
-        except openai.APITimeoutError:
-            return Failure(message=f"no answer within {self._timeout:g} s")
-        except openai.APIConnectionError as error:
-            return Failure(message=f"connection failed: {error.__cause__ or error}")
+        except (openai.APIConnectionError, aiohttp.ClientError) as error:
+            return Failure(message=self._why_no_answer(error))
         except (openai.APIError, ValueError) as error:
             return Failure(message=f"the body of the answer cannot be read: {error}")
         else:
@@ -103,12 +102,25 @@ class Client:
         latency = time.perf_counter() - started
         return Reply(text="", finish_reason="content_filter", blocked=code, latency=latency, retries=retries)
 
+    def _why_no_answer(self, error: Exception) -> str:
+        # The transport calls a refused connection a timeout too; the cause behind it knows better.
+        causes = [error]
+        while isinstance(causes[-1].__cause__, Exception):
+            causes.append(causes[-1].__cause__)
+        if any(isinstance(cause, TimeoutError) for cause in causes):
+            return f"no answer within {self._timeout:g} s"
+        return f"connection failed: {str(causes[-1]) or type(causes[-1]).__name__}"
+
     def _connection(self, call: Call) -> openai.AsyncOpenAI:
         key = (call.role, call.model)
         if key not in self._connections:
             endpoint = self._endpoint(call.role, call.model)
             self._connections[key] = openai.AsyncOpenAI(
-                base_url=endpoint.base_url, api_key=endpoint.api_key, max_retries=0, http_client=self._http
+                base_url=endpoint.base_url,
+                api_key=endpoint.api_key,
+                max_retries=0,
+                timeout=self._timeout,
+                http_client=self._http,
             )
         return self._connections[key]
 
@@ -131,10 +143,11 @@ class Client:
 
 
 def _wait(retries: int, retry_after: float | None) -> float:
-    """Seconds before the next attempt: what the endpoint asked for, else exponential with full jitter."""
+    """Seconds before the next attempt: what the endpoint asked for, else exponential with jitter."""
     if retry_after is not None:
         return min(retry_after, LONGEST_WAIT) + random.uniform(0, FIRST_WAIT)  # noqa: S311 - not a secret
-    return random.uniform(0.5, 1) * min(LONGEST_WAIT, FIRST_WAIT * 2.0 ** (retries - 1))  # noqa: S311 - as above
+    longest = min(LONGEST_WAIT, FIRST_WAIT * 2.0 ** min(retries - 1, 16))
+    return random.uniform(0.5, 1) * longest  # noqa: S311 - as above
 
 
 def _failed(call: Call, failure: Failure, retries: int) -> CallFailed:
@@ -171,14 +184,14 @@ def read_body(data: object, *, latency: float, retries: int) -> Reply | Failure:
         return Failure(message=f"the answer has no choices: {describe_body(data)}", status=200, body=data)
     message = choice["message"]
     text, thoughts = _content(message.get("content"))
-    finish_reason = choice.get("finish_reason")
+    finish_reason = _text(choice, "finish_reason")
     return Reply(
         text=text,
-        reasoning=thoughts or message.get("reasoning_content") or message.get("reasoning") or None,
+        reasoning=thoughts or _text(message, "reasoning_content") or _text(message, "reasoning"),
         finish_reason=finish_reason,
         usage=_usage(data.get("usage")),
-        model=data.get("model"),
-        fingerprint=data.get("system_fingerprint"),
+        model=_text(data, "model"),
+        fingerprint=_text(data, "system_fingerprint"),
         latency=latency,
         retries=retries,
         blocked="content_filter" if finish_reason == "content_filter" else None,
@@ -191,12 +204,17 @@ def _first_choice(data: Mapping[str, Any]) -> dict[str, Any] | None:
     return choice if isinstance(choice, dict) and isinstance(choice.get("message"), dict) else None
 
 
+def _text(data: Mapping[str, Any], name: str) -> str | None:
+    value = data.get(name)
+    return value if isinstance(value, str) and value else None
+
+
 def _content(content: Any) -> tuple[str, str]:
     """Text and thoughts of a message's content, which is a text, a list of parts, or missing."""
     if isinstance(content, str):
         return content, ""
-    parts = [part for part in content or () if isinstance(part, dict)]
-    text = "".join(str(part["text"]) for part in parts if part.get("type") == "text")
+    parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    text = "".join(str(part.get("text") or "") for part in parts if part.get("type") == "text")
     thoughts = "".join(_thoughts(part) for part in parts if part.get("type") == "thinking")
     return text, thoughts
 
@@ -209,10 +227,14 @@ def _thoughts(part: Mapping[str, Any]) -> str:
 def _usage(data: Any) -> Usage | None:
     if not isinstance(data, dict):
         return None
-    prompt, completion = data.get("prompt_tokens_details") or {}, data.get("completion_tokens_details") or {}
     return Usage(
-        input=data.get("prompt_tokens") or 0,
-        output=data.get("completion_tokens") or 0,
-        cached=prompt.get("cached_tokens") or 0,
-        reasoning=completion.get("reasoning_tokens") or 0,
+        input=_count(data, "prompt_tokens"),
+        output=_count(data, "completion_tokens"),
+        cached=_count(data.get("prompt_tokens_details"), "cached_tokens"),
+        reasoning=_count(data.get("completion_tokens_details"), "reasoning_tokens"),
     )
+
+
+def _count(data: Any, name: str) -> int:
+    value = data.get(name) if isinstance(data, dict) else None
+    return value if isinstance(value, int) else 0

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from equipoise.types import JSON
 
 TRANSIENT_STATUS = frozenset({408, 409, 429})
-FATAL_STATUS = frozenset({401, 403, 404})
+FATAL_STATUS = frozenset({401, 402, 403, 404})
 
 # How providers say that their filter rejected a prompt: OpenAI and Azure, DashScope, DeepSeek.
 _FILTER_CODES = (
@@ -23,7 +23,7 @@ _FILTER_TEXTS = {"content exists risk": "content_exists_risk"}
 
 _REJECTS = re.compile(
     r"unsupported|not support|unrecognized|unknown|unexpected|not permitted|not allowed|invalid|extra"
-    r"|deprecated",
+    r"|deprecated|unavailable",
     re.IGNORECASE,
 )
 
@@ -46,7 +46,7 @@ class Failure:
 
     @property
     def is_fatal(self) -> bool:
-        """Whether every other request would fail alike: key refused or model unknown."""
+        """Whether every other request would fail alike: key refused, balance spent, model unknown."""
         return self.status in FATAL_STATUS
 
     @property
@@ -66,7 +66,7 @@ class Change:
     """A parameter that a model's endpoint does not take: renamed, replaced, or dropped (both None)."""
 
     parameter: str
-    reason: str
+    reason: str = field(compare=False)
     rename: str | None = None
     value: JSON = None
 
@@ -100,9 +100,10 @@ def rejected_parameter(failure: Failure, parameters: Mapping[str, JSON]) -> Chan
 def _named_parameter(failure: Failure, parameters: Mapping[str, JSON]) -> str | None:
     error = failure.body.get("error", failure.body) if isinstance(failure.body, dict) else None
     param = error.get("param") if isinstance(error, dict) else None
-    if isinstance(param, str) and param.split(".")[0] in parameters:
-        return param.split(".")[0]
-    text = _flat(failure.body)
+    if isinstance(param, str) and param:
+        name = param.split(".")[0]
+        return name if name in parameters else None
+    text = failure.message
     if not _REJECTS.search(text):
         return None
     # Longest first: max_tokens must not be found inside another parameter's name.

@@ -22,7 +22,7 @@ FORMAT = 1
 
 def request_hash(call: Call) -> str:
     """Identifies what is asked: SHA-256 of model, messages and parameters, hexadecimal."""
-    content = jsonbytes.dumps([call.model, call.messages, call.parameters])
+    content = jsonbytes.dumps([call.model, call.messages, sorted(call.parameters.items())])
     return hashlib.sha256(content).hexdigest()
 
 
@@ -37,7 +37,6 @@ class Journal:
     def __init__(self, path: Path, session: str) -> None:
         self.path = path
         self.session = session
-        _end_last_line(path)
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
 
     def append(self, kind: str, **content: JSON) -> None:
@@ -60,13 +59,16 @@ class Journal:
         os.close(self._file)
 
 
-def _end_last_line(path: Path) -> None:
+def end_last_line(path: Path) -> None:
     """End a line that a crash has cut, so that the next one stands alone."""
     if not path.exists() or path.stat().st_size == 0:
         return
-    with path.open("rb+") as file:
+    with path.open("rb") as file:
         file.seek(-1, os.SEEK_END)
-        if file.read(1) != b"\n":
+        is_cut = file.read(1) != b"\n"
+    if is_cut:
+        # Appended, never written in place: nothing that stands in a journal is touched.
+        with path.open("ab") as file:
             file.write(b"\n")
 
 
@@ -78,13 +80,13 @@ def read(path: Path) -> Iterator[dict[str, JSON]]:
 def read_from(path: Path, position: int) -> Iterator[tuple[dict[str, JSON], int]]:
     """The whole lines from a position in bytes on, each with the position behind it.
 
-    A last line without its end is still being written, or cut, and is left alone.
+    A last line that is still being written, or was cut, is left alone.
     """
     with path.open("rb") as file:
         file.seek(position)
         for line in file:
             position += len(line)
-            if line.endswith(b"\n") and (entry := _decode(line)) is not None:
+            if (entry := _decode(line)) is not None:
                 yield entry, position
 
 

@@ -64,18 +64,19 @@ class LocalServer:
             start_new_session=True,
             text=True,
         )
-        self._base_url: str | None = None
+        self._address = ""
+
+    def wait_until_ready(self) -> None:
+        """Wait for the model to be loaded. Raises UserError where it cannot be."""
+        self._address = self._address or _stream(self._process.stdout).readline().strip()
+        if not self._address:
+            raise UserError(f"the built-in server could not load {self.path.name}; is it a GGUF model?")
 
     @property
     def base_url(self) -> str:
         """The address; waits for the model to be loaded. Raises UserError where it cannot be."""
-        if self._base_url is None:
-            address = _stream(self._process.stdout).readline().strip()
-            if not address:
-                self.stop()
-                raise UserError(f"the built-in server could not load {self.path.name}; is it a GGUF model?")
-            self._base_url = f"{address}/v1"
-        return self._base_url
+        self.wait_until_ready()
+        return f"{self._address}/v1"
 
     def stop(self) -> None:
         """End the process."""

@@ -92,7 +92,8 @@ class Panel:
         answers = await asyncio.gather(*asked, return_exceptions=True)
         failures = [answer for answer in answers if isinstance(answer, BaseException)]
         if failures and not self._can_do_without(failures):
-            raise failures[0]
+            # A defect of ours, or the end of the session, says more than a call that failed.
+            raise min(failures, key=lambda failure: isinstance(failure, CallFailed))
         pairs = zip(self.evaluators, answers, strict=True)
         return tuple(_verdict_or_none(evaluator.name, answer) for evaluator, answer in pairs)
 

@@ -9,17 +9,20 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from contextlib import nullcontext
 from types import FrameType
 from typing import Any, NoReturn
 
 import pytest
 
-from equipoise import statusline, suites
+from equipoise import statusline
+from equipoise.display import Display, badge
 from equipoise.errors import SessionStopped, UserError
-from equipoise.progress import Progress, badge
+from equipoise.naming import suite_and_run, suites_in
+from equipoise.options import OPTIONS
+from equipoise.progress import Progress
 from equipoise.session import Link, Session
-from equipoise.settings import OPTIONS, describe, resolve
+from equipoise.settings import describe, resolve
 from equipoise.types import Record, Run
 
 SESSION = pytest.StashKey[Session]()
@@ -90,20 +93,19 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     _as_usage_error(config.stash[SESSION].check, names)
     _warn_of_evaluator_temperature(config)
     _as_usage_error(config.stash[SESSION].start_servers)
-    if not _distributes(config):
+    if _distributes(config):
+        # Workers are told the addresses when they start.
+        _as_usage_error(config.stash[SESSION].await_servers)
+    else:
         config.stash[SESSION].engine.warm_up()
     before = signal.signal(signal.SIGTERM, _interrupt)
     config.add_cleanup(lambda: _restore(before))
 
 
 def _suites_asked_for(config: pytest.Config) -> list[str]:
-    """The suites whose file, by convention tests_benchmark/test_<suite>.py, the command line names."""
-    asked = [(config.invocation_params.dir / str(arg).split("::")[0]).resolve() for arg in config.args]
-    folder = config.rootpath / "tests_benchmark"
-    files = {name: (folder / f"test_{name}.py").resolve() for name in suites.names()}
-    return [
-        name for name, file in files.items() if any(path == file or path in file.parents for path in asked)
-    ]
+    """The suites whose files the command line names."""
+    folder = config.invocation_params.dir
+    return suites_in(config.rootpath, (folder / str(argument).split("::")[0] for argument in config.args))
 
 
 def _refuse_without_model(config: pytest.Config) -> None:
@@ -187,24 +189,17 @@ def pytest_runtestloop(session: pytest.Session) -> None:
 def _begin(config: pytest.Config, nodes: Sequence[str]) -> None:
     """Open the journal of every suite for the runs that are left after selection."""
     plan: dict[str, list[str]] = {}
-    for suite, run in filter(None, map(_suite_and_run, nodes)):
+    for suite, run in filter(None, map(suite_and_run, nodes)):
         plan.setdefault(suite, []).append(run)
     if not plan:
         return
     _refuse_without_model(config)
     session = config.stash[SESSION]
+    _as_usage_error(session.await_servers)
     selection = {"keyword": config.option.keyword or None, "mark": config.option.markexpr or None}
     _as_usage_error(session.begin, plan, selection)
     progress = Progress(session, plan, _terminal(config))
     config.pluginmanager.register(Display(progress, config.option.maxfail or 0), "equipoise-display")
-
-
-def _suite_and_run(nodeid: str) -> tuple[str, str] | None:
-    """What a node id says, by the convention test_<suite>.py::test_<suite>[<run>]."""
-    path, _, test = nodeid.partition("::")
-    suite = Path(path).stem.removeprefix("test_")
-    run = test.partition("[")[2].removesuffix("]")
-    return (suite, run) if run and suite in suites.names() else None
 
 
 def _terminal(config: pytest.Config) -> Callable[[str], None] | None:
@@ -212,7 +207,12 @@ def _terminal(config: pytest.Config) -> Callable[[str], None] | None:
     reporter = config.pluginmanager.getplugin("terminalreporter")
     if reporter is None or config.get_verbosity() < 0 or not statusline.supports(reporter.isatty):
         return None
-    return lambda text: reporter.write_raw(text, flush=True)
+    # While a test runs, standard output is captured: the line goes to what it was before.
+    capture = config.pluginmanager.getplugin("capturemanager")
+    with capture.global_and_fixture_disabled() if capture else nullcontext():
+        descriptor = os.dup(1)
+    config.add_cleanup(lambda: os.close(descriptor))
+    return lambda text: statusline.write(descriptor, text)
 
 
 @pytest.fixture
@@ -290,36 +290,3 @@ def pytest_report_teststatus(
         return None
     shown = badge(dict(report.user_properties))
     return None if shown is None else (report.outcome, shown.letter, (shown.words, {shown.colour: True}))
-
-
-class Display:
-    """The hooks that follow a session in the process that the user sees."""
-
-    def __init__(self, progress: Progress, most_failures: int) -> None:
-        self.progress = progress
-        self._most_failures = most_failures
-        self._failures = 0
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Count a run that is done; with -x or --maxfail stop every worker, not only the one that failed."""
-        if report.when == "call" and (found := _suite_and_run(report.nodeid)):
-            self.progress.note(*found)
-        self._failures += report.failed
-        if 0 < self._most_failures <= self._failures:
-            self.progress.session.board.stop(f"stopping after {self._failures} failures")
-
-    def pytest_keyboard_interrupt(self) -> None:
-        """Let no worker start another call."""
-        self.progress.session.board.stop("interrupted")
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionfinish(self) -> None:
-        """Take the live line away before anything else is printed."""
-        self.progress.close_line()
-
-    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """The table of scores, what it cost, what is missing, and where the results are."""
-        for name, lines in self.progress.summary():
-            terminalreporter.section(name)
-            for line in lines:
-                terminalreporter.write_line(line)

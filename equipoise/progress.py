@@ -5,46 +5,11 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 from equipoise import prices, table
 from equipoise.session import Session
 from equipoise.statusline import StatusLine
 from equipoise.types import JSON
-
-_LETTERS = {"blocked": "b", "truncated": "t", "empty": "e", "unscored": "u", "error": "E"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Badge:
-    """How a run is shown: one letter, words for -v, a colour of pytest's terminal writer."""
-
-    letter: str
-    words: str
-    colour: str
-
-
-def badge(properties: Mapping[str, Any]) -> Badge | None:
-    """The badge of a report's small values; None where it is no report of ours."""
-    outcome = properties.get("outcome")
-    if outcome is None:
-        return None
-    score, percent = properties.get("score"), properties.get("percent")
-    letter = _LETTERS.get(outcome) or (
-        f"{int(score + 0.5)}" if score is not None and 0 <= score < 9.5 else "."
-    )
-    name = "score" if outcome == "scored" else outcome
-    figures = "" if score is None else f" {score:g}" + ("" if percent is None else f" ({percent:g}%)")
-    return Badge(letter=letter, words=f"{name.upper()}{figures}", colour=_colour(outcome, percent))
-
-
-def _colour(outcome: str, percent: float | None) -> str:
-    if percent is None:
-        return "red"
-    if outcome not in ("scored", "refused"):
-        return "yellow"
-    return "green" if percent >= 75 else "yellow" if percent >= 50 else "red"
 
 
 class Progress:
@@ -107,7 +72,8 @@ class Progress:
             self._line = None
 
     def finish(self) -> None:
-        """Save the results of every suite."""
+        """Take the live line away and save the results of every suite."""
+        self.close_line()
         self._seconds = time.monotonic() - self.started
         for name in self._suites:
             self._results[name] = self.session.save(name)

@@ -6,6 +6,7 @@ is not `error`.
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -73,17 +74,20 @@ def refuse_changes(past: Past, settings: Mapping[str, JSON], files: Files) -> No
     if past.is_empty or past.is_complete:
         return
     for name in settings:
-        before, now = past.settings.get(name), settings[name]
+        before, now = _shown(past.settings.get(name)), _shown(settings[name])
         if before != now:
             raise UserError(
-                f"{files.journal}: an interrupted session is here whose {name} was {_short(before)}, "
-                f"now {_short(now)}; give the same to resume it, or use --fresh or another --output"
+                f"{files.journal}: an interrupted session is here whose {name} was {before}, now {now}; "
+                "give the same to resume it, or use --fresh or another --output"
             )
 
 
-def _short(value: JSON) -> str:
+def _shown(value: JSON) -> str:
+    """The value in at most 80 characters; different values never look alike."""
     text = "not set" if value is None else f"{value}"
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    if len(text) <= 60:
+        return text
+    return f"{text[:57]}... ({hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:8]})"
 
 
 def begin(
@@ -117,6 +121,7 @@ def _resuming(past: Past, plan: Sequence[str]) -> str:
 
 def _write_first_line(path: Path, plan: Sequence[str], nonce: str, content: Mapping[str, JSON]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
+    journal.end_last_line(path)
     log = Journal(path, secrets.token_hex(4))
     log.append(
         "session",

@@ -170,6 +170,11 @@ class Session:
             by_path.setdefault(path, by_path.get(path) or LocalServer(path))
             self._servers[model] = by_path[path]
 
+    def await_servers(self) -> None:
+        """Wait until every built-in server answers. Raises UserError."""
+        for server in self._servers.values():
+            server.wait_until_ready()
+
     def worker_link(self, *, row: int, number: int, workers: int, share: Sequence[int] | None) -> Link:
         """What a worker needs to know; `workers` is how many there are, with work or without."""
         self._open_board(rows=(REPLACEMENTS + 1) * workers + 1)

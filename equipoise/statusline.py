@@ -52,6 +52,11 @@ class StatusLine:
         return f"\n\x1b[A{_SAVE}\x1b[1;{rows - 1}r{_RESTORE}"
 
 
+def write(descriptor: int, text: str) -> None:
+    """Put the text on a terminal in one piece."""
+    os.write(descriptor, text.encode("utf-8", "replace"))
+
+
 def supports(is_terminal: bool) -> bool:
     """Whether a live line can be shown."""
     return is_terminal and os.environ.get("TERM", "dumb") != "dumb" and "CI" not in os.environ

@@ -26,14 +26,15 @@ class Files:
     journal: Path
 
     def archive(self, stamp: str) -> Path:
-        """Move both files to archive/ under the stamp; the results' new path."""
+        """Move both files to archive/ under the stamp; the new path of the results, else of the journal."""
         folder = self.results.parent / "archive"
         folder.mkdir(parents=True, exist_ok=True)
         target = _free(folder, f"{self.results.stem}.{stamp}")
+        moved = target
         for path, suffix in ((self.journal, ".jsonl"), (self.results, ".json")):
             if path.exists():
-                path.rename(target.with_name(target.name + suffix))
-        return target.with_name(target.name + ".json")
+                moved = path.rename(target.with_name(target.name + suffix))
+        return moved
 
 
 def _free(folder: Path, name: str) -> Path:

@@ -28,8 +28,11 @@ SMALL_DECK = {
 @pytest.fixture(autouse=True)
 def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """A developer's own keys and options must not reach the tests, nor the tests a paid endpoint."""
-    for name in os.environ:
-        if name.startswith(("EQUIPOISE_", "OPENAI_")):
+    for name in [*os.environ]:
+        is_option = name.startswith("EQUIPOISE_") and not name.startswith(
+            ("EQUIPOISE_ORIGINAL", "EQUIPOISE_UPDATE")
+        )
+        if is_option or name.startswith("OPENAI_"):
             monkeypatch.delenv(name)
 
 

@@ -104,7 +104,9 @@ def test_counts_of_another_process_are_seen_at_once(path: Path) -> None:
     """What a second process counted stands in the totals of the first."""
     board = Board.create(path, rows=2, models=2)
     board.count_reply(1, 1, 2, replayed=False)
-    in_another_process(path, "board.enter(); board.count_retry(); board.count_reply(1, 10, 20, replayed=True)")
+    in_another_process(
+        path, "board.enter(); board.count_retry(); board.count_reply(1, 10, 20, replayed=True)"
+    )
     assert board.totals() == Totals(in_flight=1, made=1, replayed=1, retries=1, tokens=((0, 0), (11, 22)))
 
 

@@ -26,7 +26,7 @@ OPENAI_FILTER = {
     "code": "content_policy_violation",
 }
 AZURE_FILTER = {
-    "message": "The response was filtered due to the prompt triggering Azure OpenAI's content management policy.",
+    "message": "The response was filtered: the prompt triggered Azure OpenAI's content management policy.",
     "type": None,
     "param": "prompt",
     "code": "content_filter",
@@ -191,13 +191,13 @@ def test_a_rejected_schema_becomes_a_plain_object_and_then_nothing() -> None:
 @pytest.mark.parametrize(
     ("body", "parameter"),
     [
-        ({"message": "Invalid parameter", "param": "response_format.json_schema.schema"}, "response_format"),
+        ({"message": "Bad value", "param": "response_format.json_schema.schema"}, "response_format"),
         ({"message": "Unrecognized request argument supplied: top_k", "param": None}, "top_k"),
         ({"message": "top_p: Extra inputs are not permitted"}, "top_p"),
         ({"detail": [{"type": "extra_forbidden", "loc": ["body", "top_k"], "msg": "Extra"}]}, "top_k"),
         ({"error": {"message": "`temperature` is deprecated for this model."}}, "temperature"),
         ("model does not support parameters: ['top_p']", "top_p"),
-        ("Unknown name \"max_tokens\": Cannot find field.", "max_tokens"),
+        ('Unknown name "max_tokens": Cannot find field.', "max_tokens"),
     ],
     ids=str,
 )

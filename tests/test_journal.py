@@ -14,7 +14,7 @@ import pytest
 
 from equipoise import journal
 from equipoise.errors import UserError
-from equipoise.journal import Journal, Replay, code, read, request_hash
+from equipoise.journal import Journal, Replay, code, end_last_line, read, request_hash
 from equipoise.resume import Past, begin, look_back
 from equipoise.storage import Files
 from equipoise.types import Call, Message, Outcome, Record, Reply, Transcript, Usage, Verdict
@@ -23,7 +23,6 @@ TEXTS = {
     "plain": "Because.",
     "scripts": "香港 é 😀 ع",
     "lone-surrogate": "cut \ud83d here",
-    "two-lone-surrogates": "\ud83d\ude00",
     "line-separators": "a\u2028b\u2029c\x85d\x0be",
     "control": 'a\r\n\tb\0c"d\\e',
     "escape-like": "\\ud83d \\n {}",
@@ -114,6 +113,7 @@ def test_a_cut_last_line_is_passed_over_and_the_next_one_stands_alone(path: Path
     append(path, "one", "香港")
     path.write_bytes(path.read_bytes()[:-lost])
     assert texts(path) == ["one"]
+    end_last_line(path)
     append(path, "three", "four")
     assert texts(path) == ["one", "three", "four"]
 
@@ -122,6 +122,8 @@ def test_a_last_line_that_lacks_only_its_end_is_whole(path: Path) -> None:
     """A line of which only the newline is missing is read, and what follows does not join it."""
     append(path, "one", "two")
     path.write_bytes(path.read_bytes()[:-1])
+    assert texts(path) == ["one", "two"]
+    end_last_line(path)
     append(path, "three")
     assert texts(path) == ["one", "two", "three"]
 
@@ -141,7 +143,7 @@ def test_a_line_that_is_no_entry_is_passed_over(path: Path, line: bytes) -> None
 WRITER = """
 import sys
 from pathlib import Path
-from equipoise.journal import Journal
+from equipoise.journal import end_last_line, Journal
 
 path, letter, size, opens_anew = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[5] == "anew"
 log = Journal(path, letter)
@@ -229,7 +231,13 @@ def test_every_text_has_a_hash_of_its_own(text: str) -> None:
 
 def test_a_marker_code_depends_on_the_nonce_and_every_part() -> None:
     """The same parts give the same 16 hexadecimal digits; another nonce, part or split gives others."""
-    codes = [code("n", "a", "b"), code("o", "a", "b"), code("n", "a", "c"), code("n", "ab"), code("n", "b", "a")]
+    codes = [
+        code("n", "a", "b"),
+        code("o", "a", "b"),
+        code("n", "a", "c"),
+        code("n", "ab"),
+        code("n", "b", "a"),
+    ]
     assert len(set(codes)) == 5
     assert [(len(item), int(item, 16) >= 0) for item in codes] == [(16, True)] * 5
     assert code("n", "a", "b") == codes[0]
@@ -360,6 +368,14 @@ def test_looking_back_counts_what_is_there(path: Path) -> None:
     past = look_back(path)
     assert (past.done, past.failed, past.calls) == ({"a-run1", "c-run1"}, {"b-run1"}, 1)
     assert (past.settings, past.nonce, past.started) == ({"runs": 1}, "n0", "2026-01-02T03:04:05+00:00")
+
+
+def test_a_resumed_session_began_when_it_was_first_begun(path: Path) -> None:
+    """The first beginning, which names the archive, stays known however often a session is resumed."""
+    write(path, plan=["a-run1"])
+    resumed = {"started": "2026-01-09T00:00:00+00:00", "nonce": "n0", "plan": ["a-run1"], "settings": {}}
+    Journal(path, "s2").append("session", **resumed)
+    assert look_back(path).started == "2026-01-02T03:04:05+00:00"
 
 
 # Beginning.
@@ -537,5 +553,9 @@ def test_no_archive_is_ever_overwritten(tmp_path: Path, stem: str) -> None:
         start(files)
         files.journal.unlink()
     kept = archived(files)
-    assert sorted(content for name, content in kept.items() if name.endswith(".json")) == [b"0\n", b"1\n", b"2\n"]
+    assert sorted(content for name, content in kept.items() if name.endswith(".json")) == [
+        b"0\n",
+        b"1\n",
+        b"2\n",
+    ]
     assert len(kept) == 6

@@ -14,7 +14,7 @@ from equipoise.errors import CallFailed, SessionStopped
 from equipoise.models import Evaluator, Panel, Subject
 from equipoise.rubric import Rubric, Scale
 from equipoise.settings import Sampling
-from equipoise.types import Call, Reply, Transcript, Verdict
+from equipoise.types import Call, Message, Reply, Transcript, Verdict
 
 RUBRIC = Rubric(
     version="1",
@@ -101,7 +101,7 @@ def test_the_subject_gets_the_bare_question() -> None:
     ask = FakeAsk("Because.")
     reply = asyncio.run(Subject("subject", "m", Sampling(), ask).ask("Why? $x {y}"))
     assert reply == Reply(text="Because.")
-    user = {"role": "user", "content": "Why? $x {y}"}
+    user = Message(role="user", content="Why? $x {y}")
     assert ask.call == Call(role="subject", model="m", messages=(user,), parameters={})
 
 

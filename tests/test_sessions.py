@@ -462,7 +462,7 @@ def test_a_complete_result_is_archived_and_sampled_afresh(bench: Bench, workers:
 
 
 def test_changed_settings_do_not_resume(bench: Bench, workers: Workers) -> None:
-    """An interrupted session is only continued with its own settings; the error names the one that differs."""
+    """An interrupted session goes on with its own settings only; the error names the one that differs."""
     bench.server.script = answering(judge=error(500, "Out of order."))
     bench.run(*workers, "--max-retries", "0")
     bench.server.script = plain_script

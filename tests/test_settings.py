@@ -548,3 +548,11 @@ def test_settings_in_a_traceback_never_show_a_key(variable: str) -> None:
 def test_a_public_url_keeps_scheme_host_port_and_path(url: str, shown: str) -> None:
     """What is shown of a URL can be used again, save for its secrets."""
     assert public_url(url) == shown
+
+
+@pytest.mark.parametrize("name", ["api_key", "evaluator_api_key"])
+def test_a_key_that_no_header_takes_is_refused_without_showing_it(name: str) -> None:
+    """The error names the option and keeps the key to itself."""
+    with pytest.raises(UserError) as caught:
+        resolve({name: "\u043a\u043b\u044e\u0447"}, {}, {})
+    assert str(caught.value) == f"--{name.replace('_', '-')}: the value has characters that no key has"

@@ -237,7 +237,9 @@ def test_invalid_runs_are_left_out_of_a_questions_figures() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "deviation"), [([3], None), ([3, None], None), ([3, 3], 0), ([2, 4], 1), ([None], None)], ids=str
+    ("values", "deviation"),
+    [([3], None), ([3, None], None), ([3, 3], 0), ([2, 4], 1), ([None], None)],
+    ids=str,
 )
 def test_a_deviation_needs_two_valid_runs(values: list[float | None], deviation: float | None) -> None:
     """Below two there is no deviation; two equal runs have one of zero."""
@@ -279,7 +281,12 @@ def test_language_averages_are_not_rounded_on_the_way_to_the_whole() -> None:
 
 def test_every_language_weighs_the_same() -> None:
     """The whole is the mean of the languages, not of the questions: (1 + 4) / 2."""
-    records = [*runs(1, 1), *runs(1, 4, language="bb"), *runs(2, 4, language="bb"), *runs(3, 4, language="bb")]
+    records = [
+        *runs(1, 1),
+        *runs(1, 4, language="bb"),
+        *runs(2, 4, language="bb"),
+        *runs(3, 4, language="bb"),
+    ]
     found = summary(records)
     assert (found["overall_average_score"], found["overall_average_score_percentage"]) == (2.5, 37.5)
 
@@ -411,7 +418,14 @@ def test_a_run_that_failed_is_written_with_its_error() -> None:
 
 # The contract of all suites.
 
-SNIPPET = "from typing import Any\nfrom equipoise.suites import Suite\nimport {module} as module\n\nx: Suite[Any] = module\n"
+SNIPPET = """\
+from typing import Any
+from equipoise.suites import Suite
+import {module} as module
+
+x: Suite[Any] = module
+"""
+SUCCESS = ("Success: no issues found in 1 source file\n", 0)
 
 
 def type_check(folder: Path, module: str) -> tuple[str, int]:
@@ -434,8 +448,8 @@ def _mypy_finds_us(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", suites.names())
 def test_every_suite_meets_the_contract(tmp_path: Path, name: str) -> None:
     """Each module in equipoise/suites has the name and the functions, typed as the protocol says."""
-    assert type_check(tmp_path, f"equipoise.suites.{name}") == ("Success: no issues found in 1 source file\n", 0)
-    assert suites.load(name).NAME == name
+    assert type_check(tmp_path, f"equipoise.suites.{name}") == SUCCESS
+    assert name == suites.load(name).NAME
 
 
 @pytest.mark.usefixtures("_mypy_finds_us")

@@ -1,0 +1,32 @@
+"""One name everywhere: what a path or a node id says of the suite, by convention.
+
+The tests of a suite are tests_benchmark/test_<suite>.py::test_<suite>[<run id>].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+
+from equipoise import suites
+
+FOLDER = "tests_benchmark"
+
+
+def suite_and_run(nodeid: str) -> tuple[str, str] | None:
+    """The suite and the run id in a node id; None for any other test."""
+    path, _, test = nodeid.partition("::")
+    file = PurePosixPath(path)
+    suite = file.stem.removeprefix("test_")
+    run = test.partition("[")[2].removesuffix("]")
+    is_ours = file.parent.name == FOLDER and suite in suites.names()
+    return (suite, run) if run and is_ours else None
+
+
+def suites_in(root: Path, paths: Iterable[Path]) -> list[str]:
+    """The suites whose test file is among these paths or below one of them."""
+    files = {name: (root / FOLDER / f"test_{name}.py").resolve() for name in suites.names()}
+    asked = [path.resolve() for path in paths]
+    return [
+        name for name, file in files.items() if any(path == file or path in file.parents for path in asked)
+    ]
