@@ -7,6 +7,7 @@ to the engine through `Engine.start`, `Engine.record` and `Engine.close`.
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
@@ -90,6 +91,8 @@ class Engine:
         """Begin all these runs, the earlier the sooner."""
         self.warm_up()
         self._ready.result()
+        # What exists by now lives as long as the process: the collector need not look at it again.
+        gc.freeze()
         wanted = list(runs)
         for suite in dict.fromkeys(run.suite for run in wanted):
             self._open(suite, {run.id for run in wanted if run.suite == suite})

@@ -42,7 +42,7 @@ class Journal:
     def append(self, kind: str, **content: JSON) -> None:
         """Write one line, whole, at once."""
         line = {"kind": kind, "session": self.session, **content}
-        data = jsonbytes.dumps(line) + b"\n"
+        data = jsonbytes.dumps(line)
         while data:
             data = data[os.write(self._file, data) :]
 

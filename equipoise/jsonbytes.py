@@ -14,12 +14,15 @@ from equipoise.types import JSON
 
 
 def dumps(data: JSON, *, indent: bool = False) -> bytes:
-    """The data in the given order, on one line or indented. A float that is no number becomes null."""
+    """The data as text that ends in a newline: one line of it, or many, indented.
+
+    The order is kept. A float that is no number becomes null.
+    """
+    option = orjson.OPT_APPEND_NEWLINE | (orjson.OPT_INDENT_2 if indent else 0)
     try:
-        return orjson.dumps(data, option=orjson.OPT_INDENT_2 if indent else None)
+        return orjson.dumps(data, option=option)
     except TypeError:
-        text = json.dumps(data, indent=2 if indent else None)
-        return text.encode()
+        return f"{json.dumps(data, indent=2 if indent else None)}\n".encode()
 
 
 def loads(data: bytes) -> JSON:

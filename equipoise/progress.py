@@ -76,7 +76,9 @@ class Progress:
         self.close_line()
         self._seconds = time.monotonic() - self.started
         for name in self._suites:
-            self._results[name] = self.session.save(name)
+            # The transcripts are in the file; the summary needs only the rest.
+            data = self.session.save(name)
+            self._results[name] = {part: found for part, found in data.items() if part != "results"}
 
     def summary(self) -> Iterator[tuple[str, list[str]]]:
         """A title and lines for each suite."""

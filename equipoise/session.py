@@ -257,9 +257,11 @@ class Session:
     def save(self, name: str, *, is_running: bool = False) -> dict[str, JSON]:
         """Write the results of a suite from its journal and return them."""
         loaded = self.load(name)
-        ledger = self._ledgers.setdefault(name, Ledger())
+        ledger = self._ledgers.pop(name, None) or Ledger()
         ledger.read_on(loaded.files.journal)
         data = results.build(loaded.suite, loaded.rubric, ledger, is_running=is_running)
+        if is_running:
+            self._ledgers[name] = ledger
         storage.write_json(loaded.files.results, data)
         return data
 

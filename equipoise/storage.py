@@ -65,7 +65,7 @@ def file_name(model: str) -> str:
 def write_json(path: Path, data: JSON) -> None:
     """Write the file whole, under a temporary name first, readable and in the given order."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    content = jsonbytes.dumps(data, indent=True) + b"\n"
+    content = jsonbytes.dumps(data, indent=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with temporary.open("wb") as file:
