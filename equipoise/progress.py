@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from equipoise import prices, table
+from equipoise import prices, storage, table
 from equipoise.session import Session
 from equipoise.statusline import StatusLine
 from equipoise.types import JSON
@@ -85,5 +85,5 @@ class Progress:
         for name, data in self._results.items():
             files = self.session.load(name).files
             begun = [self.session.begun[name]] if self.session.begun.get(name) else []
-            lines = table.lines(data, path=str(files.results), wall_seconds=self._seconds)
+            lines = table.lines(data, path=storage.shown(files.results), wall_seconds=self._seconds)
             yield name, [*begun, *lines]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from equipoise import journal
+from equipoise import journal, storage
 from equipoise.errors import UserError
 from equipoise.journal import Journal
 from equipoise.storage import Files
@@ -77,7 +77,7 @@ def refuse_changes(past: Past, settings: Mapping[str, JSON], files: Files) -> No
         before, now = _shown(past.settings.get(name)), _shown(settings[name])
         if before != now:
             raise UserError(
-                f"{files.journal}: an interrupted session is here whose {name} was {before}, now {now}; "
+                f"{storage.shown(files.journal)}: an interrupted session is here whose {name} was {before}, now {now}; "
                 "give the same to resume it, or use --fresh or another --output"
             )
 
@@ -101,14 +101,14 @@ def begin(
     decision = ""
     if past.is_complete or (fresh and not past.is_empty):
         kept = files.archive(_stamp(past.started))
-        decision = f"the earlier results are kept as {kept.name} in {kept.parent}"
+        decision = f"the earlier results are kept as {storage.shown(kept)}"
         past = Past()
     elif not past.is_empty:
         refuse_changes(past, settings, files)
         decision = _resuming(past, plan)
     elif files.results.exists():
         kept = files.archive(_stamp(datetime.now(UTC).isoformat()))
-        decision = f"results without a journal were here; they are kept as {kept.name} in {kept.parent}"
+        decision = f"results without a journal were here; they are kept as {storage.shown(kept)}"
     _write_first_line(files.journal, plan, past.nonce, {"settings": dict(settings), **about})
     return decision
 

@@ -62,6 +62,12 @@ def file_name(model: str) -> str:
     return f"{name[:_LONGEST_NAME]}-{digest[:8]}"
 
 
+def shown(path: Path) -> str:
+    """The path as a user reads it best: relative where it is below the current folder."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+
+
 def write_json(path: Path, data: JSON) -> None:
     """Write the file whole, under a temporary name first, readable and in the given order."""
     path.parent.mkdir(parents=True, exist_ok=True)

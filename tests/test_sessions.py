@@ -548,7 +548,7 @@ def test_summary_shows_table_spending_and_path(bench: Bench, workers: Workers) -
     assert "first_area 1 4.00 75.00% 0.00 scored 10" in lines
     assert "overall 4.00 75.00% scored 20" in lines
     assert any(line.startswith("calls: 40 made, 0 replayed, 0 retries; wall time") for line in lines)
-    assert any(line.startswith(f"results: {bench.results_path} (complete)") for line in lines)
+    assert any(line.startswith("results: results/subject.neutrality.json (complete)") for line in lines)
 
 
 def test_header_shows_settings_and_no_key(bench: Bench) -> None:
