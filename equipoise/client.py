@@ -54,7 +54,7 @@ class Client:
         self._on_learned = on_learned
         self._on_retry = on_retry
         self._http = openai.DefaultAioHttpClient(timeout=timeout)
-        self._connections: dict[tuple[Role, str], openai.AsyncOpenAI] = {}
+        self._connections: dict[tuple[Role, str], tuple[openai.AsyncOpenAI, str]] = {}
         self._learned: dict[tuple[Role, str], list[Change]] = {}
 
     async def complete(self, call: Call, slot: Slot) -> Reply:
@@ -81,13 +81,12 @@ class Client:
         await self._http.aclose()
 
     async def _attempt(self, call: Call, sent: Mapping[str, JSON], retries: int) -> Reply | Failure:
+        connection, url = self._connection(call)
         started = time.perf_counter()
         # Given as bytes, because the SDK would copy and encode the body the slow way.
         body = jsonbytes.dumps({"model": call.model, "messages": call.messages, **sent})
         try:
-            data = await self._connection(call).post(
-                self._url(call), cast_to=object, content=body, options=_JSON_CONTENT
-            )
+            data = await connection.post(url, cast_to=object, content=body, options=_JSON_CONTENT)
         except openai.APIStatusError as error:
             answer = _status_failure(error)
         except (openai.APIConnectionError, aiohttp.ClientError) as error:
@@ -111,21 +110,19 @@ class Client:
             return f"no answer within {self._timeout:g} s"
         return f"connection failed: {str(causes[-1]) or type(causes[-1]).__name__}"
 
-    def _url(self, call: Call) -> str:
-        # In full, because the SDK takes longer to join a path to its base than to read a whole URL.
-        return f"{self._endpoint(call.role, call.model).base_url}/chat/completions"
-
-    def _connection(self, call: Call) -> openai.AsyncOpenAI:
+    def _connection(self, call: Call) -> tuple[openai.AsyncOpenAI, str]:
+        """The SDK's client of an endpoint, and the whole URL, which the SDK takes faster than a path."""
         key = (call.role, call.model)
         if key not in self._connections:
             endpoint = self._endpoint(call.role, call.model)
-            self._connections[key] = openai.AsyncOpenAI(
+            connection = openai.AsyncOpenAI(
                 base_url=endpoint.base_url,
                 api_key=endpoint.api_key,
                 max_retries=0,
                 timeout=self._timeout,
                 http_client=self._http,
             )
+            self._connections[key] = (connection, f"{endpoint.base_url}/chat/completions")
         return self._connections[key]
 
     def _parameters(self, call: Call) -> Mapping[str, JSON]:

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from equipoise.client import Client
     from equipoise.failures import Change
 
-DRAIN_SECONDS = 10.0
+DRAIN_SECONDS = 5.0
+"""Less than xdist gives a worker to end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -77,8 +77,8 @@ def refuse_changes(past: Past, settings: Mapping[str, JSON], files: Files) -> No
         before, now = _shown(past.settings.get(name)), _shown(settings[name])
         if before != now:
             raise UserError(
-                f"{storage.shown(files.journal)}: an interrupted session is here whose {name} was {before}, now {now}; "
-                "give the same to resume it, or use --fresh or another --output"
+                f"{storage.shown(files.journal)}: an interrupted session is here whose {name} was {before}, "
+                f"now {now}; give the same to resume it, or use --fresh or another --output"
             )
 
 
