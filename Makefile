@@ -14,7 +14,7 @@ help:  ## Show these targets
 demo: setup  ## Run the benchmark on the built-in model: no key, no network, under two minutes
 	$(RUN) pytest --model local --evaluator-model local \
 	  --limit $(DEMO_QUESTIONS) --runs $(DEMO_RUNS) --subject-max-tokens 256 --evaluator-max-tokens 500 \
-	  --output results/demo.neutrality.json --fresh
+	  --output=results/demo.neutrality.json --fresh
 
 test: setup  ## Run the project's own tests: free and offline
 	$(RUN) pytest tests -n 2 -q

@@ -62,7 +62,7 @@ def _session(port: str, arguments: tuple[str, ...]) -> Measured:
             [
                 *(sys.executable, "-m", "pytest", "-q", "--model", "subject", "--evaluator-model", "judge"),
                 *("--api-base-url", f"http://127.0.0.1:{port}/v1", "--concurrency", str(CONCURRENCY)),
-                *("--output", f"{folder}/out.json", *arguments),
+                *(f"--output={folder}/out.json", *arguments),
             ],
             cwd=ROOT,
             env=environment,

@@ -173,7 +173,11 @@ OPTIONS: tuple[Option, ...] = (
     Option(flag="--runs", parse=_at_least(1), default=5, help="runs of each question (default 5)"),
     Option(flag="--limit", parse=_at_least(1), help="only the first N questions of each file"),
     Option(flag="--language", metavar="L", many=True, default=(), help="only this language; repeatable"),
-    Option(flag="--topics", metavar="PATH", help="question file or folder (default topics/<suite>)"),
+    Option(
+        flag="--topics",
+        metavar="PATH",
+        help="question file or folder (default topics/<suite>); write --topics=PATH",
+    ),
     Option(
         flag="--subject-temperature",
         parse=_temperature,
@@ -228,6 +232,10 @@ OPTIONS: tuple[Option, ...] = (
         flag="--request-timeout", parse=_seconds, default=600.0, metavar="S", help="seconds (default 600)"
     ),
     Option(flag="--keep-going", switch=True, default=False, help="go on when a call's retries are exhausted"),
-    Option(flag="--output", metavar="FILE", help="results file (default results/<model>.<suite>.json)"),
+    Option(
+        flag="--output",
+        metavar="FILE",
+        help="results file (default results/<model>.<suite>.json); write --output=FILE",
+    ),
     Option(flag="--fresh", switch=True, default=False, help="archive what is there and sample afresh"),
 )
