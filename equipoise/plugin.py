@@ -18,7 +18,7 @@ import pytest
 from equipoise import statusline
 from equipoise.display import Display, badge
 from equipoise.errors import SessionStopped, UserError
-from equipoise.naming import suite_and_run, suites_in
+from equipoise.naming import FOLDER, suite_and_run, suites_in
 from equipoise.options import OPTIONS
 from equipoise.progress import Progress
 from equipoise.session import Link, Session
@@ -152,10 +152,16 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     mark = metafunc.definition.get_closest_marker("suite")
     if mark is None or "record" not in metafunc.fixturenames:
         return
+    if mark.args[0] not in _suites_of(metafunc.definition):
+        raise pytest.UsageError(f"the suite {mark.args[0]!r} is run by {FOLDER}/test_{mark.args[0]}.py only")
     runs = _as_usage_error(metafunc.config.stash[SESSION].runs, mark.args[0])
     marks = {run.case.id: _marks(run) for run in runs}
     parameters = [pytest.param(run, id=run.id, marks=marks[run.case.id]) for run in runs]
     metafunc.parametrize("record", parameters, indirect=True)
+
+
+def _suites_of(node: pytest.Item) -> list[str]:
+    return suites_in(node.config.rootpath, [node.path])
 
 
 def _marks(run: Run) -> list[pytest.MarkDecorator]:

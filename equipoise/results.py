@@ -21,12 +21,15 @@ _TOKEN_KINDS = ("input", "output", "cached", "reasoning")
 
 @dataclass(slots=True)
 class Ledger:
-    """Everything in a journal, added up line by line. `position` is how far it was read, in bytes."""
+    """Everything in a journal, added up line by line.
+
+    `position` is how far it was read, in bytes; `planned` maps run ids to languages.
+    """
 
     position: int = 0
     sessions: list[Mapping[str, JSON]] = field(default_factory=list)
     records: dict[str, Record] = field(default_factory=dict)
-    planned: dict[str, None] = field(default_factory=dict)
+    planned: dict[str, str] = field(default_factory=dict)
     calls: Counter[str] = field(default_factory=Counter)
     retries: int = 0
     tokens: dict[tuple[str, str], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
@@ -43,7 +46,7 @@ class Ledger:
         match entry["kind"]:
             case "session":
                 self.sessions.append(entry)
-                self.planned.update(dict.fromkeys(entry["plan"]))
+                self.planned.update(entry["plan"])
             case "call":
                 self._add_call(entry)
             case "learned":
@@ -88,16 +91,16 @@ def build(suite: Suite[Any], rubric: Rubric, ledger: Ledger, *, is_running: bool
 
 def _metadata(suite: str, ledger: Ledger, records: list[Record], status: Status) -> dict[str, JSON]:
     last = ledger.sessions[-1]
-    settings = last["settings"]
+    settings, languages = last["settings"], list(dict.fromkeys(ledger.planned.values()))
     return {
         "schema_version": SCHEMA_VERSION,
         "suite": suite,
         "status": status,
         **settings,
-        "languages": last["languages"],
+        "languages": languages,
         "selection": last["selection"],
-        "files_expected": len(last["languages"]),
-        "files_completed": _files_completed(ledger),
+        "files_expected": len(languages),
+        "files_completed": len(languages) - len({ledger.planned[run] for run in ledger.missing()}),
         "runs_expected": len(ledger.planned),
         "runs_completed": len(records),
         "started": ledger.sessions[0]["started"],
@@ -109,13 +112,6 @@ def _metadata(suite: str, ledger: Ledger, records: list[Record], status: Status)
         "parameters_changed": [_learned(entry) for entry in ledger.learned.values()],
         **_spent(ledger, last),
     }
-
-
-def _files_completed(ledger: Ledger) -> int:
-    # A run's id begins with its language; the record has it in full.
-    open_languages = {run.split("-run")[0] for run in ledger.missing()}
-    done = {record.case["language"] for record in ledger.records.values()}
-    return sum(not any(name.startswith(f"{language}-") for name in open_languages) for language in done)
 
 
 def _seen(ledger: Ledger) -> dict[str, JSON]:

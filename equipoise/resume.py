@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,7 +30,7 @@ class Past:
     settings: dict[str, JSON] = field(default_factory=dict)
     nonce: str = ""
     started: str = ""
-    planned: dict[str, None] = field(default_factory=dict)
+    planned: set[str] = field(default_factory=set)
     done: set[str] = field(default_factory=set)
     failed: set[str] = field(default_factory=set)
     calls: int = 0
@@ -43,7 +43,7 @@ class Past:
     @property
     def is_complete(self) -> bool:
         """Whether nothing is left to do."""
-        return not self.is_empty and self.planned.keys() <= self.done
+        return not self.is_empty and self.planned <= self.done
 
 
 def look_back(path: Path) -> Past:
@@ -60,7 +60,7 @@ def _add(past: Past, entry: Mapping[str, JSON]) -> None:
         case "session":
             past.settings, past.nonce = entry["settings"], entry["nonce"]
             past.started = past.started or entry["started"]
-            past.planned.update(dict.fromkeys(entry["plan"]))
+            past.planned.update(entry["plan"])
         case "call":
             past.calls += 1
         case "record":
@@ -91,11 +91,17 @@ def _shown(value: JSON) -> str:
 
 
 def begin(
-    files: Files, plan: Sequence[str], settings: Mapping[str, JSON], about: Mapping[str, JSON], *, fresh: bool
+    files: Files,
+    plan: Mapping[str, str],
+    settings: Mapping[str, JSON],
+    about: Mapping[str, JSON],
+    *,
+    fresh: bool,
 ) -> Decision:
     """Write this session's first line to the journal and say what became of an earlier one.
 
-    `settings` decide whether a journal can be resumed, `about` is only kept. Raises UserError.
+    `plan` maps run ids to their languages. `settings` decide whether a journal can be resumed, `about` is
+    only kept. Raises UserError.
     """
     past = look_back(files.journal)
     decision = ""
@@ -113,13 +119,13 @@ def begin(
     return decision
 
 
-def _resuming(past: Past, plan: Sequence[str]) -> str:
+def _resuming(past: Past, plan: Collection[str]) -> str:
     done = len(past.done & set(plan))
     failed = f", {len(past.failed)} that ended in an error are asked again" if past.failed else ""
     return f"resuming: {done} of {len(plan)} runs are done{failed}, {past.calls} calls are kept"
 
 
-def _write_first_line(path: Path, plan: Sequence[str], nonce: str, content: Mapping[str, JSON]) -> None:
+def _write_first_line(path: Path, plan: Mapping[str, str], nonce: str, content: Mapping[str, JSON]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     journal.end_last_line(path)
     log = Journal(path, secrets.token_hex(4))
@@ -128,7 +134,7 @@ def _write_first_line(path: Path, plan: Sequence[str], nonce: str, content: Mapp
         format=journal.FORMAT,
         started=datetime.now(UTC).isoformat(timespec="seconds"),
         nonce=nonce or secrets.token_hex(16),
-        plan=list(plan),
+        plan=dict(plan),
         **content,
     )
     log.close()

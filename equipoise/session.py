@@ -117,17 +117,16 @@ class Session:
         """Open the journals for these runs of each suite. Raises UserError."""
         for name, ids in plan.items():
             loaded = self.load(name)
-            planned = {"selection": {**selection, "deselected": self._total(name) - len(ids)}}
+            languages = {run.id: run.case.language for run in self.runs(name)}
+            planned = {run: languages[run] for run in ids}
+            selected = {**selection, "deselected": len(languages) - len(planned)}
             self.begun[name] = resume.begin(
                 loaded.files,
-                ids,
+                planned,
                 self._identity(name),
-                {**self._about(name), **planned},
+                {**self._about(name), "selection": selected},
                 fresh=self.settings.fresh,
             )
-
-    def _total(self, name: str) -> int:
-        return len(self.load(name).cases) * self.settings.runs
 
     def _identity(self, name: str) -> dict[str, JSON]:
         """The settings that a resumed session must share with the one that was interrupted."""
@@ -147,10 +146,8 @@ class Session:
 
     def _about(self, name: str) -> dict[str, JSON]:
         """What is kept beside the settings: it does not change what is asked."""
-        languages = list(dict.fromkeys(case.language for case in self.load(name).cases))
         return {
             "suite": name,
-            "languages": languages,
             "endpoints": {role: self._public(role) for role in ("subject", "evaluator")},
             "versions": versions(HOME),
         }
@@ -167,7 +164,8 @@ class Session:
         by_path = {server.path: server for server in self._servers.values()}
         for model in filter(is_local, self.settings.models):
             path = weights(model)
-            by_path.setdefault(path, by_path.get(path) or LocalServer(path))
+            if path not in by_path:
+                by_path[path] = LocalServer(path)
             self._servers[model] = by_path[path]
 
     def await_servers(self) -> None:

@@ -418,14 +418,17 @@ def test_a_paid_reply_is_judged_after_a_kill(bench: Bench) -> None:
     assert said in {f"Answer number {number}." for number in range(4)}
 
 
+@pytest.mark.parametrize("to_all", [False, True], ids=["one", "group"])
 @pytest.mark.parametrize("kind", [signal.SIGTERM, signal.SIGINT], ids=["term", "int"])
-def test_a_signal_saves_what_is_done(bench: Bench, workers: Workers, kind: signal.Signals) -> None:
-    """Exit 2, results with status interrupted, and the same command finishes the rest."""
+def test_a_signal_saves_what_is_done(
+    bench: Bench, workers: Workers, kind: signal.Signals, to_all: bool
+) -> None:
+    """Sent to pytest alone or, as by Ctrl-C, to its workers too: exit 2, and the same command goes on."""
     bench.server.delay = 0.05
     arguments = (*workers, "--concurrency", "2")
     process = bench.start(*arguments)
     wait_for(lambda: len(bench.server.requests) >= 10)
-    process.send_signal(kind)
+    os.killpg(process.pid, kind) if to_all else process.send_signal(kind)
     output, _ = process.communicate(timeout=30)
     assert process.returncode == 2, output
     assert bench.results()["metadata"]["status"] == "interrupted"
