@@ -97,10 +97,9 @@ class Engine:
         wanted = list(runs)
         for suite in dict.fromkeys(run.suite for run in wanted):
             self._open(suite, {run.id for run in wanted if run.suite == suite})
-        for priority, run in enumerate(wanted):
-            future: Future[Record] = Future()
-            self._futures[run.suite, run.id] = future
-            self._loop.call_soon_threadsafe(self._spawn, run, priority, future)
+        begun: list[tuple[Run, Future[Record]]] = [(run, Future()) for run in wanted]
+        self._futures.update({(run.suite, run.id): future for run, future in begun})
+        self._loop.call_soon_threadsafe(self._spawn, begun)
 
     def record(self, run: Run) -> Record:
         """Wait for a run's record. Raises SessionStopped, or whatever defect of ours hit the run."""
@@ -155,10 +154,11 @@ class Engine:
         replay = Replay.of(desk.journal, runs)
         self._desks[suite] = (desk, Journal(desk.journal, replay.session), replay)
 
-    def _spawn(self, run: Run, priority: int, future: Future[Record]) -> None:
-        task = self._loop.create_task(self._deliver(run, priority, future))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+    def _spawn(self, begun: list[tuple[Run, Future[Record]]]) -> None:
+        for priority, (run, future) in enumerate(begun):
+            task = self._loop.create_task(self._deliver(run, priority, future))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
 
     async def _deliver(self, run: Run, priority: int, future: Future[Record]) -> None:
         try:

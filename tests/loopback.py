@@ -109,6 +109,7 @@ class Loopback:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        asyncio.run_coroutine_threadsafe(self._runner.cleanup(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
 
@@ -130,11 +131,12 @@ class Loopback:
     async def _start(self) -> None:
         app = web.Application(client_max_size=2**26)
         app.router.add_post("/v1/chat/completions", self._answer)
-        runner = web.AppRunner(app)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
+        # Whoever still waits for an answer when a test ends has been killed, or is not meant to get one.
+        self._runner = web.AppRunner(app, shutdown_timeout=0.05)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, "127.0.0.1", 0)
         await site.start()
-        self.port = runner.addresses[0][1]
+        self.port = self._runner.addresses[0][1]
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
