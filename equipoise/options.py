@@ -130,6 +130,20 @@ class Option:
         return f"equipoise_{self.name}"
 
 
+def _sampling(role: str, temperature: float, prompt: str) -> tuple[Option, ...]:
+    """The five options of a role that shape what it says."""
+    default = f"default {temperature:g}; none sends none"
+    return (
+        Option(
+            flag=f"--{role}-temperature", parse=_temperature, default=temperature, metavar="T", help=default
+        ),
+        Option(flag=f"--{role}-top-p", parse=_fraction, metavar="P", help="not sent by default"),
+        Option(flag=f"--{role}-top-k", parse=_at_least(1), metavar="K", help="not sent by default"),
+        Option(flag=f"--{role}-max-tokens", parse=_at_least(1), help="not sent by default"),
+        Option(flag=f"--{role}-system-prompt", parse=_prompt, metavar="TEXT", help=prompt),
+    )
+
+
 OPTIONS: tuple[Option, ...] = (
     Option(
         flag="--model",
@@ -178,38 +192,8 @@ OPTIONS: tuple[Option, ...] = (
         metavar="PATH",
         help="question file or folder (default topics/<suite>); write --topics=PATH",
     ),
-    Option(
-        flag="--subject-temperature",
-        parse=_temperature,
-        default=1.0,
-        metavar="T",
-        help="default 1; none sends none",
-    ),
-    Option(flag="--subject-top-p", parse=_fraction, metavar="P", help="not sent by default"),
-    Option(flag="--subject-top-k", parse=_at_least(1), metavar="K", help="not sent by default"),
-    Option(flag="--subject-max-tokens", parse=_at_least(1), help="not sent by default"),
-    Option(
-        flag="--subject-system-prompt",
-        parse=_prompt,
-        metavar="TEXT",
-        help="text or @FILE; not sent by default",
-    ),
-    Option(
-        flag="--evaluator-temperature",
-        parse=_temperature,
-        default=0.0,
-        metavar="T",
-        help="default 0; none sends none",
-    ),
-    Option(flag="--evaluator-top-p", parse=_fraction, metavar="P", help="not sent by default"),
-    Option(flag="--evaluator-top-k", parse=_at_least(1), metavar="K", help="not sent by default"),
-    Option(flag="--evaluator-max-tokens", parse=_at_least(1), help="not sent by default"),
-    Option(
-        flag="--evaluator-system-prompt",
-        parse=_prompt,
-        metavar="TEXT",
-        help="text or @FILE that is put before the rubric's own instruction",
-    ),
+    *_sampling("subject", 1.0, "text or @FILE; not sent by default"),
+    *_sampling("evaluator", 0.0, "text or @FILE that is put before the rubric's own instruction"),
     Option(
         flag="--concurrency",
         parse=_at_least(1),

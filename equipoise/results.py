@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -173,8 +173,3 @@ def _error(record: Record) -> dict[str, JSON]:
         "message": record.error,
         "raw_evaluator_response": raw[-1] if raw else None,
     }
-
-
-def unpriced(metadata: Mapping[str, JSON]) -> Iterable[str]:
-    """The roles whose cost is not known."""
-    return [role for role, value in metadata["cost_usd"].items() if value is None]
