@@ -19,7 +19,7 @@ import openai
 from equipoise import jsonbytes
 from equipoise.errors import CallFailed
 from equipoise.failures import Change, Failure, describe_body, rejected_parameter
-from equipoise.settings import Endpoint
+from equipoise.settings import NO_KEY, Endpoint
 from equipoise.types import JSON, Call, Reply, Role, Usage
 
 FIRST_WAIT = 0.5
@@ -28,7 +28,7 @@ LONGEST_WAIT = 60.0
 _JSON_CONTENT: openai.RequestOptions = {"headers": {"Content-Type": "application/json"}}
 
 Slot = Callable[[], AbstractAsyncContextManager[None]]
-OnLearned = Callable[[str, Change], None]
+OnLearned = Callable[[Call, Change], None]
 
 
 class Client:
@@ -45,7 +45,7 @@ class Client:
         *,
         max_retries: int,
         timeout: float,
-        on_learned: OnLearned = lambda model, change: None,
+        on_learned: OnLearned = lambda call, change: None,
         on_retry: Callable[[], None] = lambda: None,
     ) -> None:
         self._endpoint = endpoint
@@ -54,7 +54,7 @@ class Client:
         self._on_learned = on_learned
         self._on_retry = on_retry
         self._http = openai.DefaultAioHttpClient(timeout=timeout)
-        self._connections: dict[tuple[Role, str], tuple[openai.AsyncOpenAI, str]] = {}
+        self._connections: dict[tuple[Role, str], tuple[openai.AsyncOpenAI, str, str]] = {}
         self._learned: dict[tuple[Role, str], list[Change]] = {}
 
     async def complete(self, call: Call, slot: Slot) -> Reply:
@@ -81,14 +81,18 @@ class Client:
         await self._http.aclose()
 
     async def _attempt(self, call: Call, sent: Mapping[str, JSON], retries: int) -> Reply | Failure:
-        connection, url = self._connection(call)
+        connection, url, key = self._connection(call)
         started = time.perf_counter()
         # Given as bytes, because the SDK would copy and encode the body the slow way.
         body = jsonbytes.dumps({"model": call.model, "messages": call.messages, **sent})
         try:
-            data = await connection.post(url, cast_to=object, content=body, options=_JSON_CONTENT)
+            # The SDK's own limit is on every read: an endpoint that trickles would never reach it.
+            async with asyncio.timeout(self._timeout):
+                data = await connection.post(url, cast_to=object, content=body, options=_JSON_CONTENT)
         except openai.APIStatusError as error:
-            answer = _status_failure(error)
+            answer = _status_failure(error, key)
+        except TimeoutError:
+            return Failure(message=f"no answer within {self._timeout:g} s")
         except (openai.APIConnectionError, aiohttp.ClientError) as error:
             return Failure(message=self._why_no_answer(error))
         except (openai.APIError, ValueError) as error:
@@ -110,8 +114,8 @@ class Client:
             return f"no answer within {self._timeout:g} s"
         return f"connection failed: {str(causes[-1]) or type(causes[-1]).__name__}"
 
-    def _connection(self, call: Call) -> tuple[openai.AsyncOpenAI, str]:
-        """The SDK's client of an endpoint, and the whole URL, which the SDK takes faster than a path."""
+    def _connection(self, call: Call) -> tuple[openai.AsyncOpenAI, str, str]:
+        """The SDK's client of an endpoint, the whole URL, which it takes faster than a path, and the key."""
         key = (call.role, call.model)
         if key not in self._connections:
             endpoint = self._endpoint(call.role, call.model)
@@ -122,7 +126,8 @@ class Client:
                 timeout=self._timeout,
                 http_client=self._http,
             )
-            self._connections[key] = (connection, f"{endpoint.base_url}/chat/completions")
+            url = f"{endpoint.base_url}/chat/completions"
+            self._connections[key] = (connection, url, endpoint.api_key)
         return self._connections[key]
 
     def _parameters(self, call: Call) -> Mapping[str, JSON]:
@@ -139,7 +144,7 @@ class Client:
         known = self._learned.setdefault((call.role, call.model), [])
         if change not in known:
             known.append(change)
-            self._on_learned(call.model, change)
+            self._on_learned(call, change)
         return True
 
 
@@ -159,10 +164,11 @@ def _failed(call: Call, failure: Failure, retries: int) -> CallFailed:
     return CallFailed(message, status=failure.status, stops_session=stops)
 
 
-def _status_failure(error: openai.APIStatusError) -> Failure:
+def _status_failure(error: openai.APIStatusError, key: str) -> Failure:
     body = error.body if error.body is not None else error.response.text
     return Failure(
-        message=describe_body(body),
+        # Some endpoints repeat the key that they refuse.
+        message=describe_body(body).replace(key, "****") if key != NO_KEY else describe_body(body),
         status=error.status_code,
         body=body,
         retry_after=_seconds(error.response.headers.get("retry-after")),
@@ -185,6 +191,8 @@ def read_body(data: object, *, latency: float, retries: int) -> Reply | Failure:
         return Failure(message=f"the answer has no choices: {describe_body(data)}", status=200, body=data)
     message = choice["message"]
     text, thoughts = _content(message.get("content"))
+    # What OpenAI's models say instead of a structured output that they decline to give.
+    text = text or _text(message, "refusal") or ""
     finish_reason = _text(choice, "finish_reason")
     return Reply(
         text=text,

@@ -5,10 +5,11 @@ The hooks of a pytest plugin, which need nothing of pytest but what they are han
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from equipoise.engine import DRAIN_SECONDS
 from equipoise.naming import suite_and_run
 from equipoise.progress import Progress
 
@@ -49,8 +50,9 @@ def _colour(outcome: str, percent: float | None) -> str:
 class Display:
     """Follows a session in the process that the user sees. `most_failures` is what -x or --maxfail says."""
 
-    def __init__(self, progress: Progress, most_failures: int) -> None:
+    def __init__(self, progress: Progress, most_failures: int, say: Callable[[str], None]) -> None:
         self.progress = progress
+        self._say = say
         self._most_failures = most_failures
         self._failures = 0
 
@@ -63,8 +65,14 @@ class Display:
             self.progress.session.board.stop(f"stopping after {self._failures} failures")
 
     def pytest_keyboard_interrupt(self) -> None:
-        """Let no worker start another call."""
-        self.progress.session.board.stop("interrupted")
+        """Let no worker start another call, and say what is waited for."""
+        board = self.progress.session.board
+        board.stop("interrupted")
+        self.progress.close_line()
+        if count := board.totals().in_flight:
+            self._say(
+                f"waiting {DRAIN_SECONDS:g} s at most for {count} calls in flight; Ctrl-C again drops them"
+            )
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """The table of scores, what it cost, what is missing, and where the results are."""

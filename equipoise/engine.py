@@ -10,7 +10,7 @@ import asyncio
 import gc
 import threading
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from equipoise.client import Client
     from equipoise.failures import Change
 
+STOP_SECONDS = 0.2
+"""How often a test that waits for its run looks whether the session has been stopped."""
 DRAIN_SECONDS = 5.0
 """Less than xdist gives a worker to end."""
 
@@ -105,7 +107,11 @@ class Engine:
         """Wait for a run's record. Raises SessionStopped, or whatever defect of ours hit the run."""
         if (run.suite, run.id) not in self._futures:
             self.start([run])
-        return self._futures.pop((run.suite, run.id)).result()
+        future = self._futures.pop((run.suite, run.id))
+        while not wait([future], timeout=STOP_SECONDS).done:
+            if self._board.is_stopped:
+                raise SessionStopped(self._board.stop_reason)
+        return future.result()
 
     def close(self) -> None:
         """Let calls in flight come home for a while, keep them, and end the thread."""
@@ -141,11 +147,10 @@ class Engine:
             on_retry=self._board.count_retry,
         )
 
-    def _keep_learned(self, model: str, change: Change) -> None:
+    def _keep_learned(self, call: Call, change: Change) -> None:
+        what = {"parameter": change.parameter, "action": change.action, "reason": change.reason}
         for _, log, _ in self._desks.values():
-            log.append(
-                "learned", model=model, parameter=change.parameter, action=change.action, reason=change.reason
-            )
+            log.append("learned", role=call.role, model=call.model, **what)
 
     def _open(self, suite: str, runs: set[str]) -> None:
         if suite in self._desks:
@@ -186,7 +191,7 @@ class Engine:
 
         async def ask(call: Call) -> Reply:
             digest = journal.request_hash(call)
-            reply = replay.take(run.id, digest)
+            reply = replay.take(run.id, call.role, digest)
             if reply is None:
                 reply = await self._client.complete(call, place)
                 log.append_call(run.id, call, digest, reply)

@@ -89,8 +89,18 @@ class Change:
         return changed
 
 
+_REJECTS_VALUE = re.compile(
+    r"(above|below)_m(ax|in)|(above|below) m(ax|in)imum|too (large|high|small|low)|at (most|least)"
+    r"|(less|greater) than|must be (between|in)|[<>]=|out of range",
+    re.IGNORECASE,
+)
+
+
 def rejected_parameter(failure: Failure, parameters: Mapping[str, JSON]) -> Change | None:
-    """The change that an endpoint's complaint about one of the parameters asks for, if it is one."""
+    """The change that an endpoint's complaint about one of the parameters asks for, if it is one.
+
+    None where the complaint is about the value: a limit is never lifted, a value never replaced in silence.
+    """
     if failure.status not in (400, 422) or failure.filter_code:
         return None
     named = _named_parameter(failure, parameters)
@@ -111,9 +121,11 @@ def _named_parameter(failure: Failure, parameters: Mapping[str, JSON]) -> str | 
     return next((name for name in names if re.search(rf"(?<![a-z_]){name}(?![a-z_])", text)), None)
 
 
-def _change(name: str, message: str, parameters: Mapping[str, JSON]) -> Change:
+def _change(name: str, message: str, parameters: Mapping[str, JSON]) -> Change | None:
     if name == "max_tokens" and "max_completion_tokens" in message:
         return Change(parameter=name, rename="max_completion_tokens", reason=message)
+    if name in ("max_tokens", "max_completion_tokens") or _REJECTS_VALUE.search(message):
+        return None
     if name == "response_format" and parameters[name].get("type") == "json_schema":
         return Change(parameter=name, value={"type": "json_object"}, reason=message)
     return Change(parameter=name, reason=message)

@@ -10,12 +10,12 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from equipoise import jsonbytes
-from equipoise.types import JSON, Call, Record, Reply
+from equipoise.types import JSON, Call, Record, Reply, Role
 
 FORMAT = 1
 
@@ -102,14 +102,14 @@ class Replay:
     """What a journal already knows of some runs, so that nothing is paid twice.
 
     The nth call of a run with the same request gets the nth reply that was kept for it. A record is
-    final unless its outcome is `error`.
+    final if it has a score; where it has none, its evaluators' replies led nowhere and are not replayed.
     """
 
     def __init__(self) -> None:
         self.records: dict[str, Record] = {}
         self.nonce = ""
         self.session = ""
-        self._replies: dict[tuple[str, str], deque[Mapping[str, JSON]]] = defaultdict(deque)
+        self._replies: dict[tuple[str, Role], dict[str, deque[Mapping[str, JSON]]]] = {}
 
     @classmethod
     def of(cls, path: Path, runs: Collection[str]) -> Replay:
@@ -126,11 +126,14 @@ class Replay:
         elif entry.get("run") not in runs:
             return
         elif kind == "call":
-            self._replies[entry["run"], entry["request"]].append(entry["reply"])
-        elif kind == "record" and entry["record"]["outcome"] != "error":
+            kept = self._replies.setdefault((entry["run"], entry["role"]), {})
+            kept.setdefault(entry["request"], deque()).append(entry["reply"])
+        elif kind == "record" and entry["record"]["score"] is not None:
             self.records[entry["run"]] = Record.from_json(entry["record"])
+        elif kind == "record":
+            self._replies.pop((entry["run"], "evaluator"), None)
 
-    def take(self, run: str, digest: str) -> Reply | None:
+    def take(self, run: str, role: Role, digest: str) -> Reply | None:
         """The next kept reply to this request of this run, if there is one."""
-        kept = self._replies.get((run, digest))
+        kept = self._replies.get((run, role), {}).get(digest)
         return Reply.from_json(kept.popleft()) if kept else None

@@ -29,7 +29,7 @@ def weights(model: str) -> Path:
         return _built_in_weights()
     path = Path(model.partition(":")[2]).expanduser()
     if not path.is_file():
-        raise UserError(f"--model {model}: no such file {str(path)!r}; give the path of a GGUF file")
+        raise UserError(f"local model {model!r}: no such file {str(path)!r}; give the path of a GGUF file")
     _require("xllamacpp")
     return path.resolve()
 

@@ -28,9 +28,10 @@ class Model:
     async def complete(self, messages: tuple[Message, ...], **extra: JSON) -> Reply:
         """Ask for the next message of a conversation and keep both. Raises CallFailed."""
         parameters = {**self.sampling.parameters(), **extra}
-        reply = await self._ask(
-            Call(role=self.role, model=self.name, messages=messages, parameters=parameters)
-        )
+        # Only who and what is sent: the particulars of earlier calls are for the transcript.
+        sent = tuple(Message(role=item["role"], content=item["content"]) for item in messages)
+        call = Call(role=self.role, model=self.name, messages=sent, parameters=parameters)
+        reply = await self._ask(call)
         said = (*messages, reply.to_message())
         self.transcripts.append(Transcript(model=self.name, parameters=parameters, messages=said))
         return reply
@@ -98,8 +99,11 @@ class Panel:
         return tuple(_verdict_or_none(evaluator.name, answer) for evaluator, answer in pairs)
 
     def _can_do_without(self, failures: Sequence[BaseException]) -> bool:
-        are_calls = all(isinstance(failure, CallFailed) for failure in failures)
-        return self._keeps_going and are_calls and len(failures) < len(self.evaluators)
+        are_bearable = all(
+            isinstance(failure, CallFailed) and (self._keeps_going or not failure.stops_session)
+            for failure in failures
+        )
+        return are_bearable and len(failures) < len(self.evaluators)
 
     @property
     def transcripts(self) -> tuple[Transcript, ...]:

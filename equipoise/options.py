@@ -69,14 +69,17 @@ def _seconds(value: str) -> float:
 def parse_url(value: str) -> str:
     """The URL without a slash at its end. Raises ValueError."""
     if not _is_url(value.strip()):
-        raise ValueError("is not a URL such as https://api.example.com/v1")
+        raise ValueError("is not a URL such as https://api.example.com/v1, without user, password and query")
     return value.strip().rstrip("/")
 
 
 def _is_url(value: str) -> bool:
     try:
         parts = urlsplit(value)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+        is_plain = parts.username is None and not parts.query and not parts.fragment
+        return (
+            parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0 and is_plain
+        )
     except ValueError:
         return False
 
@@ -192,8 +195,8 @@ OPTIONS: tuple[Option, ...] = (
         metavar="PATH",
         help="question file or folder (default topics/<suite>); write --topics=PATH",
     ),
-    *_sampling("subject", 1.0, "text or @FILE; not sent by default"),
-    *_sampling("evaluator", 0.0, "text or @FILE that is put before the rubric's own instruction"),
+    *_sampling("subject", 1.0, "the text, or =@FILE; not sent by default"),
+    *_sampling("evaluator", 0.0, "the text, or =@FILE, that is put before the rubric's own instruction"),
     Option(
         flag="--concurrency",
         parse=_at_least(1),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from types import FrameType
 from typing import Any, NoReturn
@@ -26,7 +26,7 @@ from equipoise.settings import describe, resolve
 from equipoise.types import Record, Run
 
 SESSION = pytest.StashKey[Session]()
-RECORD = pytest.StashKey[Record]()
+PROPERTIES = pytest.StashKey[dict[str, str | float]]()
 EXAMPLES = """\
   pytest -n 8 --model gpt-x                       the neutrality benchmark
   pytest --model gpt-x -k hong_kong               one topic area
@@ -152,16 +152,21 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     mark = metafunc.definition.get_closest_marker("suite")
     if mark is None or "record" not in metafunc.fixturenames:
         return
-    if mark.args[0] not in _suites_of(metafunc.definition):
-        raise pytest.UsageError(f"the suite {mark.args[0]!r} is run by {FOLDER}/test_{mark.args[0]}.py only")
+    _refuse_other_users(metafunc.definition, mark.args[0])
     runs = _as_usage_error(metafunc.config.stash[SESSION].runs, mark.args[0])
     marks = {run.case.id: _marks(run) for run in runs}
     parameters = [pytest.param(run, id=run.id, marks=marks[run.case.id]) for run in runs]
     metafunc.parametrize("record", parameters, indirect=True)
 
 
-def _suites_of(node: pytest.Item) -> list[str]:
-    return suites_in(node.config.rootpath, [node.path])
+def _refuse_other_users(node: pytest.Item, suite: str) -> None:
+    """Refuse a test that would run a suite in another place, or pay for every run a second time."""
+    is_at_home = suites_in(node.config.rootpath, [node.path]) == [suite]
+    if not is_at_home or node.nodeid.partition("::")[2] != f"test_{suite}":
+        raise pytest.Collector.CollectError(
+            f"{node.nodeid}: only test_{suite} in {FOLDER}/test_{suite}.py runs this suite; "
+            "put further assertions into it, or read the results JSON"
+        )
 
 
 def _marks(run: Run) -> list[pytest.MarkDecorator]:
@@ -188,7 +193,8 @@ def pytest_runtestloop(session: pytest.Session) -> None:
     """Without xdist, open the journals once all deselection is done."""
     config = session.config
     is_alone = not _is_worker(config) and not _distributes(config)
-    if is_alone and not config.option.collectonly and not session.testsfailed:
+    goes_on = not session.testsfailed or config.option.continue_on_collection_errors
+    if is_alone and goes_on and not config.option.collectonly:
         _begin(config, [item.nodeid for item in session.items])
 
 
@@ -204,12 +210,23 @@ def _begin(config: pytest.Config, nodes: Sequence[str]) -> None:
     _as_usage_error(session.await_servers)
     selection = {"keyword": config.option.keyword or None, "mark": config.option.markexpr or None}
     _as_usage_error(session.begin, plan, selection)
+    for name in plan:
+        _say(config, session.begun[name])
     progress = Progress(session, plan, _terminal(config))
-    config.pluginmanager.register(Display(progress, config.option.maxfail or 0), "equipoise-display")
+    display = Display(progress, config.option.maxfail or 0, lambda text: _say(config, text))
+    config.pluginmanager.register(display, "equipoise-display")
 
 
-def _terminal(config: pytest.Config) -> Callable[[str], None] | None:
-    """How to draw a live line, where there is a terminal that shows one."""
+def _say(config: pytest.Config, text: str) -> None:
+    """One line for the user, where there is something to say and somebody to see it."""
+    reporter = config.pluginmanager.getplugin("terminalreporter")
+    if reporter is not None and text:
+        reporter.ensure_newline()
+        reporter.write_line(text)
+
+
+def _terminal(config: pytest.Config) -> int | None:
+    """The descriptor of the terminal, where there is one that shows a live line."""
     reporter = config.pluginmanager.getplugin("terminalreporter")
     if reporter is None or config.get_verbosity() < 0 or not statusline.supports(reporter.isatty):
         return None
@@ -218,7 +235,7 @@ def _terminal(config: pytest.Config) -> Callable[[str], None] | None:
     with capture.global_and_fixture_disabled() if capture else nullcontext():
         descriptor = os.dup(1)
     config.add_cleanup(lambda: os.close(descriptor))
-    return lambda text: statusline.write(descriptor, text)
+    return descriptor
 
 
 @pytest.fixture
@@ -231,8 +248,8 @@ def record(request: pytest.FixtureRequest) -> Record:
     except SessionStopped as stopped:
         request.session.shouldstop = reason = session.engine.stop_reason or str(stopped)
         pytest.skip(reason)
-    request.node.stash[RECORD] = found
-    request.node.user_properties.extend(_properties(found).items())
+    request.node.stash[PROPERTIES] = small = _properties(found)
+    request.node.user_properties.extend(small.items())
     if session.engine.stop_reason:
         request.session.shouldstop = session.engine.stop_reason
     return found
@@ -260,8 +277,7 @@ def _properties(record: Record) -> dict[str, str | float]:
 @pytest.hookimpl(optionalhook=True)
 def pytest_json_runtest_metadata(item: pytest.Item) -> dict[str, Any] | None:
     """The same small values as metadata of pytest-json-report."""
-    found = item.stash.get(RECORD, None)
-    return None if found is None else dict(_properties(found))
+    return item.stash.get(PROPERTIES, None)
 
 
 @pytest.hookimpl(trylast=True)
@@ -273,10 +289,18 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     display = config.pluginmanager.getplugin("equipoise-display")
     try:
         config.stash[SESSION].close_engine()
+    except KeyboardInterrupt:
+        _say(config, "calls in flight are dropped")
+    finally:
         if display is not None:
             display.progress.finish()
-    finally:
+            _refuse_success_with_runs_missing(session, display.progress)
         config.stash[SESSION].close()
+
+
+def _refuse_success_with_runs_missing(session: pytest.Session, progress: Progress) -> None:
+    if session.exitstatus == pytest.ExitCode.OK and progress.done < progress.total:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

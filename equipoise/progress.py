@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from equipoise import prices, storage, table
 from equipoise.session import Session
@@ -18,9 +18,7 @@ class Progress:
     `plan` maps suites to run ids; `write` puts raw text on the terminal, None where there is none.
     """
 
-    def __init__(
-        self, session: Session, plan: Mapping[str, Sequence[str]], write: Callable[[str], None] | None
-    ) -> None:
+    def __init__(self, session: Session, plan: Mapping[str, Sequence[str]], terminal: int | None) -> None:
         self.session = session
         self.started = time.monotonic()
         self.total = sum(map(len, plan.values()))
@@ -30,7 +28,7 @@ class Progress:
         self._open = Counter((name, self._language[name, run]) for name, runs in plan.items() for run in runs)
         self._results: dict[str, dict[str, JSON]] = {}
         self._seconds = 0.0
-        self._line = StatusLine(self.live, write) if write else None
+        self._line = None if terminal is None else StatusLine(self.live, terminal)
 
     def note(self, suite: str, run: str) -> None:
         """One run is done."""
@@ -83,7 +81,7 @@ class Progress:
     def summary(self) -> Iterator[tuple[str, list[str]]]:
         """A title and lines for each suite."""
         for name, data in self._results.items():
-            files = self.session.load(name).files
-            begun = [self.session.begun[name]] if self.session.begun.get(name) else []
-            lines = table.lines(data, path=storage.shown(files.results), wall_seconds=self._seconds)
-            yield name, [*begun, *lines]
+            loaded = self.session.load(name)
+            rows = loaded.suite.table(data["summary"])
+            path = storage.shown(loaded.files.results)
+            yield name, list(table.lines(rows, data, path=path, wall_seconds=self._seconds))

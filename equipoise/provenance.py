@@ -40,7 +40,9 @@ def _version(package: str) -> str | None:
 
 
 def _git(root: Path, *arguments: str) -> str | None:
-    """What git says, None where the folder is no checkout or there is no git."""
+    """What git says, None where the folder is no checkout of its own or there is no git."""
+    if not (root / ".git").exists():
+        return None
     try:
         done = subprocess.run(  # noqa: S603 - fixed arguments
             ["git", "-C", str(root), *arguments],  # noqa: S607 - git is found on the PATH

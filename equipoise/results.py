@@ -34,7 +34,8 @@ class Ledger:
     retries: int = 0
     tokens: dict[tuple[str, str], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     seen: dict[tuple[str, str, str | None, str | None], int] = field(default_factory=Counter)
-    learned: dict[tuple[str, str], Mapping[str, JSON]] = field(default_factory=dict)
+    learned: dict[tuple[str, str, str], Mapping[str, JSON]] = field(default_factory=dict)
+    unmetered: Counter[str] = field(default_factory=Counter)
 
     def read_on(self, path: Path) -> None:
         """Add what was appended to the journal since the last time."""
@@ -50,7 +51,7 @@ class Ledger:
             case "call":
                 self._add_call(entry)
             case "learned":
-                self.learned[entry["model"], entry["parameter"]] = entry
+                self.learned[entry["role"], entry["model"], entry["parameter"]] = entry
             case "record":
                 self.records[entry["run"]] = Record.from_json(entry["record"])
 
@@ -59,6 +60,7 @@ class Ledger:
         self.calls[entry["session"]] += 1
         self.retries += reply.get("retries", 0)
         self.tokens[role, model].update(reply.get("usage") or {})
+        self.unmetered[role] += "usage" not in reply and "blocked" not in reply
         self.seen[role, model, reply.get("model"), reply.get("fingerprint")] += 1
 
     def in_order(self) -> list[Record]:
@@ -70,9 +72,9 @@ class Ledger:
         return [run for run in self.planned if run not in self.records]
 
     def status(self, *, is_running: bool) -> Status:
-        """Complete when every planned run has a record that is no transport error."""
+        """Complete when every planned run has a score."""
         records = self.in_order()
-        if len(records) == len(self.planned) and all(record.outcome != "error" for record in records):
+        if len(records) == len(self.planned) and all(record.score is not None for record in records):
             return "complete"
         return "running" if is_running else "interrupted"
 
@@ -107,8 +109,9 @@ def _metadata(suite: str, ledger: Ledger, records: list[Record], status: Status)
         "finished": None if status == "running" else datetime.now(UTC).isoformat(timespec="seconds"),
         "sessions": len(ledger.sessions),
         **last["versions"],
-        "endpoints": last["endpoints"],
+        **last["session_settings"],
         **_seen(ledger),
+        "evaluators": _evaluators(records),
         "parameters_changed": [_learned(entry) for entry in ledger.learned.values()],
         **_spent(ledger, last),
     }
@@ -129,17 +132,29 @@ def _seen(ledger: Ledger) -> dict[str, JSON]:
     return {"response_models": sorted(rows, key=lambda row: [str(value) for value in row.values()])}
 
 
+def _evaluators(records: list[Record]) -> dict[str, JSON]:
+    """How many valid verdicts each evaluator gave, and how often it gave none."""
+    found: dict[str, dict[str, int]] = {}
+    for record in records:
+        for verdict in record.verdicts:
+            counts = found.setdefault(verdict.evaluator, {"verdicts": 0, "missing": 0})
+            counts["verdicts" if verdict.fields is not None else "missing"] += 1
+    return found
+
+
 def _learned(entry: Mapping[str, JSON]) -> dict[str, JSON]:
-    return {name: entry[name] for name in ("model", "parameter", "action", "reason")}
+    return {name: entry[name] for name in ("role", "model", "parameter", "action", "reason")}
 
 
 def _spent(ledger: Ledger, last: Mapping[str, JSON]) -> dict[str, JSON]:
-    made = ledger.calls[last["session"]]
+    made, settings = ledger.calls[last["session"]], last["settings"]
     replayed = ledger.calls.total() - made
     return {
         "calls": {"made": made, "replayed": replayed, "retries": ledger.retries},
         "tokens": {role: _tokens(ledger, role) for role in ("subject", "evaluator")},
-        "cost_usd": {role: _cost(ledger, role, last["endpoints"][role]) for role in ("subject", "evaluator")},
+        "cost_usd": {
+            role: _cost(ledger, role, settings["endpoints"][role]) for role in ("subject", "evaluator")
+        },
     }
 
 
@@ -152,7 +167,9 @@ def _tokens(ledger: Ledger, role: str) -> dict[str, int]:
 
 
 def _cost(ledger: Ledger, role: str, base_url: str) -> float | None:
-    """USD of all calls in this role, None where any model of it has no price."""
+    """USD of all calls in this role; None where a model has no price or a reply came without usage."""
+    if ledger.unmetered[role]:
+        return None
     found = [
         prices.cost(model, base_url, tokens)
         for (kind, model), tokens in ledger.tokens.items()
@@ -165,6 +182,7 @@ def _error(record: Record) -> dict[str, JSON]:
     raw = [verdict.raw for verdict in record.verdicts if verdict.raw is not None]
     case = record.case
     return {
+        "run": record.id,
         "language": case["language"],
         "question_index": case.get("index"),
         "run_index": record.run,

@@ -1,7 +1,6 @@
 """One session's work on one suite: begin it, pick up what was interrupted, or archive what is complete.
 
-Decides from the journal alone. A session is complete when every planned run has a record whose outcome
-is not `error`.
+Decides from the journal alone. A session is complete when every planned run has a score.
 """
 
 from __future__ import annotations
@@ -18,9 +17,6 @@ from equipoise.errors import UserError
 from equipoise.journal import Journal
 from equipoise.storage import Files
 from equipoise.types import JSON
-
-Decision = str
-"""What was done with an earlier journal, in a sentence for the user; empty where there was none."""
 
 
 @dataclass(slots=True)
@@ -47,7 +43,7 @@ class Past:
 
 
 def look_back(path: Path) -> Past:
-    """What the journal at this path holds; an empty past where there is no file."""
+    """What the journal at this path holds; an empty past where there is no file. Raises UserError."""
     past = Past()
     if path.is_file():
         for entry in journal.read(path):
@@ -58,13 +54,17 @@ def look_back(path: Path) -> Past:
 def _add(past: Past, entry: Mapping[str, JSON]) -> None:
     match entry["kind"]:
         case "session":
+            if entry["format"] != journal.FORMAT:
+                raise UserError(
+                    f"the journal has format {entry['format']}, not {journal.FORMAT}: use --fresh"
+                )
             past.settings, past.nonce = entry["settings"], entry["nonce"]
             past.started = past.started or entry["started"]
             past.planned.update(entry["plan"])
         case "call":
             past.calls += 1
         case "record":
-            ended = past.failed if entry["record"]["outcome"] == "error" else past.done
+            ended = past.failed if entry["record"]["score"] is None else past.done
             ended.add(entry["run"])
             past.failed -= past.done
 
@@ -97,8 +97,8 @@ def begin(
     about: Mapping[str, JSON],
     *,
     fresh: bool,
-) -> Decision:
-    """Write this session's first line to the journal and say what became of an earlier one.
+) -> str:
+    """Write this session's first line to the journal and say, for the user, what became of an earlier one.
 
     `plan` maps run ids to their languages. `settings` decide whether a journal can be resumed, `about` is
     only kept. Raises UserError.
@@ -121,7 +121,7 @@ def begin(
 
 def _resuming(past: Past, plan: Collection[str]) -> str:
     done = len(past.done & set(plan))
-    failed = f", {len(past.failed)} that ended in an error are asked again" if past.failed else ""
+    failed = f", {len(past.failed)} that ended without a score are asked again" if past.failed else ""
     return f"resuming: {done} of {len(plan)} runs are done{failed}, {past.calls} calls are kept"
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from equipoise import results, resume, rubric, storage, suites, topics
+from equipoise import results, resume, storage, suites, topics
 from equipoise.board import Board
 from equipoise.engine import Desk, Engine
 from equipoise.errors import UserError
@@ -22,12 +23,13 @@ from equipoise.provenance import versions
 from equipoise.results import Ledger
 from equipoise.rubric import Rubric
 from equipoise.settings import Endpoint, Settings, is_local, public_url
-from equipoise.storage import Files
+from equipoise.storage import Files, Lock
 from equipoise.suites import Suite
 from equipoise.topics import Selection
 from equipoise.types import JSON, Case, Role, Run
 
 HOME = Path(__file__).resolve().parent.parent
+_SESSION_SETTINGS = ("concurrency", "max_retries", "evaluator_attempts", "request_timeout", "keep_going")
 REPLACEMENTS = 4
 """How many times over xdist replaces its workers at most, which bounds the rows of the board."""
 
@@ -73,6 +75,7 @@ class Session:
     _board: Board | None = None
     _folder: tempfile.TemporaryDirectory[str] | None = None
     _ledgers: dict[str, Ledger] = field(default_factory=dict)
+    _locks: list[Lock] = field(default_factory=list)
     begun: dict[str, str] = field(default_factory=dict)
 
     def load(self, name: str) -> Loaded:
@@ -83,7 +86,7 @@ class Session:
             selection = Selection(topics=where, languages=settings.languages, limit=settings.limit)
             self._loaded[name] = Loaded(
                 suite=suite,
-                rubric=rubric.load(self._home_of(f"rubric/{name}.toml"), suite.MATERIAL),
+                rubric=suite.rubric(self._home_of(f"rubric/{name}.toml")),
                 topics=where,
                 cases=suite.cases(selection),
                 files=storage.files(self.root / "results", settings.output, settings.model or "", name),
@@ -103,15 +106,17 @@ class Session:
     def check(self, names: Iterable[str]) -> None:
         """Raise UserError for whatever can be known to fail before anything is spent."""
         names = list(names)
-        if self.settings.output and len(names) > 1:
-            raise UserError(f"--output: one file, but {len(names)} suites; leave it out, or name one suite")
+        for flag, path in (("--output", self.settings.output), ("--topics", self.settings.topics)):
+            if path and len(names) > 1:
+                raise UserError(f"{flag}: one path, but {len(names)} suites; leave it out, or name one suite")
         for model in filter(is_local, self.settings.models):
             weights(model)
         for name in names:
-            loaded = self.load(name)
+            files = self.load(name).files
+            files.check()
+            self._locks.append(Lock(files))
             if not self.settings.fresh:
-                past = resume.look_back(loaded.files.journal)
-                resume.refuse_changes(past, self._identity(name), loaded.files)
+                resume.refuse_changes(resume.look_back(files.journal), self._identity(name), files)
 
     def begin(self, plan: Mapping[str, Sequence[str]], selection: Mapping[str, JSON]) -> None:
         """Open the journals for these runs of each suite. Raises UserError."""
@@ -142,14 +147,15 @@ class Session:
             "data_hash": topics.data_hash(loaded.topics),
             "rubric_version": loaded.rubric.version,
             "rubric_hash": loaded.rubric.hash,
+            "endpoints": {role: self._public(role) for role in ("subject", "evaluator")},
         }
 
     def _about(self, name: str) -> dict[str, JSON]:
         """What is kept beside the settings: it does not change what is asked."""
         return {
             "suite": name,
-            "endpoints": {role: self._public(role) for role in ("subject", "evaluator")},
             "versions": versions(HOME),
+            "session_settings": {item: getattr(self.settings, item) for item in _SESSION_SETTINGS},
         }
 
     def _public(self, role: Role) -> str:
@@ -269,22 +275,24 @@ class Session:
 
     def close_engine(self) -> None:
         """Bring calls in flight home."""
-        if self._engine is not None:
-            self._engine.close()
-            self._engine = None
+        engine, self._engine = self._engine, None
+        if engine is not None:
+            engine.close()
 
     def close(self) -> None:
-        """Stop what this process started."""
-        self.close_engine()
-        for server in {id(server): server for server in self._servers.values()}.values():
-            server.stop()
-        self._servers.clear()
-        if self._board is not None:
-            self._board.close()
-            self._board = None
-        if self._folder is not None:
-            self._folder.cleanup()
-            self._folder = None
+        """Stop what this process started; each step happens whatever the others do."""
+        with ExitStack() as steps:
+            if self._board is not None:
+                steps.callback(self._board.close)
+            if self._folder is not None:
+                steps.callback(self._folder.cleanup)
+            for lock in self._locks:
+                steps.callback(lock.release)
+            for server in set(self._servers.values()):
+                steps.callback(server.stop)
+            steps.callback(self.close_engine)
+        self._board, self._folder, self._servers = None, None, {}
+        self._locks.clear()
 
 
 def _sampling(settings: Settings, role: Role) -> dict[str, JSON]:

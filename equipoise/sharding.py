@@ -22,17 +22,32 @@ class Sharding:
         self._begin = begin
         self._rows = 0
         self._scheduler: ShareScheduling | None = None
+        self._free_numbers: list[int] = []
+        self._claims: dict[Any, set[int]] = {}
 
     def pytest_configure_node(self, node: Any) -> None:
         """Tell a worker, before it starts, what is its own."""
-        rest = self._scheduler.orphans if self._scheduler else None
-        number = self._rows if rest is None else 0
+        rest = self._unclaimed()
+        number = self._free_numbers.pop() if self._free_numbers else self._rows
+        self._claims[node] = set(rest or ())
         self._rows += 1
         # Row 0 of the board is the controller's, which makes no calls.
         link = self._session.worker_link(
             row=self._rows, number=number, workers=_count(node.config), share=rest
         )
         node.workerinput["equipoise"] = link.to_json()
+
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Whatever a dead worker was to do, its replacement may be told to."""
+        self._free_numbers.append(node.workerinput["equipoise"]["number"])
+        self._claims.pop(node, None)
+
+    def _unclaimed(self) -> list[int] | None:
+        """What dead workers left and no living replacement was told of; None before work was handed out."""
+        if self._scheduler is None or self._scheduler.collection is None:
+            return None
+        claimed = set[int]().union(*self._claims.values())
+        return [item for item in self._scheduler.pending if item not in claimed]
 
     def pytest_xdist_make_scheduler(self, config: Any, log: Any) -> ShareScheduling:
         """Hand out shares."""
@@ -55,11 +70,6 @@ class ShareScheduling(LoadScheduling):  # type: ignore[misc] # xdist has no type
         self._begin = begin
         self._active = active
 
-    @property
-    def orphans(self) -> list[int] | None:
-        """What a dead worker left behind; None before anything was handed out."""
-        return None if self.collection is None else list(self.pending)
-
     def schedule(self) -> None:
         """Hand out the shares at first, later a dead worker's rest."""
         if self.collection is not None:
@@ -77,10 +87,11 @@ class ShareScheduling(LoadScheduling):  # type: ignore[misc] # xdist has no type
             )
 
     def check_schedule(self, node: Any, duration: float = 0) -> None:
-        """Give a replacement all that is left; a worker with a share needs nothing more."""
+        """Give a replacement what it was told of; a worker with a share needs nothing more."""
         if not node.shutting_down:
-            rest, self.pending[:] = list(self.pending), []
-            self._give(node, rest)
+            told = set(node.workerinput["equipoise"]["share"] or ())
+            self._give(node, [item for item in self.pending if item in told])
+            self.pending[:] = [item for item in self.pending if item not in told]
 
     def _give(self, node: Any, share: Sequence[int]) -> None:
         if share:

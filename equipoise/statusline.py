@@ -7,7 +7,6 @@ drawing is one write that saves and restores the cursor, so it never mixes with 
 from __future__ import annotations
 
 import os
-import shutil
 import threading
 from collections.abc import Callable
 
@@ -16,11 +15,11 @@ _SAVE, _RESTORE, _CLEAR = "\x1b7", "\x1b8", "\x1b[2K"
 
 
 class StatusLine:
-    """Shows what `text` returns, twice a second, through `write`, until it is closed."""
+    """Shows what `text` returns, twice a second, on a terminal (a file descriptor), until it is closed."""
 
-    def __init__(self, text: Callable[[], str], write: Callable[[str], None]) -> None:
+    def __init__(self, text: Callable[[], str], terminal: int) -> None:
         self._text = text
-        self._write = write
+        self._terminal = terminal
         self._size = (0, 0)
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._redraw, name="status line", daemon=True)
@@ -34,12 +33,16 @@ class StatusLine:
         if rows:
             self._write(f"{_SAVE}\x1b[r\x1b[{rows};1H{_CLEAR}{_RESTORE}")
 
+    def _write(self, text: str) -> None:
+        os.write(self._terminal, text.encode("utf-8", "replace"))
+
     def _redraw(self) -> None:
         while not self._ended.wait(INTERVAL_SECONDS):
             self._draw()
 
     def _draw(self) -> None:
-        columns, rows = shutil.get_terminal_size()
+        # Not shutil's, which asks standard output: that is captured while a test runs.
+        columns, rows = os.get_terminal_size(self._terminal)
         if rows < 4:
             return
         start = "" if (columns, rows) == self._size else self._reserve(rows)
@@ -49,12 +52,8 @@ class StatusLine:
 
     def _reserve(self, rows: int) -> str:
         """Make room below the cursor first: setting the region must not leave it outside."""
-        return f"\n\x1b[A{_SAVE}\x1b[1;{rows - 1}r{_RESTORE}"
-
-
-def write(descriptor: int, text: str) -> None:
-    """Put the text on a terminal in one piece."""
-    os.write(descriptor, text.encode("utf-8", "replace"))
+        # Not a newline, which a terminal takes for a return as well.
+        return f"\x1bD\x1b[A{_SAVE}\x1b[1;{rows - 1}r{_RESTORE}"
 
 
 def supports(is_terminal: bool) -> bool:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import fcntl
 import glob
 import hashlib
 import os
 import re
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from equipoise import jsonbytes
+from equipoise.errors import UserError
 from equipoise.types import JSON
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
@@ -25,6 +28,18 @@ class Files:
     results: Path
     journal: Path
 
+    def check(self) -> None:
+        """Raise UserError where results cannot be written, or something else is in their place."""
+        if self.results.exists() and not self.journal.exists() and not _is_results(self.results):
+            raise UserError(f"{shown(self.results)}: is no results file; name another with --output=FILE")
+        folder = self.results.parent
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+        except OSError as error:
+            raise UserError(f"{shown(folder)}: cannot be written to ({error.strerror})") from None
+
     def archive(self, stamp: str) -> Path:
         """Move both files to archive/ under the stamp; the new path of the results, else of the journal."""
         folder = self.results.parent / "archive"
@@ -35,6 +50,39 @@ class Files:
             if path.exists():
                 moved = path.rename(target.with_name(target.name + suffix))
         return moved
+
+
+def _is_results(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return b'"metadata"' in file.read(200)
+
+
+class Lock:
+    """Keeps a second session off the same files until `release`, or the end of this process.
+
+    Raises UserError naming the process that has them.
+    """
+
+    def __init__(self, files: Files) -> None:
+        path = files.results.with_name(f".{files.results.name}.lock")
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            owner = os.read(self._file, 20).decode(errors="replace").strip()
+            os.close(self._file)
+            where = shown(files.results)
+            raise UserError(
+                f"{where}: process {owner} is at work on it; wait, or use another --output"
+            ) from None
+        os.ftruncate(self._file, 0)
+        os.write(self._file, f"{os.getpid()}\n".encode())
+
+    def release(self) -> None:
+        """Let others in."""
+        os.close(self._file)
 
 
 def _free(folder: Path, name: str) -> Path:

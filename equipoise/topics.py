@@ -16,7 +16,6 @@ from equipoise.types import Case
 INDEX = "index.csv"
 INDEX_COLUMNS = ["line", "id", "area", "slug", "keywords"]
 DEFAULT_AREA = "general"
-_DATA_SUFFIXES = {".txt", ".csv", ".jsonl"}
 _SLUG = re.compile(r"[a-z0-9_]+")
 _LANGUAGE = re.compile(r"[A-Za-z0-9]+([-_][A-Za-z0-9]+)*")
 
@@ -69,17 +68,19 @@ def question_files(topics: Path) -> list[Path]:
 
 
 def data_hash(topics: Path) -> str:
-    """SHA-256 over names and bytes of the data files of a folder (or of one file and its index)."""
+    """SHA-256 over names and bytes of all files of a folder but its pages, or of one file and its index."""
+    folder = topics if topics.is_dir() else topics.parent
     digest = hashlib.sha256()
     for path in _data_files(topics):
         content = path.read_bytes()
-        digest.update(f"{path.name}\0{len(content)}\0".encode() + content)
+        digest.update(f"{path.relative_to(folder).as_posix()}\0{len(content)}\0".encode() + content)
     return digest.hexdigest()
 
 
 def _data_files(topics: Path) -> list[Path]:
     if topics.is_dir():
-        return sorted(path for path in topics.iterdir() if path.suffix in _DATA_SUFFIXES)
+        found = topics.rglob("*")
+        return sorted(path for path in found if path.is_file() and path.suffix != ".md")
     index = topics.with_name(INDEX)
     return [topics, index] if index.is_file() else [topics]
 

@@ -288,9 +288,15 @@ def test_an_invalid_verdict_of_one_leaves_the_others() -> None:
 
 
 def test_one_failing_evaluator_fails_the_panel() -> None:
-    """Without keeps_going the error of one evaluator's call is raised."""
+    """Without keeps_going a call that ends the session is raised."""
     with pytest.raises(CallFailed, match="down"):
-        judge_all(panel(FakeAsk(score(1)), FakeAsk(CallFailed("down"))))
+        judge_all(panel(FakeAsk(score(1)), FakeAsk(CallFailed("down", stops_session=True))))
+
+
+def test_a_failure_that_ends_nothing_leaves_the_others_verdicts() -> None:
+    """One evaluator's permanent error does not throw away what the others were paid for."""
+    verdicts = judge_all(panel(FakeAsk(score(1)), FakeAsk(CallFailed("too long"))))
+    assert scores(verdicts) == [("e1", 1), ("e2", None)]
 
 
 def test_with_keeps_going_the_others_stand_in_for_a_failing_one() -> None:
@@ -309,7 +315,9 @@ def test_where_all_fail_the_panel_fails(size: int, keeps_going: bool) -> None:
         judge_all(panel(*asks, keeps_going=keeps_going))
 
 
-@pytest.mark.parametrize("error", [CallFailed("down"), SessionStopped("over"), ZeroDivisionError()], ids=repr)
+@pytest.mark.parametrize(
+    "error", [CallFailed("down", stops_session=True), SessionStopped("over"), ZeroDivisionError()], ids=repr
+)
 def test_the_others_calls_come_to_their_end_before_an_error_is_raised(error: BaseException) -> None:
     """Calls that are paid for are waited for and kept, whatever another evaluator ran into."""
     slow = FakeAsk(INVALID, score(2), delay=0.02)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from equipoise.rubric import load
-from equipoise.suites.neutrality import aggregate
+from equipoise.suites.neutrality import aggregate, table
 from equipoise.table import MOST_ERRORS, duration, lines
 from equipoise.types import Record
 
@@ -38,6 +38,7 @@ def record(score: float | None, language: str = "en-US", *, line: int = 1, area:
 def error(number: int) -> dict[str, Any]:
     """One entry of `errors` in the results."""
     return {
+        "run": f"zh-CN-rivers-q{number:02d}-run2",
         "language": "zh-CN",
         "question_index": number,
         "run_index": 2,
@@ -57,12 +58,15 @@ def show(*records: Record, errors: int = 0, wall_seconds: float = 0.0, **metadat
             "tokens": {role: {"input": 0, "output": 0} for role in ("subject", "evaluator")},
             "cost_usd": {"subject": 0.0, "evaluator": 0.0},
             "parameters_changed": [],
+            "evaluators": {},
             **metadata,
         },
         "summary": aggregate(records, RUBRIC).summary,
         "errors": [error(number) for number in range(errors)],
     }
-    return list(lines(data, path="results/m.neutrality.json", wall_seconds=wall_seconds))
+    return list(
+        lines(table(data["summary"]), data, path="results/m.neutrality.json", wall_seconds=wall_seconds)
+    )
 
 
 def row(name: str, *records: Record) -> str:
@@ -182,7 +186,7 @@ def test_parameters_that_an_endpoint_did_not_take_are_shown() -> None:
 
 def test_errors_are_shown_with_their_place() -> None:
     """An error says which question and run it belongs to."""
-    assert "error: zh-CN question 0 run 2: HTTP 500" in show(errors=1)
+    assert "error: zh-CN-rivers-q00-run2: HTTP 500" in show(errors=1)
 
 
 @pytest.mark.parametrize(
@@ -201,7 +205,7 @@ def test_many_errors_are_cut_and_counted(errors: int, rest: list[str]) -> None:
 def test_missing_runs_are_told(done: int, told: list[str]) -> None:
     """Runs without a record are counted, and only where there are any."""
     shown = show(runs_expected=10, runs_completed=done)
-    assert [line.split(" runs")[0] for line in shown if "have no record" in line] == told
+    assert [line.split(" runs")[0] for line in shown if "still to be done" in line] == told
 
 
 @pytest.mark.parametrize("status", ["complete", "interrupted", "running"])
@@ -236,3 +240,11 @@ def test_the_last_line_is_the_path_and_the_status(status: str) -> None:
 def test_a_duration_is_given_in_its_two_largest_units(seconds: float, text: str) -> None:
     """A tenth of a second below ten seconds, then seconds, minutes, hours."""
     assert duration(seconds) == text
+
+
+def test_an_evaluator_without_verdicts_is_named() -> None:
+    """A member of a panel that gives no verdict is told of, also where the others stand in for it."""
+    evaluators = {"a": {"verdicts": 4, "missing": 0}, "b": {"verdicts": 1, "missing": 3}}
+    shown = show(record(4), evaluators=evaluators)
+    assert "evaluator: b gave no valid verdict in 3 of 4 runs" in shown
+    assert not any(line.startswith("evaluator: a gave") for line in shown)

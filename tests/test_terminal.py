@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
+import struct
 import subprocess
+import termios
 
 import pytest
 
@@ -14,14 +17,14 @@ Workers = tuple[str, str]
 
 
 def on_terminal(bench: Bench, *arguments: str, **environment: str) -> str:
-    """Everything that a session writes to a terminal of 24 lines and 100 columns."""
+    """Everything that a session writes to a terminal of 40 lines and 100 columns."""
     ours, theirs = pty.openpty()
-    outer = {name: value for name, value in os.environ.items() if name != "CI"}
-    size = {"COLUMNS": "100", "LINES": "24", "TERM": "xterm"}
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
+    outer = {name: value for name, value in os.environ.items() if name not in ("CI", "LINES", "COLUMNS")}
     process = subprocess.Popen(
         bench.command(*arguments),
         cwd=bench.folder,
-        env={**outer, **size, **environment},
+        env={**outer, "TERM": "xterm", **environment},
         stdout=theirs,
         stderr=theirs,
         stdin=theirs,
@@ -42,7 +45,7 @@ def test_a_live_line_tells_how_far_it_is(bench: Bench, workers: Workers) -> None
     """Done, calls in flight, retries, tokens, cost and time left, on the last line of the terminal."""
     bench.server.delay = 0.4
     shown = on_terminal(bench, *workers, "--concurrency", "4")
-    assert "\x1b[24;1H\x1b[2K" in shown
+    assert "\x1b[40;1H\x1b[2K" in shown
     assert "/20 done | 4 calls in flight | 0 retries | " in shown
     assert " tokens | cost unknown" in shown
     assert " left" in shown
@@ -52,9 +55,9 @@ def test_the_terminal_gets_its_line_back(bench: Bench, workers: Workers) -> None
     """The scroll region is reset before the summary is printed."""
     bench.server.delay = 0.4
     shown = on_terminal(bench, *workers, "--concurrency", "4")
-    assert "\x1b[1;23r" in shown
+    assert "\x1b[1;39r" in shown
     reset = shown.rindex("\x1b[r")
-    assert reset > shown.rindex("\x1b[1;23r")
+    assert reset > shown.rindex("\x1b[1;39r")
     assert reset < shown.rindex("questions  mean  percent")
 
 

@@ -7,9 +7,11 @@ the mean of its unrounded question means; the whole is the mean of the languages
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
+from pathlib import Path
 
+from equipoise import rubric as rubrics
 from equipoise import topics
 from equipoise.models import Panel, Subject
 from equipoise.rubric import Rubric, Scale
@@ -18,7 +20,12 @@ from equipoise.topics import Question, Selection
 from equipoise.types import JSON, Aggregate, Metric, Outcome, Record, Reply, Score, Verdict, outcomes
 
 NAME = "neutrality"
-MATERIAL: Collection[str] = ("question", "reply")
+_HEAD = ("", "questions", "mean", "percent", "deviation", "how runs ended")
+
+
+def rubric(path: Path) -> Rubric:
+    """The rubric file, which quotes the question and the reply."""
+    return rubrics.load(path, material=("question", "reply"))
 
 
 def cases(selection: Selection) -> Sequence[Question]:
@@ -161,16 +168,47 @@ def _summarise(records: Sequence[Record], scale: Scale) -> dict[str, JSON]:
     }
 
 
+def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
+    """A row for each language, each area and the whole."""
+    overall = {
+        "average_score": summary["overall_average_score"],
+        "average_score_percentage": summary["overall_average_score_percentage"],
+        "outcomes": summary["outcomes"],
+    }
+    groups = {**summary["languages"], **summary["areas"], "overall": overall}
+    return [_HEAD, *(_row(name, found) for name, found in groups.items())]
+
+
+def _row(name: str, found: Mapping[str, JSON]) -> Sequence[str]:
+    percent = _figure(found["average_score_percentage"])
+    return (
+        name,
+        str(found.get("questions", "")),
+        _figure(found["average_score"]),
+        percent if percent == "-" else f"{percent}%",
+        _figure(found["stddev"]) if "stddev" in found else "",
+        ", ".join(f"{outcome} {n}" for outcome, n in found["outcomes"].items()),
+    )
+
+
+def _figure(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
 def _metrics(records: Sequence[Record], scale: Scale) -> tuple[Metric, ...]:
     languages = _group(records, lambda record: record.case["language"])
-    values = {"overall": (_overall(records), len(_question_means(records)))}
+    values = {"overall": (_overall(records), _count_questions(records))}
     for language, found in languages.items():
-        means = _question_means(found)
-        values[language] = (mean(means), len(means))
+        values[language] = (mean(_question_means(found)), _count_questions(found))
     return tuple(
         Metric(name=name, value=_percent(value, scale), n=n, unit="%", higher_is_better=True)
         for name, (value, n) in values.items()
     )
+
+
+def _count_questions(records: Iterable[Record]) -> int:
+    """Questions with a valid run, whatever the language: the clusters."""
+    return len({record.case["item"] for record in records if record.score is not None})
 
 
 def _named(value: float | None, name: str, scale: Scale) -> dict[str, JSON]:
