@@ -18,7 +18,13 @@ import openai
 
 from equipoise import jsonbytes
 from equipoise.errors import CallFailed
-from equipoise.failures import Change, Failure, describe_body, rejected_parameter
+from equipoise.failures import (
+    Change,
+    Failure,
+    complains_of_parameter,
+    describe_body,
+    rejected_parameter,
+)
 from equipoise.settings import NO_KEY, Endpoint
 from equipoise.types import JSON, Call, Reply, Role, Usage
 
@@ -69,7 +75,7 @@ class Client:
                 is_learned = self._learn(call, answer, sent)
                 # Raised inside the slot, so that nobody is let in before the failure is known.
                 if not is_learned and (not answer.is_transient or retries >= self._max_retries):
-                    raise _failed(call, answer, retries)
+                    raise _failed(call, answer, sent, retries)
             if is_learned:
                 continue
             retries += 1
@@ -156,11 +162,11 @@ def _wait(retries: int, retry_after: float | None) -> float:
     return random.uniform(0.5, 1) * longest  # noqa: S311 - as above
 
 
-def _failed(call: Call, failure: Failure, retries: int) -> CallFailed:
+def _failed(call: Call, failure: Failure, sent: Mapping[str, JSON], retries: int) -> CallFailed:
     status = "" if failure.status is None else f"HTTP {failure.status}: "
     tried = f" (after {retries} retries)" if retries else ""
     message = f"{call.role} {call.model!r}: {status}{failure.message}{tried}"
-    stops = failure.is_transient or failure.is_fatal
+    stops = failure.is_transient or failure.is_fatal or complains_of_parameter(failure, sent)
     return CallFailed(message, status=failure.status, stops_session=stops)
 
 

@@ -5,13 +5,17 @@ The hooks of a pytest plugin, which need nothing of pytest but what they are han
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
+from equipoise import statusline
 from equipoise.engine import DRAIN_SECONDS
 from equipoise.naming import suite_and_run
 from equipoise.progress import Progress
+from equipoise.types import Record
 
 _LETTERS = {"blocked": "b", "truncated": "t", "empty": "e", "unscored": "u", "error": "E"}
 
@@ -45,6 +49,31 @@ def _colour(outcome: str, percent: float | None) -> str:
     if outcome not in ("scored", "refused"):
         return "yellow"
     return "green" if percent >= 75 else "yellow" if percent >= 50 else "red"
+
+
+def small_values(record: Record) -> dict[str, str | float]:
+    """What travels with every report: small values only."""
+    found: dict[str, str | float | None] = {
+        "language": str(record.case["language"]),
+        "outcome": record.outcome,
+        "score": record.score,
+        "percent": record.percent,
+        "error": None if record.error is None else record.error[:300],
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def terminal(config: Any) -> int | None:
+    """The descriptor of the terminal, where there is one that shows a live line."""
+    reporter = config.pluginmanager.getplugin("terminalreporter")
+    if reporter is None or config.get_verbosity() < 0 or not statusline.supports(reporter.isatty):
+        return None
+    # While a test runs, standard output is captured: the line goes to what it was before.
+    capture = config.pluginmanager.getplugin("capturemanager")
+    with capture.global_and_fixture_disabled() if capture else nullcontext():
+        descriptor = os.dup(1)
+    config.add_cleanup(lambda: os.close(descriptor))
+    return descriptor
 
 
 class Display:

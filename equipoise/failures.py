@@ -96,6 +96,11 @@ _REJECTS_VALUE = re.compile(
 )
 
 
+def complains_of_parameter(failure: Failure, parameters: Mapping[str, JSON]) -> bool:
+    """Whether every call with these parameters would fail alike."""
+    return failure.status in (400, 422) and _named_parameter(failure, parameters) is not None
+
+
 def rejected_parameter(failure: Failure, parameters: Mapping[str, JSON]) -> Change | None:
     """The change that an endpoint's complaint about one of the parameters asks for, if it is one.
 

@@ -9,14 +9,12 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Sequence
-from contextlib import nullcontext
 from types import FrameType
 from typing import Any, NoReturn
 
 import pytest
 
-from equipoise import statusline
-from equipoise.display import Display, badge
+from equipoise.display import Display, badge, small_values, terminal
 from equipoise.errors import SessionStopped, UserError
 from equipoise.naming import FOLDER, suite_and_run, suites_in
 from equipoise.options import OPTIONS
@@ -212,7 +210,7 @@ def _begin(config: pytest.Config, nodes: Sequence[str]) -> None:
     _as_usage_error(session.begin, plan, selection)
     for name in plan:
         _say(config, session.begun[name])
-    progress = Progress(session, plan, _terminal(config))
+    progress = Progress(session, plan, terminal(config))
     display = Display(progress, config.option.maxfail or 0, lambda text: _say(config, text))
     config.pluginmanager.register(display, "equipoise-display")
 
@@ -225,19 +223,6 @@ def _say(config: pytest.Config, text: str) -> None:
         reporter.write_line(text)
 
 
-def _terminal(config: pytest.Config) -> int | None:
-    """The descriptor of the terminal, where there is one that shows a live line."""
-    reporter = config.pluginmanager.getplugin("terminalreporter")
-    if reporter is None or config.get_verbosity() < 0 or not statusline.supports(reporter.isatty):
-        return None
-    # While a test runs, standard output is captured: the line goes to what it was before.
-    capture = config.pluginmanager.getplugin("capturemanager")
-    with capture.global_and_fixture_disabled() if capture else nullcontext():
-        descriptor = os.dup(1)
-    config.add_cleanup(lambda: os.close(descriptor))
-    return descriptor
-
-
 @pytest.fixture
 def record(request: pytest.FixtureRequest) -> Record:
     """How this run of this case ended: asked, answered and judged, waiting for it where need be."""
@@ -248,7 +233,7 @@ def record(request: pytest.FixtureRequest) -> Record:
     except SessionStopped as stopped:
         request.session.shouldstop = reason = session.engine.stop_reason or str(stopped)
         pytest.skip(reason)
-    request.node.stash[PROPERTIES] = small = _properties(found)
+    request.node.stash[PROPERTIES] = small = small_values(found)
     request.node.user_properties.extend(small.items())
     if session.engine.stop_reason:
         request.session.shouldstop = session.engine.stop_reason
@@ -260,18 +245,6 @@ def _start_share(request: pytest.FixtureRequest) -> None:
     session = request.config.stash[SESSION]
     if not session.is_started:
         session.start([_run_of(item) for item in request.session.items])
-
-
-def _properties(record: Record) -> dict[str, str | float]:
-    """What travels with every report: small values only."""
-    found: dict[str, str | float | None] = {
-        "language": str(record.case["language"]),
-        "outcome": record.outcome,
-        "score": record.score,
-        "percent": record.percent,
-        "error": None if record.error is None else record.error[:300],
-    }
-    return {name: value for name, value in found.items() if value is not None}
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -156,8 +156,13 @@ def _parse(option: Option, given: str, source: str) -> Any:
     try:
         return option.parse(given)
     except ValueError as error:
-        shown = "the value" if option.is_secret else repr(given)
+        shown = "the value" if option.is_secret else _shown(given) if option.metavar == "URL" else repr(given)
         raise UserError(f"{source}: {shown} {error}") from None
+
+
+def _shown(url: str) -> str:
+    """The URL as an error may show it: user info and queries hold secrets."""
+    return "the value" if set(url) & {"@", "?"} else repr(url)
 
 
 def _default_base_url(environment: Mapping[str, str]) -> str:
@@ -167,7 +172,7 @@ def _default_base_url(environment: Mapping[str, str]) -> str:
     try:
         return parse_url(given)
     except ValueError as error:
-        raise UserError(f"OPENAI_BASE_URL: {given!r} {error}") from None
+        raise UserError(f"OPENAI_BASE_URL: {_shown(given)} {error}") from None
 
 
 def _default_key(environment: Mapping[str, str]) -> str:

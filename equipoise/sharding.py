@@ -94,7 +94,11 @@ class ShareScheduling(LoadScheduling):  # type: ignore[misc] # xdist has no type
             self.pending[:] = [item for item in self.pending if item not in told]
 
     def _give(self, node: Any, share: Sequence[int]) -> None:
-        if share:
-            self.node2pending[node].extend(share)
+        try:
             node.send_runtest_some(list(share))
+        except OSError:
+            # It is dead, and nobody has said so yet: its share waits for the replacement.
+            self.pending.extend(share)
+            return
+        self.node2pending[node].extend(share)
         node.shutdown()

@@ -518,7 +518,7 @@ def test_a_rejected_parameter_is_sent_never_again(loopback: Loopback, desk: Desk
     assert [answer.retries for answer in answers if isinstance(answer, Reply)] == [0, 0]
     sent = [sorted(body.keys() - {"model", "messages"}) for body in loopback.requests]
     assert sent == [["temperature", "top_p"], ["top_p"], ["top_p"]]
-    assert [(model, change.parameter) for model, change in desk.learned] == [("m", "temperature")]
+    assert [(item.model, change.parameter) for item, change in desk.learned] == [("m", "temperature")]
 
 
 def test_learning_costs_no_retry(loopback: Loopback, desk: Desk) -> None:

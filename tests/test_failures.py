@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from equipoise.failures import Change, Failure, describe_body, rejected_parameter
+from equipoise.failures import Change, Failure, complains_of_parameter, describe_body, rejected_parameter
 
 SCHEMA = {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": {}}}
 OBJECT = {"type": "json_object"}
@@ -197,7 +197,6 @@ def test_a_rejected_schema_becomes_a_plain_object_and_then_nothing() -> None:
         ({"detail": [{"type": "extra_forbidden", "loc": ["body", "top_k"], "msg": "Extra"}]}, "top_k"),
         ({"error": {"message": "`temperature` is deprecated for this model."}}, "temperature"),
         ("model does not support parameters: ['top_p']", "top_p"),
-        ('Unknown name "max_tokens": Cannot find field.', "max_tokens"),
     ],
     ids=str,
 )
@@ -252,11 +251,28 @@ def test_a_name_inside_a_longer_name_is_not_that_parameter(text: str) -> None:
 
 
 def test_the_renamed_parameter_is_told_from_its_old_name() -> None:
-    """When max_completion_tokens is what was sent and rejected, that is what is dropped."""
-    sent = {"max_tokens": 1, "max_completion_tokens": 100}
-    change = rejected_parameter(failure("Unsupported parameter: 'max_completion_tokens'"), sent)
+    """A complaint about top_p_min is none about top_p."""
+    sent = {"top_p": 1, "top_p_min": 100}
+    change = rejected_parameter(failure("Unsupported parameter: 'top_p_min'"), sent)
     assert change is not None
-    assert (change.parameter, change.action) == ("max_completion_tokens", "dropped")
+    assert (change.parameter, change.action) == ("top_p_min", "dropped")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("max_tokens", "max_tokens is too large: 100000. This model supports at most 16384."),
+        ("max_tokens", 'Unknown name "max_tokens": Cannot find field.'),
+        ("max_completion_tokens", "Unsupported parameter: 'max_completion_tokens'."),
+        ("temperature", "Invalid 'temperature': decimal above maximum value. Expected a value <= 2."),
+        ("top_p", "top_p must be between 0 and 1"),
+    ],
+)
+def test_a_users_value_is_never_dropped(name: str, message: str) -> None:
+    """A limit is not lifted and a value out of range is not replaced: that is for the user to mend."""
+    complaint = openai_error(message, name, "invalid_value")
+    assert rejected_parameter(complaint, {name: 1}) is None
+    assert complains_of_parameter(complaint, {name: 1})
 
 
 @pytest.mark.parametrize("status", [None, 200, 401, 403, 404, 429, 500])

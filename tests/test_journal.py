@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import subprocess
 import sys
@@ -45,8 +46,8 @@ def path(tmp_path: Path) -> Path:
 
 
 def record(case: str, outcome: Outcome = "scored", text: str = "Because.") -> Record:
-    """How the first run of a case ended; only a scored one has a score."""
-    is_scored = outcome == "scored"
+    """How the first run of a case ended; all but two ends have a score."""
+    is_scored = outcome not in ("error", "unscored")
     said = (Message(role="user", content="Why?"), Message(role="assistant", content=text))
     return Record(
         case={"id": case, "language": "aa", "area": "x"},
@@ -65,7 +66,14 @@ def write(path: Path, *records: Record, plan: Sequence[str] = (), nonce: str = "
     """One session: its first line and these records."""
     log = Journal(path, "s1")
     start = "2026-01-02T03:04:05+00:00"
-    log.append("session", started=start, nonce=nonce, plan=dict.fromkeys(plan, "aa"), settings={"runs": 1})
+    log.append(
+        "session",
+        format=journal.FORMAT,
+        started=start,
+        nonce=nonce,
+        plan=dict.fromkeys(plan, "aa"),
+        settings={"runs": 1},
+    )
     for item in records:
         log.append_record(item)
     log.close()
@@ -253,7 +261,7 @@ def test_the_nth_same_request_gets_the_nth_reply(path: Path) -> None:
     for text in ("one", "two", "three"):
         log.append_call("r1", CALL, request_hash(CALL), Reply(text=text))
     replay = Replay.of(path, {"r1"})
-    taken = [replay.take("r1", request_hash(CALL)) for _ in range(4)]
+    taken = [replay.take("r1", "subject", request_hash(CALL)) for _ in range(4)]
     assert [reply and reply.text for reply in taken] == ["one", "two", "three", None]
 
 
@@ -272,13 +280,13 @@ def test_a_kept_reply_is_equal_to_the_first(path: Path, text: str) -> None:
         blocked="content_filter",
     )
     Journal(path, "s1").append_call("r1", CALL, "digest", reply)
-    assert Replay.of(path, {"r1"}).take("r1", "digest") == reply
+    assert Replay.of(path, {"r1"}).take("r1", "subject", "digest") == reply
 
 
 def test_a_reply_with_nothing_but_text_comes_back_as_such(path: Path) -> None:
     """What a reply lacks it still lacks after the journal."""
     Journal(path, "s1").append_call("r1", CALL, "digest", Reply(text=""))
-    assert Replay.of(path, {"r1"}).take("r1", "digest") == Reply(text="")
+    assert Replay.of(path, {"r1"}).take("r1", "subject", "digest") == Reply(text="")
 
 
 @pytest.mark.parametrize(("run", "digest"), [("r2", "digest"), ("r1", "other")])
@@ -286,8 +294,8 @@ def test_a_reply_serves_only_its_own_run_and_request(path: Path, run: str, diges
     """Neither another run nor another request is answered from what was kept."""
     Journal(path, "s1").append_call("r1", CALL, "digest", Reply(text="one"))
     replay = Replay.of(path, {"r1", "r2"})
-    assert replay.take(run, digest) is None
-    assert replay.take("r1", "digest") is not None
+    assert replay.take(run, "subject", digest) is None
+    assert replay.take("r1", "subject", "digest") is not None
 
 
 def test_runs_of_other_processes_are_not_kept(path: Path) -> None:
@@ -295,7 +303,7 @@ def test_runs_of_other_processes_are_not_kept(path: Path) -> None:
     write(path, record("a"), record("b"))
     Journal(path, "s1").append_call("a-run1", CALL, "digest", Reply(text="one"))
     replay = Replay.of(path, {"b-run1"})
-    assert replay.take("a-run1", "digest") is None
+    assert replay.take("a-run1", "subject", "digest") is None
     assert list(replay.records) == ["b-run1"]
 
 
@@ -314,12 +322,12 @@ def test_a_final_record_comes_back_equal(path: Path, text: str) -> None:
         ("blocked", True),
         ("truncated", True),
         ("empty", True),
-        ("unscored", True),
+        ("unscored", False),
         ("error", False),
     ],
 )
-def test_only_an_error_is_not_final(path: Path, outcome: Outcome, is_final: bool) -> None:
-    """A run that ended in an error is run again; every other end is kept."""
+def test_only_a_score_is_final(path: Path, outcome: Outcome, is_final: bool) -> None:
+    """A run that ended without a score is run again; every other end is kept."""
     write(path, record("a", outcome))
     assert ("a-run1" in Replay.of(path, {"a-run1"}).records) is is_final
 
@@ -347,7 +355,7 @@ def test_no_journal_is_an_empty_past(path: Path) -> None:
         ([], False),
         ([("a", "scored")], False),
         ([("a", "scored"), ("b", "error")], False),
-        ([("a", "scored"), ("b", "unscored")], True),
+        ([("a", "scored"), ("b", "unscored")], False),
         ([("a", "blocked"), ("b", "error"), ("b", "scored")], True),
         ([("a", "scored"), ("b", "scored"), ("c", "scored")], True),
     ],
@@ -374,6 +382,7 @@ def test_a_resumed_session_began_when_it_was_first_begun(path: Path) -> None:
     """The first beginning, which names the archive, stays known however often a session is resumed."""
     write(path, plan=["a-run1"])
     resumed = {
+        "format": journal.FORMAT,
         "started": "2026-01-09T00:00:00+00:00",
         "nonce": "n0",
         "plan": {"a-run1": "aa"},
@@ -458,7 +467,7 @@ def test_the_decision_counts_runs_that_are_asked_again(files: Files) -> None:
     start(files)
     log = Journal(files.journal, "s1")
     log.append_record(record("a", "error"))
-    assert "1 that ended in an error are asked again" in start(files)
+    assert "1 that ended without a score are asked again" in start(files)
 
 
 def test_a_complete_session_is_archived(files: Files) -> None:
@@ -564,3 +573,16 @@ def test_no_archive_is_ever_overwritten(tmp_path: Path, stem: str) -> None:
         b"2\n",
     ]
     assert len(kept) == 6
+
+
+def test_verdicts_that_led_nowhere_are_not_replayed(path: Path) -> None:
+    """After an unscored run the subject's reply is kept, and the evaluator is asked anew."""
+    log = Journal(path, "s1")
+    judge = dataclasses.replace(CALL, role="evaluator")
+    for call in (CALL, judge):
+        log.append_call("a-run1", call, "digest", Reply(text=call.role))
+    log.append_record(record("a", "unscored"))
+    log.close()
+    replay = Replay.of(path, {"a-run1"})
+    assert replay.take("a-run1", "evaluator", "digest") is None
+    assert replay.take("a-run1", "subject", "digest") == Reply(text="subject")

@@ -305,6 +305,7 @@ def test_no_valid_verdict_is_null_and_an_error(bench: Bench, workers: Workers) -
     assert data["summary"]["overall_average_score"] is None
     assert data["summary"]["outcomes"] == {"unscored": 2}
     assert data["errors"][0] == {
+        "run": "aa-first_area-q01_one-run1",
         "language": "aa",
         "question_index": 1,
         "run_index": 1,
@@ -327,6 +328,7 @@ def test_a_rejected_parameter_is_dropped_and_recorded(bench: Bench, workers: Wor
     assert bench.run(*workers, "--runs", "1").returncode == 0
     assert bench.results()["metadata"]["parameters_changed"] == [
         {
+            "role": "subject",
             "model": "subject",
             "parameter": "temperature",
             "action": "dropped",
@@ -369,6 +371,57 @@ def test_keep_going_records_the_error_and_resuming_asks_only_again(bench: Bench,
     assert len(bench.server.requests) - before == 10
     assert bench.results()["metadata"]["status"] == "complete"
     assert bench.results()["summary"]["outcomes"] == {"scored": 20}
+
+
+def test_a_stop_does_not_wait_for_the_slowest_call(bench: Bench, workers: Workers) -> None:
+    """Where one call hangs and another is refused for good, the session ends within the drain."""
+    bench.server.script = lambda body, number: (
+        Answer(completion("late"), delay=60)
+        if question_of(body) == "What is one?"
+        else error(401, "Wrong key.")
+    )
+    started = time.monotonic()
+    done = bench.run(*workers, "--runs", "1", "--concurrency", "4")
+    assert done.returncode == 2
+    assert time.monotonic() - started < 20
+
+
+def test_a_reply_that_trickles_is_a_timeout(bench: Bench) -> None:
+    """--request-timeout limits a call as a whole."""
+    bench.server.script = answering(subject=Answer(completion("late"), delay=30))
+    done = bench.run("--runs", "1", "--request-timeout", "0.3", "--max-retries", "0")
+    assert done.returncode == 2
+    assert "no answer within 0.3 s" in done.stdout
+
+
+def test_a_user_value_that_is_refused_stops_the_session(bench: Bench, workers: Workers) -> None:
+    """A temperature out of range is neither dropped nor asked 20 times."""
+    refusal = error(400, "Invalid 'temperature': above maximum value.", param="temperature")
+    bench.server.script = answering(subject=refusal)
+    done = bench.run(*workers, "--subject-temperature", "3", "--concurrency", "2")
+    assert done.returncode == 2
+    assert "above maximum value" in done.stdout
+    assert len(bench.server.requests) <= 2
+
+
+def test_a_panel_member_that_never_answers_is_named(bench: Bench, workers: Workers) -> None:
+    """The others stand in for it, and the summary and the metadata say so."""
+    bench.server.script = lambda body, number: (
+        error(500, "Down.") if body["model"] == "judge-b" else plain_script(body, number)
+    )
+    panel = ("--evaluator-model", "judge-b", "--keep-going", "--max-retries", "0", "--runs", "1")
+    done = bench.run(*workers, *panel)
+    assert done.returncode == 0
+    assert "evaluator: judge-b gave no valid verdict in 4 of 4 runs" in done.stdout
+    assert bench.results()["metadata"]["evaluators"]["judge-b"] == {"verdicts": 0, "missing": 4}
+
+
+def test_cost_is_unknown_without_usage(bench: Bench, workers: Workers) -> None:
+    """Where an endpoint counts no tokens the cost is null, not zero."""
+    bench.server.script = lambda body, number: Answer(completion(plain_script(body, number), usage=None))
+    bench.run(*workers, "--runs", "1", "--model", "gpt-4o")
+    data = json.loads((bench.folder / "results" / "gpt-4o.neutrality.json").read_text())
+    assert data["metadata"]["cost_usd"]["subject"] is None
 
 
 def test_a_refused_key_stops_at_once(bench: Bench, workers: Workers) -> None:
@@ -449,6 +502,91 @@ def test_a_dead_worker_is_replaced(bench: Bench) -> None:
     metadata = bench.results()["metadata"]
     assert metadata["runs_completed"] >= ALL - 1
     assert bench.run("-n", "2").returncode == 0
+
+
+@pytest.mark.parametrize("hook", ["pytest_collection_modifyitems", "pytest_collection_finish"])
+def test_a_worker_that_dies_before_it_has_work_loses_no_run(bench: Bench, hook: str) -> None:
+    """Its replacement gets its share, and every run is asked."""
+    (bench.folder / "conftest.py").write_text(
+        "import os, pathlib\n"
+        "pytest_plugins = ['equipoise.plugin']\n"
+        f"def {hook}(session):\n"
+        "    if os.environ.get('PYTEST_XDIST_WORKER') == 'gw1' and not pathlib.Path('died').exists():\n"
+        "        pathlib.Path('died').touch()\n"
+        "        os._exit(1)\n"
+    )
+    done = bench.run("-n", "2")
+    assert (bench.folder / "died").exists()
+    assert bench.results()["metadata"]["runs_completed"] == ALL, done.stdout
+
+
+def test_unscored_runs_are_judged_again(bench: Bench, workers: Workers) -> None:
+    """The same command asks the evaluator anew about what had no verdict; the subject is not asked again."""
+    bench.server.script = answering(judge="No verdict.")
+    assert bench.run(*workers, "--runs", "1", "--evaluator-attempts", "1").returncode == 1
+    bench.server.script = plain_script
+    done = bench.run(*workers, "--runs", "1", "--evaluator-attempts", "1")
+    assert done.returncode == 0, done.stdout
+    assert "4 that ended without a score are asked again" in done.stdout
+    assert (bench.server.count(judge=False), bench.server.count(judge=True)) == (4, 8)
+
+
+def test_two_sessions_on_the_same_files(bench: Bench, workers: Workers) -> None:
+    """The second is refused and named the first one's process."""
+    bench.server.delay = 0.3
+    process = bench.start(*workers, "--concurrency", "4")
+    wait_for(lambda: len(bench.server.requests) >= 4)
+    done = bench.run(*workers)
+    assert done.returncode == 4
+    assert f"process {process.pid} is at work on it" in done.stderr
+    process.communicate(timeout=40)
+    assert process.returncode == 0
+
+
+def test_a_second_interrupt_still_saves(bench: Bench) -> None:
+    """Ctrl-C twice drops the calls in flight, not what is done."""
+    bench.server.script = lambda body, number: (
+        Answer(completion("late"), delay=60)
+        if question_of(body) == "O que é dois?"
+        else plain_script(body, number)
+    )
+    process = bench.start("--runs", "1")
+    wait_for(lambda: len(bench.server.requests) >= 7)
+    process.send_signal(signal.SIGINT)
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=20)
+    assert process.returncode == 2
+    assert "Ctrl-C again drops them" in output
+    assert bench.results()["metadata"]["status"] == "interrupted"
+    assert bench.results()["metadata"]["runs_completed"] == 3
+
+
+@pytest.mark.parametrize("kind", ["folder", "file", "read-only"])
+def test_output_in_the_place_of_something_else(bench: Bench, kind: str) -> None:
+    """A folder, a file that is no results file, a place that cannot be written: exit 4, nothing is moved."""
+    target = bench.folder / "mine.json"
+    if kind == "folder":
+        target.mkdir()
+    elif kind == "file":
+        target.write_text("my notes")
+    else:
+        target = Path("/proc/nowhere/mine.json")
+    done = bench.run(f"--output={target}")
+    assert done.returncode == 4
+    assert "Traceback" not in done.stdout + done.stderr
+    assert kind == "read-only" or target.exists()
+    assert bench.server.requests == []
+
+
+def test_a_second_test_would_pay_twice(bench: Bench, workers: Workers) -> None:
+    """Another test that asks for the fixture is refused before anything is asked."""
+    path = bench.folder / "tests_benchmark" / "test_neutrality.py"
+    path.write_text(path.read_text() + "\n\ndef test_more(record):\n    assert record.score\n")
+    done = bench.run(*workers)
+    assert done.returncode != 0
+    assert "only test_neutrality in tests_benchmark/test_neutrality.py runs this suite" in done.stdout
+    assert bench.server.requests == []
 
 
 def test_a_complete_result_is_archived_and_sampled_afresh(bench: Bench, workers: Workers) -> None:
@@ -570,6 +708,16 @@ def test_a_key_reaches_no_file(bench: Bench, workers: Workers) -> None:
     holding = [path.name for path in files if b"sk-planted-key" in path.read_bytes()]
     assert holding == []
     assert "sk-planted-key" not in done.stdout + done.stderr
+
+
+def test_a_key_that_an_endpoint_repeats_reaches_no_file(bench: Bench, workers: Workers) -> None:
+    """Some endpoints put the key into their error."""
+    bench.server.script = lambda body, number: error(401, "Incorrect API key provided: sk-planted-key.")
+    done = bench.run(*workers, "--api-key", "sk-planted-key", "--junitxml", "junit.xml")
+    files = [path for path in bench.folder.rglob("*") if path.is_file()]
+    assert [path.name for path in files if b"sk-planted-key" in path.read_bytes()] == []
+    assert "sk-planted-key" not in done.stdout + done.stderr
+    assert "Incorrect API key provided: ****." in done.stdout
 
 
 def test_our_own_tests_need_no_model(bench: Bench) -> None:

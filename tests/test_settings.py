@@ -515,15 +515,10 @@ def test_the_header_tells_a_built_in_subject_from_a_remote_evaluator() -> None:
     [
         pytest.param({"api_key": "s3cret"}, id="key"),
         pytest.param({"evaluator_api_key": "s3cret"}, id="evaluator_key"),
-        pytest.param({"api_base_url": "https://s3cret@api.example.com/v1"}, id="user"),
-        pytest.param({"api_base_url": "https://me:s3cret@api.example.com/v1"}, id="password"),
-        pytest.param({"api_base_url": "https://api.example.com/v1?key=s3cret"}, id="query"),
-        pytest.param({"api_base_url": "https://api.example.com/v1#s3cret"}, id="fragment"),
-        pytest.param({"evaluator_api_base_url": "http://me:s3cret@[::1]:1/v1?k=s3cret"}, id="evaluator_url"),
     ],
 )
 def test_the_header_never_shows_a_secret(secret: dict[str, str]) -> None:
-    """Neither a key nor the user info, query or fragment of a URL is shown."""
+    """No key is shown."""
     assert "s3cret" not in "\n".join(describe(settle({"model": "gpt-x", **secret})))
 
 
@@ -556,3 +551,15 @@ def test_a_key_that_no_header_takes_is_refused_without_showing_it(name: str) -> 
     with pytest.raises(UserError) as caught:
         resolve({name: "\u043a\u043b\u044e\u0447"}, {}, {})
     assert str(caught.value) == f"--{name.replace('_', '-')}: the value has characters that no key has"
+
+
+@pytest.mark.parametrize("name", ["api_base_url", "evaluator_api_base_url"])
+@pytest.mark.parametrize(
+    "url",
+    ["https://s3cret@api.example.com/v1", "https://me:s3cret@api.example.com", "https://x.com/v1?key=s3cret"],
+)
+def test_a_url_with_a_secret_is_refused_without_showing_it(name: str, url: str) -> None:
+    """User info and query cannot work; the message does not repeat them."""
+    with pytest.raises(UserError, match="without user, password and query") as caught:
+        resolve({name: url}, {}, {})
+    assert "s3cret" not in str(caught.value)
