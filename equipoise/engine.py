@@ -10,7 +10,7 @@ import asyncio
 import gc
 import threading
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -108,10 +108,14 @@ class Engine:
         if (run.suite, run.id) not in self._futures:
             self.start([run])
         future = self._futures.pop((run.suite, run.id))
-        while not wait([future], timeout=STOP_SECONDS).done:
-            if self._board.is_stopped:
-                raise SessionStopped(self._board.stop_reason)
-        return future.result()
+        while True:
+            try:
+                return future.result(timeout=STOP_SECONDS)
+            except TimeoutError:
+                if future.done():
+                    raise
+                if self._board.is_stopped:
+                    raise SessionStopped(self._board.stop_reason) from None
 
     def close(self) -> None:
         """Let calls in flight come home for a while, keep them, and end the thread."""
