@@ -13,15 +13,15 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from equipoise import journal
 from equipoise.board import Board
 from equipoise.errors import CallFailed, SessionStopped
 from equipoise.journal import Journal, Replay
-from equipoise.limiter import Limiter, Slot
+from equipoise.limiter import Limiter
 from equipoise.models import Evaluator, Panel, Subject
+from equipoise.place import Place
 from equipoise.rubric import Rubric
 from equipoise.settings import Endpoint, Settings
 from equipoise.suites import Suite
@@ -197,7 +197,7 @@ class Engine:
             digest = journal.request_hash(call)
             reply = replay.take(run.id, call.role, digest)
             if reply is None:
-                reply = await self._client.complete(call, place)
+                reply = await self._complete(call, place, run, log)
                 log.append_call(run.id, call, digest, reply)
                 self._count(call, reply, replayed=False)
             else:
@@ -205,6 +205,13 @@ class Engine:
             return reply
 
         return ask
+
+    async def _complete(self, call: Call, place: Place, run: Run, log: Journal) -> Reply:
+        try:
+            return await self._client.complete(call, place)
+        except CallFailed as failure:
+            log.append("failed", run=run.id, role=call.role, model=call.model, message=str(failure))
+            raise
 
     def _note_failure(self, failure: CallFailed) -> None:
         if failure.stops_session and not self.settings.keep_going:
@@ -224,39 +231,6 @@ class Engine:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._client.close()
-
-
-class Place:
-    """A run's slot that shows its calls on the board; the client opens it anew for each attempt.
-
-    `on_failure` is told of a failed call before the slot is given to the next.
-    """
-
-    __slots__ = ("_board", "_on_failure", "_slot")
-
-    def __init__(self, slot: Slot, board: Board, on_failure: Callable[[CallFailed], None]) -> None:
-        self._slot = slot
-        self._board = board
-        self._on_failure = on_failure
-
-    def __call__(self) -> Place:
-        """Itself: what the client calls before each attempt."""
-        return self
-
-    async def __aenter__(self) -> None:
-        await self._slot.__aenter__()
-        self._board.enter()
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._board.leave()
-        if isinstance(error, CallFailed):
-            self._on_failure(error)
-        await self._slot.__aexit__(kind, error, traceback)
 
 
 async def run_case(desk: Desk, run: Run, ask: Ask, settings: Settings, nonce: str) -> Record:

@@ -1,8 +1,8 @@
 """The journal: one JSON line for every finished call and every record, appended the moment it is known.
 
-Four kinds of line: `session` (who asked, with which settings, for which runs), `call`, `learned` (an
-endpoint rejected a parameter) and `record`. All processes of a session append to one file; a line is
-one write, so lines never mix. Results are a function of this file alone.
+Five kinds of line: `session` (who asked, with which settings, for which runs), `call`, `failed` (a call
+without a reply), `learned` (an endpoint rejected a parameter) and `record`. All processes of a session
+append to one file; a line is one write, so lines never mix. Results are a function of this file alone.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """JSON as UTF-8 bytes, fast, and without ever refusing a text that a model has written.
 
 orjson does the work. What it does not take, lone surrogates in a text, goes the slower way of the
-standard library, which writes them as escapes.
+standard library and is written as escapes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ def dumps(data: JSON, *, indent: bool = False) -> bytes:
     try:
         return orjson.dumps(data, option=option)
     except TypeError:
-        return f"{json.dumps(data, indent=2 if indent else None)}\n".encode()
+        text = json.dumps(data, ensure_ascii=False, indent=2 if indent else None)
+        # A surrogate becomes its escape, which is what JSON has for it; all else stays as it is.
+        return f"{text}\n".encode("utf-8", "backslashreplace")
 
 
 def loads(data: bytes) -> JSON:

@@ -82,10 +82,8 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Refuse what cannot work, and start the built-in servers; they load while tests are collected."""
     config = session.config
-    if _is_worker(config) or config.option.collectonly:
-        return
     names = _suites_asked_for(config)
-    if not names or getattr(config.option, "showfixtures", False):
+    if _is_worker(config) or _only_looks(config) or not names:
         return
     _refuse_without_model(config)
     _as_usage_error(config.stash[SESSION].check, names)
@@ -123,6 +121,12 @@ def _as_usage_error(function: Any, *arguments: Any) -> Any:
         return function(*arguments)
     except UserError as error:
         raise pytest.UsageError(str(error)) from None
+
+
+def _only_looks(config: pytest.Config) -> bool:
+    """Whether pytest was asked to show something and to run nothing."""
+    flags = ("collectonly", "showfixtures", "show_fixtures_per_test", "setupplan", "cacheshow")
+    return any(getattr(config.option, name, None) not in (None, False) for name in flags)
 
 
 def _is_worker(config: pytest.Config) -> bool:
@@ -192,7 +196,7 @@ def pytest_runtestloop(session: pytest.Session) -> None:
     config = session.config
     is_alone = not _is_worker(config) and not _distributes(config)
     goes_on = not session.testsfailed or config.option.continue_on_collection_errors
-    if is_alone and goes_on and not config.option.collectonly:
+    if is_alone and goes_on and not _only_looks(config):
         _begin(config, [item.nodeid for item in session.items])
 
 

@@ -31,6 +31,7 @@ class Ledger:
     records: dict[str, Record] = field(default_factory=dict)
     planned: dict[str, str] = field(default_factory=dict)
     calls: Counter[str] = field(default_factory=Counter)
+    failed: int = 0
     retries: int = 0
     tokens: dict[tuple[str, str], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     seen: dict[tuple[str, str, str | None, str | None], int] = field(default_factory=Counter)
@@ -50,6 +51,8 @@ class Ledger:
                 self.planned.update(entry["plan"])
             case "call":
                 self._add_call(entry)
+            case "failed":
+                self.failed += 1
             case "learned":
                 self.learned[entry["role"], entry["model"], entry["parameter"]] = entry
             case "record":
@@ -150,7 +153,7 @@ def _spent(ledger: Ledger, last: Mapping[str, JSON]) -> dict[str, JSON]:
     made, settings = ledger.calls[last["session"]], last["settings"]
     replayed = ledger.calls.total() - made
     return {
-        "calls": {"made": made, "replayed": replayed, "retries": ledger.retries},
+        "calls": {"made": made, "replayed": replayed, "failed": ledger.failed, "retries": ledger.retries},
         "tokens": {role: _tokens(ledger, role) for role in ("subject", "evaluator")},
         "cost_usd": {
             role: _cost(ledger, role, settings["endpoints"][role]) for role in ("subject", "evaluator")

@@ -138,7 +138,8 @@ def _read(option: Option, given: Any, source: str) -> Any:
     if option.switch:
         return _switch(given, source)
     if option.many:
-        parts = given.replace(",", " ").split() if isinstance(given, str) else given
+        texts = [given] if isinstance(given, str) else given
+        parts = [part for text in texts for part in text.replace(",", " ").split() or [text]]
         return tuple(dict.fromkeys(_parse(option, part, source) for part in parts))
     return _parse(option, given, source)
 

@@ -39,7 +39,7 @@ def _spending(metadata: Mapping[str, JSON], wall_seconds: float) -> Iterator[str
         unknown = "cost unknown (a model without a price, or replies without usage)"
         price = unknown if cost[role] is None else f"{cost[role]:.4f} USD"
         yield f"{role + ':':<11}{used['input']:,} tokens in, {used['output']:,} out, {price}"
-    counts = f"{calls['made']:,} made, {calls['replayed']:,} replayed, {calls['retries']:,} retries"
+    counts = ", ".join(f"{calls[name]:,} {name}" for name in ("made", "replayed", "failed", "retries"))
     yield f"calls:     {counts}; wall time {duration(wall_seconds)}"
     for name, counts in metadata["evaluators"].items():
         if counts["missing"]:

@@ -12,7 +12,6 @@ from typing import Any, Literal, NotRequired, TypedDict
 
 JSON = Any
 """A value that `json.dumps` takes: None, bool, int, float, str, list or dict of these."""
-
 Role = Literal["subject", "evaluator"]
 Outcome = Literal["scored", "refused", "blocked", "truncated", "empty", "unscored", "error"]
 OUTCOMES: tuple[Outcome, ...] = ("scored", "refused", "blocked", "truncated", "empty", "unscored", "error")
@@ -212,7 +211,7 @@ class Score:
     details: Mapping[str, JSON] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Record:
     """How one run ended, whole: what a test asserts on, the journal keeps and results are made of.
 
@@ -234,6 +233,10 @@ class Record:
     def id(self) -> str:
         """The id of the run, as `Run.id`."""
         return f"{self.case['id']}-run{self.run}"
+
+    def __repr__(self) -> str:
+        # Short: pytest shows it where a test fails.
+        return f"<Record {self.id} {self.outcome} {self.score}>"
 
     def to_json(self) -> dict[str, JSON]:
         """Plain data; `from_json` is the way back."""

@@ -179,6 +179,15 @@ def test_the_real_deck_selects_by_area_and_native_name(bench: Bench) -> None:
     assert found["香港"].splitlines()[:60] == found["hong_kong"].splitlines()[:60]
 
 
+@pytest.mark.parametrize(
+    "flags", [("--fixtures-per-test",), ("--cache-show",), ("--setup-plan",), ("--fixtures",)]
+)
+def test_looking_needs_no_model_and_writes_nothing(bench: Bench, flags: tuple[str, ...]) -> None:
+    """What pytest can show of a suite, it shows without a model and without files."""
+    assert bench.run_plain(*flags).returncode in (0, 5)
+    assert not (bench.folder / "results").exists()
+
+
 @pytest.mark.parametrize("flags", [("--collect-only",), ("--co", "-q")], ids=["long", "short"])
 def test_collect_only_asks_nothing_and_writes_nothing(
     bench: Bench, workers: Workers, flags: tuple[str, ...]
@@ -447,7 +456,7 @@ def test_kill_and_resume_repeat_no_kept_call(bench: Bench, workers: Workers) -> 
     assert "resuming:" in done.stdout
     assert len(bench.server.requests) <= 160 + 4
     calls = bench.results()["metadata"]["calls"]
-    assert calls == {"made": 160 - kept, "replayed": kept, "retries": 0}
+    assert calls == {"made": 160 - kept, "replayed": kept, "failed": 0, "retries": 0}
 
 
 def test_a_paid_reply_is_judged_after_a_kill(bench: Bench) -> None:
@@ -688,7 +697,9 @@ def test_summary_shows_table_spending_and_path(bench: Bench, workers: Workers) -
     assert "aa 2 4.00 75.00% 0.00 scored 10" in lines
     assert "first_area 1 4.00 75.00% 0.00 scored 10" in lines
     assert "overall 4.00 75.00% scored 20" in lines
-    assert any(line.startswith("calls: 40 made, 0 replayed, 0 retries; wall time") for line in lines)
+    assert any(
+        line.startswith("calls: 40 made, 0 replayed, 0 failed, 0 retries; wall time") for line in lines
+    )
     assert any(line.startswith("results: results/subject.neutrality.json (complete)") for line in lines)
 
 

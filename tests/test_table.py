@@ -54,7 +54,7 @@ def show(*records: Record, errors: int = 0, wall_seconds: float = 0.0, **metadat
             "status": "complete",
             "runs_expected": len(records),
             "runs_completed": len(records),
-            "calls": {"made": 0, "replayed": 0, "retries": 0},
+            "calls": {"made": 0, "replayed": 0, "failed": 0, "retries": 0},
             "tokens": {role: {"input": 0, "output": 0} for role in ("subject", "evaluator")},
             "cost_usd": {"subject": 0.0, "evaluator": 0.0},
             "parameters_changed": [],
@@ -174,8 +174,8 @@ def test_an_unknown_cost_is_not_shown_as_zero() -> None:
 
 def test_calls_and_time_are_shown() -> None:
     """Calls that were made, replayed and repeated are told apart."""
-    shown = show(calls={"made": 1500, "replayed": 3, "retries": 2}, wall_seconds=200)
-    assert "calls:     1,500 made, 3 replayed, 2 retries; wall time 3 min 20 s" in shown
+    shown = show(calls={"made": 1500, "replayed": 3, "failed": 1, "retries": 2}, wall_seconds=200)
+    assert "calls:     1,500 made, 3 replayed, 1 failed, 2 retries; wall time 3 min 20 s" in shown
 
 
 def test_parameters_that_an_endpoint_did_not_take_are_shown() -> None:
