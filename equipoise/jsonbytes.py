@@ -7,6 +7,7 @@ standard library and is written as escapes.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 
 import orjson
 
@@ -25,6 +26,22 @@ def dumps(data: JSON, *, indent: bool = False) -> bytes:
         text = json.dumps(data, ensure_ascii=False, indent=2 if indent else None)
         # A surrogate becomes its escape, which is what JSON has for it; all else stays as it is.
         return f"{text}\n".encode("utf-8", "backslashreplace")
+
+
+def pieces(data: JSON, depth: int = 2, margin: bytes = b"") -> Iterator[bytes]:
+    """The indented text bit by bit, so that it never stands in memory as a whole.
+
+    Objects down to this depth are taken apart. Joined, the pieces are what `dumps` returns, but for the
+    newline at the end.
+    """
+    if depth == 0 or not isinstance(data, dict) or not data:
+        yield dumps(data, indent=True).rstrip(b"\n").replace(b"\n", b"\n" + margin)
+        return
+    inner = margin + b"  "
+    for number, (key, value) in enumerate(data.items()):
+        yield (b",\n" if number else b"{\n") + inner + dumps(key).rstrip(b"\n") + b": "
+        yield from pieces(value, depth - 1, inner)
+    yield b"\n" + margin + b"}"
 
 
 def loads(data: bytes) -> JSON:

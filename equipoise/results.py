@@ -37,6 +37,7 @@ class Ledger:
     seen: dict[tuple[str, str, str | None, str | None], int] = field(default_factory=Counter)
     learned: dict[tuple[str, str, str], Mapping[str, JSON]] = field(default_factory=dict)
     unmetered: Counter[str] = field(default_factory=Counter)
+    texts: dict[str, str] = field(default_factory=dict)
 
     def read_on(self, path: Path) -> None:
         """Add what was appended to the journal since the last time."""
@@ -56,7 +57,14 @@ class Ledger:
             case "learned":
                 self.learned[entry["role"], entry["model"], entry["parameter"]] = entry
             case "record":
-                self.records[entry["run"]] = Record.from_json(entry["record"])
+                self.records[entry["run"]] = self._shared(Record.from_json(entry["record"]))
+
+    def _shared(self, record: Record) -> Record:
+        """The record, with one copy for all of what every evaluator's transcript begins with."""
+        for transcript in record.evaluators:
+            first = transcript.messages[0]
+            first["content"] = self.texts.setdefault(first["content"], first["content"])
+        return record
 
     def _add_call(self, entry: Mapping[str, JSON]) -> None:
         reply, role, model = entry["reply"], entry["role"], entry["model"]

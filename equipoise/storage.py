@@ -119,11 +119,11 @@ def shown(path: Path) -> str:
 def write_json(path: Path, data: JSON) -> None:
     """Write the file whole, under a temporary name first, readable and in the given order."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    content = jsonbytes.dumps(data, indent=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with temporary.open("wb") as file:
-            file.write(content)
+            file.writelines(jsonbytes.pieces(data))
+            file.write(b"\n")
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
