@@ -25,6 +25,7 @@ check: setup  ## Lint, formatting, types
 	$(RUN) mypy
 
 benchmark: setup  ## Measure the engine's own cost
+	$(RUN) python benchmarks/sdk.py
 	$(RUN) python benchmarks/throughput.py
 
 setup: $(UV)  ## Install the locked environment into .venv

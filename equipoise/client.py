@@ -33,7 +33,6 @@ LONGEST_WAIT = 60.0
 
 _JSON_CONTENT: openai.RequestOptions = {"headers": {"Content-Type": "application/json"}}
 
-Slot = Callable[[], AbstractAsyncContextManager[None]]
 OnLearned = Callable[[Call, Change], None]
 
 
@@ -63,11 +62,11 @@ class Client:
         self._connections: dict[tuple[Role, str], tuple[openai.AsyncOpenAI, str, str]] = {}
         self._learned: dict[tuple[Role, str], list[Change]] = {}
 
-    async def complete(self, call: Call, slot: Slot) -> Reply:
-        """One reply. Raises CallFailed once retries are exhausted or none can help."""
+    async def complete(self, call: Call, slot: AbstractAsyncContextManager[None]) -> Reply:
+        """One reply; `slot` is entered anew for each attempt. Raises CallFailed once nothing can help."""
         retries = 0
         while True:
-            async with slot():
+            async with slot:
                 sent = self._parameters(call)
                 answer = await self._attempt(call, sent, retries)
                 if isinstance(answer, Reply):

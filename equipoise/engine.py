@@ -21,9 +21,9 @@ from equipoise.errors import CallFailed, SessionStopped
 from equipoise.journal import Journal, Replay
 from equipoise.limiter import Limiter
 from equipoise.models import Evaluator, Panel, Subject
-from equipoise.place import Place
 from equipoise.rubric import Rubric
 from equipoise.settings import Endpoint, Settings
+from equipoise.shown_slot import ShownSlot
 from equipoise.suites import Suite
 from equipoise.types import Ask, Call, Record, Reply, Role, Run, Score
 
@@ -191,13 +191,13 @@ class Engine:
 
     def _asker(self, run: Run, priority: int) -> Ask:
         _, log, replay = self._desks[run.suite]
-        place = Place(self._limiter.slot(priority), self._board, self._note_failure)
+        slot = ShownSlot(self._limiter, priority, self._board, self._note_failure)
 
         async def ask(call: Call) -> Reply:
             digest = journal.request_hash(call)
             reply = replay.take(run.id, call.role, digest)
             if reply is None:
-                reply = await self._complete(call, place, run, log)
+                reply = await self._complete(call, slot, run, log)
                 log.append_call(run.id, call, digest, reply)
                 self._count(call, reply, replayed=False)
             else:
@@ -206,9 +206,9 @@ class Engine:
 
         return ask
 
-    async def _complete(self, call: Call, place: Place, run: Run, log: Journal) -> Reply:
+    async def _complete(self, call: Call, slot: ShownSlot, run: Run, log: Journal) -> Reply:
         try:
-            return await self._client.complete(call, place)
+            return await self._client.complete(call, slot)
         except CallFailed as failure:
             log.append("failed", run=run.id, role=call.role, model=call.model, message=str(failure))
             raise
@@ -235,7 +235,7 @@ class Engine:
 
 async def run_case(desk: Desk, run: Run, ask: Ask, settings: Settings, nonce: str) -> Record:
     """One run from question to record. A model's failure is in the record; our own defects are raised."""
-    subject = Subject("subject", settings.model or "", settings.subject, ask)
+    subject = Subject(settings.model or "", settings.subject, ask)
     evaluators = [
         Evaluator(
             name,

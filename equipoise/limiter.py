@@ -86,7 +86,7 @@ class Limiter:
 
 
 class Slot:
-    """One call's place at a limiter."""
+    """A place at a limiter; may be entered any number of times, one call after the other."""
 
     __slots__ = ("_limiter", "_priority")
 

@@ -40,6 +40,9 @@ class Model:
 class Subject(Model):
     """The model under test."""
 
+    def __init__(self, name: str, sampling: Sampling, ask: Ask) -> None:
+        super().__init__("subject", name, sampling, ask)
+
     async def ask(self, question: str) -> Reply:
         """The reply to one question in a conversation of its own. Raises CallFailed."""
         prompt = self.sampling.system_prompt

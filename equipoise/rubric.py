@@ -126,8 +126,9 @@ def load(path: Path, material: Collection[str]) -> Rubric:
     `material` names what the suite quotes in the user message: each must have its placeholder there.
     """
     content = read_text(path)
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
     try:
-        return _build(tomllib.loads(content), hashlib.sha256(path.read_bytes()).hexdigest(), set(material))
+        return _build(tomllib.loads(content), digest, set(material))
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{path}: not valid TOML: {error}") from None
     except ValueError as error:

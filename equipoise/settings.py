@@ -122,16 +122,14 @@ def resolve(
 def _resolve_one(
     option: Option, command_line: Mapping[str, Any], environment: Mapping[str, str], ini: Mapping[str, Any]
 ) -> Any:
-    sources = (
-        (option.flag, command_line.get(option.name)),
-        (option.variable, environment.get(option.variable)),
-        (f"pytest.ini: {option.ini}", ini.get(option.name)),
-    )
-    for source, given in sources:
-        # An empty text in the environment or the ini file is how people unset an option there.
-        if given is not None and (given not in ("", [], False) or (source == option.flag and given == "")):
-            return _read(option, given, source)
-    return option.default
+    given = command_line.get(option.name)
+    if given is not None:
+        return _read(option, given, option.flag)
+    variable, key = environment.get(option.variable), ini.get(option.name)
+    # There an empty text is how people unset an option.
+    if variable:
+        return _read(option, variable, option.variable)
+    return _read(option, key, f"pytest.ini: {option.ini}") if key else option.default
 
 
 def _read(option: Option, given: Any, source: str) -> Any:

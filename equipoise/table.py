@@ -36,11 +36,12 @@ def _spending(metadata: Mapping[str, JSON], wall_seconds: float) -> Iterator[str
     calls, tokens, cost = metadata["calls"], metadata["tokens"], metadata["cost_usd"]
     for role in ("subject", "evaluator"):
         used = tokens[role]
-        unknown = "cost unknown (a model without a price, or replies without usage)"
-        price = unknown if cost[role] is None else f"{cost[role]:.4f} USD"
+        price = "cost unknown" if cost[role] is None else f"{cost[role]:.4f} USD"
         yield f"{role + ':':<11}{used['input']:,} tokens in, {used['output']:,} out, {price}"
     counts = ", ".join(f"{calls[name]:,} {name}" for name in ("made", "replayed", "failed", "retries"))
     yield f"calls:     {counts}; wall time {duration(wall_seconds)}"
+    for role in (role for role, price in cost.items() if price is None):
+        yield f"warning:   the {role}'s cost is not known: a model has no price or replies had no usage"
     for name, counts in metadata["evaluators"].items():
         if counts["missing"]:
             total = counts["missing"] + counts["verdicts"]

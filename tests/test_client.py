@@ -38,10 +38,6 @@ class Slot:
         self.held = 0
         self.taken = 0
 
-    def __call__(self) -> Slot:
-        """The client opens it anew for each attempt."""
-        return self
-
     async def __aenter__(self) -> None:
         self.held += 1
         self.taken += 1

@@ -16,7 +16,7 @@ LAYERS: tuple[set[str], ...] = (
     {"", "types", "errors", "jsonbytes"},
     {"options"},
     {"settings", "topics", "rubric", "client", "failures", "limiter", "journal", "stats", "storage"}
-    | {"board", "prices", "provenance", "statusline", "table", "place"},
+    | {"board", "prices", "provenance", "statusline", "table", "shown_slot"},
     {"models"},
     {"suites", "naming"},
     {"engine", "results", "resume"},

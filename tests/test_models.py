@@ -99,7 +99,7 @@ def judge_all(judges: Panel) -> Sequence[Verdict]:
 def test_the_subject_gets_the_bare_question() -> None:
     """Without a system prompt the question is the only message and nothing is added to it."""
     ask = FakeAsk("Because.")
-    reply = asyncio.run(Subject("subject", "m", Sampling(), ask).ask("Why? $x {y}"))
+    reply = asyncio.run(Subject("m", Sampling(), ask).ask("Why? $x {y}"))
     assert reply == Reply(text="Because.")
     user = Message(role="user", content="Why? $x {y}")
     assert ask.call == Call(role="subject", model="m", messages=(user,), parameters={})
@@ -108,7 +108,7 @@ def test_the_subject_gets_the_bare_question() -> None:
 def test_the_subjects_system_prompt_comes_first() -> None:
     """A system prompt that was given is sent as a system message."""
     ask = FakeAsk("Because.")
-    asyncio.run(Subject("subject", "m", Sampling(system_prompt="Be brief."), ask).ask("Why?"))
+    asyncio.run(Subject("m", Sampling(system_prompt="Be brief."), ask).ask("Why?"))
     assert ask.call.messages == (
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": "Why?"},
@@ -128,14 +128,14 @@ def test_the_subjects_system_prompt_comes_first() -> None:
 def test_only_parameters_that_are_set_are_sent(given: dict[str, Any]) -> None:
     """What is None is left out, and zero is a value."""
     ask = FakeAsk("Because.")
-    asyncio.run(Subject("subject", "m", Sampling(**given, system_prompt="Be brief."), ask).ask("Why?"))
+    asyncio.run(Subject("m", Sampling(**given, system_prompt="Be brief."), ask).ask("Why?"))
     assert ask.call.parameters == given
 
 
 def test_the_subjects_transcript_holds_the_whole_conversation() -> None:
     """Model, parameters, all that was sent and the reply with its particulars are kept."""
     reply = Reply(text="Because.", reasoning="Hm.", finish_reason="stop", latency=0.5, model="m-1")
-    subject = Subject("subject", "m", Sampling(temperature=1.0), FakeAsk(reply))
+    subject = Subject("m", Sampling(temperature=1.0), FakeAsk(reply))
     asyncio.run(subject.ask("Why?"))
     (transcript,) = subject.transcripts
     assert (transcript.model, transcript.parameters) == ("m", {"temperature": 1.0})
@@ -144,7 +144,7 @@ def test_the_subjects_transcript_holds_the_whole_conversation() -> None:
 
 def test_a_subject_that_fails_leaves_no_transcript() -> None:
     """A call that brings no reply raises CallFailed, and nothing is made up for it."""
-    subject = Subject("subject", "m", Sampling(), FakeAsk(CallFailed("down")))
+    subject = Subject("m", Sampling(), FakeAsk(CallFailed("down")))
     with pytest.raises(CallFailed, match="down"):
         asyncio.run(subject.ask("Why?"))
     assert subject.transcripts == []

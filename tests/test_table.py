@@ -248,3 +248,10 @@ def test_an_evaluator_without_verdicts_is_named() -> None:
     shown = show(record(4), evaluators=evaluators)
     assert "evaluator: b gave no valid verdict in 3 of 4 runs" in shown
     assert not any(line.startswith("evaluator: a gave") for line in shown)
+
+
+def test_an_unknown_cost_is_a_warning() -> None:
+    """It says whose cost is not known and why, and nothing where both are."""
+    shown = show(cost_usd={"subject": None, "evaluator": 0.5})
+    assert [line.split()[2] for line in shown if line.startswith("warning:")] == ["subject's"]
+    assert not any(line.startswith("warning:") for line in show())

@@ -141,7 +141,7 @@ def evaluate(subject: FakeAsk, *judges: FakeAsk) -> Score:
         ],
         keeps_going=False,
     )
-    return asyncio.run(neutrality.evaluate(CASE, RUBRIC, Subject("subject", "m", Sampling(), subject), panel))
+    return asyncio.run(neutrality.evaluate(CASE, RUBRIC, Subject("m", Sampling(), subject), panel))
 
 
 def says(**fields: Any) -> FakeAsk:
