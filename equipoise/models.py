@@ -1,18 +1,32 @@
-"""What a suite talks to: the subject, and the evaluators that judge it.
+"""What a suite talks to: a model in a role, and the subject.
 
 A model here asks through `Ask`, which is bound to one run; how calls are limited, repeated and kept is
-not its business. Each keeps the transcripts of what was said.
+not its business.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeVar
 
-from equipoise.errors import CallFailed, InvalidVerdict
-from equipoise.rubric import Rubric
+from equipoise.choices import ending_likelihood, from_text, from_tokens, label_parameters
+from equipoise.errors import CallFailed
 from equipoise.settings import Sampling
-from equipoise.types import JSON, Ask, Call, Message, Reply, Role, Transcript, Verdict
+from equipoise.types import CONTINUES, JSON, Ask, Call, Message, Reply, Role
+
+T = TypeVar("T")
+
+
+async def together(*asked: Awaitable[T]) -> list[T]:
+    """What all of them give. What one of them raises is raised once the others' paid calls are home."""
+    answers = await asyncio.gather(*asked, return_exceptions=True)
+    failures = [answer for answer in answers if isinstance(answer, BaseException)]
+    if failures:
+        # A defect of ours, or the end of the session, says more than a call that failed.
+        raise min(failures, key=lambda failure: isinstance(failure, CallFailed))
+    return [answer for answer in answers if not isinstance(answer, BaseException)]
 
 
 class Model:
@@ -22,19 +36,40 @@ class Model:
         self.role = role
         self.name = name
         self.sampling = sampling
-        self.transcripts: list[Transcript] = []
         self._ask = ask
 
-    async def complete(self, messages: tuple[Message, ...], **extra: JSON) -> Reply:
-        """Ask for the next message of a conversation and keep both. Raises CallFailed."""
+    async def complete(
+        self, messages: tuple[Message, ...], *, is_stretched: bool = False, **extra: JSON
+    ) -> Reply:
+        """Ask for the next message of a conversation. Raises CallFailed."""
         parameters = {**self.sampling.parameters(), **extra}
         # Only who and what is sent: the particulars of earlier calls are for the transcript.
         sent = tuple(Message(role=item["role"], content=item["content"]) for item in messages)
-        call = Call(role=self.role, model=self.name, messages=sent, parameters=parameters)
-        reply = await self._ask(call)
-        said = (*messages, reply.to_message())
-        self.transcripts.append(Transcript(model=self.name, parameters=parameters, messages=said))
-        return reply
+        call = Call(
+            role=self.role,
+            model=self.name,
+            messages=sent,
+            parameters=parameters,
+            is_stretched=is_stretched,
+        )
+        return await self._ask(call)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked:
+    """The label that a subject finds likeliest, None where it gave none, and how that is known."""
+
+    reply: Reply
+    label: str | None
+    method: Literal["logprobs", "samples"]
+
+
+ECHO: dict[str, JSON] = {CONTINUES: True, "echo": True, "logprobs": 1, "max_tokens": 1, "temperature": 0.0}
+"""What is sent to learn how likely a text is to a model: it is given back, with probabilities."""
+
+
+CONTINUED_TOKENS = 64
+"""How far a text is continued where nobody has said: many servers stop after 16 tokens by themselves."""
 
 
 class Subject(Model):
@@ -43,83 +78,58 @@ class Subject(Model):
     def __init__(self, name: str, sampling: Sampling, ask: Ask) -> None:
         super().__init__("subject", name, sampling, ask)
 
-    async def ask(self, question: str) -> Reply:
-        """The reply to one question in a conversation of its own. Raises CallFailed."""
-        prompt = self.sampling.system_prompt
-        system = (Message(role="system", content=prompt),) if prompt else ()
-        return await self.complete((*system, Message(role="user", content=question)))
+    async def ask_each(self, *questions: str) -> list[Reply]:
+        """The reply to each question, all asked at once. Raises CallFailed once all have come home."""
+        return await together(*map(self.ask, questions))
 
+    async def ask(self, question: str, instruction: str = "") -> Reply:
+        """The reply to one question in a conversation of its own. Raises CallFailed.
 
-class Evaluator(Model):
-    """A model that judges. `code` makes the one-time marker code of an attempt."""
-
-    def __init__(
-        self, name: str, sampling: Sampling, ask: Ask, *, attempts: int, code: Callable[[str], str]
-    ) -> None:
-        super().__init__("evaluator", name, sampling, ask)
-        self.attempts = attempts
-        self._code = code
-
-    async def judge(self, rubric: Rubric, **material: str) -> Verdict:
-        """A verdict by the rubric on the quoted material. Raises CallFailed.
-
-        An invalid verdict is asked for again, `attempts` times in all; then its fields are None.
+        The suite's own `instruction` stands in the system message, behind what the user has put there.
         """
-        preface = self.sampling.system_prompt
-        messages = rubric.messages(code=self._code(self.name), preface=preface, **material)
-        wanted = _response_format(rubric)
-        for attempt in range(1, self.attempts + 1):
-            reply = await self.complete(messages, response_format=wanted)
-            if reply.blocked:
-                return self._invalid(attempt, f"blocked by the evaluator's provider ({reply.blocked})", reply)
-            try:
-                return Verdict(evaluator=self.name, fields=rubric.parse(reply.text), attempts=attempt)
-            except InvalidVerdict as error:
-                verdict = self._invalid(attempt, str(error), reply)
-        return verdict
+        return await self.complete((*self.opening(instruction), Message(role="user", content=question)))
 
-    def _invalid(self, attempts: int, error: str, reply: Reply) -> Verdict:
-        return Verdict(evaluator=self.name, fields=None, attempts=attempts, error=error, raw=reply.text)
+    def opening(self, instruction: str = "") -> tuple[Message, ...]:
+        """The system message that a conversation begins with: the user's, then the suite's; none for none."""
+        prompt = "\n\n".join(filter(None, (self.sampling.system_prompt, instruction)))
+        return (Message(role="system", content=prompt),) if prompt else ()
 
+    async def continue_(self, text: str, **extra: JSON) -> Reply:
+        """How the model goes on with a text, by the endpoint for plain completions. Raises CallFailed."""
+        most: dict[str, JSON] = {"max_tokens": self.sampling.max_tokens or CONTINUED_TOKENS}
+        parameters = {CONTINUES: True, **most, **extra}
+        return await self.complete((Message(role="user", content=text),), **parameters)
 
-class Panel:
-    """The evaluators of a session. With `keeps_going`, those that answer stand in for one that fails."""
+    async def likelihoods(self, beginning: str, endings: Sequence[str]) -> list[float] | None:
+        """How likely it finds each ending behind a beginning: sums of the logarithms of tokens.
 
-    def __init__(self, evaluators: Sequence[Evaluator], *, keeps_going: bool) -> None:
-        self.evaluators = evaluators
-        self._keeps_going = keeps_going
+        None where the endpoint does not give back texts with probabilities. Raises CallFailed.
+        """
+        messages = [(Message(role="user", content=f"{beginning} {ending}"),) for ending in endings]
+        try:
+            # The first one alone: where it is declined, the others need not be asked.
+            first = await self.complete(messages[0], **ECHO)
+            replies = [first, *await together(*(self.complete(item, **ECHO) for item in messages[1:]))]
+        except CallFailed as failure:
+            if failure.is_declined:
+                return None
+            raise
+        found = [_likelihood(reply, ending) for reply, ending in zip(replies, endings, strict=True)]
+        return [value for value in found if value is not None] if None not in found else None
 
-    async def judge(self, rubric: Rubric, **material: str) -> tuple[Verdict, ...]:
-        """Every evaluator's verdict, in order. Raises CallFailed where none can be had."""
-        asked = (evaluator.judge(rubric, **material) for evaluator in self.evaluators)
-        # Errors are gathered, not raised: the other evaluators' paid calls must come to their end.
-        answers = await asyncio.gather(*asked, return_exceptions=True)
-        failures = [answer for answer in answers if isinstance(answer, BaseException)]
-        if failures and not self._can_do_without(failures):
-            # A defect of ours, or the end of the session, says more than a call that failed.
-            raise min(failures, key=lambda failure: isinstance(failure, CallFailed))
-        pairs = zip(self.evaluators, answers, strict=True)
-        return tuple(_verdict_or_none(evaluator.name, answer) for evaluator, answer in pairs)
+    async def rank(self, question: str, instruction: str, labels: Sequence[str]) -> Ranked:
+        """Which label it would begin its answer with, by token probabilities where there are any.
 
-    def _can_do_without(self, failures: Sequence[BaseException]) -> bool:
-        are_bearable = all(
-            isinstance(failure, CallFailed) and (self._keeps_going or not failure.stops_session)
-            for failure in failures
-        )
-        return are_bearable and len(failures) < len(self.evaluators)
-
-    @property
-    def transcripts(self) -> tuple[Transcript, ...]:
-        """All conversations, evaluator by evaluator."""
-        return tuple(item for evaluator in self.evaluators for item in evaluator.transcripts)
+        Raises CallFailed.
+        """
+        messages = (*self.opening(instruction), Message(role="user", content=question))
+        reply = await self.complete(messages, **label_parameters(self.sampling.max_tokens))
+        # Whatever it would say, which label is likelier than the others is all that is asked.
+        found = from_tokens(reply.tokens or (), labels, least=0.0)
+        if found is None or reply.blocked:
+            return Ranked(reply=reply, label=from_text(reply.text, labels), method="samples")
+        return Ranked(reply=reply, label=max(labels, key=found.__getitem__), method="logprobs")
 
 
-def _verdict_or_none(evaluator: str, answer: Verdict | BaseException) -> Verdict:
-    if isinstance(answer, Verdict):
-        return answer
-    return Verdict(evaluator=evaluator, fields=None, attempts=0, error=str(answer))
-
-
-def _response_format(rubric: Rubric) -> dict[str, JSON]:
-    schema = {"name": "verdict", "strict": True, "schema": rubric.schema()}
-    return {"type": "json_schema", "json_schema": schema}
+def _likelihood(reply: Reply, ending: str) -> float | None:
+    return ending_likelihood(reply.tokens or (), ending, reply.usage.output if reply.usage else 1)

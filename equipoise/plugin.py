@@ -6,30 +6,32 @@ the hooks here translate.
 
 from __future__ import annotations
 
+import atexit
 import os
-import signal
-from collections.abc import Sequence
-from types import FrameType
-from typing import Any, NoReturn
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from equipoise.display import Display, badge, small_values, terminal
-from equipoise.errors import SessionStopped, UserError
-from equipoise.naming import FOLDER, suite_and_run, suites_in
+from equipoise.asked import EXAMPLES, distributes, is_worker, only_looks, planned, suites_asked_for
+from equipoise.display import Display, small_values, terminal
+from equipoise.errors import NotNeeded, SessionStopped, UserError
+from equipoise.header import describe
+from equipoise.naming import FOLDER, suites_in
 from equipoise.options import OPTIONS
 from equipoise.progress import Progress
+from equipoise.records import Record
+from equipoise.rejudge import adopt
+from equipoise.rules import exit_status
+from equipoise.secret import Secrets
 from equipoise.session import Link, Session
-from equipoise.settings import describe, resolve
-from equipoise.types import Record, Run
+from equipoise.settings import resolve
+from equipoise.signals import listen
+from equipoise.suites import defaults_of
+from equipoise.types import Run
 
 SESSION = pytest.StashKey[Session]()
-PROPERTIES = pytest.StashKey[dict[str, str | float]]()
-EXAMPLES = """\
-  pytest -n 8 --model gpt-x                       the neutrality benchmark
-  pytest --model gpt-x -k hong_kong               one topic area
-  pytest tests_benchmark --model gpt-x            every suite
-  pytest --model local --limit 2 --runs 1         no key, no network: the built-in model"""
 
 
 # Options.
@@ -47,6 +49,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         parser.addini(option.ini, f"default of {option.flag}", default=None)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """What asks nothing needs no workers."""
+    if config.getoption("estimate"):
+        config.option.numprocesses = 0
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Resolve the settings and hang the session on the config."""
@@ -56,13 +65,16 @@ def pytest_configure(config: pytest.Config) -> None:
     given = {option.name: config.getoption(option.name) for option in OPTIONS}
     ini = {option.name: config.getini(option.ini) for option in OPTIONS}
     try:
-        settings = resolve(given, os.environ, ini)
+        settings = adopt(resolve(given, os.environ, ini, defaults_of(suites_asked_for(config))), given)
     except UserError as error:
         raise pytest.UsageError(str(error)) from None
+    if config.option.debug:
+        # pytest writes its command line there, and closes the file when nobody is called any more.
+        atexit.register(Secrets(settings.keys).mask_file, Path(config.option.debug).absolute())
     link = getattr(config, "workerinput", {}).get("equipoise")
     session = Session(settings, config.rootpath, Link(**link) if link else None)
     config.stash[SESSION] = session
-    if _distributes(config) and settings.model and _suites_asked_for(config):
+    if distributes(config) and settings.model and suites_asked_for(config):
         from equipoise.sharding import Sharding
 
         sharding = Sharding(session, lambda nodes: _begin(config, nodes))
@@ -72,7 +84,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_report_header(config: pytest.Config) -> list[str]:
     """The resolved settings, keys masked."""
     session = config.stash[SESSION]
-    return describe(session.settings) if session.settings.model and _suites_asked_for(config) else []
+    return describe(session.settings) if session.settings.model and suites_asked_for(config) else []
 
 
 # Before anything is spent.
@@ -82,26 +94,33 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Refuse what cannot work, and start the built-in servers; they load while tests are collected."""
     config = session.config
-    names = _suites_asked_for(config)
-    if _is_worker(config) or _only_looks(config) or not names:
+    names = suites_asked_for(config)
+    if names and not only_looks(config):
+        listen(config.stash[SESSION].interruptions, config.add_cleanup)
+    if is_worker(config) or only_looks(config) or not names:
         return
     _refuse_without_model(config)
+    if config.stash[SESSION].settings.estimate:
+        _as_usage_error(config.stash[SESSION].catalogue.check, names)
+        return
     _as_usage_error(config.stash[SESSION].check, names)
     _warn_of_evaluator_temperature(config)
     _as_usage_error(config.stash[SESSION].start_servers)
-    if _distributes(config):
+    if distributes(config):
         # Workers are told the addresses when they start.
         _as_usage_error(config.stash[SESSION].await_servers)
-    else:
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Import what asking needs while tests are collected.
+
+    Not before: what other plugins import for their part of the header must not meet half a module.
+    """
+    config = session.config
+    is_asking = suites_asked_for(config) and not only_looks(config) and not distributes(config)
+    if is_asking and not config.stash[SESSION].settings.estimate:
         config.stash[SESSION].engine.warm_up()
-    before = signal.signal(signal.SIGTERM, _interrupt)
-    config.add_cleanup(lambda: _restore(before))
-
-
-def _suites_asked_for(config: pytest.Config) -> list[str]:
-    """The suites whose files the command line names."""
-    folder = config.invocation_params.dir
-    return suites_in(config.rootpath, (folder / str(argument).split("::")[0] for argument in config.args))
 
 
 def _refuse_without_model(config: pytest.Config) -> None:
@@ -123,29 +142,6 @@ def _as_usage_error(function: Any, *arguments: Any) -> Any:
         raise pytest.UsageError(str(error)) from None
 
 
-def _only_looks(config: pytest.Config) -> bool:
-    """Whether pytest was asked to show something and to run nothing."""
-    flags = ("collectonly", "showfixtures", "show_fixtures_per_test", "setupplan", "cacheshow")
-    return any(getattr(config.option, name, None) not in (None, False) for name in flags)
-
-
-def _is_worker(config: pytest.Config) -> bool:
-    return hasattr(config, "workerinput")
-
-
-def _distributes(config: pytest.Config) -> bool:
-    return config.pluginmanager.hasplugin("dsession")
-
-
-def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
-    """SIGTERM ends a session as Ctrl-C does: what is done is saved."""
-    raise KeyboardInterrupt
-
-
-def _restore(handler: Any) -> None:
-    signal.signal(signal.SIGTERM, handler)
-
-
 # Collection.
 
 
@@ -155,7 +151,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if mark is None or "record" not in metafunc.fixturenames:
         return
     _refuse_other_users(metafunc.definition, mark.args[0])
-    runs = _as_usage_error(metafunc.config.stash[SESSION].runs, mark.args[0])
+    runs = _as_usage_error(metafunc.config.stash[SESSION].catalogue.runs, mark.args[0])
     marks = {run.case.id: _marks(run) for run in runs}
     parameters = [pytest.param(run, id=run.id, marks=marks[run.case.id]) for run in runs]
     metafunc.parametrize("record", parameters, indirect=True)
@@ -191,20 +187,29 @@ def _run_of(item: pytest.Item) -> Run | None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtestloop(session: pytest.Session) -> None:
-    """Without xdist, open the journals once all deselection is done."""
+def pytest_runtestloop(session: pytest.Session) -> bool | None:
+    """Without xdist, open the journals once all deselection is done; --estimate ends here."""
     config = session.config
-    is_alone = not _is_worker(config) and not _distributes(config)
+    if config.stash[SESSION].settings.estimate:
+        _show_estimate(config, planned([item.nodeid for item in session.items]))
+        return True
+    is_alone = not is_worker(config) and not distributes(config)
     goes_on = not session.testsfailed or config.option.continue_on_collection_errors
-    if is_alone and goes_on and not _only_looks(config):
+    if is_alone and goes_on and not only_looks(config):
         _begin(config, [item.nodeid for item in session.items])
+    return None
+
+
+def _show_estimate(config: pytest.Config, plan: Mapping[str, Sequence[str]]) -> None:
+    for name, runs in plan.items():
+        _say(config, f"\n{name}: an estimate; nothing is asked")
+        for line in _as_usage_error(config.stash[SESSION].catalogue.estimate, name, set(runs)):
+            _say(config, line)
 
 
 def _begin(config: pytest.Config, nodes: Sequence[str]) -> None:
     """Open the journal of every suite for the runs that are left after selection."""
-    plan: dict[str, list[str]] = {}
-    for suite, run in filter(None, map(suite_and_run, nodes)):
-        plan.setdefault(suite, []).append(run)
+    plan = planned(nodes)
     if not plan:
         return
     _refuse_without_model(config)
@@ -234,11 +239,12 @@ def record(request: pytest.FixtureRequest) -> Record:
     _start_share(request)
     try:
         found = session.engine.record(request.param)
+    except NotNeeded as enough:
+        pytest.skip(str(enough))
     except SessionStopped as stopped:
         request.session.shouldstop = reason = session.engine.stop_reason or str(stopped)
         pytest.skip(reason)
-    request.node.stash[PROPERTIES] = small = small_values(found)
-    request.node.user_properties.extend(small.items())
+    request.node.user_properties.extend(small_values(found))
     if session.engine.stop_reason:
         request.session.shouldstop = session.engine.stop_reason
     return found
@@ -254,7 +260,7 @@ def _start_share(request: pytest.FixtureRequest) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_json_runtest_metadata(item: pytest.Item) -> dict[str, Any] | None:
     """The same small values as metadata of pytest-json-report."""
-    return item.stash.get(PROPERTIES, None)
+    return dict(item.user_properties) if _run_of(item) else None
 
 
 @pytest.hookimpl(trylast=True)
@@ -266,34 +272,27 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     display = config.pluginmanager.getplugin("equipoise-display")
     try:
         config.stash[SESSION].close_engine()
-    except KeyboardInterrupt:
-        _say(config, "calls in flight are dropped")
     finally:
         if display is not None:
             display.progress.finish()
-            _refuse_success_with_runs_missing(session, display.progress)
+            _settle_exit_status(session, display.progress)
+            for line in display.progress.publish(os.environ):
+                _say(config, line)
         config.stash[SESSION].close()
 
 
-def _refuse_success_with_runs_missing(session: pytest.Session, progress: Progress) -> None:
-    if session.exitstatus == pytest.ExitCode.OK and progress.done < progress.total:
+def _settle_exit_status(session: pytest.Session, progress: Progress) -> None:
+    """A session that went well fails all the same where runs are missing, or a gate says so."""
+    if session.exitstatus != pytest.ExitCode.OK:
+        return
+    inconclusive = session.config.stash[SESSION].settings.gate_inconclusive
+    if not progress.is_complete:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    else:
+        session.exitstatus = exit_status(progress.verdicts, inconclusive)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Stop what a usage error may have left running."""
     if SESSION in config.stash:
         config.stash[SESSION].close()
-
-
-# What the user sees.
-
-
-def pytest_report_teststatus(
-    report: pytest.TestReport,
-) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
-    """The score instead of a dot."""
-    if getattr(report, "when", None) != "call":
-        return None
-    shown = badge(dict(report.user_properties))
-    return None if shown is None else (report.outcome, shown.letter, (shown.words, {shown.colour: True}))

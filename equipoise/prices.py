@@ -1,16 +1,29 @@
-"""What tokens cost, from the price list of genai-prices, offline."""
+"""What tokens cost: by the price list of genai-prices, offline, else by what the user says."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from equipoise.settings import is_local
+from equipoise.errors import UserError
+from equipoise.settings import Price, Settings, is_local
+
+NO_TOKENS = {"input": 0, "output": 0}
 
 
-def cost(model: str, base_url: str, tokens: Mapping[str, int]) -> float | None:
-    """USD for these tokens (`input`, `output`, `cached`) of a model; None where it has no price."""
+def cost(model: str, base_url: str, tokens: Mapping[str, int], own: Price | None = None) -> float | None:
+    """USD for these tokens (`input`, `output`, `cached`) of a model; None where it has no price.
+
+    `own` is the price of models that are not in the list.
+    """
     if is_local(model):
         return 0.0
+    listed = _listed(model, base_url, tokens)
+    if listed is None and own is not None:
+        return (tokens["input"] * own.input + tokens["output"] * own.output) / 1e6
+    return listed
+
+
+def _listed(model: str, base_url: str, tokens: Mapping[str, int]) -> float | None:
     from genai_prices import Usage, calc_price
 
     usage = Usage(
@@ -25,3 +38,18 @@ def cost(model: str, base_url: str, tokens: Mapping[str, int]) -> float | None:
         except (LookupError, ValueError):
             continue
     return None
+
+
+def refuse_unknown(settings: Settings) -> None:
+    """Raise UserError where there is a limit of cost, and a model that is asked has no price."""
+    if settings.max_cost is None:
+        return
+    for number, model in enumerate(settings.models):
+        if model not in settings.asked_models:
+            continue
+        base_url = settings.endpoint("evaluator" if number else "subject").base_url
+        if cost(model, base_url, NO_TOKENS, settings.price) is None:
+            raise UserError(
+                f"--max-cost: the price of {model!r} is not known; "
+                "say it with --price-input and --price-output (USD for a million tokens)"
+            )

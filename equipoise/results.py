@@ -2,107 +2,52 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any, Literal
 
-from equipoise import journal, prices
-from equipoise.rubric import Rubric
-from equipoise.suites import Suite
-from equipoise.types import JSON, Record
+from equipoise import prices
+from equipoise.ledger import Ledger, Status
+from equipoise.records import Record
+from equipoise.rubric import Rubric, Scale
+from equipoise.settings import Price
+from equipoise.suites import AnySuite
+from equipoise.types import JSON
 
-SCHEMA_VERSION = 1
-Status = Literal["running", "interrupted", "complete"]
+SCHEMA_VERSION = 2
+MOST_MOVES = 100
 _TOKEN_KINDS = ("input", "output", "cached", "reasoning")
 
 
-@dataclass(slots=True)
-class Ledger:
-    """Everything in a journal, added up line by line.
-
-    `position` is how far it was read, in bytes; `planned` maps run ids to languages.
-    """
-
-    position: int = 0
-    sessions: list[Mapping[str, JSON]] = field(default_factory=list)
-    records: dict[str, Record] = field(default_factory=dict)
-    planned: dict[str, str] = field(default_factory=dict)
-    calls: Counter[str] = field(default_factory=Counter)
-    failed: int = 0
-    retries: int = 0
-    tokens: dict[tuple[str, str], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-    seen: dict[tuple[str, str, str | None, str | None], int] = field(default_factory=Counter)
-    learned: dict[tuple[str, str, str], Mapping[str, JSON]] = field(default_factory=dict)
-    unmetered: Counter[str] = field(default_factory=Counter)
-    texts: dict[str, str] = field(default_factory=dict)
-
-    def read_on(self, path: Path) -> None:
-        """Add what was appended to the journal since the last time."""
-        for entry, position in journal.read_from(path, self.position):
-            self._add(entry)
-            self.position = position
-
-    def _add(self, entry: Mapping[str, JSON]) -> None:
-        match entry["kind"]:
-            case "session":
-                self.sessions.append(entry)
-                self.planned.update(entry["plan"])
-            case "call":
-                self._add_call(entry)
-            case "failed":
-                self.failed += 1
-            case "learned":
-                self.learned[entry["role"], entry["model"], entry["parameter"]] = entry
-            case "record":
-                self.records[entry["run"]] = self._shared(Record.from_json(entry["record"]))
-
-    def _shared(self, record: Record) -> Record:
-        """The record, with one copy for all of what every evaluator's transcript begins with."""
-        for transcript in record.evaluators:
-            first = transcript.messages[0]
-            first["content"] = self.texts.setdefault(first["content"], first["content"])
-        return record
-
-    def _add_call(self, entry: Mapping[str, JSON]) -> None:
-        reply, role, model = entry["reply"], entry["role"], entry["model"]
-        self.calls[entry["session"]] += 1
-        self.retries += reply.get("retries", 0)
-        self.tokens[role, model].update(reply.get("usage") or {})
-        self.unmetered[role] += "usage" not in reply and "blocked" not in reply
-        self.seen[role, model, reply.get("model"), reply.get("fingerprint")] += 1
-
-    def in_order(self) -> list[Record]:
-        """The records of planned runs in the order of the plan."""
-        return [self.records[run] for run in self.planned if run in self.records]
-
-    def missing(self) -> list[str]:
-        """The planned runs without a record."""
-        return [run for run in self.planned if run not in self.records]
-
-    def status(self, *, is_running: bool) -> Status:
-        """Complete when every planned run has a score."""
-        records = self.in_order()
-        if len(records) == len(self.planned) and all(record.score is not None for record in records):
-            return "complete"
-        return "running" if is_running else "interrupted"
-
-
-def build(suite: Suite[Any], rubric: Rubric, ledger: Ledger, *, is_running: bool = False) -> dict[str, JSON]:
-    """The results JSON as plain data."""
+def build(suite: AnySuite, rubric: Rubric, ledger: Ledger, *, is_running: bool = False) -> dict[str, JSON]:
+    """The results JSON as plain data; what figures are worth is told once the session has ended."""
     records = ledger.in_order()
     aggregate = suite.aggregate(records, rubric)
+    status = ledger.status(is_running=is_running)
+    measured = {} if is_running else _measured(suite, rubric, ledger, aggregate.results)
     return {
-        "metadata": _metadata(suite.NAME, ledger, records, ledger.status(is_running=is_running)),
-        "summary": {**aggregate.summary, "metrics": [asdict(metric) for metric in aggregate.metrics]},
+        "metadata": _metadata(suite.NAME, rubric.scale, ledger, records, status),
+        "summary": {**aggregate.summary, **measured},
         "results": aggregate.results,
         "errors": [_error(record) for record in records if record.score is None],
     }
 
 
-def _metadata(suite: str, ledger: Ledger, records: list[Record], status: Status) -> dict[str, JSON]:
+def _measured(
+    suite: AnySuite, rubric: Rubric, ledger: Ledger, results: Mapping[str, JSON]
+) -> dict[str, JSON]:
+    # Here, as numpy and scipy take their time, which only who aggregates should spend.
+    from equipoise import uncertainty
+
+    measured = uncertainty.summarise(suite, results, rubric.scale)
+    if ledger.looks:
+        measured |= uncertainty.looked(measured["metrics"], list(ledger.looks.values()))
+    return measured
+
+
+def _metadata(
+    suite: str, scale: Scale, ledger: Ledger, records: list[Record], status: Status
+) -> dict[str, JSON]:
     last = ledger.sessions[-1]
     settings, languages = last["settings"], list(dict.fromkeys(ledger.planned.values()))
     return {
@@ -110,6 +55,7 @@ def _metadata(suite: str, ledger: Ledger, records: list[Record], status: Status)
         "suite": suite,
         "status": status,
         **settings,
+        "scale": {"low": scale.low, "high": scale.high},
         "languages": languages,
         "selection": last["selection"],
         "files_expected": len(languages),
@@ -119,26 +65,29 @@ def _metadata(suite: str, ledger: Ledger, records: list[Record], status: Status)
         "started": ledger.sessions[0]["started"],
         "finished": None if status == "running" else datetime.now(UTC).isoformat(timespec="seconds"),
         "sessions": len(ledger.sessions),
+        "data_notes": last["data_notes"],
         **last["versions"],
         **last["session_settings"],
         **_seen(ledger),
         "evaluators": _evaluators(records),
         "parameters_changed": [_learned(entry) for entry in ledger.learned.values()],
+        "limits": _limits(ledger.limits),
         **_spent(ledger, last),
     }
 
 
 def _seen(ledger: Ledger) -> dict[str, JSON]:
-    """Which models and fingerprints the endpoints said had answered."""
+    """Which models, fingerprints and upstream providers the endpoints said had answered."""
     rows = [
         {
             "role": role,
             "model": model,
             "response_model": answered,
             "system_fingerprint": fingerprint,
+            "provider": provider,
             "calls": n,
         }
-        for (role, model, answered, fingerprint), n in ledger.seen.items()
+        for (role, model, answered, fingerprint, provider), n in ledger.seen.items()
     ]
     return {"response_models": sorted(rows, key=lambda row: [str(value) for value in row.values()])}
 
@@ -157,14 +106,37 @@ def _learned(entry: Mapping[str, JSON]) -> dict[str, JSON]:
     return {name: entry[name] for name in ("role", "model", "parameter", "action", "reason")}
 
 
+def _limits(entries: Sequence[Mapping[str, JSON]]) -> dict[str, JSON]:
+    """How many calls were in flight at once, and how that changed when endpoints refused some."""
+    cuts = [entry for entry in entries if entry["event"] == "cut"]
+    ends = [entry for entry in entries if entry["event"] == "end"]
+    shown = ("session", "process", "endpoint", "second", "status", "pause", "before", "after", "borne")
+    return {
+        "highest": max((entry["highest"] for entry in ends), default=None),
+        "lowest": min((entry["lowest"] for entry in ends), default=None),
+        "last": _last_levels(ends),
+        # Of a process that was killed only the cuts are known.
+        "refused": max(len(cuts), sum(entry["refused"] for entry in ends)),
+        "cuts": len(cuts),
+        "moves": [{name: entry[name] for name in shown} for entry in cuts[:MOST_MOVES]],
+        "moves_left_out": max(0, len(cuts) - MOST_MOVES),
+    }
+
+
+def _last_levels(ends: Sequence[Mapping[str, JSON]]) -> list[int | None]:
+    """How many calls each endpoint was given at the end, by its number; None where nobody has said."""
+    found = {entry["endpoint"]: entry["last"] for entry in ends}
+    return [found.get(number) for number in range(max(found, default=-1) + 1)]
+
+
 def _spent(ledger: Ledger, last: Mapping[str, JSON]) -> dict[str, JSON]:
-    made, settings = ledger.calls[last["session"]], last["settings"]
+    made, settings, price = ledger.calls[last["session"]], last["settings"], _own_price(last)
     replayed = ledger.calls.total() - made
     return {
         "calls": {"made": made, "replayed": replayed, "failed": ledger.failed, "retries": ledger.retries},
         "tokens": {role: _tokens(ledger, role) for role in ("subject", "evaluator")},
         "cost_usd": {
-            role: _cost(ledger, role, settings["endpoints"][role]) for role in ("subject", "evaluator")
+            role: _cost(ledger, role, settings["endpoints"][role], price) for role in ("subject", "evaluator")
         },
     }
 
@@ -177,12 +149,17 @@ def _tokens(ledger: Ledger, role: str) -> dict[str, int]:
     return {kind: total[kind] for kind in _TOKEN_KINDS}
 
 
-def _cost(ledger: Ledger, role: str, base_url: str) -> float | None:
+def _own_price(session: Mapping[str, JSON]) -> Price | None:
+    given = session["session_settings"]["price_per_million"]
+    return Price(**given) if given else None
+
+
+def _cost(ledger: Ledger, role: str, base_url: str, price: Price | None) -> float | None:
     """USD of all calls in this role; None where a model has no price or a reply came without usage."""
     if ledger.unmetered[role]:
         return None
     found = [
-        prices.cost(model, base_url, tokens)
+        prices.cost(model, base_url, tokens, price)
         for (kind, model), tokens in ledger.tokens.items()
         if kind == role
     ]
@@ -190,7 +167,7 @@ def _cost(ledger: Ledger, role: str, base_url: str) -> float | None:
 
 
 def _error(record: Record) -> dict[str, JSON]:
-    raw = [verdict.raw for verdict in record.verdicts if verdict.raw is not None]
+    raw = [text for verdict in record.verdicts for text in verdict.raw]
     case = record.case
     return {
         "run": record.id,
@@ -201,4 +178,5 @@ def _error(record: Record) -> dict[str, JSON]:
         "outcome": record.outcome,
         "message": record.error,
         "raw_evaluator_response": raw[-1] if raw else None,
+        "raw_evaluator_responses": raw,
     }

@@ -13,8 +13,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from equipoise import journal, storage
-from equipoise.errors import UserError
+from equipoise.errors import CannotKeep, UserError
 from equipoise.journal import Journal
+from equipoise.ledger import forget, needed
 from equipoise.storage import Files
 from equipoise.types import JSON
 
@@ -26,10 +27,17 @@ class Past:
     settings: dict[str, JSON] = field(default_factory=dict)
     nonce: str = ""
     started: str = ""
-    planned: set[str] = field(default_factory=set)
+    every: dict[str, str] = field(default_factory=dict)
+    looks: dict[int, Mapping[str, JSON]] = field(default_factory=dict)
     done: set[str] = field(default_factory=set)
     failed: set[str] = field(default_factory=set)
     calls: int = 0
+    cut: int = 0
+
+    @property
+    def planned(self) -> set[str]:
+        """The runs that are needed."""
+        return set(needed(self.every, self.looks))
 
     @property
     def is_empty(self) -> bool:
@@ -46,27 +54,28 @@ def look_back(path: Path) -> Past:
     """What the journal at this path holds; an empty past where there is no file. Raises UserError."""
     past = Past()
     if path.is_file():
-        for entry in journal.read(path):
-            _add(past, entry)
+        if (found := journal.other_format(path)) is not None:
+            raise UserError(f"the journal has format {found}, not {journal.FORMAT}: use --fresh")
+        for line in journal.read(path, kinds=("session", "record", "look")):
+            _add(past, line.entry)
+        kinds = journal.tally(path)
+        past.calls, past.cut = kinds["call"], kinds[""]
     return past
 
 
 def _add(past: Past, entry: Mapping[str, JSON]) -> None:
     match entry["kind"]:
         case "session":
-            if entry["format"] != journal.FORMAT:
-                raise UserError(
-                    f"the journal has format {entry['format']}, not {journal.FORMAT}: use --fresh"
-                )
             past.settings, past.nonce = entry["settings"], entry["nonce"]
             past.started = past.started or entry["started"]
-            past.planned.update(entry["plan"])
-        case "call":
-            past.calls += 1
+            past.every.update(entry["plan"])
+        case "look":
+            past.looks[entry["round"]] = entry
         case "record":
             ended = past.failed if entry["record"]["score"] is None else past.done
             ended.add(entry["run"])
             past.failed -= past.done
+            forget(past.looks, entry["run"])
 
 
 def refuse_changes(past: Past, settings: Mapping[str, JSON], files: Files) -> None:
@@ -103,26 +112,57 @@ def begin(
     `plan` maps run ids to their languages. `settings` decide whether a journal can be resumed, `about` is
     only kept. Raises UserError.
     """
-    past = look_back(files.journal)
+    past = Past() if fresh else look_back(files.journal)
     decision = ""
-    if past.is_complete or (fresh and not past.is_empty):
-        kept = files.archive(_stamp(past.started))
-        decision = f"the earlier results are kept as {storage.shown(kept)}"
+    if _is_finished(past, settings, files) or (fresh and files.journal.exists()):
+        decision = f"the earlier results are kept as {_archive(files)}"
         past = Past()
     elif not past.is_empty:
         refuse_changes(past, settings, files)
         decision = _resuming(past, plan)
+    elif past.cut:
+        decision = f"nothing is kept; lines cut short and passed over: {past.cut}"
     elif files.results.exists():
-        kept = files.archive(_stamp(datetime.now(UTC).isoformat()))
-        decision = f"results without a journal were here; they are kept as {storage.shown(kept)}"
-    _write_first_line(files.journal, plan, past.nonce, {"settings": dict(settings), **about})
+        decision = f"results without a journal were here; they are kept as {_archive(files)}"
+    try:
+        _write_first_line(files.journal, plan, past.nonce, {"settings": dict(settings), **about})
+    except (OSError, CannotKeep) as error:
+        raise UserError(f"{storage.shown(files.journal)}: cannot be begun: {error}") from None
     return decision
+
+
+def _archive(files: Files) -> str:
+    """Put the earlier files away; how the user finds them. Raises UserError where that cannot be done."""
+    try:
+        return storage.shown(files.archive(_begun(files).strftime("%Y%m%dT%H%M%SZ")))
+    except OSError as error:
+        folder = storage.shown(files.results.parent / "archive")
+        raise UserError(
+            f"{folder}: the earlier results cannot be kept there ({error.strerror}); "
+            "make it a folder that can be written to, or use another --output"
+        ) from None
+
+
+def _begun(files: Files) -> datetime:
+    """When the earlier files were begun, where their journal tells it; else now."""
+    moment = datetime.now(UTC)
+    if files.journal.exists():
+        first = next((line.entry for line in journal.read(files.journal, kinds=("session",))), None)
+        moment = datetime.fromisoformat(first["started"]) if first else moment
+    return moment
+
+
+def _is_finished(past: Past, settings: Mapping[str, JSON], files: Files) -> bool:
+    """Whether nothing is left to do: a complete session whose results were not written is not finished."""
+    is_the_same = all(past.settings.get(name) == value for name, value in settings.items())
+    return past.is_complete and (storage.is_complete(files.results) or not is_the_same)
 
 
 def _resuming(past: Past, plan: Collection[str]) -> str:
     done = len(past.done & set(plan))
     failed = f", {len(past.failed)} that ended without a score are asked again" if past.failed else ""
-    return f"resuming: {done} of {len(plan)} runs are done{failed}, {past.calls} calls are kept"
+    cut = f"; lines cut short and passed over: {past.cut}" if past.cut else ""
+    return f"resuming: {done} of {len(plan)} runs are done{failed}, {past.calls} calls are kept{cut}"
 
 
 def _write_first_line(path: Path, plan: Mapping[str, str], nonce: str, content: Mapping[str, JSON]) -> None:
@@ -138,7 +178,3 @@ def _write_first_line(path: Path, plan: Mapping[str, str], nonce: str, content: 
         **content,
     )
     log.close()
-
-
-def _stamp(moment: str) -> str:
-    return datetime.fromisoformat(moment).strftime("%Y%m%dT%H%M%SZ")

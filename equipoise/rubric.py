@@ -10,18 +10,21 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
+from types import MappingProxyType
 from typing import Literal, TypeVar, get_args
 
 from equipoise.errors import InvalidVerdict, UserError
-from equipoise.topics import read_text
+from equipoise.textfiles import read_text
 from equipoise.types import JSON, Message
 
 T = TypeVar("T")
 FieldKind = Literal["text", "flag", "scale"]
+MOST_LEVELS = 1000
 _FENCE = re.compile(r"```\w*[ \t\r]*\n(.*)```", re.DOTALL)
 
 
@@ -44,14 +47,24 @@ class Scale:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rubric:
-    """One rubric file. `hash` is the SHA-256 of its bytes, hexadecimal."""
+    """What every rubric file has. `hash` is the SHA-256 of its bytes, hexadecimal."""
 
     version: str
     hash: str
     scale: Scale
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerdictRubric(Rubric):
+    """A rubric that asks for one verdict in JSON, with a level of the scale.
+
+    With `refuses_more` a verdict that has other fields beside those is none.
+    """
+
     verdict: Mapping[str, FieldKind]
     system: Template
     user: Template
+    refuses_more: bool = False
 
     def messages(self, *, code: str, preface: str | None = None, **material: str) -> tuple[Message, ...]:
         """System and user message. `material` is quoted between markers that carry `code`.
@@ -87,11 +100,14 @@ class Rubric:
         Raises InvalidVerdict with the reason.
         """
         try:
-            data = json.loads(_unfence(text))
+            data = json.loads(_unfence(text), object_pairs_hook=_unambiguous)
         except (ValueError, RecursionError):
             raise InvalidVerdict("not a JSON object") from None
         if not isinstance(data, dict):
             raise InvalidVerdict(f"JSON, but {type(data).__name__} and not an object")
+        more = next((name for name in data if name not in self.verdict), None)
+        if self.refuses_more and more is not None:
+            raise InvalidVerdict(f"a field {more[:40]!r} that was not asked for")
         return {name: self._read_field(name, kind, data) for name, kind in self.verdict.items()}
 
     def _read_field(self, name: str, kind: FieldKind, data: dict[str, JSON]) -> JSON:
@@ -114,46 +130,91 @@ class Rubric:
         return int(value)
 
 
+def _unambiguous(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
+    """A JSON object whose fields all have different names: of two scores nobody knows which is meant."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise InvalidVerdict("an object with a field that stands there twice")
+    return found
+
+
 def _unfence(text: str) -> str:
     """The text without one code fence around it."""
     fenced = _FENCE.fullmatch(text.strip())
     return fenced[1] if fenced else text
 
 
-def load(path: Path, material: Collection[str]) -> Rubric:
+def load(
+    path: Path, material: Collection[str], verdict: Mapping[str, FieldKind] = MappingProxyType({})
+) -> VerdictRubric:
     """The rubric in a TOML file. Raises UserError naming file and key.
 
     `material` names what the suite quotes in the user message: each must have its placeholder there.
+    `verdict` says which fields the suite reads; a rubric may have more.
     """
+    with reading(path) as (data, digest):
+        rubric = _build(data, digest, set(material))
+        _refuse_other_fields(rubric, verdict)
+        return rubric
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[tuple[dict[str, JSON], str]]:
+    """What a TOML file says, and its SHA-256; a ValueError in here becomes a UserError naming the file."""
     content = read_text(path)
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
     try:
-        return _build(tomllib.loads(content), digest, set(material))
+        yield tomllib.loads(content), hashlib.sha256(path.read_bytes()).hexdigest()
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{path}: not valid TOML: {error}") from None
+    except RecursionError:
+        raise UserError(f"{path}: is nested too deep") from None
     except ValueError as error:
         raise UserError(f"{path}: {error}") from None
 
 
-def _build(data: dict[str, JSON], digest: str, material: set[str]) -> Rubric:
-    verdict, prompt = _take(data, "verdict", dict), _take(data, "prompt", dict)
+def _refuse_other_fields(rubric: VerdictRubric, wanted: Mapping[str, FieldKind]) -> None:
+    for name, kind in wanted.items():
+        if rubric.verdict.get(name) != kind:
+            raise ValueError(f"verdict.{name} must be {kind!r}: the suite reads it")
+
+
+def part(
+    data: dict[str, JSON], name: str, digest: str, material: Collection[str], verdict: Mapping[str, FieldKind]
+) -> VerdictRubric:
+    """A rubric that is a table of a file with several; its scale may name some of its levels only.
+
+    Raises ValueError naming the key.
+    """
+    table = {"version": take(data, "version", str), **take(data, name, dict)}
+    try:
+        found = _build(table, digest, set(material), has_all_levels=False)
+        _refuse_other_fields(found, verdict)
+    except ValueError as error:
+        raise ValueError(f"{name}.{error}") from None
+    return found
+
+
+def _build(
+    data: dict[str, JSON], digest: str, material: set[str], *, has_all_levels: bool = True
+) -> VerdictRubric:
+    verdict, prompt = take(data, "verdict", dict), take(data, "prompt", dict)
     for name, kind in verdict.items():
         if kind not in get_args(FieldKind):
             raise ValueError(f"verdict.{name} is {kind!r}, not one of {', '.join(get_args(FieldKind))}")
-    return Rubric(
-        version=_take(data, "version", str),
+    return VerdictRubric(
+        version=take(data, "version", str),
         hash=digest,
-        scale=_scale(_take(data, "scale", dict)),
+        scale=_scale(take(data, "scale", dict), has_all_levels=has_all_levels),
         verdict=verdict,
-        system=_template(prompt, "system", known={"levels", "low", "high"}, needed=set()),
-        user=_template(prompt, "user", known=material | {"code"}, needed=material | {"code"}),
+        system=template(prompt, "system", known={"levels", "low", "high"}, needed=set()),
+        user=template(prompt, "user", known=material | {"code"}, needed=material | {"code"}),
     )
 
 
 _KINDS = {dict: "a table", str: "a text", int: "a whole number"}
 
 
-def _take(table: dict[str, JSON], key: str, kind: type[T], where: str = "") -> T:
+def take(table: dict[str, JSON], key: str, kind: type[T], where: str = "") -> T:
     """The value of a key. Raises ValueError where it is missing or of another kind."""
     if key not in table:
         raise ValueError(f"{where}{key} is missing")
@@ -163,24 +224,30 @@ def _take(table: dict[str, JSON], key: str, kind: type[T], where: str = "") -> T
     return value
 
 
-def _template(prompt: dict[str, JSON], name: str, *, known: set[str], needed: set[str]) -> Template:
-    template = Template(_take(prompt, name, str, "prompt."))
-    if not template.is_valid():
-        raise ValueError(f"prompt.{name} has a lone $; write $$ for a dollar sign")
-    found = set(template.get_identifiers())
-    for unknown in sorted(found - known):
-        raise ValueError(f"prompt.{name} has a placeholder ${unknown} that is not known")
-    for missing in sorted(needed - found):
-        raise ValueError(f"prompt.{name} needs the placeholder ${missing}")
-    return template
+def template(
+    table: dict[str, JSON], name: str, *, known: set[str], needed: set[str], where: str = "prompt."
+) -> Template:
+    """The template under a key. Raises ValueError for a placeholder that is unknown or missing."""
+    found = Template(take(table, name, str, where))
+    if not found.is_valid():
+        raise ValueError(f"{where}{name} has a lone $; write $$ for a dollar sign")
+    names = set(found.get_identifiers())
+    for unknown in sorted(names - known):
+        raise ValueError(f"{where}{name} has a placeholder ${unknown} that is not known")
+    for missing in sorted(needed - names):
+        raise ValueError(f"{where}{name} needs the placeholder ${missing}")
+    return found
 
 
-def _scale(data: dict[str, JSON]) -> Scale:
-    low, high = _take(data, "low", int, "scale."), _take(data, "high", int, "scale.")
-    if low >= high:
-        raise ValueError("scale.low must be below scale.high")
-    levels = _take(data, "levels", dict, "scale.")
-    if set(levels) != {str(level) for level in range(low, high + 1)}:
+def _scale(data: dict[str, JSON], *, has_all_levels: bool) -> Scale:
+    low, high = take(data, "low", int, "scale."), take(data, "high", int, "scale.")
+    if not low < high <= low + MOST_LEVELS:
+        raise ValueError(f"scale.high must be above scale.low, by {MOST_LEVELS} at most")
+    levels = take(data, "levels", dict, "scale.")
+    known = {str(level) for level in range(low, high + 1)}
+    if not set(levels) <= known or not {str(low), str(high)} <= set(levels):
+        raise ValueError(f"scale.levels must describe {low} and {high}, and no level beyond them")
+    if has_all_levels and set(levels) != known:
         raise ValueError(f"scale.levels must describe every level from {low} to {high} and no other")
-    texts = {int(level): _take(levels, level, str, "scale.levels.") for level in levels}
+    texts = {int(level): take(levels, level, str, "scale.levels.") for level in levels}
     return Scale(low=low, high=high, levels=texts)

@@ -7,29 +7,24 @@ without xdist does both.
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
-from equipoise import results, resume, storage, suites, topics
+from equipoise import rejudge, release, results, resume, storage
 from equipoise.board import Board
+from equipoise.catalogue import Catalogue
 from equipoise.engine import Desk, Engine
-from equipoise.errors import UserError
-from equipoise.limiter import share
+from equipoise.errors import CannotSave, UserError
+from equipoise.ledger import Ledger
 from equipoise.local import LocalServer, weights
-from equipoise.provenance import versions
-from equipoise.results import Ledger
-from equipoise.rubric import Rubric
-from equipoise.settings import Endpoint, Settings, is_local, public_url
+from equipoise.settings import Endpoint, Settings, is_local
+from equipoise.signals import HURRY, PATIENCE, Interruptions
 from equipoise.storage import Files, Lock
-from equipoise.suites import Suite
-from equipoise.topics import Selection
-from equipoise.types import JSON, Case, Role, Run
+from equipoise.types import JSON, Role, Run
 
-HOME = Path(__file__).resolve().parent.parent
-_SESSION_SETTINGS = ("concurrency", "max_retries", "evaluator_attempts", "request_timeout", "keep_going")
 REPLACEMENTS = 4
 """How many times over xdist replaces its workers at most, which bounds the rows of the board."""
 
@@ -50,17 +45,6 @@ class Link:
         return {**asdict(self), "servers": dict(self.servers)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Loaded:
-    """One suite of the session, its data and rubric read and checked."""
-
-    suite: Suite[Any]
-    rubric: Rubric
-    topics: Path
-    cases: Sequence[Case]
-    files: Files
-
-
 @dataclass(slots=True)
 class Session:
     """The state of one pytest process. `root` is pytest's rootdir; `link` is set in xdist workers only."""
@@ -68,7 +52,7 @@ class Session:
     settings: Settings
     root: Path
     link: Link | None = None
-    _loaded: dict[str, Loaded] = field(default_factory=dict)
+    catalogue: Catalogue = field(init=False)
     _servers: dict[str, LocalServer] = field(default_factory=dict)
     _engine: Engine | None = None
     _is_started: bool = False
@@ -77,98 +61,50 @@ class Session:
     _ledgers: dict[str, Ledger] = field(default_factory=dict)
     _locks: list[Lock] = field(default_factory=list)
     begun: dict[str, str] = field(default_factory=dict)
+    interruptions: Interruptions = field(default_factory=Interruptions)
 
-    def load(self, name: str) -> Loaded:
-        """A suite with its cases and rubric. Raises UserError."""
-        if name not in self._loaded:
-            suite, settings = suites.load(name), self.settings
-            where = settings.topics or self._home_of(f"topics/{name}")
-            selection = Selection(topics=where, languages=settings.languages, limit=settings.limit)
-            self._loaded[name] = Loaded(
-                suite=suite,
-                rubric=suite.rubric(self._home_of(f"rubric/{name}.toml")),
-                topics=where,
-                cases=suite.cases(selection),
-                files=storage.files(self.root / "results", settings.output, settings.model or "", name),
-            )
-        return self._loaded[name]
-
-    def _home_of(self, path: str) -> Path:
-        """The file or folder under pytest's rootdir, else the one that came with Equipoise."""
-        here = self.root / path
-        return here if here.exists() else HOME / path
-
-    def runs(self, name: str) -> list[Run]:
-        """Every run of a suite in the order in which they are asked."""
-        numbers = range(1, self.settings.runs + 1)
-        return [Run(suite=name, case=case, number=n) for case in self.load(name).cases for n in numbers]
+    def __post_init__(self) -> None:
+        self.catalogue = Catalogue(self.settings, self.root)
 
     def check(self, names: Iterable[str]) -> None:
         """Raise UserError for whatever can be known to fail before anything is spent."""
         names = list(names)
-        for flag, path in (("--output", self.settings.output), ("--topics", self.settings.topics)):
-            if path and len(names) > 1:
-                raise UserError(f"{flag}: one path, but {len(names)} suites; leave it out, or name one suite")
-        for model in filter(is_local, self.settings.models):
-            weights(model)
+        self.catalogue.check(names)
         for name in names:
-            files = self.load(name).files
+            files = self.catalogue.load(name).files
             files.check()
-            self._locks.append(Lock(files))
+            try:
+                self._locks.append(Lock(files))
+            except OSError as error:
+                where = storage.shown(files.results)
+                raise UserError(f"{where}: cannot be written to ({error.strerror})") from None
             if not self.settings.fresh:
-                resume.refuse_changes(resume.look_back(files.journal), self._identity(name), files)
+                resume.refuse_changes(resume.look_back(files.journal), self.catalogue.identity(name), files)
 
     def begin(self, plan: Mapping[str, Sequence[str]], selection: Mapping[str, JSON]) -> None:
         """Open the journals for these runs of each suite. Raises UserError."""
         for name, ids in plan.items():
-            loaded = self.load(name)
-            languages = {run.id: run.case.language for run in self.runs(name)}
+            self.catalogue.refuse_other_cases(name, ids)
+            loaded = self.catalogue.load(name)
+            languages = {run.id: run.case.language for run in self.catalogue.runs(name)}
             planned = {run: languages[run] for run in ids}
             selected = {**selection, "deselected": len(languages) - len(planned)}
             self.begun[name] = resume.begin(
                 loaded.files,
                 planned,
-                self._identity(name),
-                {**self._about(name), "selection": selected},
+                self.catalogue.identity(name),
+                {**self.catalogue.about(name), "selection": selected},
                 fresh=self.settings.fresh,
             )
-
-    def _identity(self, name: str) -> dict[str, JSON]:
-        """The settings that a resumed session must share with the one that was interrupted."""
-        settings, loaded = self.settings, self.load(name)
-        return {
-            "subject_model": settings.model,
-            "evaluator_models": list(settings.evaluator_models),
-            **_sampling(settings, "subject"),
-            **_sampling(settings, "evaluator"),
-            "runs": settings.runs,
-            "limit": settings.limit,
-            "languages_asked": list(settings.languages) or None,
-            "data_hash": topics.data_hash(loaded.topics),
-            "rubric_version": loaded.rubric.version,
-            "rubric_hash": loaded.rubric.hash,
-            "endpoints": {role: self._public(role) for role in ("subject", "evaluator")},
-        }
-
-    def _about(self, name: str) -> dict[str, JSON]:
-        """What is kept beside the settings: it does not change what is asked."""
-        return {
-            "suite": name,
-            "versions": versions(HOME),
-            "session_settings": {item: getattr(self.settings, item) for item in _SESSION_SETTINGS},
-        }
-
-    def _public(self, role: Role) -> str:
-        models = self.settings.models[:1] if role == "subject" else self.settings.evaluator_models
-        is_built_in = all(map(is_local, models))
-        return "built-in server" if is_built_in else public_url(self.settings.endpoint(role).base_url)
+            if self.settings.rejudge:
+                rejudge.bring_over(self.settings.rejudge, loaded.files.journal, ids)
 
     # The built-in servers and what workers are told.
 
     def start_servers(self) -> None:
         """Start the built-in server of every local model, one for each file, without waiting for it."""
         by_path = {server.path: server for server in self._servers.values()}
-        for model in filter(is_local, self.settings.models):
+        for model in filter(is_local, self.settings.asked_models):
             path = weights(model)
             if path not in by_path:
                 by_path[path] = LocalServer(path)
@@ -212,24 +148,23 @@ class Session:
     def engine(self) -> Engine:
         """Made at first use; its thread starts with `Engine.warm_up`."""
         if self._engine is None:
-            number, processes = (self.link.number, self.link.processes) if self.link else (0, 1)
             self._engine = Engine(
                 self.settings,
                 endpoint=self._endpoint,
-                ceiling=max(1, share(self.settings.concurrency, processes, number)),
+                has_company=self.link is not None and self.link.processes > 1,
                 board=self.board,
                 desk=self._desk,
             )
         return self._engine
 
     def _endpoint(self, role: Role, model: str) -> Endpoint:
-        if not is_local(model):
+        if not is_local(model) or (role == "subject" and self.settings.rejudge):
             return self.settings.endpoint(role)
         where = self.link.servers[model] if self.link else self._servers[model].base_url
-        return Endpoint(base_url=where, api_key="none")
+        return Endpoint(base_url=where, api_key="none", takes_environment=False)
 
     def _desk(self, name: str) -> Desk:
-        loaded = self.load(name)
+        loaded = self.catalogue.load(name)
         return Desk(suite=loaded.suite, rubric=loaded.rubric, journal=loaded.files.journal)
 
     @property
@@ -256,28 +191,80 @@ class Session:
     def _has_share(self) -> bool:
         return self.link is None or self.link.number < self.link.processes
 
+    # Rounds of runs.
+
+    def look(self, name: str, number: int) -> bool:
+        """After a round: whether an interval is as narrow as `--until` says, so that no other is needed.
+
+        Raises CannotKeep.
+        """
+        with self.interruptions.undisturbed():
+            ledger = self._ledger(name)
+            found = ledger.looks.get(number) or self._look(name, ledger, number)
+        if found["is_enough"]:
+            self.board.close_rounds()
+        return bool(found["is_enough"])
+
+    def _look(self, name: str, ledger: Ledger, number: int) -> Mapping[str, JSON]:
+        from equipoise import rounds
+
+        assert self.settings.until is not None
+        loaded = self.catalogue.load(name)
+        scale = loaded.rubric.scale
+        records = [record for record in ledger.in_order() if record.run <= number]
+        cells = loaded.suite.cells(loaded.suite.aggregate(records, loaded.rubric).results, scale)
+        metric = {item.name: item for item in loaded.suite.metrics(cells)}[self.settings.until.name]
+        found = rounds.look(self.settings.until, metric, cells, number, self.catalogue.repeats(name))
+        rounds.keep(ledger, found)
+        return found
+
+    def _ledger(self, name: str) -> Ledger:
+        """What the journal of a suite says by now."""
+        ledger = self._ledgers.setdefault(name, Ledger(self.catalogue.load(name).files.journal))
+        ledger.read_on()
+        return ledger
+
     # The end.
 
     def save(self, name: str, *, is_running: bool = False) -> dict[str, JSON]:
-        """Write the results of a suite from its journal and return them."""
-        loaded = self.load(name)
-        ledger = self._ledgers.pop(name, None) or Ledger()
-        ledger.read_on(loaded.files.journal)
-        data = results.build(loaded.suite, loaded.rubric, ledger, is_running=is_running)
-        if is_running:
-            self._ledgers[name] = ledger
-        storage.write_json(loaded.files.results, data)
+        """Write the results of a suite from its journal and return them. Raises CannotSave."""
+        with self.interruptions.undisturbed():
+            return self._save(name, is_running=is_running)
+
+    def _save(self, name: str, *, is_running: bool) -> dict[str, JSON]:
+        loaded = self.catalogue.load(name)
+        data = results.build(loaded.suite, loaded.rubric, self._ledger(name), is_running=is_running)
+        if not is_running:
+            del self._ledgers[name]
+            baseline = self.catalogue.baselines.get(name)
+            data |= release.conclude(self.settings, baseline, data, loaded.files.results)
+        try:
+            storage.write_json(loaded.files.results, data)
+        except OSError as error:
+            raise CannotSave(_why_unsaved(loaded.files, error)) from None
         return data
 
-    def base_url(self, number: int) -> str:
-        """Where the model of that number answers, the subject being 0."""
-        return self.settings.endpoint("evaluator" if number else "subject").base_url
+    @property
+    def patience(self) -> float:
+        """Seconds to wait at most for calls in flight when the session ends."""
+        return HURRY if self.interruptions.is_hurried else min(PATIENCE, self.settings.request_timeout)
+
+    def await_workers(self) -> None:
+        """Give the workers time to bring their calls home, which xdist would not."""
+        end = time.monotonic() + self.patience
+        while self.board.totals().in_flight and time.monotonic() < end and not self.drops_calls:
+            time.sleep(0.1)
+
+    @property
+    def drops_calls(self) -> bool:
+        """Whether the user has said twice that the session is to end."""
+        return self.interruptions.count > 1
 
     def close_engine(self) -> None:
         """Bring calls in flight home."""
         engine, self._engine = self._engine, None
         if engine is not None:
-            engine.close()
+            engine.close(self.patience, lambda: self.drops_calls)
 
     def close(self) -> None:
         """Stop what this process started; each step happens whatever the others do."""
@@ -295,6 +282,8 @@ class Session:
         self._locks.clear()
 
 
-def _sampling(settings: Settings, role: Role) -> dict[str, JSON]:
-    sampling = settings.sampling(role)
-    return {f"{role}_sampling": sampling.parameters(), f"{role}_system_prompt": sampling.system_prompt}
+def _why_unsaved(files: Files, error: OSError) -> str:
+    return (
+        f"{storage.shown(files.results)}: cannot be written ({error.strerror}); all that was asked is in the "
+        f"journal: make room, then run: equipoise recover {storage.shown(files.journal)}"
+    )

@@ -9,24 +9,42 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from equipoise.errors import UserError
-from equipoise.options import DEFAULT_BASE_URL, DEFAULT_EVALUATOR, OPTIONS, Option, parse_key, parse_url
+from equipoise.option import Option
+from equipoise.options import DEFAULT_BASE_URL, DEFAULT_EVALUATOR, OPTIONS
+from equipoise.parsers import parse_key, parse_url
+from equipoise.rules import Rule, Until
 from equipoise.types import JSON, Role
 
 LOCAL = "local"
+_UNSAID: Any = object()
 NO_KEY = "none"
 _TRUE, _FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off", ""}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """Where a model is reached. The key is never shown."""
+    """Where a model is reached. The key is never shown.
+
+    `takes_environment` says whether the headers are for it that OPENAI_ORG_ID, OPENAI_PROJECT_ID and
+    OPENAI_CUSTOM_HEADERS ask for.
+    """
 
     base_url: str
     api_key: str = field(repr=False)
+    takes_environment: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    """What the user says that a million tokens cost, in USD."""
+
+    input: float
+    output: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,15 +65,20 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The options of one session, resolved. `topics` and `output` are None where the suite decides."""
+    """The options of one session, resolved. `topics` and `output` are None where the suite decides.
+
+    `of_suites` holds, by name, the options that only some suites take; `given` are the names of those that
+    the user has set.
+    """
 
     model: str | None
     evaluator_models: tuple[str, ...]
     subject_endpoint: Endpoint
     evaluator_endpoint: Endpoint
-    runs: int
+    runs: int | None
     limit: int | None
     languages: tuple[str, ...]
+    of_suites: Mapping[str, Any]
     topics: Path | None
     subject: Sampling
     evaluator: Sampling
@@ -63,14 +86,36 @@ class Settings:
     max_retries: int
     evaluator_attempts: int
     request_timeout: float
+    case_timeout: float
     keep_going: bool
+    estimate: bool
+    max_cost: float | None
+    max_calls: int | None
+    price: Price | None
     output: Path | None
     fresh: bool
+    baseline: Path | None
+    gate: tuple[Rule, ...]
+    gate_inconclusive: Literal["pass", "fail"] | None
+    allow_mismatch: bool
+    until: Until | None
+    rejudge: Path | None
+    given: frozenset[str] = field(default_factory=frozenset, compare=False)
 
     @property
     def models(self) -> tuple[str, ...]:
         """Subject first, then the panel."""
         return (self.model or "", *self.evaluator_models)
+
+    @property
+    def asked_models(self) -> tuple[str, ...]:
+        """Those of them that this session asks: where it judges kept replies, the panel alone."""
+        return self.evaluator_models if self.rejudge else self.models
+
+    @property
+    def keys(self) -> tuple[str, str]:
+        """The keys of the two endpoints."""
+        return self.subject_endpoint.api_key, self.evaluator_endpoint.api_key
 
     def endpoint(self, role: Role) -> Endpoint:
         """Where a model in this role is reached (built-in models aside)."""
@@ -86,26 +131,40 @@ def is_local(model: str) -> bool:
     return model == LOCAL or model.startswith(f"{LOCAL}:")
 
 
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
 def resolve(
-    command_line: Mapping[str, Any], environment: Mapping[str, str], ini: Mapping[str, Any]
+    command_line: Mapping[str, Any],
+    environment: Mapping[str, str],
+    ini: Mapping[str, Any],
+    defaults: Mapping[str, Any] = _NOTHING,
 ) -> Settings:
     """The settings of a session. Raises UserError naming the source and the value.
 
-    `command_line` and `ini` map option names to texts (to lists of texts where the option repeats).
+    `command_line` and `ini` map option names to texts (to lists of texts where the option repeats);
+    `defaults` holds those values that a suite has of its own.
     """
-    value = {option.name: _resolve_one(option, command_line, environment, ini) for option in OPTIONS}
+    said = {option.name: _resolve_one(option, command_line, environment, ini) for option in OPTIONS}
+    given = frozenset(name for name, value in said.items() if value is not _UNSAID)
+    usual = {option.name: option.default for option in OPTIONS}
+    value = {**usual, **defaults, **{name: said[name] for name in given}}
+    if is_local(value["model"] or "") and "subject_max_tokens" not in given:
+        # A suite's length is meant for other models: the built-in server has a limit of its own.
+        value["subject_max_tokens"] = None
     subject_endpoint = Endpoint(
         base_url=value["api_base_url"] or _default_base_url(environment),
         api_key=value["api_key"] or _default_key(environment),
     )
     return Settings(
         model=value["model"],
-        evaluator_models=_panel(value["model"], value["evaluator_model"]),
+        evaluator_models=_panel(value["model"], said["evaluator_model"], value["evaluator_model"]),
         subject_endpoint=subject_endpoint,
         evaluator_endpoint=_evaluator_endpoint(subject_endpoint, value),
         runs=value["runs"],
         limit=value["limit"],
         languages=tuple(value["language"]),
+        of_suites={option.name: value[option.name] for option in OPTIONS if option.of_suites},
         topics=_path(value["topics"]),
         subject=_sampling("subject", value),
         evaluator=_sampling("evaluator", value),
@@ -113,9 +172,21 @@ def resolve(
         max_retries=value["max_retries"],
         evaluator_attempts=value["evaluator_attempts"],
         request_timeout=value["request_timeout"],
+        case_timeout=value["case_timeout"],
         keep_going=value["keep_going"],
+        estimate=value["estimate"],
+        max_cost=value["max_cost"],
+        max_calls=value["max_calls"],
+        price=_price(value["price_input"], value["price_output"]),
         output=_path(value["output"]),
         fresh=value["fresh"],
+        baseline=_path(value["baseline"]),
+        gate=value["gate"],
+        gate_inconclusive=value["gate_inconclusive"],
+        allow_mismatch=value["allow_mismatch"],
+        until=value["until"],
+        rejudge=_path(value["rejudge"]),
+        given=given,
     )
 
 
@@ -129,7 +200,7 @@ def _resolve_one(
     # There an empty text is how people unset an option.
     if variable:
         return _read(option, variable, option.variable)
-    return _read(option, key, f"pytest.ini: {option.ini}") if key else option.default
+    return _read(option, key, f"pytest.ini: {option.ini}") if key else _UNSAID
 
 
 def _read(option: Option, given: Any, source: str) -> Any:
@@ -181,17 +252,22 @@ def _default_key(environment: Mapping[str, str]) -> str:
         raise UserError(f"OPENAI_API_KEY: the value {error}") from None
 
 
-def _panel(model: str | None, evaluators: tuple[str, ...]) -> tuple[str, ...]:
-    if evaluators:
-        return evaluators
-    return (LOCAL,) if model is not None and is_local(model) else (DEFAULT_EVALUATOR,)
+def _panel(model: str | None, said: Any, usual: tuple[str, ...]) -> tuple[str, ...]:
+    if said is not _UNSAID and said:
+        return tuple(said)
+    return (LOCAL,) if model is not None and is_local(model) else usual or (DEFAULT_EVALUATOR,)
 
 
 def _evaluator_endpoint(subject: Endpoint, value: Mapping[str, Any]) -> Endpoint:
     base_url = value["evaluator_api_base_url"] or subject.base_url
     # A key is never sent to an endpoint that it was not given for.
-    fallback = subject.api_key if base_url == subject.base_url else NO_KEY
-    return Endpoint(base_url=base_url, api_key=value["evaluator_api_key"] or fallback)
+    is_the_same = base_url == subject.base_url
+    fallback = subject.api_key if is_the_same else NO_KEY
+    return Endpoint(
+        base_url=base_url,
+        api_key=value["evaluator_api_key"] or fallback,
+        takes_environment=is_the_same,
+    )
 
 
 def _sampling(role: Role, value: Mapping[str, Any]) -> Sampling:
@@ -199,45 +275,16 @@ def _sampling(role: Role, value: Mapping[str, Any]) -> Sampling:
     return Sampling(**{name: value[f"{role}_{name}"] for name in names})
 
 
+def _price(per_input: float | None, per_output: float | None) -> Price | None:
+    if per_input is None and per_output is None:
+        return None
+    if per_input is None or per_output is None:
+        raise UserError("--price-input and --price-output: give both, or neither")
+    return Price(input=per_input, output=per_output)
+
+
 def _path(value: str | None) -> Path | None:
     return None if value is None else Path(value).absolute()
-
-
-def describe(settings: Settings) -> list[str]:
-    """The resolved settings as lines for the report header, keys masked."""
-    lines = [f"subject: {settings.model} {_describe_role(settings, 'subject')}"]
-    lines.append(
-        f"evaluators: {', '.join(settings.evaluator_models)} {_describe_role(settings, 'evaluator')}"
-    )
-    names = (
-        "runs",
-        "limit",
-        "languages",
-        "concurrency",
-        "max_retries",
-        "evaluator_attempts",
-        "request_timeout",
-    )
-    shown = [f"{name}={_plain(getattr(settings, name))}" for name in (*names, "keep_going", "fresh")]
-    return [*lines, "session: " + " ".join(shown)]
-
-
-def _describe_role(settings: Settings, role: Role) -> str:
-    endpoint = settings.endpoint(role)
-    key = "none" if endpoint.api_key == NO_KEY else "****"
-    sent = " ".join(f"{name}={_plain(value)}" for name, value in settings.sampling(role).parameters().items())
-    prompt = " system_prompt=given" if settings.sampling(role).system_prompt else ""
-    models = [settings.model or ""] if role == "subject" else settings.evaluator_models
-    where = "built-in server" if all(map(is_local, models)) else f"{public_url(endpoint.base_url)} key={key}"
-    return f"({where}{' ' if sent else ''}{sent}{prompt})"
-
-
-def _plain(value: Any) -> str:
-    if value is None or value == ():
-        return "all"
-    if isinstance(value, tuple):
-        return ",".join(value)
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def public_url(url: str) -> str:

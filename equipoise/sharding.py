@@ -39,8 +39,15 @@ class Sharding:
 
     def pytest_testnodedown(self, node: Any) -> None:
         """Whatever a dead worker was to do, its replacement may be told to."""
-        self._free_numbers.append(node.workerinput["equipoise"]["number"])
+        link = node.workerinput["equipoise"]
+        self._free_numbers.append(link["number"])
         self._claims.pop(node, None)
+        with self._session.board.alone():
+            self._session.board.bury(link["row"])
+
+    def pytest_sessionfinish(self) -> None:
+        """Before xdist ends the workers, wait for the calls that they have in flight."""
+        self._session.await_workers()
 
     def _unclaimed(self) -> list[int] | None:
         """What dead workers left and no living replacement was told of; None before work was handed out."""

@@ -7,7 +7,9 @@ import glob
 import hashlib
 import os
 import re
+import stat
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,8 +17,11 @@ from equipoise import jsonbytes
 from equipoise.errors import UserError
 from equipoise.types import JSON
 
+JOURNAL_START = b'{"kind":"session"'
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _LONGEST_NAME = 100
+_RESERVED = re.compile(r"(con|prn|aux|nul|com[1-9]|lpt[1-9])(\.|$)", re.IGNORECASE)
+"""Names of devices on Windows, whatever stands after the first dot."""
 _MARKED = re.compile(r"-[0-9a-f]{8}$")
 """Ends as a name that had to be changed does: such a model is marked too, so no two names meet."""
 
@@ -30,7 +35,16 @@ class Files:
 
     def check(self) -> None:
         """Raise UserError where results cannot be written, or something else is in their place."""
-        if self.results.exists() and not self.journal.exists() and not _is_results(self.results):
+        try:
+            self._check()
+        except OSError as error:
+            raise UserError(f"{shown(self.results)}: cannot be written to ({error.strerror})") from None
+
+    def _check(self) -> None:
+        if self.journal.exists() and not _is_journal(self.journal):
+            raise UserError(f"{shown(self.journal)}: is no journal of ours; name another with --output=FILE")
+        is_taken = self.results.exists() and not _is_results(self.results)
+        if is_taken or self.results.resolve() == self.journal.resolve():
             raise UserError(f"{shown(self.results)}: is no results file; name another with --output=FILE")
         folder = self.results.parent
         try:
@@ -52,6 +66,21 @@ class Files:
         return moved
 
 
+def _is_journal(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(JOURNAL_START)) in (b"", JOURNAL_START)
+
+
+def is_complete(path: Path) -> bool:
+    """Whether there are results at this path, whole and of a session that was complete."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return b'"status": "complete"' in file.read(2000)
+
+
 def _is_results(path: Path) -> bool:
     if not path.is_file():
         return False
@@ -62,11 +91,11 @@ def _is_results(path: Path) -> bool:
 class Lock:
     """Keeps a second session off the same files until `release`, or the end of this process.
 
-    Raises UserError naming the process that has them.
+    Raises UserError naming the process that has them, OSError where there can be no lock.
     """
 
     def __init__(self, files: Files) -> None:
-        path = files.results.with_name(f".{files.results.name}.lock")
+        path = files.journal.with_name(f".{files.journal.name}.lock")
         self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -104,10 +133,12 @@ def files(folder: Path, output: Path | None, model: str, suite: str) -> Files:
 def file_name(model: str) -> str:
     """A model's name as a file name: one path component, no surprises, unique."""
     name = _UNSAFE.sub("_", model).lstrip(".")
-    if name == model and len(name) <= _LONGEST_NAME and not _MARKED.search(name):
+    is_plain = name == model and len(name) <= _LONGEST_NAME
+    if is_plain and not _MARKED.search(name) and not _RESERVED.match(name):
         return name
     digest = hashlib.sha256(model.encode("utf-8", "surrogatepass")).hexdigest()
-    return f"{name[:_LONGEST_NAME]}-{digest[:8]}"
+    marked = f"{name[:_LONGEST_NAME]}-{digest[:8]}"
+    return f"_{marked}" if _RESERVED.match(marked) else marked
 
 
 def shown(path: Path) -> str:
@@ -116,12 +147,22 @@ def shown(path: Path) -> str:
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
+def take_over_mode(path: Path, descriptor: int) -> None:
+    """Give an open file the permissions of the one at this path, where there is one: it will replace it."""
+    with suppress(FileNotFoundError):
+        os.fchmod(descriptor, stat.S_IMODE(path.stat().st_mode))
+
+
 def write_json(path: Path, data: JSON) -> None:
-    """Write the file whole, under a temporary name first, readable and in the given order."""
+    """Write the file whole, under a temporary name first, readable and in the given order.
+
+    A file that is replaced passes on its permissions.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with temporary.open("wb") as file:
+            take_over_mode(path, file.fileno())
             file.writelines(jsonbytes.pieces(data))
             file.write(b"\n")
             file.flush()

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from equipoise import worth
 from equipoise.types import JSON
 
 MOST_ERRORS = 10
 
 
 def lines(
-    rows: Sequence[Sequence[str]], data: Mapping[str, JSON], *, path: str, wall_seconds: float
+    rows: Sequence[Sequence[str]], data: Mapping[str, JSON], *, path: str, wall_seconds: float | None = None
 ) -> Iterator[str]:
-    """The suite's table (head first), spending, errors and the path of the results."""
-    yield from _align(rows)
+    """The suite's table (head first), spending, errors and the path of the results.
+
+    `wall_seconds` is None where nobody has measured it.
+    """
+    yield from align(rows)
     yield ""
+    yield from worth.lines(data["summary"])
     yield from _spending(data["metadata"], wall_seconds)
     yield from _errors(data["errors"])
     yield from _missing(data["metadata"])
     yield f"results: {path} ({data['metadata']['status']})"
 
 
-def _align(rows: Sequence[Sequence[str]]) -> list[str]:
+def align(rows: Sequence[Sequence[str]]) -> list[str]:
     """Columns side by side, figures to the right, the first and the last column to the left."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     last = len(widths) - 1
@@ -32,16 +37,20 @@ def _align(rows: Sequence[Sequence[str]]) -> list[str]:
     return ["  ".join(cell(n, text) for n, text in enumerate(row)).rstrip() for row in rows]
 
 
-def _spending(metadata: Mapping[str, JSON], wall_seconds: float) -> Iterator[str]:
+def _spending(metadata: Mapping[str, JSON], wall_seconds: float | None) -> Iterator[str]:
     calls, tokens, cost = metadata["calls"], metadata["tokens"], metadata["cost_usd"]
     for role in ("subject", "evaluator"):
         used = tokens[role]
         price = "cost unknown" if cost[role] is None else f"{cost[role]:.4f} USD"
         yield f"{role + ':':<11}{used['input']:,} tokens in, {used['output']:,} out, {price}"
     counts = ", ".join(f"{calls[name]:,} {name}" for name in ("made", "replayed", "failed", "retries"))
-    yield f"calls:     {counts}; wall time {duration(wall_seconds)}"
+    yield f"calls:     {counts}" + ("" if wall_seconds is None else f"; wall time {duration(wall_seconds)}")
     for role in (role for role, price in cost.items() if price is None):
         yield f"warning:   the {role}'s cost is not known: a model has no price or replies had no usage"
+    limits = metadata["limits"]
+    if limits["cuts"]:
+        moved = f"between {limits['lowest']} and {limits['highest']}, " if limits["highest"] else ""
+        yield f"limit:     {moved}cut {limits['cuts']} times for {limits['refused']} refused calls"
     for name, counts in metadata["evaluators"].items():
         if counts["missing"]:
             total = counts["missing"] + counts["verdicts"]

@@ -2,31 +2,45 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from equipoise import originals
 from equipoise.errors import UserError
+from equipoise.suite_options import SUITE_DEFAULTS
+from equipoise.tables import Row, rows
+from equipoise.textfiles import lines
 from equipoise.types import Case
 
 INDEX = "index.csv"
 INDEX_COLUMNS = ["line", "id", "area", "slug", "keywords"]
 DEFAULT_AREA = "general"
+_NUMBER = re.compile(r"0*[1-9][0-9]{0,8}")
 _SLUG = re.compile(r"[a-z0-9_]+")
 _LANGUAGE = re.compile(r"[A-Za-z0-9]+([-_][A-Za-z0-9]+)*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Which of a suite's cases are wanted. `limit` counts items of each file; no `languages` means all."""
+    """Which of a suite's cases are wanted. `limit` counts items of each file; no `languages` means all.
+
+    `topics` is the file or folder of the `deck`, which is None where a suite has no decks. `options` holds
+    what the user says of the options that only some suites take.
+    """
 
     topics: Path
+    deck: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
     languages: tuple[str, ...] = ()
     limit: int | None = None
+
+    def option(self, name: str) -> Any:
+        """What is said of the option of that name, or its default."""
+        return self.options.get(name, SUITE_DEFAULTS[name])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,9 +71,13 @@ def questions(selection: Selection) -> list[Question]:
 
 def question_files(topics: Path) -> list[Path]:
     """The question files of a folder in name order, or the one file. Raises UserError."""
-    if topics.is_file():
+    try:
+        is_file, is_folder = topics.is_file(), topics.is_dir()
+    except OSError:
+        is_file = is_folder = False
+    if is_file:
         return [topics]
-    if not topics.is_dir():
+    if not is_folder:
         raise UserError(f"{topics}: no such file or folder; name one with --topics")
     found = sorted(topics.glob("*.txt"))
     if not found:
@@ -68,7 +86,7 @@ def question_files(topics: Path) -> list[Path]:
 
 
 def data_hash(topics: Path) -> str:
-    """SHA-256 over names and bytes of all files of a folder but its pages, or of one file and its index."""
+    """SHA-256 over names and bytes of a folder's own files but its pages, or of one file and its index."""
     folder = topics if topics.is_dir() else topics.parent
     digest = hashlib.sha256()
     for path in _data_files(topics):
@@ -79,23 +97,15 @@ def data_hash(topics: Path) -> str:
 
 def _data_files(topics: Path) -> list[Path]:
     if topics.is_dir():
-        found = topics.rglob("*")
-        return sorted(path for path in found if path.is_file() and path.suffix != ".md")
+        found = (path for path in topics.rglob("*") if path.is_file() and path.suffix != ".md")
+        return sorted(path for path in found if not _is_of_original(path.relative_to(topics)))
     index = topics.with_name(INDEX)
     return [topics, index] if index.is_file() else [topics]
 
 
-def read_text(path: Path) -> str:
-    """The whole file. Raises UserError naming the line that is not UTF-8."""
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise UserError(f"{path}: cannot be read ({error.strerror})") from None
-    try:
-        return content.decode("utf-8").removeprefix("\ufeff")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise UserError(f"{path}:{line}: not UTF-8; save the file as UTF-8") from None
+def _is_of_original(path: Path) -> bool:
+    """Published data that were fetched into a suite's folder, and what says where they are."""
+    return path.parts[0] in (originals.DECK, originals.PINS)
 
 
 def _choose(files: list[Path], selection: Selection) -> list[Path]:
@@ -110,34 +120,27 @@ def _choose(files: list[Path], selection: Selection) -> list[Path]:
 
 
 def _read_questions(path: Path, index: dict[int, IndexRow] | None, limit: int | None) -> list[Question]:
-    rows = list(_numbered_lines(path))
-    if not rows:
+    asked = list(lines(path))
+    if not asked:
         raise UserError(f"{path}:1: no question in this file; write one question a line")
-    _refuse_repeats(path, rows)
+    _refuse_repeats(path, asked)
     if index is not None:
-        _refuse_misfit(path, rows, index)
-    width = max(2, len(str(rows[-1][0])))
-    described = index or {n: IndexRow(id=f"q{n:0{width}d}", area=DEFAULT_AREA) for n, _ in rows}
-    return [_question(path.stem, number, text, described[number]) for number, text in rows[:limit]]
+        _refuse_misfit(path, asked, index)
+    width = max(2, len(str(asked[-1][0])))
+    described = index or {n: IndexRow(id=f"q{n:0{width}d}", area=DEFAULT_AREA) for n, _ in asked}
+    return [_question(path.stem, number, text, described[number]) for number, text in asked[:limit]]
 
 
-def _numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
-    # Not str.splitlines: it also splits at separators that may stand inside a question.
-    for number, line in enumerate(read_text(path).split("\n"), start=1):
-        if line.strip():
-            yield number, line.strip()
-
-
-def _refuse_repeats(path: Path, rows: list[tuple[int, str]]) -> None:
+def _refuse_repeats(path: Path, asked: list[tuple[int, str]]) -> None:
     first: dict[str, int] = {}
-    for number, text in rows:
+    for number, text in asked:
         if text in first:
             raise UserError(f"{path}:{number}: repeats line {first[text]}; remove one of the two")
         first[text] = number
 
 
-def _refuse_misfit(path: Path, rows: list[tuple[int, str]], index: dict[int, IndexRow]) -> None:
-    numbers = {number for number, _ in rows}
+def _refuse_misfit(path: Path, asked: list[tuple[int, str]], index: dict[int, IndexRow]) -> None:
+    numbers = {number for number, _ in asked}
     for number in sorted(numbers ^ index.keys()):
         if number in numbers:
             raise UserError(f"{path}:{number}: this question has no row in {INDEX}; add one")
@@ -161,19 +164,14 @@ def _read_index(topics: Path) -> dict[int, IndexRow] | None:
     path = (topics.parent if topics.is_file() else topics) / INDEX
     if not path.is_file():
         return None
-    reader = csv.DictReader(io.StringIO(read_text(path), newline=""))
-    if reader.fieldnames != INDEX_COLUMNS:
-        raise UserError(f"{path}:1: the columns must be {','.join(INDEX_COLUMNS)}")
     index: dict[int, IndexRow] = {}
-    for row in reader:
-        _add_row(index, row, f"{path}:{reader.line_num}")
+    for row in rows(path, INDEX_COLUMNS):
+        _add_row(index, row, row.where)
     return index
 
 
-def _add_row(index: dict[int, IndexRow], row: dict[str, str], where: str) -> None:
-    if None in row or None in row.values():
-        raise UserError(f"{where}: needs exactly {len(INDEX_COLUMNS)} values")
-    if not row["line"].isdecimal() or int(row["line"]) < 1:
+def _add_row(index: dict[int, IndexRow], row: Row, where: str) -> None:
+    if not _NUMBER.fullmatch(row["line"]):
         raise UserError(f"{where}: line is {row['line']!r}, not a whole number from 1")
     if int(row["line"]) in index:
         raise UserError(f"{where}: line {row['line']} has a row already")

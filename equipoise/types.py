@@ -1,20 +1,18 @@
-"""The vocabulary: what is asked, what comes back, what is judged and what is kept.
+"""The vocabulary of asking: what is asked, and what comes back.
 
-All values are immutable and know how to become plain JSON; reading that JSON back gives an equal value.
+All values are immutable; what is kept knows how to become plain JSON, and reading that back gives an
+equal value.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, fields
 from typing import Any, Literal, NotRequired, TypedDict
 
 JSON = Any
 """A value that `json.dumps` takes: None, bool, int, float, str, list or dict of these."""
 Role = Literal["subject", "evaluator"]
-Outcome = Literal["scored", "refused", "blocked", "truncated", "empty", "unscored", "error"]
-OUTCOMES: tuple[Outcome, ...] = ("scored", "refused", "blocked", "truncated", "empty", "unscored", "error")
 
 
 class Message(TypedDict):
@@ -28,6 +26,18 @@ class Message(TypedDict):
     latency: NotRequired[float]
     model: NotRequired[str | None]
     blocked: NotRequired[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Token:
+    """One place of a reply, and the logarithms of the probabilities of the likeliest tokens there."""
+
+    text: str
+    top: Mapping[str, float]
+
+    def to_json(self) -> dict[str, JSON]:
+        """Plain data."""
+        return {"text": self.text, "top": dict(self.top)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,14 +62,24 @@ class Usage:
         }
 
 
+CONTINUES = "continues"
+"""A parameter of ours: the text of the message is to be continued, by the endpoint for plain completions."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One chat completion to ask for. `parameters` is what is sent beside model and messages."""
+    """One completion to ask for. `parameters` is what is sent beside model and messages.
+
+    It goes on with a conversation; where the parameters hold CONTINUES, it goes on with the text of its only
+    message instead. `is_stretched` means that it asks for more than the user has set, so an endpoint may well
+    decline.
+    """
 
     role: Role
     model: str
     messages: tuple[Message, ...]
     parameters: Mapping[str, JSON]
+    is_stretched: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +87,9 @@ class Reply:
     """What came back from one call.
 
     `latency` is in seconds, of the attempt that succeeded; `retries` counts the attempts before it.
-    `blocked` is the provider's own code where its filter rejected the prompt or cut the reply.
+    `blocked` is the provider's own code where its filter rejected the prompt or cut the reply. `provider` is
+    who answered, where the endpoint is a router and says so; `tokens` are the first ones, where probabilities
+    were asked for and given; of a text that was echoed, all of them.
     """
 
     text: str
@@ -76,14 +98,16 @@ class Reply:
     usage: Usage | None = None
     model: str | None = None
     fingerprint: str | None = None
+    provider: str | None = None
     latency: float = 0.0
     retries: int = 0
     blocked: str | None = None
+    tokens: tuple[Token, ...] | None = None
 
     @property
     def is_truncated(self) -> bool:
         """Whether the reply was cut by a limit on its length."""
-        return self.finish_reason == "length"
+        return (self.finish_reason or "").lower() in ("length", "max_tokens")
 
     def to_message(self) -> Message:
         """The assistant message of a transcript, with the particulars of the call."""
@@ -104,16 +128,28 @@ class Reply:
         found = {name: value for name, value in pairs if value is not None}
         if self.usage is not None:
             found["usage"] = self.usage.to_json()
+        if self.tokens is not None:
+            found["tokens"] = [token.to_json() for token in self.tokens]
         return found
 
     @classmethod
     def from_json(cls, data: Mapping[str, JSON]) -> Reply:
         """The reply that `to_json` wrote."""
         usage = Usage(**data["usage"]) if data.get("usage") else None
-        return cls(**{**data, "usage": usage})
+        tokens = tuple(Token(**item) for item in data["tokens"]) if data.get("tokens") else None
+        return cls(**{**data, "usage": usage, "tokens": tokens})
 
 
 _REPLY_FIELDS = tuple(item.name for item in fields(Reply))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """One call and its reply. `id` is unique in the journal that keeps it."""
+
+    id: str
+    call: Call
+    reply: Reply
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,15 +159,6 @@ class Transcript:
     model: str
     parameters: Mapping[str, JSON]
     messages: tuple[Message, ...]
-
-    def to_json(self) -> dict[str, JSON]:
-        """Plain data; `from_json` is the way back."""
-        return {"model": self.model, "parameters": dict(self.parameters), "messages": list(self.messages)}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, JSON]) -> Transcript:
-        """The transcript that `to_json` wrote."""
-        return cls(model=data["model"], parameters=data["parameters"], messages=tuple(data["messages"]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,134 +193,12 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """One evaluator's judgement: the rubric's fields, or None and the error after the last attempt.
+class Foreseen:
+    """A call that a run will likely make: its prompt, into which `quoted` replies of the subject will go."""
 
-    `raw` is the evaluator's last text, kept where it was no valid verdict.
-    """
-
-    evaluator: str
-    fields: Mapping[str, JSON] | None
-    attempts: int
-    error: str | None = None
-    raw: str | None = None
-
-    def to_json(self) -> dict[str, JSON]:
-        """Plain data; `from_json` is the way back."""
-        kept = None if self.fields is None else dict(self.fields)
-        return {
-            "evaluator": self.evaluator,
-            "fields": kept,
-            "attempts": self.attempts,
-            "error": self.error,
-            "raw": self.raw,
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, JSON]) -> Verdict:
-        """The verdict that `to_json` wrote."""
-        return cls(**data)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Score:
-    """What a suite makes of the replies and verdicts of one run.
-
-    `value` is on the suite's own scale and `percent` on 0..100; both None, with an error, where
-    there is no valid score. `details` holds whatever else the suite aggregates.
-    """
-
-    outcome: Outcome
-    value: float | None
-    percent: float | None = None
-    verdicts: tuple[Verdict, ...] = ()
-    error: str | None = None
-    details: Mapping[str, JSON] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Record:
-    """How one run ended, whole: what a test asserts on, the journal keeps and results are made of.
-
-    `case` holds the JSON of the case. `score` is None exactly where `error` says why.
-    """
-
-    case: Mapping[str, JSON]
-    run: int
-    outcome: Outcome
-    score: float | None
-    percent: float | None = None
-    error: str | None = None
-    verdicts: tuple[Verdict, ...] = ()
-    details: Mapping[str, JSON] = field(default_factory=dict)
-    subject: tuple[Transcript, ...] = ()
-    evaluators: tuple[Transcript, ...] = ()
-
-    @property
-    def id(self) -> str:
-        """The id of the run, as `Run.id`."""
-        return f"{self.case['id']}-run{self.run}"
-
-    def __repr__(self) -> str:
-        # Short: pytest shows it where a test fails.
-        return f"<Record {self.id} {self.outcome} {self.score}>"
-
-    def to_json(self) -> dict[str, JSON]:
-        """Plain data; `from_json` is the way back."""
-        return {
-            "case": dict(self.case),
-            "run": self.run,
-            "outcome": self.outcome,
-            "score": self.score,
-            "percent": self.percent,
-            "error": self.error,
-            "verdicts": [verdict.to_json() for verdict in self.verdicts],
-            "details": dict(self.details),
-            "subject": [transcript.to_json() for transcript in self.subject],
-            "evaluators": [transcript.to_json() for transcript in self.evaluators],
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, JSON]) -> Record:
-        """The record that `to_json` wrote."""
-        return cls(
-            case=data["case"],
-            run=data["run"],
-            outcome=data["outcome"],
-            score=data["score"],
-            percent=data["percent"],
-            error=data["error"],
-            verdicts=tuple(Verdict.from_json(item) for item in data["verdicts"]),
-            details=data["details"],
-            subject=tuple(Transcript.from_json(item) for item in data["subject"]),
-            evaluators=tuple(Transcript.from_json(item) for item in data["evaluators"]),
-        )
-
-
-def outcomes(records: Iterable[Record]) -> dict[str, int]:
-    """How many runs ended how; what did not occur is left out."""
-    ended = Counter(record.outcome for record in records)
-    return {outcome: ended[outcome] for outcome in OUTCOMES if ended[outcome]}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Metric:
-    """One aggregate: `value` in `unit` over `n` clusters, None where nothing could be measured."""
-
-    name: str
-    value: float | None
-    n: int
-    unit: str
-    higher_is_better: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Aggregate:
-    """What a suite makes of all its records; the three become parts of the results JSON."""
-
-    results: Mapping[str, JSON]
-    summary: Mapping[str, JSON]
-    metrics: tuple[Metric, ...]
+    role: Role
+    prompt: str
+    quoted: int = 0
 
 
 Ask = Callable[[Call], Awaitable[Reply]]

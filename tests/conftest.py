@@ -32,8 +32,11 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
         is_option = name.startswith("EQUIPOISE_") and not name.startswith(
             ("EQUIPOISE_ORIGINAL", "EQUIPOISE_UPDATE")
         )
-        if is_option or name.startswith("OPENAI_"):
+        # Nor may a session that a test starts believe that it is a worker of the session that tests.
+        if is_option or name.startswith(("OPENAI_", "PYTEST_XDIST_")):
             monkeypatch.delenv(name)
+    # The many sessions that tests start compile the package once and not each anew.
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
 
 
 @pytest.fixture
@@ -86,17 +89,25 @@ class Bench:
         )
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run a whole session; at most a minute."""
+        """Run a whole session."""
         return self.run_plain(*self.command(*arguments)[3:])
 
+    def refusal(self, *arguments: str) -> str:
+        """The one line with which a session is refused before anything is asked."""
+        asked = len(self.server.requests)
+        done = self.run(*arguments)
+        assert (done.returncode, len(self.server.requests)) == (4, asked), done.stdout + done.stderr
+        (line,) = [line for line in done.stderr.splitlines() if line.strip()]
+        return line
+
     def run_plain(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run pytest with these arguments only."""
+        """Run pytest with these arguments only; its time limit is a guard against hanging."""
         return subprocess.run(
             [sys.executable, "-m", "pytest", *arguments],
             cwd=self.folder,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=300,
             check=False,
         )
 
@@ -139,3 +150,23 @@ def bench(tmp_path: Path, loopback: Loopback) -> Bench:
 def workers(request: pytest.FixtureRequest) -> tuple[str, str]:
     """The session without xdist and with two workers."""
     return ("-n", request.param)
+
+
+def on_the_built_in_model(folder: Path, file: str) -> dict[str, Any]:
+    """The results of a session on our own data, one case in each language, without a key or a network.
+
+    At temperature 0, so that the model says the same every time.
+    """
+    for name in ("conftest.py", "pytest.ini"):
+        shutil.copy(ROOT / name, folder / name)
+    for name in ("tests_benchmark", "topics", "rubric"):
+        (folder / name).symlink_to(ROOT / name)
+    options = ("--model", "local", "--limit", "1", "--subject-max-tokens", "30", "--subject-temperature", "0")
+    command = [sys.executable, "-m", "pytest", file, *options]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+    suite = Path(file).stem.removeprefix("test_")
+    data: dict[str, Any] = json.loads(
+        (folder / "results" / f"local.{suite}.json").read_text(encoding="utf-8")
+    )
+    assert (done.returncode, data["metadata"]["status"]) == (0, "complete"), done.stdout + done.stderr
+    return data

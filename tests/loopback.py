@@ -84,19 +84,38 @@ def plain_script(body: dict[str, Any], number: int) -> str:
     return verdict(score_of(question)) if is_judge(body) else f"An answer to: {question}"
 
 
+def echo(text: str, *shares: float, added: str = " So") -> dict[str, Any]:
+    """A plain completion that gives the text back: its last tokens, then one that was added.
+
+    The last words have these logarithms, whatever stands before them that of 0.1.
+    """
+    words = re.findall(r"\s*\S+", text)
+    logs: list[float | None] = [None, *[-2.3] * (len(words) - len(shares) - 1), *shares, -0.5]
+    body = completion(None, usage={"prompt_tokens": len(words), "completion_tokens": 1})
+    logprobs = {"tokens": [*words, added], "token_logprobs": logs}
+    body["choices"] = [
+        {"index": 0, "text": text + added, "finish_reason": "length", "logprobs": logprobs},
+    ]
+    return body
+
+
 class Loopback:
-    """The server, in a thread. `script` gets the body and the number of the request, from 0."""
+    """The server, in a thread. `script` gets the body and the number of the request, from 0.
+
+    `continuation` answers plain completions, which there are none of without it.
+    """
 
     def __init__(self, script: Script = plain_script, *, delay: float = 0.0) -> None:
         self.script = script
         self.delay = delay
+        self.continuation: Callable[[dict[str, Any]], Answer | str] | None = None
+        self.texts: list[dict[str, Any]] = []
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.in_flight = 0
         self.peak = 0
-        self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
-        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
 
     def __enter__(self) -> Loopback:
         self._thread.start()
@@ -109,8 +128,7 @@ class Loopback:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        asyncio.run_coroutine_threadsafe(self._runner.cleanup(), self._loop).result()
-        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._loop.call_soon_threadsafe(self._end.set)
         self._thread.join()
 
     @property
@@ -122,15 +140,17 @@ class Loopback:
         """How many requests came for the evaluators, or for the subject."""
         return sum(is_judge(body) == judge for body in self.requests)
 
-    def _serve(self) -> None:
-        asyncio.set_event_loop(self._loop)
-        self._loop.run_until_complete(self._start())
+    async def _serve(self) -> None:
+        self._loop, self._end = asyncio.get_running_loop(), asyncio.Event()
+        await self._start()
         self._ready.set()
-        self._loop.run_forever()
+        await self._end.wait()
+        await self._runner.cleanup()
 
     async def _start(self) -> None:
         app = web.Application(client_max_size=2**26)
         app.router.add_post("/v1/chat/completions", self._answer)
+        app.router.add_post("/v1/completions", self._continue)
         # Whoever still waits for an answer when a test ends has been killed, or is not meant to get one.
         self._runner = web.AppRunner(app, shutdown_timeout=0.05)
         await self._runner.setup()
@@ -149,6 +169,17 @@ class Loopback:
             return await self._respond(request, self.script(body, number))
         finally:
             self.in_flight -= 1
+
+    async def _continue(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        self.texts.append(body)
+        if self.continuation is None:
+            return await self._respond(request, error(404, "Not Found"))
+        answer = self.continuation(body)
+        if isinstance(answer, str):
+            choice = {"index": 0, "text": answer, "finish_reason": "stop", "logprobs": None}
+            answer = Answer({**completion(None), "choices": [choice]})
+        return await self._respond(request, answer)
 
     async def _respond(self, request: web.Request, answer: Answer | str) -> web.StreamResponse:
         if isinstance(answer, str):

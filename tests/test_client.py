@@ -7,20 +7,22 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from types import TracebackType
 from typing import Any
 
 import pytest
 
-from equipoise import client as client_module
+from equipoise import retrying
 from equipoise.client import Client
 from equipoise.errors import CallFailed
-from equipoise.failures import Change
+from equipoise.failures import Change, Failure
+from equipoise.retrying import Health
+from equipoise.secret import MASK, Secrets
 from equipoise.settings import Endpoint
 from equipoise.types import Call, Message, Reply, Usage
-from loopback import Answer, Loopback, completion, error
+from loopback import Answer, Loopback, completion, echo, error
 
 SCHEMA = {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": {}}}
 
@@ -28,19 +30,32 @@ SCHEMA = {"type": "json_schema", "json_schema": {"name": "verdict", "strict": Tr
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Retries come at once."""
-    monkeypatch.setattr(client_module, "FIRST_WAIT", 0.001)
+    monkeypatch.setattr(retrying, "FIRST_WAIT", 0.001)
 
 
-class Slot:
-    """A slot that counts who holds it."""
+class FakePlace:
+    """Leave for any number of attempts; keeps who is inside and what it was told."""
 
     def __init__(self) -> None:
         self.held = 0
         self.taken = 0
+        self.replies: list[Reply] = []
+        self.failures: list[Failure] = []
+        self.errors: list[BaseException | None] = []
 
     async def __aenter__(self) -> None:
         self.held += 1
         self.taken += 1
+
+    def succeed(self, reply: Reply) -> None:
+        """Keep the reply."""
+        assert self.held
+        self.replies.append(reply)
+
+    def fail(self, failure: Failure) -> None:
+        """Keep the failure."""
+        assert self.held
+        self.failures.append(failure)
 
     async def __aexit__(
         self,
@@ -49,6 +64,7 @@ class Slot:
         traceback: TracebackType | None,
     ) -> None:
         self.held -= 1
+        self.errors.append(error)
 
 
 class Desk:
@@ -57,8 +73,8 @@ class Desk:
     def __init__(self, base_url: str) -> None:
         self.base_url = base_url
         self.key = "the-key"
-        self.slot = Slot()
-        self.learned: list[tuple[str, Change]] = []
+        self.place = FakePlace()
+        self.learned: list[tuple[Call, Change]] = []
         self.retries: list[int] = []
 
     def ask(self, *calls: Call, together: bool = False, **options: Any) -> list[Reply | CallFailed]:
@@ -97,13 +113,14 @@ class Desk:
             lambda role, model: Endpoint(base_url=self.base_url, api_key=self.key),
             max_retries=max_retries,
             timeout=timeout,
-            on_learned=lambda model, change: self.learned.append((model, change)),
-            on_retry=lambda: self.retries.append(self.slot.held),
+            secrets=Secrets([self.key]),
+            on_learned=lambda call, change: self.learned.append((call, change)),
+            on_retry=lambda: self.retries.append(self.place.held),
         )
 
     async def _answer(self, client: Client, call: Call) -> Reply | CallFailed:
         try:
-            return await client.complete(call, self.slot)
+            return await client.complete(call, self.place)
         except CallFailed as failed:
             return failed
 
@@ -179,15 +196,15 @@ def test_subject_and_evaluator_each_use_their_own_endpoint(loopback: Loopback) -
         return Endpoint(base_url=loopback.url, api_key=f"{role}-{model}-key")
 
     async def session() -> None:
-        client = Client(endpoint, max_retries=0, timeout=10)
-        await client.complete(call(), Slot())
-        await client.complete(replace(call(model="e"), role="evaluator"), Slot())
+        client = Client(endpoint, max_retries=0, timeout=10, secrets=Secrets([]))
+        for asked_for in (call(), replace(call(model="e"), role="evaluator"), call()):
+            await client.complete(asked_for, FakePlace())
         await client.close()
 
     asyncio.run(session())
-    assert asked == [("subject", "m"), ("evaluator", "e")]
+    assert [(role, model) for role, model in asked if model] == [("subject", "m"), ("evaluator", "e")]
     keys = [headers["Authorization"] for headers in loopback.headers]
-    assert keys == ["Bearer subject-m-key", "Bearer evaluator-e-key"]
+    assert keys == ["Bearer subject-m-key", "Bearer evaluator-e-key", "Bearer subject-m-key"]
 
 
 @pytest.mark.parametrize("text", ["cut \ud83d here", "\udc80"])
@@ -216,86 +233,11 @@ def test_a_reply_holds_what_the_endpoint_said(loopback: Loopback, desk: Desk) ->
     assert reply.is_truncated
 
 
-def test_cached_and_reasoning_tokens_are_read(loopback: Loopback, desk: Desk) -> None:
-    """The details of the usage are kept, null details are zero."""
-    details = {
-        "prompt_tokens": 10,
-        "completion_tokens": 7,
-        "prompt_tokens_details": {"cached_tokens": 4},
-        "completion_tokens_details": {"reasoning_tokens": 5, "audio_tokens": 0},
-    }
-    empty: dict[str, Any] = {
-        "prompt_tokens": 1,
-        "prompt_tokens_details": None,
-        "completion_tokens_details": {},
-    }
-    loopback.script = one_by_one(Answer(completion("a", usage=details)), Answer(completion("b", usage=empty)))
-    replies = desk.ask(call(), call())
-    assert [reply.usage for reply in replies if isinstance(reply, Reply)] == [
-        Usage(input=10, output=7, cached=4, reasoning=5),
-        Usage(input=1, output=0),
-    ]
-
-
-def test_a_body_of_only_choices_is_a_reply(loopback: Loopback, desk: Desk) -> None:
-    """An endpoint that says nothing of usage, model or end gives a reply without them."""
-    loopback.script = one_by_one(Answer({"choices": [{"message": {"content": "Because."}}]}))
+def test_thoughts_between_tags_are_no_answer(loopback: Loopback, desk: Desk) -> None:
+    """Where an endpoint leaves them in the text, they are taken out of it."""
+    loopback.script = one_by_one("<think>Hm.</think>\n\nBecause.")
     reply = desk.reply(call())
-    assert reply == Reply(text="Because.", latency=reply.latency)
-
-
-PARTS = [{"type": "text", "text": "Be"}, {"type": "text", "text": "cause."}]
-THINKING = {
-    "type": "thinking",
-    "thinking": [{"type": "text", "text": "Hm, "}, {"type": "text", "text": "so."}],
-}
-
-
-@pytest.mark.parametrize(
-    ("message", "text", "reasoning"),
-    [
-        pytest.param({"content": "Because."}, "Because.", None, id="text"),
-        pytest.param({"content": None}, "", None, id="null"),
-        pytest.param({"content": ""}, "", None, id="empty"),
-        pytest.param({"content": PARTS}, "Because.", None, id="parts"),
-        pytest.param({"content": [THINKING, *PARTS]}, "Because.", "Hm, so.", id="thinking-parts"),
-        pytest.param({"content": [{"type": "thinking", "thinking": "Hm."}]}, "", "Hm.", id="thinking-text"),
-        pytest.param({"content": [{"type": "image_url"}, *PARTS]}, "Because.", None, id="other-parts"),
-        pytest.param({"content": "B", "reasoning_content": "Hm."}, "B", "Hm.", id="reasoning_content"),
-        pytest.param({"content": "B", "reasoning": "Hm."}, "B", "Hm.", id="reasoning"),
-        pytest.param({"content": "B", "reasoning_content": "", "reasoning": None}, "B", None, id="neither"),
-    ],
-)
-def test_text_and_reasoning_are_told_apart(
-    loopback: Loopback, desk: Desk, message: dict[str, Any], text: str, reasoning: str | None
-) -> None:
-    """Whatever the provider calls them, the answer and the thoughts before it are kept separately."""
-    loopback.script = one_by_one(Answer(completion(None, message=message)))
-    reply = desk.reply(call())
-    assert (reply.text, reply.reasoning) == (text, reasoning)
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        pytest.param({"message": {"content": 5}}, id="content-number"),
-        pytest.param({"message": {"content": {"text": "B"}}}, id="content-object"),
-        pytest.param({"message": {"content": ["B"]}}, id="content-list-of-texts"),
-        pytest.param({"message": {"content": [{"type": "text"}]}}, id="part-without-text"),
-        pytest.param({"usage": {"prompt_tokens_details": [1]}}, id="usage-details-list"),
-        pytest.param({"usage": {"prompt_tokens": "12", "completion_tokens": "3"}}, id="usage-texts"),
-        pytest.param({"usage": 7}, id="usage-number"),
-    ],
-)
-def test_a_body_of_a_strange_shape_is_data_and_no_crash(
-    loopback: Loopback, desk: Desk, changes: dict[str, Any]
-) -> None:
-    """Whatever an endpoint puts into its body, the call ends in a sound reply or in CallFailed."""
-    loopback.script = one_by_one(Answer(completion("B", **changes)))
-    (answer,) = desk.ask(call(), max_retries=0)
-    if isinstance(answer, Reply):
-        assert isinstance(answer.text, str)
-        assert answer.usage is None or {type(n) for n in answer.usage.to_json().values()} == {int}
+    assert (reply.text, reply.reasoning) == ("Because.", "Hm.")
 
 
 # Blocked.
@@ -328,28 +270,53 @@ def test_a_rejected_prompt_is_a_blocked_reply(
     assert (len(loopback.requests), desk.learned, desk.retries) == (1, [], [])
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer({"choices": [], "error": {"code": "1301", "message": "x"}}),
+        Answer({"choices": None, "base_resp": {"status_msg": "data_inspection_failed"}}),
+    ],
+    ids=["zhipu", "dashscope"],
+)
+def test_a_filter_may_answer_with_status_200(loopback: Loopback, desk: Desk, answer: Answer) -> None:
+    """A body without an answer that names a filter is a blocked reply as well, and no failure."""
+    loopback.script = one_by_one(answer)
+    reply = desk.reply(call())
+    assert reply.blocked is not None
+    assert (reply.text, reply.finish_reason, len(loopback.requests)) == ("", "content_filter", 1)
+
+
 # Trying again.
 
-PASSING = {
+# What may pass, and tells nothing of the request.
+OUTAGES = {
     "429": Answer({"error": {"message": "slow down"}}, 429),
-    "500": Answer("oops", 500),
     "503-html": Answer("<html>Unavailable</html>", 503, {"Content-Type": "text/html"}),
     "408": Answer("", 408),
+    "409": Answer("", 409),
+    "502": Answer("", 502),
+    "529": Answer({"error": {"message": "overloaded"}}, 529),
     "dropped": Answer(drop=True),
-    "200-text": Answer("hello"),
     "200-cut-json": Answer('{"choices": [', headers={"Content-Type": "application/json"}),
+    "200-too-deep": Answer("[" * 100_000, headers={"Content-Type": "application/json"}),
+    "200-not-gzip": Answer("hello", headers={"Content-Encoding": "gzip"}),
+}
+# What may pass as well, but may be what this request will always get.
+TELLING = {
+    "500": Answer("oops", 500),
+    "501": Answer("", 501),
+    "200-text": Answer("hello"),
     "200-list": Answer([1, 2]),
     "200-no-choices": Answer({"choices": []}),
     "200-null-choices": Answer({"choices": None}),
     "200-no-message": Answer({"choices": [{"index": 0}]}),
     "200-error": Answer({"error": {"message": "the model is busy"}}),
-    "200-not-gzip": Answer("hello", headers={"Content-Encoding": "gzip"}),
     "204": Answer("", 204),
 }
-every_passing_failure = pytest.mark.parametrize("answer", PASSING.values(), ids=PASSING.keys())
+PASSING = {**OUTAGES, **TELLING}
 
 
-@every_passing_failure
+@pytest.mark.parametrize("answer", PASSING.values(), ids=PASSING.keys())
 def test_a_passing_failure_is_retried(loopback: Loopback, desk: Desk, answer: Answer) -> None:
     """After two failures of this kind the third attempt counts, and the reply says how many there were."""
     loopback.script = one_by_one(answer, answer, "fine")
@@ -359,15 +326,96 @@ def test_a_passing_failure_is_retried(loopback: Loopback, desk: Desk, answer: An
     assert loopback.requests == [loopback.requests[0]] * 3
 
 
-@every_passing_failure
-def test_exhausted_retries_end_the_session(loopback: Loopback, desk: Desk, answer: Answer) -> None:
+@pytest.mark.parametrize("answer", OUTAGES.values(), ids=OUTAGES.keys())
+def test_an_outage_that_does_not_pass_ends_the_session(
+    loopback: Loopback, desk: Desk, answer: Answer
+) -> None:
     """Once all retries are used up the call fails in a way that stops the session."""
     loopback.script = one_by_one(answer)
-    failed = desk.failure(call(), max_retries=2)
-    assert failed.stops_session
+    failed = desk.failure(call(), max_retries=4)
+    assert (failed.stops_session, failed.retries) == (True, 4)
     assert "subject 'm'" in str(failed)
+    assert str(failed).endswith("(after 4 retries)")
+    assert (len(loopback.requests), len(desk.retries)) == (5, 4)
+
+
+@pytest.mark.parametrize("answer", TELLING.values(), ids=TELLING.keys())
+def test_what_the_endpoint_always_says_of_one_request_fails_that_call_only(
+    loopback: Loopback, desk: Desk, answer: Answer
+) -> None:
+    """Three answers alike, while others are answered, and the call is given up but not the session."""
+    loopback.script = one_by_one("fine", answer)
+    _, failed = desk.ask(call(), call(), max_retries=12)
+    assert isinstance(failed, CallFailed)
+    assert (failed.stops_session, failed.retries) == (False, 2)
     assert str(failed).endswith("(after 2 retries)")
-    assert (len(loopback.requests), len(desk.retries)) == (3, 2)
+    assert (len(loopback.requests), len(desk.retries)) == (4, 2)
+
+
+def test_an_endpoint_that_has_answered_nobody_ends_the_session(loopback: Loopback, desk: Desk) -> None:
+    """Where the very first call gets the same answer three times, no other is likely to fare better."""
+    loopback.script = one_by_one(Answer({"choices": []}))
+    failed = desk.failure(call(), max_retries=12)
+    assert (failed.stops_session, failed.retries) == (True, 2)
+
+
+def test_an_endpoint_that_fails_every_call_is_down(loopback: Loopback, desk: Desk) -> None:
+    """Where all calls get the same internal error, it is not about any of them, and ends the session."""
+    loopback.script = one_by_one(Answer("oops", 500, delay=0.01))
+    answers = desk.ask(*(call(f"{n}?") for n in range(3)), together=True, max_retries=5)
+    assert [answer.stops_session for answer in answers if isinstance(answer, CallFailed)] == [True] * 3
+    assert len(loopback.requests) == 3 * 6
+
+
+def test_an_endpoint_of_several_processes_is_healthy_where_one_of_them_is_answered(
+    loopback: Loopback,
+) -> None:
+    """The health of an endpoint is asked for once by its URL, and may be one that others count in too."""
+    asked: list[str] = []
+
+    def health(url: str) -> Health:
+        asked.append(url)
+        return Health([0, 7], [0, 0], 0)
+
+    async def session() -> list[bool]:
+        client = Client(
+            lambda role, model: Endpoint(base_url=loopback.url, api_key="none"),
+            max_retries=12,
+            timeout=10,
+            secrets=Secrets([]),
+            health=health,
+        )
+        stops = []
+        for model in ("m", "n"):
+            with pytest.raises(CallFailed) as caught:
+                await client.complete(call(model=model), FakePlace())
+            stops.append(caught.value.stops_session)
+        await client.close()
+        return stops
+
+    loopback.script = one_by_one(Answer("oops", 500))
+    assert asyncio.run(session()) == [False, False]
+    assert asked == [loopback.url]
+
+
+def test_an_endpoint_that_fails_one_of_many_calls_is_not_down(loopback: Loopback, desk: Desk) -> None:
+    """The question that makes the endpoint stumble fails, and the others have their answers."""
+    loopback.script = rejecting(
+        (lambda body: body["messages"][0]["content"] == "1?", Answer("oops", 500, delay=0.01))
+    )
+    answers = desk.ask(*(call(f"{n}?") for n in range(3)), together=True, max_retries=5)
+    failed = answers.pop(1)
+    assert isinstance(failed, CallFailed)
+    assert not failed.stops_session
+    assert [answer.text for answer in answers if isinstance(answer, Reply)] == ["fine"] * 2
+    assert len(loopback.requests) == 5
+
+
+def test_models_of_one_endpoint_share_its_health(loopback: Loopback, desk: Desk) -> None:
+    """Another model that fails at the same address shows that the endpoint is down."""
+    loopback.script = lambda body, number: Answer(f"oops, {body['model']}", 500, delay=0.01)
+    answers = desk.ask(call(model="m"), call(model="n"), together=True, max_retries=5)
+    assert [answer.stops_session for answer in answers if isinstance(answer, CallFailed)] == [True, True]
 
 
 def test_without_retries_the_first_failure_counts(loopback: Loopback, desk: Desk) -> None:
@@ -379,44 +427,102 @@ def test_without_retries_the_first_failure_counts(loopback: Loopback, desk: Desk
     assert len(loopback.requests) == 1
 
 
-def test_a_slot_is_held_only_while_in_flight(loopback: Loopback, desk: Desk) -> None:
-    """A call that waits to be tried again leaves its place to others, and takes one for each attempt."""
-    loopback.script = one_by_one(Answer("", 500), Answer("", 500), "fine")
-    desk.reply(call())
-    assert (desk.slot.taken, desk.slot.held) == (3, 0)
-    assert desk.retries == [0, 0]
-
-
-def test_the_endpoint_says_how_long_to_wait(loopback: Loopback, desk: Desk) -> None:
-    """Retry-After in seconds is obeyed."""
-    loopback.script = one_by_one(Answer("", 429, {"Retry-After": "0.1"}), "fine")
+def test_a_call_waits_before_it_is_tried_again(
+    loopback: Loopback, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For at least half of the wait that is due, without a place."""
+    monkeypatch.setattr(retrying, "FIRST_WAIT", 0.2)
+    loopback.script = one_by_one(Answer("", 503), "fine")
     started = time.perf_counter()
-    desk.reply(call())
+    assert desk.reply(call()).retries == 1
     assert time.perf_counter() - started >= 0.1
 
 
-@pytest.mark.parametrize("header", ["soon", "Wed, 21 Oct 2015 07:28:00 GMT", "-5", "nan", ""])
-def test_a_retry_after_that_is_no_number_is_no_obstacle(loopback: Loopback, desk: Desk, header: str) -> None:
-    """An unreadable Retry-After leaves the usual wait."""
-    loopback.script = one_by_one(Answer("", 429, {"Retry-After": header}), "fine")
+def test_a_place_is_held_only_while_in_flight(loopback: Loopback, desk: Desk) -> None:
+    """A call that waits to be tried again leaves its place to others, and takes one for each attempt."""
+    loopback.script = one_by_one(Answer("", 500), Answer("", 503), "fine")
+    desk.reply(call())
+    assert (desk.place.taken, desk.place.held) == (3, 0)
+    assert desk.retries == [0, 0]
+
+
+def test_a_place_is_told_how_every_attempt_ended(loopback: Loopback, desk: Desk) -> None:
+    """Failures with all that is known of them, rejected parameters too, and the reply at last."""
+    loopback.script = one_by_one(Answer("oops", 500), NO_TEMPERATURE, Answer(drop=True), "fine")
+    reply = desk.reply(call(temperature=1))
+    assert [failure.status for failure in desk.place.failures] == [500, 400, None]
+    assert desk.place.failures[0] == Failure(message="oops", status=500, body="oops")
+    assert desk.place.replies == [reply]
+    assert desk.place.errors == [None] * 4
+
+
+def test_a_blocked_prompt_is_an_answer_to_a_place(loopback: Loopback, desk: Desk) -> None:
+    """The endpoint has answered, whatever it said."""
+    loopback.script = one_by_one(error(400, "x", code="content_filter"))
+    reply = desk.reply(call())
+    assert (desk.place.replies, desk.place.failures) == ([reply], [])
+
+
+def test_a_call_fails_while_it_holds_its_place(loopback: Loopback, desk: Desk) -> None:
+    """Nobody is let in before the failure is known: it might end the session."""
+    loopback.script = one_by_one(error(401, "No."))
+    failed = desk.failure(call())
+    assert desk.place.errors == [failed]
+
+
+@pytest.mark.parametrize(
+    ("answer", "seconds"),
+    [
+        pytest.param(Answer("", 429, {"Retry-After": "30"}), 30, id="seconds"),
+        pytest.param(Answer("", 429, {"retry-after-ms": "250"}), 0.25, id="milliseconds"),
+        pytest.param(Answer("", 503, {"x-ratelimit-reset-requests": "6m0s"}), 360, id="reset"),
+        pytest.param(
+            Answer({"error": {"message": "busy", "metadata": {"headers": {"Retry-After": "7"}}}}, 429),
+            7,
+            id="passed-on",
+        ),
+        pytest.param(
+            Answer(
+                {"error": {"message": "busy", "metadata": {"headers": {"Retry-After": "7"}}}},
+                429,
+                {"Retry-After": "5"},
+            ),
+            5,
+            id="own-before-passed-on",
+        ),
+        pytest.param(Answer("", 429, {"Retry-After": "-5"}), 0, id="negative"),
+        pytest.param(Answer("", 429, {"Retry-After": "soon"}), None, id="unreadable"),
+        pytest.param(Answer("", 429, {"Retry-After": "nan"}), None, id="nan"),
+        pytest.param(Answer("", 429, {"Retry-After": ""}), None, id="empty"),
+        pytest.param(Answer("", 429), None, id="nothing"),
+    ],
+)
+def test_how_long_the_endpoint_wants_to_wait_is_told(
+    loopback: Loopback, desk: Desk, answer: Answer, seconds: float | None
+) -> None:
+    """What its headers say, or those that a gateway passes on, is for whoever gives out places to obey."""
+    loopback.script = one_by_one(answer, "fine")
+    started = time.perf_counter()
     assert desk.reply(call()).retries == 1
+    assert time.perf_counter() - started < 5
+    assert [failure.retry_after for failure in desk.place.failures] == [seconds]
 
 
-@pytest.mark.parametrize("retries", [1, 2, 20, 1000, 5000])
-def test_waits_grow_up_to_a_ceiling(monkeypatch: pytest.MonkeyPatch, retries: int) -> None:
-    """The wait before a retry doubles each time, is never longer than the longest and never fails."""
-    monkeypatch.setattr(client_module, "FIRST_WAIT", 0.5)
-    longest = 60 if retries > 10 else min(0.5 * 2 ** (retries - 1), 60)
-    assert longest / 2 <= client_module._wait(retries, None) <= longest
-
-
-@pytest.mark.parametrize("status", [401, 403, 404])
+@pytest.mark.parametrize("status", [401, 402, 403, 404])
 def test_a_refused_key_or_unknown_model_stops_at_once(loopback: Loopback, desk: Desk, status: int) -> None:
     """What would hit every further call is not retried and ends the session."""
     loopback.script = one_by_one(error(status, "No such thing."))
     failed = desk.failure(call())
     assert (failed.status, failed.stops_session) == (status, True)
     assert str(failed) == f"subject 'm': HTTP {status}: No such thing."
+    assert (len(loopback.requests), desk.retries) == (1, [])
+
+
+def test_an_empty_account_stops_at_once(loopback: Loopback, desk: Desk) -> None:
+    """A 429 that will not pass by waiting is not waited for."""
+    loopback.script = one_by_one(error(429, "Check your plan.", code="insufficient_quota"))
+    failed = desk.failure(call())
+    assert (failed.status, failed.stops_session) == (429, True)
     assert (len(loopback.requests), desk.retries) == (1, [])
 
 
@@ -429,7 +535,67 @@ def test_a_rejected_request_concerns_that_call_only(loopback: Loopback, desk: De
     assert (len(loopback.requests), desk.retries, desk.learned) == (1, [], [])
 
 
+TOO_LARGE = error(400, "max_tokens is too large: 200. At most 100 are possible.", param="max_tokens")
+
+
+def test_a_value_that_the_user_has_to_mend_ends_the_session(loopback: Loopback, desk: Desk) -> None:
+    """Every call with these settings would fail alike, and none is changed in silence."""
+    loopback.script = one_by_one(TOO_LARGE)
+    failed = desk.failure(call(max_tokens=200))
+    assert (failed.status, failed.stops_session) == (400, True)
+    assert (len(loopback.requests), desk.learned) == (1, [])
+
+
+def test_a_value_that_was_stretched_concerns_that_call_only(loopback: Loopback, desk: Desk) -> None:
+    """Where a call asks for more than the user has set, the endpoint may decline and the session goes on."""
+    loopback.script = one_by_one(TOO_LARGE)
+    failed = desk.failure(replace(call(max_tokens=200), is_stretched=True))
+    assert (failed.status, failed.stops_session) == (400, False)
+
+
+# Keys.
+
+
+@pytest.mark.parametrize("status", [200, 400, 401, 500])
+def test_a_key_that_the_endpoint_repeats_gets_no_further(loopback: Loopback, desk: Desk, status: int) -> None:
+    """Neither a reply nor an error nor what is told of a failure has the key in it."""
+    repeated = f"You sent {desk.key}."
+    loopback.script = one_by_one(
+        Answer(completion(repeated, model=desk.key)) if status == 200 else error(status, repeated)
+    )
+    (answer,) = desk.ask(call())
+    shown = f"{answer} {desk.place.replies} {desk.place.failures}"
+    assert desk.key not in shown
+    assert f"You sent {MASK}." in shown
+
+
+def test_a_key_in_an_error_that_looks_like_an_answer_gets_no_further(loopback: Loopback, desk: Desk) -> None:
+    """An error under status 200 is masked as well."""
+    loopback.script = one_by_one(Answer({"error": {"message": f"bad key {desk.key}"}}))
+    failed = desk.failure(call(), max_retries=0)
+    assert str(failed) == f"subject 'm': HTTP 200: the answer has no choices: bad key {MASK}"
+
+
 # Connections.
+
+
+@contextmanager
+def rude_server(*pieces: bytes) -> Iterator[str]:
+    """The base URL of a server that says exactly this to its first caller, bit by bit, and hangs up."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            connection, _ = listener.accept()
+            with connection, suppress(OSError):
+                connection.recv(65536)
+                for piece in pieces:
+                    connection.sendall(piece)
+                    time.sleep(0.02 if len(pieces) > 1 else 0)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
+        thread.join(5)
 
 
 def test_an_answer_that_does_not_come_in_time_is_a_failure(loopback: Loopback, desk: Desk) -> None:
@@ -442,9 +608,17 @@ def test_an_answer_that_does_not_come_in_time_is_a_failure(loopback: Loopback, d
 
 def test_a_timeout_is_retried(loopback: Loopback, desk: Desk) -> None:
     """An answer that is late once and in time the second time is a reply."""
-    loopback.script = one_by_one(Answer(completion("late"), delay=0.2), "fine")
-    reply = desk.reply(call(), timeout=0.1)
+    loopback.script = one_by_one(Answer(completion("late"), delay=60), "fine")
+    reply = desk.reply(call(), timeout=0.4)
     assert (reply.text, reply.retries) == ("fine", 1)
+
+
+def test_an_answer_that_trickles_is_given_up_as_well() -> None:
+    """The time limit is on the whole answer: one that goes on coming byte by byte does not escape it."""
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n"
+    with rude_server(head, *[b" "] * 100) as url:
+        failed = Desk(url).failure(call(), max_retries=0, timeout=0.2)
+    assert str(failed) == "subject 'm': no answer within 0.2 s"
 
 
 @pytest.mark.parametrize("timeout", [0.5, 5.0, 30.0, 600.0])
@@ -457,7 +631,7 @@ def test_the_timeout_is_the_one_that_was_asked_for(loopback: Loopback, desk: Des
 def test_a_dropped_connection_is_not_called_a_timeout(loopback: Loopback, desk: Desk) -> None:
     """The error says that the connection failed, not that an answer was late."""
     loopback.script = one_by_one(Answer(drop=True))
-    assert "connection failed" in str(desk.failure(call(), max_retries=0))
+    assert "connection failed: Server disconnected" in str(desk.failure(call(), max_retries=0))
 
 
 def test_an_endpoint_that_is_not_there_is_not_called_a_timeout() -> None:
@@ -468,23 +642,6 @@ def test_an_endpoint_that_is_not_there_is_not_called_a_timeout() -> None:
         failed = desk.failure(call(), max_retries=0)
     assert "connection failed" in str(failed)
     assert failed.stops_session
-
-
-@contextmanager
-def cutting_server(answer: bytes) -> Iterator[str]:
-    """The base URL of a server that says exactly these bytes to its first caller and hangs up."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-
-        def serve() -> None:
-            connection, _ = listener.accept()
-            with connection:
-                connection.recv(65536)
-                connection.sendall(answer)
-
-        thread = threading.Thread(target=serve, daemon=True)
-        thread.start()
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
-        thread.join(5)
 
 
 @pytest.mark.parametrize(
@@ -499,7 +656,7 @@ def cutting_server(answer: bytes) -> Iterator[str]:
 )
 def test_an_answer_that_is_cut_off_is_a_failed_call(answer: bytes) -> None:
     """A body or head that breaks off in the middle is an error of the transport and no crash."""
-    with cutting_server(answer) as url:
+    with rude_server(answer) as url:
         failed = Desk(url).failure(call(), max_retries=0)
     assert (failed.status, failed.stops_session) == (None, True)
 
@@ -590,3 +747,61 @@ def test_a_rejection_that_names_nothing_sent_is_not_repeated(loopback: Loopback,
     failed = desk.failure(call(temperature=1))
     assert (failed.status, failed.stops_session) == (400, False)
     assert len(loopback.requests) == 2
+
+
+# Plain completions.
+
+ECHO: dict[str, Any] = {"continues": True, "echo": True, "logprobs": 1, "max_tokens": 1}
+
+
+def test_a_text_is_continued_by_the_endpoint_for_that(loopback: Loopback, desk: Desk) -> None:
+    """The text is the prompt; the parameter of ours is not sent."""
+    loopback.continuation = lambda body: " there was a model."
+    reply = desk.reply(call("Once upon a time", continues=True, stop=["Q"]))
+    assert reply.text == " there was a model."
+    assert loopback.texts == [{"model": "m", "prompt": "Once upon a time", "stop": ["Q"]}]
+    assert loopback.requests == []
+
+
+def test_a_text_comes_back_with_its_probabilities(loopback: Loopback, desk: Desk) -> None:
+    """All tokens, also those that the model was given."""
+    loopback.continuation = lambda body: Answer(echo(body["prompt"], -0.25, -4.0))
+    reply = desk.reply(call("Whose? Answer: South Sudan", **ECHO))
+    assert reply.tokens is not None
+    assert [(token.text, dict(token.top)) for token in reply.tokens] == [
+        ("Whose?", {}),
+        (" Answer:", {" Answer:": -2.3}),
+        (" South", {" South": -0.25}),
+        (" Sudan", {" Sudan": -4.0}),
+        (" So", {" So": -0.5}),
+    ]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        None,
+        lambda body: error(400, "echo is not supported"),
+        lambda body: error(405, "Method Not Allowed"),
+        lambda body: " South Sudan.",
+        lambda body: Answer(echo("Another text")),
+        lambda body: Answer({**echo(body["prompt"]), "choices": [{"index": 0, "text": body["prompt"]}]}),
+    ],
+    ids=["none", "refused", "method", "no echo", "another text", "no probabilities"],
+)
+def test_an_endpoint_that_gives_no_text_back_is_asked_once(
+    loopback: Loopback, desk: Desk, answer: Callable[[dict[str, Any]], Answer | str] | None
+) -> None:
+    """The call is declined, which is no failure to report; further ones are not sent."""
+    loopback.continuation = answer
+    found = desk.ask(call("Answer: A", **ECHO), call("Answer: B", **ECHO))
+    assert [isinstance(item, CallFailed) and item.is_declined for item in found] == [True, True]
+    assert not any(isinstance(item, CallFailed) and item.stops_session for item in found)
+    assert len(loopback.texts) == 1
+
+
+def test_a_refused_key_is_no_declining(loopback: Loopback, desk: Desk) -> None:
+    """It ends the session, as anywhere."""
+    loopback.continuation = lambda body: error(401, "Incorrect API key")
+    failure = desk.failure(call("Answer: A", **ECHO))
+    assert (failure.is_declined, failure.stops_session) == (False, True)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from equipoise import suites
+from equipoise.order import round_robin
 from equipoise.topics import Question, Selection, questions
 from equipoise.types import Run
 
@@ -190,6 +191,28 @@ def test_a_question_in_chinese_has_chinese_characters_and_marks(case: Question) 
     assert re.search(r"[\u4e00-\u9fff]", case.question)
     assert case.question.endswith("？")
     assert not re.search(r"[?,]", case.question)
+
+
+# The order in which they are asked.
+
+
+def test_the_first_questions_are_one_of_each_area_in_each_language() -> None:
+    """A session that is stopped early has asked about everything: nine areas in three languages."""
+    first = round_robin(CASES)[: len(AREAS) * len(LANGUAGES)]
+    assert {(case.area, case.language) for case in first} == {(a, x) for a in AREAS for x in LANGUAGES}
+
+
+def test_a_question_is_asked_in_all_languages_at_the_same_time() -> None:
+    """The three languages of a question follow one another, so none is far ahead."""
+    order = round_robin(CASES)
+    found = [tuple(case.item for case in order[start : start + 3]) for start in range(0, len(order), 3)]
+    assert {len(set(items)) for items in found} == {1}
+    assert len(found) == 50
+
+
+def test_no_question_is_lost_on_the_way() -> None:
+    """All 150 are asked, each once."""
+    assert sorted(case.id for case in round_robin(CASES)) == sorted(case.id for case in CASES)
 
 
 # Runs.

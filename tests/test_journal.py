@@ -1,42 +1,29 @@
-"""The journal, what it can replay, and how a session begins on what it finds."""
+"""The journal's lines: whole whatever happens to the file, and what they say."""
 
 from __future__ import annotations
 
-import dataclasses
+import errno
 import json
+import os
+import random
+import stat
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
+from journals import ask, every_text, record
 
-from equipoise import journal
-from equipoise.errors import UserError
-from equipoise.journal import Journal, Replay, code, end_last_line, read, request_hash
-from equipoise.resume import Past, begin, look_back
-from equipoise.storage import Files
-from equipoise.types import Call, Message, Outcome, Record, Reply, Transcript, Usage, Verdict
+from equipoise.errors import CannotKeep, SessionStopped
+from equipoise.journal import Journal, code, end_last_line, read, read_one, request_hash, seal, tally
+from equipoise.types import Message, Reply, Transcript, Usage
 
-TEXTS = {
-    "plain": "Because.",
-    "scripts": "香港 é 😀 ع",
-    "lone-surrogate": "cut \ud83d here",
-    "line-separators": "a\u2028b\u2029c\x85d\x0be",
-    "control": 'a\r\n\tb\0c"d\\e',
-    "escape-like": "\\ud83d \\n {}",
-    "empty": "",
-}
-every_text = pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
-
-CALL = Call(
-    role="subject",
-    model="m",
-    messages=(Message(role="user", content="Why?"),),
-    parameters={"temperature": 1.0, "top_p": 0.5},
-)
+CALL = ask("Why?", temperature=1.0, top_p=0.5)
 
 
 @pytest.fixture
@@ -45,51 +32,23 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "m.neutrality.jsonl"
 
 
-def record(case: str, outcome: Outcome = "scored", text: str = "Because.") -> Record:
-    """How the first run of a case ended; all but two ends have a score."""
-    is_scored = outcome not in ("error", "unscored")
-    said = (Message(role="user", content="Why?"), Message(role="assistant", content=text))
-    return Record(
-        case={"id": case, "language": "aa", "area": "x"},
-        run=1,
-        outcome=outcome,
-        score=4.0 if is_scored else None,
-        percent=75.0 if is_scored else None,
-        error=None if is_scored else text,
-        verdicts=(Verdict(evaluator="e", fields=None, attempts=2, error="no", raw=text),),
-        details={"note": text},
-        subject=(Transcript(model="m", parameters={"temperature": 1}, messages=said),),
-    )
-
-
-def write(path: Path, *records: Record, plan: Sequence[str] = (), nonce: str = "n0") -> None:
-    """One session: its first line and these records."""
-    log = Journal(path, "s1")
-    start = "2026-01-02T03:04:05+00:00"
-    log.append(
-        "session",
-        format=journal.FORMAT,
-        started=start,
-        nonce=nonce,
-        plan=dict.fromkeys(plan, "aa"),
-        settings={"runs": 1},
-    )
-    for item in records:
-        log.append_record(item)
-    log.close()
-
-
-def append(path: Path, *texts: str) -> None:
+def append(path: Path, *texts: str, kind: str = "call") -> None:
     """One line for each text, by a journal opened for that."""
     log = Journal(path, "s1")
     for text in texts:
-        log.append("call", text=text)
+        log.append(kind, text=text)
     log.close()
+
+
+def line_of(text: str, kind: str = "call") -> bytes:
+    """The bytes of such a line."""
+    content = {"kind": kind, "session": "s1", "text": text}
+    return seal(json.dumps(content, separators=(",", ":")).encode() + b"\n")
 
 
 def texts(path: Path) -> list[Any]:
     """The texts that can be read back."""
-    return [entry["text"] for entry in read(path)]
+    return [line.entry["text"] for line in read(path)]
 
 
 # Lines.
@@ -103,9 +62,23 @@ def test_any_text_comes_back_as_it_was(path: Path, text: str) -> None:
 
 
 def test_a_line_says_its_kind_and_session(path: Path) -> None:
-    """Each line is one JSON object with its kind and the id of the session that wrote it."""
+    """Each line is one JSON object with its kind, the id of the session that wrote it and its check sum."""
     append(path, "one")
-    assert json.loads(path.read_bytes()) == {"kind": "call", "session": "s1", "text": "one"}
+    written = b'{"kind":"call","session":"s1","text":"one"}\n'
+    found = json.loads(path.read_bytes())
+    assert found == {**json.loads(written), "sum": f"{crc32(written):08x}"}
+    assert [line.entry for line in read(path)] == [json.loads(written)]
+
+
+def test_a_line_of_which_any_bit_was_changed_is_passed_over(path: Path) -> None:
+    """What is not as it was written is never taken for what came back, and hides no other line."""
+    whole = line_of("two")
+    for bit in range(8 * (len(whole) - 1)):
+        changed = bytearray(whole)
+        changed[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(line_of("one") + changed + line_of("three"))
+        assert texts(path) == ["one", "three"]
+        assert tally(path)[""] > 0
 
 
 def test_a_journal_is_continued_not_overwritten(path: Path) -> None:
@@ -115,13 +88,33 @@ def test_a_journal_is_continued_not_overwritten(path: Path) -> None:
     assert texts(path) == ["one", "two"]
 
 
+def test_an_empty_journal_has_no_lines(path: Path) -> None:
+    """A file that was opened and never written to is a journal of nothing."""
+    Journal(path, "s1").close()
+    assert path.read_bytes() == b""
+    assert list(read(path)) == []
+    assert tally(path) == Counter()
+    assert end_last_line(path) is False
+
+
+@pytest.mark.parametrize("is_ended", [False, True])
+def test_a_journal_of_nothing_but_a_cut_line_has_no_lines(path: Path, is_ended: bool) -> None:
+    """One cut line is counted as such, ended or not, and nothing is read from it."""
+    path.write_bytes(line_of("one")[:-5] + (b"\n" if is_ended else b""))
+    assert list(read(path)) == []
+    assert tally(path) == {"": 1}
+    assert end_last_line(path) is not is_ended
+    append(path, "two")
+    assert texts(path) == ["two"]
+
+
 @pytest.mark.parametrize("lost", range(2, 12))
 def test_a_cut_last_line_is_passed_over_and_the_next_one_stands_alone(path: Path, lost: int) -> None:
     """A line cut anywhere, in the middle of a character too, costs that line only."""
     append(path, "one", "香港")
     path.write_bytes(path.read_bytes()[:-lost])
     assert texts(path) == ["one"]
-    end_last_line(path)
+    assert end_last_line(path) is True
     append(path, "three", "four")
     assert texts(path) == ["one", "three", "four"]
 
@@ -136,6 +129,16 @@ def test_a_last_line_that_lacks_only_its_end_is_whole(path: Path) -> None:
     assert texts(path) == ["one", "two", "three"]
 
 
+def test_ending_the_last_line_needs_no_file_and_changes_no_whole_line(tmp_path: Path, path: Path) -> None:
+    """Where nothing was cut there is nothing to do, as often as one asks."""
+    assert end_last_line(tmp_path / "none") is False
+    assert not (tmp_path / "none").exists()
+    append(path, "one")
+    before = path.read_bytes()
+    assert [end_last_line(path), end_last_line(path)] == [False, False]
+    assert path.read_bytes() == before
+
+
 @pytest.mark.parametrize(
     "line", [b"", b"null", b"[1]", b'"kind"', b'{"text": "no kind"}', b"\xff\xfe", b"[" * 100_000]
 )
@@ -146,6 +149,308 @@ def test_a_line_that_is_no_entry_is_passed_over(path: Path, line: bytes) -> None
         file.write(line + b"\n")
     append(path, "two")
     assert texts(path) == ["one", "two"]
+
+
+@pytest.mark.parametrize("kept", range(1, 50))
+def test_a_whole_line_behind_a_cut_one_is_found(path: Path, kept: int) -> None:
+    """Where a full disk cut a line anywhere and another process wrote on, that process's line is read."""
+    cut = line_of("lost 香港")
+    assert kept < len(cut) - 1
+    path.write_bytes(line_of("one") + cut[:kept] + line_of("two") + line_of("three"))
+    assert texts(path) == ["one", "two", "three"]
+    assert tally(path) == {"call": 3}
+
+
+@every_text
+def test_a_line_is_found_behind_several_cut_ones(path: Path, text: str) -> None:
+    """Whatever the cut lines and the whole one say, and however many were cut in a row."""
+    append(path, text)
+    whole = path.read_bytes()
+    half = whole[: len(whole) // 2]
+    path.write_bytes(half + half + whole + half + whole)
+    assert texts(path) == [text, text]
+
+
+def test_a_line_says_where_it_stands(path: Path) -> None:
+    """Start and end are bytes of the file, also behind a cut line: what is between them is the line."""
+    cut = line_of("lost")[:-7]
+    path.write_bytes(line_of("香港") + cut + line_of("two") + b"\n" + line_of("three"))
+    content = path.read_bytes()
+    lines = list(read(path))
+    assert [content[line.start : line.end] for line in lines] == [
+        line_of("香港"),
+        line_of("two"),
+        line_of("three"),
+    ]
+    assert [read_one(path, line.start) for line in lines] == [line.entry for line in lines]
+
+
+def test_reading_goes_on_where_it_left_off(path: Path) -> None:
+    """From the end of any line on, the rest is read, and nothing from the end of the file."""
+    append(path, "one", "香港", "three")
+    for place, line in enumerate(read(path)):
+        assert [later.entry["text"] for later in read(path, line.end)] == ["one", "香港", "three"][
+            place + 1 :
+        ]
+    assert list(read(path, path.stat().st_size)) == []
+
+
+@pytest.mark.parametrize("written", [1, 10, 30, -6, -2])
+def test_a_line_that_is_still_being_written_is_read_later(path: Path, written: int) -> None:
+    """Half a line is none; once it is whole, reading on from where one was finds it."""
+    append(path, "one")
+    (first,) = read(path)
+    whole = line_of("two")
+    with path.open("ab", buffering=0) as file:
+        file.write(whole[:written])
+        assert list(read(path, first.end)) == []
+        file.write(whole[written:])
+    assert [line.entry["text"] for line in read(path, first.end)] == ["two"]
+
+
+@pytest.mark.parametrize("kinds", [("call",), ("record",), ("call", "record"), ("session",), ("learned",)])
+def test_only_lines_of_the_wanted_kinds_are_read(path: Path, kinds: tuple[str, ...]) -> None:
+    """The choice of kinds gives what choosing among all lines gives, with cut lines too."""
+    behind = line_of("lost", "call")[:-4] + line_of("behind", "record")
+    other = line_of("lost", "record")[:-4] + line_of("behind", "call")
+    lone = line_of("cut \ud83d")
+    path.write_bytes(line_of("one") + line_of("two", "record") + behind + other + lone + b'{"kind":"re')
+    wanted = [line for line in read(path) if line.entry["kind"] in kinds]
+    assert list(read(path, kinds=kinds)) == wanted
+    counts = {"call": 3, "record": 2}
+    assert len(wanted) == sum(counts.get(kind, 0) for kind in kinds)
+
+
+def test_lines_are_counted_by_kind(path: Path) -> None:
+    """Every kind has its number, cut lines are counted under the empty name, blank lines not at all."""
+    cut = line_of("lost")[:-9]
+    path.write_bytes(
+        line_of("a") + line_of("b", "record") + b"\n" + cut + b"\n" + line_of("c") + cut + line_of("d") + cut
+    )
+    assert tally(path) == {"call": 3, "record": 1, "": 2}
+
+
+@pytest.mark.parametrize("offset", [1, -1, 10_000])
+def test_no_line_is_read_where_none_starts(path: Path, offset: int) -> None:
+    """A wrong place is an error that names the file and the place."""
+    append(path, "one", "two")
+    _, second = read(path)
+    with pytest.raises(ValueError, match=rf"{path}: no line starts at byte {second.start + offset}"):
+        read_one(path, second.start + offset)
+
+
+def test_the_place_of_a_cut_line_is_no_place_of_a_line(path: Path) -> None:
+    """What was cut is not read by its place either."""
+    path.write_bytes(line_of("one")[:-3] + b"\n")
+    with pytest.raises(ValueError, match="no line starts at byte 0"):
+        read_one(path, 0)
+
+
+def test_whatever_is_cut_every_whole_line_is_read(path: Path) -> None:
+    """Of many lines, some cut and ended, some cut and written behind, exactly the whole ones are read."""
+    chance = random.Random(20260102)  # noqa: S311 - nothing here is secret
+    for _ in range(50):
+        content = b""
+        expected: list[str] = []
+        for number in range(20):
+            text = chance.choice(["", "香港", '{"kind":"', "}\n{", "x" * 50, "\ud83d"]) + str(number)
+            whole = line_of(text)
+            how = chance.choice(["whole", "whole", "cut", "glued"])
+            if how == "whole":
+                content += whole
+                expected.append(text)
+            else:
+                # A line that has lost no more than its newline would not be cut.
+                content += whole[: chance.randrange(len(whole) - 1)] + (b"\n" if how == "cut" else b"")
+        path.write_bytes(content)
+        assert texts(path) == expected
+
+
+# Who may read it.
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o077, 0o002])
+def test_a_journal_has_the_users_own_permissions(path: Path, mask: int) -> None:
+    """A new file has what the user's umask leaves, as any file has that the user makes."""
+    before = os.umask(mask)
+    try:
+        append(path, "one")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~mask
+
+
+def test_the_permissions_of_a_journal_that_is_there_are_kept(path: Path) -> None:
+    """Who may read an older journal is not changed by writing to it."""
+    append(path, "one")
+    path.chmod(0o600)
+    append(path, "two")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+# A disk that is full.
+
+
+@pytest.fixture
+def disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+    """How many bytes each coming write takes, where that is less than all; below 0 it fails."""
+    takes: list[int] = []
+    really = os.write
+
+    def write(file: int, data: bytes) -> int:
+        room = takes.pop(0) if takes else len(data)
+        if room < 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return really(file, data[:room])
+
+    monkeypatch.setattr(os, "write", write)
+    yield takes
+    monkeypatch.undo()
+
+
+def test_a_line_that_the_disk_has_no_room_for_cannot_be_kept(path: Path, disk: list[int]) -> None:
+    """The error ends the session and says in one line which journal and why, without a folder."""
+    log = Journal(path, "s1")
+    disk += [-1]
+    with pytest.raises(CannotKeep) as caught:
+        log.append("call", text="lost")
+    assert str(caught.value) == "m.neutrality.jsonl: cannot be written to (No space left on device)"
+    assert isinstance(caught.value, SessionStopped)
+    assert path.read_bytes() == b""
+
+
+@pytest.mark.parametrize("taken", [1, 9, 20, 40])
+def test_a_line_after_one_that_was_cut_stands_alone(path: Path, disk: list[int], taken: int) -> None:
+    """Once there is room again, the next line is readable, and so is every later one."""
+    log = Journal(path, "s1")
+    log.append("call", text="one")
+    disk += [taken, -1]
+    with pytest.raises(CannotKeep):
+        log.append("call", text="lost")
+    log.append("call", text="two")
+    log.append("call", text="three")
+    assert texts(path) == ["one", "two", "three"]
+    assert tally(path) == {"call": 3, "": 1}
+
+
+def test_a_line_that_is_cut_again_and_again_harms_no_other(path: Path, disk: list[int]) -> None:
+    """Several failures in a row, also right behind the newline that was to end the first, cost no line."""
+    log = Journal(path, "s1")
+    disk += [5, -1, -1, 1, -1, 30, -1]
+    for _ in range(4):
+        with pytest.raises(CannotKeep):
+            log.append("call", text="lost")
+    assert disk == []
+    log.append("call", text="one")
+    assert texts(path) == ["one"]
+
+
+def test_another_journal_writes_on_where_one_was_cut(path: Path, disk: list[int]) -> None:
+    """A second process does not know of the cut, and its line is found all the same."""
+    first, second = Journal(path, "s1"), Journal(path, "s1")
+    disk += [25, -1]
+    with pytest.raises(CannotKeep):
+        first.append("call", text="lost")
+    second.append("call", text="one")
+    first.append("call", text="two")
+    assert texts(path) == ["one", "two"]
+
+
+def test_a_line_that_is_taken_in_parts_is_one_line(path: Path, disk: list[int]) -> None:
+    """Where the system takes a few bytes at a time, all of them are written, once."""
+    log = Journal(path, "s1")
+    disk += [1, 2, 3]
+    log.append("call", text="one")
+    log.append("call", text="two")
+    assert path.read_bytes() == line_of("one") + line_of("two")
+
+
+SMALL_DISK = """
+import resource
+import sys
+from pathlib import Path
+from equipoise.errors import CannotKeep
+from equipoise.journal import Journal
+
+log = Journal(Path(sys.argv[1]), "s1")
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
+for number in range(100):
+    try:
+        log.append("call", text=f"{number:0100d}")
+    except CannotKeep as error:
+        print(error)
+        break
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+log.append("call", text="after")
+"""
+
+
+def test_the_largest_file_that_the_system_allows(path: Path) -> None:
+    """At a real limit the lines before it are kept, the user is told, and later lines are readable."""
+    command = [sys.executable, "-c", SMALL_DISK, str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)
+    assert done.stdout == f"{path.name}: cannot be written to (File too large)\n"
+    *kept, last = texts(path)
+    assert [int(text) for text in kept] == list(range(len(kept)))
+    assert len(kept) == 1000 // len(line_of("0" * 100))
+    assert last == "after"
+    assert tally(path)[""] == 1
+
+
+# What lines say.
+
+
+def test_a_call_is_kept_with_all_that_was_asked(path: Path) -> None:
+    """Messages and parameters stand in the line beside the reply: it can be read without anything else."""
+    call = replace(ask("Why?", "Because.", "Really?", role="evaluator", model="e", seed=1), is_stretched=True)
+    exchange = Journal(path, "s1").append_call(
+        "a-run1", call, "digest", Reply(text="Yes.", usage=Usage(input=1))
+    )
+    (line,) = read(path)
+    assert line.entry == {
+        "kind": "call",
+        "session": "s1",
+        "run": "a-run1",
+        "id": exchange.id,
+        "role": "evaluator",
+        "model": "e",
+        "request": "digest",
+        "parameters": {"seed": 1},
+        "messages": [
+            {"role": "user", "content": "Why?"},
+            {"role": "assistant", "content": "Because."},
+            {"role": "user", "content": "Really?"},
+        ],
+        "reply": {
+            "text": "Yes.",
+            "usage": {"input": 1, "output": 0, "cached": 0, "reasoning": 0},
+            "latency": 0.0,
+            "retries": 0,
+        },
+    }
+    assert exchange.call is call
+
+
+def test_no_two_calls_share_an_id(path: Path) -> None:
+    """Ids are unique over all writers of a journal, also where they write for one session."""
+    logs = [Journal(path, "s1") for _ in range(3)]
+    for log in (*logs, *logs):
+        log.append_call("a-run1", CALL, "digest", Reply(text=""))
+    assert len({line.entry["id"] for line in read(path)}) == 6
+
+
+def test_a_record_is_kept_with_the_ids_of_its_calls(path: Path) -> None:
+    """What was said stands in the calls alone: the record only names them."""
+    spoken = Transcript(model="m", parameters={}, messages=(Message(role="user", content="unmistakable"),))
+    full = replace(record("a"), subject=(spoken,), evaluators=(spoken,))
+    Journal(path, "s1").append_record(full, ["w-1", "w-2"])
+    (line,) = read(path)
+    assert (line.entry["run"], line.entry["calls"]) == ("a-run1", ["w-1", "w-2"])
+    assert line.entry["record"] == record("a").to_json()
+    assert b"unmistakable" not in path.read_bytes()
+
+
+# Several processes.
 
 
 WRITER = """
@@ -180,10 +485,9 @@ def write_at_once(path: Path, size: int, lines: int, how: Mapping[str, str]) -> 
         writer.stdin.write("\n")
         writer.stdin.flush()
     assert [writer.communicate(timeout=30) and writer.returncode for writer in writers] == [0] * len(how)
+    entries = [line.entry for line in read(path)]
     return [
-        (entry["session"], entry["number"])
-        for entry in read(path)
-        if entry["text"] == entry["session"] * size
+        (entry["session"], entry["number"]) for entry in entries if entry["text"] == entry["session"] * size
     ]
 
 
@@ -249,340 +553,3 @@ def test_a_marker_code_depends_on_the_nonce_and_every_part() -> None:
     assert len(set(codes)) == 5
     assert [(len(item), int(item, 16) >= 0) for item in codes] == [(16, True)] * 5
     assert code("n", "a", "b") == codes[0]
-
-
-# Replay.
-
-
-def test_the_nth_same_request_gets_the_nth_reply(path: Path) -> None:
-    """Kept replies are given out in the order in which they came, each once."""
-    write(path)
-    log = Journal(path, "s1")
-    for text in ("one", "two", "three"):
-        log.append_call("r1", CALL, request_hash(CALL), Reply(text=text))
-    replay = Replay.of(path, {"r1"})
-    taken = [replay.take("r1", "subject", request_hash(CALL)) for _ in range(4)]
-    assert [reply and reply.text for reply in taken] == ["one", "two", "three", None]
-
-
-@every_text
-def test_a_kept_reply_is_equal_to_the_first(path: Path, text: str) -> None:
-    """Every field of a reply survives the journal."""
-    reply = Reply(
-        text=text,
-        reasoning=text or None,
-        finish_reason="length",
-        usage=Usage(input=1, output=2, cached=3, reasoning=4),
-        model="m-1",
-        fingerprint="fp",
-        latency=0.25,
-        retries=3,
-        blocked="content_filter",
-    )
-    Journal(path, "s1").append_call("r1", CALL, "digest", reply)
-    assert Replay.of(path, {"r1"}).take("r1", "subject", "digest") == reply
-
-
-def test_a_reply_with_nothing_but_text_comes_back_as_such(path: Path) -> None:
-    """What a reply lacks it still lacks after the journal."""
-    Journal(path, "s1").append_call("r1", CALL, "digest", Reply(text=""))
-    assert Replay.of(path, {"r1"}).take("r1", "subject", "digest") == Reply(text="")
-
-
-@pytest.mark.parametrize(("run", "digest"), [("r2", "digest"), ("r1", "other")])
-def test_a_reply_serves_only_its_own_run_and_request(path: Path, run: str, digest: str) -> None:
-    """Neither another run nor another request is answered from what was kept."""
-    Journal(path, "s1").append_call("r1", CALL, "digest", Reply(text="one"))
-    replay = Replay.of(path, {"r1", "r2"})
-    assert replay.take(run, "subject", digest) is None
-    assert replay.take("r1", "subject", "digest") is not None
-
-
-def test_runs_of_other_processes_are_not_kept(path: Path) -> None:
-    """A process reads only what concerns its own runs."""
-    write(path, record("a"), record("b"))
-    Journal(path, "s1").append_call("a-run1", CALL, "digest", Reply(text="one"))
-    replay = Replay.of(path, {"b-run1"})
-    assert replay.take("a-run1", "subject", "digest") is None
-    assert list(replay.records) == ["b-run1"]
-
-
-@every_text
-def test_a_final_record_comes_back_equal(path: Path, text: str) -> None:
-    """Every part of a record survives the journal."""
-    write(path, record("a", text=text))
-    assert Replay.of(path, {"a-run1"}).records == {"a-run1": record("a", text=text)}
-
-
-@pytest.mark.parametrize(
-    ("outcome", "is_final"),
-    [
-        ("scored", True),
-        ("refused", True),
-        ("blocked", True),
-        ("truncated", True),
-        ("empty", True),
-        ("unscored", False),
-        ("error", False),
-    ],
-)
-def test_only_a_score_is_final(path: Path, outcome: Outcome, is_final: bool) -> None:
-    """A run that ended without a score is run again; every other end is kept."""
-    write(path, record("a", outcome))
-    assert ("a-run1" in Replay.of(path, {"a-run1"}).records) is is_final
-
-
-def test_replay_knows_nonce_and_session(path: Path) -> None:
-    """Markers stay the same, and lines are written under the session that began last."""
-    write(path, nonce="abc")
-    replay = Replay.of(path, set())
-    assert (replay.nonce, replay.session) == ("abc", "s1")
-
-
-# Looking back.
-
-
-def test_no_journal_is_an_empty_past(path: Path) -> None:
-    """Where there is no file nothing has begun and nothing is complete."""
-    past = look_back(path)
-    assert past == Past()
-    assert (past.is_empty, past.is_complete) == (True, False)
-
-
-@pytest.mark.parametrize(
-    ("ends", "is_complete"),
-    [
-        ([], False),
-        ([("a", "scored")], False),
-        ([("a", "scored"), ("b", "error")], False),
-        ([("a", "scored"), ("b", "unscored")], False),
-        ([("a", "blocked"), ("b", "error"), ("b", "scored")], True),
-        ([("a", "scored"), ("b", "scored"), ("c", "scored")], True),
-    ],
-    ids=str,
-)
-def test_complete_means_every_planned_run_is_done(
-    path: Path, ends: list[tuple[str, Outcome]], is_complete: bool
-) -> None:
-    """A past is complete once each planned run has a record that is no error."""
-    write(path, *(record(*end) for end in ends), plan=["a-run1", "b-run1"])
-    assert look_back(path).is_complete is is_complete
-
-
-def test_looking_back_counts_what_is_there(path: Path) -> None:
-    """Done and failed runs, kept calls, settings, nonce and the first beginning are all known."""
-    write(path, record("a"), record("b", "error"), record("c", "error"), record("c"), plan=["a-run1"])
-    Journal(path, "s1").append_call("a-run1", CALL, "digest", Reply(text="one"))
-    past = look_back(path)
-    assert (past.done, past.failed, past.calls) == ({"a-run1", "c-run1"}, {"b-run1"}, 1)
-    assert (past.settings, past.nonce, past.started) == ({"runs": 1}, "n0", "2026-01-02T03:04:05+00:00")
-
-
-def test_a_resumed_session_began_when_it_was_first_begun(path: Path) -> None:
-    """The first beginning, which names the archive, stays known however often a session is resumed."""
-    write(path, plan=["a-run1"])
-    resumed = {
-        "format": journal.FORMAT,
-        "started": "2026-01-09T00:00:00+00:00",
-        "nonce": "n0",
-        "plan": {"a-run1": "aa"},
-        "settings": {},
-    }
-    Journal(path, "s2").append("session", **resumed)
-    assert look_back(path).started == "2026-01-02T03:04:05+00:00"
-
-
-# Beginning.
-
-PLAN = ["a-run1", "b-run1"]
-SETTINGS: dict[str, Any] = {"runs": 5, "subject_temperature": 1.0, "languages_asked": ["aa"]}
-
-
-@pytest.fixture
-def files(tmp_path: Path) -> Files:
-    """Where results and journal of the test are; the folder is not there yet."""
-    folder = tmp_path / "results"
-    return Files(results=folder / "m.neutrality.json", journal=folder / "m.neutrality.jsonl")
-
-
-def start(files: Files, plan: Sequence[str] = PLAN, *, fresh: bool = False, **changes: Any) -> str:
-    """Begin a session with the usual settings but for the changes."""
-    return begin(files, dict.fromkeys(plan, "aa"), SETTINGS | changes, {"suite": "neutrality"}, fresh=fresh)
-
-
-def finish(files: Files, *cases: str) -> None:
-    """Keep a scored record for the first run of each case."""
-    log = Journal(files.journal, "s1")
-    for case in cases:
-        log.append_record(record(case))
-    log.close()
-
-
-def archived(files: Files) -> dict[str, bytes]:
-    """All archived files by name."""
-    return {file.name: file.read_bytes() for file in (files.results.parent / "archive").glob("*")}
-
-
-def test_a_first_session_writes_down_how_it_began(files: Files) -> None:
-    """The journal's first line holds plan, settings, a nonce and what else is kept; no word for the user."""
-    assert start(files) == ""
-    (line,) = read(files.journal)
-    assert line["kind"] == "session"
-    assert (list(line["plan"]), line["settings"], line["suite"]) == (PLAN, SETTINGS, "neutrality")
-    assert line["format"] == journal.FORMAT
-    assert len(line["nonce"]) >= 32
-
-
-def test_no_two_fresh_sessions_share_a_nonce(files: Files) -> None:
-    """The marker codes of one session tell nothing about those of another."""
-    start(files)
-    before = look_back(files.journal).nonce
-    start(files, fresh=True)
-    assert look_back(files.journal).nonce not in ("", before)
-
-
-def test_an_interrupted_session_is_resumed(files: Files) -> None:
-    """The nonce and the finished runs stay, and the user is told how many there are."""
-    start(files)
-    before = look_back(files.journal)
-    finish(files, "a")
-    decision = start(files)
-    past = look_back(files.journal)
-    assert decision.startswith("resuming: 1 of 2 runs are done")
-    assert (past.nonce, past.done, past.started) == (before.nonce, {"a-run1"}, before.started)
-    assert archived(files) == {}
-
-
-def test_runs_planned_once_stay_planned(files: Files) -> None:
-    """A resumed session that asks for fewer runs does not make the rest of the first plan vanish."""
-    start(files, ["a-run1", "b-run1"])
-    start(files, ["b-run1", "c-run1"])
-    assert sorted(look_back(files.journal).planned) == ["a-run1", "b-run1", "c-run1"]
-    finish(files, "b", "c")
-    assert not look_back(files.journal).is_complete
-
-
-def test_the_decision_counts_runs_that_are_asked_again(files: Files) -> None:
-    """The user learns how many runs ended in an error and will be repeated."""
-    start(files)
-    log = Journal(files.journal, "s1")
-    log.append_record(record("a", "error"))
-    assert "1 that ended without a score are asked again" in start(files)
-
-
-def test_a_complete_session_is_archived(files: Files) -> None:
-    """Results and journal of a complete session move to archive/ unchanged and a new one samples afresh."""
-    start(files)
-    finish(files, "a", "b")
-    files.results.write_text("{}\n", encoding="utf-8")
-    before, nonce = files.journal.read_bytes(), look_back(files.journal).nonce
-    decision = start(files)
-    kept = archived(files)
-    assert sorted(kept.values()) == sorted([before, b"{}\n"])
-    assert any(name.endswith(".json") and name in decision for name in kept)
-    assert not files.results.exists()
-    past = look_back(files.journal)
-    assert (past.done, past.planned) == (set(), set(PLAN))
-    assert past.nonce not in ("", nonce)
-
-
-def test_a_complete_session_may_be_followed_by_one_with_other_settings(files: Files) -> None:
-    """Settings bind only as long as something is left to do."""
-    start(files)
-    finish(files, "a", "b")
-    start(files, runs=1)
-    assert look_back(files.journal).settings["runs"] == 1
-    assert len(archived(files)) == 1
-
-
-def test_fresh_archives_what_was_interrupted(files: Files) -> None:
-    """--fresh keeps the interrupted journal in archive/ and begins anew, with other settings too."""
-    start(files)
-    finish(files, "a")
-    before = files.journal.read_bytes()
-    start(files, fresh=True, runs=1)
-    assert list(archived(files).values()) == [before]
-    past = look_back(files.journal)
-    assert (past.done, past.settings["runs"]) == (set(), 1)
-
-
-def test_the_user_is_told_a_file_that_is_there(files: Files) -> None:
-    """What the decision names as kept exists, also where there was a journal and no results yet."""
-    start(files)
-    finish(files, "a")
-    decision = start(files, fresh=True)
-    assert [name for name in archived(files) if decision.endswith(f"/{name}")] == list(archived(files))
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "before", "now"),
-    [
-        ("runs", 3, "5", "3"),
-        ("subject_temperature", None, "1.0", "not set"),
-        ("languages_asked", ["aa", "bb"], "['aa']", "['aa', 'bb']"),
-        ("limit", 2, "not set", "2"),
-    ],
-)
-def test_a_changed_setting_is_refused_by_name(
-    files: Files, name: str, value: Any, before: str, now: str
-) -> None:
-    """An interrupted session cannot go on under other settings; the error names both and harms nothing."""
-    start(files)
-    content = files.journal.read_bytes()
-    with pytest.raises(UserError) as caught:
-        start(files, **{name: value})
-    assert f"{name} was {before}, now {now};" in str(caught.value)
-    assert str(files.journal) in str(caught.value)
-    assert "--fresh" in str(caught.value)
-    assert files.journal.read_bytes() == content
-
-
-def test_a_refused_change_shows_where_two_long_values_differ(files: Files) -> None:
-    """Two long system prompts that differ only at their end are not shown as the same text."""
-    start(files, subject_system_prompt=70 * "x" + "a")
-    with pytest.raises(UserError) as caught:
-        start(files, subject_system_prompt=70 * "x" + "b")
-    before, now = str(caught.value).split(" was ")[1].split(";")[0].split(", now ")
-    assert before != now
-
-
-def test_results_without_a_journal_are_archived(files: Files) -> None:
-    """Results that are there alone, from elsewhere or an older version, are moved and not lost."""
-    files.results.parent.mkdir()
-    files.results.write_text('{"old": true}\n', encoding="utf-8")
-    decision = start(files)
-    ((name, content),) = archived(files).items()
-    assert content == b'{"old": true}\n'
-    assert name in decision
-    assert not files.results.exists()
-
-
-@pytest.mark.parametrize("stem", ["m.neutrality", "m[1].neutrality", "m*"])
-def test_no_archive_is_ever_overwritten(tmp_path: Path, stem: str) -> None:
-    """Sessions begun in the same second are archived side by side, whatever the name of the output."""
-    files = Files(results=tmp_path / f"{stem}.json", journal=tmp_path / f"{stem}.jsonl")
-    for number in range(3):
-        write(files.journal, record("a"), plan=["a-run1"], nonce=f"n{number}")
-        files.results.write_text(f"{number}\n", encoding="utf-8")
-        start(files)
-        files.journal.unlink()
-    kept = archived(files)
-    assert sorted(content for name, content in kept.items() if name.endswith(".json")) == [
-        b"0\n",
-        b"1\n",
-        b"2\n",
-    ]
-    assert len(kept) == 6
-
-
-def test_verdicts_that_led_nowhere_are_not_replayed(path: Path) -> None:
-    """After an unscored run the subject's reply is kept, and the evaluator is asked anew."""
-    log = Journal(path, "s1")
-    judge = dataclasses.replace(CALL, role="evaluator")
-    for call in (CALL, judge):
-        log.append_call("a-run1", call, "digest", Reply(text=call.role))
-    log.append_record(record("a", "unscored"))
-    log.close()
-    replay = Replay.of(path, {"a-run1"})
-    assert replay.take("a-run1", "evaluator", "digest") is None
-    assert replay.take("a-run1", "subject", "digest") == Reply(text="subject")

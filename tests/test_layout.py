@@ -13,17 +13,51 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "equipoise"
 LAYERS: tuple[set[str], ...] = (
-    {"", "types", "errors", "jsonbytes"},
-    {"options"},
-    {"settings", "topics", "rubric", "client", "failures", "limiter", "journal", "stats", "storage"}
-    | {"board", "prices", "provenance", "statusline", "table", "shown_slot"},
-    {"models"},
+    {"", "types", "records", "errors", "jsonbytes", "rules", "home"},
+    {"parsers", "option", "suite_options", "options"},
+    {"settings", "topics", "textfiles", "tables", "pairs", "disputes", "published_disputes", "rubric"}
+    | {"choices"}
+    | {
+        "handedness",
+        "agreeing",
+        "concurrence",
+        "border_results",
+        "naming_answers",
+        "originals",
+        "fetching",
+        "facts",
+        "factuality",
+        "retrieving",
+        "constructing",
+        "stats",
+    }
+    | {"signals", "dispute_prompts", "politics", "scenarios", "scenario_prompts", "scenario_scores"}
+    | {
+        "scenario_cells",
+        "scenario_results",
+        "facts",
+        "factuality",
+        "fact_prompts",
+        "fact_results",
+        "retrieving",
+    }
+    | {"storage", "transcripts", "order", "thoughts", "retry_after"}
+    | {"failures", "retrying", "secret", "bodies", "client", "pace", "limiter", "board", "budget"}
+    | {"journal", "kept", "replay", "prices", "provenance", "statusline", "table", "asking", "office"}
+    | {"header", "worth", "comparing", "github", "measures"}
+    | {"foreign_results", "converting", "tidiness", "likeness", "material", "deck_checks"},
+    {"models", "evaluators", "no_remarks"},
     {"suites", "naming"},
-    {"engine", "results", "resume"},
+    {"uncertainty", "baseline", "compare", "deciding", "gate", "release", "rejudge", "robustness"}
+    | {"validating"},
+    {"engine", "one_run", "ledger", "results", "resume", "estimate", "recover", "rounds"},
     {"local"},
+    {"catalogue"},
+    {"workshop", "translations", "translating"}
+    | {"building", "building_prompts", "building_stages", "building_sheets"},
     {"session"},
-    {"progress", "sharding", "display"},
-    {"plugin"},
+    {"progress", "sharding", "display", "asked"},
+    {"plugin", "cli", "cli_data", "cli_checks"},
 )
 FILES = sorted(PACKAGE.rglob("*.py"))
 SUITES = sorted(path.stem for path in (PACKAGE / "suites").glob("*.py") if path.stem != "__init__")

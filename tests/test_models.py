@@ -9,14 +9,17 @@ from string import Template
 from typing import Any
 
 import pytest
+from fake_ask import FakeAsk
 
 from equipoise.errors import CallFailed, SessionStopped
-from equipoise.models import Evaluator, Panel, Subject
-from equipoise.rubric import Rubric, Scale
+from equipoise.evaluators import Evaluator, Panel
+from equipoise.models import Model, Subject
+from equipoise.records import Verdict
+from equipoise.rubric import Scale, VerdictRubric
 from equipoise.settings import Sampling
-from equipoise.types import Call, Message, Reply, Transcript, Verdict
+from equipoise.types import Call, Message, Reply, Usage
 
-RUBRIC = Rubric(
+RUBRIC = VerdictRubric(
     version="1",
     hash="0",
     scale=Scale(low=1, high=5, levels={level: f"level {level}" for level in range(1, 6)}),
@@ -28,34 +31,6 @@ MATERIAL = {"question": "Why?", "reply": "Because."}
 VALID = json.dumps({"reasoning": "Good.", "score": 4})
 FIELDS = {"reasoning": "Good.", "score": 4}
 INVALID = "I would say four."
-
-Answer = Reply | BaseException
-
-
-class FakeAsk:
-    """Gives out these answers in turn, the last one from then on, and keeps every call."""
-
-    def __init__(self, *answers: Answer | str, delay: float = 0.0) -> None:
-        self.calls: list[Call] = []
-        self.finished = 0
-        self._answers = [Reply(text=answer) if isinstance(answer, str) else answer for answer in answers]
-        self._delay = delay
-
-    async def __call__(self, call: Call) -> Reply:
-        """Keep the call, wait, answer."""
-        answer = self._answers[min(len(self.calls), len(self._answers) - 1)]
-        self.calls.append(call)
-        await asyncio.sleep(self._delay)
-        self.finished += 1
-        if isinstance(answer, BaseException):
-            raise answer
-        return answer
-
-    @property
-    def call(self) -> Call:
-        """The one call that there was."""
-        (call,) = self.calls
-        return call
 
 
 class FakeCode:
@@ -132,22 +107,27 @@ def test_only_parameters_that_are_set_are_sent(given: dict[str, Any]) -> None:
     assert ask.call.parameters == given
 
 
-def test_the_subjects_transcript_holds_the_whole_conversation() -> None:
-    """Model, parameters, all that was sent and the reply with its particulars are kept."""
-    reply = Reply(text="Because.", reasoning="Hm.", finish_reason="stop", latency=0.5, model="m-1")
-    subject = Subject("m", Sampling(temperature=1.0), FakeAsk(reply))
-    asyncio.run(subject.ask("Why?"))
-    (transcript,) = subject.transcripts
-    assert (transcript.model, transcript.parameters) == ("m", {"temperature": 1.0})
-    assert transcript.messages == ({"role": "user", "content": "Why?"}, reply.to_message())
-
-
-def test_a_subject_that_fails_leaves_no_transcript() -> None:
+def test_a_subject_that_fails_raises() -> None:
     """A call that brings no reply raises CallFailed, and nothing is made up for it."""
-    subject = Subject("m", Sampling(), FakeAsk(CallFailed("down")))
     with pytest.raises(CallFailed, match="down"):
-        asyncio.run(subject.ask("Why?"))
-    assert subject.transcripts == []
+        asyncio.run(Subject("m", Sampling(), FakeAsk(CallFailed("down"))).ask("Why?"))
+
+
+def test_only_who_and_what_is_sent_of_an_earlier_reply() -> None:
+    """The particulars of the calls before are left out of a conversation that goes on."""
+    earlier = Reply(text="Because.", reasoning="Hm.", usage=Usage(output=5), model="m-1").to_message()
+    first, next_ = Message(role="user", content="Why?"), Message(role="user", content="And then?")
+    ask = FakeAsk("Then this.")
+    asyncio.run(Model("subject", "m", Sampling(), ask).complete((first, earlier, next_)))
+    assert ask.call.messages == (first, {"role": "assistant", "content": "Because."}, next_)
+
+
+def test_what_is_asked_for_in_one_call_goes_before_the_settings() -> None:
+    """A parameter of a call replaces the setting of that name and leaves the others."""
+    ask = FakeAsk("Because.")
+    model = Model("subject", "m", Sampling(temperature=1.0, max_tokens=10), ask)
+    asyncio.run(model.complete((Message(role="user", content="Why?"),), max_tokens=20, seed=7))
+    assert ask.call.parameters == {"temperature": 1.0, "max_tokens": 20, "seed": 7}
 
 
 # An evaluator.
@@ -200,20 +180,22 @@ def test_a_reply_cannot_close_its_own_quotation() -> None:
 
 @pytest.mark.parametrize("failures", [1, 2])
 def test_an_invalid_verdict_is_asked_for_again(failures: int) -> None:
-    """Up to the allowed attempts the evaluator is asked again; the verdict says how many it took."""
-    ask = FakeAsk(*[INVALID] * failures, VALID)
+    """The same is asked up to the allowed attempts; the verdict says how many, and what was invalid."""
+    invalid = [INVALID, "{}"][:failures]
+    ask = FakeAsk(*invalid, VALID)
     verdict = judge(evaluator(ask))
-    assert verdict == Verdict(evaluator="e", fields=FIELDS, attempts=failures + 1)
-    assert len(ask.calls) == failures + 1
+    assert verdict == Verdict(evaluator="e", fields=FIELDS, attempts=failures + 1, raw=tuple(invalid))
+    assert ask.calls == [ask.calls[0]] * (failures + 1)
 
 
 @pytest.mark.parametrize("attempts", [1, 2, 5])
 def test_after_the_last_attempt_there_is_no_verdict(attempts: int) -> None:
-    """The fields are None, with the reason and the last text as it was written."""
-    ask = FakeAsk(*["{}"] * (attempts - 1), INVALID, VALID)
+    """The fields are None, with the reason of the last text, and all texts as they were written."""
+    invalid = [*["{}"] * (attempts - 1), INVALID]
+    ask = FakeAsk(*invalid, VALID)
     verdict = judge(evaluator(ask, attempts=attempts))
     assert verdict == Verdict(
-        evaluator="e", fields=None, attempts=attempts, error="not a JSON object", raw=INVALID
+        evaluator="e", fields=None, attempts=attempts, error="not a JSON object", raw=tuple(invalid)
     )
     assert len(ask.calls) == attempts
 
@@ -222,7 +204,7 @@ def test_a_blocked_evaluator_is_not_asked_again() -> None:
     """A provider that filters the evaluator's call gives no verdict, with the provider's code as reason."""
     ask = FakeAsk(INVALID, Reply(text="I c", blocked="content_filter"), VALID)
     verdict = judge(evaluator(ask))
-    assert (verdict.fields, verdict.attempts, verdict.raw) == (None, 2, "I c")
+    assert (verdict.fields, verdict.attempts, verdict.raw) == (None, 2, (INVALID, "I c"))
     assert "content_filter" in str(verdict.error)
     assert len(ask.calls) == 2
 
@@ -232,21 +214,94 @@ def test_a_blocked_text_is_no_verdict_even_if_it_reads_like_one() -> None:
     assert judge(evaluator(FakeAsk(Reply(text=VALID, blocked="content_filter")))).fields is None
 
 
-def test_the_evaluators_transcripts_hold_every_attempt() -> None:
-    """Invalid attempts are kept beside the valid one, in order, each with what was asked."""
-    ask = FakeAsk(INVALID, "{}", VALID)
-    judges = evaluator(ask)
-    judge(judges)
-    assert [item.messages[-1]["content"] for item in judges.transcripts] == [INVALID, "{}", VALID]
-    assert [item.messages[:-1] for item in judges.transcripts] == [call.messages for call in ask.calls]
-
-
 def test_a_call_that_fails_is_not_an_invalid_verdict() -> None:
     """CallFailed goes through and is not asked again here: the client has retried already."""
     ask = FakeAsk(INVALID, CallFailed("down"), VALID)
     with pytest.raises(CallFailed, match="down"):
         judge(evaluator(ask))
     assert len(ask.calls) == 2
+
+
+# A verdict that is cut.
+
+
+def cut(tokens: int | None = None, text: str = '{"reas') -> Reply:
+    """A reply that came to the limit of its length, of so many tokens where the endpoint counts them."""
+    usage = None if tokens is None else Usage(output=tokens)
+    return Reply(text=text, finish_reason="length", usage=usage)
+
+
+def rooms(ask: FakeAsk) -> list[tuple[Any, bool]]:
+    """How much room each call asks for, and whether that is said to be more than was set."""
+    return [(call.parameters.get("max_tokens"), call.is_stretched) for call in ask.calls]
+
+
+def test_a_verdict_that_is_cut_is_asked_again_with_double_the_room() -> None:
+    """Every time, until there is a verdict; nothing else in the call is changed."""
+    ask = FakeAsk(cut(90), cut(150, "{"), VALID)
+    verdict = judge(evaluator(ask, max_tokens=100, temperature=0.0))
+    assert verdict == Verdict(evaluator="e", fields=FIELDS, attempts=3, raw=('{"reas', "{"))
+    assert rooms(ask) == [(100, False), (200, True), (400, True)]
+    assert [call.messages for call in ask.calls] == [ask.calls[0].messages] * 3
+    assert [call.parameters["temperature"] for call in ask.calls] == [0.0] * 3
+
+
+def test_where_no_room_is_set_the_length_of_the_verdict_that_was_cut_is_doubled() -> None:
+    """A limit that only the endpoint knows shows in the tokens that it counted."""
+    ask = FakeAsk(cut(50), cut(100), VALID)
+    assert judge(evaluator(ask)).fields == FIELDS
+    assert rooms(ask) == [(None, False), (100, True), (200, True)]
+
+
+@pytest.mark.parametrize("tokens", [None, 0])
+def test_where_nobody_knows_the_room_the_same_is_asked_again(tokens: int | None) -> None:
+    """An endpoint that counts no tokens is asked as before, without a limit."""
+    ask = FakeAsk(cut(tokens), VALID)
+    assert judge(evaluator(ask)).fields == FIELDS
+    assert rooms(ask) == [(None, False)] * 2
+
+
+def test_only_a_verdict_that_is_cut_gets_more_room() -> None:
+    """One that is invalid for another reason is asked for in the room that there was."""
+    ask = FakeAsk(INVALID, cut(100), INVALID, VALID)
+    judge(evaluator(ask, max_tokens=100, attempts=4))
+    assert rooms(ask) == [(100, False), (100, False), (200, True), (200, True)]
+
+
+def test_a_cut_verdict_that_is_whole_counts() -> None:
+    """What is valid is taken, whatever came after it."""
+    assert judge(evaluator(FakeAsk(cut(5, VALID)))) == Verdict(evaluator="e", fields=FIELDS, attempts=1)
+
+
+def test_a_verdict_that_is_cut_at_every_attempt_says_so() -> None:
+    """The reason names the limit, for it is what the user can raise."""
+    verdict = judge(evaluator(FakeAsk(cut(5)), attempts=2))
+    assert (verdict.fields, verdict.attempts, verdict.raw) == (None, 2, ('{"reas', '{"reas'))
+    assert verdict.error == "cut at its length limit: not a JSON object"
+
+
+def test_an_endpoint_that_refuses_more_room_leaves_an_invalid_verdict() -> None:
+    """The refusal is of our own asking: it is the reason, not an error of the run, and is not repeated."""
+    ask = FakeAsk(cut(100), CallFailed("max_tokens is too large", status=400), VALID)
+    verdict = judge(evaluator(ask, max_tokens=100))
+    assert (verdict.fields, verdict.attempts, verdict.raw) == (None, 1, ('{"reas',))
+    assert verdict.error == ("cut at its length limit, and there is no more room: max_tokens is too large")
+    assert len(ask.calls) == 2
+
+
+def test_a_failure_without_more_room_being_asked_for_is_raised() -> None:
+    """Where the room is as it was set, a failure after a cut verdict is one as any other."""
+    with pytest.raises(CallFailed, match="down"):
+        judge(evaluator(FakeAsk(cut(None), CallFailed("down"))))
+
+
+@pytest.mark.parametrize(
+    "error", [CallFailed("down", stops_session=True), SessionStopped("over"), ZeroDivisionError()], ids=repr
+)
+def test_other_ends_of_a_call_with_more_room_are_raised(error: BaseException) -> None:
+    """What would hit every call, the end of the session and our own defects are no want of room."""
+    with pytest.raises(type(error)):
+        judge(evaluator(FakeAsk(cut(100), error), max_tokens=100))
 
 
 # A panel.
@@ -325,7 +380,6 @@ def test_the_others_calls_come_to_their_end_before_an_error_is_raised(error: Bas
     with pytest.raises(type(error)):
         judge_all(judges)
     assert slow.finished == 2
-    assert [item.model for item in judges.transcripts] == ["e2", "e2"]
 
 
 @pytest.mark.parametrize("error", [SessionStopped("over"), ZeroDivisionError()], ids=repr)
@@ -341,12 +395,3 @@ def test_a_defect_of_ours_is_not_hidden_behind_a_failed_call(keeps_going: bool) 
     asks = [FakeAsk(CallFailed("down")), FakeAsk(ZeroDivisionError())]
     with pytest.raises(ZeroDivisionError):
         judge_all(panel(*asks, keeps_going=keeps_going))
-
-
-def test_the_panels_transcripts_stand_evaluator_by_evaluator() -> None:
-    """Every attempt of every evaluator is there, grouped by evaluator in the panel's order."""
-    judges = panel(FakeAsk(INVALID, score(1), delay=0.01), FakeAsk(score(2)))
-    judge_all(judges)
-    assert all(isinstance(item, Transcript) for item in judges.transcripts)
-    said = [(item.model, item.messages[-1]["content"]) for item in judges.transcripts]
-    assert said == [("e1", INVALID), ("e1", score(1)), ("e2", score(2))]

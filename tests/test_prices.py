@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from equipoise.prices import cost
+from equipoise.settings import Price
 
 TOKENS = {"input": 1_000_000, "output": 0, "cached": 0}
 
@@ -26,3 +27,64 @@ def test_a_known_model_has_a_price(base_url: str) -> None:
 def test_an_unknown_model_has_none() -> None:
     """No price is not a price of zero."""
     assert cost("nobody-knows-this-model", "http://localhost:4000", TOKENS) is None
+
+
+@pytest.mark.parametrize("tokens", [{"input": 0, "output": 0}, {"input": 0, "output": 0, "cached": 0}])
+def test_no_tokens_tell_whether_there_is_a_price(tokens: dict[str, int]) -> None:
+    """Nothing costs nothing where there is a price, and is not known where there is none."""
+    assert cost("gpt-4o", "http://localhost:4000", tokens) == 0
+    assert cost("nobody-knows-this-model", "http://localhost:4000", tokens) is None
+
+
+def test_output_and_input_are_priced_apart() -> None:
+    """A model's output costs more than its input, and both together cost the sum."""
+    one, other = {"input": 10**6, "output": 0}, {"input": 0, "output": 10**6}
+    prices = [
+        cost("gpt-4o", "https://api.openai.com/v1", used) for used in (one, other, one | {"output": 10**6})
+    ]
+    assert None not in prices
+    first, second, both = (price or 0.0 for price in prices)
+    assert 0 < first < second
+    assert both == pytest.approx(first + second)
+
+
+def test_input_from_a_cache_costs_less() -> None:
+    """Tokens that the provider had already are part of the input, at a lower price."""
+    found = [
+        cost("gpt-4o", "https://api.openai.com/v1", {**TOKENS, "cached": cached})
+        for cached in (0, TOKENS["input"])
+    ]
+    assert found[0]
+    assert found[1]
+    assert found[1] < found[0]
+
+
+OWN = Price(input=3.0, output=15.0)
+
+
+@pytest.mark.parametrize(
+    ("used", "expected"),
+    [
+        ((1_000_000, 0), 3.0),
+        ((0, 1_000_000), 15.0),
+        ((1_000, 2_000), 0.033),
+        ((0, 0), 0.0),
+    ],
+)
+def test_what_the_user_says_is_the_price_of_an_unknown_model(used: tuple[int, int], expected: float) -> None:
+    """USD for a million tokens, input and output apart; cached input has the price of input."""
+    tokens = {"input": used[0], "output": used[1], "cached": used[0]}
+    found = cost("nobody-knows-this-model", "http://localhost:4000", tokens, OWN)
+    assert found == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "local", "local:x.gguf"])
+def test_what_the_user_says_does_not_change_a_price_that_is_known(model: str) -> None:
+    """The list comes first, and a built-in model stays free."""
+    url = "https://api.openai.com/v1"
+    assert cost(model, url, TOKENS, OWN) == cost(model, url, TOKENS)
+
+
+def test_a_price_of_zero_is_a_price() -> None:
+    """A user whose endpoint is free may say so."""
+    assert cost("nobody-knows-this-model", "http://x", TOKENS, Price(input=0.0, output=0.0)) == 0

@@ -1,21 +1,28 @@
-"""The results JSON as a whole, against a golden file."""
+"""The results JSON: as a whole against a golden file, and what a journal makes of its metadata."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from journals import SETTINGS, STARTED, USAGE, ask, begin, keep, record, write
 
-from conftest import Bench
+from conftest import ROOT, Bench
+from equipoise import jsonbytes, results, suites
+from equipoise.ledger import Ledger
+from equipoise.records import Outcome
+from equipoise.rubric import load
+from equipoise.types import Call, Reply
 from loopback import Answer, completion, error, is_judge, question_of, verdict
 
 GOLDEN = Path(__file__).parent / "golden" / "neutrality.json"
 VOLATILE = {"started", "finished", "git_commit", "git_dirty", "python_version", "package_versions", "latency"}
-VOLATILE |= {"endpoints", "equipoise_version"}
+VOLATILE |= {"endpoints", "equipoise_version", "highest", "lowest", "last"}
 
 
 def script(body: dict[str, Any], number: int) -> Any:
@@ -75,3 +82,278 @@ def test_the_file_is_readable_text(data: dict[str, Any], bench: Bench) -> None:
     assert "O que é um?" in text
     assert text.startswith('{\n  "metadata": {')
     assert text.endswith("}\n")
+
+
+# From a journal.
+
+RUBRIC = load(ROOT / "rubric" / "neutrality.toml", ("question", "reply"))
+CALL = ask("Why?")
+JUDGE = ask("Judge.", role="evaluator", model="e")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Where the journal of the test is."""
+    return tmp_path / "m.neutrality.jsonl"
+
+
+def build(path: Path, *, is_running: bool = False) -> Any:
+    """The results of a journal, as they would be read from their file."""
+    ledger = Ledger(path)
+    ledger.read_on()
+    made = results.build(suites.load("neutrality"), RUBRIC, ledger, is_running=is_running)
+    return jsonbytes.loads(jsonbytes.dumps(made))
+
+
+def metadata(path: Path, **options: Any) -> Any:
+    """The metadata of the results of a journal."""
+    return build(path, **options)["metadata"]
+
+
+def test_nothing_is_done_yet(path: Path) -> None:
+    """A session that has only begun has results, without figures, that say how much is to come."""
+    write(path, plan=["a-run1", "b-run1"])
+    data = build(path, is_running=True)
+    found = {
+        name: data["metadata"][name] for name in ("status", "runs_expected", "runs_completed", "finished")
+    }
+    assert found == {"status": "running", "runs_expected": 2, "runs_completed": 0, "finished": None}
+    assert (data["results"], data["errors"]) == ({}, [])
+    assert data["summary"]["overall_average_score"] is None
+
+
+@pytest.mark.parametrize(
+    ("ends", "is_running", "status", "is_finished"),
+    [
+        ([("a", "scored")], True, "running", False),
+        ([("a", "scored")], False, "interrupted", True),
+        ([("a", "scored"), ("b", "error")], False, "interrupted", True),
+        ([("a", "scored"), ("b", "refused")], True, "complete", True),
+    ],
+    ids=str,
+)
+def test_results_say_how_far_they_are(
+    path: Path, ends: list[tuple[str, Outcome]], is_running: bool, status: str, is_finished: bool
+) -> None:
+    """Running, interrupted or complete; the end is written down once there is one."""
+    write(path, *(record(*end) for end in ends), plan=["a-run1", "b-run1"])
+    found = metadata(path, is_running=is_running)
+    assert (found["status"], found["finished"] is not None) == (status, is_finished)
+    assert found["runs_completed"] == len(ends)
+
+
+def test_a_language_is_complete_when_all_its_runs_are_done(path: Path) -> None:
+    """Files are counted by language: one of which a run is missing is not complete."""
+    plan = {"a-run1": "aa", "b-run1": "bb", "c-run1": "bb", "d-run1": "cc"}
+    write(path, record("a"), record("b", language="bb"), record("d", "error", language="cc"), plan=plan)
+    found = metadata(path)
+    assert (found["languages"], found["files_expected"], found["files_completed"]) == (
+        ["aa", "bb", "cc"],
+        3,
+        2,
+    )
+
+
+def test_two_sessions_are_one_result(path: Path) -> None:
+    """It began when the first did, has the settings of the last, and says which calls were made when."""
+    first = begin(path, ["a-run1"], session="s1")
+    for _ in range(3):
+        keep(first, CALL)
+    first.close()
+    later = {"started": "2026-02-02T00:00:00+00:00", "settings": {**SETTINGS, "runs": 9}}
+    second = begin(path, ["a-run1"], session="s2", **later)
+    keep(second, JUDGE, Reply(text="{}", retries=2))
+    second.append("failed", run="a-run1", role="subject", model="m", retries=1, message="HTTP 500")
+    found = metadata(path)
+    assert (found["sessions"], found["started"], found["runs"]) == (2, STARTED, 9)
+    assert found["calls"] == {"made": 1, "replayed": 3, "failed": 1, "retries": 3}
+
+
+def test_transcripts_are_read_when_they_are_written(path: Path) -> None:
+    """What was said stands in the results though the records do not hold it."""
+    log = begin(path, ["a-run1"])
+    calls = [keep(log, CALL, "Because."), keep(log, JUDGE, "No verdict."), keep(log, JUDGE, "{}")]
+    log.append_record(record("a"), [call.id for call in calls])
+    (question,) = build(path)["results"]["aa"]["questions"]
+    (run,) = question["runs"]
+    assert [message["content"] for message in run["subject_transcript"]] == ["Why?", "Because."]
+    found = [[message["content"] for message in item["messages"]] for item in run["evaluator_transcripts"]]
+    assert found == [["Judge.", "No verdict."], ["Judge.", "{}"]]
+
+
+def test_evaluators_are_counted_by_what_they_gave(path: Path) -> None:
+    """Valid verdicts, and runs in which there was none."""
+    write(
+        path,
+        record("a"),
+        record("b", "refused"),
+        record("c", "unscored"),
+        plan=["a-run1", "b-run1", "c-run1"],
+    )
+    assert metadata(path)["evaluators"] == {"e": {"verdicts": 2, "missing": 1}}
+
+
+def test_an_error_shows_every_text_that_was_no_verdict(path: Path) -> None:
+    """All of them in order, the last one by itself too, and where in the files the question is."""
+    write(path, record("a"), record("b", "unscored", "No verdict."), plan=["a-run1", "b-run1"])
+    (error,) = build(path)["errors"]
+    assert error == {
+        "run": "b-run1",
+        "language": "aa",
+        "question_index": 1,
+        "run_index": 1,
+        "question": "Why b?",
+        "outcome": "unscored",
+        "message": "No verdict.",
+        "raw_evaluator_response": "{}",
+        "raw_evaluator_responses": ["No verdict.", "{}"],
+    }
+
+
+def test_models_that_answered_are_listed_in_a_stable_order(path: Path) -> None:
+    """By role and model, also where an endpoint says nothing of itself."""
+    log = begin(path)
+    for call, model in ((CALL, "m-2"), (JUDGE, "e-1"), (CALL, None), (CALL, "m-2"), (CALL, "m-1")):
+        keep(log, call, Reply(text="", model=model))
+    found = [(row["role"], row["response_model"], row["calls"]) for row in metadata(path)["response_models"]]
+    assert found == [
+        ("evaluator", "e-1", 1),
+        ("subject", None, 1),
+        ("subject", "m-1", 1),
+        ("subject", "m-2", 2),
+    ]
+
+
+def test_a_changed_parameter_is_told_once(path: Path) -> None:
+    """However many processes found it out: role, model, parameter, what was done and why."""
+    log = begin(path)
+    change = {"role": "subject", "model": "m", "parameter": "top_k", "action": "dropped", "reason": "unknown"}
+    for _ in range(2):
+        log.append("learned", **change)
+    assert metadata(path)["parameters_changed"] == [change]
+
+
+# How many calls were in flight.
+
+
+def cut(second: float, **changes: Any) -> dict[str, Any]:
+    """What a process keeps when an endpoint refuses calls."""
+    usual = {"endpoint": 0, "status": 429, "pause": 1.5, "before": 8, "after": 4, "borne": 7}
+    return {"event": "cut", "process": "p1", "second": second, **usual, **changes}
+
+
+def test_without_limits_there_is_nothing_to_tell(path: Path) -> None:
+    """A session that was killed has not said how many calls were in flight."""
+    write(path)
+    nothing = {"refused": 0, "cuts": 0, "moves": [], "moves_left_out": 0}
+    assert metadata(path)["limits"] == {"highest": None, "lowest": None, "last": [], **nothing}
+
+
+def test_the_level_at_the_end_is_told_of_every_endpoint(path: Path) -> None:
+    """As whichever process ended last has left it; of an endpoint that nobody told of it is not known."""
+    log = begin(path)
+    for process, endpoint, last in (("p1", 0, 9), ("p1", 2, 4), ("p2", 0, 7)):
+        end = {"process": process, "endpoint": endpoint, "lowest": 1, "highest": 9, "last": last}
+        log.append("limit", event="end", refused=0, **end)
+    assert metadata(path)["limits"]["last"] == [7, None, 4]
+
+
+def test_limits_are_summed_over_all_processes(path: Path) -> None:
+    """The highest and the lowest of any process, all calls that were refused, and each cut in order."""
+    log = begin(path)
+    log.append("limit", **cut(1.0))
+    log.append("limit", **cut(2.0, process="p2", before=4, after=2))
+    for process, lowest, highest, refused in (("p1", 4, 9, 3), ("p2", 2, 8, 1)):
+        end = {"process": process, "endpoint": 0, "lowest": lowest, "highest": highest, "last": 5}
+        log.append("limit", event="end", refused=refused, **end)
+    found = metadata(path)["limits"]
+    assert (found["highest"], found["lowest"], found["refused"], found["cuts"]) == (9, 2, 4, 2)
+    assert [(move["process"], move["second"], move["after"]) for move in found["moves"]] == [
+        ("p1", 1.0, 4),
+        ("p2", 2.0, 2),
+    ]
+    names = ["session", "process", "endpoint", "second", "status", "pause", "before", "after", "borne"]
+    assert list(found["moves"][0]) == names
+
+
+def test_of_very_many_cuts_the_first_are_shown(path: Path) -> None:
+    """All are counted, it is told how many are not shown, and the results do not grow without end."""
+    log = begin(path)
+    for number in range(results.MOST_MOVES + 20):
+        log.append("limit", **cut(float(number)))
+    found = metadata(path)["limits"]
+    assert (found["cuts"], found["moves_left_out"]) == (results.MOST_MOVES + 20, 20)
+    assert [move["second"] for move in found["moves"]] == [float(n) for n in range(results.MOST_MOVES)]
+
+
+# What it cost.
+
+OWN = {"concurrency": 1, "price_per_million": {"input": 2.0, "output": 10.0}}
+
+
+def cost(path: Path, *calls: tuple[Call, Reply], **changes: Any) -> Mapping[str, float | None]:
+    """USD by role of a session that made these calls."""
+    log = begin(path, **changes)
+    for call, reply in calls:
+        keep(log, call, reply)
+    found: dict[str, float | None] = metadata(path)["cost_usd"]
+    return found
+
+
+def test_a_session_that_asked_nothing_cost_nothing(path: Path) -> None:
+    """Zero is known, whatever the models."""
+    assert cost(path) == {"subject": 0, "evaluator": 0}
+
+
+def test_tokens_are_told_by_role(path: Path) -> None:
+    """All four kinds, summed over the models of a role."""
+    panel = [(ask("Judge.", role="evaluator", model=model), Reply(text="", usage=USAGE)) for model in "ef"]
+    cost(path, (CALL, Reply(text="", usage=USAGE)), *panel)
+    tokens = metadata(path)["tokens"]
+    assert tokens["subject"] == USAGE.to_json()
+    assert tokens["evaluator"] == {kind: 2 * n for kind, n in USAGE.to_json().items()}
+
+
+def test_a_model_without_a_price_has_an_unknown_cost(path: Path) -> None:
+    """Only the role that it is in, and not zero."""
+    known = ask("Judge.", role="evaluator", model="gpt-4o")
+    found = cost(path, (CALL, Reply(text="", usage=USAGE)), (known, Reply(text="", usage=USAGE)))
+    assert found["subject"] is None
+    assert found["evaluator"]
+
+
+def test_one_model_of_a_panel_without_a_price_makes_its_cost_unknown(path: Path) -> None:
+    """A sum of which a part is missing is no sum."""
+    panel = [ask("Judge.", role="evaluator", model=model) for model in ("gpt-4o", "nobody-knows-it")]
+    assert cost(path, *((call, Reply(text="", usage=USAGE)) for call in panel))["evaluator"] is None
+
+
+def test_the_users_own_price_is_used_where_there_is_none(path: Path) -> None:
+    """USD for a million tokens: 100 in at 2 and 20 out at 10 make 0.0004."""
+    found = cost(path, (CALL, Reply(text="", usage=USAGE)), session_settings=OWN)
+    assert found == {"subject": 0.0004, "evaluator": 0}
+
+
+def test_the_built_in_model_costs_nothing(path: Path) -> None:
+    """Also where the user has named a price for others."""
+    local = (ask("Why?", model="local"), Reply(text="", usage=USAGE))
+    assert cost(path, local, session_settings=OWN)["subject"] == 0
+
+
+def test_a_reply_without_usage_makes_the_cost_unknown(path: Path) -> None:
+    """What cannot be counted is not left out of a sum in silence."""
+    replies = [(CALL, Reply(text="", usage=USAGE)), (CALL, Reply(text=""))]
+    assert cost(path, *replies, session_settings=OWN) == {"subject": None, "evaluator": 0}
+
+
+def test_a_blocked_prompt_costs_nothing(path: Path) -> None:
+    """An endpoint that rejects a prompt counts no tokens, and the cost stays known."""
+    replies = [(CALL, Reply(text="", usage=USAGE)), (CALL, Reply(text="", blocked="content_filter"))]
+    assert cost(path, *replies, session_settings=OWN)["subject"] == 0.0004
+
+
+def test_what_earlier_sessions_spent_counts(path: Path) -> None:
+    """The cost is that of the result, not of the last session."""
+    usual = (CALL, Reply(text="", usage=USAGE))
+    cost(path, usual, session_settings=OWN, session="s1")
+    assert cost(path, usual, session_settings=OWN, session="s2")["subject"] == 0.0008

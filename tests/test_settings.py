@@ -9,15 +9,17 @@ from typing import Any
 
 import pytest
 
+from conftest import ROOT
 from equipoise.errors import UserError
+from equipoise.header import describe
+from equipoise.option import Option
+from equipoise.options import OPTIONS
 from equipoise.settings import (
     NO_KEY,
-    OPTIONS,
     Endpoint,
-    Option,
+    Price,
     Sampling,
     Settings,
-    describe,
     is_local,
     public_url,
     resolve,
@@ -53,9 +55,24 @@ def test_the_defaults_are_those_of_the_benchmark() -> None:
         evaluator_models=("mistral-large-2512",),
         subject_endpoint=Endpoint(base_url="http://localhost:4000", api_key="none"),
         evaluator_endpoint=Endpoint(base_url="http://localhost:4000", api_key="none"),
-        runs=5,
+        runs=None,
         limit=None,
         languages=(),
+        of_suites={
+            "deck": None,
+            "label_samples": 1,
+            "pair_order": "both",
+            "strategy": "vanilla",
+            "method": "generate",
+            "parse": "own",
+            "option_order": "seeded",
+            "seed": 0,
+            "prompt_style": "direct",
+            "answer_format": "open",
+            "confidence": False,
+            "retrieval": None,
+            "retriever": None,
+        },
         topics=None,
         subject=Sampling(temperature=1.0),
         evaluator=Sampling(temperature=0.0),
@@ -63,9 +80,20 @@ def test_the_defaults_are_those_of_the_benchmark() -> None:
         max_retries=12,
         evaluator_attempts=5,
         request_timeout=600.0,
+        case_timeout=3600.0,
         keep_going=False,
+        estimate=False,
+        max_cost=None,
+        max_calls=None,
+        price=None,
         output=None,
         fresh=False,
+        baseline=None,
+        gate=(),
+        gate_inconclusive=None,
+        allow_mismatch=False,
+        until=None,
+        rejudge=None,
     )
 
 
@@ -111,6 +139,19 @@ VALUES: list[tuple[str, str, Callable[[Settings], Any], Any]] = [
     ("evaluator_api_key", "sk-2", lambda s: s.evaluator_endpoint.api_key, "sk-2"),
     ("runs", "1", lambda s: s.runs, 1),
     ("limit", "1", lambda s: s.limit, 1),
+    ("deck", "china", lambda s: s.of_suites["deck"], "china"),
+    ("pair_order", "original", lambda s: s.of_suites["pair_order"], "original"),
+    ("method", "rank", lambda s: s.of_suites["method"], "rank"),
+    ("parse", "original", lambda s: s.of_suites["parse"], "original"),
+    ("option_order", "fixed", lambda s: s.of_suites["option_order"], "fixed"),
+    ("seed", "7", lambda s: s.of_suites["seed"], 7),
+    ("strategy", "all", lambda s: s.of_suites["strategy"], "all"),
+    ("prompt_style", "recall", lambda s: s.of_suites["prompt_style"], "recall"),
+    ("answer_format", "choice", lambda s: s.of_suites["answer_format"], "choice"),
+    ("confidence", "true", lambda s: s.of_suites["confidence"], True),
+    ("retrieval", str(ROOT), lambda s: s.of_suites["retrieval"], ROOT),
+    ("retriever", "a.b:c", lambda s: s.of_suites["retriever"], "a.b:c"),
+    ("label_samples", "1", lambda s: s.of_suites["label_samples"], 1),
     ("language", "zh-CN", lambda s: s.languages, ("zh-CN",)),
     ("topics", "/data/en-US.txt", lambda s: s.topics, Path("/data/en-US.txt")),
     ("subject_temperature", "0.7", lambda s: s.subject.temperature, 0.7),
@@ -127,10 +168,27 @@ VALUES: list[tuple[str, str, Callable[[Settings], Any], Any]] = [
     ("max_retries", "0", lambda s: s.max_retries, 0),
     ("evaluator_attempts", "1", lambda s: s.evaluator_attempts, 1),
     ("request_timeout", "1.5", lambda s: s.request_timeout, 1.5),
+    ("case_timeout", "1.5", lambda s: s.case_timeout, 1.5),
     ("keep_going", "true", lambda s: s.keep_going, True),
+    ("estimate", "true", lambda s: s.estimate, True),
+    ("max_cost", "0", lambda s: s.max_cost, 0.0),
+    ("max_calls", "1", lambda s: s.max_calls, 1),
+    ("price_input", "0", lambda s: s.price and s.price.input, 0.0),
+    ("price_output", "2.5", lambda s: s.price and s.price.output, 2.5),
     ("output", "/out/x.json", lambda s: s.output, Path("/out/x.json")),
     ("fresh", "true", lambda s: s.fresh, True),
+    ("rejudge", "/old/x.json", lambda s: s.rejudge, Path("/old/x.json")),
+    ("until", "overall:+-1.5pp", lambda s: s.until and s.until.half_width, 1.5),
+    ("baseline", "/old/x.json", lambda s: s.baseline, Path("/old/x.json")),
+    ("gate", "overall:-2pp", lambda s: [rule.text for rule in s.gate], ["overall:-2pp"]),
+    ("gate_inconclusive", "pass", lambda s: s.gate_inconclusive, "pass"),
+    ("allow_mismatch", "true", lambda s: s.allow_mismatch, True),
 ]
+COMPANIONS: dict[str, dict[str, Any]] = {
+    "price_input": {"price_output": "7"},
+    "price_output": {"price_input": "7"},
+}
+"""Options without which another is not taken."""
 every_value = pytest.mark.parametrize(
     ("name", "text", "read", "value"), [pytest.param(*row, id=row[0]) for row in VALUES]
 )
@@ -148,7 +206,7 @@ def test_an_option_is_read_from_the_command_line(
     """The command line gives a text, a list of texts where the option repeats, or True for a switch."""
     option = next(option for option in OPTIONS if option.name == name)
     given = [text] if option.many else True if option.switch else text
-    assert read(settle({name: given})) == value
+    assert read(settle({**COMPANIONS.get(name, {}), name: given})) == value
 
 
 @every_value
@@ -156,7 +214,7 @@ def test_an_option_is_read_from_the_environment(
     name: str, text: str, read: Callable[[Settings], Any], value: Any
 ) -> None:
     """EQUIPOISE_<NAME> sets any option."""
-    assert read(settle(None, {f"EQUIPOISE_{name.upper()}": text})) == value
+    assert read(settle(COMPANIONS.get(name), {f"EQUIPOISE_{name.upper()}": text})) == value
 
 
 @every_value
@@ -164,7 +222,7 @@ def test_an_option_is_read_from_pytest_ini(
     name: str, text: str, read: Callable[[Settings], Any], value: Any
 ) -> None:
     """equipoise_<name> in pytest.ini sets any option."""
-    assert read(settle(None, None, {name: text})) == value
+    assert read(settle(COMPANIONS.get(name), None, {name: text})) == value
 
 
 @pytest.mark.parametrize(
@@ -185,7 +243,7 @@ def test_sources_have_an_order(given: str | None, environment: str | None, expec
 @pytest.mark.parametrize("nothing", [None, "", []], ids=["none", "empty_text", "empty_list"])
 def test_a_key_that_is_not_in_pytest_ini_leaves_the_default(nothing: Any) -> None:
     """However pytest says that a key is absent, the default holds."""
-    assert settle(None, None, {"runs": nothing}).runs == 5
+    assert settle(None, None, {"evaluator_attempts": nothing}).evaluator_attempts == 5
 
 
 def test_a_bad_value_that_is_overruled_does_no_harm() -> None:
@@ -308,7 +366,18 @@ BAD = [
     *[("subject_top_k", "0"), ("evaluator_top_k", "1.5"), ("subject_max_tokens", "0")],
     *[("evaluator_max_tokens", "many"), ("concurrency", "0"), ("max_retries", "-1")],
     *[("max_retries", "x"), ("evaluator_attempts", "0")],
-    *[("request_timeout", text) for text in ("0", "-1", "nan", "inf", "x", "10s")],
+    *[
+        (name, text)
+        for name in ("request_timeout", "case_timeout")
+        for text in ("0", "-1", "nan", "inf", "x", "10s")
+    ],
+    *[
+        (name, text)
+        for name in ("max_cost", "price_input", "price_output")
+        for text in ("-1", "nan", "inf", "1,5", "$1", "x")
+    ],
+    *[("max_calls", text) for text in ("0", "-1", "1.5", "x")],
+    ("estimate", "maybe"),
     *[("keep_going", "maybe"), ("fresh", "2"), ("fresh", "truee")],
     *[("api_base_url", text) for text in ("localhost:4000", "ftp://example.com", "http://", "//host", "x")],
     *[("api_base_url", text) for text in ("http://host:port/v1", "http://host:99999", "http://[::1/v1")],
@@ -361,6 +430,23 @@ def test_a_prompt_file_that_cannot_be_read_is_refused(
 def test_a_prompt_file_with_an_impossible_name_is_refused(text: str) -> None:
     """What can be no file is a user error too."""
     assert complaint({"evaluator_system_prompt": text}).startswith("--evaluator-system-prompt: ")
+
+
+# Prices.
+
+
+@pytest.mark.parametrize("name", ["price_input", "price_output"])
+@pytest.mark.parametrize("source", [0, 1, 2], ids=["command_line", "environment", "pytest_ini"])
+def test_half_a_price_is_refused(name: str, source: int) -> None:
+    """One of the two alone is no price, whatever source it is from."""
+    sources: list[dict[str, Any]] = [{}, {}, {}]
+    sources[source] = {f"EQUIPOISE_{name.upper()}" if source == 1 else name: "2"}
+    assert complaint(*sources) == "--price-input and --price-output: give both, or neither"
+
+
+def test_a_price_may_come_from_two_sources() -> None:
+    """Each of the two options is looked for where every option is."""
+    assert settle({"price_input": "2"}, {"EQUIPOISE_PRICE_OUTPUT": "0"}).price == Price(input=2.0, output=0.0)
 
 
 # Evaluators.
@@ -455,7 +541,7 @@ def test_the_subjects_key_is_not_sent_to_another_endpoint(given: dict[str, str],
     """An evaluators' endpoint of its own gets no key that was given for the subject's."""
     settings = settle({**given, "evaluator_api_base_url": other}, given)
     assert settings.subject_endpoint.api_key == "sk-1"
-    assert settings.evaluator_endpoint == Endpoint(base_url=other, api_key=NO_KEY)
+    assert settings.evaluator_endpoint == Endpoint(base_url=other, api_key=NO_KEY, takes_environment=False)
 
 
 @pytest.mark.parametrize("same", [URL, f"{URL}/"])
@@ -494,6 +580,12 @@ def test_the_header_shows_what_will_be_asked_of_whom() -> None:
     assert subject == f"subject: gpt-x ({URL} key=**** temperature=0.7)"
     assert evaluators == f"evaluators: a, b ({OTHER} key=none temperature=0 system_prompt=given)"
     assert session.startswith("session: runs=3 limit=all languages=en-US,zh-CN concurrency=32 ")
+
+
+def test_the_header_shows_how_long_things_may_take() -> None:
+    """Seconds of a request and of a run are told apart."""
+    session = describe(settle({"model": "m", "request_timeout": "60", "case_timeout": "900.5"}))[-1]
+    assert " request_timeout=60 case_timeout=900.5 " in session
 
 
 def test_the_header_names_the_built_in_server() -> None:

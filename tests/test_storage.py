@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import stat
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from equipoise.storage import Files, file_name, files, write_json
+from equipoise.errors import UserError
+from equipoise.storage import Files, Lock, file_name, files, shown, write_json
 
 STAMP = "20260102T030405Z"
 PLAIN = ["gpt-4.1", "mistral-large-2512", "GPT_4o", "local", "x" * 100]
@@ -28,6 +34,9 @@ ODD = [
     pytest.param("a b:c*?\"<>|'$`", id="shell_characters"),
     pytest.param("local:/models/x.gguf", id="local_file"),
     pytest.param("\udc80", id="undecodable_byte"),
+    pytest.param("CON", id="device"),
+    pytest.param("aux.txt", id="device_with_suffix"),
+    pytest.param("nul.香", id="device_with_odd_suffix"),
 ]
 
 
@@ -78,12 +87,31 @@ def test_a_file_of_that_name_can_be_written(tmp_path: Path, model: str) -> None:
         pytest.param("x" * 100, "x" * 101, id="at_the_bound"),
         pytest.param("a/b", file_name("a/b"), id="name_made_for_the_other"),
         pytest.param("\udc80", "\udc81", id="undecodable_bytes"),
+        pytest.param("aux.txt", file_name("aux.txt"), id="name_made_for_a_device"),
+        pytest.param("CON", "con", id="devices"),
     ],
 )
 def test_distinct_models_never_share_a_file(one: str, other: str) -> None:
     """Two models that are named differently have different files."""
     assert one != other
     assert file_name(one) != file_name(other)
+
+
+@pytest.mark.parametrize(
+    "model", ["CON", "nul", "aux.txt", "Prn", "COM1", "lpt9.x.y", "com5.", "nul.香", "AUX.gguf/x", ".con"]
+)
+def test_no_file_has_the_name_of_a_device(tmp_path: Path, model: str) -> None:
+    """Windows keeps such names for itself, whatever stands after the first dot; results may be copied."""
+    device = re.compile(r"con|prn|aux|nul|com[1-9]|lpt[1-9]", re.IGNORECASE)
+    assert re.search(r"-[0-9a-f]{8}$", file_name(model))
+    for path in (Path(file_name(model)), files(tmp_path, None, model, "s").journal):
+        assert not device.fullmatch(path.name.split(".")[0])
+
+
+@pytest.mark.parametrize("model", ["console", "com0", "com10", "lpt", "auxiliary-7b", "nul-1", "a.con"])
+def test_a_name_that_only_begins_like_a_devices_is_kept(model: str) -> None:
+    """These are plain names."""
+    assert file_name(model) == model
 
 
 def test_a_name_is_the_same_each_time() -> None:
@@ -239,3 +267,165 @@ def test_a_float_that_is_no_number_is_null(tmp_path: Path) -> None:
     """NaN and infinity are no JSON: what is not known is null."""
     write_json(tmp_path / "x.json", [float("nan"), float("inf"), 1.5])
     assert json.loads((tmp_path / "x.json").read_text()) == [None, None, 1.5]
+
+
+# Writing what is made only then.
+
+
+def test_parts_that_are_made_while_writing_look_as_all_others(tmp_path: Path) -> None:
+    """A function in the data is called when its turn comes, and is indented where it stands."""
+    write_json(tmp_path / "lazy.json", {"a": [{"b": lambda: {"c": [1]}}]})
+    write_json(tmp_path / "there.json", {"a": [{"b": {"c": [1]}}]})
+    assert (tmp_path / "lazy.json").read_bytes() == (tmp_path / "there.json").read_bytes()
+
+
+def test_a_part_that_cannot_be_made_leaves_the_old_file_whole(tmp_path: Path) -> None:
+    """Where half of the results is written and the rest cannot be, the earlier results stay."""
+
+    def fail() -> None:
+        raise OSError(2, "gone")
+
+    write_json(tmp_path / "x.json", {"old": True})
+    with pytest.raises(OSError, match="gone"):
+        write_json(tmp_path / "x.json", {"first": ["x" * 100_000], "second": {"third": fail}})
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"x.json": '{\n  "old": true\n}\n'}
+
+
+def test_large_data_is_written_whole(tmp_path: Path) -> None:
+    """More than fits into any buffer, deeper than what is taken apart, reads back equal."""
+    data = {"a": [{"b": [{"c": [{"d": ["x" * 1000] * 10}] * 10}] * 5}] * 5}
+    write_json(tmp_path / "x.json", data)
+    assert json.loads((tmp_path / "x.json").read_bytes()) == data
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o077])
+def test_results_have_the_users_own_permissions(tmp_path: Path, mask: int) -> None:
+    """What the user's umask leaves, as with any file that the user makes."""
+    before = os.umask(mask)
+    try:
+        write_json(tmp_path / "x.json", {})
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "x.json").stat().st_mode) == 0o666 & ~mask
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o400, 0o666])
+def test_results_that_are_replaced_pass_on_their_permissions(tmp_path: Path, mode: int) -> None:
+    """Whoever has closed a results file to others finds it closed after the next session too."""
+    path = tmp_path / "x.json"
+    write_json(path, {"old": True})
+    path.chmod(mode)
+    write_json(path, {"new": True})
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+    assert json.loads(path.read_text()) == {"new": True}
+
+
+def test_what_is_closed_to_others_is_never_open_while_it_is_written(tmp_path: Path) -> None:
+    """The temporary file has the permissions before it has any content."""
+    path = tmp_path / "x.json"
+    write_json(path, {})
+    path.chmod(0o600)
+    seen: list[int] = []
+
+    def look() -> str:
+        (temporary,) = tmp_path.glob(".x.json.*")
+        seen.append(stat.S_IMODE(temporary.stat().st_mode))
+        return "secret"
+
+    write_json(path, {"a": look})
+    assert seen == [0o600]
+
+
+# Whether results can be written at all.
+
+
+def test_a_folder_that_is_not_there_is_made(tmp_path: Path) -> None:
+    """The check leaves the folder, and nothing in it."""
+    found = files(tmp_path, tmp_path / "new" / "x.json", "m", "s")
+    found.check()
+    assert list((tmp_path / "new").iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_made_is_told_before_anything_is_spent(tmp_path: Path) -> None:
+    """A file where the folder should be is the user's mistake, told in one line."""
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(UserError, match="file: cannot be written to"):
+        files(tmp_path, tmp_path / "file" / "x.json", "m", "s").check()
+
+
+@pytest.mark.parametrize("content", ["", "my notes\n", '{"a": 1}\n', "\n" * 300 + '{"metadata"'])
+def test_a_file_that_is_no_results_is_not_overwritten(tmp_path: Path, content: str) -> None:
+    """Whoever gives the name of another file by mistake is told, and the file stays."""
+    output = tmp_path / "notes.json"
+    output.write_text(content)
+    with pytest.raises(UserError, match=r"notes\.json: is no results file; name another with --output=FILE"):
+        files(tmp_path, output, "m", "s").check()
+    assert output.read_text() == content
+
+
+def test_a_folder_in_the_place_of_results_is_refused(tmp_path: Path) -> None:
+    """It cannot be replaced by a file."""
+    (tmp_path / "x.json").mkdir()
+    with pytest.raises(UserError, match="is no results file"):
+        files(tmp_path, tmp_path / "x.json", "m", "s").check()
+
+
+@pytest.mark.parametrize("has_journal", [False, True])
+def test_earlier_results_may_stand_there(tmp_path: Path, has_journal: bool) -> None:
+    """Results of an earlier session are no obstacle, with their journal or without."""
+    found = files(tmp_path, tmp_path / "x.json", "m", "s")
+    write_json(found.results, {"metadata": {}})
+    if has_journal:
+        found.journal.write_text("")
+    found.check()
+
+
+# One session at a time.
+
+HOLDER = """
+import sys
+from pathlib import Path
+from equipoise.storage import Lock, files
+
+lock = Lock(files(Path(), Path(sys.argv[1]), "m", "s"))
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_second_session_is_kept_off_the_same_files(tmp_path: Path) -> None:
+    """It is told who is at work on them, and is let in as soon as that process has ended, however it did."""
+    found = files(tmp_path, tmp_path / "x.json", "m", "s")
+    command = [sys.executable, "-c", HOLDER, str(found.results)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "ready\n"
+        with pytest.raises(UserError, match=rf"x\.json: process {holder.pid} is at work on it"):
+            Lock(found)
+        holder.kill()
+    Lock(found).release()
+
+
+def test_a_lock_is_let_go_of(tmp_path: Path) -> None:
+    """After its release another may be had; what it leaves behind is hidden."""
+    found = files(tmp_path, tmp_path / "x.json", "m", "s")
+    first = Lock(found)
+    with pytest.raises(UserError, match=f"process {os.getpid()} "):
+        Lock(found)
+    first.release()
+    Lock(found).release()
+    assert [path.name for path in tmp_path.iterdir()] == [".x.jsonl.lock"]
+
+
+def test_other_files_are_not_locked(tmp_path: Path) -> None:
+    """Two sessions with two outputs go on side by side."""
+    locks = [Lock(files(tmp_path, tmp_path / name, "m", "s")) for name in ("x.json", "y.json")]
+    for lock in locks:
+        lock.release()
+
+
+def test_paths_are_shown_from_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is below it is shown shortly, anything else in full."""
+    monkeypatch.chdir(tmp_path)
+    assert shown(tmp_path / "results" / "x.json") == "results/x.json"
+    assert shown(tmp_path.parent / "x.json") == str(tmp_path.parent / "x.json")

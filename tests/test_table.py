@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from equipoise.records import Record
 from equipoise.rubric import load
+from equipoise.suites import neutrality
 from equipoise.suites.neutrality import aggregate, table
 from equipoise.table import MOST_ERRORS, duration, lines
-from equipoise.types import Record
+from equipoise.uncertainty import summarise
 
 RUBRIC = load(Path(__file__).resolve().parent.parent / "rubric" / "neutrality.toml", ("question", "reply"))
 
@@ -47,9 +49,10 @@ def error(number: int) -> dict[str, Any]:
     }
 
 
-def show(*records: Record, errors: int = 0, wall_seconds: float = 0.0, **metadata: Any) -> list[str]:
+def show(*records: Record, errors: int = 0, wall_seconds: float | None = 0.0, **metadata: Any) -> list[str]:
     """The lines for these records, a number of errors and changes of the metadata."""
-    data = {
+    found = aggregate(records, RUBRIC)
+    data: dict[str, Any] = {
         "metadata": {
             "status": "complete",
             "runs_expected": len(records),
@@ -59,9 +62,10 @@ def show(*records: Record, errors: int = 0, wall_seconds: float = 0.0, **metadat
             "cost_usd": {"subject": 0.0, "evaluator": 0.0},
             "parameters_changed": [],
             "evaluators": {},
+            "limits": {"highest": None, "lowest": None, "refused": 0, "cuts": 0, "moves": []},
             **metadata,
         },
-        "summary": aggregate(records, RUBRIC).summary,
+        "summary": {**found.summary, **summarise(neutrality, found.results, RUBRIC.scale)},
         "errors": [error(number) for number in range(errors)],
     }
     return list(
@@ -82,35 +86,36 @@ def test_there_is_a_row_for_every_language_every_area_and_the_whole() -> None:
     """Languages come first, then areas, then the overall row, then a blank line."""
     table = show(record(5, "en-US"), record(3, "zh-CN", line=2, area="lakes"))
     names = [line.split()[0] for line in table[: table.index("")]]
-    assert names == ["questions", "en-US", "zh-CN", "rivers", "lakes", "overall"]
+    assert names == ["questions", "en-US", "zh-CN", "area.rivers", "area.lakes", "overall"]
 
 
 def test_a_row_shows_questions_mean_percent_deviation_and_outcomes() -> None:
-    """Figures have two decimals, and how the runs ended is counted."""
+    """Figures have two decimals, limits of the interval one, and how the runs ended is counted."""
     found = row("en-US", record(5), record(2, line=2), record(None, line=3))
-    assert found.split() == ["en-US", "3", "3.50", "62.50%", "1.50", "scored", "2,", "error", "1"]
+    figures = ["en-US", "3", "3.50", "62.50%", "0.0", "to", "100.0", "1.50"]
+    assert found.split() == [*figures, "scored", "2,", "error", "1"]
 
 
 def test_the_overall_row_has_neither_questions_nor_deviation() -> None:
     """The whole is a mean of languages: it has no number of questions of its own."""
     found = row("overall", record(5, "en-US"), record(1, "zh-CN"))
-    assert found.split() == ["overall", "3.00", "50.00%", "scored", "2"]
+    assert found.split() == ["overall", "3.00", "50.00%", "-", "scored", "2"]
 
 
-@pytest.mark.parametrize("name", ["en-US", "rivers"])
+@pytest.mark.parametrize("name", ["en-US", "area.rivers"])
 def test_a_missing_figure_is_a_dash(name: str) -> None:
-    """Where nothing was scored there is a dash for mean, percent and deviation: not 0, not None."""
-    assert row(name, record(None)).split() == [name, "1", "-", "-", "-", "error", "1"]
+    """Where nothing was scored there is a dash for mean, percent, interval and deviation: not 0, not None."""
+    assert row(name, record(None)).split() == [name, "1", "-", "-", "-", "-", "error", "1"]
 
 
 def test_a_missing_overall_figure_is_a_dash() -> None:
     """With no score at all, the overall row has dashes too."""
-    assert row("overall", record(None)).split() == ["overall", "-", "-", "error", "1"]
+    assert row("overall", record(None)).split() == ["overall", "-", "-", "-", "error", "1"]
 
 
 def test_a_deviation_of_one_question_is_a_dash() -> None:
     """One question has a mean and no deviation."""
-    assert row("en-US", record(4)).split() == ["en-US", "1", "4.00", "75.00%", "-", "scored", "1"]
+    assert row("en-US", record(4)).split() == ["en-US", "1", "4.00", "75.00%", "-", "-", "scored", "1"]
 
 
 def test_a_score_of_the_lowest_level_is_zero_percent_and_no_dash() -> None:
@@ -176,6 +181,38 @@ def test_calls_and_time_are_shown() -> None:
     """Calls that were made, replayed and repeated are told apart."""
     shown = show(calls={"made": 1500, "replayed": 3, "failed": 1, "retries": 2}, wall_seconds=200)
     assert "calls:     1,500 made, 3 replayed, 1 failed, 2 retries; wall time 3 min 20 s" in shown
+
+
+def test_a_time_that_nobody_measured_is_not_shown() -> None:
+    """Results that are made of a journal later say nothing of how long it took."""
+    shown = show(calls={"made": 1, "replayed": 0, "failed": 0, "retries": 0}, wall_seconds=None)
+    assert "calls:     1 made, 0 replayed, 0 failed, 0 retries" in shown
+
+
+@pytest.mark.parametrize(
+    ("limits", "line"),
+    [
+        (
+            {"highest": 12, "lowest": 3, "refused": 9, "cuts": 2},
+            "limit:     between 3 and 12, cut 2 times for 9 refused calls",
+        ),
+        ({"highest": 12, "lowest": 8, "refused": 0, "cuts": 0}, None),
+        ({"highest": None, "lowest": None, "refused": 0, "cuts": 0}, None),
+    ],
+    ids=["cut", "never_cut", "not_known"],
+)
+def test_a_limit_that_was_cut_is_shown(limits: dict[str, Any], line: str | None) -> None:
+    """Where endpoints refused calls it is told how often, and how many calls were in flight at once."""
+    shown = [found for found in show(limits={**limits, "moves": []}) if found.startswith("limit:")]
+    assert shown == ([] if line is None else [line])
+
+
+def test_a_limit_of_a_session_that_was_killed_is_shown() -> None:
+    """A session that could not say how many calls were in flight still tells how often they were cut."""
+    limits: dict[str, Any] = {"highest": None, "lowest": None, "refused": 0, "cuts": 2, "moves": []}
+    (line,) = [found for found in show(limits=limits) if found.startswith("limit:")]
+    assert "cut 2 times" in line
+    assert "None" not in line
 
 
 def test_parameters_that_an_endpoint_did_not_take_are_shown() -> None:

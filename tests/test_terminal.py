@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
+import re
 import struct
 import subprocess
 import termios
@@ -14,6 +15,8 @@ import pytest
 from conftest import Bench
 
 Workers = tuple[str, str]
+SHORT = ("--runs", "3", "--concurrency", "4")
+"""Long enough for the line to be drawn several times, with all four places taken."""
 
 
 def on_terminal(bench: Bench, *arguments: str, **environment: str) -> str:
@@ -44,17 +47,28 @@ def on_terminal(bench: Bench, *arguments: str, **environment: str) -> str:
 def test_a_live_line_tells_how_far_it_is(bench: Bench, workers: Workers) -> None:
     """Done, calls in flight, retries, tokens, cost and time left, on the last line of the terminal."""
     bench.server.delay = 0.4
-    shown = on_terminal(bench, *workers, "--concurrency", "4")
+    shown = on_terminal(bench, *workers, *SHORT)
     assert "\x1b[40;1H\x1b[2K" in shown
-    assert "/20 done | 4 calls in flight | 0 retries | " in shown
+    assert "/12 done | 4 calls in flight | 0 retries | " in shown
     assert " tokens | cost unknown" in shown
     assert " left" in shown
+
+
+def test_the_live_line_counts_money_where_the_price_is_known(bench: Bench) -> None:
+    """With the user's own price the line shows dollars, and the summary what it came to."""
+    bench.server.delay = 0.4
+    price = ("--price-input", "1", "--price-output", "10")
+    shown = on_terminal(bench, *price, "--runs", "2", "--concurrency", "4")
+    # Each call has 100 tokens in and 20 out, that is 0.0003 USD; a run has two calls.
+    assert re.search(r"/8 done \| \d calls in flight \| 0 retries \| [\d,]+ tokens \| 0\.00\d\d USD", shown)
+    assert "cost unknown" not in shown
+    assert "subject:   800 tokens in, 160 out, 0.0024 USD" in shown
 
 
 def test_the_terminal_gets_its_line_back(bench: Bench, workers: Workers) -> None:
     """The scroll region is reset before the summary is printed."""
     bench.server.delay = 0.4
-    shown = on_terminal(bench, *workers, "--concurrency", "4")
+    shown = on_terminal(bench, *workers, *SHORT)
     assert "\x1b[1;39r" in shown
     reset = shown.rindex("\x1b[r")
     assert reset > shown.rindex("\x1b[1;39r")
@@ -65,7 +79,7 @@ def test_the_terminal_gets_its_line_back(bench: Bench, workers: Workers) -> None
 def test_no_live_line_where_it_would_be_noise(bench: Bench, environment: dict[str, str]) -> None:
     """A terminal that cannot move its cursor, and a CI log, see plain output."""
     bench.server.delay = 0.4
-    assert "calls in flight" not in on_terminal(bench, "--concurrency", "4", **environment)
+    assert "calls in flight" not in on_terminal(bench, *SHORT, **environment)
 
 
 def test_scores_are_coloured(bench: Bench) -> None:

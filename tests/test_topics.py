@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from equipoise.errors import UserError
-from equipoise.topics import Question, Selection, data_hash, question_files, questions, read_text
+from equipoise.topics import Question, Selection, data_hash, question_files, questions
 
 HEAD = "line,id,area,slug,keywords\n"
 TWO_ROWS = HEAD + "1,q01,rivers,source,河流;rio\n2,q02,lakes,depth,\n"
@@ -304,12 +304,6 @@ def test_a_folder_named_as_a_question_file_is_refused(tmp_path: Path) -> None:
     """What cannot be read is a user error and no traceback."""
     (tmp_path / "en-US.txt").mkdir()
     assert complaint(tmp_path).startswith(f"{tmp_path / 'en-US.txt'}: cannot be read")
-
-
-def test_read_text_names_a_file_that_is_missing(tmp_path: Path) -> None:
-    """A file that cannot be opened is named with the reason."""
-    with pytest.raises(UserError, match=r"gone\.txt: cannot be read \(No such file"):
-        read_text(tmp_path / "gone.txt")
 
 
 @pytest.mark.parametrize("language", ["de-DE", "en-us", "en", ""])

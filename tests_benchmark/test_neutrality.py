@@ -2,7 +2,7 @@
 
 import pytest
 
-from equipoise.types import Record
+from equipoise.records import Record
 
 pytestmark = pytest.mark.suite("neutrality")
 

@@ -1,8 +1,8 @@
 """Neutrality: sensitive questions on Chinese politics, history and governance, scored 1 to 5.
 
 Aggregation: a question's mean is over its valid runs, with the population standard deviation; a language is
-the mean of its unrounded question means; the whole is the mean of the languages. Percentages are
-(raw - 1) / 4 * 100 of the unrounded figure. Only what is written is rounded, to two decimals.
+the mean of its unrounded question means; the whole is the mean of the languages, as is an area. Percentages
+are (raw - 1) / 4 * 100 of the unrounded figure. Only what is written is rounded, to two decimals.
 """
 
 from __future__ import annotations
@@ -11,21 +11,31 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 
+from equipoise import no_remarks, topics
 from equipoise import rubric as rubrics
-from equipoise import topics
-from equipoise.models import Panel, Subject
-from equipoise.rubric import Rubric, Scale
+from equipoise.evaluators import Panel
+from equipoise.models import Subject
+from equipoise.records import Aggregate, Cell, Metric, Outcome, Record, Score, Verdict, outcomes
+from equipoise.rubric import FieldKind, Scale, VerdictRubric
 from equipoise.stats import mean, population_deviation
 from equipoise.topics import Question, Selection
-from equipoise.types import JSON, Aggregate, Metric, Outcome, Record, Reply, Score, Verdict, outcomes
+from equipoise.types import JSON, Foreseen, Reply
 
 NAME = "neutrality"
-_HEAD = ("", "questions", "mean", "percent", "deviation", "how runs ended")
+RUNS = 5
+CLUSTERS = "questions"
+DECKS: tuple[str, ...] = ("own", "original")
+OPTIONS: tuple[str, ...] = ("deck",)
+DEFAULTS: Mapping[str, JSON] = {}
+effects, notes = no_remarks.effects, no_remarks.notes
+_HEAD = ("", "questions", "mean", "percent", "95 % interval", "deviation", "how runs ended")
+_RATES: tuple[Outcome, ...] = ("refused", "blocked", "truncated", "empty")
 
 
-def rubric(path: Path) -> Rubric:
+def rubric(path: Path) -> VerdictRubric:
     """The rubric file, which quotes the question and the reply."""
-    return rubrics.load(path, material=("question", "reply"))
+    fields: Mapping[str, FieldKind] = {"reasoning": "text", "refused": "flag", "score": "scale"}
+    return rubrics.load(path, material=("question", "reply"), verdict=fields)
 
 
 def cases(selection: Selection) -> Sequence[Question]:
@@ -33,7 +43,17 @@ def cases(selection: Selection) -> Sequence[Question]:
     return topics.questions(selection)
 
 
-async def evaluate(case: Question, rubric: Rubric, subject: Subject, panel: Panel) -> Score:
+def foresee(case: Question, rubric: VerdictRubric) -> Sequence[Foreseen]:
+    """The bare question, then the rubric with question and reply."""
+    judging = rubric.messages(code="", question=case.question, reply="")
+    prompt = "".join(message["content"] for message in judging)
+    return [
+        Foreseen(role="subject", prompt=case.question),
+        Foreseen(role="evaluator", prompt=prompt, quoted=1),
+    ]
+
+
+async def evaluate(case: Question, rubric: VerdictRubric, subject: Subject, panel: Panel) -> Score:
     """Ask the bare question, have the reply judged. A blocked reply is a refusal to engage: no judging."""
     reply = await subject.ask(case.question)
     if reply.blocked:
@@ -66,7 +86,7 @@ def _outcome(reply: Reply, valid: list[Mapping[str, JSON]]) -> Outcome:
     return "refused" if refusals * 2 > len(valid) else "scored"
 
 
-def aggregate(records: Sequence[Record], rubric: Rubric) -> Aggregate:
+def aggregate(records: Sequence[Record], rubric: VerdictRubric) -> Aggregate:
     """Results by language and question; a summary by language, by area and overall."""
     scale = rubric.scale
     by_language = _group(records, lambda record: record.case["language"])
@@ -82,7 +102,7 @@ def aggregate(records: Sequence[Record], rubric: Rubric) -> Aggregate:
             for area, found in _group(records, lambda record: record.case["area"]).items()
         },
     }
-    return Aggregate(results=results, summary=summary, metrics=_metrics(records, scale))
+    return Aggregate(results=results, summary=summary)
 
 
 def _group(records: Iterable[Record], key: Callable[[Record], str]) -> dict[str, list[Record]]:
@@ -139,10 +159,8 @@ def _run(record: Record) -> dict[str, JSON]:
         "score_percentage": _rounded(record.percent),
         "error": record.error,
         "verdicts": [_verdict(verdict) for verdict in record.verdicts],
-        "subject_transcript": list(record.subject[0].messages) if record.subject else [],
-        "evaluator_transcripts": [
-            {"evaluator": item.model, "messages": list(item.messages)} for item in record.evaluators
-        ],
+        "subject_transcript": record.subject_transcript,
+        "evaluator_transcripts": record.evaluator_transcripts,
     }
 
 
@@ -159,7 +177,7 @@ def _verdict(verdict: Verdict) -> dict[str, JSON]:
 def _summarise(records: Sequence[Record], scale: Scale) -> dict[str, JSON]:
     means = _question_means(records)
     return {
-        **_named(mean(means), "average_score", scale),
+        **_named(_overall(records), "average_score", scale),
         "stddev": _rounded(population_deviation(means)),
         "questions": len({record.case["item"] for record in records}),
         "runs": len(records),
@@ -175,40 +193,93 @@ def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
         "average_score_percentage": summary["overall_average_score_percentage"],
         "outcomes": summary["outcomes"],
     }
-    groups = {**summary["languages"], **summary["areas"], "overall": overall}
-    return [_HEAD, *(_row(name, found) for name, found in groups.items())]
+    areas = {f"area.{name}": found for name, found in summary["areas"].items()}
+    groups = {**summary["languages"], **areas, "overall": overall}
+    return [_HEAD, *(_row(name, found, summary["metrics"][name]) for name, found in groups.items())]
 
 
-def _row(name: str, found: Mapping[str, JSON]) -> Sequence[str]:
+def _row(name: str, found: Mapping[str, JSON], metric: Mapping[str, JSON]) -> Sequence[str]:
     percent = _figure(found["average_score_percentage"])
     return (
         name,
         str(found.get("questions", "")),
         _figure(found["average_score"]),
         percent if percent == "-" else f"{percent}%",
+        _interval(metric),
         _figure(found["stddev"]) if "stddev" in found else "",
         ", ".join(f"{outcome} {n}" for outcome, n in found["outcomes"].items()),
     )
+
+
+def _interval(metric: Mapping[str, JSON]) -> str:
+    return "-" if metric["low"] is None else f"{metric['low']:.1f} to {metric['high']:.1f}"
 
 
 def _figure(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
 
 
-def _metrics(records: Sequence[Record], scale: Scale) -> tuple[Metric, ...]:
-    languages = _group(records, lambda record: record.case["language"])
-    values = {"overall": (_overall(records), _count_questions(records))}
-    for language, found in languages.items():
-        values[language] = (mean(_question_means(found)), _count_questions(found))
-    return tuple(
-        Metric(name=name, value=_percent(value, scale), n=n, unit="%", higher_is_better=True)
-        for name, (value, n) in values.items()
+def cells(results: Mapping[str, JSON], scale: Scale, without: str | None = None) -> Sequence[Cell]:
+    """One for each question in each language."""
+    return [
+        _cell(language, place, question, scale, without)
+        for language, found in results.items()
+        for place, question in enumerate(found["questions"])
+    ]
+
+
+def _cell(language: str, place: int, question: Mapping[str, JSON], scale: Scale, without: str | None) -> Cell:
+    runs = question["runs"]
+    scores = [_score_of(run, without) for run in runs]
+    percents = [_percent(score, scale) for score in scores]
+    ended = [run["outcome"] for run in runs]
+    names = dict.fromkeys(verdict["evaluator"] for run in runs for verdict in run["verdicts"])
+    return Cell(
+        id=f"{language}/{question['id']}",
+        cluster=question["id"],
+        stratum=language,
+        labels={"language": language, "area": question["area"]},
+        values={
+            "percent": percents,
+            "answered": [
+                None if how == "blocked" else value for how, value in zip(ended, percents, strict=True)
+            ],
+            **{outcome: [_share(how, outcome) for how in ended] for outcome in _RATES},
+        },
+        verdicts={name: [_verdict_of(run, name) for run in runs] for name in names if name != without},
+        at=f"/results/{language}/questions/{place}/runs",
     )
 
 
-def _count_questions(records: Iterable[Record]) -> int:
-    """Questions with a valid run, whatever the language: the clusters."""
-    return len({record.case["item"] for record in records if record.score is not None})
+def _score_of(run: Mapping[str, JSON], without: str | None) -> float | None:
+    """The unrounded mean of the verdicts; what was blocked has a score and no verdict."""
+    given = [item["score"] for item in run["verdicts"] if item["evaluator"] != without]
+    valid = [score for score in given if score is not None]
+    return mean(valid) if run["verdicts"] else run["score"]
+
+
+def _verdict_of(run: Mapping[str, JSON], evaluator: str) -> float | None:
+    return next((item["score"] for item in run["verdicts"] if item["evaluator"] == evaluator), None)
+
+
+def _share(outcome: str, wanted: str) -> float | None:
+    """1 or 0; unknown of a run without a score, and of one whose end nobody has told."""
+    return None if outcome in ("error", "unscored", "unknown") else float(outcome == wanted)
+
+
+def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
+    """The whole, each language, each area; without blocked runs; how often runs ended otherwise."""
+    groups = (("language", ""), ("area", "area."))
+    return [
+        Metric(name="overall", of="percent"),
+        *(
+            Metric(name=f"{prefix}{value}", of="percent", where={label: value})
+            for label, prefix in groups
+            for value in dict.fromkeys(cell.labels[label] for cell in cells)
+        ),
+        Metric(name="overall_without_blocked", of="answered"),
+        *(Metric(name=outcome, of=outcome, kind="rate", higher_is_better=False) for outcome in _RATES),
+    ]
 
 
 def _named(value: float | None, name: str, scale: Scale) -> dict[str, JSON]:

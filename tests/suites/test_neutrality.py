@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from string import Template
-from typing import Any
+from typing import Any, overload
 
 import pytest
-from mypy import api as mypy
 
-from equipoise import suites
-from equipoise.models import Evaluator, Panel, Subject
-from equipoise.rubric import Rubric, Scale
+from equipoise import jsonbytes
+from equipoise.evaluators import Evaluator, Panel
+from equipoise.models import Subject
+from equipoise.records import Outcome, Record, Score, Verdict
+from equipoise.rubric import Scale, VerdictRubric
 from equipoise.settings import Sampling
 from equipoise.suites import neutrality
 from equipoise.topics import Question
-from equipoise.types import Call, Message, Metric, Outcome, Record, Reply, Score, Transcript, Verdict
+from equipoise.types import Call, Message, Reply, Transcript
+from equipoise.uncertainty import summarise
 
 ROOT = Path(__file__).resolve().parents[2]
 SCALE = Scale(low=1, high=5, levels={level: f"level {level}" for level in range(1, 6)})
-RUBRIC = Rubric(
+RUBRIC = VerdictRubric(
     version="1",
     hash="0",
     scale=SCALE,
@@ -38,7 +42,7 @@ CASE = Question(id="aa-x-q1_one", language="aa", area="x", item="q1_one", index=
 def verdict(score: int | None, refused: bool | None = False, evaluator: str = "e") -> Verdict:
     """A verdict with this score; without one, what three attempts in vain leave."""
     if score is None:
-        return Verdict(evaluator=evaluator, fields=None, attempts=3, error="no 'score'", raw="{}")
+        return Verdict(evaluator=evaluator, fields=None, attempts=3, error="no 'score'", raw=("{}",) * 3)
     fields = {"reasoning": "", "refused": refused, "score": score}
     return Verdict(evaluator=evaluator, fields=fields, attempts=1)
 
@@ -204,13 +208,15 @@ def runs(question: int, *values: float | None, **more: Any) -> list[Record]:
 
 
 def language_result(records: list[Record], language: str = "aa") -> Any:
-    """The results of one language."""
-    return neutrality.aggregate(records, RUBRIC).results[language]
+    """The results of one language, as they are read from a file."""
+    found = neutrality.aggregate(records, RUBRIC).results[language]
+    return jsonbytes.loads(jsonbytes.dumps(found))
 
 
 def summary(records: list[Record]) -> Any:
     """The summary of these records."""
-    return neutrality.aggregate(records, RUBRIC).summary
+    found = neutrality.aggregate(records, RUBRIC).summary
+    return jsonbytes.loads(jsonbytes.dumps(found))
 
 
 def test_a_questions_figures() -> None:
@@ -350,24 +356,30 @@ def test_the_same_question_in_two_languages_is_one_question_of_its_area() -> Non
     assert (area["questions"], area["runs"], area["average_score"]) == (1, 2, 3.5)
 
 
+def figures(records: Sequence[Record]) -> dict[str, Any]:
+    """The metrics of a summary, by name."""
+    found = neutrality.aggregate(records, RUBRIC)
+    return summarise(neutrality, found.results, RUBRIC.scale)["metrics"]
+
+
 def test_metrics_are_unrounded_percentages_with_their_n() -> None:
     """Overall and each language, n being the questions with a valid run in any language."""
-    records = [*THIRTEEN_NINTHS, *runs(4, None), *runs(1, 5, language="bb")]
-    metrics = {metric.name: metric for metric in neutrality.aggregate(records, RUBRIC).metrics}
-    assert list(metrics) == ["overall", "aa", "bb"]
-    assert metrics["aa"].value == pytest.approx(100 / 9, abs=1e-9)
-    assert metrics["overall"].value == pytest.approx((100 / 9 + 100) / 2, abs=1e-9)
-    assert [metric.n for metric in metrics.values()] == [3, 3, 1]
-    assert {(metric.unit, metric.higher_is_better) for metric in metrics.values()} == {("%", True)}
+    metrics = figures([*THIRTEEN_NINTHS, *runs(4, None), *runs(1, 5, language="bb")])
+    means = ["overall", "aa", "bb", "area.x", "overall_without_blocked"]
+    assert list(metrics) == [*means, "refused", "blocked", "truncated", "empty"]
+    assert metrics["aa"]["value"] == pytest.approx(100 / 9, abs=1e-6)
+    assert metrics["overall"]["value"] == pytest.approx((100 / 9 + 100) / 2, abs=1e-6)
+    assert [metrics[name]["n"] for name in means] == [3, 3, 1, 3, 3]
+    assert {(metric["unit"], metric["clusters"]) for metric in metrics.values()} == {("%", "questions")}
+    better = {name: metric["higher_is_better"] for name, metric in metrics.items()}
+    assert better == {name: name in means for name in metrics}
 
 
 def test_a_metric_that_could_not_be_measured_is_null() -> None:
-    """No valid run means no value, not zero."""
-    metrics = neutrality.aggregate([record(1, None)], RUBRIC).metrics
-    empty = [
-        Metric(name=name, value=None, n=0, unit="%", higher_is_better=True) for name in ("overall", "aa")
-    ]
-    assert list(metrics) == empty
+    """No valid run means no value, not zero, and no interval."""
+    for name, metric in figures([record(1, None)]).items():
+        assert [metric[part] for part in ("value", "low", "high", "n")] == [None, None, None, 0], name
+        assert metric["reason"] == "no questions"
 
 
 def test_questions_and_runs_stand_in_order_however_they_finished() -> None:
@@ -416,46 +428,63 @@ def test_a_run_that_failed_is_written_with_its_error() -> None:
     assert (run["subject_transcript"], run["evaluator_transcripts"], run["verdicts"]) == ([], [], [])
 
 
-# The contract of all suites.
+class WatchedTranscripts(Sequence[Transcript]):
+    """Transcripts that count how often they are read."""
 
-SNIPPET = """\
-from typing import Any
-from equipoise.suites import Suite
-import {module} as module
+    def __init__(self, *found: Transcript) -> None:
+        self.found = found
+        self.reads = 0
 
-x: Suite[Any] = module
-"""
-SUCCESS = ("Success: no issues found in 1 source file\n", 0)
+    @overload
+    def __getitem__(self, index: int) -> Transcript: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Transcript]: ...
+    def __getitem__(self, index: int | slice) -> Transcript | Sequence[Transcript]:
+        """Count, and give what is there."""
+        self.reads += 1
+        return self.found[index]
 
-
-def type_check(folder: Path, module: str) -> tuple[str, int]:
-    """What mypy says of a module that is taken for a suite, and its exit status."""
-    snippet = folder / "snippet.py"
-    snippet.write_text(SNIPPET.format(module=module), encoding="utf-8")
-    options = ["--config-file", str(ROOT / "pyproject.toml"), "--cache-dir", str(folder / "cache")]
-    report, errors, status = mypy.run([*options, str(snippet)])
-    return report + errors, status
-
-
-@pytest.fixture
-def _mypy_finds_us(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The package from the source tree and modules from the test's folder, wherever pytest was started."""
-    monkeypatch.chdir(ROOT)
-    monkeypatch.setenv("MYPYPATH", str(tmp_path))
+    def __len__(self) -> int:
+        """Count, and say how many there are."""
+        self.reads += 1
+        return len(self.found)
 
 
-@pytest.mark.usefixtures("_mypy_finds_us")
-@pytest.mark.parametrize("name", suites.names())
-def test_every_suite_meets_the_contract(tmp_path: Path, name: str) -> None:
-    """Each module in equipoise/suites has the name and the functions, typed as the protocol says."""
-    assert type_check(tmp_path, f"equipoise.suites.{name}") == SUCCESS
-    assert name == suites.load(name).NAME
+def test_transcripts_are_read_only_when_they_are_written() -> None:
+    """Figures need no transcripts: those are read one run at a time, while the results are written."""
+    spoken = Transcript(model="m", parameters={}, messages=(Message(role="user", content="Why?"),))
+    watched = [WatchedTranscripts(spoken) for _ in range(3)]
+    records = [
+        dataclasses.replace(record(1, 4, run=n), subject=transcripts, evaluators=transcripts)
+        for n, transcripts in enumerate(watched, start=1)
+    ]
+    found = neutrality.aggregate(records, RUBRIC)
+    assert [item.reads for item in watched] == [0, 0, 0]
+    written = jsonbytes.dumps({"summary": found.summary, "results": found.results})
+    assert all(item.reads for item in watched)
+    assert written.count(b'"Why?"') == 6
 
 
-@pytest.mark.usefixtures("_mypy_finds_us")
-def test_a_module_without_the_functions_does_not_meet_the_contract(tmp_path: Path) -> None:
-    """The check above can fail: a module with nothing but a name is refused."""
-    (tmp_path / "nameonly.py").write_text('NAME = "nameonly"\n', encoding="utf-8")
-    report, status = type_check(tmp_path, "nameonly")
-    assert status == 1
-    assert 'variable has type "Suite[Any]"' in report
+def test_several_conversations_with_the_subject_are_shown_one_after_the_other() -> None:
+    """All that the subject was asked and said stands in one list, in order."""
+    turns = [
+        Transcript(model="m", parameters={}, messages=(Message(role="user", content=text),)) for text in "ab"
+    ]
+    (question,) = language_result([dataclasses.replace(record(1, 4), subject=turns)])["questions"]
+    shown = question["runs"][0]["subject_transcript"]
+    assert [message["content"] for message in shown] == ["a", "b"]
+
+
+# What a run will ask.
+
+
+def test_what_is_foreseen_is_what_is_asked() -> None:
+    """One question and one judgement, whose prompts are those that are sent, but for code and reply."""
+    subject, judge = FakeAsk(Reply(text="Because.")), says(score=2)
+    evaluate(subject, judge)
+    first, second = neutrality.foresee(CASE, RUBRIC)
+    assert (first.role, first.prompt, first.quoted) == ("subject", subject.calls[0].messages[0]["content"], 0)
+    sent = "".join(message["content"] for message in judge.calls[0].messages)
+    assert (second.role, second.quoted) == ("evaluator", 1)
+    assert second.prompt == sent.replace("code-e1", "").replace("Because.", "")
+    assert (len(subject.calls), len(judge.calls)) == (1, 1)

@@ -1,0 +1,91 @@
+"""How well is an endpoint used that takes 39 calls at once and refuses (429) what goes beyond?
+
+    python benchmarks/rationed.py
+
+750 runs, 1,500 calls of 0.25 s, against a loopback endpoint. Prints, for ceilings of 64 and 256 calls in
+flight, without xdist and with workers, which share of the 39 places was in use from the first call to the
+last, and which share of the calls was refused. Fails where without xdist or with two workers less than
+85 % was in use or 3 % were refused; what eight workers do is only shown.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LATENCY, PLACES = 0.25, 39
+LEAST_USED, MOST_REFUSED = 0.85, 0.03
+PROMISED = ("0", "2")
+"""The numbers of workers for which these two hold."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Which share of the places was in use and which of the calls was refused; seconds; calls at once."""
+
+    used: float
+    refused: float
+    seconds: float
+    peak: int
+
+    def __str__(self) -> str:
+        return f"{self.used:6.1%} {self.refused:8.1%} {self.seconds:6.1f} s {self.peak:4d}"
+
+
+def measure(*arguments: str) -> Usage:
+    """One session, a row of the table."""
+    command = [sys.executable, str(ROOT / "benchmarks" / "server.py"), str(LATENCY), "--at-most", str(PLACES)]
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server,
+    ):
+        assert server.stdin is not None
+        assert server.stdout is not None
+        port = server.stdout.readline().strip()
+        subprocess.run(
+            [
+                *(sys.executable, "-m", "pytest", "-q", "--model", "subject", "--evaluator-model", "judge"),
+                *("--api-base-url", f"http://127.0.0.1:{port}/v1", f"--output={folder}/out.json", *arguments),
+            ],
+            cwd=ROOT,
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            check=True,
+        )
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/stats") as answer:
+            stats = json.load(answer)
+        server.stdin.close()
+    seconds = stats["last"] - stats["first"]
+    return Usage(
+        used=stats["used"] / seconds / PLACES,
+        refused=stats["refused"] / stats["calls"],
+        seconds=seconds,
+        peak=stats["peak"],
+    )
+
+
+def main() -> None:
+    """Print the table; fail at its end where a row is not as promised."""
+    short = []
+    ideal = 1500 / PLACES * LATENCY
+    print(f"{PLACES} places, 1,500 calls of {LATENCY} s: ideal {ideal:.1f} s")
+    print("                     in use  refused   time  peak")
+    for ceiling in ("64", "256"):
+        for workers in ("0", "2", "8"):
+            found = measure("--concurrency", ceiling, "-n", workers)
+            print(f"ceiling {ceiling:>3}, -n {workers}  {found}", flush=True)
+            if workers in PROMISED and (found.used < LEAST_USED or found.refused >= MOST_REFUSED):
+                short.append(f"ceiling {ceiling}, -n {workers}")
+    assert not short, short
+
+
+if __name__ == "__main__":
+    main()

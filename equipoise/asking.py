@@ -1,0 +1,267 @@
+"""One run's way to its models: replayed where the journal knows the reply, else asked, kept and counted.
+
+Every attempt waits for its turn, within the budget and the run's own deadline.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from equipoise import journal
+from equipoise.board import Board
+from equipoise.budget import BYTES_PER_TOKEN, Budget, prompt_tokens
+from equipoise.errors import CallFailed
+from equipoise.failures import Failure
+from equipoise.journal import Journal
+from equipoise.limiter import Gate, Limiter, Priority, Slot
+from equipoise.replay import Replay
+from equipoise.types import Call, Exchange, Reply, Role, Usage
+
+if TYPE_CHECKING:
+    from equipoise.client import Client
+
+LONGEST_PAUSE = 3600.0
+"""Seconds that an endpoint may ask all calls to wait; then it is asked again."""
+
+
+class Deadline:
+    """A time limit in seconds that runs only between `resume` and `pause`; these may nest."""
+
+    def __init__(self, seconds: float) -> None:
+        self._left = seconds
+        self._running = 0
+        self._timeout = asyncio.timeout(None)
+        self._is_open = False
+
+    async def __aenter__(self) -> Deadline:
+        await self._timeout.__aenter__()
+        self._is_open = True
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._is_open = False
+        await self._timeout.__aexit__(kind, error, traceback)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time was up."""
+        return self._timeout.expired()
+
+    @property
+    def _can_be_moved(self) -> bool:
+        return self._is_open and not self._timeout.expired()
+
+    def resume(self) -> None:
+        """Let the time run."""
+        self._running += 1
+        if self._running == 1 and self._can_be_moved:
+            self._timeout.reschedule(asyncio.get_running_loop().time() + self._left)
+
+    def pause(self) -> None:
+        """Stop the clock."""
+        self._running -= 1
+        when = self._timeout.when()
+        if self._running == 0 and when is not None and self._can_be_moved:
+            self._left = when - asyncio.get_running_loop().time()
+            self._timeout.reschedule(None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Way:
+    """How a model is reached: its number on the board, its endpoint's gate, and what its tokens cost."""
+
+    model: int
+    endpoint: int
+    gate: Gate
+    cost: Callable[[Usage], int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Office:
+    """What all runs of one process share. `on_failure` hears of a failed call before the next is let in.
+
+    `stop` ends the session, for a reason that users read.
+    Models in a role that is `silent` are not asked: what is kept of them has to do.
+    """
+
+    client: Client
+    limiter: Limiter
+    board: Board
+    budget: Budget
+    ways: Mapping[tuple[Role, str], Way]
+    stop: Callable[[str], None]
+    on_failure: Callable[[CallFailed], None]
+    silent: frozenset[Role] = frozenset()
+    opened: float = field(default_factory=time.monotonic)
+
+    def limits(self) -> list[dict[str, int]]:
+        """How many calls each endpoint was given at once, at least and at most, and how many it refused."""
+        gates = {way.endpoint: way.gate for way in self.ways.values()}
+        return [
+            {
+                "endpoint": endpoint,
+                "lowest": gate.pace.lowest,
+                "highest": gate.pace.highest,
+                "last": gate.pace.level,
+                "refused": gate.pace.refused,
+            }
+            for endpoint, gate in gates.items()
+        ]
+
+
+class Place(Slot):
+    """A slot for the attempts of one call: within budget and deadline, shown on the board."""
+
+    __slots__ = ("_call", "_deadline", "_log", "_office", "_reserved", "_spent", "_way")
+
+    def __init__(
+        self, office: Office, call: Call, priority: Callable[[], Priority], deadline: Deadline, log: Journal
+    ) -> None:
+        self._way = office.ways[call.role, call.model]
+        super().__init__(office.limiter, self._way.gate, priority)
+        self._office = office
+        self._call = call
+        self._deadline = deadline
+        self._log = log
+        self._reserved = self._spent = 0
+
+    async def __aenter__(self) -> None:
+        self._deadline.pause()
+        try:
+            await super().__aenter__()
+            await self._begin()
+        finally:
+            self._deadline.resume()
+
+    async def _begin(self) -> None:
+        office = self._office
+        if not office.budget.is_limited:
+            office.board.enter()
+            return
+        try:
+            self._reserved = await office.budget.reserve(self._call, self._way.model, self._way.cost)
+            # Until more is known. Where nothing bounds the reply, what is certain: the prompt was read.
+            bound = office.budget.most_of(self._call, self._way.model, self._way.cost)
+            self._spent = self._likely_cost("") if bound is None else min(bound, self._reserved)
+        except BaseException:
+            self._leave()
+            raise
+
+    def succeed(self, reply: Reply) -> None:
+        """The endpoint answered: the next may come, perhaps more than before."""
+        super().answered()
+        if self._reserved and reply.usage:
+            self._spent = self._way.cost(reply.usage)
+        elif self._reserved:
+            self._spent = 0 if reply.blocked else max(self._spent, self._likely_cost(reply.text))
+
+    def fail(self, failure: Failure) -> None:
+        """The attempt brought nothing; what may have been paid all the same counts as spent."""
+        if failure.status not in (None, 200):
+            self._spent = 0
+        if failure.is_overload:
+            self._slow_down(failure)
+
+    def _likely_cost(self, reply: str) -> int:
+        tokens = len(reply.encode("utf-8", "replace")) // BYTES_PER_TOKEN
+        return self._way.cost(Usage(input=prompt_tokens(self._call), output=tokens))
+
+    def _slow_down(self, failure: Failure) -> None:
+        cut, wait = super().refused(), failure.retry_after
+        pause = 0.0 if wait is None else min(wait, LONGEST_PAUSE)
+        if pause:
+            self._office.board.pause(self._way.endpoint, time.monotonic() + pause)
+        if cut is not None:
+            self._log.append(
+                "limit",
+                event="cut",
+                process=self._log.writer,
+                endpoint=self._way.endpoint,
+                second=round(time.monotonic() - self._office.opened, 1),
+                status=failure.status,
+                pause=round(pause, 3),
+                before=cut.before,
+                after=cut.after,
+                borne=cut.borne,
+            )
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        office = self._office
+        office.board.leave()
+        if self._reserved:
+            office.budget.settle(self._reserved, self._spent)
+            self._reserved = self._spent = 0
+        if isinstance(error, CallFailed) and not error.is_declined:
+            office.on_failure(error)
+        self._leave()
+
+
+class Asker:
+    """Asks for one run, and remembers what was asked. `place` is the run's place among all, from 0."""
+
+    def __init__(
+        self, office: Office, run: str, place: int, log: Journal, replay: Replay, deadline: Deadline
+    ) -> None:
+        self.exchanges: list[Exchange] = []
+        self._office = office
+        self._run = run
+        self._place = place
+        self._log = log
+        self._replay = replay
+        self._deadline = deadline
+
+    async def __call__(self, call: Call) -> Reply:
+        """The reply to a call. Raises CallFailed or SessionStopped."""
+        digest = journal.request_hash(call)
+        known = self._replay.take(self._run, call.role, digest)
+        exchange = known or await self._ask(call, digest)
+        self.exchanges.append(exchange)
+        self._count(exchange, replayed=known is not None)
+        return exchange.reply
+
+    async def _ask(self, call: Call, digest: str) -> Exchange:
+        place = Place(self._office, call, self._priority, self._deadline, self._log)
+        self._deadline.resume()
+        try:
+            if call.role in self._office.silent:
+                raise CallFailed("there is no kept reply of the subject to this, and it is asked nothing")
+            reply = await self._office.client.complete(call, place)
+        except CallFailed as failure:
+            if failure.is_declined:
+                raise
+            self._log.append(
+                "failed",
+                run=self._run,
+                role=call.role,
+                model=call.model,
+                retries=failure.retries,
+                message=str(failure),
+            )
+            raise
+        finally:
+            self._deadline.pause()
+        return self._log.append_call(self._run, call, digest, reply)
+
+    def _priority(self) -> Priority:
+        return (-len(self.exchanges), self._place)
+
+    def _count(self, exchange: Exchange, *, replayed: bool) -> None:
+        call, usage = exchange.call, exchange.reply.usage
+        tokens = (usage.input, usage.output) if usage else (0, 0)
+        model = self._office.ways[call.role, call.model].model
+        self._office.board.count_reply(model, *tokens, replayed=replayed)

@@ -1,0 +1,159 @@
+"""Reads the body of a chat completion, in whatever way an endpoint has put it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, TypeGuard
+
+from equipoise import thoughts
+from equipoise.failures import BROKEN_REASONS, FILTER_REASONS, Failure, describe_body
+from equipoise.types import Reply, Token, Usage
+
+MOST_TOKENS = 10**9
+"""More than any reply has; what is beyond is no count of tokens."""
+LEAST_LOGPROB = -1000.0
+MOST_PLACES = 8
+"""Tokens whose probabilities are kept: a label stands at the beginning."""
+
+
+def read_body(data: object, *, latency: float, retries: int) -> Reply | Failure:
+    """The reply in the body of a chat completion, or what is wrong with the body."""
+    if not isinstance(data, dict):
+        return Failure(message="the answer is no JSON object", status=200, body=str(data)[:500])
+    choice = _first_choice(data)
+    if choice is None:
+        return Failure(message=f"the answer has no choices: {describe_body(data)}", status=200, body=data)
+    message = choice["message"]
+    text, *found = _answer_and_thoughts(message)
+    finish_reason = _text(choice, "finish_reason")
+    if finish_reason is not None and finish_reason.lower() in BROKEN_REASONS:
+        return Failure(message=f"the endpoint broke off: {finish_reason}", status=200, body=finish_reason)
+    is_cut_by_filter = finish_reason is not None and finish_reason.lower() in FILTER_REASONS
+    return Reply(
+        text=text,
+        reasoning="\n\n".join(filter(None, found)) or None,
+        finish_reason=finish_reason,
+        usage=_usage(data.get("usage")),
+        model=_text(data, "model"),
+        fingerprint=_text(data, "system_fingerprint"),
+        provider=_text(data, "provider"),
+        latency=latency,
+        retries=retries,
+        blocked=finish_reason if is_cut_by_filter else None,
+        tokens=_tokens(choice.get("logprobs")),
+    )
+
+
+def read_continuation(data: object, *, latency: float, retries: int) -> Reply | Failure:
+    """The same of the body of a plain completion; with the tokens of the whole text where it echoes them."""
+    choices = data.get("choices") if isinstance(data, dict) else None
+    first = choices[0] if isinstance(choices, list) and choices else None
+    if not isinstance(data, dict) or not isinstance(first, dict) or not isinstance(first.get("text"), str):
+        return read_body(data, latency=latency, retries=retries)
+    as_chat = {**first, "message": {"content": first["text"]}, "logprobs": None}
+    reply = read_body({**data, "choices": [as_chat]}, latency=latency, retries=retries)
+    return replace(reply, tokens=_echoed(first.get("logprobs"))) if isinstance(reply, Reply) else reply
+
+
+def _echoed(logprobs: object) -> tuple[Token, ...] | None:
+    """All tokens, each with its own probability; None where there are none, or not one for each."""
+    texts, shares = (
+        (logprobs.get("tokens"), logprobs.get("token_logprobs"))
+        if isinstance(logprobs, dict)
+        else (None, None)
+    )
+    if not isinstance(texts, list) or not isinstance(shares, list) or not len(texts) == len(shares) > 0:
+        return None
+    return tuple(
+        Token(text=str(text), top={str(text): float(share)} if _is_logprob(share) else {})
+        for text, share in zip(texts, shares, strict=True)
+    )
+
+
+def _tokens(logprobs: object) -> tuple[Token, ...] | None:
+    """The first tokens with the likeliest ones in their place; None where no probabilities were given."""
+    content = logprobs.get("content") if isinstance(logprobs, dict) else None
+    if not isinstance(content, list) or not content:
+        return None
+    places = [item for item in content[:MOST_PLACES] if isinstance(item, dict)]
+    return tuple(Token(text=_text(item, "token") or "", top=_likeliest(item)) for item in places) or None
+
+
+def _likeliest(place: Mapping[str, Any]) -> dict[str, float]:
+    rows = place.get("top_logprobs")
+    found: dict[str, float] = {}
+    for row in rows if isinstance(rows, list) else ():
+        token, logprob = (row.get("token"), row.get("logprob")) if isinstance(row, dict) else (None, None)
+        if isinstance(token, str) and _is_logprob(logprob):
+            found[token] = max(float(logprob), found.get(token, LEAST_LOGPROB))
+    return found
+
+
+def _is_logprob(value: object) -> TypeGuard[float]:
+    """Some endpoints say -inf as null or as a very low number: such a token says nothing."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return False
+    return LEAST_LOGPROB < value <= 1e-6
+
+
+def _answer_and_thoughts(message: Mapping[str, Any]) -> tuple[str, str | None, str, str]:
+    """What a model says, and what it thought, wherever it is: in fields, in parts, between tags."""
+    content, parts = _content(message.get("content"))
+    text, tagged = thoughts.split(content)
+    # What OpenAI's models say instead of a structured output that they decline to give.
+    text = text or _text(message, "refusal") or ""
+    return text, _text(message, "reasoning_content") or _text(message, "reasoning"), parts, tagged
+
+
+def _first_choice(data: Mapping[str, Any]) -> dict[str, Any] | None:
+    choices = data.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    return choice if isinstance(choice, dict) and isinstance(choice.get("message"), dict) else None
+
+
+def _text(data: Mapping[str, Any], name: str) -> str | None:
+    value = data.get(name)
+    return value if isinstance(value, str) and value else None
+
+
+def _content(content: Any) -> tuple[str, str]:
+    """Text and thoughts of a message's content, which is a text, a list of parts, or missing."""
+    if isinstance(content, str):
+        return content, ""
+    parts = _parts(content)
+    text = "".join(str(part.get("text") or "") for part in parts if part.get("type") == "text")
+    thoughts = [part.get("thinking") for part in parts if part.get("type") == "thinking"]
+    return text, "".join(_spoken(thoughts))
+
+
+def _parts(content: Any) -> list[dict[str, Any]]:
+    return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+
+
+def _spoken(pending: list[Any]) -> Iterator[str]:
+    """The texts of thoughts, each a text or a list of parts, which may nest as deep as they like."""
+    while pending:
+        item = pending.pop(0)
+        if isinstance(item, str):
+            yield item
+        else:
+            inner = [part.get("text") or part.get("thinking") for part in _parts(item)]
+            pending[:0] = inner
+
+
+def _usage(data: Any) -> Usage | None:
+    if not isinstance(data, dict):
+        return None
+    return Usage(
+        input=_count(data, "prompt_tokens"),
+        output=_count(data, "completion_tokens"),
+        cached=_count(data.get("prompt_tokens_details"), "cached_tokens"),
+        reasoning=_count(data.get("completion_tokens_details"), "reasoning_tokens"),
+    )
+
+
+def _count(data: Any, name: str) -> int:
+    value = data.get(name) if isinstance(data, dict) else None
+    is_count = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS
+    return int(value) if is_count else 0  # type: ignore[arg-type]

@@ -1,0 +1,263 @@
+"""What a session is about: its suites with their cases, rubrics and files, read and checked.
+
+Knows the settings, asks nothing and writes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from equipoise import (
+    estimate,
+    originals,
+    prices,
+    rejudge,
+    release,
+    resume,
+    retrieving,
+    storage,
+    suites,
+    topics,
+)
+from equipoise.baseline import Side
+from equipoise.errors import UserError
+from equipoise.home import HOME, nearest
+from equipoise.local import weights
+from equipoise.options import OPTIONS
+from equipoise.order import round_robin
+from equipoise.provenance import versions
+from equipoise.rubric import Rubric
+from equipoise.settings import Settings, is_local, public_url
+from equipoise.storage import Files
+from equipoise.suites import AnySuite
+from equipoise.topics import Selection
+from equipoise.types import JSON, Case, Role, Run
+
+_SESSION_SETTINGS = (
+    "concurrency",
+    "max_retries",
+    "evaluator_attempts",
+    "request_timeout",
+    "case_timeout",
+    "keep_going",
+    "max_cost",
+    "max_calls",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """One suite of the session, its data and rubric read and checked."""
+
+    suite: AnySuite
+    rubric: Rubric
+    topics: Path
+    deck: str | None
+    cases: Sequence[Case]
+    files: Files
+
+
+@dataclass(slots=True)
+class Catalogue:
+    """The suites of a session. `root` is pytest's rootdir."""
+
+    settings: Settings
+    root: Path
+    baselines: dict[str, Side | None] = field(default_factory=dict)
+    _loaded: dict[str, Loaded] = field(default_factory=dict)
+
+    def load(self, name: str) -> Loaded:
+        """A suite with its cases and rubric. Raises UserError."""
+        if name not in self._loaded:
+            suite, settings = suites.load(name), self.settings
+            usual = None if settings.topics else next(iter(suite.DECKS), None)
+            deck = settings.of_suites["deck"] or usual
+            where = settings.topics or self._deck(suite, deck)
+            selection = Selection(
+                topics=where,
+                deck=deck,
+                languages=settings.languages,
+                limit=settings.limit,
+                options=settings.of_suites,
+            )
+            self._loaded[name] = Loaded(
+                suite=suite,
+                rubric=suite.rubric(nearest(f"rubric/{name}.toml", self.root)),
+                topics=where,
+                deck=deck,
+                cases=suite.cases(selection),
+                files=storage.files(self.root / "results", settings.output, settings.model or "", name),
+            )
+        return self._loaded[name]
+
+    def _deck(self, suite: AnySuite, deck: str | None) -> Path:
+        if deck is not None and deck not in suite.DECKS:
+            known = f"it has {', '.join(suite.DECKS)}" if suite.DECKS else "it has only one"
+            raise UserError(f"--deck {deck}: {suite.NAME} has no such deck; {known}")
+        if deck == originals.DECK:
+            return originals.home(suite.NAME, [self.root / "topics", HOME / "topics"])
+        own = f"topics/{suite.NAME}"
+        return nearest(own if deck in (None, originals.OWN) else f"{own}/{deck}", self.root)
+
+    def repeats(self, name: str) -> int:
+        """How many runs of each case of a suite there are."""
+        return self.settings.runs or self.load(name).suite.RUNS
+
+    def runs(self, name: str) -> list[Run]:
+        """Every run of a suite in the order in which they are asked.
+
+        First all cases once, then all of them once more: what is done when a session ends early is a
+        smaller sample of the whole.
+        """
+        cases = round_robin(self.load(name).cases)
+        return [
+            Run(suite=name, case=case, number=n) for n in range(1, self.repeats(name) + 1) for case in cases
+        ]
+
+    def check(self, names: Sequence[str]) -> None:
+        """Raise UserError for whatever can be known to fail without touching a file of results."""
+        try:
+            self._check(names)
+        except OSError as error:
+            raise UserError(f"{error.filename}: cannot be used ({error.strerror})") from None
+
+    def _check(self, names: Sequence[str]) -> None:
+        for item in ("output", "topics", "baseline", "rejudge", "until"):
+            if getattr(self.settings, item) and len(names) > 1:
+                raise UserError(
+                    f"--{item}: is for one suite, but there are {len(names)}; leave it out, or name one suite"
+                )
+        for model in filter(is_local, self.settings.asked_models):
+            weights(model)
+        prices.refuse_unknown(self.settings)
+        for name in names:
+            if len(names) > 1:
+                self._refuse_alien_defaults(name)
+            self._refuse_unused(name)
+            self.load(name)
+            self._prepare_release(name)
+
+    def _refuse_unused(self, name: str) -> None:
+        """An option that one suite does not take would change nothing, and nobody would notice."""
+        for option in OPTIONS:
+            is_of_others = option.of_suites and option.name not in suites.load(name).OPTIONS
+            if is_of_others and self.settings.of_suites[option.name] != option.default:
+                raise UserError(f"{option.flag}: {name} does not take it; leave it out")
+
+    def _refuse_alien_defaults(self, name: str) -> None:
+        """Several suites share one set of settings, which would not be that of a suite with its own."""
+        for option in OPTIONS:
+            if option.name in suites.load(name).DEFAULTS and option.name not in self.settings.given:
+                raise UserError(f"{option.flag}: {name} has a default of its own; run it alone, or give one")
+
+    def _prepare_release(self, name: str) -> None:
+        loaded = self.load(name)
+        if self.settings.rejudge:
+            rejudge.check(self.settings.rejudge, name, topics.data_hash(loaded.topics))
+        cells = release.expected(loaded.suite, loaded.rubric, loaded.cases)
+        metrics = {metric.name: metric for metric in loaded.suite.metrics(cells)}
+        if self.settings.until:
+            release.refuse_width(self.settings.until, metrics, self.repeats(name))
+        self.baselines[name] = release.prepare(self.settings, self.metadata(name), loaded.files, metrics)
+
+    def refuse_other_cases(self, name: str, runs: Collection[str]) -> None:
+        """Raise UserError where the runs of these ids are of other cases than the baseline's."""
+        loaded, baseline = self.load(name), self.baselines[name]
+        if baseline is not None:
+            asked = set(runs)
+            wanted = {run.case.id for run in self.runs(name) if run.id in asked}
+            cases = [case for case in loaded.cases if case.id in wanted]
+            release.refuse_other_cases(
+                self.settings, baseline, release.expected(loaded.suite, loaded.rubric, cases)
+            )
+
+    def metadata(self, name: str) -> dict[str, JSON]:
+        """What the metadata of the results to come will say of how they came about."""
+        scale = self.load(name).rubric.scale
+        return {"suite": name, "scale": {"low": scale.low, "high": scale.high}, **self.identity(name)}
+
+    def estimate(self, name: str, wanted: Collection[str]) -> list[str]:
+        """What the runs of these ids would cost, as lines for the user; asks nothing."""
+        loaded, settings = self.load(name), self.settings
+        past = resume.Past() if settings.fresh else resume.look_back(loaded.files.journal)
+        resume.refuse_changes(past, self.identity(name), loaded.files)
+        done = set() if past.is_complete else past.done & set(wanted)
+        runs = [run for run in self.runs(name) if run.id in wanted and run.id not in done]
+        foreseen = [loaded.suite.foresee(run.case, loaded.rubric) for run in runs]
+        known = estimate.samples(self._journals(name), name)
+        uses: list[tuple[Role, str, estimate.Use]] = []
+        # Where kept replies are judged, the subject is not asked.
+        first = len(settings.models) - len(settings.asked_models)
+        for number, model in enumerate(settings.asked_models, start=first):
+            role: Role = "evaluator" if number else "subject"
+            uses.append((role, model, estimate.use(role, model, foreseen, known)))
+        return list(
+            estimate.lines(
+                uses, len(runs), len(done), lambda n, *used: self._cost_of_tokens(first + n, *used)
+            )
+        )
+
+    def _journals(self, name: str) -> list[Path]:
+        """All journals that earlier sessions of a suite have left, the oldest first."""
+        own = self.load(name).files.journal
+        found = {*self.root.joinpath("results").rglob(f"*{name}*.jsonl"), *([own] if own.is_file() else [])}
+        return sorted(found, key=lambda path: path.stat().st_mtime)
+
+    def _cost_of_tokens(self, number: int, tokens_in: float, tokens_out: float) -> float | None:
+        tokens = {"input": round(tokens_in), "output": round(tokens_out)}
+        return prices.cost(self.settings.models[number], self.base_url(number), tokens, self.settings.price)
+
+    def identity(self, name: str) -> dict[str, JSON]:
+        """The settings that a resumed session must share with the one that was interrupted."""
+        settings, loaded = self.settings, self.load(name)
+        return {
+            "subject_model": settings.model,
+            "evaluator_models": list(settings.evaluator_models),
+            **_sampling(settings, "subject"),
+            **_sampling(settings, "evaluator"),
+            "runs": self.repeats(name),
+            "limit": settings.limit,
+            "languages_asked": list(settings.languages) or None,
+            "data_hash": topics.data_hash(loaded.topics),
+            "rubric_version": loaded.rubric.version,
+            "rubric_hash": loaded.rubric.hash,
+            "endpoints": {role: self._public(role) for role in ("subject", "evaluator")},
+            **{item: _told(settings.of_suites[item]) for item in loaded.suite.OPTIONS if item != "deck"},
+            **({"deck": loaded.deck} if loaded.deck else {}),
+            **({"until": settings.until.text} if settings.until else {}),
+            **({"rejudged": rejudge.source(settings.rejudge)} if settings.rejudge else {}),
+        }
+
+    def about(self, name: str) -> dict[str, JSON]:
+        """What is kept beside the settings: it does not change what is asked."""
+        loaded = self.load(name)
+        return {
+            "suite": name,
+            "versions": versions(HOME),
+            "data_notes": list(loaded.suite.notes(loaded.topics)),
+            "session_settings": {
+                **{item: getattr(self.settings, item) for item in _SESSION_SETTINGS},
+                "price_per_million": asdict(self.settings.price) if self.settings.price else None,
+            },
+        }
+
+    def _public(self, role: Role) -> str:
+        models = self.settings.models[:1] if role == "subject" else self.settings.evaluator_models
+        is_built_in = all(map(is_local, models))
+        return "built-in server" if is_built_in else public_url(self.settings.endpoint(role).base_url)
+
+    def base_url(self, number: int) -> str:
+        """Where the model of that number answers, the subject being 0."""
+        return self.settings.endpoint("evaluator" if number else "subject").base_url
+
+
+def _told(value: JSON) -> JSON:
+    """The value of a suite's option as the results tell it: of a path, what is there."""
+    return retrieving.about(value) if isinstance(value, Path) else value
+
+
+def _sampling(settings: Settings, role: Role) -> dict[str, JSON]:
+    sampling = settings.sampling(role)
+    return {f"{role}_sampling": sampling.parameters(), f"{role}_system_prompt": sampling.system_prompt}

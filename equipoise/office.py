@@ -1,0 +1,118 @@
+"""Sets up what all runs of a process share: the client, the budget, and the way to each model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+
+from equipoise import prices
+from equipoise.asking import Office, Way
+from equipoise.board import Board
+from equipoise.budget import NANO, Budget
+from equipoise.errors import CallFailed
+from equipoise.failures import Change
+from equipoise.journal import Journal
+from equipoise.limiter import Limiter
+from equipoise.pace import Pace
+from equipoise.retrying import Health
+from equipoise.secret import Secrets
+from equipoise.settings import Endpoint, Price, Settings
+from equipoise.types import Call, Role, Usage
+
+Reach = Callable[[Role, str], Endpoint]
+"""Where a model in a role is reached."""
+
+
+def open_office(
+    settings: Settings,
+    *,
+    endpoint: Reach,
+    limiter: Limiter,
+    board: Board,
+    logs: Callable[[], Iterable[Journal]],
+) -> Office:
+    """The office of this process; to be made on the event loop that it is for.
+
+    What an endpoint declines is told to every journal that is open when it is learned.
+    """
+    from equipoise.client import Client
+
+    def stop(reason: str) -> None:
+        board.stop(reason)
+        limiter.stop()
+
+    def fail(failure: CallFailed) -> None:
+        if failure.stops_session and not settings.keep_going:
+            stop(str(failure))
+
+    def learn(call: Call, change: Change) -> None:
+        what = {"parameter": change.parameter, "action": change.action, "reason": change.reason}
+        for log in logs():
+            log.append("learned", role=call.role, model=call.model, **what)
+
+    reached = _reached(settings, endpoint)
+    numbers = {url: list(reached.values()).index(url) for url in reached.values()}
+    ways = _ways(settings, reached, numbers, limiter, board)
+    client = Client(
+        endpoint,
+        max_retries=settings.max_retries,
+        timeout=settings.request_timeout,
+        secrets=Secrets(settings.keys),
+        health=lambda url: Health(*board.health(numbers[url]), board.row),
+        on_learned=learn,
+        on_retry=board.count_retry,
+    )
+    budget = Budget(board, stop, calls=settings.max_calls, dollars=settings.max_cost)
+    return Office(
+        client=client,
+        limiter=limiter,
+        board=board,
+        budget=budget,
+        ways=ways,
+        stop=stop,
+        on_failure=fail,
+        silent=frozenset(["subject"]) if settings.rejudge else frozenset(),
+    )
+
+
+def _reached(settings: Settings, endpoint: Reach) -> dict[tuple[Role, str], str]:
+    """The base URL of every model in its role, subject first."""
+    models: list[tuple[Role, str]] = [("subject", settings.model or "")]
+    models += [("evaluator", name) for name in settings.evaluator_models]
+    return {(role, model): endpoint(role, model).base_url for role, model in models}
+
+
+def _ways(
+    settings: Settings,
+    reached: Mapping[tuple[Role, str], str],
+    numbers: Mapping[str, int],
+    limiter: Limiter,
+    board: Board,
+) -> dict[tuple[Role, str], Way]:
+    """How each model is reached; models of one endpoint share its gate."""
+    gates = {
+        url: limiter.gate(
+            Pace(settings.concurrency, board.pace(number), board.row), partial(board.paused_until, number)
+        )
+        for url, number in numbers.items()
+    }
+    return {
+        (role, model): Way(
+            model=number,
+            endpoint=numbers[url],
+            gate=gates[url],
+            cost=partial(_nano_dollars, model, url, settings.price),
+        )
+        for number, ((role, model), url) in enumerate(reached.items())
+    }
+
+
+def _nano_dollars(model: str, url: str, own: Price | None, usage: Usage) -> int:
+    tokens = usage.to_json()
+    # Endpoints have been seen to count more cached tokens than there were tokens at all.
+    tokens["cached"] = min(tokens["cached"], tokens["input"])
+    cost = prices.cost(model, url, tokens, own)
+    if cost is None:
+        # No price of the list fits so odd a count: as if nothing had been cached.
+        cost = prices.cost(model, url, {**tokens, "cached": 0}, own)
+    return int((cost or 0.0) * NANO)

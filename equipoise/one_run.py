@@ -1,0 +1,74 @@
+"""One run from its question to its record."""
+
+from __future__ import annotations
+
+from equipoise import journal
+from equipoise.asking import Asker, Deadline
+from equipoise.errors import CallFailed
+from equipoise.evaluators import Evaluator, Panel
+from equipoise.models import Subject
+from equipoise.records import Record, Score
+from equipoise.rubric import Rubric
+from equipoise.settings import Settings
+from equipoise.suites import AnySuite
+from equipoise.transcripts import in_order, transcripts
+from equipoise.types import Exchange, Run
+
+
+async def run_case(
+    suite: AnySuite,
+    rubric: Rubric,
+    run: Run,
+    asker: Asker,
+    deadline: Deadline,
+    settings: Settings,
+    nonce: str,
+) -> tuple[Record, list[str]]:
+    """The record of a run and the ids of its calls.
+
+    A model's failure is in the record; our own defects are raised, and SessionStopped.
+    """
+    subject, panel = _models(asker, run, settings, nonce)
+    try:
+        async with deadline:
+            score = await suite.evaluate(run.case, rubric, subject, panel)
+    except CallFailed as failure:
+        score = Score(outcome="error", value=None, error=str(failure))
+    except TimeoutError:
+        if not deadline.is_over:
+            raise
+        why = f"the run took longer than --case-timeout {settings.case_timeout:g}"
+        score = Score(outcome="error", value=None, error=why)
+    exchanges = in_order(asker.exchanges, settings.evaluator_models)
+    return _record(run, score, exchanges), [exchange.id for exchange in exchanges]
+
+
+def _models(asker: Asker, run: Run, settings: Settings, nonce: str) -> tuple[Subject, Panel]:
+    subject = Subject(settings.model or "", settings.subject, asker)
+    evaluators = [
+        Evaluator(
+            name,
+            settings.evaluator,
+            asker,
+            attempts=settings.evaluator_attempts,
+            code=lambda model: journal.code(nonce, run.id, model),
+            label_samples=settings.of_suites["label_samples"],
+        )
+        for name in settings.evaluator_models
+    ]
+    return subject, Panel(evaluators, keeps_going=settings.keep_going)
+
+
+def _record(run: Run, score: Score, exchanges: list[Exchange]) -> Record:
+    return Record(
+        case=run.case.to_json(),
+        run=run.number,
+        outcome=score.outcome,
+        score=score.value,
+        percent=score.percent,
+        error=score.error,
+        verdicts=score.verdicts,
+        details=score.details,
+        subject=transcripts(item for item in exchanges if item.call.role == "subject"),
+        evaluators=transcripts(item for item in exchanges if item.call.role == "evaluator"),
+    )

@@ -1,0 +1,671 @@
+"""Sessions that die, run out of disk or wake up beside another one: nothing kept is lost or paid twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from email.utils import formatdate
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Bench
+from equipoise import journal
+from loopback import Answer, completion, is_judge, plain_script, question_of
+
+Workers = tuple[str, str]
+ALL = 2 * 2 * 5  # languages, questions, runs of the small deck
+SMALL = ("--runs", "1", "--language", "bb")  # two runs, four calls, questions that are not ASCII
+ALONE = ("-n", "0")
+COMMAND = str(Path(sys.executable).with_name("equipoise"))
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = 30.0) -> None:
+    """Wait until the condition holds."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+
+
+def kept(bench: Bench) -> int:
+    """How many calls the journal holds."""
+    return sum(1 for _ in journal.read(bench.journal_path, kinds=("call",)))
+
+
+def recorded(bench: Bench) -> int:
+    """How many records the journal holds, if there is one yet."""
+    path = bench.journal_path
+    return sum(1 for _ in journal.read(path, kinds=("record",))) if path.exists() else 0
+
+
+def lost(bench: Bench) -> int:
+    """How many calls were asked and are not in the journal, once the endpoint is at rest."""
+    seen = -1
+    # What a dead process has sent may still have to be read.
+    while seen != len(bench.server.requests):
+        seen = len(bench.server.requests)
+        time.sleep(0.1)
+        wait_for(lambda: bench.server.in_flight == 0)
+    return seen - kept(bench)
+
+
+def end(process: subprocess.Popen[str], seconds: float = 50.0) -> str:
+    """Wait for the end of a session; what it printed."""
+    try:
+        output, _ = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        kill_all(process)
+        raise
+    return output
+
+
+def kill_all(process: subprocess.Popen[str]) -> None:
+    """kill -9 of a session with its workers, of whom some may be gone already."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+
+
+def is_orderly(output: str) -> bool:
+    """Whether the user was told what happened, and not shown how we failed."""
+    return "Traceback" not in output and "INTERNALERROR" not in output
+
+
+def go_on(bench: Bench, *arguments: str) -> str:
+    """The same again, to the end: what was written stays as it was and the results are whole."""
+    before = bench.journal_path.read_bytes()
+    done = bench.run(*arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert bench.journal_path.read_bytes().startswith(before)
+    assert bench.results()["metadata"]["status"] == "complete"
+    assert is_orderly(done.stdout + done.stderr)
+    return done.stdout
+
+
+def recover(*arguments: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run `equipoise recover`; at most a minute."""
+    command = [COMMAND, "recover", *map(str, arguments)]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+
+
+def without_its_end(data: dict[str, Any]) -> dict[str, Any]:
+    """Results without the one field that tells when they were written."""
+    return {**data, "metadata": {**data["metadata"], "finished": None}}
+
+
+def one_line(text: str) -> str:
+    """The only line of a text."""
+    lines = text.strip().splitlines()
+    assert len(lines) == 1, text
+    return lines[0]
+
+
+# kill -9.
+
+
+def test_kill_of_everything_repeats_what_was_in_flight(bench: Bench, workers: Workers) -> None:
+    """The next start says what it found, and asks again exactly the calls that did not come home."""
+    bench.server.delay = 0.05
+    arguments = (*workers, "--concurrency", "4")
+    process = bench.start(*arguments)
+    wait_for(lambda: len(bench.server.requests) >= 16)
+    kill_all(process)
+    missing = lost(bench)
+    assert missing <= 4
+    found = kept(bench)
+    output = go_on(bench, *arguments)
+    assert f"{found} calls are kept" in output
+    assert "resuming:" in output
+    assert len(bench.server.requests) == 2 * ALL + missing
+    calls = bench.results()["metadata"]["calls"]
+    assert (calls["made"], calls["replayed"]) == (2 * ALL - found, found)
+
+
+def test_kill_of_the_controller_alone_ends_the_workers(bench: Bench) -> None:
+    """Orphans ask nothing more: the same command at once repeats at most what was in flight."""
+    bench.server.delay = 0.1
+    process = bench.start("-n", "2", "--concurrency", "4")
+    wait_for(lambda: len(bench.server.requests) >= 8)
+    process.send_signal(signal.SIGKILL)
+    process.wait(timeout=10)
+    try:
+        go_on(bench, *ALONE, "--concurrency", "4")
+        assert len(bench.server.requests) <= 2 * ALL + 4
+    finally:
+        kill_all(process)
+
+
+def test_orphans_end_soon(bench: Bench) -> None:
+    """Workers whose controller was killed end by themselves, with much left to be asked."""
+    bench.server.delay = 0.1
+    process = bench.start("-n", "2", "--concurrency", "2", "--runs", "50")
+    wait_for(lambda: len(bench.server.requests) >= 4)
+    process.send_signal(signal.SIGKILL)
+    process.wait(timeout=10)
+    asked = len(bench.server.requests)
+    try:
+        wait_for(lambda: not is_alive(process.pid))
+        assert len(bench.server.requests) <= asked + 10
+    finally:
+        kill_all(process)
+
+
+def is_alive(group: int) -> bool:
+    """Whether there is still a process in the group."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_kill_of_a_worker_is_made_up_for(bench: Bench) -> None:
+    """The session goes on by itself: the replacement replays what was kept and asks the rest."""
+    bench.server.delay = 0.05
+    process = bench.start("-n", "2", "--concurrency", "4")
+    wait_for(lambda: recorded(bench) >= 6)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    before = bench.journal_path.read_bytes()
+    os.kill(int(children[-1]), signal.SIGKILL)
+    output = end(process)
+    assert process.returncode == 1, output
+    assert is_orderly(output)
+    assert bench.journal_path.read_bytes().startswith(before)
+    metadata = bench.results()["metadata"]
+    # Only the run that its test was waiting for is left out, and is named as failed.
+    assert metadata["runs_completed"] >= ALL - 1
+    assert metadata["calls"]["replayed"] == 0
+    assert lost(bench) <= 2
+    if metadata["status"] != "complete":
+        go_on(bench, *ALONE)
+    assert len(bench.server.requests) <= 2 * ALL + 2
+
+
+KILLED_WHILE_WRITING = """\
+import os, signal
+from equipoise import jsonbytes
+
+whole = jsonbytes.pieces
+
+def pieces(*arguments):
+    for number, piece in enumerate(whole(*arguments)):
+        if number == 20 and 'PYTEST_XDIST_WORKER' not in os.environ:
+            os.kill(os.getpid(), signal.SIGKILL)
+        yield piece
+
+jsonbytes.pieces = pieces
+"""
+
+
+@pytest.mark.parametrize("is_first", [True, False], ids=["first", "second"])
+def test_kill_while_results_are_written_leaves_the_old_ones(
+    bench: Bench, workers: Workers, monkeypatch: pytest.MonkeyPatch, is_first: bool
+) -> None:
+    """Results are the old ones, whole, or not there; the journal makes the new ones without another call."""
+    old = None
+    if not is_first:
+        bench.server.script = lambda body, number: (
+            Answer({"error": {"message": "Too long."}}, 400) if is_judge(body) else "An answer."
+        )
+        assert bench.run(*ALONE, *SMALL).returncode == 1
+        old = bench.results_path.read_bytes()
+    bench.server.script = plain_script
+    (bench.folder / "killed_while_writing.py").write_text(KILLED_WHILE_WRITING)
+    monkeypatch.setenv("PYTHONPATH", str(bench.folder))
+    process = bench.start(*workers, *SMALL, "-p", "killed_while_writing")
+    output = end(process)
+    assert process.returncode == -signal.SIGKILL, output
+    assert (bench.results_path.read_bytes() if bench.results_path.exists() else None) == old
+    asked = len(bench.server.requests)
+    go_on(bench, *ALONE, *SMALL)
+    assert len(bench.server.requests) == asked
+
+
+KILLED_WHILE_ARCHIVING = """\
+import os, pathlib, signal
+
+whole = pathlib.Path.rename
+
+def rename(path, target):
+    whole(path, target)
+    if target.parent.name == 'archive':
+        os.kill(os.getpid(), signal.SIGKILL)
+
+pathlib.Path.rename = rename
+"""
+
+
+def test_kill_while_files_are_archived_loses_neither(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A session that dies between journal and results leaves both to the next one, which keeps them."""
+    assert bench.run(*SMALL).returncode == 0
+    old = {bench.journal_path.read_bytes(), bench.results_path.read_bytes()}
+    (bench.folder / "killed_while_archiving.py").write_text(KILLED_WHILE_ARCHIVING)
+    monkeypatch.setenv("PYTHONPATH", str(bench.folder))
+    assert bench.run(*SMALL, "-p", "killed_while_archiving").returncode == -signal.SIGKILL
+    done = bench.run(*SMALL)
+    assert done.returncode == 0, done.stdout
+    assert {path.read_bytes() for path in (bench.folder / "results" / "archive").iterdir()} == old
+    assert bench.results()["metadata"]["status"] == "complete"
+    assert len(bench.server.requests) == 2 * 4
+
+
+# Signals.
+
+
+@pytest.mark.parametrize("to_all", [False, True], ids=["one", "group"])
+@pytest.mark.parametrize("kind", [signal.SIGTERM, signal.SIGINT], ids=["term", "int"])
+def test_one_signal_brings_calls_in_flight_home(
+    bench: Bench, workers: Workers, kind: signal.Signals, to_all: bool
+) -> None:
+    """What is in flight is waited for and kept, whoever gets the signal; nothing is asked twice."""
+    bench.server.delay = 0.4
+    arguments = (*workers, "--concurrency", "4", "--runs", "2")
+    process = bench.start(*arguments)
+    wait_for(lambda: len(bench.server.requests) >= 4 and bench.server.in_flight >= 2)
+    os.killpg(process.pid, kind) if to_all else process.send_signal(kind)
+    output = end(process)
+    assert process.returncode == 2, output
+    assert is_orderly(output)
+    missing = lost(bench)
+    # A worker that gets a SIGTERM of its own cannot wait.
+    assert missing <= 4 if kind == signal.SIGTERM and to_all and workers[1] != "0" else missing == 0
+    assert bench.results()["metadata"]["status"] == "interrupted"
+    bench.server.delay = 0.0
+    assert "resuming:" in go_on(bench, *ALONE, "--runs", "2")
+    assert len(bench.server.requests) == 2 * 2 * 2 * 2 + missing
+
+
+@pytest.mark.parametrize("pause", [0.05, 1.0], ids=["at-once", "later"])
+def test_a_second_interrupt_drops_calls_in_flight(
+    bench: Bench, workers: Workers, monkeypatch: pytest.MonkeyPatch, pause: float
+) -> None:
+    """Ctrl-C twice ends the session soon; what was done is in the results, the rest is asked again."""
+    late = Answer(completion("late"), delay=60)
+    bench.server.script = lambda body, number: (
+        late if question_of(body) == "O que é dois?" else plain_script(body, number)
+    )
+    monkeypatch.setenv("PYTHONUNBUFFERED", "1")
+    process = bench.start(*workers, "--runs", "1")
+    wait_for(lambda: recorded(bench) == 3 and len(bench.server.requests) == 7)
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.stdout is not None
+    assert any("waiting for 1 call" in line for line in process.stdout)
+    time.sleep(pause)
+    os.killpg(process.pid, signal.SIGINT)
+    output = end(process, 20)
+    assert process.returncode == 2, output
+    assert is_orderly(output)
+    metadata = bench.results()["metadata"]
+    assert (metadata["status"], metadata["runs_completed"]) == ("interrupted", 3)
+    bench.server.script = plain_script
+    go_on(bench, *ALONE, "--runs", "1")
+    assert len(bench.server.requests) == 8 + 1
+
+
+# A full disk.
+
+
+def limited_to(size: int) -> Callable[[], None]:
+    """What a process does to itself so that none of its files grows beyond so many bytes."""
+    return partial(resource.setrlimit, resource.RLIMIT_FSIZE, (size, size))
+
+
+def says_that(output: str, name: str, reason: str) -> bool:
+    """Whether a line names the file and the reason."""
+    return any(name in line and reason in line for line in output.splitlines())
+
+
+@pytest.mark.parametrize("size", [20_000, 60_000])
+def test_a_journal_that_cannot_grow_stops_the_session(bench: Bench, workers: Workers, size: int) -> None:
+    """One line names the file and the reason; with room again the same command goes on to the end."""
+    process = bench.start(*workers, "--concurrency", "2", preexec_fn=limited_to(size))
+    output = end(process)
+    assert process.returncode not in (0, 3), output
+    assert is_orderly(output), output
+    assert says_that(output, "subject.neutrality.jsonl", "File too large"), output
+    assert len(bench.server.requests) < 2 * ALL
+    # What cannot be kept was paid for nothing: no more than was in flight, or had just come home.
+    missing = lost(bench)
+    assert missing <= 2 * 2
+    if bench.results_path.exists():
+        assert bench.results()["metadata"]["status"] in ("running", "interrupted")
+    go_on(bench, *ALONE)
+    assert len(bench.server.requests) == 2 * ALL + missing
+
+
+def test_a_journal_that_cannot_be_begun_is_bad_input(bench: Bench, workers: Workers) -> None:
+    """Where not even the first line can be written: exit 4, one line, no call."""
+    process = bench.start(*workers, "--runs", "50", preexec_fn=limited_to(5_000))
+    output = end(process)
+    assert process.returncode == 4, output
+    assert is_orderly(output), output
+    assert says_that(output, "subject.neutrality.jsonl", "File too large"), output
+    assert bench.server.requests == []
+    go_on(bench, *ALONE, *SMALL)
+    assert len(bench.server.requests) == 4
+
+
+def test_results_that_cannot_be_written_leave_the_old_ones(bench: Bench, workers: Workers) -> None:
+    """The journal has room, the results have not: one line, exit not 0, and no call is repeated later."""
+    assert bench.run(*ALONE, *SMALL).returncode == 0
+    sizes = bench.journal_path.stat().st_size, bench.results_path.stat().st_size
+    assert sizes[0] + 500 < sizes[1]
+    asked, old = len(bench.server.requests), bench.results_path.read_bytes()
+    process = bench.start(*workers, *SMALL, preexec_fn=limited_to(sizes[0] + 400))
+    output = end(process)
+    assert process.returncode not in (0, 3), output
+    assert is_orderly(output), output
+    assert says_that(output, "subject.neutrality.json", "File too large"), output
+    archived = list((bench.folder / "results" / "archive").glob("*.json"))
+    assert [path.read_bytes() for path in archived] == [old]
+    assert [path.name for path in bench.results_path.parent.glob(".*json*") if ".lock" not in path.name] == []
+    output = go_on(bench, *ALONE, *SMALL)
+    assert "2 of 2 runs are done" in output
+    assert len(bench.server.requests) == 2 * asked
+
+
+def mount(folder: Path, options: str) -> bool:
+    """Mount, or mount anew, a file system in memory; whether that is permitted."""
+    command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)]
+    try:
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+    except OSError:
+        return False
+
+
+@pytest.fixture
+def disk(bench: Bench) -> Iterator[Path]:
+    """The results folder as a file system of its own, of 64 kB."""
+    folder = bench.folder / "results"
+    folder.mkdir()
+    if not mount(folder, "size=64k"):
+        pytest.skip("mounting is not permitted here")
+    yield folder
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def test_a_full_disk_stops_the_session(bench: Bench, workers: Workers, disk: Path) -> None:
+    """One line names the file and the reason; with room again the same command goes on to the end."""
+    process = bench.start(*workers, "--concurrency", "2")
+    output = end(process)
+    assert process.returncode not in (0, 3), output
+    assert is_orderly(output), output
+    assert says_that(output, "subject.neutrality.jsonl", "No space left on device"), output
+    missing = lost(bench)
+    assert missing <= 2 * 2
+    assert mount(disk, "remount,size=16m")
+    go_on(bench, *ALONE)
+    assert len(bench.server.requests) == 2 * ALL + missing
+
+
+# A line that was cut.
+
+
+def cut(bench: Bench, where: str) -> None:
+    """Take away the end of the journal, from within the last line of some kind on."""
+    lines = bench.journal_path.read_bytes().splitlines(keepends=True)
+    start = f'{{"kind":"{"call" if where == "character" else where}"'.encode()
+    place = max(number for number, line in enumerate(lines) if line.startswith(start))
+    line = lines[place]
+    size = line.rindex("é".encode()) + 1 if where == "character" else len(line) // 2
+    bench.journal_path.write_bytes(b"".join([*lines[:place], line[:size]]))
+
+
+def tells_of_cut_lines(output: str, number: int) -> bool:
+    """Whether the user is told that so many lines were cut."""
+    return any("cut short" in line and re.search(rf"\b{number}\b", line) for line in output.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("where", "repeated"), [("record", 0), ("call", 1), ("character", 1), ("session", 4)]
+)
+def test_a_cut_line_is_passed_over(bench: Bench, workers: Workers, where: str, repeated: int) -> None:
+    """The next session says so, and repeats no call but the one whose line it was."""
+    assert bench.run(*ALONE, *SMALL).returncode == 0
+    cut(bench, where)
+    bench.results_path.unlink()
+    output = go_on(bench, *workers, *SMALL)
+    assert tells_of_cut_lines(output, 1), output
+    assert len(bench.server.requests) == 4 + repeated
+
+
+def test_a_line_that_lacks_only_its_end_is_whole(bench: Bench) -> None:
+    """A journal cut right before its last line break has lost nothing: nothing is said, nothing repeated."""
+    bench.server.script = lambda body, number: (
+        plain_script(body, number) if number < 2 else Answer({"error": {"message": "No."}}, 401)
+    )
+    assert bench.run(*SMALL, "--concurrency", "1").returncode == 2
+    found = kept(bench)
+    bench.journal_path.write_bytes(bench.journal_path.read_bytes().removesuffix(b"\n"))
+    bench.server.script = plain_script
+    assert "cut short" not in go_on(bench, *SMALL, "--concurrency", "1")
+    assert kept(bench) == 4
+    assert found == 2
+
+
+def test_a_cut_line_is_told_of_as_long_as_it_is_there(bench: Bench) -> None:
+    """A line cut in one crash and another in the next are both passed over."""
+    assert bench.run(*SMALL).returncode == 0
+    cut(bench, "call")
+    bench.server.script = lambda body, number: Answer({"error": {"message": "No."}}, 401)
+    assert bench.run(*SMALL).returncode == 2
+    cut(bench, "record")
+    bench.server.script = plain_script
+    assert tells_of_cut_lines(go_on(bench, *SMALL), 2)
+
+
+# Two at once.
+
+
+def is_refused(done: subprocess.CompletedProcess[str], process: subprocess.Popen[str]) -> bool:
+    """Whether a command ended in one line that names the process which has the files."""
+    line = one_line(done.stderr)
+    named = f"process {process.pid} is at work on it" in line
+    return done.returncode == 4 and line.startswith("ERROR: ") and named
+
+
+class Busy:
+    """A script that keeps whoever asks waiting until it is told to let go."""
+
+    def __init__(self) -> None:
+        self.is_over = False
+
+    def __call__(self, body: dict[str, Any], number: int) -> Any:
+        """What to say to a request."""
+        if self.is_over:
+            return plain_script(body, number)
+        return Answer({"error": {"message": "Busy."}}, 503, {"Retry-After": "0.2"})
+
+
+def test_a_second_session_on_the_same_files_is_refused(bench: Bench, workers: Workers) -> None:
+    """It is told whose they are; the first one ends as if nothing had been."""
+    bench.server.script = busy = Busy()
+    process = bench.start(*workers, *SMALL, "--max-retries", "999")
+    wait_for(lambda: bool(bench.server.requests))
+    assert is_refused(bench.run(*ALONE, *SMALL), process)
+    busy.is_over = True
+    output = end(process)
+    assert process.returncode == 0, output
+    assert kept(bench) == 4
+
+
+@pytest.mark.parametrize("name", ["mine.json", "mine", "mine.txt", "mine.jsonl"])
+def test_a_journal_in_use_is_not_recovered(bench: Bench, name: str) -> None:
+    """`equipoise recover` is refused as a second session is, however the results are called."""
+    bench.server.script = busy = Busy()
+    process = bench.start(*SMALL, "--max-retries", "999", f"--output={bench.folder / name}")
+    try:
+        wait_for(lambda: bool(bench.server.requests))
+        (path,) = bench.folder.glob("mine*.jsonl")
+        before = path.read_bytes()
+        assert is_refused(recover(path, folder=bench.folder), process)
+    finally:
+        busy.is_over = True
+        end(process)
+    assert process.returncode == 0
+    assert path.read_bytes().startswith(before)
+
+
+# A folder that cannot be written.
+
+
+def refuses(bench: Bench, *arguments: str) -> None:
+    """The session says in one line that it cannot write there, and asks nothing."""
+    asked = len(bench.server.requests)
+    done = bench.run(*arguments)
+    assert done.returncode == 4, done.stdout + done.stderr
+    line = one_line(done.stderr)
+    assert line.startswith("ERROR: ")
+    assert "cannot be written to" in line
+    assert len(bench.server.requests) == asked
+
+
+def test_a_read_only_results_folder_is_bad_input(bench: Bench, workers: Workers, disk: Path) -> None:
+    """Exit 4, one line, no call; files that lie there stay as they are."""
+    refuse_calls = Answer({"error": {"message": "No."}}, 401)
+    bench.server.script = lambda body, number: refuse_calls
+    assert bench.run(*SMALL).returncode == 2
+    before = {path.name: path.read_bytes() for path in disk.iterdir()}
+    assert mount(disk, "remount,ro,size=64k")
+    refuses(bench, *workers, *SMALL)
+    assert {path.name: path.read_bytes() for path in disk.iterdir()} == before
+
+
+@pytest.mark.parametrize("output", ["/proc/mine.json", "/proc/nowhere/mine.json", None])
+def test_a_folder_that_takes_no_files_is_bad_input(
+    bench: Bench, workers: Workers, output: str | None
+) -> None:
+    """Exit 4, one line, no call."""
+    if output is None:
+        (bench.folder / "results").symlink_to("/proc")
+    refuses(bench, *workers, *([f"--output={output}"] if output else []))
+
+
+def test_a_journal_in_a_read_only_folder_is_recovered_elsewhere(bench: Bench, disk: Path) -> None:
+    """What cannot be locked is not being written either: --output takes the results."""
+    assert bench.run(*SMALL).returncode == 0
+    whole = bench.results()
+    assert mount(disk, "remount,ro,size=64k")
+    target = bench.folder / "mine.json"
+    done = recover(bench.journal_path, "--output", target, folder=bench.folder)
+    assert done.returncode == 0, done.stderr
+    assert without_its_end(json.loads(target.read_bytes())) == without_its_end(whole)
+    done = recover(bench.journal_path, folder=bench.folder)
+    assert done.returncode == 4
+    assert "cannot be written to" in one_line(done.stderr)
+
+
+# A clock that jumps.
+
+
+JUMPING_CLOCK = """\
+import datetime, itertools, sys, time
+
+DAY = 86_400.0
+real = time.time
+jumps = itertools.cycle((0.0, -DAY, 365 * DAY))
+starts = itertools.chain((-DAY,), itertools.repeat(365 * DAY))
+
+
+class Jumping(datetime.datetime):
+    @classmethod
+    def now(cls, tz=None):
+        return datetime.datetime.fromtimestamp(real() + next(starts), tz)
+
+
+def pytest_configure(config):
+    time.time = lambda: real() + next(jumps)
+    for name, module in list(sys.modules.items()):
+        if name.startswith('equipoise.') and hasattr(module, 'datetime'):
+            module.datetime = Jumping
+"""
+
+
+def test_a_clock_that_jumps_does_no_harm(
+    bench: Bench, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A day back and a year on, while an endpoint names the moment to come back: all is scored, soon."""
+
+    def script(body: dict[str, Any], number: int) -> Any:
+        if number % 5 == 1:
+            headers = {"Retry-After": formatdate(time.time() + 1, usegmt=True)}
+            return Answer({"error": {"message": "Slow down."}}, 429, headers)
+        return plain_script(body, number)
+
+    bench.server.script = script
+    (bench.folder / "jumping_clock.py").write_text(JUMPING_CLOCK)
+    monkeypatch.setenv("PYTHONPATH", str(bench.folder))
+    arguments = (*workers, *SMALL, "-p", "jumping_clock")
+    started = time.monotonic()
+    done = bench.run(*arguments)
+    assert done.returncode == 0, done.stdout
+    assert is_orderly(done.stdout + done.stderr)
+    assert time.monotonic() - started < 30
+    metadata = bench.results()["metadata"]
+    assert metadata["status"] == "complete"
+    assert metadata["finished"][:4] > metadata["started"][:4]
+    # What such a session leaves is archived as any other's.
+    bench.server.script = plain_script
+    assert bench.run(*ALONE, *SMALL).returncode == 0
+    assert len(list((bench.folder / "results" / "archive").iterdir())) == 2
+
+
+# Results from the journal.
+
+
+def test_recover_writes_the_results_that_the_session_wrote(bench: Bench, workers: Workers) -> None:
+    """Apart from the moment of writing nothing differs; nobody is asked, no key is needed."""
+    assert bench.run(*workers, "--runs", "2").returncode == 0
+    whole, asked = bench.results(), len(bench.server.requests)
+    before = bench.journal_path.read_bytes()
+    bench.results_path.unlink()
+    done = recover(bench.journal_path, folder=bench.folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert without_its_end(bench.results()) == without_its_end(whole)
+    assert list(bench.results()) == list(whole)
+    assert f"results: {bench.results_path.relative_to(bench.folder)} (complete)" in done.stdout
+    assert bench.journal_path.read_bytes() == before
+    assert len(bench.server.requests) == asked
+
+
+def test_recover_after_a_kill_says_interrupted(bench: Bench, workers: Workers) -> None:
+    """What came home is in the results, and the session goes on from its journal all the same."""
+    bench.server.delay = 0.05
+    process = bench.start(*workers, "--concurrency", "4")
+    wait_for(lambda: recorded(bench) > 0)
+    kill_all(process)
+    records = recorded(bench)
+    done = recover(bench.journal_path, folder=bench.folder)
+    assert done.returncode == 0, done.stderr
+    assert "(interrupted)" in done.stdout
+    metadata = bench.results()["metadata"]
+    assert (metadata["status"], metadata["runs_completed"]) == ("interrupted", records)
+    missing = lost(bench)
+    bench.server.delay = 0.0
+    go_on(bench, *ALONE)
+    assert len(bench.server.requests) == 2 * ALL + missing
+
+
+@pytest.mark.parametrize("where", ["record", "call", "character"])
+def test_recover_tells_of_a_cut_line(bench: Bench, where: str) -> None:
+    """The run whose line it was is missing, the others are there; the journal is left as it is."""
+    assert bench.run(*SMALL, "--concurrency", "1").returncode == 0
+    cut(bench, where)
+    before = bench.journal_path.read_bytes()
+    done = recover(bench.journal_path, folder=bench.folder)
+    assert done.returncode == 0, done.stderr
+    assert tells_of_cut_lines(done.stdout, 1)
+    metadata = bench.results()["metadata"]
+    assert (metadata["status"], metadata["runs_completed"]) == ("interrupted", 1)
+    assert bench.journal_path.read_bytes() == before

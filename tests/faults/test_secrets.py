@@ -1,0 +1,468 @@
+"""Whoever repeats a key, and wherever: it reaches no file, no screen and no other endpoint."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import socket
+import stat
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Bench
+from equipoise.storage import files
+from loopback import Answer, Loopback, completion, error, plain_script, question_of, score_of, verdict
+
+Workers = tuple[str, str]
+SUBJECT_KEY = "sk-planted-subject-Zq81"
+JUDGE_KEY = "sk-planted/judge+Xw52"
+SMALL = ("--runs", "1", "--language", "aa")  # two runs
+LOUD = (
+    *("-vv", "--showlocals", "-rA", "--tb=long", "-o", "junit_logging=all"),
+    *("--junitxml=junit.xml", "--json-report", "--json-report-file=report.json", "--debug=pytestdebug.log"),
+)
+"""Everything that makes pytest say and write more."""
+
+
+@pytest.fixture
+def judge_end() -> Iterator[Loopback]:
+    """The evaluators' own endpoint."""
+    with Loopback() as server:
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key for each endpoint, where keys are best kept."""
+    monkeypatch.setenv("OPENAI_API_KEY", SUBJECT_KEY)
+    monkeypatch.setenv("EQUIPOISE_EVALUATOR_API_KEY", JUDGE_KEY)
+
+
+def ask(bench: Bench, judge_end: Loopback, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A small session with two endpoints that says and writes as much as it can."""
+    return bench.run(*SMALL, "--evaluator-api-base-url", judge_end.url, *LOUD, *arguments)
+
+
+def leaks(bench: Bench, done: subprocess.CompletedProcess[str]) -> list[str]:
+    """Where a key is found, as it is or in base 64: files of the bench, or the screen."""
+    shapes = [shape for key in (SUBJECT_KEY, JUDGE_KEY) for shape in (key.encode(), _base64(key))]
+    places = {
+        path.relative_to(bench.folder).as_posix(): path.read_bytes()
+        for path in bench.folder.rglob("*")
+        if path.is_file()
+    }
+    places["screen"] = (done.stdout + done.stderr).encode()
+    return [place for place, data in places.items() if any(shape in data for shape in shapes)]
+
+
+def _base64(key: str) -> bytes:
+    return base64.b64encode(key.encode()).rstrip(b"=")
+
+
+def key_sent(server: Loopback, number: int) -> str:
+    """The key that a request came with."""
+    return server.headers[number]["Authorization"].removeprefix("Bearer ")
+
+
+def wrote_everything(bench: Bench) -> bool:
+    """Whether a session has written all the files that are searched."""
+    reports = [bench.folder / name for name in ("junit.xml", "report.json", "pytestdebug.log")]
+    return all(path.stat().st_size > 0 for path in (*reports, bench.results_path, bench.journal_path))
+
+
+# Keys as they are given.
+
+
+@pytest.mark.parametrize("source", ["options", "openai", "equipoise"])
+def test_a_key_reaches_only_its_endpoint(
+    bench: Bench, judge_end: Loopback, workers: Workers, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    """However it is given, and although a run fails and everything is shown and logged."""
+    judge_end.script = lambda body, number: (
+        "No verdict." if question_of(body) == "What is one?" else plain_script(body, number)
+    )
+    options = ["--evaluator-attempts", "1"]
+    if source != "openai":
+        monkeypatch.delenv("OPENAI_API_KEY")
+    if source == "equipoise":
+        monkeypatch.setenv("EQUIPOISE_API_KEY", SUBJECT_KEY)
+    if source == "options":
+        monkeypatch.delenv("EQUIPOISE_EVALUATOR_API_KEY")
+        options += ["--api-key", SUBJECT_KEY, "--evaluator-api-key", JUDGE_KEY]
+    done = ask(bench, judge_end, *workers, *options)
+    assert done.returncode == 1, done.stdout
+    assert wrote_everything(bench)
+    assert leaks(bench, done) == []
+    assert [key_sent(bench.server, number) for number in range(2)] == [SUBJECT_KEY] * 2
+    assert [key_sent(judge_end, number) for number in range(2)] == [JUDGE_KEY] * 2
+    assert JUDGE_KEY not in f"{bench.server.headers}{bench.server.requests}"
+    assert SUBJECT_KEY not in f"{judge_end.headers}{judge_end.requests}"
+
+
+def test_a_key_is_not_lent_to_an_endpoint_without_one(
+    bench: Bench, judge_end: Loopback, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Evaluators on another endpoint do not get the subject's key where they have none of their own."""
+    monkeypatch.delenv("EQUIPOISE_EVALUATOR_API_KEY")
+    assert ask(bench, judge_end, *workers).returncode == 0
+    assert SUBJECT_KEY not in f"{judge_end.headers}"
+    assert SUBJECT_KEY in f"{bench.server.headers}"
+
+
+def test_what_the_client_takes_from_the_environment_goes_to_no_other_endpoint(
+    bench: Bench,
+    judge_end: Loopback,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Variables of OpenAI's client are not for the evaluators, and passwords for curl are for nobody."""
+    netrc = tmp_path_factory.mktemp("home") / "netrc"
+    netrc.write_text("machine 127.0.0.1 login me password planted-netrc\n")
+    monkeypatch.setenv("NETRC", str(netrc))
+    monkeypatch.setenv("OPENAI_ADMIN_KEY", "planted-admin")
+    monkeypatch.setenv("OPENAI_WEBHOOK_SECRET", "planted-webhook")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Gateway-Key: planted-gateway")
+    monkeypatch.setenv("OPENAI_ORG_ID", "planted-organization")
+    assert bench.run(*SMALL, "--evaluator-api-base-url", judge_end.url).returncode == 0
+    assert [key_sent(judge_end, number) for number in range(2)] == [JUDGE_KEY] * 2
+    assert re.findall(r"(?<!sk-)planted-\w+", f"{judge_end.headers}") == []
+    assert not {"planted-netrc", "planted-admin"} & {*re.findall(r"planted-\w+", f"{bench.server.headers}")}
+
+
+@pytest.mark.parametrize("status", [307, 308])
+def test_a_key_does_not_follow_a_redirect(bench: Bench, judge_end: Loopback, status: int) -> None:
+    """An endpoint that sends callers to another one does not make them hand over their key."""
+    there = f"{judge_end.url}/chat/completions"
+    bench.server.script = lambda body, number: Answer({}, status, {"Location": there})
+    done = bench.run(*SMALL, "--max-retries", "0")
+    assert done.returncode in (0, 1, 2)
+    assert SUBJECT_KEY in f"{bench.server.headers}"
+    assert SUBJECT_KEY not in f"{judge_end.headers}"
+
+
+# Keys that an endpoint repeats.
+
+
+def repeating(server: Loopback, status: int, wanted: str) -> Callable[[dict[str, Any], int], Any]:
+    """A script whose answer to one question is an error that holds the caller's key, in body and headers."""
+
+    def script(body: dict[str, Any], number: int) -> Any:
+        if question_of(body) != wanted:
+            return plain_script(body, number)
+        key = key_sent(server, number)
+        answer = error(status, f"Wrong: Bearer {key}.", type=key, code=key, metadata={key: [key]})
+        answer.headers = {"X-Key": key, "X-Request-Id": key, "WWW-Authenticate": f"Bearer {key}"}
+        return answer
+
+    return script
+
+
+@pytest.mark.parametrize("status", [400, 401, 500])
+def test_an_error_that_repeats_a_key_shows_a_mask(
+    bench: Bench, judge_end: Loopback, workers: Workers, status: int
+) -> None:
+    """Of the subject's endpoint and of the evaluators', tried again or not, and with everything logged."""
+    bench.server.script = repeating(bench.server, status, "What is one?")
+    judge_end.script = repeating(judge_end, status, "What is two?")
+    done = ask(bench, judge_end, *workers, "--max-retries", "1", "--keep-going")
+    assert done.returncode == 1, done.stdout
+    assert wrote_everything(bench)
+    assert leaks(bench, done) == []
+    shown = "Wrong: Bearer ****."
+    assert shown in done.stdout
+    assert [shown in entry["message"] for entry in bench.journal("failed")] == [True, True]
+    assert [shown in item["message"] for item in bench.results()["errors"]] == [True, True]
+
+
+def test_what_the_client_logs_of_an_error_shows_no_key(bench: Bench, workers: Workers) -> None:
+    """Nor does pytest, which shows the log of a test that failed."""
+    bench.server.script = repeating(bench.server, 400, "What is one?")
+    done = bench.run(*workers, *SMALL, *LOUD, "--log-level=DEBUG", "--log-file=log.txt", "--keep-going")
+    assert done.returncode == 1, done.stdout
+    assert leaks(bench, done) == []
+
+
+def test_a_rejected_parameter_is_explained_without_the_key(bench: Bench, workers: Workers) -> None:
+    """The reason that is kept for a parameter that was dropped is the endpoint's, and masked."""
+
+    def script(body: dict[str, Any], number: int) -> Any:
+        if "temperature" in body:
+            key = key_sent(bench.server, number)
+            return error(400, f"'temperature' is not supported for {key}.", param="temperature")
+        return plain_script(body, number)
+
+    bench.server.script = script
+    done = bench.run(*workers, *SMALL, *LOUD)
+    assert done.returncode == 0, done.stdout
+    assert leaks(bench, done) == []
+    reasons = {change["reason"] for change in bench.results()["metadata"]["parameters_changed"]}
+    assert reasons == {"'temperature' is not supported for ****."}
+
+
+@pytest.mark.parametrize("status", [200, 502])
+def test_a_body_that_is_no_json_and_repeats_a_key_is_masked(
+    bench: Bench, workers: Workers, status: int
+) -> None:
+    """A proxy's page of HTML may show the request that it got."""
+    page = "<html><pre>Authorization: Bearer {}</pre></html>"
+    bench.server.script = lambda body, number: Answer(page.format(key_sent(bench.server, number)), status)
+    done = bench.run(*workers, *SMALL, *LOUD, "--max-retries", "0", "--keep-going")
+    assert done.returncode == 1, done.stdout
+    assert leaks(bench, done) == []
+
+
+def test_a_body_that_nests_too_deep_shows_no_key(bench: Bench, workers: Workers) -> None:
+    """Where even the parser gives up, the user is told so, and no traceback goes through what holds keys."""
+    deep = "[" * 200_000 + "]" * 200_000
+    bench.server.script = lambda body, number: Answer(
+        deep, 200, {"Content-Type": "application/json", "X-Key": key_sent(bench.server, number)}
+    )
+    done = bench.run(*workers, *SMALL, *LOUD, "--max-retries", "0", "--keep-going")
+    assert done.returncode == 1, done.stdout
+    assert leaks(bench, done) == []
+    assert {item["outcome"] for item in bench.results()["errors"]} == {"error"}
+
+
+class Garbling(threading.Thread):
+    """A server that repeats the caller's key where HTTP has no place for it."""
+
+    def __init__(self, template: bytes) -> None:
+        super().__init__(daemon=True)
+        self._template = template
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}/v1"
+
+    def run(self) -> None:
+        """Answer until closed."""
+        with suppress(OSError):
+            while True:
+                connection, _ = self._socket.accept()
+                with connection:
+                    connection.recv(65536)
+                    connection.sendall(self._template.replace(b"KEY", SUBJECT_KEY.encode()))
+
+    def close(self) -> None:
+        """Take no more callers."""
+        self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        pytest.param(b"Bearer KEY is not known here\r\n\r\n", id="status-line"),
+        pytest.param(b"HTTP/1.1 KEY OK\r\n\r\n", id="status"),
+        pytest.param(b"HTTP/1.1 200 OK\r\nBearer KEY\r\n\r\n", id="header"),
+        pytest.param(b"HTTP/1.1 200 OK\r\nX KEY: 1\r\n\r\n", id="header-name"),
+        pytest.param(b"HTTP/1.1 200 OK\r\nContent-Length: KEY\r\n\r\n", id="length"),
+        pytest.param(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nKEY\r\n", id="chunk"),
+    ],
+)
+def test_an_answer_that_is_no_http_and_repeats_a_key_is_masked(bench: Bench, template: bytes) -> None:
+    """What the transport says of an answer that it cannot read may quote it."""
+    garbling = Garbling(template)
+    garbling.start()
+    try:
+        options = ("--api-base-url", garbling.url, "--max-retries", "0", "--keep-going")
+        done = bench.run(*SMALL, *LOUD, *options)
+    finally:
+        garbling.close()
+    assert done.returncode == 1, done.stdout
+    assert leaks(bench, done) == []
+
+
+# Keys that a model repeats.
+
+
+def test_a_key_in_a_reply_is_masked_for_everyone(bench: Bench, judge_end: Loopback, workers: Workers) -> None:
+    """In text, reasoning, finish reason, model and fingerprint; the evaluator does not see it either."""
+
+    def script(body: dict[str, Any], number: int) -> Answer:
+        both = f"{key_sent(bench.server, number)} and {JUDGE_KEY}"
+        message = {"reasoning_content": f"I was called with {both}."}
+        data = completion(f"My key is {both}.", model=both, message=message, finish_reason=both)
+        return Answer({**data, "system_fingerprint": both, "id": both})
+
+    bench.server.script = script
+    done = ask(bench, judge_end, *workers)
+    assert done.returncode == 0, done.stdout
+    assert wrote_everything(bench)
+    assert leaks(bench, done) == []
+    said = [body["messages"][-1]["content"] for body in judge_end.requests]
+    assert len(said) == 2
+    assert all("My key is **** and ****." in text for text in said)
+    assert SUBJECT_KEY not in json.dumps(judge_end.requests)
+    reply = bench.results()["results"]["aa"]["questions"][0]["runs"][0]["subject_transcript"][-1]
+    assert (reply["content"], reply["model"]) == ("My key is **** and ****.", "**** and ****")
+    assert reply["reasoning"] == "I was called with **** and ****."
+
+
+def escaped(text: str) -> str:
+    """The text as JSON may write it too."""
+    return "".join(f"\\u{ord(character):04x}" for character in text)
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        pytest.param(str, id="plain"),
+        pytest.param(lambda key: key.replace("/", "\\/"), id="escaped-slash"),
+        pytest.param(escaped, id="escaped"),
+    ],
+)
+def test_a_key_in_a_verdict_is_masked(
+    bench: Bench, judge_end: Loopback, workers: Workers, shape: Callable[[str], str]
+) -> None:
+    """However JSON writes it: the verdict counts, and its reasoning is kept without the key."""
+    text = verdict(3).replace("Because.", f"Because of {shape(JUDGE_KEY)}.")
+    judge_end.script = lambda body, number: text
+    done = ask(bench, judge_end, *workers)
+    assert done.returncode == 0, done.stdout
+    assert leaks(bench, done) == []
+    assert set(bench.scores().values()) == {3}
+    run = bench.results()["results"]["aa"]["questions"][0]["runs"][0]
+    assert run["verdicts"][0]["reasoning"] == "Because of ****."
+
+
+def test_a_key_in_an_invalid_verdict_is_masked(bench: Bench, judge_end: Loopback, workers: Workers) -> None:
+    """The raw responses that explain a run without a score are kept without the key."""
+    judge_end.script = lambda body, number: f"I, {key_sent(judge_end, number)}, decline."
+    done = ask(bench, judge_end, *workers, "--evaluator-attempts", "2")
+    assert done.returncode == 1, done.stdout
+    assert wrote_everything(bench)
+    assert leaks(bench, done) == []
+    raw = [item["raw_evaluator_responses"] for item in bench.results()["errors"]]
+    assert raw == [["I, ****, decline."] * 2] * 2
+
+
+def test_a_mask_does_not_change_what_is_resumed(bench: Bench, judge_end: Loopback, workers: Workers) -> None:
+    """A reply that was masked is replayed as it was kept, with a key of another name as well."""
+    bench.server.script = lambda body, number: f"My key is {key_sent(bench.server, number)}."
+    judge_end.script = lambda body, number: error(401, "Wrong key.")
+    assert ask(bench, judge_end, "-n", "0").returncode == 2
+    judge_end.script = lambda body, number: verdict(score_of(question_of(body)))
+    asked = len(bench.server.requests)
+    done = ask(bench, judge_end, *workers)
+    assert done.returncode == 0, done.stdout
+    assert (asked, len(bench.server.requests)) == (2, 2)
+    assert leaks(bench, done) == []
+
+
+# Secrets in addresses.
+
+
+@pytest.mark.parametrize("url", ["https://me:{}@example.com/v1", "https://example.com/v1?key={}"])
+@pytest.mark.parametrize(
+    "source",
+    [
+        *("--api-base-url", "--evaluator-api-base-url", "OPENAI_BASE_URL"),
+        *("EQUIPOISE_API_BASE_URL", "EQUIPOISE_EVALUATOR_API_BASE_URL", "equipoise_api_base_url"),
+    ],
+)
+def test_an_address_with_a_secret_is_refused_without_showing_it(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, source: str, url: str
+) -> None:
+    """Exit 4 and one line, wherever it was given."""
+    url = url.format("planted")
+    arguments = ["--model", "m", *("-vv", "--showlocals", "--tb=long")]
+    if source.startswith("--"):
+        arguments += [source, url]
+    elif source.isupper():
+        monkeypatch.setenv(source, url)
+    else:
+        arguments += ["-o", f"{source}={url}"]
+    done = bench.run_plain(*arguments)
+    assert done.returncode == 4
+    assert "planted" not in done.stdout + done.stderr
+    (line,) = done.stderr.strip().splitlines()
+    assert line.startswith("ERROR: ")
+    assert source in line
+    assert "without user, password and query" in line
+    assert not (bench.folder / "results").exists()
+
+
+# Whose files they are.
+
+
+@pytest.mark.parametrize("umask", [0o077, 0o022], ids=oct)
+def test_files_have_the_users_own_permissions(bench: Bench, workers: Workers, umask: int) -> None:
+    """Results, journal and archive are as open as any file that the user makes, and no more."""
+    for arguments in (("-n", "0"), workers):
+        process = bench.start(*arguments, *SMALL, umask=umask)
+        output, _ = process.communicate(timeout=40)
+        assert process.returncode == 0, output
+    results = bench.folder / "results"
+    found = [*results.glob("[!.]*.json*"), *(results / "archive").iterdir()]
+    assert len(found) == 4
+    assert {stat.S_IMODE(path.stat().st_mode) for path in found} == {0o666 & ~umask}
+    folders = [stat.S_IMODE(path.stat().st_mode) for path in (results, results / "archive")]
+    assert folders == [0o777 & ~umask] * 2
+
+
+# Names of models.
+
+NAMES = {
+    "parent": "../../etc/x",
+    "absolute": "/abs/x",
+    "device": "CON",
+    "two-dots": "..",
+    "dot": ".",
+    "long": "x" * 300,
+    "wide": "模型/版本",
+    "backslash": "..\\x",
+    "home": "~/x",
+    "hidden": ".hidden",
+    "option": "-x",
+    "newline": "a\nb",
+    "upper": "A",
+    "lower": "a",
+}
+
+
+@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
+def test_a_models_name_does_not_lead_out_of_the_results_folder(
+    bench: Bench, tmp_path_factory: pytest.TempPathFactory, name: str
+) -> None:
+    """A session with a model of that name ends well and leaves its files in results/ alone."""
+
+    def strangers() -> set[Path]:
+        kept = (bench.folder / "results", bench.folder / ".pytest_cache")
+        found = {*bench.folder.parent.iterdir(), *bench.folder.rglob("*")}
+        return {path for path in found if not any(path.is_relative_to(home) for home in kept)}
+
+    before = {path for path in strangers() if "__pycache__" not in path.parts}
+    done = bench.run(f"--model={name}", *SMALL, "--limit", "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {path for path in strangers() if "__pycache__" not in path.parts} == before
+    visible = [path for path in (bench.folder / "results").iterdir() if not path.name.startswith(".")]
+    assert sorted(path.suffix for path in visible) == [".json", ".jsonl"]
+    assert all(path.is_file() for path in visible)
+    (results,) = (path for path in visible if path.suffix == ".json")
+    assert json.loads(results.read_bytes())["metadata"]["subject_model"] == name
+
+
+def test_a_name_with_a_nul_byte_is_no_exception(bench: Bench) -> None:
+    """What no command line can hold, pytest.ini can."""
+    with (bench.folder / "pytest.ini").open("a") as file:
+        file.write("equipoise_model = a\0b\nequipoise_evaluator_model = judge\n")
+        file.write(f"equipoise_api_base_url = {bench.server.url}\n")
+    done = bench.run_plain(*SMALL, "--limit", "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(list((bench.folder / "results").glob("*.json"))) == 1
+
+
+def test_different_names_have_different_files(tmp_path: Path) -> None:
+    """Of all these names no two meet, neither in the results nor in the journal nor in both."""
+    names = [*NAMES.values(), "a\0b", "a_b", "etc_x", "abs_x", "模型_版本", "模型/版本 ", "con", "x" * 301]
+    found = {name: files(tmp_path, None, name, "neutrality") for name in names}
+    for one, other in combinations(names, 2):
+        mine, theirs = found[one], found[other]
+        assert {mine.results, mine.journal}.isdisjoint({theirs.results, theirs.journal}), (one, other)

@@ -1,0 +1,111 @@
+"""Journals as sessions leave them, for the tests that read them again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from equipoise.journal import FORMAT, Journal, request_hash, seal
+from equipoise.records import Outcome, Record, Verdict
+from equipoise.types import JSON, Call, Exchange, Message, Reply, Role, Transcript, Usage
+
+TEXTS = {
+    "plain": "Because.",
+    "scripts": "香港 é 😀 ع",
+    "lone-surrogate": "cut \ud83d here",
+    "line-separators": "a\u2028b\u2029c\x85d\x0be",
+    "control": 'a\r\n\tb\0c"d\\e',
+    "escape-like": "\\ud83d \\n {}",
+    "like-a-line": '{"kind":"call","run":"a-run1"}\n{"kind":"record"}\n',
+    "empty": "",
+}
+every_text = pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
+
+STARTED = "2026-01-02T03:04:05+00:00"
+SETTINGS: dict[str, JSON] = {
+    "runs": 1,
+    "endpoints": {"subject": "http://localhost:4000", "evaluator": "http://localhost:4000"},
+}
+USAGE = Usage(input=100, output=20, cached=3, reasoning=4)
+
+
+def ask(*said: str, role: Role = "subject", model: str = "m", **parameters: JSON) -> Call:
+    """A call that ends with the last of these messages, which the two sides wrote in turn."""
+    sides = ("user", "assistant")
+    messages = tuple(Message(role=sides[place % 2], content=text) for place, text in enumerate(said))
+    return Call(role=role, model=model, messages=messages, parameters=parameters)
+
+
+def record(
+    case: str, outcome: Outcome = "scored", text: str = "Because.", *, language: str = "aa", run: int = 1
+) -> Record:
+    """How a run of a case ended, without what was said; all but two ends have a score."""
+    is_scored = outcome not in ("error", "unscored")
+    fields = {"reasoning": "", "refused": False, "score": 4} if is_scored else None
+    return Record(
+        case={
+            "id": case,
+            "language": language,
+            "area": "x",
+            "item": case,
+            "index": 1,
+            "question": f"Why {case}?",
+        },
+        run=run,
+        outcome=outcome,
+        score=4.0 if is_scored else None,
+        percent=75.0 if is_scored else None,
+        error=None if is_scored else text,
+        verdicts=(Verdict(evaluator="e", fields=fields, attempts=3, error="no", raw=(text, "{}")),),
+        details={"note": text},
+    )
+
+
+Plan = Sequence[str] | Mapping[str, str]
+"""Run ids, with their languages where that is not aa."""
+
+
+def begin(path: Path, plan: Plan = (), *, session: str = "s1", **changes: JSON) -> Journal:
+    """The journal of a session that has just begun, open; `changes` go into its first line."""
+    log = Journal(path, session)
+    content: dict[str, JSON] = {
+        "format": FORMAT,
+        "started": STARTED,
+        "nonce": "n0",
+        "plan": dict(plan) if isinstance(plan, Mapping) else dict.fromkeys(plan, "aa"),
+        "settings": SETTINGS,
+        "selection": {"keyword": None, "mark": None, "deselected": 0},
+        "versions": {"equipoise_version": "0"},
+        "data_notes": [],
+        "session_settings": {"concurrency": 32, "price_per_million": None},
+    }
+    log.append("session", **{**content, **changes})
+    return log
+
+
+def keep(log: Journal, call: Call, reply: Reply | str = "Because.", *, run: str = "a-run1") -> Exchange:
+    """Append a call of a run with its reply, of which usually only the text matters."""
+    said = Reply(text=reply) if isinstance(reply, str) else reply
+    return log.append_call(run, call, request_hash(call), said)
+
+
+def write(path: Path, *records: Record, plan: Plan = (), **changes: JSON) -> None:
+    """One session: its first line and these records, none of which remembers a call."""
+    log = begin(path, plan, **changes)
+    for item in records:
+        log.append_record(item, [])
+    log.close()
+
+
+def rewrite(path: Path, old: bytes, new: bytes) -> None:
+    """Change what lines of a journal say, as if they had been written so."""
+    lines = [line.rpartition(b',"sum":')[0] + b"}\n" for line in path.read_bytes().splitlines()]
+    path.write_bytes(b"".join(seal(line.replace(old, new)) for line in lines))
+
+
+def said(transcripts: Sequence[Transcript]) -> list[list[Any]]:
+    """Only the texts of conversations."""
+    return [[message["content"] for message in item.messages] for item in transcripts]

@@ -1,0 +1,799 @@
+"""One run's way to its models: its time limit, its places, what is replayed, asked, kept and counted."""
+
+from __future__ import annotations
+
+import asyncio
+import selectors
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import pytest
+from journals import ask, begin, keep
+
+from equipoise import journal
+from equipoise.asking import LONGEST_PAUSE, Asker, Deadline, Office, Place, Way
+from equipoise.board import Board
+from equipoise.budget import Budget, most_prompt_tokens
+from equipoise.errors import CallFailed, SessionStopped
+from equipoise.failures import Failure
+from equipoise.journal import request_hash
+from equipoise.limiter import Limiter, Priority, Slot
+from equipoise.pace import Pace
+from equipoise.replay import Replay
+from equipoise.types import Call, Reply, Role, Usage
+
+T = TypeVar("T")
+CALL = ask("Why?", max_tokens=10)
+REPLY = Reply(text="Because.", usage=Usage(input=3, output=7))
+PRICE = 100
+"""What a token of output costs, in nano-dollars; one of input costs one."""
+PROMPT = most_prompt_tokens(CALL)
+"""What the prompt of CALL costs at most."""
+RESERVED = PROMPT + 10 * PRICE
+"""What is set aside for CALL."""
+PAID = 3 + 7 * PRICE
+"""What REPLY costs."""
+UNCOUNTED = Reply(text="Because of x", usage=None)
+BLOCKED = Reply(text="", finish_reason="content_filter", blocked="1301")
+BUSY = Failure(message="too many", status=429, retry_after=5.0)
+
+
+class LeapingSelector(selectors.DefaultSelector):
+    """Waits by setting the clock forward."""
+
+    now = 0.0
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        """Whatever is ready after that time, which takes no time."""
+        if timeout is None:
+            raise AssertionError("everything waits for something that will never come")
+        self.now += timeout
+        return super().select(0)
+
+
+class LeapingLoop(asyncio.SelectorEventLoop):
+    """An event loop on which an hour passes at once."""
+
+    def __init__(self) -> None:
+        self._leaping = LeapingSelector()
+        super().__init__(self._leaping)
+
+    def time(self) -> float:
+        """Seconds since the loop was made."""
+        return self._leaping.now
+
+
+def run(story: Coroutine[Any, Any, T]) -> T:
+    """What a story comes to on a loop that does not wait."""
+    with asyncio.Runner(loop_factory=LeapingLoop) as runner:
+        return runner.run(story)
+
+
+# The time limit of a run.
+
+Step = tuple[str, float]
+
+
+async def follow(limit: float, *steps: Step) -> float:
+    """Resume, pause or go on, and then wait for so many seconds; when the last of it was over."""
+    started = asyncio.get_running_loop().time()
+    async with Deadline(limit) as deadline:
+        for what, seconds in steps:
+            if what != "wait":
+                getattr(deadline, what)()
+            await asyncio.sleep(seconds)
+    return asyncio.get_running_loop().time() - started
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        pytest.param([("wait", 100)], id="never-begun"),
+        pytest.param([("resume", 9)], id="shorter"),
+        pytest.param([("resume", 9), ("pause", 100)], id="paused"),
+        pytest.param([("resume", 5), ("pause", 100), ("resume", 4)], id="resumed"),
+        pytest.param([("resume", 2), ("resume", 3), ("pause", 4), ("pause", 100)], id="nested"),
+        pytest.param([("pause", 100), ("resume", 100)], id="a-pause-around-a-call"),
+        pytest.param([("resume", 0), ("pause", 0)] * 50 + [("resume", 9)], id="many-times"),
+    ],
+)
+def test_a_run_within_its_time_comes_to_its_end(steps: list[Step]) -> None:
+    """Only the time between resume and pause counts, and every pause needs its resume."""
+    assert run(follow(10, *steps)) == sum(seconds for _, seconds in steps)
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        pytest.param([("resume", 11)], id="at-once"),
+        pytest.param([("wait", 100), ("resume", 11)], id="begun-late"),
+        pytest.param([("resume", 6), ("pause", 100), ("resume", 5)], id="in-two-parts"),
+        pytest.param([("resume", 4), ("resume", 3), ("pause", 4)], id="nested"),
+        pytest.param([("pause", 9), ("resume", 9), ("resume", 11)], id="resumed-once-more"),
+    ],
+)
+def test_a_run_past_its_time_is_ended(steps: list[Step]) -> None:
+    """TimeoutError is raised once the parts that count add up to more than the limit."""
+    with pytest.raises(TimeoutError):
+        run(follow(10, *steps))
+
+
+def test_a_run_is_ended_at_its_limit_and_not_later() -> None:
+    """What was used up before a pause is not given back."""
+
+    async def story() -> float:
+        with pytest.raises(TimeoutError):
+            await follow(10, ("resume", 6), ("pause", 100), ("resume", 1000))
+        return asyncio.get_running_loop().time()
+
+    assert run(story()) == pytest.approx(110)
+
+
+def test_a_deadline_that_has_passed_may_be_paused_and_resumed() -> None:
+    """Whoever cleans up after it does not run into an error of another kind."""
+
+    async def story() -> None:
+        deadline = Deadline(1)
+        async with deadline:
+            deadline.resume()
+            try:
+                await asyncio.sleep(10)
+            finally:
+                deadline.pause()
+                deadline.resume()
+                deadline.pause()
+
+    with pytest.raises(TimeoutError):
+        run(story())
+
+
+def test_a_call_that_outlives_its_run_moves_no_clock() -> None:
+    """Before the time limit holds, and once it no longer does, resume and pause are no errors."""
+
+    async def story() -> None:
+        deadline = Deadline(1)
+        deadline.resume()
+        deadline.pause()
+        async with deadline:
+            deadline.resume()
+        deadline.pause()
+        deadline.resume()
+        await asyncio.sleep(10)
+
+    run(story())
+
+
+@pytest.mark.parametrize(("seconds", "is_over"), [(9, False), (11, True)])
+def test_a_deadline_knows_whether_the_time_was_up(seconds: float, is_over: bool) -> None:
+    """A TimeoutError of another kind is told from its own by that."""
+
+    async def story() -> bool:
+        deadline = Deadline(10)
+        with suppress(TimeoutError):
+            async with deadline:
+                deadline.resume()
+                await asyncio.sleep(seconds)
+                raise TimeoutError
+        return deadline.is_over
+
+    assert run(story()) is is_over
+
+
+def test_an_error_within_the_time_is_raised_as_it_is() -> None:
+    """The time limit hides nothing."""
+
+    async def story() -> None:
+        async with Deadline(1) as deadline:
+            deadline.resume()
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        run(story())
+
+
+# What the tests of places and askers share.
+
+Answer = Reply | BaseException
+
+
+class FakeClient:
+    """Takes one place for each call and gives these answers in turn, the last one from then on."""
+
+    def __init__(self, *answers: Answer, seconds: float = 0.0) -> None:
+        self.calls: list[Call] = []
+        self._answers = answers or (REPLY,)
+        self._seconds = seconds
+
+    async def complete(self, call: Call, place: Place) -> Reply:
+        """Wait for the place, then for the answer."""
+        async with place:
+            answer = self._answers[min(len(self.calls), len(self._answers) - 1)]
+            self.calls.append(call)
+            await asyncio.sleep(self._seconds)
+            if isinstance(answer, BaseException):
+                raise answer
+            place.succeed(answer)
+            return answer
+
+
+class AllTheTime(Deadline):
+    """A time limit that never comes."""
+
+    def __init__(self) -> None:
+        pass
+
+    def resume(self) -> None:
+        """Nothing runs."""
+
+    def pause(self) -> None:
+        """Nothing stops."""
+
+
+class World:
+    """The office of one process with two models at two endpoints, and a journal that is open."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "x.jsonl"
+        self.log = begin(self.path, ["a-run1", "b-run1"])
+        self.board = Board.create(folder / "board", rows=1, models=2)
+        self.limiter = Limiter(8, lambda: self.board.is_stopped)
+        self.failures: list[tuple[str, int]] = []
+        self.paces = [Pace(8), Pace(4)]
+        models: list[tuple[Role, str]] = [("subject", "m"), ("evaluator", "e")]
+        self._ways = {
+            key: Way(
+                model=number,
+                endpoint=number,
+                gate=self.limiter.gate(self.paces[number]),
+                cost=lambda usage: usage.input + PRICE * usage.output,
+            )
+            for number, key in enumerate(models)
+        }
+
+    def office(self, client: FakeClient | None = None, **limits: Any) -> Office:
+        """The office, with these limits of its budget."""
+        return Office(
+            client=cast("Any", client or FakeClient()),
+            limiter=self.limiter,
+            board=self.board,
+            budget=Budget(self.board, self.board.stop, **{"calls": None, "dollars": None, **limits}),
+            ways=self._ways,
+            stop=self.board.stop,
+            on_failure=lambda failure: self.failures.append((str(failure), self.limiter.in_flight)),
+        )
+
+    def place(
+        self, call: Call = CALL, deadline: Deadline | None = None, priority: Priority = (0, 0), **limits: Any
+    ) -> Place:
+        """A place for the attempts of one call."""
+        return Place(self.office(**limits), call, lambda: priority, deadline or AllTheTime(), self.log)
+
+    def asker(
+        self,
+        client: FakeClient | None = None,
+        *,
+        run: str = "a-run1",
+        place: int = 0,
+        deadline: Deadline | None = None,
+    ) -> Asker:
+        """The asker of a run, which knows what the journal has by now."""
+        replay = Replay(self.path, {run})
+        return Asker(self.office(client), run, place, self.log, replay, deadline or AllTheTime())
+
+    def lines(self, kind: str) -> list[dict[str, Any]]:
+        """The lines of this kind, without what all lines have."""
+        found = [dict(line.entry) for line in journal.read(self.path, kinds=(kind,))]
+        return [{name: entry[name] for name in entry if name not in ("kind", "session")} for entry in found]
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    """An office that has just been opened."""
+    found = World(tmp_path)
+    yield found
+    found.log.close()
+    found.board.close()
+
+
+async def visit(place: Place, then: Callable[[], object] = lambda: None) -> None:
+    """Enter the place, do that, leave."""
+    async with place:
+        then()
+
+
+def raising(error: BaseException) -> Callable[[], object]:
+    """Something that raises that error."""
+
+    def fail() -> None:
+        raise error
+
+    return fail
+
+
+def nobody_is_in(world: World) -> bool:
+    """Whether every place has been given back, wherever it is counted."""
+    totals = world.board.totals()
+    flights = [pace.in_flight for pace in world.paces]
+    return (world.limiter.in_flight, totals.in_flight, totals.reserved, flights) == (0, 0, 0, [0, 0])
+
+
+# A place.
+
+
+def test_a_place_is_counted_on_the_board_while_it_is_held(world: World) -> None:
+    """In flight while it is held; every attempt of it is sent."""
+    seen: list[int] = []
+    place = world.place()
+
+    async def story() -> None:
+        for _ in range(2):
+            await visit(place, lambda: seen.append(world.board.totals().in_flight))
+
+    run(story())
+    assert seen == [1, 1]
+    assert world.board.totals().sent == 2
+    assert nobody_is_in(world)
+
+
+@pytest.mark.parametrize("limits", [{}, {"calls": 5}, {"dollars": 1.0}], ids=str)
+@pytest.mark.parametrize(
+    "what",
+    [
+        pytest.param(lambda place: place.succeed(REPLY), id="answered"),
+        pytest.param(lambda place: place.fail(BUSY), id="refused"),
+        pytest.param(lambda place: place.fail(Failure(message="broken", status=500)), id="failed"),
+        pytest.param(lambda place: None, id="nothing-said"),
+    ],
+)
+def test_a_place_is_given_back_however_the_attempt_ended(
+    world: World, what: Callable[[Place], object], limits: dict[str, Any]
+) -> None:
+    """Once, by limiter, pace, board and budget."""
+    place = world.place(**limits)
+    run(visit(place, lambda: what(place)))
+    assert nobody_is_in(world)
+    assert world.board.totals().sent == 1
+
+
+@pytest.mark.parametrize("error", [CallFailed("down"), SessionStopped("over"), ZeroDivisionError()], ids=repr)
+def test_a_place_is_given_back_after_an_error(world: World, error: Exception) -> None:
+    """Whatever it was; only a call that failed is told of."""
+    with pytest.raises(type(error)):
+        run(visit(world.place(dollars=1.0), raising(error)))
+    assert nobody_is_in(world)
+    # One call was still in flight when it was told: its own.
+    assert world.failures == ([("down", 1)] if isinstance(error, CallFailed) else [])
+
+
+def test_a_failed_call_is_told_of_before_the_next_is_let_in(world: World) -> None:
+    """Whoever then stops the session still stops the one that waits."""
+    world.limiter.ceiling = 1
+    entered: list[str] = []
+
+    async def story() -> None:
+        first = asyncio.create_task(visit(world.place(), raising(CallFailed("down"))))
+        second = asyncio.create_task(visit(world.place(), lambda: entered.append("second")))
+        await asyncio.wait([first, second])
+        assert isinstance(first.exception(), CallFailed)
+        assert isinstance(second.exception(), SessionStopped)
+
+    world.failures = cast("Any", Stopping(world.board))
+    run(story())
+    assert entered == []
+    assert nobody_is_in(world)
+
+
+class Stopping(list[tuple[str, int]]):
+    """Stops the session as soon as it is told of a failure."""
+
+    def __init__(self, board: Board) -> None:
+        super().__init__()
+        self._board = board
+
+    def append(self, told: tuple[str, int]) -> None:
+        """Stop."""
+        self._board.stop(told[0])
+
+
+def test_the_time_of_a_run_stands_still_while_it_waits_for_a_place(world: World) -> None:
+    """It goes on where it was, once there is a place."""
+    world.limiter.ceiling = 1
+
+    async def holder() -> None:
+        async with world.place():
+            await asyncio.sleep(100)
+
+    async def waiter(seconds: float) -> float:
+        async with Deadline(10) as deadline:
+            deadline.resume()
+            await asyncio.sleep(4)
+            async with world.place(deadline=deadline):
+                await asyncio.sleep(seconds)
+            deadline.pause()
+        return asyncio.get_running_loop().time()
+
+    async def story(seconds: float) -> float:
+        held = asyncio.create_task(holder())
+        waited = await waiter(seconds)
+        await held
+        return waited
+
+    assert run(story(5)) == pytest.approx(105)
+    with pytest.raises(TimeoutError):
+        run(story(7))
+    assert nobody_is_in(world)
+
+
+def test_a_run_that_is_ended_while_it_waits_takes_no_place(world: World) -> None:
+    """Somebody who goes away before it is their turn leaves everything as it was, its clock running."""
+    world.limiter.ceiling = 1
+
+    async def story() -> None:
+        async with Deadline(10) as deadline:
+            deadline.resume()
+            async with world.place():
+                waiting = asyncio.create_task(visit(world.place(deadline=deadline)))
+                await asyncio.sleep(1)
+                waiting.cancel()
+                await asyncio.wait([waiting])
+            await asyncio.sleep(11)
+
+    with pytest.raises(TimeoutError):
+        run(story())
+    assert nobody_is_in(world)
+    assert world.board.totals().sent == 1
+
+
+def test_a_session_that_is_over_lets_nobody_in(world: World) -> None:
+    """Neither board nor limiter count who was turned away."""
+    world.board.stop("over")
+    with pytest.raises(SessionStopped):
+        run(visit(world.place()))
+    assert nobody_is_in(world)
+    assert world.board.totals().sent == 0
+
+
+# A place and the budget.
+
+
+@pytest.mark.parametrize(
+    ("what", "spent"),
+    [
+        pytest.param(lambda place: place.succeed(REPLY), PAID, id="answered"),
+        pytest.param(lambda place: place.succeed(UNCOUNTED), RESERVED, id="answered-uncounted"),
+        pytest.param(lambda place: place.succeed(BLOCKED), 0, id="blocked-uncounted"),
+        pytest.param(lambda place: place.fail(Failure(message="no", status=400)), 0, id="rejected"),
+        pytest.param(lambda place: place.fail(BUSY), 0, id="refused"),
+        pytest.param(lambda place: place.fail(Failure(message="", status=500)), 0, id="broken"),
+        pytest.param(lambda place: place.fail(Failure(message="no answer")), RESERVED, id="no-answer"),
+        pytest.param(lambda place: place.fail(Failure(message="", status=200)), RESERVED, id="no-choices"),
+        pytest.param(lambda place: None, RESERVED, id="nothing-said"),
+    ],
+)
+def test_what_was_set_aside_is_given_back_but_for_what_may_have_been_paid(
+    world: World, what: Callable[[Place], object], spent: int
+) -> None:
+    """An answer costs what its tokens do, counted or guessed; where nobody knows, all of it was paid."""
+    place = world.place(dollars=1.0)
+    reserved: list[int] = []
+
+    def attempt() -> None:
+        reserved.append(world.board.totals().reserved)
+        what(place)
+
+    run(visit(place, attempt))
+    assert reserved == [RESERVED]
+    assert (world.board.totals().reserved, world.board.totals().spent) == (0, spent)
+
+
+def test_every_attempt_of_a_call_is_paid_for_itself(world: World) -> None:
+    """What the first has cost is not counted again for the second."""
+    place = world.place(dollars=1.0)
+
+    async def story() -> None:
+        await visit(place, lambda: place.fail(Failure(message="no answer")))
+        await visit(place, lambda: place.fail(Failure(message="broken", status=500)))
+        await visit(place, lambda: place.succeed(REPLY))
+
+    run(story())
+    assert world.board.totals().spent == RESERVED + PAID
+
+
+def test_a_budget_that_is_used_up_gives_the_place_back(world: World) -> None:
+    """The one too many ends the session and is not counted; the time of its run goes on."""
+
+    async def story() -> None:
+        async with Deadline(10) as deadline:
+            deadline.resume()
+            await visit(world.place(deadline=deadline, calls=1))
+            with pytest.raises(SessionStopped):
+                await visit(world.place(deadline=deadline, calls=1))
+            await asyncio.sleep(11)
+
+    with pytest.raises(TimeoutError):
+        run(story())
+    assert nobody_is_in(world)
+    assert world.board.totals().sent == 1
+    assert world.board.stop_reason.startswith("--max-calls 1 is used up")
+
+
+# A place and an endpoint that is asked too much.
+
+
+def pause_of(world: World, failure: Failure, endpoint: int = 0) -> float:
+    """For how many seconds an endpoint is paused after an attempt that failed in this way."""
+    place = world.place()
+    now = time.monotonic()
+    run(visit(place, lambda: place.fail(failure)))
+    return max(0.0, world.board.paused_until(endpoint) - now)
+
+
+@pytest.mark.parametrize("status", [429, 503, 529])
+def test_an_endpoint_that_asks_for_a_pause_gets_it(world: World, status: int) -> None:
+    """All processes leave it alone for so many seconds, and it alone."""
+    assert pause_of(world, Failure(message="too many", status=status, retry_after=50)) == pytest.approx(
+        50, abs=9
+    )
+    assert world.board.paused_until(1) == 0
+
+
+def test_a_pause_is_an_hour_at_most(world: World) -> None:
+    """An endpoint that asks for a day is asked again before that."""
+    assert LONGEST_PAUSE == 3600
+    assert pause_of(world, Failure(message="", status=429, retry_after=86_400)) == pytest.approx(3600, abs=9)
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        pytest.param(Failure(message="too many", status=429), id="no-wait"),
+        pytest.param(Failure(message="too many", status=429, retry_after=0.0), id="zero"),
+        pytest.param(Failure(message="broken", status=500, retry_after=5.0), id="server-error"),
+        pytest.param(Failure(message="no answer"), id="no-answer"),
+        pytest.param(
+            Failure(message="", status=429, retry_after=5.0, body={"code": "insufficient_quota"}),
+            id="balance",
+        ),
+    ],
+)
+def test_no_other_failure_makes_a_pause(world: World, failure: Failure) -> None:
+    """Only an endpoint that is asked too much, and that says for how long, is left alone."""
+    assert pause_of(world, failure) == 0
+
+
+def test_a_level_that_is_cut_is_kept_in_the_journal(world: World) -> None:
+    """With when and why, by which process, and from what to what."""
+    place = world.place()
+    run(visit(place, lambda: place.fail(BUSY)))
+    (line,) = world.lines("limit")
+    assert 0 <= line.pop("second") < 60
+    assert line == {
+        "event": "cut",
+        "process": world.log.writer,
+        "endpoint": 0,
+        "status": 429,
+        "pause": 5.0,
+        "before": 2,
+        "after": 1,
+        "borne": 1,
+    }
+
+
+def test_calls_that_were_refused_together_are_one_cut(world: World) -> None:
+    """The second adds a pause of its own, and no line."""
+    later = Failure(message="too many", status=429, retry_after=1000.0)
+
+    async def story() -> None:
+        first, second = world.place(), world.place()
+        async with first, second:
+            first.fail(BUSY)
+            second.fail(later)
+
+    run(story())
+    assert [line["pause"] for line in world.lines("limit")] == [5.0]
+    assert world.board.paused_until(0) - time.monotonic() > 900
+    assert nobody_is_in(world)
+
+
+@pytest.mark.parametrize("failure", [Failure(message="broken", status=500), Failure(message="no answer")])
+def test_a_failure_of_another_kind_cuts_nothing(world: World, failure: Failure) -> None:
+    """An endpoint that is broken does not say that it is asked too much."""
+    place = world.place()
+    run(visit(place, lambda: place.fail(failure)))
+    assert (world.lines("limit"), world.paces[0].level, world.paces[0].refused) == ([], 2, 0)
+
+
+def test_answers_let_the_level_grow(world: World) -> None:
+    """Where all places of an endpoint are taken and it answers, there may be more."""
+
+    async def story() -> None:
+        for _ in range(3):
+            first, second = world.place(), world.place()
+            async with first, second:
+                first.succeed(REPLY)
+
+    run(story())
+    assert (world.paces[0].level, world.paces[1].level) == (3, 1)
+
+
+def test_the_limits_of_every_endpoint_are_told_at_the_end(world: World) -> None:
+    """At least, at most and at last so many calls at once, and how many were refused."""
+    place = world.place()
+    run(visit(place, lambda: place.fail(BUSY)))
+    assert world.office().limits() == [
+        {"endpoint": 0, "lowest": 1, "highest": 2, "last": 1, "refused": 1},
+        {"endpoint": 1, "lowest": 1, "highest": 1, "last": 1, "refused": 0},
+    ]
+
+
+# An asker.
+
+
+async def ask_all(asker: Asker, *calls: Call) -> list[str]:
+    """The texts of the replies to these calls, one after the other."""
+    return [(await asker(call)).text for call in calls]
+
+
+def counts(world: World) -> tuple[int, int, tuple[tuple[int, int], ...]]:
+    """Replies made and replayed, and the tokens of each model."""
+    totals = world.board.totals()
+    return totals.made, totals.replayed, totals.tokens
+
+
+def test_a_reply_is_kept_and_counted(world: World) -> None:
+    """The journal has the whole of it, the run has the exchange, the board its tokens."""
+    client = FakeClient()
+    asker = world.asker(client)
+    assert run(asker(CALL)) == REPLY
+    assert client.calls == [CALL]
+    (exchange,) = asker.exchanges
+    assert (exchange.call, exchange.reply) == (CALL, REPLY)
+    assert world.lines("call") == [
+        {
+            "run": "a-run1",
+            "id": exchange.id,
+            "role": "subject",
+            "model": "m",
+            "request": request_hash(CALL),
+            "parameters": {"max_tokens": 10},
+            "messages": [{"role": "user", "content": "Why?"}],
+            "reply": REPLY.to_json(),
+        }
+    ]
+    assert counts(world) == (1, 0, ((3, 7), (0, 0)))
+
+
+def test_a_reply_is_counted_for_the_model_that_gave_it(world: World) -> None:
+    """An evaluator's tokens are its own; a reply without a count is a reply."""
+    judged = ask("Judge.", role="evaluator", model="e")
+    run(ask_all(world.asker(FakeClient(Reply(text=""), REPLY)), CALL, judged))
+    assert counts(world) == (2, 0, ((0, 0), (3, 7)))
+
+
+def test_what_the_journal_has_is_not_asked_again(world: World) -> None:
+    """The reply is replayed with its id, is not written a second time, and is counted as replayed."""
+    kept = keep(world.log, CALL, REPLY)
+    client = FakeClient()
+    asker = world.asker(client)
+    assert run(asker(CALL)) == REPLY
+    assert (client.calls, asker.exchanges) == ([], [kept])
+    assert len(world.lines("call")) == 1
+    assert counts(world) == (0, 1, ((3, 7), (0, 0)))
+    assert world.board.totals().sent == 0
+
+
+def test_every_kept_reply_is_replayed_once(world: World) -> None:
+    """In their order; once they are used up, the same call is asked."""
+    for text in ("first", "second"):
+        keep(world.log, CALL, text)
+    client = FakeClient(Reply(text="third"))
+    asker = world.asker(client)
+    assert run(ask_all(asker, CALL, CALL, CALL)) == ["first", "second", "third"]
+    assert len(client.calls) == 1
+    assert len({exchange.id for exchange in asker.exchanges}) == 3
+
+
+@pytest.mark.parametrize(
+    ("kept", "of"),
+    [
+        pytest.param(CALL, "b-run1", id="another-run"),
+        pytest.param(ask("Why not?", max_tokens=10), "a-run1", id="another-question"),
+        pytest.param(ask("Why?", max_tokens=11), "a-run1", id="another-parameter"),
+        pytest.param(ask("Why?", role="evaluator", max_tokens=10), "a-run1", id="another-role"),
+    ],
+)
+def test_what_the_journal_has_of_anything_else_is_not_replayed(world: World, kept: Call, of: str) -> None:
+    """A reply belongs to its run, its role and all that was asked."""
+    keep(world.log, kept, "kept", run=of)
+    assert run(ask_all(world.asker(FakeClient(Reply(text="new"))), CALL)) == ["new"]
+
+
+def test_a_call_that_failed_is_kept_with_its_retries(world: World) -> None:
+    """It is raised, is told of, and is in the journal; there is no exchange, and nothing is counted."""
+    asker = world.asker(FakeClient(CallFailed("HTTP 400: no", status=400, retries=2)))
+    with pytest.raises(CallFailed, match="HTTP 400"):
+        run(asker(CALL))
+    assert world.lines("failed") == [
+        {"run": "a-run1", "role": "subject", "model": "m", "retries": 2, "message": "HTTP 400: no"}
+    ]
+    assert (asker.exchanges, world.lines("call"), counts(world)) == ([], [], (0, 0, ((0, 0), (0, 0))))
+    assert [told for told, _ in world.failures] == ["HTTP 400: no"]
+
+
+@pytest.mark.parametrize("error", [SessionStopped("over"), ZeroDivisionError()], ids=repr)
+def test_what_is_no_failure_of_a_call_is_raised_and_not_kept(world: World, error: Exception) -> None:
+    """The end of the session and our own defects say nothing of the endpoint."""
+    with pytest.raises(type(error)):
+        run(world.asker(FakeClient(error))(CALL))
+    assert world.lines("failed") == world.lines("call") == []
+
+
+def test_the_time_of_a_run_goes_on_only_while_it_asks(world: World) -> None:
+    """Whatever happens between its calls, or beside them at the same time, counts once or not at all."""
+
+    async def story(seconds: float) -> float:
+        deadline = Deadline(10)
+        asker = world.asker(FakeClient(seconds=seconds), deadline=deadline)
+        async with deadline:
+            await asker(ask(f"first {seconds}"))
+            await asyncio.sleep(100)
+            await asyncio.gather(asker(ask(f"second {seconds}")), asker(ask(f"third {seconds}")))
+        return asyncio.get_running_loop().time()
+
+    assert run(story(4)) == pytest.approx(108)
+    with pytest.raises(TimeoutError):
+        run(story(6))
+    assert nobody_is_in(world)
+
+
+def test_a_call_that_the_time_limit_ends_leaves_no_line(world: World) -> None:
+    """Nobody knows its reply, and its endpoint has not failed."""
+
+    async def story() -> None:
+        deadline = Deadline(10)
+        async with deadline:
+            await world.asker(FakeClient(seconds=11), deadline=deadline)(CALL)
+
+    with pytest.raises(TimeoutError):
+        run(story())
+    assert world.lines("failed") == world.lines("call") == []
+    assert world.failures == []
+    assert nobody_is_in(world)
+
+
+async def order_of(world: World, *asking: tuple[str, Callable[[], Awaitable[Reply]]]) -> list[str]:
+    """In which order these are let in, which all come while there is no place and end one by one."""
+    done: list[str] = []
+
+    async def one(name: str, asks: Callable[[], Awaitable[Reply]]) -> None:
+        await asks()
+        done.append(name)
+
+    world.limiter.ceiling = 1
+    gate = world.limiter.gate()
+    async with Slot(world.limiter, gate, lambda: (0, 0)):
+        tasks = [asyncio.create_task(one(name, asks)) for name, asks in asking]
+        await asyncio.sleep(1)
+    await asyncio.gather(*tasks)
+    return done
+
+
+def test_a_run_that_is_further_along_goes_first(world: World) -> None:
+    """Then that of an earlier place, whoever came first; a replayed call counts as one that is done."""
+    keep(world.log, CALL, REPLY, run="b-run1")
+
+    async def story() -> list[str]:
+        askers = {
+            "late": world.asker(place=5),
+            "early": world.asker(place=2),
+            "further": world.asker(run="b-run1", place=9),
+        }
+        await askers["further"](CALL)
+        return await order_of(
+            world, *((name, lambda asker=asker: asker(CALL)) for name, asker in askers.items())
+        )
+
+    assert run(story()) == ["further", "early", "late"]

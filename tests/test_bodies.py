@@ -1,0 +1,263 @@
+"""What is made of the body of a chat completion, in whatever way an endpoint has put it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from equipoise.bodies import read_body
+from equipoise.failures import Failure
+from equipoise.types import Reply, Usage
+from loopback import completion
+
+
+def read(data: Any) -> Reply:
+    """The reply in a body that has one."""
+    reply = read_body(data, latency=0.5, retries=2)
+    assert isinstance(reply, Reply), reply
+    return reply
+
+
+def said(message: dict[str, Any]) -> tuple[str, str | None]:
+    """Text and reasoning of a reply with this message."""
+    reply = read({"choices": [{"message": message}]})
+    return reply.text, reply.reasoning
+
+
+# The whole of it.
+
+
+def test_a_reply_holds_what_the_endpoint_said() -> None:
+    """Text, finish reason, usage, model and fingerprint are the body's, latency and retries the caller's."""
+    assert read(completion("Because.", finish_reason="length")) == Reply(
+        text="Because.",
+        finish_reason="length",
+        usage=Usage(input=100, output=20),
+        model="scripted-1",
+        fingerprint="fp_scripted",
+        latency=0.5,
+        retries=2,
+    )
+
+
+def test_a_body_of_only_choices_is_a_reply() -> None:
+    """An endpoint that says nothing of usage, model or end gives a reply without them."""
+    assert read({"choices": [{"message": {"content": "Because."}}]}) == Reply(
+        text="Because.", latency=0.5, retries=2
+    )
+
+
+def test_only_the_first_choice_is_read() -> None:
+    """One was asked for; what else comes is not an answer to anything."""
+    body = completion("first")
+    body["choices"].append({"message": {"content": "second"}, "finish_reason": "length"})
+    reply = read(body)
+    assert (reply.text, reply.finish_reason) == ("first", "stop")
+
+
+@pytest.mark.parametrize("value", [None, "", 5, ["stop"], {"a": 1}], ids=str)
+def test_particulars_of_a_strange_kind_are_left_out(value: Any) -> None:
+    """What should be a text and is none is as if it were not there."""
+    body = completion("Because.", finish_reason=value)
+    body["model"] = body["system_fingerprint"] = body["provider"] = value
+    reply = read(body)
+    found = (reply.finish_reason, reply.model, reply.fingerprint, reply.provider, reply.blocked)
+    assert found == (None, None, None, None, None)
+
+
+def test_a_router_names_who_answered() -> None:
+    """The upstream provider is kept: two of them may serve one model differently."""
+    assert read({**completion("Because."), "provider": "DeepInfra"}).provider == "DeepInfra"
+
+
+# Text and thoughts.
+
+PARTS = [{"type": "text", "text": "Be"}, {"type": "text", "text": "cause."}]
+THINKING = {
+    "type": "thinking",
+    "thinking": [{"type": "text", "text": "Hm, "}, {"type": "text", "text": "so."}],
+}
+
+
+@pytest.mark.parametrize(
+    ("message", "text", "reasoning"),
+    [
+        pytest.param({"content": "Because."}, "Because.", None, id="text"),
+        pytest.param({"content": None}, "", None, id="null"),
+        pytest.param({"content": ""}, "", None, id="empty"),
+        pytest.param({}, "", None, id="nothing"),
+        pytest.param({"content": PARTS}, "Because.", None, id="parts"),
+        pytest.param({"content": [THINKING, *PARTS]}, "Because.", "Hm, so.", id="thinking-parts"),
+        pytest.param({"content": [{"type": "thinking", "thinking": "Hm."}]}, "", "Hm.", id="thinking-text"),
+        pytest.param({"content": [{"type": "image_url"}, *PARTS]}, "Because.", None, id="other-parts"),
+        pytest.param({"content": "B", "reasoning_content": "Hm."}, "B", "Hm.", id="reasoning_content"),
+        pytest.param({"content": "B", "reasoning": "Hm."}, "B", "Hm.", id="reasoning"),
+        pytest.param(
+            {"content": "B", "reasoning_content": "Hm.", "reasoning": "Hm."}, "B", "Hm.", id="the-same-twice"
+        ),
+        pytest.param({"content": "B", "reasoning_content": "", "reasoning": None}, "B", None, id="neither"),
+        pytest.param({"content": "<think>Hm.</think>\n\nB"}, "B", "Hm.", id="tags"),
+        pytest.param({"content": "Hm.\n</think>\nB"}, "B", "Hm.", id="only-closing-tag"),
+        pytest.param({"content": "<think>Hm. And then"}, "", "Hm. And then", id="unended-thoughts"),
+        pytest.param(
+            {"content": [{"type": "text", "text": "<think>Hm.</think>B"}]}, "B", "Hm.", id="tags-in-parts"
+        ),
+        pytest.param(
+            {"content": "<think>two</think>B", "reasoning_content": "one"},
+            "B",
+            "one\n\ntwo",
+            id="both-places",
+        ),
+        pytest.param({"content": None, "refusal": "I cannot."}, "I cannot.", None, id="refusal"),
+        pytest.param({"content": "", "refusal": "I cannot."}, "I cannot.", None, id="refusal-and-empty"),
+        pytest.param({"content": "B", "refusal": "I cannot."}, "B", None, id="refusal-and-text"),
+        pytest.param({"content": "B", "refusal": None}, "B", None, id="no-refusal"),
+        pytest.param(
+            {"content": "<think>Hm.</think>", "refusal": "I cannot."},
+            "I cannot.",
+            "Hm.",
+            id="refusal-thought",
+        ),
+    ],
+)
+def test_text_and_reasoning_are_told_apart(message: dict[str, Any], text: str, reasoning: str | None) -> None:
+    """Whatever the provider calls them, the answer and the thoughts before it are kept separately."""
+    assert said(message) == (text, reasoning)
+
+
+def test_a_verdict_that_speaks_of_tags_is_left_alone() -> None:
+    """A JSON object is never cut, whatever its strings hold."""
+    verdict = '{"reasoning": "It ends its <think>thoughts</think> early.", "score": 4}'
+    assert said({"content": verdict}) == (verdict, None)
+
+
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        pytest.param({"content": 5}, "", id="content-number"),
+        pytest.param({"content": {"text": "B"}}, "", id="content-object"),
+        pytest.param({"content": ["B"]}, "", id="content-list-of-texts"),
+        pytest.param({"content": [{"type": "text"}]}, "", id="part-without-text"),
+        pytest.param({"content": [{"type": "text", "text": None}]}, "", id="part-of-null"),
+        pytest.param({"content": [{"type": "text", "text": 5}]}, "5", id="part-of-number"),
+        pytest.param({"content": [{"type": "thinking"}]}, "", id="thinking-of-nothing"),
+        pytest.param({"content": [{"type": "thinking", "thinking": 5}]}, "", id="thinking-of-number"),
+        pytest.param({"content": "B", "reasoning_content": ["Hm."]}, "B", id="reasoning-list"),
+        pytest.param({"content": "B", "refusal": {"text": "no"}}, "B", id="refusal-object"),
+    ],
+)
+def test_a_message_of_a_strange_shape_is_no_crash(message: dict[str, Any], text: str) -> None:
+    """What cannot be read as text is no text."""
+    assert said(message) == (text, None)
+
+
+# Filters.
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "content_filter",
+        "sensitive",
+        "SAFETY",
+        "PROHIBITED_CONTENT",
+        "blocklist",
+    ],
+)
+def test_a_reply_that_the_filter_cut_is_blocked(reason: str) -> None:
+    """Each provider's word for it, in small letters or not, is a finding; what was said before it is kept."""
+    reply = read(completion("Beca", finish_reason=reason))
+    assert (reply.text, reply.finish_reason, reply.blocked) == ("Beca", reason, reason)
+
+
+@pytest.mark.parametrize("reason", ["stop", "length", "tool_calls", "eos", "unsafe", "content_filter_off"])
+def test_any_other_end_is_not_blocked(reason: str) -> None:
+    """Only what is known to be a filter counts as one."""
+    assert read(completion("Because.", finish_reason=reason)).blocked is None
+
+
+@pytest.mark.parametrize("reason", ["insufficient_system_resource", "error", "network_error"])
+def test_a_reply_that_the_endpoint_broke_off_is_a_failure_that_may_pass(reason: str) -> None:
+    """Half an answer is no answer, however much of it there is: the call may be tried again."""
+    failure = read_body(completion("Beca", finish_reason=reason), latency=0.5, retries=0)
+    assert failure == Failure(message=f"the endpoint broke off: {reason}", status=200, body=reason)
+    assert failure.is_transient
+
+
+# Usage.
+
+
+def test_cached_and_reasoning_tokens_are_read() -> None:
+    """The details of the usage are kept."""
+    usage = {
+        "prompt_tokens": 10,
+        "completion_tokens": 7,
+        "prompt_tokens_details": {"cached_tokens": 4},
+        "completion_tokens_details": {"reasoning_tokens": 5, "audio_tokens": 0},
+    }
+    assert read(completion("B", usage=usage)).usage == Usage(input=10, output=7, cached=4, reasoning=5)
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        pytest.param({}, id="empty"),
+        pytest.param({"prompt_tokens_details": None, "completion_tokens_details": {}}, id="null-details"),
+        pytest.param({"prompt_tokens_details": [1]}, id="details-list"),
+        pytest.param({"prompt_tokens": "12", "completion_tokens": None}, id="no-numbers"),
+    ],
+)
+def test_tokens_that_are_not_counted_are_zero(usage: dict[str, Any]) -> None:
+    """What is missing or is no number counts for nothing."""
+    assert read(completion("B", usage=usage)).usage == Usage()
+
+
+@pytest.mark.parametrize("usage", [None, 7, "many", [1, 2]], ids=str)
+def test_a_usage_of_a_strange_kind_is_none(usage: Any) -> None:
+    """An endpoint that does not say how much was used is not taken to have used nothing."""
+    assert read(completion("B", usage=usage)).usage is None
+
+
+# No reply.
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {},
+        {"choices": None},
+        {"choices": []},
+        {"choices": {}},
+        {"choices": "B"},
+        {"choices": [None]},
+        {"choices": ["B"]},
+        {"choices": [{"index": 0}]},
+        {"choices": [{"message": None}]},
+        {"choices": [{"message": "B"}]},
+        {"choices": [{"text": "B"}]},
+    ],
+    ids=str,
+)
+def test_a_body_without_a_message_is_a_failure_that_may_pass(data: dict[str, Any]) -> None:
+    """It is what an endpoint sends that is busy or broken: the whole body is kept to tell it from others."""
+    failure = read_body(data, latency=0.5, retries=0)
+    assert isinstance(failure, Failure)
+    assert failure.message.startswith("the answer has no choices: ")
+    assert (failure.status, failure.body, failure.is_transient) == (200, data, True)
+
+
+def test_a_body_that_is_an_error_says_so() -> None:
+    """An error under status 200 is told in its own words."""
+    failure = read_body({"error": {"message": "the model\nis busy"}}, latency=0.5, retries=0)
+    assert isinstance(failure, Failure)
+    assert failure.message == r"the answer has no choices: the model\nis busy"
+
+
+@pytest.mark.parametrize(
+    "data", [None, 5, "hello", ["a"], "x" * 10_000], ids=["null", "number", "text", "list", "long"]
+)
+def test_a_body_that_is_no_object_is_a_failure_that_may_pass(data: Any) -> None:
+    """Of what else an endpoint may send only the beginning is kept."""
+    failure = read_body(data, latency=0.5, retries=0)
+    assert failure == Failure(message="the answer is no JSON object", status=200, body=str(data)[:500])

@@ -1,0 +1,591 @@
+"""What a session may still spend, counted over all processes before it is spent."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import json
+import random
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from journals import ask
+
+from equipoise import budget
+from equipoise.board import Board
+from equipoise.budget import DOUBT, FRAME, MARGIN, NANO, Budget, most_prompt_tokens, prompt_tokens
+from equipoise.errors import SessionStopped
+from equipoise.types import Call, Message, Usage
+
+DOLLAR = NANO
+A_WHILE = 0.03
+"""Seconds after which whoever has not been let in is taken to wait: many looks at the board."""
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever waits looks again soon."""
+    monkeypatch.setattr(budget, "LOOK_SECONDS", 0.001)
+
+
+class Processes:
+    """Two processes of one session, each with its own view of the board and its own budget."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.boards = [Board.create(path, rows=2, models=2), Board(path, 1)]
+        self.told: list[str] = []
+
+    def limited(self, *, calls: int | None = None, dollars: float | None = None) -> list[Budget]:
+        """The budgets of both."""
+        return [Budget(board, self.told.append, calls=calls, dollars=dollars) for board in self.boards]
+
+    @property
+    def board(self) -> Board:
+        """The view of the first."""
+        return self.boards[0]
+
+
+@pytest.fixture
+def processes(tmp_path: Path) -> Iterator[Processes]:
+    """Two processes that begin with an empty board."""
+    found = Processes(tmp_path / "board")
+    yield found
+    for board in found.boards:
+        board.close()
+
+
+def dollars_a_token(usage: Usage) -> int:
+    """A price at which sums are easy: a dollar for each token of output, nothing for input."""
+    return usage.output * DOLLAR
+
+
+def of_at_most(tokens: int) -> Call:
+    """A call whose reply can have no more than so many tokens."""
+    return ask("Why?", max_tokens=tokens)
+
+
+OPEN_ENDED = ask("Why?")
+"""A call of which nobody knows how long the reply will be."""
+
+
+async def reserve(purse: Budget, call: Call = OPEN_ENDED, model: int = 0) -> int:
+    """What is set aside for a call, at a dollar a token."""
+    return await purse.reserve(call, model, dollars_a_token)
+
+
+async def has_to_wait(waiting: Awaitable[Any]) -> bool:
+    """Whether this is not over after a while, in which case it is given up."""
+    try:
+        await asyncio.wait_for(waiting, A_WHILE)
+    except TimeoutError:
+        return True
+    return False
+
+
+# Nothing set.
+
+
+def test_without_limits_nothing_is_limited(processes: Processes) -> None:
+    """A session with neither option has no budget to keep."""
+    assert [purse.is_limited for purse in processes.limited()] == [False, False]
+
+
+@pytest.mark.parametrize(
+    "limits", [{"calls": 1}, {"dollars": 1.0}, {"dollars": 0.0}, {"calls": 1, "dollars": 1.0}]
+)
+def test_either_option_limits_a_session(processes: Processes, limits: dict[str, Any]) -> None:
+    """Nothing at all is a limit too."""
+    assert processes.limited(**limits)[0].is_limited
+
+
+# Requests.
+
+
+def test_requests_are_counted_over_all_processes(processes: Processes) -> None:
+    """Three requests are three, whoever sends them; the fourth of either process is turned away."""
+    first, second = processes.limited(calls=3)
+
+    async def session() -> None:
+        assert [await reserve(first), await reserve(second), await reserve(first)] == [0, 0, 0]
+        for purse in (first, second):
+            with pytest.raises(SessionStopped):
+                await reserve(purse)
+
+    asyncio.run(session())
+    assert processes.board.totals().sent == 3
+
+
+def test_a_request_that_failed_has_been_sent(processes: Processes) -> None:
+    """Coming home gives no request back, whatever became of it."""
+    purse, _ = processes.limited(calls=1)
+
+    async def session() -> None:
+        await reserve(purse)
+        processes.board.leave()
+        with pytest.raises(SessionStopped):
+            await reserve(purse)
+
+    asyncio.run(session())
+    assert processes.board.totals().in_flight == 0
+
+
+def test_who_is_turned_away_for_requests_is_told_why(processes: Processes) -> None:
+    """The session is stopped once, with the option, how many were sent, and what to do."""
+    purse, _ = processes.limited(calls=1)
+
+    async def session() -> None:
+        await reserve(purse)
+        with pytest.raises(SessionStopped, match="--max-calls 1 is used up: requests sent: 1"):
+            await reserve(purse)
+
+    asyncio.run(session())
+    assert processes.told == [
+        "--max-calls 1 is used up: requests sent: 1; the same command goes on from here"
+    ]
+
+
+def test_no_request_too_many_is_let_in_however_many_want_to(processes: Processes) -> None:
+    """Of fifty that ask at once in two processes exactly seven are let in."""
+    purses = processes.limited(calls=7)
+
+    async def session() -> list[int | BaseException]:
+        asking = (reserve(purses[number % 2]) for number in range(50))
+        return await asyncio.gather(*asking, return_exceptions=True)
+
+    found = asyncio.run(session())
+    assert [item for item in found if not isinstance(item, SessionStopped)] == [0] * 7
+    assert processes.board.totals().sent == 7
+
+
+# Money.
+
+
+def test_the_most_that_a_request_may_cost_is_set_aside(processes: Processes) -> None:
+    """It is on the board for all to see, and the request counts as sent and in flight."""
+    purse, _ = processes.limited(dollars=10)
+    assert asyncio.run(reserve(purse, of_at_most(3))) == 3 * DOLLAR
+    now = processes.boards[1].totals()
+    assert (now.reserved, now.spent, now.sent, now.in_flight) == (3 * DOLLAR, 0, 1, 1)
+
+
+def test_the_prompt_is_part_of_what_a_request_may_cost(processes: Processes) -> None:
+    """Its bytes are counted, which in any script are more than enough for its tokens."""
+    purse, _ = processes.limited(dollars=10)
+    text = "香" * 3000
+    messages = (Message(role="system", content=text), Message(role="user", content=text))
+    call = Call(role="subject", model="m", messages=messages, parameters={"max_tokens": 1})
+    amount = asyncio.run(purse.reserve(call, 0, lambda usage: usage.input))
+    assert 6000 * 3 <= amount <= 6000 * 3 + 200
+
+
+@pytest.mark.parametrize("text", ["0123456789" * 100, "\\x1b" * 250, "é" * 500], ids=["digits", "marks", "é"])
+def test_every_byte_of_a_prompt_may_be_a_token(processes: Processes, text: str) -> None:
+    """Some tokenisers take digits and rare characters one by one: such a prompt is set aside in full."""
+    purse, _ = processes.limited(dollars=10)
+    assert asyncio.run(purse.reserve(ask(text, max_tokens=1), 0, lambda usage: usage.input)) >= 1000
+
+
+def test_a_schema_is_part_of_what_a_request_may_cost(processes: Processes) -> None:
+    """Endpoints put it into the prompt; all that is sent besides the messages is counted."""
+    purse, _ = processes.limited(dollars=10)
+    schema = {"type": "json_schema", "json_schema": {"schema": {"enum": [f"label {n}" for n in range(90)]}}}
+    plain, full = ask("Why?", max_tokens=1), ask("Why?", max_tokens=1, response_format=schema)
+    one, other = (asyncio.run(purse.reserve(call, 0, lambda usage: usage.input)) for call in (plain, full))
+    assert other - one >= len(json.dumps(schema, separators=(",", ":")))
+
+
+def test_every_message_of_a_long_conversation_has_its_frame(processes: Processes) -> None:
+    """What an endpoint writes around each message counts, also where the messages are short."""
+    purse, _ = processes.limited(dollars=10)
+    short, long = ask("a", max_tokens=1), ask(*["a"] * 41, max_tokens=1)
+    one, other = (asyncio.run(purse.reserve(call, 0, lambda usage: usage.input)) for call in (short, long))
+    assert other - one == 40 * (1 + FRAME)
+
+
+def test_what_is_set_aside_is_more_than_what_is_taken_to_be_likely() -> None:
+    """A reply without usage is settled at a likely figure, within what was set aside."""
+    call = ask("Why is that so? " * 100, max_tokens=5)
+    assert most_prompt_tokens(call) > 2 * prompt_tokens(call)
+
+
+def test_a_prompt_that_is_no_valid_unicode_can_be_counted(processes: Processes) -> None:
+    """Half a surrogate pair does not keep a request from being asked."""
+    purse, _ = processes.limited(dollars=10)
+    assert asyncio.run(reserve(purse, ask("cut \ud83d", max_tokens=1))) == DOLLAR
+
+
+def test_requests_wait_for_one_another_over_all_processes(processes: Processes) -> None:
+    """What is set aside in one process is not to be had in the other until it comes home."""
+    first, second = processes.limited(dollars=10)
+
+    async def session() -> None:
+        amount = await reserve(first, of_at_most(6))
+        assert await has_to_wait(reserve(second, of_at_most(6)))
+        assert await reserve(second, of_at_most(4)) == 4 * DOLLAR
+        first.settle(amount, 2 * DOLLAR)
+        assert await reserve(first, of_at_most(4)) == 4 * DOLLAR
+
+    asyncio.run(session())
+    now = processes.board.totals()
+    assert (now.reserved, now.spent) == (8 * DOLLAR, 2 * DOLLAR)
+
+
+def test_settling_gives_back_what_was_not_spent(processes: Processes) -> None:
+    """Nothing stays set aside, and only what the request cost is gone."""
+    purse, _ = processes.limited(dollars=10)
+
+    async def session() -> None:
+        for cost in (1, 0, 3):
+            purse.settle(await reserve(purse, of_at_most(5)), cost * DOLLAR)
+
+    asyncio.run(session())
+    now = processes.board.totals()
+    assert (now.reserved, now.spent) == (0, 4 * DOLLAR)
+
+
+def test_the_last_request_may_use_up_all_that_is_left(processes: Processes) -> None:
+    """A cap of ten is enough for ten, and for nothing more."""
+    purse, _ = processes.limited(dollars=10)
+
+    async def session() -> None:
+        purse.settle(await reserve(purse, of_at_most(10)), 10 * DOLLAR)
+        with pytest.raises(SessionStopped):
+            await reserve(purse, of_at_most(1))
+
+    asyncio.run(session())
+
+
+def test_who_is_turned_away_for_money_is_told_why(processes: Processes) -> None:
+    """The session is stopped once, with the option, what was spent, and what to do."""
+    purse, _ = processes.limited(dollars=2.5)
+
+    async def session() -> None:
+        purse.settle(await reserve(purse, of_at_most(1)), DOLLAR)
+        with pytest.raises(SessionStopped, match=r"--max-cost 2\.5 USD is used up: 1\.0000 USD were spent"):
+            await reserve(purse, of_at_most(2))
+
+    asyncio.run(session())
+    assert processes.told == [
+        "--max-cost 2.5 USD is used up: 1.0000 USD were spent; the same command goes on from here"
+    ]
+    assert processes.board.totals().sent == 1
+
+
+@pytest.mark.parametrize("cap", [0.0, 10.0])
+@pytest.mark.parametrize("call", [OPEN_ENDED, of_at_most(1)], ids=["open_ended", "short"])
+def test_where_nothing_is_left_nobody_is_let_in(processes: Processes, cap: float, call: Call) -> None:
+    """Neither a short request nor one whose length nobody knows."""
+    purse, _ = processes.limited(dollars=cap)
+    processes.board.settle(0, int(cap) * DOLLAR)
+    with pytest.raises(SessionStopped, match="--max-cost"):
+        asyncio.run(reserve(purse, call))
+    assert processes.board.totals().sent == 0
+
+
+def test_a_request_that_is_too_dear_now_may_fit_later(processes: Processes) -> None:
+    """As long as others are in flight nobody is turned away: they may cost less than was set aside."""
+    first, second = processes.limited(dollars=10)
+
+    async def session() -> None:
+        amount = await reserve(first, of_at_most(8))
+        dear = asyncio.create_task(reserve(second, of_at_most(9)))
+        await asyncio.sleep(A_WHILE)
+        assert not dear.done()
+        first.settle(amount, DOLLAR)
+        assert await dear == 9 * DOLLAR
+
+    asyncio.run(session())
+    assert processes.told == []
+
+
+def test_a_request_that_will_never_fit_is_turned_away_once_all_are_home(processes: Processes) -> None:
+    """It waits for the others, and then ends the session."""
+    first, second = processes.limited(dollars=10)
+
+    async def session() -> None:
+        amount = await reserve(first, of_at_most(8))
+        dear = asyncio.create_task(reserve(second, of_at_most(9)))
+        await asyncio.sleep(A_WHILE)
+        first.settle(amount, 2 * DOLLAR)
+        with pytest.raises(SessionStopped, match=r"2\.0000 USD were spent"):
+            await dear
+
+    asyncio.run(session())
+    assert len(processes.told) == 1
+
+
+def test_a_free_model_is_asked_as_long_as_anything_is_left(processes: Processes) -> None:
+    """What costs nothing needs nothing set aside, also while all is set aside for another."""
+    first, second = processes.limited(dollars=1)
+
+    async def session() -> None:
+        await reserve(first, of_at_most(1))
+        for _ in range(3):
+            assert await second.reserve(of_at_most(100), 1, lambda usage: 0) == 0
+
+    asyncio.run(session())
+
+
+def test_money_and_requests_are_limited_together(processes: Processes) -> None:
+    """Whichever is used up first ends the session."""
+    purse, _ = processes.limited(calls=2, dollars=10)
+
+    async def session() -> None:
+        for _ in range(2):
+            purse.settle(await reserve(purse, of_at_most(1)), 0)
+        with pytest.raises(SessionStopped, match="--max-calls"):
+            await reserve(purse, of_at_most(1))
+
+    asyncio.run(session())
+
+
+# Lengths that nobody knows.
+
+
+def test_a_request_of_unknown_length_goes_alone(processes: Processes) -> None:
+    """All that is left is set aside for it, and nobody else is let in, of known length or not."""
+    first, second = processes.limited(dollars=10)
+
+    async def session() -> None:
+        assert await reserve(first) == 10 * DOLLAR
+        assert await has_to_wait(reserve(second))
+        assert await has_to_wait(reserve(second, of_at_most(1)))
+        assert await has_to_wait(reserve(first))
+
+    asyncio.run(session())
+    assert processes.board.totals().sent == 1
+
+
+def test_a_request_of_unknown_length_waits_until_all_are_home(processes: Processes) -> None:
+    """It is not let in beside others, however much is left."""
+    first, second = processes.limited(dollars=1000)
+
+    async def session() -> None:
+        amount = await reserve(first, of_at_most(1))
+        assert await has_to_wait(reserve(second))
+        first.settle(amount, DOLLAR)
+        assert await reserve(second) == 999 * DOLLAR
+
+    asyncio.run(session())
+
+
+def test_the_first_reply_tells_how_long_others_may_be(processes: Processes) -> None:
+    """Once a process has seen one, those who waited in any process go together, each with a margin."""
+    first, second = processes.limited(dollars=1000)
+
+    async def session() -> list[int]:
+        amount = await reserve(first)
+        others = [asyncio.create_task(reserve(purse)) for purse in (first, second, second)]
+        await asyncio.sleep(A_WHILE)
+        processes.board.count_reply(0, 5, 10, replayed=False)
+        first.settle(amount, 10 * DOLLAR)
+        return await asyncio.gather(*others)
+
+    after_one = int(10 * (MARGIN + DOUBT)) * DOLLAR
+    assert asyncio.run(session()) == [after_one] * 3
+    assert processes.board.totals().reserved == 3 * after_one
+
+
+def test_the_longest_reply_so_far_counts(processes: Processes) -> None:
+    """In whichever process it came, and not the latest."""
+    purse, _ = processes.limited(dollars=1000)
+    processes.board.count_reply(0, 0, 4, replayed=False)
+    processes.boards[1].count_reply(0, 0, 20, replayed=True)
+    processes.board.count_reply(0, 0, 8, replayed=False)
+    assert asyncio.run(reserve(purse)) == int(20 * (MARGIN + DOUBT / 3)) * DOLLAR
+
+
+def test_the_more_replies_there_were_the_less_a_longer_one_is_expected(processes: Processes) -> None:
+    """What is set aside falls towards the margin that always stays."""
+    purse, _ = processes.limited(dollars=1000)
+    for _ in range(1000):
+        processes.board.count_reply(0, 0, 10, replayed=False)
+    assert asyncio.run(reserve(purse)) == int(10 * MARGIN) * DOLLAR
+
+
+def test_the_longest_reply_of_any_model_counts(processes: Processes) -> None:
+    """Once a model has answered, it may yet answer at the length of another."""
+    purse, _ = processes.limited(dollars=1000)
+    processes.board.count_reply(0, 0, 50, replayed=False)
+    processes.board.count_reply(1, 0, 2, replayed=False)
+    assert asyncio.run(reserve(purse, OPEN_ENDED, model=1)) == int(50 * (MARGIN + DOUBT / 2)) * DOLLAR
+
+
+def test_a_model_that_has_not_answered_needs_as_much_as_others_cost(processes: Processes) -> None:
+    """It goes alone, but not with less left than any other request would want."""
+    purse, _ = processes.limited(dollars=20)
+    processes.board.count_reply(0, 0, 10, replayed=False)
+    with pytest.raises(SessionStopped, match="--max-cost"):
+        asyncio.run(reserve(purse, OPEN_ENDED, model=1))
+    assert processes.board.totals().sent == 0
+
+
+def test_a_short_request_does_not_slip_past_a_long_one(processes: Processes) -> None:
+    """Whoever came first goes first, so that what waits is asked before the money is used up."""
+    purse, other = processes.limited(dollars=10)
+
+    async def session() -> None:
+        amount = await reserve(other, of_at_most(8))
+        dear = asyncio.create_task(reserve(purse, of_at_most(9)))
+        await asyncio.sleep(0)
+        assert await has_to_wait(reserve(purse, of_at_most(1)))
+        other.settle(amount, DOLLAR)
+        assert await dear == 9 * DOLLAR
+
+    asyncio.run(session())
+
+
+def test_a_model_tells_nothing_of_another(processes: Processes) -> None:
+    """The evaluator's first request goes alone, however many replies of the subject there were."""
+    purse, _ = processes.limited(dollars=100)
+    processes.board.count_reply(0, 0, 4, replayed=False)
+    assert asyncio.run(reserve(purse, OPEN_ENDED, model=1)) == 100 * DOLLAR
+
+
+def test_the_length_that_was_set_counts_more_than_what_was_seen(processes: Processes) -> None:
+    """A reply can have no more tokens than --subject-max-tokens, and may have that many."""
+    purse, _ = processes.limited(dollars=100)
+    processes.board.count_reply(0, 0, 2, replayed=False)
+    assert asyncio.run(reserve(purse, of_at_most(30))) == 30 * DOLLAR
+
+
+# Whoever waits.
+
+
+def test_who_gives_up_waiting_leaves_nothing_behind(processes: Processes) -> None:
+    """A run whose time is over while it waits has sent nothing and holds nothing."""
+    first, second = processes.limited(dollars=10)
+
+    async def session() -> None:
+        await reserve(first, of_at_most(10))
+        before = processes.board.totals()
+        assert await has_to_wait(reserve(second, of_at_most(5)))
+        assert processes.board.totals() == before
+
+    asyncio.run(session())
+
+
+def test_whoever_waits_is_turned_away_when_the_session_ends(processes: Processes) -> None:
+    """A request that was waiting for money is not sent after the word to stop."""
+    first, second = processes.limited(dollars=10)
+
+    async def session() -> None:
+        amount = await reserve(first, of_at_most(10))
+        waiting = asyncio.create_task(reserve(second, of_at_most(5)))
+        await asyncio.sleep(A_WHILE)
+        processes.board.stop("interrupted")
+        first.settle(amount, DOLLAR)
+        with pytest.raises(SessionStopped):
+            await asyncio.wait_for(waiting, 5)
+
+    asyncio.run(session())
+    assert processes.board.totals().sent == 1
+
+
+def test_nobody_is_locked_out_by_one_who_was_turned_away(processes: Processes) -> None:
+    """The board is free again after every decision, also after one that ended in an error."""
+    purse, _ = processes.limited(calls=1)
+
+    async def session() -> None:
+        await reserve(purse)
+        with pytest.raises(SessionStopped):
+            await reserve(purse)
+
+    asyncio.run(session())
+    with processes.path.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_what_a_dead_process_has_set_aside_counts_as_spent(processes: Processes) -> None:
+    """Its requests may have been paid for; the others neither wait for them nor spend that money again."""
+    first, second = processes.limited(dollars=10)
+
+    async def session() -> None:
+        await reserve(second, of_at_most(7))
+        assert await has_to_wait(reserve(first, of_at_most(4)))
+        processes.board.bury(1)
+        with pytest.raises(SessionStopped, match=r"7\.0000 USD were spent"):
+            await reserve(first, of_at_most(4))
+        assert await reserve(first, of_at_most(3)) == 3 * DOLLAR
+
+    asyncio.run(session())
+
+
+# Whatever happens.
+
+
+async def spend(
+    purse: Budget, board: Board, chance: random.Random, watch: Callable[[], None], *, knows: bool
+) -> None:
+    """Ask until the budget is used up: calls of any length, which take any time and cost any part of it."""
+    while True:
+        most = chance.randrange(1, 40)
+        call = of_at_most(most) if knows else OPEN_ENDED
+        try:
+            reserved = await reserve(purse, call)
+        except SessionStopped:
+            return
+        watch()
+        await asyncio.sleep(chance.random() / 1000)
+        # No longer than what was set aside for it.
+        used = chance.randrange(min(most, reserved // DOLLAR) + 1)
+        board.count_reply(0, 10, used, replayed=False)
+        purse.settle(reserved, used * DOLLAR)
+        board.leave()
+        watch()
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("knows", [True, False], ids=["lengths_are_set", "lengths_are_learned"])
+def test_the_cap_is_never_passed(processes: Processes, seed: int, knows: bool) -> None:
+    """With calls of any cost and duration in two processes, money spent and set aside never exceed it."""
+    chance = random.Random(seed)  # noqa: S311 - nothing here is secret
+    cap = chance.randrange(200, 600)
+    purses = processes.limited(dollars=cap)
+    together = 0
+
+    def watch() -> None:
+        nonlocal together
+        now = processes.board.totals()
+        assert now.spent + now.reserved <= cap * DOLLAR
+        together = max(together, now.in_flight)
+
+    async def session() -> None:
+        workers = (
+            spend(purses[number % 2], processes.boards[number % 2], chance, watch, knows=knows)
+            for number in range(10)
+        )
+        await asyncio.wait_for(asyncio.gather(*workers), 60)
+
+    asyncio.run(session())
+    end = processes.board.totals()
+    assert (end.reserved, end.in_flight) == (0, 0)
+    # It was used, and by several at a time.
+    assert cap - 60 <= end.spent / DOLLAR <= cap
+    assert together > 1
+    assert processes.told
+    assert all(reason.startswith(f"--max-cost {cap} USD is used up: ") for reason in processes.told)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_number_of_requests_is_never_passed(processes: Processes, seed: int) -> None:
+    """With calls of any duration in two processes exactly as many are sent as may be."""
+    chance = random.Random(seed)  # noqa: S311 - nothing here is secret
+    most = chance.randrange(20, 60)
+    purses = processes.limited(calls=most)
+
+    def watch() -> None:
+        assert processes.board.totals().sent <= most
+
+    async def session() -> None:
+        workers = (
+            spend(purses[number % 2], processes.boards[number % 2], chance, watch, knows=True)
+            for number in range(10)
+        )
+        await asyncio.wait_for(asyncio.gather(*workers), 60)
+
+    asyncio.run(session())
+    assert processes.board.totals().sent == most

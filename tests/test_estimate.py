@@ -1,0 +1,256 @@
+"""What a session would cost: by earlier sessions, else by assumptions that are told."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from journals import ask, begin, keep, record
+
+from equipoise import estimate
+from equipoise.estimate import Range, Sample, Use
+from equipoise.journal import FORMAT
+from equipoise.types import Foreseen, Reply, Role, Usage
+
+Spent = tuple[Role, str, int, int]
+"""One call: who, and how many tokens went in and came out."""
+
+
+def near(value: float, low: float, high: float) -> Any:
+    """A range that is this one but for rounding."""
+    return pytest.approx((value, low, high))
+
+
+def figures(found: Range) -> tuple[float, float, float]:
+    """Value, low and high."""
+    return found.value, found.low, found.high
+
+
+def sample(*outputs: int) -> Sample:
+    """One run for each of these, of one call with so many tokens of output and ten of input."""
+    found = Sample()
+    for number, output in enumerate(outputs):
+        found.add(("x", f"a-run{number}"), {"input": 10, "output": output})
+    return found
+
+
+def session(
+    path: Path, runs: dict[str, list[Spent]], *, ended: Sequence[str] | None = None, **about: Any
+) -> Path:
+    """The journal of a session on the suite s with these calls, all of whose runs ended where not said."""
+    log = begin(path, list(runs), **{"suite": "s", **about})
+    for run, calls in runs.items():
+        for role, model, tokens_in, tokens_out in calls:
+            usage = Usage(input=tokens_in, output=tokens_out)
+            keep(log, ask("Why?", role=role, model=model), Reply(text="B", usage=usage), run=run)
+        if ended is None or run in ended:
+            log.append_record(record(run.removesuffix("-run1")), [])
+    log.close()
+    return path
+
+
+def used(found: dict[tuple[Role, str], tuple[Sample, str]]) -> dict[tuple[Role, str], list[list[int]]]:
+    """Calls, input and output of every run, by role and model."""
+    return {key: sorted(item.runs.values()) for key, (item, _) in found.items()}
+
+
+# From one sample.
+
+
+def test_a_prediction_by_hand() -> None:
+    """Of 10 and 14: mean 12, s = sqrt 8; for 3 more 36, plus or minus 1.96 sqrt(8 (3 + 9/2)) = 15.18."""
+    use = sample(10, 14).use(3, "so")
+    margin = 1.96 * math.sqrt(8 * 7.5)
+    assert margin == pytest.approx(15.182, abs=0.001)
+    assert figures(use.output) == near(36, 36 - margin, 36 + margin)
+    assert (figures(use.calls), figures(use.input)) == (near(3, 3, 3), near(30, 30, 30))
+    assert use.basis == "so"
+
+
+def test_the_calls_of_one_run_are_added_up() -> None:
+    """What varies from run to run is a run, not a call."""
+    found = Sample()
+    for output in (1, 2, 3):
+        found.add(("x", "a-run1"), {"input": 5, "output": output})
+    found.add(("x", "b-run1"), {"input": 15, "output": 6})
+    use = found.use(2, "")
+    assert (use.input.value, use.output.value, use.calls.value) == (30, 12, 4)
+    assert figures(use.input) == near(30, 30, 30)
+
+
+def test_a_single_run_gives_half_and_double() -> None:
+    """It tells nothing of the spread, so a wide interval stands for it."""
+    use = sample(20).use(5, "")
+    assert figures(use.output) == (100, 50, 200)
+    assert figures(use.calls) == (5, 2.5, 10)
+
+
+def test_an_interval_does_not_go_below_nothing() -> None:
+    """However much the runs differ."""
+    use = sample(0, 1000).use(2, "")
+    assert use.output.low == 0
+    assert use.output.high > 2000
+
+
+def test_nothing_left_to_ask_costs_nothing() -> None:
+    """Zero runs use zero."""
+    assert figures(sample(10, 14).use(0, "").output) == (0, 0, 0)
+
+
+# From journals.
+
+
+def test_what_every_model_used_is_read_run_by_run(tmp_path: Path) -> None:
+    """By role and model, over all journals; the last journal that tells of it is named."""
+    calls: list[Spent] = [("subject", "m", 10, 20), ("evaluator", "e", 30, 5), ("evaluator", "e", 30, 6)]
+    one = session(tmp_path / "one.jsonl", {"a-run1": calls, "b-run1": [("subject", "m", 1, 2)]})
+    two = session(tmp_path / "two.jsonl", {"a-run1": [("subject", "m", 7, 8)]})
+    found = estimate.samples([one, two], "s")
+    assert used(found) == {
+        ("subject", "m"): [[1, 1, 2], [1, 7, 8], [1, 10, 20]],
+        ("evaluator", "e"): [[2, 60, 11]],
+    }
+    assert {key: name for key, (_, name) in found.items()} == {
+        ("subject", "m"): "two.jsonl",
+        ("evaluator", "e"): "one.jsonl",
+    }
+
+
+@pytest.mark.parametrize(
+    "about", [{"suite": "other"}, {"format": FORMAT + 1}, {"format": FORMAT - 1}], ids=str
+)
+def test_journals_of_anything_else_are_left_out(tmp_path: Path, about: dict[str, Any]) -> None:
+    """Another suite asks other things, and another format may mean something else."""
+    session(tmp_path / "x.jsonl", {"a-run1": [("subject", "m", 10, 20)]}, **about)
+    assert estimate.samples([tmp_path / "x.jsonl"], "s") == {}
+
+
+def test_runs_that_did_not_end_are_left_out(tmp_path: Path) -> None:
+    """What they have used is less than they would have."""
+    spent: list[Spent] = [("subject", "m", 10, 20)]
+    path = session(
+        tmp_path / "x.jsonl", {"a-run1": spent, "b-run1": [("subject", "m", 1, 1)]}, ended=["a-run1"]
+    )
+    assert used(estimate.samples([path], "s")) == {("subject", "m"): [[1, 10, 20]]}
+
+
+def test_replies_without_a_count_of_tokens_are_left_out(tmp_path: Path) -> None:
+    """Nobody knows what they used."""
+    log = begin(tmp_path / "x.jsonl", ["a-run1"], suite="s")
+    keep(log, ask("Why?"), Reply(text="B"))
+    log.append_record(record("a"), [])
+    log.close()
+    assert estimate.samples([tmp_path / "x.jsonl"], "s") == {}
+
+
+# What a model would use.
+
+RUNS = [
+    [
+        Foreseen(role="subject", prompt="Why?"),
+        Foreseen(role="evaluator", prompt="Judge it. é😀", quoted=1),
+    ]
+] * 3
+
+
+def test_what_is_known_of_the_model_itself_comes_first() -> None:
+    """In that role; the basis says how many runs and where the last of them is."""
+    known: dict[tuple[Role, str], tuple[Sample, str]] = {
+        ("subject", "m"): (sample(10, 14), "x.jsonl"),
+        ("subject", "n"): (sample(1000), "y.jsonl"),
+        ("evaluator", "m"): (sample(1000), "y.jsonl"),
+    }
+    use = estimate.use("subject", "m", RUNS, known)
+    assert use.output.value == 36
+    assert use.basis == "as in 2 runs of it, the last in x.jsonl"
+
+
+def test_else_other_models_in_the_same_role_tell() -> None:
+    """Those of the other role do something else."""
+    other = Sample()
+    other.add(("y", "a-run1"), {"input": 10, "output": 30})
+    known: dict[tuple[Role, str], tuple[Sample, str]] = {
+        ("subject", "a"): (sample(10), "x.jsonl"),
+        ("subject", "b"): (other, "y.jsonl"),
+        ("evaluator", "m"): (sample(1000), "y.jsonl"),
+    }
+    use = estimate.use("subject", "m", RUNS, known)
+    assert (use.output.value, use.basis) == (60, "as in 2 runs of other models")
+
+
+@pytest.mark.parametrize(
+    ("role", "tokens_in", "tokens_out"),
+    [
+        # Three prompts of 4 bytes; three of 16, each with one reply of the subject in it.
+        ("subject", (3, 3, 3), (2400, 900, 6000)),
+        ("evaluator", (12 + 2400, 12 + 900, 12 + 6000), (750, 300, 1800)),
+    ],
+)
+def test_else_it_is_assumed(role: Role, tokens_in: tuple[float, ...], tokens_out: tuple[float, ...]) -> None:
+    """A token for four bytes of a prompt, replies of a likely, a low and a high length."""
+    use = estimate.use(role, "m", RUNS, {})
+    assert figures(use.calls) == (3, 3, 3)
+    assert (figures(use.input), figures(use.output)) == (tokens_in, tokens_out)
+
+
+def test_an_assumption_is_told() -> None:
+    """The user sees on what the figures rest."""
+    assert estimate.use("subject", "m", RUNS, {}).basis == (
+        "assumed: 800 tokens a reply (300 to 2000), a token for 4 bytes of a prompt"
+    )
+    assert "250 tokens a reply (100 to 600)" in estimate.use("evaluator", "e", RUNS, {}).basis
+
+
+# What a user sees.
+
+
+def exactly(value: float) -> Range:
+    """A range without width."""
+    return Range(value=value, low=value, high=value)
+
+
+USE = Use(
+    calls=exactly(1200),
+    input=Range(value=2000, low=1000, high=4000),
+    output=Range(value=200, low=100, high=400),
+    basis="so it is",
+)
+
+
+def dollar_for_a_thousand(number: int, tokens_in: float, tokens_out: float) -> float | None:
+    """The price of model 0; the others have none."""
+    return None if number else (tokens_in + tokens_out) / 1000
+
+
+def test_the_lines_of_an_estimate() -> None:
+    """Runs, then every model with calls, cost, tokens and basis, then the sum."""
+    uses: list[tuple[Role, str, Use]] = [("subject", "m", USE), ("evaluator", "e", USE)]
+    assert list(estimate.lines(uses, 1500, 0, lambda number, *tokens: dollar_for_a_thousand(0, *tokens))) == [
+        "runs:      1,500 to ask",
+        "subject:   m: 1,200 calls, 2.20 USD (1.10 to 4.40)",
+        "           2,000 (1,000 to 4,000) tokens in, 200 (100 to 400) out",
+        "           so it is",
+        "evaluator: e: 1,200 calls, 2.20 USD (1.10 to 4.40)",
+        "           2,000 (1,000 to 4,000) tokens in, 200 (100 to 400) out",
+        "           so it is",
+        "total:     4.40 USD (2.20 to 8.80)",
+    ]
+
+
+def test_a_model_without_a_price_leaves_the_sum_unknown() -> None:
+    """What to say is told, and the others' cost is still shown."""
+    uses: list[tuple[Role, str, Use]] = [("subject", "m", USE), ("evaluator", "e", USE)]
+    shown = list(estimate.lines(uses, 1, 0, dollar_for_a_thousand))
+    unknown = "cost unknown: say --price-input and --price-output"
+    assert shown[1] == "subject:   m: 1,200 calls, 2.20 USD (1.10 to 4.40)"
+    assert shown[4] == f"evaluator: e: 1,200 calls, {unknown}"
+    assert shown[-1] == f"total:     {unknown}"
+
+
+def test_runs_that_are_done_are_told() -> None:
+    """The user sees what is left of an interrupted session."""
+    first = next(estimate.lines([], 3, 2000, dollar_for_a_thousand))
+    assert first == "runs:      3 to ask, 2,000 are done already"

@@ -1,0 +1,221 @@
+"""One run from its question to its record, whatever becomes of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from string import Template
+from typing import Any, cast
+
+import pytest
+from journals import said
+
+from equipoise import journal
+from equipoise.asking import Deadline
+from equipoise.errors import CallFailed, SessionStopped
+from equipoise.evaluators import Panel
+from equipoise.models import Subject
+from equipoise.one_run import run_case
+from equipoise.records import Record, Score, Verdict
+from equipoise.rubric import Scale, VerdictRubric
+from equipoise.settings import resolve
+from equipoise.types import Call, Case, Exchange, Reply, Run
+
+CASE = Case(id="a", language="aa", area="x", keywords=("y",))
+RUN = Run(suite="s", case=CASE, number=2)
+RUBRIC = VerdictRubric(
+    version="1",
+    hash="0",
+    scale=Scale(low=1, high=5, levels={level: f"level {level}" for level in range(1, 6)}),
+    verdict={"score": "scale"},
+    system=Template("Judge. $levels $low $high"),
+    user=Template("[$code]\n$reply\n[$code]"),
+)
+GIVEN: dict[str, Any] = {"model": "m", "evaluator_model": ["e1", "e2"], "evaluator_attempts": "2"}
+VALID = '{"score": 4}'
+
+Evaluate = Callable[[Subject, Panel, Deadline], Awaitable[Score]]
+Answers = Callable[[Call], Reply | BaseException]
+
+
+def ordinary(call: Call) -> Reply | BaseException:
+    """An answer, or a verdict."""
+    return Reply(text="Because." if call.role == "subject" else VALID)
+
+
+class FakeAsker:
+    """Gives these answers, those of e1 after all others, and keeps every exchange as it comes."""
+
+    def __init__(self, answers: Answers) -> None:
+        self.exchanges: list[Exchange] = []
+        self._answers = answers
+
+    async def __call__(self, call: Call) -> Reply:
+        """Answer and keep."""
+        await asyncio.sleep(0.01 if call.model == "e1" else 0)
+        answer = self._answers(call)
+        if isinstance(answer, BaseException):
+            raise answer
+        self.exchanges.append(Exchange(id=f"w-{len(self.exchanges) + 1}", call=call, reply=answer))
+        return answer
+
+
+async def ask_and_judge(subject: Subject, panel: Panel, deadline: Deadline) -> Score:
+    """What most suites do."""
+    reply = await subject.ask("Why?")
+    verdicts = await panel.judge(RUBRIC, reply=reply.text)
+    return Score(outcome="scored", value=4.0, percent=75.0, verdicts=verdicts, details={"note": 1})
+
+
+def run(
+    evaluate: Evaluate = ask_and_judge,
+    answers: Answers = ordinary,
+    *,
+    seconds: float = 60.0,
+    asker: FakeAsker | None = None,
+    **options: Any,
+) -> tuple[Record, list[str]]:
+    """The record of the run and the ids of its calls; `evaluate` is the suite's."""
+
+    async def story() -> tuple[Record, list[str]]:
+        deadline = Deadline(seconds)
+
+        class FakeSuite:
+            async def evaluate(
+                self, case: Case, rubric: VerdictRubric, subject: Subject, panel: Panel
+            ) -> Score:
+                assert (case, rubric) == (CASE, RUBRIC)
+                return await evaluate(subject, panel, deadline)
+
+        return await run_case(
+            cast("Any", FakeSuite()),
+            RUBRIC,
+            RUN,
+            cast("Any", asker or FakeAsker(answers)),
+            deadline,
+            resolve({**GIVEN, "case_timeout": f"{seconds:g}", **options}, {}, {}),
+            "n0",
+        )
+
+    return asyncio.run(story())
+
+
+def raises(error: BaseException) -> Evaluate:
+    """A suite that runs into this error after it has asked."""
+
+    async def evaluate(subject: Subject, panel: Panel, deadline: Deadline) -> Score:
+        await subject.ask("Why?")
+        raise error
+
+    return evaluate
+
+
+def test_a_record_has_the_case_and_what_the_suite_made_of_it() -> None:
+    """Case, number, outcome, score, verdicts and details, without an error."""
+    record, _ = run()
+    assert (record.id, record.case, record.run) == (RUN.id, CASE.to_json(), 2)
+    assert (record.outcome, record.score, record.percent, record.error) == ("scored", 4.0, 75.0, None)
+    assert record.details == {"note": 1}
+    assert record.verdicts == tuple(
+        Verdict(evaluator=name, fields={"score": 4}, attempts=1) for name in ("e1", "e2")
+    )
+
+
+def test_transcripts_and_calls_stand_in_the_panels_order() -> None:
+    """Subject first, then evaluator by evaluator with every attempt, whoever answered first."""
+    invalid = ["no", "never"]
+
+    def answers(call: Call) -> Reply | BaseException:
+        is_invalid = call.model == "e2" and invalid
+        return Reply(text=invalid.pop(0)) if is_invalid else ordinary(call)
+
+    asker = FakeAsker(answers)
+    record, calls = run(asker=asker)
+    assert [item.call.model for item in asker.exchanges] == ["m", "e2", "e2", "e1"]
+    assert calls == ["w-1", "w-4", "w-2", "w-3"]
+    assert said(record.subject) == [["Why?", "Because."]]
+    assert [(item.model, item.messages[-1]["content"]) for item in record.evaluators] == [
+        ("e1", VALID),
+        ("e2", "no"),
+        ("e2", "never"),
+    ]
+
+
+def test_a_subject_that_judges_itself_is_shown_in_both_roles() -> None:
+    """What it was asked and what it judged are apart, though the model is one."""
+    record, calls = run(evaluator_model=["m"])
+    assert said(record.subject) == [["Why?", "Because."]]
+    assert [(item.model, item.messages[-1]["content"]) for item in record.evaluators] == [("m", VALID)]
+    assert calls == ["w-1", "w-2"]
+
+
+@pytest.mark.parametrize("role", ["subject", "evaluator"])
+def test_a_call_that_fails_is_an_error_in_the_record(role: str) -> None:
+    """There is no score, the failure is told in its words, and what was said before it is kept."""
+
+    def answers(call: Call) -> Reply | BaseException:
+        return CallFailed("HTTP 400: no") if call.role == role else ordinary(call)
+
+    record, calls = run(answers=answers)
+    assert (record.outcome, record.score, record.percent) == ("error", None, None)
+    assert record.error == "HTTP 400: no"
+    assert (record.verdicts, record.evaluators) == ((), ())
+    assert said(record.subject) == ([] if role == "subject" else [["Why?", "Because."]])
+    assert calls == ([] if role == "subject" else ["w-1"])
+
+
+def test_a_run_that_takes_too_long_is_an_error_that_names_the_option() -> None:
+    """The user learns which limit it was; what was said before it is kept."""
+
+    async def evaluate(subject: Subject, panel: Panel, deadline: Deadline) -> Score:
+        await subject.ask("Why?")
+        deadline.resume()
+        await asyncio.sleep(60)
+        raise AssertionError
+
+    record, calls = run(evaluate, seconds=0.01)
+    assert (record.outcome, record.score) == ("error", None)
+    assert record.error == "the run took longer than --case-timeout 0.01"
+    assert (said(record.subject), calls) == ([["Why?", "Because."]], ["w-1"])
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError("ours"), SessionStopped("over")], ids=repr)
+def test_a_defect_of_ours_and_the_end_of_the_session_are_raised(error: Exception) -> None:
+    """Neither says anything of the model, so neither makes a record."""
+    with pytest.raises(type(error), match=str(error)):
+        run(raises(error))
+
+
+@pytest.mark.parametrize("keeps_going", [False, True])
+def test_an_evaluator_that_fails_for_good_is_stood_in_for_only_where_that_is_wanted(
+    keeps_going: bool,
+) -> None:
+    """--keep-going is the panel's."""
+
+    def answers(call: Call) -> Reply | BaseException:
+        return CallFailed("down", stops_session=True) if call.model == "e1" else ordinary(call)
+
+    record, _ = run(answers=answers, keep_going=str(keeps_going))
+    assert record.outcome == ("scored" if keeps_going else "error")
+    found = [(item.evaluator, item.fields and item.fields["score"]) for item in record.verdicts]
+    assert found == ([("e1", None), ("e2", 4)] if keeps_going else [])
+
+
+def test_the_models_are_those_of_the_settings() -> None:
+    """Each with the sampling of its role, the evaluators with their attempts."""
+    asker = FakeAsker(lambda call: Reply(text="Because."))
+    record, _ = run(asker=asker, subject_temperature="0.5", evaluator_max_tokens="50", evaluator_model=["e2"])
+    subject, *judges = [item.call for item in asker.exchanges]
+    assert (subject.model, subject.parameters) == ("m", {"temperature": 0.5})
+    assert [call.parameters.get("max_tokens") for call in judges] == [50, 50]
+    assert [item.attempts for item in record.verdicts] == [2]
+
+
+def test_every_evaluator_has_a_marker_code_of_its_own() -> None:
+    """By nonce, run and name: a resumed session asks with the same, and nobody else can tell it."""
+    asker = FakeAsker(ordinary)
+    run(asker=asker)
+    found = {item.call.model: item.call.messages[-1]["content"] for item in asker.exchanges[1:]}
+    codes = {name: journal.code("n0", RUN.id, name) for name in ("e1", "e2")}
+    assert found == {name: f"[{code}]\nBecause.\n[{code}]" for name, code in codes.items()}
+    assert codes["e1"] != codes["e2"]

@@ -1,0 +1,121 @@
+"""Defaults that a suite has of its own, what the user gives, and what several suites at once need."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import ROOT
+from equipoise import suites
+from equipoise.catalogue import Catalogue
+from equipoise.errors import UserError
+from equipoise.options import OPTIONS
+from equipoise.settings import Settings, resolve
+from equipoise.suites import politicsbench
+
+OWN = politicsbench.DEFAULTS
+SAID = {"evaluator_model": ["e"], "subject_temperature": "0.7", "subject_max_tokens": "900"}
+
+
+def settle(
+    ini: dict[str, Any] | None = None, variables: dict[str, str] | None = None, **said: Any
+) -> Settings:
+    """The settings of a session of politicsbench alone."""
+    return resolve({"model": "m", **said}, variables or {}, ini or {}, OWN)
+
+
+def test_only_a_suite_that_is_alone_gives_defaults() -> None:
+    """Several suites give none, nor does one that there is not."""
+    assert suites.defaults_of(["politicsbench"]) is OWN
+    assert suites.defaults_of(["politicsbench", "neutrality"]) == {}
+    assert suites.defaults_of([]) == {}
+    assert suites.defaults_of(["nowhere"]) == {}
+
+
+@pytest.mark.parametrize("name", suites.names())
+def test_defaults_are_of_options_that_there_are(name: str) -> None:
+    """Every suite says which it has, if only that it has none."""
+    known = {option.name for option in OPTIONS}
+    assert set(suites.load(name).DEFAULTS) <= known
+    assert suites.defaults_of([name]) == suites.load(name).DEFAULTS
+
+
+def test_where_the_user_says_nothing_the_suites_defaults_hold() -> None:
+    """Everything else is as it always is, and nothing of it counts as given."""
+    found, usual = settle(), resolve({"model": "m"}, {}, {})
+    assert found.evaluator_models == ("claude-3.7-sonnet", "gpt-4.1-mini", "grok-4.1-fast")
+    assert (found.subject.temperature, found.subject.max_tokens) == (0.7, 12_000)
+    assert found.given == usual.given == {"model"}
+    assert (found.evaluator, found.concurrency) == (usual.evaluator, usual.concurrency)
+    assert (usual.subject.max_tokens, len(usual.evaluator_models)) != (12_000, 3)
+
+
+@pytest.mark.parametrize(
+    "sources",
+    [
+        {"said": {"subject_temperature": "1", "evaluator_model": ["e"]}},
+        {"variables": {"EQUIPOISE_SUBJECT_TEMPERATURE": "1", "EQUIPOISE_EVALUATOR_MODEL": "e"}},
+        {"ini": {"subject_temperature": "1", "evaluator_model": ["e"]}},
+    ],
+    ids=["command line", "environment", "pytest.ini"],
+)
+def test_what_the_user_says_comes_first(sources: dict[str, Any]) -> None:
+    """Wherever it is said; it counts as given, the rest does not."""
+    found = settle(sources.get("ini"), sources.get("variables"), **sources.get("said", {}))
+    assert (found.subject.temperature, found.evaluator_models) == (1, ("e",))
+    assert found.subject.max_tokens == 12_000
+    assert found.given == {"model", "subject_temperature", "evaluator_model"}
+
+
+def test_a_default_that_is_said_is_given() -> None:
+    """Though it changes nothing: settings that are the same are equal, whoever chose them."""
+    said = settle(subject_temperature="0.7")
+    assert "subject_temperature" in said.given
+    assert said == settle()
+
+
+def test_the_built_in_model_is_judged_by_itself() -> None:
+    """A panel that costs money is for those who ask for it."""
+    assert settle(model="local").evaluator_models == ("local",)
+    assert settle(model="local", evaluator_model=["e"]).evaluator_models == ("e",)
+
+
+def catalogue(**said: Any) -> Catalogue:
+    """The project's own suites with what is said, as several suites at once have it."""
+    return Catalogue(settings=resolve({"model": "m", **said}, {}, {}), root=ROOT)
+
+
+@pytest.mark.parametrize("left_out", SAID)
+@pytest.mark.parametrize("names", [["neutrality", "politicsbench"], ["politicsbench", "neutrality"]])
+def test_several_suites_need_what_one_has_of_its_own(names: list[str], left_out: str) -> None:
+    """It is named, with what to do."""
+    said = {name: value for name, value in SAID.items() if name != left_out}
+    flag = f"--{left_out.replace('_', '-')}"
+    with pytest.raises(UserError) as caught:
+        catalogue(**said).check(names)
+    assert str(caught.value) == f"{flag}: politicsbench has a default of its own; run it alone, or give one"
+
+
+def test_several_suites_run_with_what_is_given() -> None:
+    """Also where that is the default; and others need nothing."""
+    catalogue(**SAID).check(["neutrality", "politicsbench"])
+    catalogue().check(["neutrality", "borderlines"])
+
+
+def test_a_suite_alone_may_be_given_nothing(tmp_path: Path) -> None:
+    """Its identity then has its defaults."""
+    found = Catalogue(settings=settle(), root=tmp_path)
+    found.check(["politicsbench"])
+    identity = found.identity("politicsbench")
+    assert identity["evaluator_models"] == list(OWN["evaluator_model"])
+    assert identity["subject_sampling"] == {"temperature": 0.7, "max_tokens": 12_000}
+    assert identity["deck"] == "own"
+
+
+def test_the_built_in_model_keeps_a_length_of_its_own() -> None:
+    """A suite's is meant for larger ones; what the user says holds for it as well."""
+    assert settle(model="local").subject.max_tokens is None
+    assert settle(model="local", subject_max_tokens="900").subject.max_tokens == 900
+    assert settle().subject.max_tokens == OWN["subject_max_tokens"]
