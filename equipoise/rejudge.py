@@ -1,0 +1,161 @@
+"""`--rejudge`: the replies of earlier results judged anew; the subject is asked nothing.
+
+The subject's calls are brought over from the journal beside those results into the new one, where they are
+replayed as after an interruption. So the new journal is whole in itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Mapping
+from dataclasses import fields, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from equipoise import journal, jsonbytes, retrieving, storage
+from equipoise.errors import UserError
+from equipoise.options import OPTIONS
+from equipoise.settings import Sampling, Settings
+from equipoise.types import JSON
+
+_NONE = type(None)
+_KEPT: Mapping[str, tuple[type, ...]] = {
+    "suite": (str,),
+    "data_hash": (str,),
+    "subject_model": (str,),
+    "subject_sampling": (dict,),
+    "subject_system_prompt": (str, _NONE),
+    "runs": (int,),
+    "limit": (int, _NONE),
+    "languages_asked": (list, _NONE),
+}
+_FREE = {"label_samples", "parse", "retrieval", "retriever"}
+"""Options of suites that the new session decides: about judging, or where on this machine a corpus is."""
+
+
+def adopt(settings: Settings, given: Mapping[str, Any]) -> Settings:
+    """The settings with everything that the earlier results decide. Raises UserError.
+
+    `given` holds what the command line says, by the names of options: it must not say otherwise.
+    """
+    if settings.rejudge is None:
+        return settings
+    if settings.output and settings.output.resolve() == settings.rejudge.resolve():
+        raise UserError(
+            "--output: names the results that are to be judged anew; name another, or leave it out"
+        )
+    said = _metadata(settings.rejudge)
+    _refuse_other_corpus(settings, said)
+    for option in OPTIONS:
+        if given.get(option.name) is not None and (
+            option.name in ("runs", "limit", "language", "model")
+            or option.name.startswith("subject_")
+            or (option.of_suites and option.name not in _FREE)
+        ):
+            raise UserError(f"{option.flag}: --rejudge takes that from {settings.rejudge.name}; leave it out")
+    return replace(
+        settings,
+        model=said["subject_model"],
+        subject=Sampling(**said["subject_sampling"], system_prompt=said["subject_system_prompt"]),
+        runs=said["runs"],
+        limit=said["limit"],
+        languages=tuple(said["languages_asked"] or ()),
+        of_suites={
+            name: value if name in _FREE else said.get(name, value)
+            for name, value in settings.of_suites.items()
+        },
+        output=settings.output or _beside(settings.rejudge, said["suite"]),
+    )
+
+
+def _refuse_other_corpus(settings: Settings, said: Mapping[str, JSON]) -> None:
+    """The passages are a part of what was asked: without the same corpus no kept reply would be found."""
+    path = settings.of_suites["retrieval"]
+    found = None if path is None else retrieving.about(path)
+    if found != said.get("retrieval"):
+        name = said["retrieval"]["name"] if said.get("retrieval") else "none"
+        raise UserError(f"--retrieval: the earlier results were asked with {name}; name the same")
+
+
+def _beside(path: Path, suite: str) -> Path:
+    """A name of its own, so that the earlier results stay where they are."""
+    stem = path.name.removesuffix(".json").removesuffix(f".{suite}")
+    return path.with_name(f"{stem}.rejudged.{suite}.json")
+
+
+@cache
+def _read(path: Path) -> tuple[dict[str, JSON], str]:
+    """The metadata, with the rounds that were asked for where not all were, and the digest of the file."""
+    try:
+        content = path.read_bytes()
+        data = jsonbytes.loads(content)
+        said = dict(data["metadata"])
+        said["runs"] = data["summary"].get("until", {}).get("runs", said.get("runs"))
+    except OSError as error:
+        raise UserError(f"--rejudge: {path}: cannot be read ({error.strerror})") from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise UserError(f"--rejudge: {path}: is no results file of Equipoise") from None
+    return said, hashlib.sha256(content).hexdigest()
+
+
+def _metadata(path: Path) -> dict[str, JSON]:
+    said, _ = _read(path)
+    for name, kind in _KEPT.items():
+        if name not in said or not isinstance(said[name], kind):
+            raise UserError(f"--rejudge: {path}: does not say {name} as it should")
+    if unknown := said["subject_sampling"].keys() - {item.name for item in fields(Sampling)}:
+        raise UserError(f"--rejudge: {path}: knows of {min(unknown)!r}, which is no parameter here")
+    return said
+
+
+def source(path: Path) -> dict[str, JSON]:
+    """What the new results say of those whose replies they judge."""
+    said, digest = _read(path)
+    names = ("started", "evaluator_models", "rubric_version", "rubric_hash")
+    return {"results": path.name, "sha256": digest, **{name: said.get(name) for name in names}}
+
+
+def check(path: Path, suite: str, data_hash: str) -> None:
+    """Raise UserError where these results cannot be judged anew in this session."""
+    said, where = _metadata(path), storage.shown(path)
+    if said["suite"] != suite:
+        raise UserError(f"--rejudge: {where}: is of the suite {said['suite']}, not {suite}")
+    if said["data_hash"] != data_hash:
+        raise UserError(
+            f"--rejudge: {where}: the questions have changed since; --topics can name the old ones"
+        )
+    kept = _journal(path)
+    if not kept.is_file():
+        raise UserError(
+            f"--rejudge: {where}: its journal {kept.name} is not beside it; the replies are there"
+        )
+    if (other := journal.other_format(kept)) is not None:
+        raise UserError(f"--rejudge: {storage.shown(kept)}: has format {other}, not {journal.FORMAT}")
+
+
+def _journal(path: Path) -> Path:
+    return storage.files(path.parent, path, "", "").journal
+
+
+def bring_over(path: Path, target: Path, runs: Collection[str]) -> None:
+    """Append the subject's calls of these runs to the journal at `target`, each once however often asked.
+
+    Raises UserError where that cannot be done; what was brought over by then is kept.
+    """
+    try:
+        _bring_over(_journal(path), target, set(runs))
+    except OSError as error:
+        raise UserError(
+            f"{storage.shown(target)}: the earlier replies cannot be brought over ({error.strerror}); "
+            "the same command goes on from here"
+        ) from None
+
+
+def _bring_over(earlier: Path, target: Path, wanted: Collection[str]) -> None:
+    known = {line.entry["id"] for line in journal.read(target, kinds=("call",))}
+    with target.open("ab") as file:
+        for line in journal.read(earlier, kinds=("call",)):
+            entry = line.entry
+            if entry["role"] == "subject" and entry["run"] in wanted and entry["id"] not in known:
+                file.write(journal.seal(jsonbytes.dumps(entry)))

@@ -1,0 +1,122 @@
+"""Does the ranking of models hang on who judges? Results of the same models by several panels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+
+from equipoise import agreeing, baseline, table
+from equipoise.baseline import Side
+from equipoise.errors import UserError
+from equipoise.measures import measure
+from equipoise.types import JSON
+
+FEWEST = 3
+"""Models that two panels must share before their rankings say anything."""
+_ASKED_ALIKE = {
+    "rubric_hash": "rubric",
+    "scale": "scale",
+    "deck": "deck",
+    "prompt_style": "prompt style",
+    "answer_format": "answer format",
+    "confidence": "confidence",
+    "retrieval": "retrieval",
+    "retriever": "retriever",
+    "seed": "seed",
+    "pair_order": "order of pairs",
+}
+"""What would change a ranking whoever judges, by its name in the metadata."""
+
+
+def load(paths: Sequence[Path]) -> list[Side]:
+    """Results that differ in models and evaluators only. Raises UserError."""
+    sides = [baseline.load(path) for path in paths]
+    for side in sides:
+        _refuse_unlike(side, sides[0])
+    return sides
+
+
+def rankings(sides: Sequence[Side]) -> dict[str, dict[str, float]]:
+    """The headline of each model by each panel, in percent. Raises UserError."""
+    found: dict[str, dict[str, float]] = {}
+    for side in sides:
+        panel = _panel(side)
+        if side.model in found.setdefault(panel, {}):
+            raise UserError(f"{side.file}: there are two results of {side.model} by {panel}")
+        value = measure(next(iter(side.metrics.values())), side.cells).value
+        if value is not None:
+            found[panel][side.model] = value
+    return found
+
+
+def _panel(side: Side) -> str:
+    return " + ".join(sorted(side.metadata["evaluator_models"]))
+
+
+def _refuse_unlike(side: Side, first: Side) -> None:
+    """Raise UserError for what differs in more than who judged, or was judged by nobody."""
+    here, there = side.metadata, first.metadata
+    if any(here.get(key) != there.get(key) for key in ("suite", "data_hash")):
+        raise UserError(f"{side.file}: is of another suite or of other data than {first.file}")
+    for key, name in _ASKED_ALIKE.items():
+        if here.get(key) != there.get(key):
+            raise UserError(
+                f"{side.file}: its {name} is another than in {first.file}; "
+                "give results that differ in models and evaluators only"
+            )
+    if here.get("answer_format", "open") != "open":
+        raise UserError(f"{side.file}: no evaluator has judged it; choices are read without one")
+
+
+def agreement(found: Mapping[str, Mapping[str, float]]) -> list[dict[str, JSON]]:
+    """For each two panels Spearman's rank correlation over the models that both have judged.
+
+    None, and the reason, where they share fewer than three, or one of them ranks all alike.
+    """
+    from scipy.stats import spearmanr  # type: ignore[import-untyped]
+
+    rows = []
+    for first, second in combinations(found, 2):
+        shared = [model for model in found[first] if model in found[second]]
+        values = [[found[panel][model] for model in shared] for panel in (first, second)]
+        reason = _why_not(values)
+        rho = None if reason else float(spearmanr(*values).statistic)
+        rows.append({"first": first, "second": second, "models": len(shared), "rho": rho, "reason": reason})
+    return rows
+
+
+def _why_not(values: Sequence[Sequence[float]]) -> str | None:
+    if len(values[0]) < FEWEST:
+        return f"they share {len(values[0])} models, and it takes {FEWEST}"
+    return "one of them ranks all models alike" if any(len(set(row)) == 1 for row in values) else None
+
+
+def lines(found: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
+    """A row for each model, a column for each panel, then what each two panels agree."""
+    models = dict.fromkeys(model for values in found.values() for model in values)
+    rows = [(model, *(_shown(values.get(model)) for values in found.values())) for model in models]
+    yield from table.align([("", *found), *rows])
+    yield ""
+    for row in agreement(found):
+        told = row["reason"] or f"{row['rho']:+.2f} over {row['models']} models"
+        yield f"rank correlation of {row['first']} and {row['second']}: {told}"
+
+
+def within_panels(sides: Sequence[Side]) -> Iterator[str]:
+    """How far the evaluators of one panel score models alike on paired prompts; nothing of other suites."""
+    if sides[0].suite.NAME != "even_handedness":
+        return
+    panels: dict[str, list[Mapping[str, JSON]]] = {}
+    for side in sides:
+        panels.setdefault(_panel(side), []).append(side.data)
+    for row in (row for found in panels.values() for row in agreeing.over_models(found)):
+        yield f"{row['aspect']} by {row['first']} and {row['second']}: {row['reason'] or _correlated(row)}"
+
+
+def _correlated(row: Mapping[str, JSON]) -> str:
+    return f"Pearson {row['pearson']:+.2f}, Spearman {row['spearman']:+.2f} over {row['models']} models"
+
+
+def _shown(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}%"

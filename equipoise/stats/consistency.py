@@ -1,0 +1,140 @@
+"""Whether a model answers a question alike in every language: spreads by question, differences by pair.
+
+Languages are fixed: those that are there are all there are. Nothing here knows suites, records or files.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from equipoise.stats import mean, population_deviation
+from equipoise.stats.clusters import Estimate, Observation, clustered_mean
+from equipoise.stats.paired import Difference, holm, paired_difference
+
+Scores = Mapping[str, Mapping[str, Sequence[float]]]
+"""The scores of the valid runs by question, then language; what is missing is left out or empty."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gap:
+    """How far one question's language means lie apart, in points of the scale.
+
+    `spread` is their maximum less their minimum and `deviation` their population standard deviation; None
+    below two languages. `noise` is the deviation that runs alone would give if there were no difference at
+    all; None where no language has two runs. Spreads of noise are never negative: compare them with it.
+    """
+
+    question: str
+    means: Mapping[str, float]
+    spread: float | None
+    deviation: float | None
+    noise: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """The first language less the second, on the questions that both have; `adjusted` is p after Holm."""
+
+    first: str
+    second: str
+    difference: Difference
+    adjusted: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consistency:
+    """Every question in the given order, every pair of languages, and the mean spread.
+
+    The mean spread is over the questions that have every language, so that all spreads are of as many means.
+    """
+
+    gaps: tuple[Gap, ...]
+    pairs: tuple[Pair, ...]
+    spread: Estimate
+
+
+def consistency(scores: Scores, *, confidence: float = 0.95) -> Consistency:
+    """Gaps, pairs and the mean spread; a pair's interval is Student's t over questions (`paired_difference`).
+
+    Questions are the clusters, runs are averaged within them. Languages are those in `scores`, in the order
+    of first appearance; pairs without an interval, which the difference's `reason` explains, have no p and
+    are not counted by Holm. Intervals are not adjusted for the number of pairs. ValueError for a score that
+    is not finite.
+    """
+    gaps = tuple(_gap(question, found) for question, found in scores.items())
+    languages = list(dict.fromkeys(language for gap in gaps for language in gap.means))
+    return Consistency(
+        gaps=gaps,
+        pairs=_pairs(gaps, languages, confidence),
+        spread=_mean_spread(gaps, len(languages), confidence),
+    )
+
+
+def largest_gaps(found: Consistency, n: int) -> list[Gap]:
+    """The n questions with the largest spreads, largest first; equals in the given order.
+
+    They are picked for being large, so asked again most would be smaller: read them next to their `noise`.
+    """
+    known = [(gap.spread, gap) for gap in found.gaps if gap.spread is not None]
+    return [gap for _, gap in sorted(known, key=lambda item: -item[0])[:n]]
+
+
+def _gap(question: str, scores: Mapping[str, Sequence[float]]) -> Gap:
+    means = {language: centre for language, runs in scores.items() if (centre := mean(runs)) is not None}
+    if not all(math.isfinite(centre) for centre in means.values()):
+        raise ValueError(f"a score of {question!r} is not a finite number: leave out what has no score")
+    several = len(means) > 1
+    return Gap(
+        question=question,
+        means=means,
+        spread=max(means.values()) - min(means.values()) if several else None,
+        deviation=population_deviation([*means.values()]),
+        noise=_noise(scores, len(means)) if several else None,
+    )
+
+
+def _noise(scores: Mapping[str, Sequence[float]], languages: int) -> float | None:
+    """sqrt((L - 1) / L times the mean of s^2 / R): the expected squared deviation of L means of R runs."""
+    squares = [
+        deviation**2 / (len(runs) - 1)
+        for runs in scores.values()
+        if (deviation := population_deviation(runs)) is not None
+    ]
+    errors = mean(squares)
+    return None if errors is None else math.sqrt((languages - 1) / languages * errors)
+
+
+def _mean_spread(gaps: Sequence[Gap], languages: int, confidence: float) -> Estimate:
+    if languages < 2:
+        return Estimate(value=None, se=None, low=None, high=None, n=0, reason="fewer than 2 languages")
+    spreads = [
+        Observation(cluster=gap.question, stratum="", value=gap.spread)
+        for gap in gaps
+        if gap.spread is not None and len(gap.means) == languages
+    ]
+    return clustered_mean(spreads, confidence=confidence)
+
+
+def _pairs(gaps: Sequence[Gap], languages: Sequence[str], confidence: float) -> tuple[Pair, ...]:
+    found = {
+        (first, second): paired_difference(
+            _observations(gaps, second), _observations(gaps, first), confidence=confidence
+        )
+        for first, second in combinations(languages, 2)
+    }
+    adjusted = holm({names: difference.p for names, difference in found.items() if difference.p is not None})
+    return tuple(
+        Pair(first=names[0], second=names[1], difference=difference, adjusted=adjusted.get(names))
+        for names, difference in found.items()
+    )
+
+
+def _observations(gaps: Sequence[Gap], language: str) -> list[Observation]:
+    return [
+        Observation(cluster=gap.question, stratum="", value=gap.means[language])
+        for gap in gaps
+        if language in gap.means
+    ]

@@ -1,0 +1,50 @@
+"""Subjects of a known quality, for the tests that compare releases."""
+
+from __future__ import annotations
+
+import random
+import zlib
+from typing import Any
+
+from loopback import Script, is_judge, question_of, verdict
+
+
+def release(
+    seed: int,
+    *,
+    fall: float = 0.0,
+    of_questions: float = 1.0,
+    refuses: str = "",
+    leans: dict[str, float] | None = None,
+) -> Script:
+    """A subject whose questions differ in quality by 0.8 points, its runs by 0.5, both as normal deviates.
+
+    It is worse by `fall` points in a part of the questions, refuses those that contain one of the letters in
+    `refuses`, and is judged by evaluators that lean by `leans` points. In whichever order calls arrive, a
+    question's runs get the same scores together.
+    """
+    drawn: dict[str, random.Random] = {}
+
+    def script(body: dict[str, Any], number: int) -> str:
+        question = question_of(body)
+        if not is_judge(body):
+            return f"About: {question}"
+        if any(letter in question for letter in refuses):
+            return verdict(1, refused=True)
+        lean = (leans or {}).get(body["model"], 0.0)
+        name = f"{seed} {body['model']} {question}"
+        chance = drawn.setdefault(name, random.Random(name))  # noqa: S311 - not a secret
+        return verdict(score(chance, quality(question, fall, of_questions) + lean))
+
+    return script
+
+
+def quality(question: str, fall: float, of_questions: float) -> float:
+    """What lies behind the scores of this question, in points: always the same for the same question."""
+    own = random.Random(zlib.crc32(question.encode()))  # noqa: S311 - not a secret
+    return 3.4 + own.gauss(0, 0.8) - (fall if own.random() < of_questions else 0.0)
+
+
+def score(chance: random.Random, quality: float) -> int:
+    """The score of one run."""
+    return max(1, min(5, round(quality + chance.gauss(0, 0.5))))

@@ -1,0 +1,322 @@
+"""Agreement of evaluators: coefficients against other people's code, intervals, and what is not defined."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import krippendorff
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import stats  # type: ignore[import-untyped]  # scipy has no types
+from statsmodels.stats.inter_rater import cohens_kappa  # type: ignore[import-untyped]  # has no types
+
+from equipoise.stats.agreement import (
+    Distance,
+    Weights,
+    krippendorff_alpha,
+    leans,
+    percent_agreement,
+    weighted_kappa,
+)
+
+LEVELS = [1, 2, 3, 4, 5]
+Ratings = dict[str, dict[str, float]]
+
+
+def table(chance: np.random.Generator, raters: int, units: int, missing: float) -> NDArray[np.float64]:
+    """Verdicts from 1 to 5 about the units' own levels, raters by units, NaN where missing."""
+    own = chance.integers(1, 6, units)
+    verdicts = np.clip(own + chance.integers(-1, 2, (raters, units)), 1, 5)
+    return np.where(chance.random((raters, units)) < missing, np.nan, verdicts)
+
+
+def ratings(verdicts: NDArray[np.float64]) -> Ratings:
+    """The same by rater and unit, without what is missing."""
+    return {
+        f"rater {rater}": {f"unit {unit}": value for unit, value in enumerate(row) if not math.isnan(value)}
+        for rater, row in enumerate(verdicts.tolist())
+    }
+
+
+def clusters(units: int, size: int) -> dict[str, str]:
+    """The question of each unit, so many units each."""
+    return {f"unit {unit}": f"question {unit // size}" for unit in range(units)}
+
+
+def panel(
+    chance: np.random.Generator, questions: int, units: int = 15
+) -> tuple[Ratings, Mapping[str, str], int]:
+    """Three evaluators of so many units of each question, whose levels depend on question and unit."""
+    level = chance.normal(3, 0.8, (questions, 1, 1)) + chance.normal(0, 0.4, (questions, units, 1))
+    verdicts = np.clip(np.rint(level + chance.normal(0, 0.5, (questions, units, 3))), 1, 5)
+    return ratings(verdicts.reshape(-1, 3).T), clusters(questions * units, units), questions
+
+
+@pytest.mark.parametrize("metric", ["ordinal", "nominal", "interval"])
+@pytest.mark.parametrize("missing", [0.0, 0.4])
+@pytest.mark.parametrize("seed", range(5))
+def test_alpha_is_that_of_the_krippendorff_package(metric: Distance, missing: float, seed: int) -> None:
+    """On chance data with and without missing verdicts, to nine digits."""
+    verdicts = table(np.random.default_rng(seed), raters=3, units=40, missing=missing)
+    expected = krippendorff.alpha(verdicts, value_domain=LEVELS, level_of_measurement=metric)
+    assert krippendorff_alpha(ratings(verdicts), LEVELS, metric).value == pytest.approx(expected, abs=1e-9)
+
+
+def test_alpha_of_two_levels_by_hand() -> None:
+    """Of eight verdicts five are 1 and three 2, and one pair of four differs: 1 - (2 / 8) / (30 / 56)."""
+    given: Ratings = {"a": {"u": 1, "v": 1, "w": 2, "x": 1}, "b": {"u": 1, "v": 1, "w": 2, "x": 2}}
+    found = krippendorff_alpha(given, [1, 2], "nominal")
+    assert found.value == pytest.approx(1 - (2 / 8) / (30 / 56), abs=1e-12)
+
+
+def test_alpha_of_the_published_example() -> None:
+    """Krippendorff (2011) computes 0.815 of four observers and twelve units."""
+    star = math.nan
+    verdicts = np.array(
+        [
+            [1, 2, 3, 3, 2, 1, 4, 1, 2, star, star, star],
+            [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, star, 3],
+            [star, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, star],
+            [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, star],
+        ]
+    )
+    assert krippendorff_alpha(ratings(verdicts), LEVELS).value == pytest.approx(0.815, abs=5e-4)
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        pytest.param({}, "no unit has two verdicts", id="nothing"),
+        pytest.param({"a": {"u": 1, "v": 2}}, "one evaluator", id="one_evaluator"),
+        pytest.param({"a": {"u": 1, "v": 2}, "b": {}}, "one evaluator", id="one_that_spoke"),
+        pytest.param({"a": {"u": 1}, "b": {"v": 2}}, "no unit has two verdicts", id="no_common_unit"),
+        pytest.param({"a": {"u": 3, "v": 3}, "b": {"u": 3, "v": 3}}, "all verdicts are equal", id="equal"),
+        pytest.param(
+            {"a": {"u": 3, "v": 1}, "b": {"u": 3}}, "all verdicts are equal", id="equal_where_paired"
+        ),
+    ],
+)
+def test_alpha_that_is_not_defined_says_why(given: Ratings, reason: str) -> None:
+    """There is no value, rather than a one or a zero."""
+    found = krippendorff_alpha(given, LEVELS, cluster_of={"u": "q", "v": "r"})
+    assert (found.value, found.low, found.reason) == (None, None, reason)
+
+
+def test_verdict_off_the_scale_is_named() -> None:
+    """Neither rounded nor left out."""
+    with pytest.raises(ValueError, match=r"2\.5 of 'b' is not one of the levels"):
+        krippendorff_alpha({"a": {"u": 2.0}, "b": {"u": 2.5}}, LEVELS)
+
+
+def test_without_clusters_there_is_a_value_but_no_interval() -> None:
+    """Units of one question are not independent, so units are not taken for clusters."""
+    given, _, _ = panel(np.random.default_rng(1), questions=10)
+    found = krippendorff_alpha(given, LEVELS)
+    assert found.value is not None
+    assert (found.low, found.high, found.reason) == (None, None, "no clusters given")
+
+
+def test_interval_depends_on_the_seed_alone() -> None:
+    """The same seed gives the same limits whatever the order of units, another seed gives others."""
+    given, cluster_of, questions = panel(np.random.default_rng(2), questions=12)
+    turned = {rater: dict(reversed(verdicts.items())) for rater, verdicts in given.items()}
+    first = krippendorff_alpha(given, LEVELS, cluster_of=cluster_of, seed=7)
+    assert first == krippendorff_alpha(turned, LEVELS, cluster_of=cluster_of, seed=7)
+    assert first.low != krippendorff_alpha(given, LEVELS, cluster_of=cluster_of, seed=8).low
+    assert first.n == questions
+
+
+def test_interval_is_wider_by_question_than_by_unit() -> None:
+    """Units of one question resemble each other: to call each a cluster would claim too much."""
+    given, cluster_of, _ = panel(np.random.default_rng(3), questions=12)
+    by_question = krippendorff_alpha(given, LEVELS, cluster_of=cluster_of)
+    by_unit = krippendorff_alpha(given, LEVELS, cluster_of={unit: unit for unit in cluster_of})
+    assert by_question.value == by_unit.value
+    assert by_question.low is not None
+    assert by_question.high is not None
+    assert by_unit.low is not None
+    assert by_unit.high is not None
+    assert by_question.high - by_question.low > 2 * (by_unit.high - by_unit.low)
+
+
+def test_standard_error_is_the_jackknifes() -> None:
+    """Worked out with the krippendorff package, leaving out one question at a time."""
+    verdicts = table(np.random.default_rng(10), raters=3, units=24, missing=0.2)
+    questions = np.arange(24) // 3
+    others = [
+        krippendorff.alpha(
+            verdicts[:, questions != left_out], level_of_measurement="ordinal", value_domain=LEVELS
+        )
+        for left_out in range(8)
+    ]
+    found = krippendorff_alpha(ratings(verdicts), LEVELS, cluster_of=clusters(24, 3))
+    assert found.se == pytest.approx(math.sqrt(7 * np.var(others)), rel=1e-9)
+
+
+def test_interval_holds_the_true_alpha_as_often_as_it_says() -> None:
+    """Of 100 panels of ten questions, whose true alpha a large panel tells, 95 % give or take four errors."""
+    chance = np.random.default_rng(4)
+    true = krippendorff_alpha(panel(chance, questions=4000, units=6)[0], LEVELS).value
+    assert true is not None
+    held = 0
+    for seed in range(100):
+        given, cluster_of, _ = panel(chance, questions=10, units=6)
+        found = krippendorff_alpha(given, LEVELS, cluster_of=cluster_of, seed=seed)
+        assert found.low is not None
+        assert found.high is not None
+        held += found.low <= true <= found.high
+    assert held / 100 == pytest.approx(0.95, abs=4 * math.sqrt(0.95 * 0.05 / 100))
+
+
+def test_limits_stay_on_the_scale_of_a_coefficient() -> None:
+    """Few questions make wide intervals, but none above 1."""
+    given, cluster_of, _ = panel(np.random.default_rng(5), questions=6, units=2)
+    found = krippendorff_alpha(given, LEVELS, cluster_of=cluster_of)
+    assert found.low is not None
+    assert found.high is not None
+    assert -1 <= found.low < found.high <= 1
+
+
+@pytest.mark.parametrize(
+    ("questions", "reason"), [(5, "5 questions are too few to resample"), (1, "1 question")]
+)
+def test_few_questions_give_a_value_but_no_interval(questions: int, reason: str) -> None:
+    """The value is that of the units, the reason names the number."""
+    given, cluster_of, _ = panel(np.random.default_rng(6), questions=questions)
+    found = krippendorff_alpha(given, LEVELS, cluster_of=cluster_of)
+    assert found.value is not None
+    assert (found.low, found.reason, found.n) == (None, reason, questions)
+
+
+@pytest.mark.parametrize("disagreements", [0, 1])
+def test_where_hardly_anything_differs_there_is_no_interval(disagreements: int) -> None:
+    """An interval without width would say that no further question could be judged differently."""
+    units = 20
+    verdicts = np.tile(np.arange(units) % 5 + 1.0, (2, 1))
+    verdicts[0, :disagreements] = 5
+    found = krippendorff_alpha(ratings(verdicts), LEVELS, cluster_of=clusters(units, 1))
+    assert found.value == pytest.approx(1, abs=0.3)
+    assert (found.low, found.reason) == (None, "too few questions with disagreement to resample")
+
+
+@pytest.mark.parametrize("weights", ["none", "linear", "quadratic"])
+@pytest.mark.parametrize("seed", range(5))
+def test_kappa_is_that_of_statsmodels(weights: Weights, seed: int) -> None:
+    """On chance data, on the units that both rated, to nine digits."""
+    given = ratings(table(np.random.default_rng(seed), raters=2, units=60, missing=0.2))
+    a, b = given.values()
+    counts = np.zeros((5, 5))
+    for unit in a.keys() & b.keys():
+        counts[int(a[unit]) - 1, int(b[unit]) - 1] += 1
+    wt = None if weights == "none" else weights
+    expected = cohens_kappa(counts, wt=wt, return_results=False)
+    assert weighted_kappa(a, b, LEVELS, weights).value == pytest.approx(expected, abs=1e-9)
+
+
+def test_kappa_by_hand() -> None:
+    """Three of four differ, by chance 1 of 2 would (rows 2 and 2, columns 3 and 1): worse than chance."""
+    a, b = {"u": 1, "v": 1, "w": 2, "x": 2}, {"u": 1, "v": 2, "w": 1, "x": 1}
+    assert weighted_kappa(a, b, [1, 2], "none").value == pytest.approx(1 - (3 / 4) / (1 / 2), abs=1e-12)
+
+
+def test_quadratic_weights_punish_distance() -> None:
+    """One step apart is a sixteenth of four steps apart."""
+    a = {"u": 1, "v": 5, "w": 3}
+    near = weighted_kappa(a, {**a, "w": 4}, LEVELS).value
+    far = weighted_kappa(a, {**a, "w": 1}, LEVELS).value
+    assert near is not None
+    assert far is not None
+    assert near > far > 0
+
+
+def test_kappa_of_constants_is_defined_where_they_differ() -> None:
+    """Always 3 against always 4 is agreement as chance gives it: none beyond."""
+    assert weighted_kappa({"u": 3, "v": 3}, {"u": 4, "v": 4}, LEVELS).value == 0
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "reason"),
+    [
+        pytest.param({"u": 1}, {"v": 1}, "no unit that both rated", id="no_common_unit"),
+        pytest.param({"u": 3, "v": 3}, {"u": 3, "v": 3}, "all verdicts are equal", id="one_level"),
+    ],
+)
+def test_kappa_that_is_not_defined_says_why(a: dict[str, float], b: dict[str, float], reason: str) -> None:
+    """Agreement that chance alone would give in full has no kappa."""
+    found = weighted_kappa(a, b, LEVELS)
+    assert (found.value, found.reason) == (None, reason)
+
+
+def test_kappa_has_an_interval_by_question() -> None:
+    """The same bootstrap as alpha's, around the same value as without."""
+    given, cluster_of, questions = panel(np.random.default_rng(7), questions=15)
+    a, b, _ = given.values()
+    found = weighted_kappa(a, b, LEVELS, cluster_of=cluster_of)
+    assert found.value == weighted_kappa(a, b, LEVELS).value
+    assert found.value is not None
+    assert found.low is not None
+    assert found.high is not None
+    assert -1 <= found.low < found.value < found.high <= 1
+    assert found.n == questions
+
+
+def test_percent_agreement_counts_equal_verdicts_of_common_units() -> None:
+    """Two of three, whatever one of them alone rated."""
+    a, b = {"u": 1, "v": 2, "w": 3, "x": 4}, {"u": 1, "v": 2, "w": 4, "y": 5}
+    assert percent_agreement(a, b) == pytest.approx(200 / 3, rel=1e-9)
+
+
+def test_percent_agreement_without_common_units_is_none() -> None:
+    """It is not zero."""
+    assert percent_agreement({"u": 1}, {"v": 1}) is None
+
+
+def test_leans_by_hand() -> None:
+    """Question q says 5 - 3, r says 3 - 4 and 4 - 4 against the others' means: 2 and -0.5, so 0.75."""
+    given = {
+        "a": {"q1": 5.0, "r1": 3.0, "r2": 4.0, "alone": 1.0},
+        "b": {"q1": 2.0, "r1": 4.0, "r2": 5.0},
+        "c": {"q1": 4.0, "r2": 3.0},
+    }
+    first = leans(given, {"q1": "q", "r1": "r", "r2": "r", "alone": "s"})[0]
+    assert first.evaluator == "a"
+    assert first.units == 3
+    assert first.mean == pytest.approx((5 + 3.5 + 1) / 3, rel=1e-9)
+    assert first.difference.value == pytest.approx((2 - 0.5) / 2, rel=1e-9)
+    assert first.difference.n == 2
+
+
+def test_leans_have_the_t_interval_of_the_questions_means() -> None:
+    """As scipy gives it for one difference a question."""
+    given, cluster_of, questions = panel(np.random.default_rng(8), questions=9)
+    lean = leans(given, cluster_of, confidence=0.9)[1]
+    a, b, c = given.values()
+    apart = [b[unit] - (a[unit] + c[unit]) / 2 for unit in cluster_of]
+    expected = stats.ttest_1samp(np.reshape(apart, (questions, -1)).mean(axis=1), 0).confidence_interval(0.9)
+    assert lean.difference.low == pytest.approx(expected.low, rel=1e-9)
+    assert lean.difference.high == pytest.approx(expected.high, rel=1e-9)
+
+
+def test_leans_of_two_evaluators_mirror_each_other() -> None:
+    """One is above the other by as much as the other is below."""
+    given = ratings(table(np.random.default_rng(9), raters=2, units=30, missing=0.2))
+    one, other = leans(given, clusters(30, 3))
+    assert one.difference.value == pytest.approx(-(other.difference.value or 0), rel=1e-9)
+    assert one.units == other.units
+
+
+def test_one_evaluator_has_a_mean_but_no_lean() -> None:
+    """There is nobody to differ from."""
+    (lean,) = leans({"a": {"u": 4, "v": 2}}, {"u": "q", "v": "r"})
+    assert (lean.mean, lean.units, lean.difference.value) == (3, 0, None)
+    assert lean.difference.reason == "no questions"
+
+
+def test_evaluators_that_always_agree_have_no_interval() -> None:
+    """The difference is zero, but how near to zero it would stay cannot be told."""
+    verdicts = {f"unit {number}": float(number) for number in range(1, 5)}
+    lean = leans({"a": verdicts, "b": verdicts}, clusters(5, 1))[0]
+    assert (lean.difference.value, lean.difference.low) == (0, None)
+    assert lean.difference.reason is not None

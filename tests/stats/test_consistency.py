@@ -1,0 +1,183 @@
+"""Consistency across languages: gaps by question, differences by pair, and what is missing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from scipy import stats  # type: ignore[import-untyped]  # scipy has no types
+from statsmodels.stats.multitest import multipletests  # type: ignore[import-untyped]  # has no types
+
+from equipoise.stats.consistency import Consistency, consistency, largest_gaps
+
+Runs = dict[str, dict[str, Sequence[float]]]
+
+GIVEN: Runs = {
+    "q": {"en": [1, 3], "zh": [4, 4], "fa": [3]},
+    "r": {"en": [5, 5], "zh": [1, 2]},
+    "s": {"en": [2], "zh": [3], "fa": [2]},
+    "t": {"en": [4], "zh": [4], "fa": []},
+}
+
+
+def simulated(seed: int, questions: int, moves: Sequence[float], runs: int = 5) -> Runs:
+    """Questions in three languages: their own level, so much more in each, and the chance of runs."""
+    chance = np.random.default_rng(seed)
+    level = chance.normal(3, 1, (questions, 1, 1)) + np.array(moves)[None, :, None]
+    scores = (level + chance.normal(0, 0.8, (questions, 3, runs))).tolist()
+    return {
+        f"q{number}": dict(zip(("en", "zh", "fa"), found, strict=True)) for number, found in enumerate(scores)
+    }
+
+
+def names(found: Consistency, n: int) -> list[str]:
+    """The questions of the largest gaps."""
+    return [gap.question for gap in largest_gaps(found, n)]
+
+
+def test_gaps_by_hand() -> None:
+    """Language means 2, 4, 3 spread over 2, and runs 1 and 3, 4 and 4 have squared errors of 1 and 0."""
+    gap = consistency(GIVEN).gaps[0]
+    assert gap.question == "q"
+    assert gap.means == {"en": 2, "zh": 4, "fa": 3}
+    assert gap.spread == 2
+    assert gap.deviation == pytest.approx(math.sqrt(2 / 3), rel=1e-9)
+    assert gap.noise == pytest.approx(math.sqrt(2 / 3 * (1 + 0) / 2), rel=1e-9)
+
+
+def test_question_missing_in_a_language_has_the_gap_of_the_others() -> None:
+    """An empty language is as good as none, and stays out of the mean spread."""
+    found = consistency(GIVEN)
+    assert [gap.spread for gap in found.gaps] == [2, 3.5, 1, 0]
+    assert [*found.gaps[3].means] == ["en", "zh"]
+    assert found.spread.value == pytest.approx((2 + 1) / 2, rel=1e-9)
+    assert found.spread.n == 2
+
+
+def test_one_run_has_no_noise_to_tell() -> None:
+    """The gap is there, its noise is None and not zero."""
+    gap = consistency(GIVEN).gaps[2]
+    assert (gap.spread, gap.noise) == (1, None)
+
+
+def test_noise_is_the_deviation_of_languages_that_do_not_differ() -> None:
+    """Squared, on average over 2000 questions where only runs make means differ, and as theory has it."""
+    gaps = consistency(simulated(1, 2000, moves=(0, 0, 0))).gaps
+    deviation = np.mean([(gap.deviation or 0) ** 2 for gap in gaps])
+    noise = np.mean([(gap.noise or 0) ** 2 for gap in gaps])
+    assert deviation == pytest.approx(2 / 3 * 0.8**2 / 5, rel=0.1)
+    assert noise == pytest.approx(2 / 3 * 0.8**2 / 5, rel=0.1)
+
+
+def test_largest_gaps_come_first() -> None:
+    """Largest first, no more than asked for and no more than there are."""
+    found = consistency(GIVEN)
+    assert names(found, 2) == ["r", "q"]
+    assert names(found, 9) == ["r", "q", "s", "t"]
+    assert names(found, 0) == []
+
+
+def test_equal_gaps_keep_their_order() -> None:
+    """Nothing but the given order decides between equals."""
+    given: Runs = {name: {"en": [1], "zh": [2]} for name in "cab"}
+    assert names(consistency(given), 3) == ["c", "a", "b"]
+
+
+@pytest.mark.parametrize("confidence", [0.95, 0.8])
+def test_pairs_have_the_paired_t_test_of_question_means(confidence: float) -> None:
+    """As scipy does it: difference, limits and p of the first language less the second."""
+    given = simulated(2, 25, moves=(0, 0.3, 0.6))
+    means = {
+        language: [np.mean(found[language]) for found in given.values()] for language in ("en", "zh", "fa")
+    }
+    for pair in consistency(given, confidence=confidence).pairs:
+        expected = stats.ttest_rel(means[pair.first], means[pair.second])
+        limits = expected.confidence_interval(confidence)
+        assert pair.difference.value == pytest.approx(
+            np.mean(means[pair.first]) - np.mean(means[pair.second]), rel=1e-9
+        )
+        assert pair.difference.low == pytest.approx(limits.low, rel=1e-9)
+        assert pair.difference.high == pytest.approx(limits.high, rel=1e-9)
+        assert pair.difference.p == pytest.approx(expected.pvalue, rel=1e-9)
+
+
+def test_p_values_of_pairs_are_adjusted_after_holm() -> None:
+    """As statsmodels adjusts the three of them."""
+    pairs = consistency(simulated(3, 25, moves=(0, 0.2, 0.4))).pairs
+    expected = multipletests([pair.difference.p for pair in pairs], method="holm")[1]
+    assert [pair.adjusted for pair in pairs] == pytest.approx(list(expected), rel=1e-9)
+
+
+def test_pairs_come_in_the_order_in_which_languages_were_met() -> None:
+    """Every two languages once, the earlier one first."""
+    pairs = consistency(GIVEN).pairs
+    assert [(pair.first, pair.second) for pair in pairs] == [("en", "zh"), ("en", "fa"), ("zh", "fa")]
+
+
+def test_pair_is_compared_on_the_questions_that_both_have() -> None:
+    """English and Farsi share two questions, -1 and 0 apart."""
+    pair = consistency(GIVEN).pairs[1]
+    assert pair.difference.value == pytest.approx(-0.5, rel=1e-9)
+    assert pair.difference.n == 2
+    assert pair.difference.unpaired == 2
+
+
+def test_one_language_has_neither_gaps_nor_pairs() -> None:
+    """There is nothing to be consistent with, which is not consistency."""
+    found = consistency({"q": {"en": [1, 2]}, "r": {"en": [4]}})
+    assert [(gap.means, gap.spread, gap.deviation, gap.noise) for gap in found.gaps] == [
+        ({"en": 1.5}, None, None, None),
+        ({"en": 4}, None, None, None),
+    ]
+    assert found.pairs == ()
+    assert (found.spread.value, found.spread.reason) == (None, "fewer than 2 languages")
+    assert largest_gaps(found, 3) == []
+
+
+def test_nothing_is_consistent_with_nothing() -> None:
+    """No questions, no gaps, no pairs."""
+    found = consistency({})
+    assert (found.gaps, found.pairs, found.spread.value) == ((), (), None)
+
+
+def test_languages_without_a_common_question_have_no_difference() -> None:
+    """The pair is listed with its reason, without a p for Holm to count."""
+    (pair,) = consistency({"q": {"en": [1]}, "r": {"zh": [2]}}).pairs
+    assert (pair.difference.value, pair.difference.p, pair.adjusted) == (None, None, None)
+    assert pair.difference.reason == "no questions"
+
+
+def test_one_common_question_has_a_difference_without_an_interval() -> None:
+    """One question cannot say how questions differ."""
+    (pair,) = consistency({"q": {"en": [1], "zh": [3]}}).pairs
+    assert (pair.difference.value, pair.difference.low, pair.adjusted) == (-2, None, None)
+    assert pair.difference.reason == "1 question"
+
+
+@pytest.mark.parametrize("move", [0, 1])
+def test_languages_that_always_differ_alike_have_no_interval(move: float) -> None:
+    """Also where they are always equal: a width of zero would claim too much."""
+    given: Runs = {f"q{level}": {"en": [level + move], "zh": [level]} for level in range(1, 5)}
+    (pair,) = consistency(given).pairs
+    assert pair.difference.value == move
+    assert (pair.difference.low, pair.difference.p, pair.adjusted) == (None, None, None)
+    assert pair.difference.reason is not None
+
+
+def test_pair_without_p_is_not_counted_by_holm() -> None:
+    """Of three pairs one has no interval, so the smallest p is doubled, not tripled."""
+    given = simulated(4, 12, moves=(0, 0.5, 0))
+    for found in given.values():
+        found["fa"] = found["en"]
+    pairs = consistency(given).pairs
+    assert pairs[1].adjusted is None
+    assert pairs[0].difference.p is not None
+    assert pairs[0].adjusted == pytest.approx(min(1, 2 * pairs[0].difference.p), rel=1e-9)
+
+
+def test_score_that_is_not_finite_is_refused() -> None:
+    """The question is named."""
+    with pytest.raises(ValueError, match="a score of 'q' is not a finite number"):
+        consistency({"q": {"en": [math.nan], "zh": [1]}})

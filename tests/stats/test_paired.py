@@ -1,0 +1,486 @@
+"""Differences on the same questions and gates: against scipy and statsmodels, by hand and by simulation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.stats
+import statsmodels.api as sm
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import ndtr, stdtrit
+from statsmodels.stats.multitest import multipletests
+
+from equipoise.stats.clusters import Observation, clustered_mean
+from equipoise.stats.looks import run_variance
+from equipoise.stats.paired import (
+    Better,
+    Difference,
+    Verdict,
+    holm,
+    needed_clusters,
+    needed_repeats,
+    needed_runs,
+    noninferiority,
+    paired_difference,
+    paired_rate_difference,
+)
+
+Array = NDArray[np.float64]
+NAN = math.nan
+QUESTIONS = [f"q{number}" for number in range(20000)]
+LANGUAGES = ["l0", "l1", "l2"]
+LIMITS = np.array([1.5, 2.5, 3.5, 4.5])
+
+
+def observe(cells: Array | Sequence[Sequence[float]]) -> list[Observation]:
+    """Questions by languages; a cell that is NaN was not observed."""
+    return [
+        Observation(cluster=QUESTIONS[row], stratum=LANGUAGES[column], value=value)
+        for row, values in enumerate(np.asarray(cells, dtype=np.float64).tolist())
+        for column, value in enumerate(values)
+        if not math.isnan(value)
+    ]
+
+
+def difference(
+    value: float = 0.0, low: float | None = -1.0, high: float | None = 1.0, n: int = 50
+) -> Difference:
+    """A difference with these limits."""
+    return Difference(value=value, se=0.5, low=low, high=high, p=0.5, n=n, unpaired=0)
+
+
+def expected_score(centre: float, variance: float) -> float:
+    """The mean of scores rounded and clipped to 1..5 from a normal latent score."""
+    return float(1 + (1 - ndtr((LIMITS - centre) / math.sqrt(variance))).sum())
+
+
+def sessions(number: int, fall: float, seed: int) -> tuple[Array, Array]:
+    """Question by language means of two simulated sessions of 5 runs; the second truly lower by `fall`."""
+    chance = np.random.default_rng(seed)
+    centre, spread = 3.6, 0.36 + 0.16 + 0.36
+    target = expected_score(centre, spread) - fall
+    shift = brentq(lambda shift: expected_score(centre - shift, spread + 0.04) - target, -2, 2)
+    latent = centre + 0.6 * chance.normal(size=(number, 50, 1)) + 0.4 * chance.normal(size=(number, 50, 3))
+    changed = latent - shift + 0.2 * chance.normal(size=(number, 50, 1))
+    noise = 0.6 * chance.normal(size=(2, number, 50, 3, 5))
+    before, after = (
+        np.clip(np.rint(side[..., None] + part), 1, 5).mean(axis=3)
+        for side, part in zip((latent, changed), noise, strict=True)
+    )
+    return before, after
+
+
+def refusals(number: int, unstable: float, flipping: float, questions: int, seed: int) -> tuple[Array, Array]:
+    """Shares of 5 runs refused, before and after: some questions are a matter of chance, some turn wholly."""
+    chance = np.random.default_rng(seed)
+    shape = (number, questions, 1)
+    first = np.where(chance.random(shape) < unstable, chance.uniform(0.1, 0.9, shape), 0.0)
+    second = np.where((chance.random(shape) < flipping) & (first == 0), 1.0, first)
+    sides = [np.broadcast_to(side, (number, questions, 3)) for side in (first, second)]
+    return chance.binomial(5, sides[0]) / 5, chance.binomial(5, sides[1]) / 5
+
+
+def verdicts(before: Array, after: Array, margin: float) -> list[Verdict]:
+    """What the gate says of each pair of sessions."""
+    return [
+        noninferiority(paired_difference(observe(old), observe(new)), margin)
+        for old, new in zip(before, after, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+def test_with_all_cells_it_is_the_paired_t_test_of_the_questions_means(confidence: float) -> None:
+    """scipy's ttest_rel: statistic, p and interval."""
+    before, after = (np.random.default_rng(seed).normal(3, 1, (40, 3)) for seed in (1, 2))
+    test = scipy.stats.ttest_rel(after.mean(axis=1), before.mean(axis=1))
+    interval = test.confidence_interval(confidence)
+    found = paired_difference(observe(before), observe(after), confidence=confidence)
+    assert found.value is not None
+    assert found.se is not None
+    assert (found.value / found.se, found.p) == pytest.approx((test.statistic, test.pvalue), rel=1e-9)
+    assert (found.low, found.high) == pytest.approx((interval.low, interval.high), rel=1e-9)
+    assert (found.n, found.unpaired, found.reason) == (40, 0, None)
+
+
+def test_it_is_the_clustered_least_squares_of_the_differences() -> None:
+    """statsmodels: OLS of the differences on a constant, clustered by question, times sqrt(Q/(Q-1))."""
+    chance = np.random.default_rng(3)
+    before, after = chance.normal(3, 1, (2, 30, 3)) + chance.normal(size=(30, 1))
+    changes, groups = (after - before).ravel(), np.repeat(np.arange(30), 3)
+    options = {"groups": groups, "use_correction": False}
+    fit = sm.OLS(changes, np.ones(90)).fit(cov_type="cluster", cov_kwds=options)
+    found = paired_difference(observe(before), observe(after))
+    assert (found.value, found.se) == pytest.approx(
+        (fit.params[0], fit.bse[0] * math.sqrt(30 / 29)), rel=1e-9
+    )
+
+
+def test_two_questions_by_hand() -> None:
+    """Differences 1 and 3: the mean 2, the error 1, t = 2 with 1 degree: p = 0.2952, half-width 12.706."""
+    found = paired_difference(observe([[1, 2], [3, 4]]), observe([[2, 3], [6, 7]]))
+    assert (found.value, found.se, found.p) == pytest.approx(
+        (2, 1, 1 - 2 / math.pi * math.atan(2)), rel=1e-12
+    )
+    assert (found.low, found.high) == pytest.approx((2 - 12.7062047364, 2 + 12.7062047364), rel=1e-9)
+
+
+def test_cells_of_one_result_are_left_out_and_counted() -> None:
+    """Four cells have no partner: the difference is that of the two that do, and says so."""
+    before = observe([[1, 2], [3, NAN], [5, 1], [NAN, NAN]])
+    after = observe([[2, NAN], [5, 3], [NAN, NAN], [4, NAN]])
+    found = paired_difference(before, after)
+    assert (found.value, found.n, found.unpaired) == (1.5, 2, 5)
+
+
+def test_a_cell_missing_in_one_language_weighs_as_in_a_clustered_mean() -> None:
+    """The differences are observations like any other."""
+    chance = np.random.default_rng(4)
+    before, after = chance.normal(3, 1, (2, 20, 3))
+    before[3:9, 1], after[5, 2] = NAN, NAN
+    found, alone = paired_difference(observe(before), observe(after)), clustered_mean(observe(after - before))
+    assert (found.value, found.se, found.low, found.high) == pytest.approx(
+        (alone.value, alone.se, alone.low, alone.high), rel=1e-9
+    )
+    assert found.unpaired == 7
+
+
+def test_turned_around_the_difference_changes_sign() -> None:
+    """Before and after exchanged: the limits are mirrored, p is the same."""
+    before, after = (observe(cells) for cells in np.random.default_rng(5).normal(3, 1, (2, 20, 3)))
+    found, turned = paired_difference(before, after), paired_difference(after, before)
+    assert found.low is not None
+    assert found.high is not None
+    assert (turned.low, turned.high) == pytest.approx((-found.high, -found.low), rel=1e-9)
+    assert turned.p == pytest.approx(found.p, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "value", "n", "reason"),
+    [
+        pytest.param([], [], None, 0, "no questions", id="nothing"),
+        pytest.param([[1.0]], [[NAN]], None, 0, "no questions", id="nothing_shared"),
+        pytest.param([[1.0, 2.0]], [[2.0, 4.0]], 1.5, 1, "1 question", id="one"),
+        pytest.param(
+            [[1.0], [2.0]], [[1.0], [2.0]], 0.0, 2, "no variation between questions", id="unchanged"
+        ),
+        pytest.param([[1.0], [2.0]], [[2.0], [3.0]], 1.0, 2, "no variation between questions", id="shifted"),
+    ],
+)
+def test_where_nothing_can_be_said_the_reason_is(
+    before: list[list[float]], after: list[list[float]], value: float | None, n: int, reason: str
+) -> None:
+    """No limits, no p, and a gate that is inconclusive."""
+    found = paired_difference(observe(before), observe(after))
+    assert (found.value, found.n, found.reason) == (value, n, reason)
+    assert (found.se, found.low, found.high, found.p) == (None, None, None, None)
+    assert noninferiority(found, 1) == "inconclusive"
+
+
+@pytest.mark.parametrize("compare", [paired_difference, paired_rate_difference])
+def test_what_is_no_number_or_stands_twice_is_refused(compare: Callable[..., Difference]) -> None:
+    """On either side, as in a clustered mean, and in a cell without a partner too."""
+    good, twice = observe([[0.1], [0.2]]), observe([[0.1], [0.2]]) * 2
+    bad = [replace(item, value=NAN) for item in good]
+    for before, after in (
+        (bad, good),
+        (good, bad),
+        (twice, good),
+        (good, twice),
+        (good[:1], [good[0], bad[1]]),
+    ):
+        with pytest.raises(ValueError, match=r"finite|between 0 and 1|twice"):
+            compare(before, after)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_holm_is_that_of_statsmodels(seed: int) -> None:
+    """Ties and ones included, and the order of the keys is kept."""
+    values = np.random.default_rng(seed).choice([0.001, 0.01, 0.02, 0.04, 0.3, 1.0], 12).tolist()
+    found = holm({f"metric{place}": p for place, p in enumerate(values)})
+    assert [*found] == [f"metric{place}" for place in range(12)]
+    assert [*found.values()] == pytest.approx(multipletests(values, method="holm")[1], rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, {}),
+        ({"a": 0.03}, {"a": 0.03}),
+        ({"a": 0.04, "b": 0.01, "c": 0.03}, {"a": 0.06, "b": 0.03, "c": 0.06}),
+    ],
+)
+def test_holm_by_hand(given: Mapping[str, float], expected: Mapping[str, float]) -> None:
+    """The smallest times three, the next times two, and no p below the one before."""
+    assert holm(given) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("p", [-0.1, 1.1, NAN])
+def test_holm_refuses_what_is_no_p(p: float) -> None:
+    """A test that gave no p must be left out, not passed as NaN."""
+    with pytest.raises(ValueError, match="p value"):
+        holm({"a": 0.5, "b": p})
+
+
+@pytest.mark.parametrize("questions", [2, 10, 50, 150])
+def test_no_change_of_rates_is_no_certainty(questions: int) -> None:
+    """[0, 0] would be one: the limits are at least the one-sided exact ones of k questions, on both sides."""
+    shares = np.random.default_rng(6).integers(0, 6, (questions, 3)) / 5
+    found = paired_rate_difference(observe(shares), observe(shares))
+    assert (found.value, found.se, found.p, found.n, found.reason) == (0, None, 1, questions, None)
+    assert found.low is not None
+    assert found.high == pytest.approx(-found.low, rel=1e-12)
+    assert found.high > 1 - 0.05 ** (1 / questions)
+    assert noninferiority(found, 0.02) == "inconclusive"
+
+
+def test_no_change_says_less_where_one_language_has_few_pairs() -> None:
+    """Three pairs make up a third of the figure: the effective number of questions counts, not 50."""
+    shares = np.full((50, 3), 0.4)
+    few = shares.copy()
+    few[3:, 2] = NAN
+    every, short = (paired_rate_difference(observe(cells), observe(cells)) for cells in (shares, few))
+    assert every.high is not None
+    assert short.high is not None
+    assert short.high > 2 * every.high
+
+
+def test_many_single_pairs_have_the_textbook_interval_of_paired_proportions() -> None:
+    """2,000 rises and 1,200 falls in 20,000: Wald's and McNemar's, to one percent of the width."""
+    before = [[0.0]] * 2000 + [[1.0]] * 1200 + [[0.0]] * 16800
+    after = [[1.0]] * 2000 + [[0.0]] * 1200 + [[0.0]] * 16800
+    found = paired_rate_difference(observe(before), observe(after))
+    half = 1.959964 * math.sqrt((0.1 + 0.06 - 0.04**2) / 20000)
+    assert (found.low, found.high) == pytest.approx((0.04 - half, 0.04 + half), abs=0.02 * half)
+    assert found.se == pytest.approx(half / 1.959964, rel=1e-4)
+
+
+def test_turned_around_the_rate_difference_changes_sign() -> None:
+    """Before and after exchanged: the limits are mirrored, p is the same."""
+    before, after = (side[0] for side in refusals(1, 0.2, 0.1, 50, seed=7))
+    found, turned = (
+        paired_rate_difference(observe(one), observe(other))
+        for one, other in ((before, after), (after, before))
+    )
+    assert found.low is not None
+    assert found.high is not None
+    assert (turned.low, turned.high) == pytest.approx((-found.high, -found.low), abs=1e-12)
+    assert turned.p == pytest.approx(found.p, rel=1e-6)
+    assert found.low <= (found.value or 0) <= found.high
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_interval_of_a_rate_difference_ends_at_zero_at_its_own_p(seed: int) -> None:
+    """So a p below 0.05 and a 95 % interval without zero are the same statement."""
+    before, after = (side[0] for side in refusals(1, 0.3, 0.06, 50, seed=seed))
+    found = paired_rate_difference(observe(before), observe(after))
+    assert found.p is not None
+    again = paired_rate_difference(observe(before), observe(after), confidence=1 - found.p)
+    assert again.low is not None
+    assert again.high is not None
+    assert min(abs(again.low), abs(again.high)) == pytest.approx(0, abs=1e-9)
+
+
+def test_a_rate_difference_pairs_cells_as_a_difference_does() -> None:
+    """With cells missing the figure, the count and what is left out are those of the means."""
+    before, after = (side[0].copy() for side in refusals(1, 0.4, 0.1, 30, seed=8))
+    before[:20, 1], after[4, 0] = NAN, NAN
+    found = paired_rate_difference(observe(before), observe(after))
+    plain = paired_difference(observe(before), observe(after))
+    assert found.value == pytest.approx(plain.value, rel=1e-12)
+    assert (found.n, found.unpaired) == (plain.n, plain.unpaired)
+    assert found.se == pytest.approx(plain.se, rel=0.1)
+
+
+@pytest.mark.parametrize(("before", "n", "reason"), [([], 0, "no questions"), ([[0.5]], 1, "1 question")])
+def test_a_rate_difference_of_too_few_questions_has_a_reason(
+    before: list[list[float]], n: int, reason: str
+) -> None:
+    """Neither limits nor p."""
+    found = paired_rate_difference(observe(before), observe(before))
+    assert (found.n, found.reason, found.low, found.high, found.p) == (n, reason, None, None, None)
+
+
+@pytest.mark.parametrize("value", [-0.2, 1.2, 40.0])
+def test_a_share_is_not_a_percentage(value: float) -> None:
+    """40 for 0.4 is a mistake."""
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        paired_rate_difference(observe([[0.1], [0.2]]), observe([[0.1], [value]]))
+
+
+@pytest.mark.parametrize("unstable", [0.0, 0.1, 0.3, 1.0])
+@pytest.mark.parametrize("flipping", [0.0, 0.02, 0.1])
+def test_a_rate_difference_is_held_where_few_questions_change(unstable: float, flipping: float) -> None:
+    """Of 250 pairs at least 93 % are held, and at most 4 % miss on the side that a gate guards."""
+    before, after = refusals(250, unstable, flipping, 50, seed=9)
+    truth = (1 - unstable) * flipping
+    found = [
+        paired_rate_difference(observe(old), observe(new)) for old, new in zip(before, after, strict=True)
+    ]
+    limits = np.array([(item.low, item.high) for item in found], dtype=np.float64)
+    assert np.mean((limits[:, 0] <= truth) & (truth <= limits[:, 1])) >= 0.93
+    assert np.mean(limits[:, 1] < truth) <= 0.04
+
+
+def test_student_does_not_hold_a_rate_difference_where_few_questions_change() -> None:
+    """Why rates have limits of their own: with 2 % of the questions turning, fewer than 70 % are held."""
+    before, after = refusals(500, 0.0, 0.02, 50, seed=10)
+    found = [paired_difference(observe(old), observe(new)) for old, new in zip(before, after, strict=True)]
+    assert np.mean([item.low is not None and item.low <= 0.02 <= (item.high or 0) for item in found]) < 0.70
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "better", "expected"),
+    [
+        pytest.param(-1.9, 5, "higher", "pass", id="worse_end_inside"),
+        pytest.param(-2.1, 5, "higher", "inconclusive", id="straddles"),
+        pytest.param(-9, -2.1, "higher", "fail", id="wholly_outside"),
+        pytest.param(-2, 1, "higher", "inconclusive", id="at_the_margin_is_not_within"),
+        pytest.param(-9, -2, "higher", "inconclusive", id="at_the_margin_is_not_without"),
+        pytest.param(-5, 1.9, "lower", "pass", id="lower_is_better_inside"),
+        pytest.param(-5, 2.1, "lower", "inconclusive", id="lower_is_better_straddles"),
+        pytest.param(2.1, 9, "lower", "fail", id="lower_is_better_outside"),
+        pytest.param(0.1, 9, "higher", "pass", id="better_for_sure"),
+        pytest.param(None, None, "higher", "inconclusive", id="no_interval"),
+    ],
+)
+def test_the_verdict_is_where_the_interval_lies(
+    low: float | None, high: float | None, better: Better, expected: Verdict
+) -> None:
+    """With a margin of 2: within it, beyond it, or neither."""
+    assert noninferiority(difference(low=low, high=high), 2, better) == expected
+
+
+def test_without_a_margin_the_later_result_must_be_better() -> None:
+    """A margin of 0 turns the gate into a test of superiority."""
+    assert noninferiority(difference(low=0.01), 0) == "pass"
+    assert noninferiority(difference(high=-0.01), 0) == "fail"
+
+
+@pytest.mark.parametrize("margin", [-1, NAN, math.inf])
+def test_a_margin_is_not_negative(margin: float) -> None:
+    """A margin of -2 for "2 worse" is a mistake that would turn the gate around."""
+    with pytest.raises(ValueError, match="margin"):
+        noninferiority(difference(), margin)
+
+
+def test_the_gate_does_not_fail_what_did_not_change() -> None:
+    """The same model twice, margin 2 points of 100: of 2,000 gates at most 2.5 % fail."""
+    assert verdicts(*sessions(2000, 0.0, seed=11), 0.08).count("fail") <= 50
+
+
+def test_the_gate_errs_at_its_nominal_rate_where_the_change_equals_the_margin() -> None:
+    """At the margin itself, of 2,000 gates some 2.5 % pass and 2.5 % fail: within three standard errors."""
+    found = verdicts(*sessions(2000, 0.08, seed=12), 0.08)
+    assert 30 <= found.count("pass") <= 71
+    assert 30 <= found.count("fail") <= 71
+
+
+def test_the_gate_sees_a_fall_of_five_times_the_margin() -> None:
+    """10 points of 100 with a margin of 2: more than nine gates in ten fail, none passes."""
+    found = verdicts(*sessions(200, 0.4, seed=13), 0.08)
+    assert found.count("fail") > 180
+    assert found.count("pass") == 0
+
+
+def test_the_questions_needed_by_hand() -> None:
+    """Spread 10 and distance 2: (1.96 + 0.84)^2 25 = 196.2, and two more for Student's t."""
+    half = stdtrit(49, 0.975) * 10 / math.sqrt(50)
+    assert needed_clusters(difference(0, -half, half), 2) == 199
+    assert needed_clusters(difference(-2.5, -2.5 - half, -2.5 + half), 0.5) == 199
+    assert needed_clusters(difference(2.5, 2.5 - half, 2.5 + half), 0.5, "lower") == 199
+
+
+def test_the_questions_needed_decide_as_often_as_they_say() -> None:
+    """With the spread and the difference as they were, 199 questions pass in 80 %, within three errors."""
+    changes = np.random.default_rng(14).normal(0, 10, (2000, 199))
+    low = changes.mean(axis=1) - stdtrit(198, 0.975) * changes.std(axis=1, ddof=1) / math.sqrt(199)
+    assert np.mean(low > -2) == pytest.approx(0.8, abs=0.027)
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        pytest.param(difference(low=None, high=None), id="no_interval"),
+        pytest.param(difference(-2.0, -3, -1), id="at_the_margin"),
+        pytest.param(difference(-2.0 + 1e-9, -3, -1), id="millions"),
+    ],
+)
+def test_no_number_is_named_where_none_would_decide(found: Difference) -> None:
+    """Neither of questions nor of runs."""
+    assert needed_clusters(found, 2) is None
+    assert needed_runs(found, 2, runs=5, noise=0.1) is None
+
+
+def test_two_questions_are_the_least() -> None:
+    """However far the difference is from the margin, one question decides nothing."""
+    assert needed_clusters(difference(100, 99.9, 100.1), 2) == 2
+
+
+def test_the_runs_needed_by_hand() -> None:
+    """Of a squared error of 4, runs make 3: a distance of 2 leaves no room for the rest, one of 4 does."""
+    reach = stdtrit(49, 0.975) + stdtrit(49, 0.8)
+    half = 2 * stdtrit(49, 0.975)
+    found = difference(0, -half, half)
+    assert needed_runs(found, 2, runs=5, noise=3) is None
+    assert needed_runs(found, 4, runs=5, noise=3) == math.ceil(15 / ((4 / reach) ** 2 - 1))
+    assert needed_runs(found, 40, runs=5, noise=3) == 1
+    assert needed_runs(found, 2, runs=5, noise=0) is None
+
+
+def test_the_runs_needed_narrow_the_interval_as_they_say() -> None:
+    """Bought in 20 simulations, that many runs bring the error to the distance over the two t values."""
+    chance = np.random.default_rng(15)
+    reach = stdtrit(399, 0.975) + stdtrit(399, 0.8)
+    names = [(question, language) for question in QUESTIONS[:400] for language in LANGUAGES]
+    none, ratios = observe(np.zeros((400, 3))), []
+    for _ in range(20):
+        runs = chance.normal(0, 0.3, (400, 1, 1)) + chance.normal(0, 2, (400, 3, 30))
+        found = paired_difference(none, observe(runs[..., :2].mean(axis=2)))
+        noise = run_variance(dict(zip(names, runs[..., :2].reshape(1200, 2).tolist(), strict=True)))
+        assert noise is not None
+        assert found.value is not None
+        needed = needed_runs(found, 0.07 - found.value, runs=2, noise=noise)
+        assert needed is not None
+        assert 2 < needed < 30
+        more = paired_difference(none, observe(runs[..., :needed].mean(axis=2)))
+        ratios.append((more.se or 0) * reach / 0.07)
+    assert np.mean(ratios) == pytest.approx(1, abs=0.04)
+
+
+@pytest.mark.parametrize("groups", [2, 300])
+@pytest.mark.parametrize("tests", [1, 150])
+@pytest.mark.parametrize(("fall", "variance"), [(2.0, 0.25), (2.0, 4.0), (0.5, 1.0)])
+def test_needed_repeats_is_the_smallest_number_that_shows_the_fall(
+    groups: int, tests: int, fall: float, variance: float
+) -> None:
+    """By scipy's t: with so many runs the fall is beyond both quantiles, with one run less it is not."""
+
+    def is_enough(runs: int) -> bool:
+        student = scipy.stats.t(groups * (runs - 1))
+        return (student.ppf(1 - 0.025 / tests) + student.ppf(0.8)) * math.sqrt(2 * variance / runs) <= fall
+
+    needed = needed_repeats(fall, variance, groups=groups, tests=tests)
+    assert needed is not None
+    assert needed == next(runs for runs in range(2, 10_000) if is_enough(runs))
+
+
+def test_needed_repeats_are_two_at_least_and_not_without_end() -> None:
+    """One run has no variance; what did not fall, or all but did not, is not shown by any number."""
+    assert needed_repeats(2, 0, groups=2) == 2
+    assert needed_repeats(0, 1, groups=2) is None
+    assert needed_repeats(1e-6, 1, groups=2) is None
+
+
+def test_needed_repeats_show_the_fall_as_often_as_they_say() -> None:
+    """Simulated with so many runs on each side, four in five t tests see it."""
+    chance = np.random.default_rng(11)
+    runs = needed_repeats(1.0, 1.0, groups=2)
+    assert runs is not None
+    before, after = (chance.normal(mean, 1, size=(4000, runs)) for mean in (1.0, 0.0))
+    p = scipy.stats.ttest_ind(before, after, axis=1).pvalue
+    assert 0.79 <= np.mean(p < 0.05) <= 0.85

@@ -1,0 +1,391 @@
+"""Components of variance against analysis of variance, algebra and simulation; what more data would do."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import stats  # type: ignore[import-untyped]  # scipy has no types
+from statsmodels.stats.power import TTestPower  # type: ignore[import-untyped]  # has no types
+
+from equipoise.stats.clusters import Observation, clustered_mean
+from equipoise.stats.variance import (
+    Cell,
+    Component,
+    Components,
+    Design,
+    advice,
+    estimate_components,
+    predict_se,
+    sentence,
+    smallest_difference,
+)
+
+Array = NDArray[np.float64]
+NAMES: tuple[Component, ...] = ("question", "language", "run", "evaluator", "rest")
+TRUE: dict[Component, float] = {"question": 1.0, "language": 0.5, "run": 0.3, "evaluator": 0.2, "rest": 0.4}
+KNOWN = Components(variance=TRUE)
+
+
+def drawn(chance: np.random.Generator, *shape: int, variance: Mapping[Component, float] = TRUE) -> Array:
+    """Scores of the model by question, language, run and evaluator, with fixed effects of the fixed ones."""
+    q, lang, run, judge = shape
+    sizes: dict[Component, tuple[int, ...]] = {
+        "question": (q, 1, 1, 1),
+        "language": (q, lang, 1, 1),
+        "run": (q, lang, run, 1),
+        "evaluator": (q, lang, 1, judge),
+        "rest": shape,
+    }
+    scores: Array = 0.3 * np.multiply.outer(np.arange(lang), np.arange(judge) - 1.0)[None, :, None, :]
+    for name, size in sizes.items():
+        scores = scores + chance.normal(0, math.sqrt(variance[name]), size)
+    return scores
+
+
+def cells(scores: Array, there: NDArray[np.bool_] | None = None) -> dict[Cell, float]:
+    """The scores that are there, by question, language, run and evaluator."""
+    return {
+        (f"q{q}", f"l{lang}", run, f"e{judge}"): float(scores[q, lang, run, judge])
+        for q, lang, run, judge in itertools.product(*map(range, scores.shape))
+        if there is None or there[q, lang, run, judge]
+    }
+
+
+def test_two_way_table_by_hand() -> None:
+    """Questions 1 2, 3 5, 4 4: MS(question) = 25/6 and MS(rest) = 1/2, so (25/6 - 1/2) / 2 and 1/2."""
+    found = estimate_components(cells(np.array([[1.0, 2], [3, 5], [4, 4]])[:, :, None, None]))
+    assert found.variance == pytest.approx({"question": 11 / 6, "language": 1 / 2})
+    assert found.share == pytest.approx({"question": 11 / 14, "language": 3 / 14})
+    assert (found.negative, found.reason) == ((), None)
+
+
+def test_one_way_unequal_runs_by_hand() -> None:
+    """Questions 1 3, 4 5 6, 8: MS 289/18 on 2 and 4/3 on 3 degrees, and n0 = (6 - 14/6) / 2 runs."""
+    runs = {"q": [1, 3], "r": [4, 5, 6], "s": [8]}
+    scores: dict[Cell, float] = {
+        (q, "l", n, "e"): v for q, found in runs.items() for n, v in enumerate(found)
+    }
+    between = (2 * (2 - 4.5) ** 2 + 3 * (5 - 4.5) ** 2 + (8 - 4.5) ** 2) / 2
+    size = (6 - (4 + 9 + 1) / 6) / 2
+    expected = {"question": (between - 4 / 3) / size, "run": 4 / 3}
+    assert estimate_components(scores).variance == pytest.approx(expected)
+
+
+def test_balanced_data_have_the_components_of_the_analysis_of_variance() -> None:
+    """Every mean square, worked out from means, equals its expectation at the estimates."""
+    q, lang, run, judge = shape = (7, 3, 4, 2)
+    y = drawn(np.random.default_rng(1), *shape)
+    y = y - y.mean(axis=(0, 2), keepdims=True)
+    reply, view, item = y.mean(3, keepdims=True), y.mean(2, keepdims=True), y.mean((2, 3), keepdims=True)
+    question = y.mean((1, 2, 3), keepdims=True)
+    squares = {
+        "question": lang * run * judge * (question**2).sum() / (q - 1),
+        "language": run * judge * ((item - question) ** 2).sum() / ((q - 1) * (lang - 1)),
+        "run": judge * ((reply - item) ** 2).sum() / (q * lang * (run - 1)),
+        "evaluator": run * ((view - item) ** 2).sum() / ((q - 1) * lang * (judge - 1)),
+        "rest": ((y - reply - view + item) ** 2).sum() / (q * lang * (run - 1) * (judge - 1)),
+    }
+    found = estimate_components(cells(y + 3)).variance
+    rest = found["rest"]
+    below = rest + judge * found["run"] + run * found["evaluator"]
+    assert squares["rest"] == pytest.approx(rest)
+    assert squares["run"] == pytest.approx(rest + judge * found["run"])
+    assert squares["evaluator"] == pytest.approx(rest + run * found["evaluator"])
+    assert squares["language"] == pytest.approx(below + run * judge * found["language"])
+    assert squares["question"] == pytest.approx(
+        below + run * judge * found["language"] + lang * run * judge * found["question"]
+    )
+
+
+def test_cells_missing_the_expectations_are_those_of_plain_matrices() -> None:
+    """The same sums of squares and traces with every matrix written out in full."""
+    chance = np.random.default_rng(2)
+    scores = drawn(chance, 8, 3, 3, 2)
+    found = cells(scores, chance.random(scores.shape) > 0.3)
+    y = np.array([*found.values()])
+    parts = {
+        "question": (0,),
+        "language": (0, 1),
+        "run": (0, 1, 2),
+        "evaluator": (0, 1, 3),
+        "rest": (0, 1, 2, 3),
+    }
+    designs = [incidence([tuple(cell[i] for i in part) for cell in found]) for part in parts.values()]
+    fixed = incidence([(cell[1], cell[3]) for cell in found])
+    centre = np.eye(len(y)) - fixed @ np.linalg.pinv(fixed)
+    forms = [centre @ z @ np.diag(1 / z.sum(axis=0)) @ z.T @ centre for z in designs]
+    traces = [[np.trace(form @ z @ z.T) for z in designs] for form in forms]
+    expected = np.linalg.solve(traces, [y @ form @ y for form in forms])
+    assert [*estimate_components(found).variance.values()] == pytest.approx(expected.clip(0))
+
+
+def incidence(labels: list[tuple[object, ...]]) -> Array:
+    """Which label each score has, scores by labels."""
+    names = list(dict.fromkeys(labels))
+    return np.array([[float(label == name) for name in names] for label in labels])
+
+
+def test_estimates_are_right_on_average_where_a_quarter_is_missing() -> None:
+    """Over 60 simulated data sets the means are the true components, within four standard errors."""
+    chance = np.random.default_rng(3)
+    found = []
+    for _ in range(60):
+        scores = drawn(chance, 60, 3, 3, 3)
+        estimates = estimate_components(cells(scores, chance.random(scores.shape) > 0.25))
+        assert not estimates.negative
+        found.append([estimates.variance[name] for name in NAMES])
+    errors = np.std(found, axis=0, ddof=1) / math.sqrt(len(found))
+    assert (np.abs(np.mean(found, axis=0) - [*TRUE.values()]) < 4 * errors).all()
+    assert (errors < 0.05).all()
+
+
+@pytest.mark.parametrize("shape", [(12, 3, 4, 3), (40, 2, 1, 2), (10, 3, 5, 1)])
+def test_predicted_error_is_that_of_simulated_means(shape: tuple[int, int, int, int]) -> None:
+    """The spread of the means of 2000 simulated data sets, within four standard errors."""
+    chance = np.random.default_rng(4)
+    spread = np.std([drawn(chance, *shape).mean() for _ in range(2000)], ddof=1)
+    assert predict_se(KNOWN, *shape) == pytest.approx(spread, rel=4 / math.sqrt(2 * 2000))
+
+
+@pytest.mark.parametrize(
+    "shape", [(9, 3, 4, 2), (9, 3, 1, 2), (9, 3, 4, 1), (9, 1, 4, 2), (9, 3, 1, 1), (9, 1, 1, 1)]
+)
+def test_predicted_error_of_the_data_is_the_clustered_error(shape: tuple[int, int, int, int]) -> None:
+    """In balanced data, whatever could be told apart, it is the error of the mean of the questions' means."""
+    scores = drawn(np.random.default_rng(12), *shape)
+    estimates = estimate_components(cells(scores))
+    means = [
+        Observation(cluster=str(q), stratum="", value=value)
+        for q, value in enumerate(scores.mean((1, 2, 3)).tolist())
+    ]
+    assert not estimates.negative
+    assert predict_se(estimates, *shape) == pytest.approx(clustered_mean(means).se)
+
+
+@pytest.mark.parametrize(
+    ("shape", "merged"),
+    [
+        pytest.param((6, 3, 2, 2), {}, id="all"),
+        pytest.param((6, 3, 1, 2), {"run": "language", "rest": "evaluator"}, id="one_run"),
+        pytest.param((6, 3, 2, 1), {"evaluator": "language", "rest": "run"}, id="one_evaluator"),
+        pytest.param((6, 1, 2, 2), {"language": "question"}, id="one_language"),
+        pytest.param((6, 3, 1, 1), dict.fromkeys(("run", "evaluator", "rest"), "language"), id="one_verdict"),
+        pytest.param((6, 1, 1, 1), dict.fromkeys(NAMES[1:], "question"), id="questions_alone"),
+    ],
+)
+def test_what_cannot_be_told_apart_is_named(
+    shape: tuple[int, int, int, int], merged: dict[Component, Component]
+) -> None:
+    """A component of which there is one level in every coarser one is in that coarser one."""
+    found = estimate_components(cells(drawn(np.random.default_rng(6), *shape)))
+    assert found.merged == merged
+    assert [*found.variance] == [name for name in NAMES if name not in merged]
+
+
+@pytest.mark.parametrize(
+    ("scores", "reason"),
+    [
+        pytest.param({}, "fewer than 2 questions", id="nothing"),
+        pytest.param(
+            {("q", "l", run, "e"): run for run in range(9)}, "fewer than 2 questions", id="question"
+        ),
+        pytest.param(
+            {(q, q, run, "e"): run for q in "pq" for run in range(3)},
+            "too few scores in common to tell the components apart",
+            id="each_question_in_its_own_language",
+        ),
+    ],
+)
+def test_nothing_is_estimated_where_nothing_can_be_told(scores: dict[Cell, float], reason: str) -> None:
+    """Neither components nor predictions, but a reason."""
+    found = estimate_components(scores)
+    design = Design(questions=2, languages=1, runs=1, evaluators=1)
+    assert (found.variance, found.share, found.reason) == ({}, {}, reason)
+    assert predict_se(found, 2, 1, 1, 1) is None
+    assert advice(found, design) is None
+    assert smallest_difference(found, design) is None
+
+
+def test_fixed_differences_of_languages_and_evaluators_are_no_variance() -> None:
+    """A constant added to what an evaluator says in a language changes nothing."""
+    scores = drawn(np.random.default_rng(7), 6, 3, 2, 2)
+    moved = scores + np.array([[0.0, 2], [1, -1], [3, 0]])[None, :, None, :]
+    assert estimate_components(cells(moved)).variance == pytest.approx(
+        estimate_components(cells(scores)).variance
+    )
+
+
+def test_components_are_squares_of_the_unit_and_do_not_know_the_order() -> None:
+    """Twice the scores have four times the variance, from last to first."""
+    chance = np.random.default_rng(8)
+    scores = drawn(chance, 6, 3, 2, 2)
+    found = cells(scores, chance.random(scores.shape) > 0.2)
+    turned = estimate_components({cell: 2 * score for cell, score in reversed(found.items())})
+    expected = {name: 4 * variance for name, variance in estimate_components(found).variance.items()}
+    assert turned.variance == pytest.approx(expected)
+
+
+def test_estimate_below_zero_is_shown_as_zero_and_named() -> None:
+    """Languages that always move apart leave the questions less variance than none."""
+    found = estimate_components(cells(np.array([[1.0, 5], [5, 1], [2, 4]])[:, :, None, None]))
+    assert found.variance["question"] == 0
+    assert found.negative == ("question",)
+    assert found.share == {"question": 0, "language": 1}
+
+
+@pytest.mark.parametrize("score", [0.0, 0.1, 3.0])
+def test_scores_that_are_all_equal_have_no_variance(score: float) -> None:
+    """Zeros without a sign of rounding, no shares, and nothing to narrow."""
+    found = estimate_components(cells(np.full((4, 3, 2, 2), score)))
+    assert found.variance == dict.fromkeys(NAMES, 0.0)
+    assert (found.share, found.negative) == ({}, ())
+    design = Design(questions=4, languages=3, runs=2, evaluators=2)
+    given = advice(found, design)
+    assert given is not None
+    assert sentence(given) == "Nothing varied: there is no interval to narrow."
+    assert smallest_difference(found, design) == 0
+
+
+def test_evaluators_that_agree_have_no_part() -> None:
+    """Where all say the same of each reply, both of the panel's components are exactly zero."""
+    one = drawn(np.random.default_rng(9), 6, 3, 2, 1)
+    found = estimate_components(cells(np.repeat(one, 3, axis=3)))
+    assert (found.variance["evaluator"], found.variance["rest"], found.negative) == (0, 0, ())
+
+
+def test_score_that_is_not_finite_is_refused() -> None:
+    """What has no score is left out, not handed in."""
+    with pytest.raises(ValueError, match="not a finite number"):
+        estimate_components({("q", "l", 0, "e"): math.nan, ("r", "l", 0, "e"): 1.0})
+
+
+def test_design_without_a_factor_is_refused() -> None:
+    """There is no mean of nothing."""
+    with pytest.raises(ValueError, match="at least one of each"):
+        predict_se(KNOWN, 10, 3, 0, 1)
+
+
+def test_predicted_error_by_hand() -> None:
+    """1/10 + 0.5/20 + 0.3/80 + 0.2/100 + 0.4/400 of 10 questions, 2 languages, 4 runs, 5 evaluators."""
+    assert predict_se(KNOWN, 10, 2, 4, 5) == pytest.approx(math.sqrt(0.1 + 0.025 + 0.00375 + 0.002 + 0.001))
+
+
+def test_runs_that_were_not_seen_get_no_credit() -> None:
+    """From one run the noise of runs is unknown, so that more of them narrow nothing."""
+    found = estimate_components(cells(drawn(np.random.default_rng(10), 9, 3, 1, 2)))
+    assert predict_se(found, 9, 3, 8, 2) == predict_se(found, 9, 3, 1, 2)
+
+
+def test_advice_is_the_ratio_of_the_intervals() -> None:
+    """Half widths with Student's t at ten and at twenty questions, and at twice the runs and evaluators."""
+    given = advice(KNOWN, Design(questions=10, languages=2, runs=4, evaluators=5))
+    now = predict_se(KNOWN, 10, 2, 4, 5)
+    more = predict_se(KNOWN, 20, 2, 4, 5), predict_se(KNOWN, 10, 2, 8, 5), predict_se(KNOWN, 10, 2, 4, 10)
+    assert given is not None
+    assert now is not None
+    assert given.half_width == pytest.approx(stats.t.ppf(0.975, 9) * now)
+    widths = [(se or 0) * stats.t.ppf(0.975, df) for se, df in zip(more, (19, 9, 9), strict=True)]
+    expected = [1 - width / given.half_width for width in widths]
+    assert [*given.narrowing] == ["questions", "runs", "evaluators"]
+    assert [*given.narrowing.values()] == pytest.approx(expected)
+    assert given.most == "questions"
+
+
+def test_sentence_names_all_three_factors() -> None:
+    """The one that narrows most comes first."""
+    given = advice(KNOWN, Design(questions=50, languages=3, runs=1, evaluators=2))
+    assert given is not None
+    assert sentence(given) == (
+        "Doubling the questions would narrow the interval most (by 30 %); doubling the runs by 3 %; "
+        "doubling the evaluators by 2 %."
+    )
+
+
+def test_sentence_takes_the_suites_word_for_its_questions() -> None:
+    """Territories are doubled where territories are what was asked about."""
+    given = advice(KNOWN, Design(questions=50, languages=3, runs=1, evaluators=2))
+    assert given is not None
+    assert sentence(given, "territories").startswith("Doubling the territories would narrow the interval")
+    assert "questions" not in sentence(given, "territories")
+
+
+def test_sentence_says_what_cannot_be_told_and_what_is_tiny() -> None:
+    """One evaluator tells nothing of more, and a little is not nothing."""
+    known = Components(variance={"question": 1.0, "run": 0.01}, merged={"evaluator": "question"})
+    given = advice(known, Design(questions=50, languages=1, runs=5, evaluators=1))
+    assert given is not None
+    assert given.unknown == ("evaluators",)
+    assert sentence(given) == (
+        "Doubling the questions would narrow the interval most (by 30 %); doubling the runs by "
+        "less than 1 %; what more evaluators would do cannot be told from one."
+    )
+
+
+def test_one_question_has_no_interval_to_advise_on() -> None:
+    """Neither advice nor a smallest difference."""
+    design = Design(questions=1, languages=3, runs=5, evaluators=2)
+    with pytest.raises(ValueError, match="at least two questions"):
+        advice(KNOWN, design)
+    with pytest.raises(ValueError, match="at least two questions"):
+        smallest_difference(KNOWN, design)
+
+
+@pytest.mark.parametrize("questions", [3, 20, 200])
+@pytest.mark.parametrize("power", [0.5, 0.8, 0.95])
+def test_smallest_difference_has_the_power_that_statsmodels_gives_it(questions: int, power: float) -> None:
+    """Over the standard deviation of a question's difference it is Cohen's d of a paired t test."""
+    design = Design(questions=questions, languages=3, runs=5, evaluators=2)
+    found = smallest_difference(KNOWN, design, power, 0.05, shared=0.25)
+    se = math.sqrt(2 * (0.75 * (1 / 1 + 0.5 / 3) + 0.3 / 15 + 0.2 / 6 + 0.4 / 30))
+    assert found is not None
+    assert TTestPower().power(found / se, questions, 0.05) == pytest.approx(power, abs=1e-3)
+
+
+def test_smallest_difference_is_seen_as_often_as_it_says() -> None:
+    """Of 1000 simulated pairs of models that share a half, a paired t test sees 80 %, within four errors."""
+    chance = np.random.default_rng(11)
+    shape = (12, 3, 2, 2)
+    found = smallest_difference(KNOWN, Design(questions=12, languages=3, runs=2, evaluators=2), shared=0.5)
+    assert found is not None
+    half = {"question": 0.5, "language": 0.25}
+    common: dict[Component, float] = {name: half.get(name, 0.0) for name in NAMES}
+    own = {name: variance - common[name] for name, variance in TRUE.items()}
+    seen = 0
+    for _ in range(1000):
+        both = drawn(chance, *shape, variance=common)
+        a, b = (both + drawn(chance, *shape, variance=own) for _ in range(2))
+        seen += stats.ttest_rel((a + found).mean((1, 2, 3)), b.mean((1, 2, 3))).pvalue < 0.05
+    assert seen / 1000 == pytest.approx(0.8, abs=4 * math.sqrt(0.8 * 0.2 / 1000))
+
+
+def test_what_the_models_share_cancels() -> None:
+    """All in common leaves runs, evaluators and the rest; nothing in common is the unpaired comparison."""
+    design = Design(questions=20, languages=3, runs=5, evaluators=2)
+    without = Components(variance={**TRUE, "question": 0.0, "language": 0.0})
+    assert smallest_difference(KNOWN, design, shared=1) == smallest_difference(without, design, shared=0)
+    ladder = [smallest_difference(KNOWN, design, shared=share) or 0 for share in (0, 0.5, 1)]
+    assert ladder[0] > ladder[1] > ladder[2] > 0
+
+
+def test_component_that_holds_the_runs_does_not_cancel() -> None:
+    """The chance of a single run is no property of the question."""
+    known = Components(variance={"question": 1.0, "language": 0.8}, merged={"run": "language"})
+    design = Design(questions=20, languages=2, runs=1, evaluators=1)
+    noise = Components(variance={"language": 0.8}, merged={"run": "language"})
+    assert smallest_difference(known, design, shared=1) == smallest_difference(noise, design, shared=0)
+
+
+@pytest.mark.parametrize(
+    ("shared", "power", "alpha"), [(-0.1, 0.8, 0.05), (1.1, 0.8, 0.05), (0.5, 0.01, 0.05)]
+)
+def test_rates_out_of_range_are_refused(shared: float, power: float, alpha: float) -> None:
+    """A power below alpha asks for less than chance gives."""
+    with pytest.raises(ValueError, match="need 0 <= shared"):
+        smallest_difference(
+            KNOWN, Design(questions=5, languages=1, runs=1, evaluators=1), power, alpha, shared=shared
+        )

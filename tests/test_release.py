@@ -1,0 +1,505 @@
+"""Sessions and files measured against a baseline: what is refused before anything is spent, and the end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from sides import RUBRIC, Runs, alike, by_chance, data_of, metadata, side_of, write
+
+from conftest import ROOT
+from equipoise import settings, suites
+from equipoise.baseline import Side
+from equipoise.cli import main
+from equipoise.errors import UserError
+from equipoise.records import Metric
+from equipoise.release import (
+    compare_files,
+    conclude,
+    expected,
+    prepare,
+    refuse_other_cases,
+    refuse_unfit,
+    refuse_width,
+)
+from equipoise.rules import parse_rule, parse_until
+from equipoise.settings import Settings
+from equipoise.storage import Files
+from equipoise.topics import Question
+from equipoise.types import JSON
+
+BEFORE = by_chance(1)
+METRICS = side_of(BEFORE).metrics
+NAMES = "overall, aa, bb, cc, area.y, area.x, overall_without_blocked, refused, blocked, truncated, empty"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, with a baseline; nobody here runs in GitHub Actions."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
+        monkeypatch.delenv(name, raising=False)
+    write(tmp_path / "old.json", BEFORE)
+    return tmp_path
+
+
+def session(*gate: str, baseline: str | None = "old.json", **options: Any) -> Settings:
+    """The settings of a session that is measured against the baseline."""
+    return settings.resolve({"model": "m2", "baseline": baseline, "gate": gate or None, **options}, {}, {})
+
+
+def files(folder: Path, name: str = "m2.json") -> Files:
+    """Where the session will write."""
+    return Files(results=folder / name, journal=folder / f"{name}l")
+
+
+def prepared(folder: Path, chosen: Settings, runs: Runs = BEFORE, **about: JSON) -> Side | None:
+    """The baseline of a session that is about to ask these runs."""
+    return prepare(chosen, metadata(runs, **about), files(folder), side_of(runs).metrics)
+
+
+def refusal(folder: Path, chosen: Settings, runs: Runs = BEFORE, **about: JSON) -> str:
+    """Why such a session cannot begin."""
+    with pytest.raises(UserError) as found:
+        prepared(folder, chosen, runs, **about)
+    assert "\n" not in str(found.value)
+    return str(found.value)
+
+
+# Before anything is spent.
+
+
+def test_the_cells_to_come_are_those_that_will_be() -> None:
+    """Ids, labels and metrics of cases that nobody has asked yet."""
+    cases = [
+        Question(
+            id=f"aa-x-q{n}", language="aa", area="xy"[n % 2], item=f"q{n}", index=n, question=f"Question {n}?"
+        )
+        for n in (1, 2, 3)
+    ]
+    cells = expected(suites.load("neutrality"), RUBRIC, cases)
+    assert [cell.id for cell in cells] == ["aa/q1", "aa/q2", "aa/q3"]
+    assert [cell.labels["area"] for cell in cells] == ["y", "x", "y"]
+    assert all(cell.values["percent"] == [None] for cell in cells)
+
+
+def test_a_baseline_that_fits_is_loaded(folder: Path) -> None:
+    """With rules of every kind."""
+    rules = ("overall:-2pp", "aa:-5%", "area.x:-2pp", "refused:+3pp", "question:-2", "unscored:1%")
+    found = prepared(folder, session(*rules))
+    assert found is not None
+    assert (found.model, found.file) == ("m1", "old.json")
+
+
+def test_without_a_baseline_there_is_none(folder: Path) -> None:
+    """And a rule on missing scores alone needs none."""
+    assert prepared(folder, session(baseline=None)) is None
+    assert prepared(folder, session("unscored:1%", baseline=None)) is None
+
+
+@pytest.mark.parametrize("rule", ["overall:-2pp", "question:-2", "nonsense:-2pp"])
+def test_a_rule_that_needs_a_baseline_is_refused_without_one(folder: Path, rule: str) -> None:
+    """A gate that compares with nothing must not pass."""
+    message = refusal(folder, session("unscored:1%", rule, baseline=None))
+    assert message == f"--gate {rule}: compared with what? Name earlier results with --baseline=FILE"
+
+
+def test_a_mismatch_is_allowed_only_where_there_is_a_baseline(folder: Path) -> None:
+    """Else the option means nothing, and its user something else."""
+    assert "there is no --baseline" in refusal(folder, session(baseline=None, allow_mismatch="true"))
+
+
+@pytest.mark.parametrize("baseline", ["old.json", None], ids=["compared", "alone"])
+def test_what_becomes_of_a_gate_is_said_only_where_there_is_one(folder: Path, baseline: str | None) -> None:
+    """Who says it without a gate believes that something is checked."""
+    said = {"gate_inconclusive": "fail", "baseline": baseline}
+    assert "--gate-inconclusive: " in refusal(folder, session(**said))
+    assert "there is no --gate" in refusal(folder, session(**said))
+    prepared(folder, session("unscored:1%", **said))
+
+
+@pytest.mark.parametrize("path", ["m2.json", "sub/../m2.json", "link.json"])
+def test_the_sessions_own_results_are_no_baseline(folder: Path, path: str) -> None:
+    """By whatever name: they are about to be overwritten."""
+    write(folder / "m2.json", BEFORE)
+    (folder / "sub").mkdir()
+    (folder / "link.json").symlink_to(folder / "m2.json")
+    assert "is where this session writes its own results" in refusal(folder, session(baseline=path))
+
+
+def test_a_baseline_that_cannot_be_read_is_refused(folder: Path) -> None:
+    """As `load` says it."""
+    assert "nowhere.json: cannot be read" in refusal(folder, session(baseline="nowhere.json"))
+
+
+@pytest.mark.parametrize(
+    ("about", "reason"),
+    [
+        ({"data_hash": "d1"}, "data differs: d0, now d1"),
+        ({"evaluator_models": ["e1", "e2"]}, "evaluators differs: ['e1'], now ['e1', 'e2']"),
+        ({"scale": {"low": 0, "high": 1}}, "scale differs"),
+    ],
+)
+def test_another_data_panel_or_scale_is_refused(folder: Path, about: dict[str, JSON], reason: str) -> None:
+    """Before a call is made; unless that is allowed."""
+    message = refusal(folder, session(), **about)
+    assert message.startswith("--baseline: old.json cannot be compared with this session: ")
+    assert reason in message
+    assert message.endswith("; --allow-mismatch compares what they share")
+    assert prepared(folder, session(allow_mismatch="true"), **about) is not None
+
+
+def test_another_suite_is_refused_whatever_is_allowed(folder: Path) -> None:
+    """Nothing is shared."""
+    message = refusal(folder, session(allow_mismatch="true"), suite="other")
+    assert message == "old.json: is of the suite neutrality, not other"
+
+
+def test_an_incomplete_baseline_is_refused(folder: Path) -> None:
+    """Unless that is allowed."""
+    write(folder / "old.json", BEFORE, status="interrupted")
+    assert "the baseline is interrupted" in refusal(folder, session())
+    assert prepared(folder, session(allow_mismatch="true")) is not None
+
+
+def test_a_rule_must_fit_session_and_baseline(folder: Path) -> None:
+    """The message says which of the two has no such metric."""
+    wide = {**BEFORE, **alike(4, languages=["dd"])}
+    assert "--gate dd:-2pp: this session has no metric 'dd'" in refusal(folder, session("dd:-2pp"))
+    assert "--gate dd:-2pp: old.json has no metric 'dd'" in refusal(folder, session("dd:-2pp"), wide)
+
+
+def test_a_rule_on_nothing_is_refused() -> None:
+    """With the names that there are."""
+    with pytest.raises(UserError) as found:
+        refuse_unfit(parse_rule("nonsense:-2pp"), METRICS, "this session")
+    assert str(found.value) == (
+        f"--gate nonsense:-2pp: this session has no metric 'nonsense'; there are {NAMES}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        ("overall:+2pp", "overall is worse when it is lower; bound that: overall:-2pp"),
+        ("aa:+5%", "aa is worse when it is lower; bound that: aa:-2pp"),
+        ("refused:-3pp", "refused is worse when it is higher; bound that: refused:+2pp"),
+    ],
+)
+def test_a_rule_that_bounds_the_better_side_is_refused(rule: str, expected: str) -> None:
+    """It would fail a model for being better."""
+    with pytest.raises(UserError) as found:
+        refuse_unfit(parse_rule(rule), METRICS, "this session")
+    assert str(found.value) == f"--gate {rule}: {expected}"
+
+
+@pytest.mark.parametrize("rule", ["size:-2pp", "size:+2pp"])
+def test_what_is_neither_better_nor_worse_may_be_bounded_both_ways(rule: str) -> None:
+    """Some figures should just not move."""
+    refuse_unfit(parse_rule(rule), {"size": Metric(name="size", of="size", higher_is_better=None)}, "it")
+
+
+def test_a_width_is_for_means() -> None:
+    """The names of those that there are; rates have no width to stop at."""
+    for name in ("overall", "aa", "area.x"):
+        refuse_width(parse_until(f"{name}:±1.5pp"), METRICS, 5)
+    for name in ("refused", "nonsense"):
+        with pytest.raises(UserError) as found:
+            refuse_width(parse_until(f"{name}:+-1.5pp"), METRICS, 5)
+        assert str(found.value) == (
+            f"--until {name}:+-1.5pp: there is no mean {name!r}; there are {NAMES.partition(', refused')[0]}"
+        )
+
+
+def test_a_width_takes_so_many_rounds_at_most() -> None:
+    """For more looks no critical value is computed."""
+    until = parse_until("overall:±1.5pp")
+    refuse_width(until, METRICS, 50)
+    with pytest.raises(UserError, match=r"takes 50 --runs at most, not 51"):
+        refuse_width(until, METRICS, 51)
+
+
+def test_other_cases_than_the_baselines_are_refused() -> None:
+    """Each way, unless that is allowed; the same cases in another order are not others."""
+    baseline, fewer = side_of(BEFORE), side_of(by_chance(2, languages=["aa", "bb"]))
+    refuse_other_cases(session(), baseline, [*reversed(baseline.cells)])
+    for before, after, words in ((baseline, fewer, "baseline"), (fewer, baseline, "candidate")):
+        with pytest.raises(UserError, match=rf"only the {words} has cc/q1 and 11 more; --allow-mismatch"):
+            refuse_other_cases(session(), before, after.cells)
+        refuse_other_cases(session(allow_mismatch="true"), before, after.cells)
+
+
+# At the end.
+
+
+def concluded(chosen: Settings, baseline: Side | None, data: Mapping[str, JSON]) -> dict[str, Any]:
+    """What a session adds to its results."""
+    return conclude(chosen, baseline, data, Path("m2.json").absolute())
+
+
+def test_a_session_that_was_asked_for_nothing_adds_nothing() -> None:
+    """Its results are as ever."""
+    assert concluded(session(baseline=None), None, data_of(BEFORE)) == {}
+
+
+def test_a_session_adds_comparison_and_gate() -> None:
+    """The gate only where there are rules, the comparison only where there is a baseline."""
+    data, baseline = data_of(by_chance(2), subject_model="m2"), side_of(BEFORE)
+    assert [*concluded(session(), baseline, data)] == ["comparison"]
+    assert [*concluded(session("unscored:1%", baseline=None), None, data)] == ["gate"]
+    found = concluded(session("overall:-2pp", "unscored:1%"), baseline, data)
+    assert [*found] == ["comparison", "gate"]
+    assert [row["rule"] for row in found["gate"]["rules"]] == ["overall:-2pp", "unscored:1%"]
+    candidate = found["comparison"]["candidate"]
+    assert (candidate["file"], candidate["subject_model"], candidate["sha256"]) == ("m2.json", "m2", None)
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+
+
+def test_a_session_is_never_refused_at_its_end() -> None:
+    """What differs by then is told as a mismatch: the calls are paid for."""
+    data = data_of(by_chance(2, languages=["aa"]), data_hash="d1")
+    found = concluded(session("overall:-2pp"), side_of(BEFORE), data)
+    assert len(found["comparison"]["mismatches"]) == 2
+
+
+def test_runs_that_were_not_done_count_as_missing() -> None:
+    """One ended in an error and three of 40 are still to be done: 4 of 40."""
+    data = data_of({**alike(4), "aa/q7": ["error"]}, runs_expected=40, runs_completed=37)
+    (row,) = concluded(session("unscored:1%", baseline=None), None, data)["gate"]["rules"]
+    assert (row["verdict"], row["why"]) == ("fail", "4 of 40 runs have no score (10.0 %)")
+
+
+@pytest.mark.parametrize(("allowed", "expected"), [("true", "pass"), (None, "inconclusive")])
+def test_sampling_that_an_endpoint_changed_is_seen_at_the_end(allowed: str | None, expected: str) -> None:
+    """Too late to refuse, but nothing passes unless that is allowed; it is told as a mismatch either way."""
+    changed = {"role": "subject", "model": "m2", "parameter": "top_p", "action": "dropped", "reason": ""}
+    data = data_of(BEFORE, parameters_changed=[changed])
+    found = concluded(session("overall:-2pp", allow_mismatch=allowed), side_of(BEFORE), data)
+    assert found["gate"]["verdict"] == expected
+    assert found["comparison"]["mismatches"] == [
+        "sampling as sent differs: subject's top_p was dropped in the candidate only"
+    ]
+
+
+# Files.
+
+
+def test_each_candidate_has_its_parts(folder: Path) -> None:
+    """In the order given, with a gate only where there are rules."""
+    paths = [write(folder / f"m{n}.json", by_chance(n), subject_model=f"m{n}") for n in (3, 2)]
+    plain = compare_files(folder / "old.json", paths, (), allows_mismatch=False)
+    assert [part["comparison"]["candidate"]["subject_model"] for part in plain] == ["m3", "m2"]
+    assert [[*part] for part in plain] == [["comparison"]] * 2
+    judged = compare_files(folder / "old.json", paths, [parse_rule("unscored:1%")], allows_mismatch=False)
+    assert [[*part] for part in judged] == [["comparison", "gate"]] * 2
+
+
+def test_a_rule_must_be_of_what_the_files_share(folder: Path) -> None:
+    """A language that only one of them has cannot be judged."""
+    narrow = write(folder / "m2.json", by_chance(2, languages=["aa"]))
+    with pytest.raises(UserError, match=r"what old\.json and m2\.json share has no metric 'bb'"):
+        compare_files(folder / "old.json", [narrow], [parse_rule("bb:-2pp")], allows_mismatch=True)
+
+
+# The command.
+
+
+def run(*arguments: str) -> Result:
+    """What comes of `equipoise compare` with the baseline."""
+    return CliRunner().invoke(main, ["compare", "old.json", *arguments])
+
+
+def error(result: Result) -> str:
+    """The one line in which the command said that the input cannot work."""
+    assert (result.exit_code, result.stdout) == (4, "")
+    (line,) = result.stderr.splitlines()
+    return line
+
+
+@pytest.fixture
+def candidates(folder: Path) -> None:
+    """The same model again, one that is far worse, and one of which nobody can tell."""
+    write(folder / "same.json", BEFORE, subject_model="same")
+    write(folder / "worse.json", by_chance(2, 2.0), subject_model="worse")
+    write(folder / "unclear.json", by_chance(2, 0.1), subject_model="unclear")
+
+
+@pytest.mark.usefixtures("candidates")
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (["worse.json"], 0),
+        (["same.json", "--gate=overall:-2pp"], 0),
+        (["worse.json", "--gate=overall:-2pp"], 1),
+        (["unclear.json", "--gate=overall:-2pp"], 6),
+        (["unclear.json", "--gate=overall:-2pp", "--gate-inconclusive=pass"], 0),
+        (["unclear.json", "--gate=overall:-2pp", "--gate-inconclusive=fail"], 1),
+        (["worse.json", "--gate=overall:-2pp", "--gate-inconclusive=pass"], 1),
+        (["unclear.json", "--gate=unscored:1%", "--gate=overall:-2pp"], 6),
+        (["unclear.json", "--gate=overall:-2pp", "--gate=overall:-50pp"], 6),
+        (["same.json", "unclear.json", "--gate=overall:-2pp"], 6),
+        (["unclear.json", "worse.json", "same.json", "--gate=overall:-2pp"], 1),
+    ],
+)
+def test_the_exit_status_is_that_of_the_worst_ruling(arguments: list[str], status: int) -> None:
+    """0 where all pass or nothing is asked, 1 where any fails, 6 where any is inconclusive."""
+    result = run(*arguments)
+    assert (result.exit_code, result.stderr) == (status, "")
+
+
+@pytest.mark.usefixtures("candidates")
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--gate=overall"], "ERROR: --gate: 'overall' is no rule; rules look like overall:-2pp"),
+        (["--gate=overall:2pp"], "ERROR: --gate: 'overall:2pp' needs a sign"),
+        (["--gate=overall:-2"], "ERROR: --gate: 'overall:-2' needs a unit"),
+        (["--gate=unscored:+1%"], "ERROR: --gate: 'unscored:+1%' is a share of this session's runs"),
+        (["--gate=question:-2pp"], "ERROR: --gate: 'question:-2pp' is a fall in points"),
+        (["--gate=no:-2pp"], "ERROR: --gate no:-2pp: what old.json and same.json share has no metric 'no'"),
+        (["--gate=overall:+2pp"], "ERROR: --gate overall:+2pp: overall is worse when it is lower"),
+        (["--gate=refused:-2pp"], "ERROR: --gate refused:-2pp: refused is worse when it is higher"),
+        (["nowhere.json"], "ERROR: nowhere.json: cannot be read (No such file or directory)"),
+        (["."], "ERROR: .: cannot be read (Is a directory)"),
+    ],
+)
+def test_a_mistake_is_one_line_and_status_4(arguments: list[str], expected: str) -> None:
+    """Nothing is shown of what could be compared, so that nobody takes it for the whole."""
+    assert error(run("same.json", *arguments)).startswith(expected)
+
+
+PART: Runs = {**BEFORE, "aa/q1/y": [5, "unscored", 5]}
+
+
+@pytest.mark.parametrize(
+    ("runs", "about"),
+    [
+        pytest.param(PART, {}, id="unscored"),
+        pytest.param(BEFORE, {"status": "interrupted", "runs_expected": 109}, id="interrupted"),
+    ],
+)
+@pytest.mark.parametrize("option", ["--gate-inconclusive=pass", "--gate=unscored:50%"])
+def test_a_candidate_that_lacks_a_score_fails_the_gate(
+    folder: Path, runs: Runs, about: dict[str, JSON], option: str
+) -> None:
+    """What is left of it may be as good as ever, and some may be allowed to lack: status 1 and one line."""
+    write(folder / "part.json", runs, **about)
+    result = run("part.json", "--gate=overall:-50pp", option)
+    assert (result.exit_code, result.stderr) == (1, "")
+    total = 109 if about else 108
+    line = f"gate FAIL: every run has a score: 1 of {total} runs have no score (0.9 %)"
+    assert result.stdout.splitlines().count(line) == 1
+    assert "gate PASS: overall:-50pp" in result.stdout
+
+
+def test_without_rules_a_candidate_that_lacks_a_score_is_warned_of(folder: Path) -> None:
+    """Nobody asked whether it may be released."""
+    write(folder / "part.json", PART)
+    result = run("part.json")
+    assert result.exit_code == 0
+    warning = "warning:   the candidate has no score for 1 of 108 runs: what is left is compared"
+    assert result.stdout.splitlines().count(warning) == 1
+    assert "no score" not in run("old.json").stdout
+
+
+def test_sampling_as_sent_is_one_line_and_status_4(folder: Path) -> None:
+    """An endpoint that would not take the temperature gave other samples; allowed, it is marked."""
+    changed = {"role": "subject", "model": "m", "parameter": "temperature", "action": "dropped", "reason": ""}
+    write(folder / "m2.json", by_chance(2), parameters_changed=[changed])
+    reason = "sampling as sent differs: subject's temperature was dropped in the candidate only"
+    assert f"cannot be compared: {reason}; --allow-mismatch" in error(run("m2.json"))
+    result = run("m2.json", "--allow-mismatch")
+    assert (result.exit_code, result.stdout.count(f"MISMATCH:  {reason}\n")) == (0, 1)
+    write(folder / "old.json", BEFORE, parameters_changed=[changed])
+    assert run("m2.json").exit_code == 0
+
+
+def test_a_mismatch_is_one_line_and_status_4(folder: Path) -> None:
+    """It names what differs; allowed, it marks every line of figures."""
+    write(folder / "m2.json", by_chance(2), data_hash="d1")
+    assert error(run("m2.json")) == (
+        "ERROR: old.json and m2.json cannot be compared: data differs: d0, now d1; "
+        "--allow-mismatch compares what they share"
+    )
+    result = run("m2.json", "--allow-mismatch")
+    assert result.exit_code == 0
+    figures = [line for line in result.stdout.splitlines() if "%" in line or " pp" in line]
+    assert len(figures) > 20
+    assert all(line.endswith("[mismatch]") for line in figures)
+
+
+@pytest.mark.usefixtures("candidates")
+def test_the_command_shows_comparison_and_gate() -> None:
+    """Who is compared with whom, every metric, what fell, and each rule."""
+    shown = run("worse.json", "--gate=overall:-2pp").stdout.splitlines()
+    assert shown[0] == "baseline:  m1 (old.json, 2026-01-02)"
+    assert shown[1] == "candidate: worse (worse.json, 2026-01-02)"
+    assert all(any(line.startswith(name) for line in shown) for name in NAMES.split(", "))
+    assert "the questions that fell most:" in shown
+    assert shown[-2].startswith("gate FAIL: overall:-2pp: ")
+    assert shown[-1] == "gate: FAIL"
+
+
+@pytest.mark.usefixtures("candidates")
+def test_several_candidates_are_shown_side_by_side_first() -> None:
+    """A column for each, then each by itself."""
+    shown = [line.split() for line in run("same.json", "worse.json").stdout.splitlines()]
+    assert shown[0] == ["baseline", "same", "worse"]
+    assert [line[1] for line in shown if line[:1] == ["candidate:"]] == ["same", "worse"]
+
+
+@pytest.mark.usefixtures("candidates")
+def test_the_output_is_what_was_compared(folder: Path) -> None:
+    """JSON, one entry for each candidate in order, with its gate; also where the gate fails."""
+    result = run("worse.json", "same.json", "--gate=overall:-2pp", "--output=new/out.json")
+    assert result.exit_code == 1
+    found = json.loads((folder / "new" / "out.json").read_bytes())
+    assert [part["gate"]["verdict"] for part in found] == ["fail", "pass"]
+    assert [part["comparison"]["candidate"]["file"] for part in found] == ["worse.json", "same.json"]
+    rule = parse_rule("overall:-2pp")
+    paths = [Path("worse.json"), Path("same.json")]
+    assert found == compare_files(Path("old.json"), paths, [rule], allows_mismatch=False)
+
+
+@pytest.mark.usefixtures("candidates")
+def test_in_actions_the_command_annotates_and_summarises(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A command for each candidate's rule below the report, and a heading for each in the summary."""
+    arguments = ("worse.json", "same.json", "--gate=overall:-2pp")
+    assert "::error" not in run(*arguments).stdout
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(folder / "summary.md"))
+    first, second = run(*arguments).stdout.splitlines()[-2:]
+    assert first.startswith("::error title=worse%3A gate FAIL::overall:-2pp: ")
+    assert second.startswith("::notice title=same%3A gate PASS::overall:-2pp: ")
+    headings = [line for line in (folder / "summary.md").read_text().splitlines() if line.startswith("## ")]
+    assert headings == ["## Equipoise: worse", "## Equipoise: same"]
+
+
+def test_a_candidate_must_be_named() -> None:
+    """Else the usage is shown, as of every command made with click."""
+    result = run()
+    assert result.exit_code == 2
+    assert result.stderr.startswith("Usage: ")
+
+
+# The workflow in the documentation.
+
+
+def test_the_workflow_saves_what_was_paid_for_however_it_ends() -> None:
+    """`actions/cache` saves after a success only: restored before, saved under the same key after, always."""
+    text = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    steps = text.partition("```yaml")[2].partition("```")[0].split("\n      - ")
+    kinds = ("uses: actions/cache", ".venv/bin/pytest")
+    restore, ask, save = (step for step in steps if any(kind in step for kind in kinds))
+    assert restore.startswith("uses: actions/cache/restore@")
+    assert ".venv/bin/pytest" in ask
+    assert save.startswith("uses: actions/cache/save@")
+    assert "        if: always()\n" in save
+    keys = [[line for line in step.splitlines() if " key: " in line] for step in (restore, save)]
+    assert keys[0] == keys[1] != []

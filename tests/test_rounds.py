@@ -1,0 +1,288 @@
+"""Rounds until an interval is narrow enough: one look, its line in the journal, and what it promises."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.stats
+from journals import begin, record
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from equipoise import resume, rounds
+from equipoise.journal import Journal
+from equipoise.ledger import Ledger, forget, needed
+from equipoise.measures import observations, valid
+from equipoise.records import Cell, Metric
+from equipoise.rules import Until, parse_until
+from equipoise.stats.clusters import clustered_mean
+from equipoise.stats.looks import looks_interval, question_share
+
+Array = NDArray[np.float64]
+OVERALL = Metric(name="overall", of="percent")
+ROUNDS = 5
+
+
+def cells_of(runs: Array) -> list[Cell]:
+    """A cell for each question and language of runs by (question, language, run); NaN is no score."""
+    return [
+        Cell(
+            id=f"l{language}/q{question}",
+            cluster=f"q{question}",
+            stratum=f"l{language}",
+            labels={"language": f"l{language}"},
+            values={"percent": [None if math.isnan(value) else value for value in values]},
+        )
+        for question, row in enumerate(runs.tolist())
+        for language, values in enumerate(row)
+    ]
+
+
+def benchmarks(number: int, seed: int) -> tuple[Array, float]:
+    """Percentages (session, 30 questions, 2 languages, 5 runs) of scores 1..5, and their true mean.
+
+    On the scale questions differ by 0.6, a question's languages by 0.3 and its runs by 0.7.
+    """
+    chance, spreads = np.random.default_rng(seed), (0.6, 0.3, 0.7)
+    shapes = ((number, 30, 1, 1), (number, 30, 2, 1), (number, 30, 2, ROUNDS))
+    latent = 3.6 + sum(
+        spread * chance.normal(size=shape) for spread, shape in zip(spreads, shapes, strict=True)
+    )
+    limits = np.array([1.5, 2.5, 3.5, 4.5])
+    truth = 25 * (1 - ndtr((limits - 3.6) / math.hypot(*spreads))).sum()
+    return 25 * (np.clip(np.rint(latent), 1, 5) - 1), float(truth)
+
+
+def until(half_width: float, name: str = "overall") -> Until:
+    """The wish for so narrow an interval."""
+    return Until(text=f"{name}:±{half_width}pp", name=name, half_width=half_width)
+
+
+# One look.
+
+
+def test_a_look_is_the_interval_that_allows_for_all_looks() -> None:
+    """That of as many looks as there are rounds, with the questions' share that the runs show."""
+    runs = benchmarks(1, seed=1)[0][0][..., :3]
+    means = runs.mean(axis=2)
+    cells = {
+        (f"q{q}", f"l{language}"): runs[q, language].tolist() for q in range(30) for language in range(2)
+    }
+    items = observations(OVERALL, cells_of(runs))
+    expected = looks_interval(items, look=3, looks=5, question_share=question_share(items, cells))
+    found = rounds.look(until(1), OVERALL, cells_of(runs), 3, 5)
+    names = ("value", "se", "low", "high")
+    assert [found[name] for name in names] == pytest.approx(
+        [getattr(expected, name) for name in names], abs=1e-6
+    )
+    assert found["value"] == pytest.approx(means.mean(), abs=1e-6)
+    assert (found["rule"], found["metric"], found["round"]) == ("overall:±1pp", "overall", 3)
+    assert (found["n"], found["reason"], found["is_enough"]) == (30, None, False)
+
+
+def test_a_look_is_wider_than_a_plain_interval_and_one_single_look_is_not() -> None:
+    """The price of having several chances to stop."""
+    cells = cells_of(benchmarks(1, seed=2)[0][0][..., :1])
+    plain = clustered_mean(observations(OVERALL, cells))
+    assert plain.high is not None
+    assert plain.value is not None
+    half = plain.high - plain.value
+    assert rounds.look(until(1), OVERALL, cells, 1, 1)["half_width"] == pytest.approx(half, abs=1e-6)
+    assert rounds.look(until(1), OVERALL, cells, 1, 5)["half_width"] > 1.2 * half
+
+
+def test_the_first_look_by_hand() -> None:
+    """Question means 45 and 55: t of Pocock's 2.178, its level 0.0294 at 1 degree, times 5."""
+    found = rounds.look(until(1), OVERALL, cells_of(np.array([[[45.0]], [[55.0]]])), 1, 2)
+    level = 2 * scipy.stats.norm.sf(2.178272)
+    half = 5 * scipy.stats.t.isf(level / 2, 1)
+    assert found["half_width"] == pytest.approx(half, rel=1e-4)
+    assert (found["low"], found["high"]) == pytest.approx((50 - half, 50 + half), rel=1e-4)
+
+
+def test_a_half_width_exactly_as_asked_is_enough() -> None:
+    """To the last digit: a hair less is not."""
+    cells = cells_of(benchmarks(1, seed=3)[0][0])
+    items = observations(OVERALL, cells)
+    runs = {(cell.cluster, cell.stratum): valid(cell.values["percent"]) for cell in cells}
+    exact = looks_interval(items, look=5, looks=5, question_share=question_share(items, runs))
+    assert exact.low is not None
+    assert exact.high is not None
+    half = (exact.high - exact.low) / 2
+    assert rounds.look(until(half), OVERALL, cells, 5, 5)["is_enough"] is True
+    assert rounds.look(until(math.nextafter(half, 0)), OVERALL, cells, 5, 5)["is_enough"] is False
+
+
+@pytest.mark.parametrize(
+    ("runs", "reason"),
+    [
+        (np.array([[[50.0, 75.0]]]), "1 question"),
+        (np.full((9, 2, 1), 100.0), "no variation between questions"),
+        (np.full((9, 2, 1), math.nan), "no questions"),
+    ],
+    ids=["one_question", "nothing_varies", "nothing_valid"],
+)
+def test_without_an_interval_it_is_never_enough(runs: Array, reason: str) -> None:
+    """No interval is not one of no width."""
+    found = rounds.look(until(100), OVERALL, cells_of(runs), 1, 5)
+    assert (found["low"], found["high"], found["half_width"]) == (None, None, None)
+    assert (found["reason"], found["is_enough"]) == (reason, False)
+
+
+def test_only_the_cells_of_the_metric_are_looked_at() -> None:
+    """A language alone has its own interval, whatever the other does."""
+    runs = benchmarks(1, seed=4)[0][0]
+    one = Metric(name="l1", of="percent", where={"language": "l1"})
+    wide = runs.copy()
+    wide[:, 0] = 100 - wide[:, 0]
+    found = [rounds.look(until(3, "l1"), one, cells_of(data), 2, 5) for data in (runs, wide)]
+    assert found[0] == found[1]
+    assert found[0]["value"] == pytest.approx(runs[:, 1].mean(), abs=1e-6)
+
+
+def test_runs_without_a_score_do_not_count() -> None:
+    """Nor does a run that was never asked."""
+    runs = benchmarks(1, seed=5)[0][0]
+    holed = runs.copy()
+    holed[..., 3:] = math.nan
+    found = [rounds.look(until(3), OVERALL, cells_of(data), 3, 5) for data in (holed, runs[..., :3])]
+    assert found[0] == found[1]
+
+
+# What a look leaves in the journal.
+
+
+def planned(questions: Sequence[str] = ("a", "b"), runs: int = 3) -> list[str]:
+    """Run ids, round by round."""
+    return [f"{question}-run{run}" for run in range(1, runs + 1) for question in questions]
+
+
+def ledger_of(path: Path) -> Ledger:
+    """The whole journal, added up."""
+    ledger = Ledger(path)
+    ledger.read_on()
+    return ledger
+
+
+def journal_of(path: Path, done: int) -> Journal:
+    """A session of two questions and three rounds, so many of which are done."""
+    log = begin(path, planned())
+    for run in range(1, done + 1):
+        for question in ("a", "b"):
+            log.append_record(record(question, run=run), [])
+    return log
+
+
+def found_in(half_width: float, number: int) -> dict[str, object]:
+    """A look at two questions that differ by 10 points, after one of two rounds."""
+    return rounds.look(until(half_width), OVERALL, cells_of(np.array([[[45.0]], [[55.0]]])), number, 3)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Where the journal of the test is."""
+    return tmp_path / "m.neutrality.jsonl"
+
+
+def test_a_look_is_kept_whole(path: Path) -> None:
+    """The line belongs to the last session and says all that was found; a ledger read on has it."""
+    journal_of(path, 1).close()
+    ledger = ledger_of(path)
+    found = found_in(1, 1)
+    rounds.keep(ledger, found)
+    assert ledger.looks == {}
+    ledger.read_on()
+    assert ledger.looks == {1: {"kind": "look", "session": "s1", **found}}
+    assert ledger_of(path).looks == ledger.looks
+
+
+def test_a_look_belongs_to_the_session_that_looked(path: Path) -> None:
+    """After a resumption that is the later one."""
+    journal_of(path, 1).close()
+    begin(path, planned(), session="s2").close()
+    rounds.keep(ledger_of(path), found_in(1, 1))
+    assert ledger_of(path).looks[1]["session"] == "s2"
+
+
+def test_a_look_that_is_not_enough_changes_no_plan(path: Path) -> None:
+    """All rounds are still to be asked."""
+    journal_of(path, 1).close()
+    rounds.keep(ledger_of(path), found_in(1, 1))
+    ledger = ledger_of(path)
+    assert list(ledger.planned) == planned()
+    assert ledger.missing() == planned()[2:]
+    assert resume.look_back(path).is_complete is False
+
+
+def test_a_look_that_is_enough_drops_later_rounds_from_the_plan(path: Path) -> None:
+    """What was planned beyond is not missing: the session is complete."""
+    journal_of(path, 2).close()
+    rounds.keep(ledger_of(path), found_in(1000, 2))
+    ledger = ledger_of(path)
+    assert list(ledger.planned) == planned()[:4]
+    assert (ledger.missing(), ledger.status(is_running=False)) == ([], "complete")
+    past = resume.look_back(path)
+    assert (past.planned, past.is_complete) == (set(planned()[:4]), True)
+
+
+def test_a_run_beyond_the_last_round_is_kept_and_not_counted(path: Path) -> None:
+    """A call of the next round that was in flight does not make it a figure of three rounds."""
+    log = journal_of(path, 2)
+    log.append_record(record("a", run=3), [])
+    log.close()
+    rounds.keep(ledger_of(path), found_in(1000, 2))
+    ledger = ledger_of(path)
+    assert [item.id for item in ledger.in_order()] == planned()[:4]
+    assert "a-run3" in ledger.records
+
+
+def test_a_run_of_the_rounds_that_are_needed_must_still_have_a_score(path: Path) -> None:
+    """A narrow interval does not excuse an error: that run is asked again."""
+    log = begin(path, planned())
+    log.append_record(record("a"), [])
+    log.append_record(record("b", "error"), [])
+    log.close()
+    rounds.keep(ledger_of(path), found_in(1000, 1))
+    assert ledger_of(path).status(is_running=False) == "interrupted"
+    assert resume.look_back(path).is_complete is False
+
+
+def test_rounds_are_told_by_the_number_at_the_end_of_an_id() -> None:
+    """As a number: the tenth is not in the first two, whatever a question is called."""
+    plan = dict.fromkeys(["a-run2-run1", "a-run2-run10", "a-run2-run2"], "aa")
+    looks = {2: {"is_enough": True}, 1: {"is_enough": False}}
+    assert list(needed(plan, looks)) == ["a-run2-run1", "a-run2-run2"]
+    assert list(needed(plan, {1: {"is_enough": False}})) == list(plan)
+
+
+def test_a_look_is_out_of_date_once_a_run_of_its_rounds_is_asked_again() -> None:
+    """The looks of earlier rounds stand; those that the run had a part in are taken again."""
+    looks: dict[int, dict[str, object]] = {1: {}, 2: {}, 10: {}}
+    assert not forget(looks, "a-run11")
+    assert forget(looks, "a-run2")
+    assert list(looks) == [1]
+
+
+# What it promises.
+
+
+def test_the_interval_at_the_look_that_stops_holds_the_true_mean() -> None:
+    """In at least 93 % of 1,000 sessions that stop at the asked half width, in different rounds."""
+    scores, truth = benchmarks(1000, seed=6)
+    asked = parse_until("overall:±6.9pp")
+    held, stopped = [], []
+    for runs in scores:
+        for number in range(1, ROUNDS + 1):
+            found = rounds.look(asked, OVERALL, cells_of(runs[..., :number]), number, ROUNDS)
+            if found["is_enough"]:
+                break
+        held.append(found["low"] <= truth <= found["high"])
+        stopped.append(number)
+    assert np.mean(held) >= 0.93
+    assert min(stopped) <= 2
+    assert len(set(stopped)) >= 3
+    assert 2 < np.mean(stopped) < 4.5
