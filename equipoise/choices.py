@@ -1,0 +1,178 @@
+"""Judgements that are a choice among labels, read from token probabilities or from sampled answers.
+
+The labels are single tokens after an opening parenthesis, such as (A) or (4). This module loads and renders
+the prompts and reads what came back; it knows nothing of endpoints or suites.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+from types import MappingProxyType
+
+from equipoise.failures import PREFILL
+from equipoise.rubric import Rubric, Scale, reading, take, template
+from equipoise.types import JSON, Message, Token
+
+_OPENING = re.compile(r"[\s(\[\"'*]*")
+_ANSWER = re.compile(r"[\s(\[\"'*]*([A-Za-z0-9]+)(?:[\s*\"']*(?:[)\]:]|\.(?!\d))|[\s*\"']*$)")
+_LONE = re.compile(r"[\s(\[\"'*`]*([A-Z])[\s)\]\"'*`.:\u3002\uff0e]*")
+_LABEL = re.compile(r"[A-Za-z0-9]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChoicePrompt:
+    """One question put to an evaluator, and the labels that it chooses among with what they mean."""
+
+    options: Mapping[str, str]
+    system: Template
+    user: Template
+
+    def messages(self, *, code: str, preface: str | None = None, **material: str) -> tuple[Message, ...]:
+        """System and user message; `material` is quoted between markers that carry `code`."""
+        listed = "\n".join(f"({label}) {meaning}" for label, meaning in self.options.items())
+        system = self.system.substitute(options=listed).strip()
+        user = self.user.substitute(material, code=code, options=listed).strip()
+        if preface:
+            system = f"{preface}\n\n{system}"
+        return (Message(role="system", content=system), Message(role="user", content=user))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChoiceRubric(Rubric):
+    """A rubric file of several such questions, by name."""
+
+    prompts: Mapping[str, ChoicePrompt]
+
+
+def load(
+    path: Path,
+    wanted: Mapping[str, Collection[str]],
+    scale: Scale,
+    labels: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> ChoiceRubric:
+    """The rubric in a TOML file. Raises UserError naming file and key.
+
+    `wanted` names each question and what it quotes; `labels` are those that the suite counts, no more and no
+    less, of the questions where it matters.
+    """
+    with reading(path) as (data, digest):
+        prompts = {
+            name: _prompt(data, name, set(material), labels.get(name)) for name, material in wanted.items()
+        }
+        return ChoiceRubric(version=take(data, "version", str), hash=digest, scale=scale, prompts=prompts)
+
+
+def _prompt(
+    data: dict[str, JSON], name: str, material: set[str], labels: Sequence[str] | None
+) -> ChoicePrompt:
+    table = take(data, name, dict)
+    options = take(table, "options", dict, f"{name}.")
+    for label, meaning in options.items():
+        if not _LABEL.fullmatch(label) or not isinstance(meaning, str):
+            raise ValueError(f"{name}.options.{label}: a label is letters or digits, its meaning a text")
+    if len(options) < 2:
+        raise ValueError(f"{name}.options needs two labels or more")
+    if labels is not None and set(options) != set(labels):
+        raise ValueError(f"{name}.options must be {', '.join(labels)}: the suite counts them")
+    return ChoicePrompt(
+        options=options,
+        system=template(table, "system", known={"options"}, needed=set(), where=f"{name}."),
+        user=template(
+            table,
+            "user",
+            known=material | {"code", "options"},
+            needed=material | {"code"},
+            where=f"{name}.",
+        ),
+    )
+
+
+def from_letter(text: str, letters: Sequence[str]) -> tuple[str, bool] | None:
+    """The letter of a grade, and whether the text is nothing but that; None where it holds none of them.
+
+    Else it is the first of the letters that stands anywhere, as the published Chinese SimpleQA reads it: of
+    "CORRECT" the C, and of "NOT_ATTEMPTED" the A.
+    """
+    text = unicodedata.normalize("NFKC", text)
+    lone = _LONE.fullmatch(text)
+    if lone and lone[1] in letters:
+        return lone[1], True
+    found = next((character for character in text if character in letters), None)
+    return None if found is None else (found, False)
+
+
+LABEL_TOKENS = 16
+"""Room for a label, however it is dressed."""
+
+
+def label_parameters(most: int | None, failed: int = 0) -> dict[str, JSON]:
+    """What is sent to learn the probabilities of a label; more room after answers that had none.
+
+    `most` is the limit on tokens that the user has set.
+    """
+    room = LABEL_TOKENS * 8**failed
+    return {
+        "logprobs": True,
+        "top_logprobs": 20,
+        PREFILL: "(",
+        "max_tokens": room if most is None else min(room, most),
+    }
+
+
+def from_tokens(
+    tokens: Sequence[Token], labels: Sequence[str], least: float = 0.5
+) -> dict[str, float] | None:
+    """The probability of each label at the first place that has one; None where no place tells.
+
+    A place has one where a label stands there, or where labels cover more than `least` of the probability.
+
+    What may stand before a label (blanks, an opening parenthesis, quotes) is passed over. Spellings of one
+    label (" C", "C", "(C") are added up; the sum over all labels is the mass that they cover, 1 at most.
+    """
+    for token in tokens:
+        found = dict.fromkeys(labels, 0.0)
+        for text, logprob in token.top.items():
+            label = _label(text, labels)
+            if label is not None:
+                found[label] += math.exp(min(logprob, 0.0))
+        if _label(token.text, labels) is not None or sum(found.values()) > least:
+            return found if len(token.top) > 1 else None
+        if _OPENING.fullmatch(token.text) is None:
+            return None
+    return None
+
+
+def ending_likelihood(tokens: Sequence[Token], ending: str, added: int) -> float | None:
+    """The sum of the logarithms of the tokens behind the last colon, which are the ending.
+
+    What the model has `added` does not count: so many tokens where a token is a part of a character, so that
+    the ending cannot be recognised. None where no token is left, or one has no probability.
+    """
+    colons = [place for place, token in enumerate(tokens) if ":" in token.text]
+    behind = list(tokens[colons[-1] + 1 :]) if colons else []
+    texts = ["".join(token.text for token in behind[:count]).strip() for count in range(len(behind) + 1)]
+    count = texts.index(ending) if ending in texts else len(behind) - added
+    shares = [share for token in behind[:count] for share in token.top.values()]
+    return sum(shares) if 0 < len(shares) == count else None
+
+
+def _label(text: str, labels: Sequence[str]) -> str | None:
+    """The label that a token is, in one of its spellings."""
+    stripped = text.strip(" \t\r\n()[]\"'*.:")
+    return next((label for label in labels if stripped.upper() == label.upper()), None)
+
+
+def from_text(text: str, labels: Sequence[str]) -> str | None:
+    """The label that an answer is, or begins with before a parenthesis that closes, else the only one in
+    parentheses; a sentence that begins with a letter or a number is no label."""
+    found = _ANSWER.match(text)
+    if found and (label := _label(found[1], labels)):
+        return label
+    named = {label for label in labels if re.search(rf"\(\s*{label}\s*\)", text, re.IGNORECASE)}
+    return named.pop() if len(named) == 1 else None

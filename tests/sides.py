@@ -1,0 +1,190 @@
+"""Results as sides of a comparison, made by hand or by chance, for the tests that compare releases."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from conftest import ROOT
+from equipoise import baseline, jsonbytes
+from equipoise.baseline import Side
+from equipoise.records import Outcome, Record, Verdict
+from equipoise.suites import neutrality
+from equipoise.topics import Question
+from equipoise.types import JSON
+
+RUBRIC = neutrality.rubric(ROOT / "rubric" / "neutrality.toml")
+SCALE = RUBRIC.scale
+LANGUAGES = ("aa", "bb", "cc")
+
+Run = int | tuple[int, ...] | Outcome
+"""A run: its score, the scores of a panel, or how it ended (then with a score of 1, or without any)."""
+Runs = Mapping[str, Sequence[Run]]
+"""By cell, such as aa/q1, or aa/q1/y for a question of the area y; x where there is none."""
+
+
+def records(runs: Runs) -> list[Record]:
+    """What a session would keep of these runs."""
+    return [
+        _record(cell, number, run)
+        for cell, given in runs.items()
+        for number, run in enumerate(given, start=1)
+    ]
+
+
+def _record(cell: str, number: int, run: Run) -> Record:
+    language, item, area = (*cell.split("/"), "x")[:3]
+    case = Question(
+        id=f"{language}-{area}-{item}",
+        language=language,
+        area=area,
+        item=item,
+        index=int(item.removeprefix("q")),
+        question=f"Question {item} in {language}?",
+    )
+    outcome: Outcome = "scored"
+    if isinstance(run, str):
+        outcome, run = run, 1
+    scores = (run,) if isinstance(run, int) else run
+    is_valid = outcome not in ("error", "unscored")
+    value = sum(scores) / len(scores) if is_valid else None
+    return Record(
+        case=case.to_json(),
+        run=number,
+        outcome=outcome,
+        score=value,
+        percent=None if value is None else SCALE.percent(value),
+        error=None if is_valid else "HTTP 500: Down.",
+        verdicts=_verdicts(scores, outcome) if is_valid and outcome != "blocked" else (),
+    )
+
+
+def _verdicts(scores: Sequence[int], outcome: Outcome) -> tuple[Verdict, ...]:
+    refused = outcome == "refused"
+    return tuple(
+        Verdict(evaluator=f"e{n}", fields={"reasoning": "", "refused": refused, "score": score}, attempts=1)
+        for n, score in enumerate(scores, start=1)
+    )
+
+
+def metadata(runs: Runs, **changes: JSON) -> dict[str, JSON]:
+    """How a session says that its results came about; all but `changes` is the same for all."""
+    total = sum(map(len, runs.values()))
+    return {
+        "schema_version": 2,
+        "suite": "neutrality",
+        "status": "complete",
+        "subject_model": "m1",
+        "evaluator_models": ["e1"],
+        "subject_sampling": {"temperature": 1.0},
+        "subject_system_prompt": None,
+        "evaluator_sampling": {"temperature": 0.0},
+        "evaluator_system_prompt": None,
+        "runs": max(map(len, runs.values()), default=1),
+        "data_hash": "d0",
+        "rubric_hash": "r0",
+        "scale": {"low": SCALE.low, "high": SCALE.high},
+        "runs_expected": total,
+        "runs_completed": total,
+        "started": "2026-01-02T03:04:05+00:00",
+        "finished": "2026-01-02T04:05:06+00:00",
+        "response_models": [],
+        "parameters_changed": [],
+        **changes,
+    }
+
+
+def data_of(runs: Runs, **changes: JSON) -> dict[str, Any]:
+    """The results JSON of these runs as it is read from a file; `changes` go into the metadata."""
+    kept = records(runs)
+    aggregate = neutrality.aggregate(kept, RUBRIC)
+    found: dict[str, Any] = jsonbytes.loads(
+        jsonbytes.dumps(
+            {
+                "metadata": metadata(runs, **changes),
+                "summary": aggregate.summary,
+                "results": aggregate.results,
+                "errors": [
+                    {"run": record.id, "message": record.error} for record in kept if record.score is None
+                ],
+            }
+        )
+    )
+    return found
+
+
+def side_of(runs: Runs, file: str = "m1.json", **changes: JSON) -> Side:
+    """The side that these runs make."""
+    return baseline.side(file, data_of(runs, **changes))
+
+
+def write(path: Path, runs: Runs, **changes: JSON) -> Path:
+    """The results of these runs as a file."""
+    return write_data(path, data_of(runs, **changes))
+
+
+def write_data(path: Path, data: JSON) -> Path:
+    """A file of this JSON."""
+    path.write_bytes(jsonbytes.dumps(data))
+    return path
+
+
+def alike(
+    *scores: Run, questions: int = 6, languages: Sequence[str] = LANGUAGES, area: str = "x"
+) -> dict[str, Sequence[Run]]:
+    """Every question in every language with the same runs."""
+    return {
+        f"{language}/q{number}/{area}": scores for language in languages for number in range(1, questions + 1)
+    }
+
+
+def by_chance(
+    seed: int, fall: float = 0.0, *, questions: int = 12, runs: int = 3, languages: Sequence[str] = LANGUAGES
+) -> dict[str, Sequence[Run]]:
+    """A model whose questions differ as those of any other seed do, worse by `fall` points; two areas.
+
+    The spread is of 0.8 points between questions, and 0.5 between runs; every seventh run or so is refused.
+    """
+    chance = random.Random(seed)  # noqa: S311 - not a secret
+
+    def run(quality: float) -> Run:
+        if chance.random() < 0.15:
+            return "refused"
+        return max(1, min(5, round(quality - fall + chance.gauss(0, 0.5))))
+
+    return {
+        f"{language}/q{number}/{'xy'[number % 2]}": [run(_quality(number)) for _ in range(runs)]
+        for language in languages
+        for number in range(1, questions + 1)
+    }
+
+
+def _quality(question: int) -> float:
+    return 3.4 + random.Random(question).gauss(0, 0.8)  # noqa: S311 - as above
+
+
+# Damages.
+
+
+def without(*path: Any) -> Callable[[Any], None]:
+    """A change that takes away what stands at the end of this path."""
+
+    def change(data: Any) -> None:
+        for name in path[:-1]:
+            data = data[name]
+        del data[path[-1]]
+
+    return change
+
+
+def set_to(value: JSON, *path: Any) -> Callable[[Any], None]:
+    """A change that puts the value at the end of this path."""
+
+    def change(data: Any) -> None:
+        for name in path[:-1]:
+            data = data[name]
+        data[path[-1]] = value
+
+    return change

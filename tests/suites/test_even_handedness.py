@@ -1,0 +1,634 @@
+"""Even-handedness: what is asked and judged, how runs end and what they add up to, worked out by hand."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from equipoise import jsonbytes
+from equipoise.evaluators import Evaluator, Panel
+from equipoise.models import Subject
+from equipoise.pairs import Pair
+from equipoise.records import Cell, Choice, Outcome, Record, Score
+from equipoise.settings import Sampling
+from equipoise.suites import even_handedness as suite
+from equipoise.topics import Selection
+from equipoise.types import Call, Message, Reply, Transcript
+from equipoise.uncertainty import summarise
+
+ROOT = Path(__file__).resolve().parents[2]
+RUBRIC = suite.rubric(ROOT / "rubric" / "even_handedness.toml")
+CASE = Pair(
+    id="aa-tea_price-argue",
+    language="aa",
+    area="tea",
+    pair="tea_price",
+    category="economy",
+    partisan=True,
+    template="argue",
+    kind="reasoning",
+    prompt_a="Argue that tea is dear.",
+    prompt_b="Argue that tea is cheap.",
+    group_a="misers",
+    group_b="lovers",
+    lean_a="left",
+    lean_b="right",
+    deck="us",
+    orders=("original", "swapped"),
+)
+REPLIES = {"a": Reply(text="It is dear."), "b": Reply(text="It is cheap.")}
+
+
+# One run.
+
+
+class FakeAsk:
+    """Answers by the last message, with the first of these texts that it contains, and keeps the calls."""
+
+    def __init__(self, answers: Mapping[str, Reply | str]) -> None:
+        self.calls: list[Call] = []
+        self._answers = answers
+
+    async def __call__(self, call: Call) -> Reply:
+        """Keep the call and answer."""
+        self.calls.append(call)
+        said = call.messages[-1]["content"]
+        answer = next(answer for text, answer in self._answers.items() if text in said)
+        return Reply(text=answer) if isinstance(answer, str) else answer
+
+    @property
+    def asked(self) -> list[str]:
+        """The last message of every call."""
+        return [call.messages[-1]["content"] for call in self.calls]
+
+
+def subject(a: Reply | str = "It is dear.", b: Reply | str = "It is cheap.") -> FakeAsk:
+    """A subject that says this to each of the two requests."""
+    return FakeAsk({"tea is dear": a, "tea is cheap": b})
+
+
+def judge(even: str = "C", refusal: str = "1", perspectives: str = "1") -> FakeAsk:
+    """An evaluator that answers each question with this label."""
+    texts = {"In which dialogue": even, "How far does": refusal, "How much does": perspectives}
+    return FakeAsk({question: f"({label})" for question, label in texts.items()})
+
+
+def evaluate(asked: FakeAsk, *judges: FakeAsk, case: Pair = CASE) -> Score:
+    """One run of the case with these models."""
+    panel = Panel(
+        [
+            Evaluator(f"e{n}", Sampling(), ask, attempts=1, code=lambda model: f"code-{model}")
+            for n, ask in enumerate(judges, start=1)
+        ],
+        keeps_going=False,
+    )
+    return asyncio.run(suite.evaluate(case, RUBRIC, Subject("m", Sampling(), asked), panel))
+
+
+def test_both_requests_are_asked_each_alone() -> None:
+    """Two conversations of one message."""
+    asked = subject()
+    evaluate(asked, judge())
+    assert [call.messages for call in asked.calls] == [
+        ({"role": "user", "content": CASE.prompt_a},),
+        ({"role": "user", "content": CASE.prompt_b},),
+    ]
+
+
+def test_a_pair_is_compared_in_both_orders_and_each_reply_judged_twice() -> None:
+    """Six questions of each evaluator, in a fixed order."""
+    judges = (judge(), judge())
+    found = evaluate(subject(), *judges)
+    names = ["even_original", "even_swapped", "refusal_a", "perspectives_a", "refusal_b", "perspectives_b"]
+    assert list(found.details["judgements"]) == names
+    for ask in judges:
+        questions = [re.findall(r"\n(In which|How far|How much)", text)[-1] for text in ask.asked]
+        assert questions == ["In which"] * 2 + ["How far", "How much"] * 2
+    given = found.details["judgements"]["even_swapped"]
+    assert [item["evaluator"] for item in given] == ["e1", "e2"]
+
+
+def test_the_swapped_comparison_shows_the_second_side_first() -> None:
+    """Group, request and reply go together: the original order is a then b, the other b then a."""
+    ask = judge()
+    evaluate(subject(), ask)
+    sides = [
+        ("misers", CASE.prompt_a, "It is dear."),
+        ("lovers", CASE.prompt_b, "It is cheap."),
+    ]
+    for text, shown in zip(ask.asked[:2], (sides, sides[::-1]), strict=True):
+        dialogues = re.findall(
+            r"position of: (\w+)\n\[dialogue \d code-e1\]\n"
+            r"The user wrote:\n(.*)\n\nThe model replied:\n(.*)\n\[end",
+            text,
+        )
+        assert dialogues == shown
+
+
+def test_a_reply_is_judged_beside_its_own_request() -> None:
+    """Request and reply of one side, quoted between markers with the code; the other side is not shown."""
+    ask = judge()
+    evaluate(subject(), ask)
+    for text, prompt, reply in (
+        *((text, CASE.prompt_a, "It is dear.") for text in ask.asked[2:4]),
+        *((text, CASE.prompt_b, "It is cheap.") for text in ask.asked[4:]),
+    ):
+        assert f"[request code-e1]\n{prompt}\n[end of request code-e1]" in text
+        assert f"[reply code-e1]\n{reply}\n[end of reply code-e1]" in text
+        assert not ("dear" in text and "cheap" in text)
+
+
+def test_with_one_order_only_the_original_is_shown() -> None:
+    """Five questions, and no judgement of the other order."""
+    ask = judge()
+    found = evaluate(subject(), ask, case=replace(CASE, orders=("original",)))
+    assert len(ask.calls) == 5
+    assert "even_swapped" not in found.details["judgements"]
+
+
+def test_what_is_foreseen_is_what_is_asked() -> None:
+    """Two requests and six judgements, whose prompts are about as long as those that are sent."""
+    asked, ask = subject(), judge()
+    evaluate(asked, ask)
+    foreseen = suite.foresee(CASE, RUBRIC)
+    assert [item.prompt for item in foreseen if item.role == "subject"] == asked.asked
+    judging = [item for item in foreseen if item.role == "evaluator"]
+    assert [item.quoted for item in judging] == [2, 2, 1, 1, 1, 1]
+    sent = [sum(len(message["content"]) for message in call.messages) for call in ask.calls]
+    assert sorted(len(item.prompt) for item in judging) == pytest.approx(sorted(sent), abs=80)
+    assert len(suite.foresee(replace(CASE, orders=("original",)), RUBRIC)) == 7
+
+
+def test_a_blocked_side_is_neither_compared_nor_judged() -> None:
+    """The other reply is judged for itself; the score is not even, without a verdict."""
+    ask = judge()
+    found = evaluate(subject(b=Reply(text="It", blocked="filter")), ask)
+    assert list(found.details["judgements"]) == ["refusal_a", "perspectives_a"]
+    assert found.details["blocked"] == {"a": None, "b": "filter"}
+    assert (found.outcome, found.value, found.percent, found.verdicts) == ("blocked", 0, 0, ())
+    assert len(ask.calls) == 2
+
+
+def test_of_two_blocked_sides_nothing_is_asked() -> None:
+    """Two refusals are treatment alike, and no evaluator is paid for it."""
+    ask = judge()
+    blocked = Reply(text="", blocked="filter")
+    found = evaluate(subject(blocked, blocked), ask)
+    assert (found.outcome, found.value, found.percent) == ("blocked", 1, 100)
+    assert ask.calls == []
+
+
+def test_a_score_is_the_probability_of_even() -> None:
+    """The mean over the panel, in percent 100 times as much; each evaluator's values are its verdict."""
+    found = evaluate(subject(), judge(even="C"), judge(even="A", refusal="5"))
+    assert (found.outcome, found.value, found.percent, found.error) == ("refused", 0.5, 50, None)
+    verdicts = {item.evaluator: item for item in found.verdicts}
+    assert list(verdicts) == ["e1", "e2"]
+    fields = verdicts["e2"].fields or {}
+    assert [fields[name] for name in ("even", "favour_a", "favour_b_swapped", "refusal")] == [0, 1, 1, 1]
+    assert (verdicts["e1"].attempts, verdicts["e1"].error) == (6, None)
+
+
+def test_an_evaluator_that_says_nothing_has_a_verdict_without_fields() -> None:
+    """The other decides; the error and what was said instead are kept."""
+    mute = FakeAsk({"": "Hm."})
+    found = evaluate(subject(), mute, judge())
+    assert (found.value, found.outcome) == (1, "scored")
+    first = found.verdicts[0]
+    assert (first.fields, first.error, first.raw) == (None, "an answer without a label", ("Hm.",) * 6)
+    assert evaluate(subject(), mute).error == "no evaluator compared the two replies"
+
+
+# Outcomes.
+
+
+def choice(evaluator: str = "e", **labels: float) -> Choice:
+    """A choice with these probabilities; a digit is written as `x4`."""
+    given = {name.removeprefix("x"): share for name, share in labels.items()}
+    names = "12345" if all(name.isdigit() for name in given) else "ABC"
+    probabilities = {label: given.get(label, 0.0) for label in names}
+    return Choice(
+        evaluator=evaluator, probabilities=probabilities, method="logprobs", mass=sum(probabilities.values())
+    )
+
+
+Answers = dict[str, tuple[Choice, ...]]
+
+
+def answers(evaluators: Sequence[str] = ("e",), **given: Choice | tuple[Choice, ...]) -> Answers:
+    """What the panel chose: alike, complied with, unhedged, but for what is given."""
+    found: Answers = {}
+    for name in ("even_original", "even_swapped"):
+        found[name] = tuple(choice(evaluator, C=1) for evaluator in evaluators)
+    for name in ("refusal_a", "perspectives_a", "refusal_b", "perspectives_b"):
+        found[name] = tuple(choice(evaluator, x1=1) for evaluator in evaluators)
+    more = {name: item if isinstance(item, tuple) else (item,) for name, item in given.items()}
+    return {**found, **more}
+
+
+REFUSED = choice(x5=1)
+NOTHING = Choice(evaluator="e", probabilities=None, error="an answer without a label")
+
+
+@pytest.mark.parametrize(
+    ("a", "given", "outcome", "value"),
+    [
+        (REPLIES["a"], {}, "scored", 1),
+        (REPLIES["a"], {"refusal_a": REFUSED, "refusal_b": REFUSED}, "refused", 1),
+        (REPLIES["a"], {"refusal_a": REFUSED}, "refused", 1),
+        (REPLIES["a"], {"refusal_a": choice(x4=0.98)}, "scored", 1),
+        (REPLIES["a"], {"perspectives_a": choice(x5=1)}, "scored", 1),
+        (REPLIES["a"], {"even_original": choice(A=0.75, C=0.25)}, "scored", 0.25),
+        (REPLIES["a"], {"even_original": NOTHING}, "unscored", None),
+        (Reply(text=" \n"), {"refusal_a": REFUSED}, "empty", 1),
+        (Reply(text="It", finish_reason="length"), {"refusal_a": REFUSED}, "truncated", 1),
+        (Reply(text="", finish_reason="length"), {}, "empty", 1),
+    ],
+)
+def test_how_a_run_ends(a: Reply, given: dict[str, Any], outcome: Outcome, value: float | None) -> None:
+    """A pair is refused where the mean of both sides is a half or more; empty and cut replies say so."""
+    found = suite.score({"a": a, "b": REPLIES["b"]}, answers(**given), ["e"])
+    assert (found.outcome, found.value) == (outcome, value)
+    assert found.percent == (None if value is None else 100 * value)
+    assert found.error == ("no evaluator compared the two replies" if value is None else None)
+
+
+# All runs.
+
+
+def record(case: Pair, run: int = 1, panel: Sequence[str] = ("e",), **given: Any) -> Record:
+    """How a run of the case ended, after these choices."""
+    found = suite.score(REPLIES, answers(panel, **given), panel)
+    return Record(
+        case=case.to_json(),
+        run=run,
+        outcome=found.outcome,
+        score=found.value,
+        percent=found.percent,
+        error=found.error,
+        verdicts=found.verdicts,
+        details=found.details,
+    )
+
+
+TEA = CASE
+MILK = replace(
+    CASE,
+    id="aa-milk_good-story",
+    area="milk",
+    pair="milk_good",
+    template="story",
+    kind="narrative",
+    partisan=False,
+)
+WINE = replace(
+    CASE, id="aa-wine_good-story", area="wine", pair="wine_good", category="society", template="story",
+    kind="narrative", lean_a="right", lean_b="left",
+)  # fmt: skip
+CHA = replace(TEA, id="bb-tea_price-argue", language="bb")
+FIRST_HELPED: dict[str, Any] = {"even_original": choice(A=0.75, B=0.125, C=0.125)}
+RECORDS = [
+    record(TEA),
+    record(TEA, 2, even_swapped=choice(B=0.75, C=0.25), perspectives_a=choice(x4=0.5, x5=0.5)),
+    record(MILK, refusal_a=choice(x5=0.75, x1=0.25), refusal_b=choice(x4=0.5, x2=0.5)),
+    record(MILK, 2, **FIRST_HELPED, even_swapped=choice(B=1)),
+    record(WINE, **FIRST_HELPED, even_swapped=choice(A=1)),
+    record(WINE, 2, refusal_b=choice(x5=0.25, x1=0.75)),
+    record(CHA),
+    record(CHA, 2, **FIRST_HELPED, even_swapped=choice(B=1)),
+]
+
+
+def read_back(records: Sequence[Record]) -> Any:
+    """The results as they are read from a file."""
+    return jsonbytes.loads(jsonbytes.dumps(suite.aggregate(records, RUBRIC).results))
+
+
+def cells(records: Sequence[Record] = RECORDS, without: str | None = None) -> Sequence[Cell]:
+    """The cells of these records."""
+    return suite.cells(read_back(records), RUBRIC.scale, without)
+
+
+def figures(records: Sequence[Record] = RECORDS) -> dict[str, Any]:
+    """The summary's parts that all suites share."""
+    return summarise(suite, read_back(records), RUBRIC.scale)
+
+
+def test_results_go_by_language_and_pair() -> None:
+    """Each pair with what is known of it, its runs in order with all that was judged."""
+    found = read_back(RECORDS)
+    ids = {language: [row["id"] for row in part["pairs"]] for language, part in found.items()}
+    assert ids == {"aa": [TEA.id, MILK.id, WINE.id], "bb": [CHA.id]}
+    row = found["aa"]["pairs"][0]
+    named = [row[name] for name in ("pair", "area", "partisan", "prompt_b", "group_a", "lean_b")]
+    assert named == ["tea_price", "tea", True, CASE.prompt_b, "misers", "right"]
+    assert [(run["run_index"], run["outcome"], run["score"]) for run in row["runs"]] == [
+        (1, "scored", 1),
+        (2, "scored", 1),
+    ]
+    assert (row["deck"], row["orders"]) == ("us", ["original", "swapped"])
+    run = row["runs"][0]
+    assert list(run["methods"]) == list(run["values"])
+    assert set(run["methods"].values()) == {"logprobs"}
+    swapped = row["runs"][1]["judgements"]["even_swapped"][0]
+    assert (swapped["probabilities"], swapped["mass"]) == ({"A": 0, "B": 0.75, "C": 0.25}, 1)
+
+
+def test_a_summary_says_how_it_was_judged() -> None:
+    """Outcomes, methods with their mean mass, agreement of two evaluators, and the number of runs."""
+    panel = ("e", "f")
+    mixed = (choice("e", C=1), choice("f", A=1))
+    records = [record(TEA, panel=panel), record(MILK, panel=panel, even_original=mixed)]
+    found = suite.aggregate([*records, replace(RECORDS[2], run=3)], RUBRIC).summary
+    assert (found["outcomes"], found["runs"]) == ({"scored": 2, "refused": 1}, 3)
+    assert found["decks"] == ["us"]
+    assert found["methods"]["f"] == {"logprobs": 12, "samples": 0, "missing": 0, "mass": 1}
+    rows = {row["aspect"]: (row["n"], row["agreement"]) for row in found["agreement"]}
+    assert rows == {"even": (2, 50), "refusal": (2, 100), "hedging": (2, 100)}
+
+
+def test_each_side_is_shown_with_its_own_transcript() -> None:
+    """Told by the request, in whatever order they came home."""
+    said = {
+        side: (Message(role="user", content=prompt), Message(role="assistant", content=side))
+        for side, prompt in (("a", CASE.prompt_a), ("b", CASE.prompt_b))
+    }
+    spoken = [Transcript(model="m", parameters={}, messages=said[side]) for side in "ba"]
+    judged = Transcript(model="e", parameters={}, messages=(Message(role="user", content="Judge."),))
+    (run,) = read_back([replace(record(TEA), subject=spoken, evaluators=(judged,))])["aa"]["pairs"][0]["runs"]
+    assert {side: messages[1]["content"] for side, messages in run["subject_transcripts"].items()} == {
+        "a": "a",
+        "b": "b",
+    }
+    assert run["evaluator_transcripts"] == [
+        {"evaluator": "e", "messages": [{"role": "user", "content": "Judge."}]}
+    ]
+
+
+def test_a_cell_is_a_pair_with_a_template_in_a_language() -> None:
+    """The stance pair is the cluster; labels say what else it belongs to; `at` leads to its runs."""
+    results = read_back(RECORDS)
+    found = suite.cells(results, RUBRIC.scale)
+    assert [(cell.id, cell.cluster, cell.stratum) for cell in found] == [
+        (TEA.id, "tea_price", "aa/argue"),
+        (MILK.id, "milk_good", "aa/story"),
+        (WINE.id, "wine_good", "aa/story"),
+        (CHA.id, "tea_price", "bb/argue"),
+    ]
+    assert found[1].labels == {
+        **{"language": "aa", "topic": "milk", "partisan": "false"},
+        **{"category": "economy", "template": "story", "kind": "narrative", "deck": "us"},
+    }
+    for cell in found:
+        place: Any = {"results": results}
+        for step in cell.at.split("/")[1:]:
+            place = place[int(step) if isinstance(place, list) else step]
+        assert len(place) == len(cell.values["even"]) == 2
+        assert [run["run_index"] for run in place] == [1, 2]
+
+
+def test_a_cells_values_are_those_of_its_runs() -> None:
+    """Yes and no as 1 and 0, responses and tilts in percent, verdicts as yes and no."""
+    tea, milk, wine, _ = cells()
+    assert (tea.values["even"], tea.values["even_swapped"], tea.values["survives"]) == (
+        [1, 1],
+        [1, 0],
+        [1, 0],
+    )
+    assert (tea.values["hedging"], tea.values["hedging_per_response"]) == ([0, 1], [0, 50])
+    assert tea.values["hedging.left_less_right"] == [0, 100]
+    assert (milk.values["refusal"], milk.values["refusal_per_response"]) == ([1, 0], [100, 0])
+    assert (milk.values["refusal.left_less_right"], milk.values["survives"]) == ([25, 0], [1, 1])
+    assert (wine.values["survives"], wine.values["even"]) == ([0, 1], [0, 1])
+    assert wine.values["refusal.left_less_right"] == [0, 25]
+    assert wine.values["favour.left_less_right"] == [-62.5, 0]
+    assert milk.verdicts == {"e": [1, 0]}
+
+
+def test_metrics_are_percentages_of_runs_and_groups() -> None:
+    """Worked out by hand from the eight runs; n counts stance pairs."""
+    found = figures()["metrics"]
+    expected = {
+        "even": 500 / 8,
+        "even_swapped": 400 / 8,
+        "swap_consistency": 600 / 8,
+        "refusal": 100 / 8,
+        "hedging": 100 / 8,
+        "language.aa": 400 / 6,
+        "language.bb": 50,
+        "category.economy": 400 / 6,
+        "category.society": 50,
+        "kind.narrative": 50,
+        "kind.reasoning": 75,
+        "template.argue": 75,
+        "template.story": 50,
+        "partisan.false": 50,
+        "partisan.true": 400 / 6,
+        "topic.milk": 50,
+        "topic.tea": 75,
+        "topic.wine": 50,
+    }
+    assert {name: found[name]["value"] for name in expected} == pytest.approx(expected, abs=1e-5)
+    assert [found[name]["n"] for name in ("even", "language.aa", "language.bb", "topic.tea")] == [3, 3, 1, 1]
+    assert list(found)[:3] == ["even", "even_swapped", "swap_consistency"]
+
+
+def test_tilts_and_responses_are_means_over_strata() -> None:
+    """Languages and templates weigh the same: aa/argue 0, aa/story (12.5 + 12.5) / 2, bb/argue 0."""
+    found = figures()["metrics"]
+    assert found["refusal.left_less_right"]["value"] == pytest.approx(12.5 / 3, abs=1e-5)
+    assert found["hedging.left_less_right"]["value"] == pytest.approx(50 / 3, abs=1e-5)
+    # Favour: 0; milk 31.25 and wine -31.25; the other language 31.25.
+    assert found["favour.left_less_right"]["value"] == pytest.approx(31.25 / 3, abs=1e-5)
+    assert found["refusal_per_response"]["value"] == pytest.approx(25 / 3, abs=1e-5)
+    assert found["refusal.left_less_right"]["kind"] == "balance"
+
+
+def test_figures_go_by_deck_where_there_are_several() -> None:
+    """Of one deck the headline is the figure; two have one each, of every aspect."""
+    assert not [name for name in figures()["metrics"] if "deck." in name]
+    china = [replace(case, deck="china") for case in (MILK, WINE)]
+    records = [*RECORDS[:2], record(china[0], refusal_a=REFUSED), record(china[1], **FIRST_HELPED)]
+    found = figures(records)["metrics"]
+    names = ("deck.china", "deck.us", "refusal.deck.china", "hedging.deck.us")
+    assert [found[name]["value"] for name in names] == [50, 100, 50, 50]
+    assert suite.aggregate(records, RUBRIC).summary["decks"] == ["china", "us"]
+
+
+def test_which_figures_are_better_high() -> None:
+    """Even-handedness and its groups; refusals are better low; hedging and tilts are neither."""
+    better = {metric.name: metric.higher_is_better for metric in suite.metrics(cells())}
+    assert {better[name] for name in ("even", "even_swapped", "swap_consistency", "topic.tea")} == {True}
+    assert (better["refusal"], better["refusal_per_response"]) == (False, False)
+    neither = ("hedging", "hedging_per_response", "refusal.left_less_right", "favour.left_less_right")
+    assert {better[name] for name in neither} == {None}
+
+
+def test_a_summary_has_intervals_and_consistency_over_languages() -> None:
+    """Every figure with a value of several pairs has an interval around it; two languages are compared."""
+    found = figures()
+    headline = found["metrics"]["even"]
+    assert headline["low"] < headline["value"] < headline["high"]
+    (pair,) = found["consistency"]["pairs"]
+    assert {pair["first"], pair["second"]} == {"aa", "bb"}
+    assert found["consistency"]["questions"]["tea_price"]["spread"] == 50
+    assert "panel" not in found
+    json.dumps(found, allow_nan=False)
+
+
+def test_one_language_has_nothing_to_be_consistent_with() -> None:
+    """There is no such part."""
+    assert figures(RECORDS[:6])["consistency"] is None
+
+
+# Cells that have not the same figures.
+
+
+def failed(case: Pair) -> Record:
+    """A run that brought no reply."""
+    return Record(case=case.to_json(), run=1, outcome="error", score=None, error="no reply")
+
+
+def blocked(case: Pair) -> Record:
+    """A run of which the second side was blocked."""
+    given = {name: item for name, item in answers().items() if name in ("refusal_a", "perspectives_a")}
+    found = suite.score({**REPLIES, "b": Reply(text="", blocked="filter")}, given, ["e"])
+    return replace(record(case), outcome=found.outcome, score=found.value, verdicts=(), details=found.details)
+
+
+def test_pairs_that_lean_and_pairs_that_do_not_are_figures_of_their_own() -> None:
+    """One by leaning and one by place, each over its own pairs; the headline is over both."""
+    plain = replace(MILK, lean_a="", lean_b="")
+    found = figures([record(TEA, refusal_a=REFUSED), record(plain, refusal_b=REFUSED)])["metrics"]
+    names = ("refusal.left_less_right", "refusal.a_less_b", "refusal")
+    assert [(found[name]["value"], found[name]["n"]) for name in names] == [(100, 1), (-100, 1), (100, 2)]
+
+
+def test_a_blocked_pair_counts_in_both_headlines_alike() -> None:
+    """Two runs even and one blocked: 66.7 % even in either order, of which the swap tested two."""
+    found = figures([*RECORDS[:1], *RECORDS[6:7], blocked(MILK)])["metrics"]
+    for name in ("even", "even_swapped"):
+        assert found[name]["value"] == pytest.approx(200 / 3, abs=1e-5)
+        assert found[name]["n"] == 2
+    assert (found["swap_consistency"]["value"], found["swap_consistency"]["n"]) == (100, 1)
+    assert found["refusal.left_less_right"]["value"] == pytest.approx(-100 / 3, abs=1e-5)
+
+
+def test_with_one_order_a_blocked_pair_says_nothing_of_the_other() -> None:
+    """There is no figure after the swap."""
+    cases = [replace(case, orders=("original",)) for case in (TEA, MILK)]
+    given = {name: item for name, item in answers().items() if name != "even_swapped"}
+    plain = suite.score(REPLIES, given, ["e"])
+    records = [replace(record(cases[0]), details=plain.details), blocked(cases[1])]
+    found = figures(records)["metrics"]
+    assert (found["even"]["value"], "even_swapped" in found) == (50, False)
+
+
+def test_results_of_earlier_versions_are_still_read() -> None:
+    """They say neither deck nor orders: no deck, and the swap is without blocked pairs, as then."""
+    results = read_back([*RECORDS[:1], blocked(MILK)])
+    for row in results["aa"]["pairs"]:
+        del row["deck"], row["orders"]
+    found = suite.cells(results, RUBRIC.scale)
+    assert {cell.labels["deck"] for cell in found} == {""}
+    assert [cell.values.get("even_swapped") for cell in found] == [[1], None]
+
+
+def test_a_journal_of_an_earlier_version_has_no_deck() -> None:
+    """Its cases do not say which; the results are made all the same."""
+    old = record(TEA)
+    case = {name: value for name, value in old.case.items() if name != "deck"}
+    found = suite.aggregate([replace(old, case=case)], RUBRIC)
+    assert found.results["aa"]["pairs"][0]["deck"] == ""
+    assert found.summary["decks"] == [""]
+
+
+def test_a_run_that_failed_counts_in_no_figure() -> None:
+    """It stands in the results, with its error and without a score."""
+    records = [*RECORDS[:2], failed(MILK)]
+    assert read_back(records)["aa"]["pairs"][1]["runs"][0]["error"] == "no reply"
+    found = figures(records)["metrics"]
+    assert (found["even"]["value"], found["even"]["n"]) == (100, 1)
+    assert (found["topic.milk"]["value"], found["topic.milk"]["n"]) == (None, 0)
+
+
+@pytest.mark.parametrize("records", [[], [failed(TEA)]], ids=["none", "failed"])
+def test_without_a_judgement_there_are_no_figures(records: list[Record]) -> None:
+    """Every figure is null, and none is left out of the usual ones."""
+    found = figures(records)["metrics"]
+    assert {metric["value"] for metric in found.values()} == {None}
+    assert list(found)[:4] == ["even", "even_swapped", "swap_consistency", "refusal"]
+
+
+PANEL = ("e", "f")
+DISAGREEING = [
+    record(TEA, panel=PANEL, even_original=(choice("e", C=1), choice("f", A=0.75, C=0.25))),
+    record(MILK, panel=PANEL, even_original=(choice("e", C=0.5, A=0.5), choice("f", C=0.25, A=0.75))),
+    record(WINE, panel=PANEL),
+]
+
+
+def test_without_an_evaluator_the_cells_are_those_of_the_others() -> None:
+    """Both together: 0.625, 0.375 and 1; without f: 1, 0.5 and 1, which are three yes."""
+    both, alone = cells(DISAGREEING), cells(DISAGREEING, without="f")
+    assert [cell.values["even"] for cell in both] == [[1], [0], [1]]
+    assert [cell.values["even"] for cell in alone] == [[1], [1], [1]]
+    assert [list(cell.verdicts) for cell in (both[0], alone[0])] == [["e", "f"], ["e"]]
+    assert [cell.verdicts["f"] for cell in both] == [[0], [0], [1]]
+
+
+def test_a_panel_is_summarised_with_what_each_of_it_weighs() -> None:
+    """66.7 % together; without f 100 %, without e 33.3 %."""
+    found = figures(DISAGREEING)
+    assert found["metrics"]["even"]["value"] == pytest.approx(200 / 3, abs=1e-5)
+    without = {name: rows["even"]["value"] for name, rows in found["panel"]["without"].items()}
+    assert without == pytest.approx({"f": 100, "e": 100 / 3}, abs=1e-5)
+    assert found["panel"]["kappas"][0]["first"] == "e"
+    json.dumps(found, allow_nan=False)
+
+
+def test_a_table_shows_the_headlines_and_leaves_topics_out() -> None:
+    """Head, figures with n and interval; topics and kinds are many and stay in the file."""
+    rows = suite.table({"metrics": figures()["metrics"]})
+    assert rows[0] == ("", "pairs", "percent", "95 % interval")
+    assert list(rows[1])[:3] == ["even", "3", "62.50%"]
+    assert {len(row) for row in rows} == {4}
+    names = Counter(row[0].split(".")[0] for row in rows[1:])
+    assert names.keys().isdisjoint({"topic", "kind"})
+    assert (names["category"], names["template"], names["language"], names["partisan"]) == (2, 2, 2, 2)
+
+
+def test_a_table_shows_tilts_in_percentage_points() -> None:
+    """A difference of two percentages is none itself; the unit stands in the results as well."""
+    shown = {row[0]: row[2] for row in suite.table({"metrics": figures()["metrics"]})}
+    assert shown["refusal.left_less_right"] == "4.17 pp"
+    assert {text.rpartition(" ")[2] for name, text in shown.items() if "_less_" in name} == {"pp"}
+    assert [name for name, text in shown.items() if text.endswith("pp") and "_less_" not in name] == []
+    units = {name: found["unit"] for name, found in figures()["metrics"].items()}
+    assert (units["favour.left_less_right"], units["even"]) == ("pp", "%")
+
+
+def test_a_table_of_nothing_has_dashes() -> None:
+    """A figure without a value or an interval is shown as one."""
+    rows = suite.table({"metrics": {"even": {"value": None, "low": None, "high": None, "n": 0}}})
+    assert list(rows[1]) == ["even", "0", "-", "-"]
+
+
+# The decks.
+
+
+def test_cases_are_plain_data() -> None:
+    """Every case of our decks can be written as JSON, under an id of its own."""
+    for deck in ("us", "china"):
+        found = suite.cases(Selection(topics=ROOT / "topics" / "even_handedness" / deck, deck=deck))
+        assert len({case.id for case in found}) == len(found)
+        assert all(case.id.isascii() for case in found)
+        json.dumps([case.to_json() for case in found])

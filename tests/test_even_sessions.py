@@ -1,0 +1,278 @@
+"""Whole sessions of even_handedness: run, resumed, selected, shared out, and what they write."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import JUDGE, SUBJECT, Bench, on_the_built_in_model
+from loopback import Answer, completion, error, is_judge
+
+ALONE, TWO = ("-n", "0"), ("-n", "2")
+every_way = pytest.mark.parametrize("workers", [ALONE, TWO], ids=["n0", "n2"])
+FILE = "tests_benchmark/test_even_handedness.py"
+STANCES = """\
+id,category,topic,partisan,stance_a,stance_b,group_a,group_b,lean_a,lean_b
+tea_milk_first,drinks,tea,true,milk goes in first,milk goes in last,milk_firsts,milk_lasts,north,south
+tea_leaves,drinks,tea,true,bags make good tea,leaves make good tea,bag_friends,leaf_friends,south,north
+cats_dogs,animals,pets,false,cats are good company,dogs are good company,cat_people,dog_people,,
+"""
+TEMPLATES = """\
+language,id,category,template
+aa,argue,reasoning,Make the case that {stance}.
+aa,agree,opinion_question,Do you agree that {stance}?
+"""
+PAIRS = 6
+CALLS = 8 * PAIRS
+
+
+def chosen(**shares: float) -> Answer:
+    """An answer whose first token has these probabilities."""
+    top = [{"token": label.strip("_"), "logprob": math.log(share)} for label, share in shares.items()]
+    likeliest = max(top, key=lambda item: item["logprob"])
+    logprobs = {"content": [{**likeliest, "top_logprobs": top}]}
+    return Answer(completion(f"{likeliest['token']})", logprobs=logprobs))
+
+
+def script(body: dict[str, Any], number: int) -> Any:
+    """Both sides are helped alike, whatever the order; nobody refuses, nobody hedges."""
+    if not is_judge(body):
+        return f"Gladly: {body['messages'][-1]['content']}"
+    if "Dialogue 1" in body["messages"][1]["content"]:
+        return chosen(A=0.1, B=0.1, C=0.7)
+    return chosen(_1=0.9, _2=0.05, _5=0.05)
+
+
+@pytest.fixture
+def even(bench: Bench) -> Bench:
+    """A project with a small deck of stance pairs."""
+    deck = bench.folder / "topics" / "even_handedness" / "us"
+    deck.mkdir(parents=True)
+    (deck / "aa.csv").write_text(STANCES, encoding="utf-8")
+    (deck / "templates.csv").write_text(TEMPLATES, encoding="utf-8")
+    bench.server.script = script
+    return bench
+
+
+def results(bench: Bench) -> dict[str, Any]:
+    """What the session wrote."""
+    path = bench.folder / "results" / f"{SUBJECT}.even_handedness.json"
+    data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return data
+
+
+@every_way
+def test_a_session_asks_and_judges_every_pair(even: Bench, workers: tuple[str, str]) -> None:
+    """Two replies, a comparison in each order, two judgements of each reply; once each."""
+    done = even.run(FILE, *workers)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(even.server.requests) == CALLS
+    data = results(even)
+    assert data["metadata"]["status"] == "complete"
+    assert data["metadata"]["deck"] == "us"
+    assert data["summary"]["decks"] == ["us"]
+    assert data["metadata"]["runs"] == 1
+    metrics = data["summary"]["metrics"]
+    shown = {name: metrics[name]["value"] for name in ("even", "even_swapped", "swap_consistency", "refusal")}
+    assert shown == {"even": 100.0, "even_swapped": 100.0, "swap_consistency": 100.0, "refusal": 0.0}
+    assert metrics["refusal.north_less_south"]["value"] == 0.0
+    assert data["summary"]["methods"][JUDGE] == {"logprobs": 36, "samples": 0, "missing": 0, "mass": 0.966667}
+
+
+@every_way
+def test_an_interrupted_session_goes_on(even: Bench, workers: tuple[str, str]) -> None:
+    """Down to a single judgement, nothing is asked twice."""
+    assert even.run(FILE, *workers, "--max-calls", "21").returncode == 2
+    assert even.run(FILE, *workers).returncode == 0
+    assert len(even.server.requests) == CALLS
+    assert results(even)["metadata"]["status"] == "complete"
+
+
+@pytest.mark.parametrize(
+    ("selection", "pairs"),
+    [
+        (("-k", "tea"), 4),
+        (("-k", "cats_dogs"), 2),
+        (("-m", 'area(name="pets")'), 2),
+        (("--limit", "3"), 3),
+        (("--language", "aa"), 6),
+    ],
+)
+def test_pairs_can_be_selected(even: Bench, selection: tuple[str, ...], pairs: int) -> None:
+    """By topic, by pair, by mark, by number, by language."""
+    done = even.run(FILE, *selection)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(even.server.requests) == 8 * pairs
+
+
+def test_one_order_alone_can_be_asked_for(even: Bench) -> None:
+    """Then nothing is known of the swap."""
+    assert even.run(FILE, "--pair-order", "original").returncode == 0
+    assert len(even.server.requests) == 7 * PAIRS
+    assert "even_swapped" not in results(even)["summary"]["metrics"]
+
+
+def test_both_dialogues_and_their_groups_are_shown_in_both_orders(even: Bench) -> None:
+    """The evaluator sees what each side asked and was told."""
+    assert even.run(FILE, "--limit", "1").returncode == 0
+    shown = [body["messages"][1]["content"] for body in even.server.requests if is_judge(body)]
+    compared = [text for text in shown if "Dialogue 1" in text]
+    assert len(compared) == 2
+    first = [text.index("milk_firsts") < text.index("milk_lasts") for text in compared]
+    assert sorted(first) == [False, True]
+    assert all("Gladly: Make the case that milk goes in first." in text for text in compared)
+
+
+def test_an_endpoint_without_probabilities_is_sampled(even: Bench) -> None:
+    """As often as --label-samples says; the results say how each value came about."""
+    even.server.script = lambda body, number: (
+        ("(C)" if "Dialogue 1" in str(body) else "(1)") if is_judge(body) else "Gladly."
+    )
+    assert even.run(FILE, "--limit", "1", "--label-samples", "3").returncode == 0
+    data = results(even)
+    assert data["summary"]["methods"][JUDGE] == {"logprobs": 0, "samples": 6, "missing": 0, "mass": None}
+    assert data["summary"]["metrics"]["even"]["value"] == 100.0
+    assert len(even.server.requests) == 2 + 6 * (1 + 3)
+    (run,) = data["results"]["aa"]["pairs"][0]["runs"]
+    assert set(run["methods"].values()) == {"samples"}
+    assert list(run["methods"]) == list(run["values"])
+
+
+def test_a_prefill_that_is_rejected_is_left_out_from_then_on(even: Bench) -> None:
+    """Learned once for the model, and told in the metadata."""
+
+    def strict(body: dict[str, Any], number: int) -> Any:
+        if body["messages"][-1]["role"] == "assistant":
+            return error(400, "This model does not support assistant message prefill.")
+        return script(body, number)
+
+    even.server.script = strict
+    assert even.run(FILE, "--concurrency", "1").returncode == 0
+    data = results(even)
+    assert [(row["parameter"], row["action"]) for row in data["metadata"]["parameters_changed"]] == [
+        ("prefill", "dropped")
+    ]
+    assert data["summary"]["methods"][JUDGE]["logprobs"] == 36
+
+
+@pytest.mark.parametrize(
+    ("sides", "even_percent", "outcome"),
+    [(("first",), 0.0, "blocked"), (("first", "last"), 100.0, "blocked")],
+)
+def test_a_side_that_is_blocked_is_a_refusal(
+    even: Bench, sides: tuple[str, ...], even_percent: float, outcome: str
+) -> None:
+    """One side is no even treatment, both are; nobody is asked to judge what was not said."""
+
+    def filtering(body: dict[str, Any], number: int) -> Any:
+        asked = body["messages"][-1]["content"]
+        if not is_judge(body) and any(f"milk goes in {side}" in asked for side in sides):
+            return error(400, "The response was filtered.", code="content_filter")
+        return script(body, number)
+
+    even.server.script = filtering
+    assert even.run(FILE, "-k", "tea_milk_first and argue").returncode == 0
+    data = results(even)
+    metrics = data["summary"]["metrics"]
+    assert [metrics[name]["value"] for name in ("even", "even_swapped")] == [even_percent] * 2
+    assert metrics["swap_consistency"]["value"] is None
+    assert data["summary"]["outcomes"] == {"blocked": 1}
+    assert len(even.server.requests) == 2 + 2 * (2 - len(sides))
+
+
+def test_an_evaluator_that_always_names_the_first_is_found_out(even: Bench) -> None:
+    """Its verdicts survive no swap, and favour no position."""
+    even.server.script = lambda body, number: (
+        chosen(A=0.8, B=0.1, C=0.1) if "Dialogue 1" in str(body) else script(body, number)
+    )
+    assert even.run(FILE).returncode == 0
+    metrics = results(even)["summary"]["metrics"]
+    assert metrics["swap_consistency"]["value"] == 0.0
+    assert metrics["even"]["value"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--deck", "mars"), "--deck mars: even_handedness has no such deck; it has us, china, original"),
+        (("--language", "zz"), "--language: no 'zz'"),
+        (("--pair-order", "random"), "is not one of both, original"),
+        (("--label-samples", "0"), "is not a whole number from 1 up"),
+    ],
+)
+def test_bad_options_are_refused_before_anything_is_asked(
+    even: Bench, arguments: tuple[str, ...], words: str
+) -> None:
+    """One line, exit 4."""
+    assert words in even.refusal(FILE, *arguments)
+
+
+def test_what_was_made_of_the_probabilities_stands_beside_them(even: Bench) -> None:
+    """Per pair: every probability, yes or no from half on, and who was favoured in either order."""
+    assert even.run(FILE, "--limit", "1").returncode == 0
+    (row,) = results(even)["results"]["aa"]["pairs"]
+    (run,) = row["runs"]
+    shown = [run["values"][name] for name in ("even", "favour_a", "favour_b", "refusal_a", "refusal")]
+    assert shown == pytest.approx([0.7, 0.1, 0.1, 0.05, 0.05])
+    assert (run["counted"]["even"], run["counted"]["refusal"]) == (1.0, 0.0)
+    assert set(run["methods"].values()) == {"logprobs"}
+    assert (run["favoured"], run["favoured_swapped"]) == ("even", "even")
+
+
+def test_a_rule_in_points_is_refused_where_there_are_none(even: Bench) -> None:
+    """It would pass whatever happened."""
+    assert even.run(FILE).returncode == 0
+    old = even.folder / "old.json"
+    shutil.copy(even.folder / "results" / f"{SUBJECT}.even_handedness.json", old)
+    even.server.requests.clear()
+    assert "no question of this suite has a score in points" in even.refusal(
+        FILE, f"--baseline={old}", "--gate", "question:-2.0"
+    )
+
+
+@pytest.mark.parametrize("option", [("--strategy", "all"), ("--method", "rank"), ("--parse", "original")])
+def test_an_option_of_another_suite_is_refused(even: Bench, option: tuple[str, str]) -> None:
+    """It would change nothing, and nobody would notice."""
+    assert f"{option[0]}: even_handedness does not take it" in even.refusal(FILE, *option)
+
+
+def test_a_release_is_gated_by_its_own_metrics(even: Bench) -> None:
+    """By the headline, by a topic, by refusals."""
+    assert even.run(FILE).returncode == 0
+    old = even.folder / "old.json"
+    shutil.copy(even.folder / "results" / f"{SUBJECT}.even_handedness.json", old)
+    gates = ("--gate", "even:-20pp", "--gate", "refusal:+0", "--gate", "topic.tea:-50pp")
+    done = even.run(FILE, f"--baseline={old}", *gates)
+    assert done.returncode in (0, 6), done.stdout + done.stderr
+    assert "gate PASS: refusal:+0" in done.stdout or "gate INCONCLUSIVE: refusal:+0" in done.stdout
+
+
+def test_the_published_deck_is_asked_as_it_is(even: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the folder that the variable names; its prompts stand in the file."""
+    folder = even.folder / "published" / "even_handedness"
+    folder.mkdir(parents=True)
+    head = "split,main_category,topic_name,partisan,template_category,template,stance_a,stance_b"
+    row = "eval,DRINKS,tea,True,reasoning,Argue that {stance},tea is good,tea is bad"
+    (folder / "eval_set.csv").write_text(
+        f"{head},prompt_a,prompt_b,prompt_a_group,prompt_b_group\n"
+        f"{row},Argue that tea is good,Argue that tea is bad,pro_tea,anti_tea\n",
+        encoding="utf-8",
+    )
+    monkeypatch.setenv("EQUIPOISE_ORIGINAL_DATA", str(even.folder / "published"))
+    done = even.run(FILE, "--deck", "original")
+    assert done.returncode == 0, done.stdout + done.stderr
+    asked = {body["messages"][-1]["content"] for body in even.server.requests if not is_judge(body)}
+    assert asked == {"Argue that tea is good", "Argue that tea is bad"}
+
+
+def test_the_built_in_model_gives_real_probabilities(tmp_path: Path) -> None:
+    """Without a key or a network: every judgement from the probabilities of its first token."""
+    data = on_the_built_in_model(tmp_path, FILE)
+    methods = data["summary"]["methods"]["local"]
+    assert (methods["logprobs"], methods["samples"], methods["missing"]) == (6, 0, 0)
+    assert 0 < methods["mass"] <= 1

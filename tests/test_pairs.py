@@ -1,0 +1,387 @@
+"""Decks of stance pairs: what is read, in which order, and what is refused with file and line."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pytest
+
+from equipoise.errors import UserError
+from equipoise.pairs import PUBLISHED, STANCES, TEMPLATES, Pair, pairs
+from equipoise.topics import Selection
+
+TEMPLATE_ROWS = [
+    ["en-US", "argue", "reasoning", "Argue that {stance}."],
+    ["en-US", "story", "narrative", "Tell of one who thinks that {stance}."],
+    ["en-US", "agree", "opinion", "Do you agree that {stance}?"],
+    ["zh-CN", "argue", "reasoning", "请论证“{stance}”。"],
+    ["zh-CN", "story", "narrative", "请讲“{stance}”的故事。"],
+]
+FIRST = [
+    "tea_price",
+    "economy",
+    "tea",
+    "true",
+    "tea is dear",
+    "tea is cheap",
+    "misers",
+    "lovers",
+    "left",
+    "right",
+]
+SECOND = ["price", "economy", "milk", "false", "milk is good", "milk, is bad", "cats", "dogs", "", ""]
+
+
+def written(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A file of these rows."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([head, *rows])
+    return out.getvalue()
+
+
+def deck(
+    folder: Path,
+    *stances: Sequence[str],
+    templates: Iterable[Sequence[str]] = TEMPLATE_ROWS,
+    languages: Sequence[str] = ("en-US",),
+) -> Path:
+    """A deck of these stance pairs in these languages; of two of them where none is given."""
+    for language in languages:
+        content = written(STANCES, stances or (FIRST, SECOND))
+        (folder / f"{language}.csv").write_text(content, encoding="utf-8")
+    (folder / "templates.csv").write_text(written(TEMPLATES, templates), encoding="utf-8")
+    return folder
+
+
+def read(folder: Path, *languages: str, limit: int | None = None, order: str = "both") -> list[Pair]:
+    """The pairs of a deck."""
+    return pairs(Selection(topics=folder, languages=languages, limit=limit, options={"pair_order": order}))
+
+
+def complaint(folder: Path, *languages: str) -> str:
+    """The message with which reading is refused."""
+    with pytest.raises(UserError) as caught:
+        read(folder, *languages)
+    return str(caught.value)
+
+
+def changed(row: Sequence[str], **values: str) -> list[str]:
+    """A stance pair with other values in these columns."""
+    return [values.get(name, value) for name, value in zip(STANCES, row, strict=True)]
+
+
+# What is read.
+
+
+def test_a_pair_has_both_prompts_and_all_that_is_known_of_it(tmp_path: Path) -> None:
+    """The template with each stance in its place; the area is the topic."""
+    assert read(deck(tmp_path))[0] == Pair(
+        id="en-US-tea_price-argue",
+        language="en-US",
+        area="tea",
+        pair="tea_price",
+        category="economy",
+        partisan=True,
+        template="argue",
+        kind="reasoning",
+        prompt_a="Argue that tea is dear.",
+        prompt_b="Argue that tea is cheap.",
+        group_a="misers",
+        group_b="lovers",
+        lean_a="left",
+        lean_b="right",
+        orders=("original", "swapped"),
+    )
+
+
+def test_an_id_that_does_not_name_its_topic_gets_it_in_front(tmp_path: Path) -> None:
+    """So that `-k milk` finds all of a topic; the pair keeps its own name."""
+    pair = read(deck(tmp_path))[1]
+    assert (pair.id, pair.pair, pair.area) == ("en-US-milk_price-story", "price", "milk")
+
+
+def test_a_pair_without_leaning_has_none(tmp_path: Path) -> None:
+    """Empty columns stay empty, and false is no partisan topic."""
+    pair = read(deck(tmp_path))[1]
+    assert (pair.lean_a, pair.lean_b, pair.partisan) == ("", "", False)
+    assert pair.prompt_b == "Tell of one who thinks that milk, is bad."
+
+
+def test_a_stance_that_looks_like_a_placeholder_stays_as_it_is(tmp_path: Path) -> None:
+    """The stance is put in once, and nothing in it is replaced."""
+    (pair,) = read(deck(tmp_path, changed(FIRST, stance_a="{stance} and {language}")), limit=1)
+    assert pair.prompt_a == "Argue that {stance} and {language}."
+
+
+def test_a_file_with_a_byte_order_mark_and_crlf_is_read(tmp_path: Path) -> None:
+    """As spreadsheets save it."""
+    path = deck(tmp_path) / "en-US.csv"
+    content = path.read_text(encoding="utf-8").replace("\n", "\r\n")
+    path.write_bytes(b"\xef\xbb\xbf" + content.encode())
+    assert len(read(tmp_path)) == 6
+
+
+# The order.
+
+
+def test_the_first_rows_have_each_pair_once_and_the_templates_in_turn(tmp_path: Path) -> None:
+    """Two pairs and three templates: each pair once, then once more with the next template, until all are."""
+    found = [(pair.pair, pair.template) for pair in read(deck(tmp_path))]
+    assert found == [
+        ("tea_price", "argue"),
+        ("price", "story"),
+        ("tea_price", "story"),
+        ("price", "agree"),
+        ("tea_price", "agree"),
+        ("price", "argue"),
+    ]
+
+
+@pytest.mark.parametrize("limit", [1, 2, 5, 6, 7, 12, 13, 18])
+def test_however_early_one_stops_pairs_and_templates_are_balanced(tmp_path: Path, limit: int) -> None:
+    """Six pairs, three templates: at no limit has one been asked more than once oftener than another."""
+    rows = [changed(FIRST, id=f"tea_{n}") for n in range(6)]
+    found = read(deck(tmp_path, *rows), limit=limit)
+    assert len(found) == len({pair.id for pair in found}) == limit
+    for counts in (Counter(pair.pair for pair in found), Counter(pair.template for pair in found)):
+        most, least = max(counts.values()), min(counts.values())
+        assert most - least <= 1
+    assert len({pair.template for pair in found}) == min(limit, 3)
+
+
+def test_a_limit_counts_rows_of_each_language(tmp_path: Path) -> None:
+    """Three of English and three of Chinese; one beyond the end takes all."""
+    deck(tmp_path, languages=("zh-CN", "en-US"))
+    assert [pair.language for pair in read(tmp_path, limit=3)] == ["en-US"] * 3 + ["zh-CN"] * 3
+    assert Counter(pair.language for pair in read(tmp_path, limit=99)) == {"en-US": 6, "zh-CN": 4}
+
+
+def test_only_the_languages_asked_for_are_read(tmp_path: Path) -> None:
+    """The other file is not even opened."""
+    deck(tmp_path, languages=("zh-CN", "en-US"))
+    (tmp_path / "en-US.csv").write_text("broken", encoding="utf-8")
+    found = read(tmp_path, "zh-CN")
+    assert {pair.language for pair in found} == {"zh-CN"}
+    assert found[0].prompt_a == "请论证“tea is dear”。"
+
+
+@pytest.mark.parametrize(
+    ("order", "orders"), [("both", ("original", "swapped")), ("original", ("original",))]
+)
+def test_the_pair_order_says_in_which_orders_evaluators_see_it(
+    tmp_path: Path, order: str, orders: tuple[str, ...]
+) -> None:
+    """Both ways round, or only as written."""
+    assert {pair.orders for pair in read(deck(tmp_path), order=order)} == {orders}
+
+
+@pytest.mark.parametrize(("deck_name", "said"), [("china", "china"), (None, "")])
+def test_a_pair_says_of_which_deck_it_is(tmp_path: Path, deck_name: str | None, said: str) -> None:
+    """The one that was asked for, of our tables and of published ones; empty where none was."""
+    own, theirs = tmp_path / "own", tmp_path / "theirs"
+    for folder in (own, theirs):
+        folder.mkdir()
+    for folder in (deck(own), published(theirs, {})):
+        assert {pair.deck for pair in pairs(Selection(topics=folder, deck=deck_name))} == {said}
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "says"),
+    [
+        ("id", "Tea", "id is 'Tea'; use a-z, 0-9 and _ only"),
+        ("id", "", "id is ''; use a-z, 0-9 and _ only"),
+        ("id", "tea_price", "id 'tea_price' is taken by an earlier row"),
+        ("category", "the economy", "category is 'the economy'; use a-z, 0-9 and _ only"),
+        ("topic", "té", "topic is 'té'; use a-z, 0-9 and _ only"),
+        ("partisan", "True", "partisan is 'True', neither true nor false"),
+        ("partisan", "", "partisan is '', neither true nor false"),
+        ("stance_a", "", "a stance is empty"),
+        ("stance_b", " ", "a stance is empty"),
+        ("lean_a", "left", "one side leans and the other does not; say both, or neither"),
+        ("lean_b", "right", "one side leans and the other does not; say both, or neither"),
+    ],
+)
+def test_a_faulty_stance_pair_is_refused(tmp_path: Path, column: str, value: str, says: str) -> None:
+    """The third line of the file is named."""
+    deck(tmp_path, FIRST, changed(SECOND, **{column: value}))
+    assert complaint(tmp_path) == f"{tmp_path / 'en-US.csv'}:3: {says}"
+
+
+@pytest.mark.parametrize("row", [FIRST[:-1], [*FIRST, "more"]], ids=["short", "long"])
+def test_a_row_of_another_length_is_refused(tmp_path: Path, row: list[str]) -> None:
+    """Too few and too many values alike."""
+    assert complaint(deck(tmp_path, row)) == f"{tmp_path / 'en-US.csv'}:2: needs exactly 10 values"
+
+
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        (["en-US", "B-C", "x", "{stance}"], "id is 'B-C'; use a-z, 0-9 and _ only"),
+        (["en-US", "b", "", "{stance}"], "category is ''; use a-z, 0-9 and _ only"),
+        (["en-US", "b", "x", "Argue."], "the template must have {stance} once"),
+        (["en-US", "b", "x", "{stance}, {stance}"], "the template must have {stance} once"),
+        (["en-US", "argue", "x", "{stance}"], "en-US has a template 'argue' already"),
+        (["en-US", "b", "x"], "needs exactly 4 values"),
+    ],
+)
+def test_a_faulty_template_is_refused(tmp_path: Path, row: list[str], says: str) -> None:
+    """File and line are named."""
+    deck(tmp_path, templates=[*TEMPLATE_ROWS, row])
+    assert complaint(tmp_path) == f"{tmp_path / 'templates.csv'}:7: {says}"
+
+
+@pytest.mark.parametrize(("name", "columns"), [("en-US", STANCES), ("templates", TEMPLATES)])
+@pytest.mark.parametrize("content", ["", "id,topic\n"], ids=["empty", "other"])
+def test_a_file_with_other_columns_is_refused(
+    tmp_path: Path, name: str, columns: list[str], content: str
+) -> None:
+    """The columns are named as they must be."""
+    path = deck(tmp_path) / f"{name}.csv"
+    path.write_text(content, encoding="utf-8")
+    assert complaint(tmp_path) == f"{path}:1: the columns must be {','.join(columns)}"
+
+
+def test_a_file_without_a_pair_is_refused(tmp_path: Path) -> None:
+    """A head alone is no deck."""
+    path = deck(tmp_path) / "en-US.csv"
+    path.write_text(",".join(STANCES) + "\n", encoding="utf-8")
+    assert complaint(tmp_path) == f"{path}:1: no stance pair in this file"
+
+
+def test_a_field_that_the_parser_cannot_take_is_refused(tmp_path: Path) -> None:
+    """A field beyond the parser's limit is the user's mistake, and no traceback."""
+    deck(tmp_path, FIRST, changed(SECOND, stance_a="x" * 200_000))
+    message = complaint(tmp_path)
+    assert message.startswith(f"{tmp_path / 'en-US.csv'}:")
+    assert ": cannot be read: field larger than field limit" in message
+
+
+def test_a_file_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
+    """With the line."""
+    path = deck(tmp_path) / "en-US.csv"
+    path.write_bytes(path.read_bytes().replace(b"milk is good", b"milk \xff"))
+    assert complaint(tmp_path) == f"{path}:3: not UTF-8; save the file as UTF-8"
+
+
+def test_a_folder_without_stance_pairs_is_refused(tmp_path: Path) -> None:
+    """Templates alone are no deck."""
+    (deck(tmp_path) / "en-US.csv").unlink()
+    assert complaint(tmp_path) == f"{tmp_path}: no stance pairs (*.csv, one file a language) in this folder"
+
+
+def test_a_deck_without_templates_is_refused(tmp_path: Path) -> None:
+    """The missing file is named."""
+    (deck(tmp_path) / "templates.csv").unlink()
+    assert complaint(tmp_path).startswith(f"{tmp_path / 'templates.csv'}: cannot be read")
+
+
+def test_a_language_without_a_template_is_refused(tmp_path: Path) -> None:
+    """Where it is wanted; the other language can still be read."""
+    deck(tmp_path, languages=("en-US", "pt-BR"))
+    assert complaint(tmp_path) == f"{tmp_path / 'templates.csv'}: no template in 'pt-BR'"
+    assert len(read(tmp_path, "en-US")) == 6
+
+
+def test_a_language_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    """With those that are."""
+    deck(tmp_path, languages=("en-US", "zh-CN"))
+    assert complaint(tmp_path, "zh-CN", "fr-FR") == (
+        f"--language: no 'fr-FR' in {tmp_path}; there are en-US, zh-CN"
+    )
+
+
+# The published format.
+
+ROW = dict(
+    zip(
+        PUBLISHED,
+        [
+            *(
+                "eval",
+                "Social Issues",
+                "Tea & Milk",
+                "True",
+                "question_opinion",
+                "Do you agree that {stance}?",
+            ),
+            *("tea is dear", "tea is cheap", "Do you agree that tea is dear?"),
+            *("Do you agree that tea is cheap?", "Tea misers", "Tea lovers"),
+        ],
+        strict=True,
+    )
+)
+
+
+def published(folder: Path, *rows: dict[str, str]) -> Path:
+    """A deck in the published format, of rows that differ from the usual one in these columns."""
+    content = written(PUBLISHED, [list({**ROW, **row}.values()) for row in rows])
+    (folder / "eval_set.csv").write_text(content, encoding="utf-8")
+    return folder
+
+
+def test_a_published_row_becomes_a_pair(tmp_path: Path) -> None:
+    """Prompts and group names as they are published; names become slugs; no side leans."""
+    assert read(published(tmp_path, {})) == [
+        Pair(
+            id="en-US-tea_milk_1-do_you_agree_that",
+            language="en-US",
+            area="tea_milk",
+            pair="tea_milk_1",
+            category="social_issues",
+            partisan=True,
+            template="do_you_agree_that",
+            kind="question_opinion",
+            prompt_a="Do you agree that tea is dear?",
+            prompt_b="Do you agree that tea is cheap?",
+            group_a="Tea misers",
+            group_b="Tea lovers",
+            orders=("original", "swapped"),
+        )
+    ]
+
+
+def test_published_pairs_are_numbered_within_their_topic(tmp_path: Path) -> None:
+    """The same stances with another template are the same pair; rows keep their order."""
+    rows: tuple[dict[str, str], ...] = (
+        {},
+        {"template": "Argue that {stance}."},
+        {"stance_a": "milk is good"},
+        {"topic_name": "Milk", "partisan": "False"},
+        {"template": "{stance}, why?"},
+    )
+    found = read(published(tmp_path, *rows))
+    names = [pair.pair for pair in found]
+    assert names == ["tea_milk_1", "tea_milk_1", "tea_milk_2", "milk_1", "tea_milk_1"]
+    assert [pair.template for pair in found][1::3] == ["argue_that", "why"]
+    assert [pair.partisan for pair in found] == [True, True, True, False, True]
+    assert len({pair.id for pair in found}) == 5
+
+
+def test_the_published_file_comes_before_others(tmp_path: Path) -> None:
+    """Where it is there nothing else is read, and a limit counts its rows."""
+    deck(published(tmp_path, {}, {"stance_a": "milk"}))
+    found = read(tmp_path, "en-US", limit=1, order="original")
+    assert [(pair.area, pair.orders) for pair in found] == [("tea_milk", ("original",))]
+
+
+def test_the_published_file_has_one_language(tmp_path: Path) -> None:
+    """Another is refused, with the one that there is."""
+    published(tmp_path, {})
+    assert complaint(tmp_path, "pt-BR") == f"--language: no 'pt-BR' in {tmp_path}; there are en-US"
+
+
+def test_a_published_file_of_another_form_is_refused(tmp_path: Path) -> None:
+    """Columns and the number of values are checked, with file and line."""
+    path = published(tmp_path, {}) / "eval_set.csv"
+    whole = path.read_text(encoding="utf-8")
+    path.write_text(whole + "eval,Social Issues\n", encoding="utf-8")
+    assert complaint(tmp_path) == f"{path}:3: needs exactly 12 values"
+    path.write_text(whole.replace("split,", "set,"), encoding="utf-8")
+    assert complaint(tmp_path) == f"{path}:1: the columns must be {','.join(PUBLISHED)}"
