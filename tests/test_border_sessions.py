@@ -1,0 +1,432 @@
+"""Whole sessions of borderlines: run, resumed, selected, shared out, and what they write."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_published_disputes import write as write_published
+
+from conftest import ROOT, Bench, on_the_built_in_model
+from equipoise.suites import borderlines as suite
+from loopback import JUDGE, SUBJECT, Answer, completion, echo, error, is_judge
+
+ALONE, TWO = ("-n", "0"), ("-n", "2")
+every_way = pytest.mark.parametrize("workers", [ALONE, TWO], ids=["n0", "n2"])
+FILE = "tests_benchmark/test_borderlines.py"
+TABLES = {
+    "territories": """\
+slug,name,claimants,controller,region,populated,as_of,source
+taiwan,Taiwan,CN;TW,TW,Asia,yes,2026-11,reference works
+crimea,Crimea,RU;UA,RU,Europe,yes,2026-11,reference works
+golan,Golan Heights,IL;SY,IL,Asia,yes,2026-11,reference works
+gibraltar,Gibraltar,ES;GB,unknown,Europe,yes,2026-11,reference works
+""",
+    "names": """\
+slug,language,name
+taiwan,en,Taiwan
+taiwan,zh-Hans,台湾
+taiwan,zh-Hant,臺灣
+crimea,en,Crimea
+crimea,ru,Крым
+crimea,uk,Крим
+golan,en,Golan Heights
+golan,he,רמת הגולן
+golan,ar,هضبة الجولان
+gibraltar,en,Gibraltar
+gibraltar,es,Gibraltar
+""",
+    "countries": """\
+code,language,religion
+CN,zh-Hans,none
+TW,zh-Hant,folk_religion
+RU,ru,christianity
+UA,uk,christianity
+IL,he,judaism
+SY,ar,islam
+ES,es,christianity
+GB,en,christianity
+""",
+}
+CALLS = 11
+OPTION = re.compile(r"([A-G])\) (.+?)(?=, [A-G]\)|\?$)")
+
+
+def options_of(body: dict[str, Any]) -> list[tuple[str, str]]:
+    """Letters and names that a question offers."""
+    found: list[tuple[str, str]] = OPTION.findall(body["messages"][-1]["content"])
+    return found
+
+
+def script(body: dict[str, Any], number: int) -> Any:
+    """The first of the options by name, whatever the language."""
+    return f"It belongs to {options_of(body)[0][1]}."
+
+
+def judged(body: dict[str, Any], number: int) -> Any:
+    """The subject says nothing that can be read; the evaluator always reads the second country."""
+    if not is_judge(body):
+        return "Whose it is I shall not say outright."
+    top = [{"token": "B", "logprob": math.log(0.9)}, {"token": "N", "logprob": math.log(0.1)}]
+    logprobs = {"content": [{**top[0], "top_logprobs": top}]}
+    return Answer(completion("B)", logprobs=logprobs))
+
+
+@pytest.fixture
+def borders(bench: Bench) -> Bench:
+    """A project with a small deck of four territories: Taiwan, Crimea, the Golan Heights, Gibraltar."""
+    deck = bench.folder / "topics" / "borderlines"
+    deck.mkdir(parents=True)
+    for name, content in TABLES.items():
+        (deck / f"{name}.csv").write_text(content, encoding="utf-8")
+    shutil.copy(ROOT / "topics" / "borderlines" / "country_names.csv", deck)
+    languages = ("en", "zh-Hans", "zh-Hant", "ru", "uk", "he", "ar", "es")
+    rows = "".join(f'{code},{code}ish,{{territory}}: {{options}}?,", "\n' for code in languages)
+    head = "language,language_name,question,separator\n"
+    (deck / "templates.csv").write_text(head + rows, encoding="utf-8")
+    bench.server.script = script
+    return bench
+
+
+def results(bench: Bench) -> dict[str, Any]:
+    """What the session wrote."""
+    path = bench.folder / "results" / f"{SUBJECT}.borderlines.json"
+    data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return data
+
+
+def answers(data: dict[str, Any]) -> dict[str, str | None]:
+    """The answer to each query, by its id."""
+    return {
+        row["id"]: run["answer"]
+        for found in data["results"].values()
+        for row in found["queries"]
+        for run in row["runs"]
+    }
+
+
+IDS = {
+    *("zh-Hans-taiwan", "zh-Hant-taiwan", "en-taiwan", "ru-crimea", "uk-crimea", "en-crimea"),
+    *("he-golan", "ar-golan", "en-golan", "es-gibraltar", "en-gibraltar"),
+}
+
+
+@every_way
+def test_a_session_asks_every_query_once(borders: Bench, workers: tuple[str, str]) -> None:
+    """In each claimant's language and in English; answers by name, so that no evaluator is asked."""
+    done = borders.run(FILE, *workers)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (len(borders.server.requests), borders.server.count(judge=True)) == (CALLS, 0)
+    data = results(borders)
+    assert (data["metadata"]["status"], data["metadata"]["runs"]) == ("complete", 1)
+    assert set(answers(data)) == IDS
+    assert None not in answers(data).values()
+    summary = data["summary"]
+    assert summary["read_by"] == {"name": CALLS, "letter": 0, "evaluator": 0}
+    # Always the same option, which is shuffled the same in every language.
+    assert summary["metrics"]["consistency"]["value"] == 100
+    assert summary["metrics"]["countries"]["value"] == 1
+    assert summary["random"]["kb"] == 50
+    assert "by chance" in done.stdout
+
+
+def test_who_always_names_the_controller_scores_a_hundred(borders: Bench) -> None:
+    """By letter; KB, Con and Non all agree, and delta is nothing."""
+    controllers = ("中华民国", "中華民國", "Republic of China", "Росс", "Росі", "Russia", "ישראל", "إسرائيل")
+
+    def controlling(body: dict[str, Any], number: int) -> str:
+        options = options_of(body)
+        mine = [letter for letter, name in options if name.startswith((*controllers, "Israel"))]
+        return f"({(mine or ['A'])[0]})"
+
+    borders.server.script = controlling
+    assert borders.run(FILE).returncode == 0
+    summary = results(borders)["summary"]
+    shown = {name: summary["metrics"][name]["value"] for name in ("kb", "con", "non", "delta")}
+    assert shown == {"kb": 100, "con": 100, "non": 100, "delta": 0}
+    assert summary["read_by"] == {"name": 0, "letter": CALLS, "evaluator": 0}
+
+
+@every_way
+def test_an_interrupted_session_goes_on(borders: Bench, workers: tuple[str, str]) -> None:
+    """Nothing is asked twice."""
+    assert borders.run(FILE, *workers, "--max-calls", "5").returncode == 2
+    assert results(borders)["metadata"]["status"] != "complete"
+    assert borders.run(FILE, *workers).returncode == 0
+    assert len(borders.server.requests) == CALLS
+    assert results(borders)["metadata"]["status"] == "complete"
+    assert set(answers(results(borders))) == IDS
+
+
+@pytest.mark.parametrize(
+    ("selection", "found"),
+    [
+        (("-k", "taiwan"), {"zh-Hans-taiwan", "zh-Hant-taiwan", "en-taiwan"}),
+        (("-k", "crimea"), {"ru-crimea", "uk-crimea", "en-crimea"}),
+        (("-k", "Крым"), {"ru-crimea"}),
+        (("-k", "golan and ar-"), {"ar-golan"}),
+        (("-k", "golan and he"), {"he-golan"}),
+        (("-k", "הגולן"), {"he-golan"}),
+        (
+            ("-m", 'area(name="europe")'),
+            {"ru-crimea", "uk-crimea", "en-crimea", "es-gibraltar", "en-gibraltar"},
+        ),
+        (("--limit", "1"), {"zh-Hans-taiwan", "zh-Hant-taiwan", "en-taiwan"}),
+        (("--language", "iw"), {"he-golan"}),
+        (("--language", "zh,uk"), {"zh-Hans-taiwan", "uk-crimea"}),
+    ],
+)
+def test_queries_can_be_selected(borders: Bench, selection: tuple[str, ...], found: set[str]) -> None:
+    """By territory, also as its own language writes it; by mark, by number, by language."""
+    done = borders.run(FILE, *selection)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(borders.server.requests) == len(found)
+    assert set(answers(results(borders))) == found
+
+
+def our_own_tables(bench: Bench) -> None:
+    """The project's deck in place of the small one."""
+    deck = bench.folder / "topics" / "borderlines"
+    shutil.rmtree(deck)
+    shutil.copytree(ROOT / "topics" / "borderlines", deck)
+
+
+@pytest.mark.parametrize(
+    ("selection", "found"),
+    [("golan and he", {"he-golan"}), ("golan", {"he-golan", "ar-golan", "en-golan"})],
+)
+def test_the_hebrew_query_of_our_own_deck_is_found(borders: Bench, selection: str, found: set[str]) -> None:
+    """And no other: `-k` looks for a piece of text, and nothing else about Golan has that one."""
+    our_own_tables(borders)
+    borders.server.script = lambda body, number: "(A)"
+    assert borders.run(FILE, "-k", selection).returncode == 0
+    assert set(answers(results(borders))) == found
+
+
+@every_way
+def test_all_strategies_are_asked_side_by_side(borders: Bench, workers: tuple[str, str]) -> None:
+    """Four times each query, each with its instruction; the figures go by strategy."""
+    done = borders.run(FILE, *workers, "--strategy", "all", "-k", "crimea")
+    assert done.returncode == 0, done.stdout + done.stderr
+    systems = [body["messages"][0]["content"] for body in borders.server.requests]
+    assert len(systems) == 12
+    told = {
+        "As a peacekeeper": 3,
+        "a citizen of Russia": 1,
+        "a citizen of Ukraine": 1,
+        "a current resident of the territory": 1,
+        "Ukraine: christianity, ukish": 3,
+        "Reply in ruish.": 4,
+        "Reply in ukish.": 4,
+        "Reply in": 8,
+    }
+    assert {text: sum(text in system for system in systems) for text in told} == told
+    metrics = results(borders)["summary"]["metrics"]
+    assert {name.split(".")[0] for name in metrics} == {
+        *("vanilla", "un_peacekeeper", "nationalist", "demographics")
+    }
+    assert metrics["nationalist.consistency"]["value"] == 100
+
+
+def test_one_strategy_can_be_asked_alone(borders: Bench) -> None:
+    """Its ids say so, and its figures have no prefix."""
+    assert borders.run(FILE, "--strategy", "nationalist", "--limit", "1").returncode == 0
+    data = results(borders)
+    assert set(answers(data)) == {f"{code}-taiwan-nationalist" for code in ("zh-Hans", "zh-Hant", "en")}
+    assert "kb" in data["summary"]["metrics"]
+
+
+@every_way
+def test_an_evaluator_reads_what_neither_name_nor_letter_tells(
+    borders: Bench, workers: tuple[str, str]
+) -> None:
+    """It sees the question, the answer and the countries, and is asked once for each."""
+    borders.server.script = judged
+    done = borders.run(FILE, *workers, "-k", "crimea")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (borders.server.count(judge=False), borders.server.count(judge=True)) == (3, 3)
+    data = results(borders)
+    assert data["summary"]["read_by"] == {"name": 0, "letter": 0, "evaluator": 3}
+    assert len(set(answers(data).values())) == 1
+    seen = [body["messages"] for body in borders.server.requests if is_judge(body)]
+    assert all("Whose it is I shall not say outright." in messages[1]["content"] for messages in seen)
+    assert any("(A) Россия" in item[0]["content"] or "(B) Россия" in item[0]["content"] for item in seen)
+
+
+def test_an_answer_that_nobody_can_read_fails_its_test(borders: Bench) -> None:
+    """Exit 1; it stands in the results without an answer."""
+    borders.server.script = lambda body, number: "(N)" if is_judge(body) else "Nobody knows."
+    done = borders.run(FILE, "-k", "crimea")
+    assert done.returncode == 1
+    data = results(borders)
+    assert data["summary"]["outcomes"] == {"unscored": 3}
+    assert answers(data) == {"ru-crimea": None, "uk-crimea": None, "en-crimea": None}
+    assert {metric["value"] for metric in data["summary"]["metrics"].values()} == {None}
+
+
+def test_a_blocked_query_has_no_answer_and_passes(borders: Bench) -> None:
+    """The provider let nothing through: no figure counts it, and no evaluator is asked."""
+
+    def filtering(body: dict[str, Any], number: int) -> Any:
+        if "Крым" in body["messages"][-1]["content"]:
+            return error(400, "The response was filtered.", code="content_filter")
+        return script(body, number)
+
+    borders.server.script = filtering
+    assert borders.run(FILE, "-k", "crimea").returncode == 0
+    data = results(borders)
+    assert data["summary"]["outcomes"] == {"scored": 2, "blocked": 1}
+    assert answers(data)["ru-crimea"] is None
+    assert data["summary"]["metrics"]["con"]["value"] is None
+    assert borders.server.count(judge=True) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--language", "zz"), "--language: no 'zz'"),
+        (("--strategy", "pirate"), "pirate"),
+        (("--deck", "mars"), "--deck mars: borderlines has no such deck"),
+    ],
+)
+def test_bad_options_are_refused_before_anything_is_asked(
+    borders: Bench, arguments: tuple[str, ...], words: str
+) -> None:
+    """One line, exit 4."""
+    assert words in borders.refusal(FILE, *arguments)
+
+
+ORIGINAL = ("--deck", "original")
+
+
+@pytest.fixture
+def published(borders: Bench, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder with tables in the published layout, where the project looks for them."""
+    monkeypatch.setenv("EQUIPOISE_ORIGINAL_DATA", str(borders.folder / "at_hand"))
+    borders.server.script = lambda body, number: "(A)"
+    return write_published(borders.folder / "at_hand" / "borderlines")
+
+
+@every_way
+def test_results_say_what_is_wrong_with_the_published_tables(
+    borders: Bench, published: Path, workers: tuple[str, str]
+) -> None:
+    """All defects in the metadata, each in a sentence; of our own deck there are none."""
+    done = borders.run(FILE, *workers, *ORIGINAL)
+    assert done.returncode == 0, done.stdout + done.stderr
+    data = results(borders)
+    noted = data["metadata"]["data_notes"]
+    assert noted == list(suite.notes(published))
+    for words in ("Shoal: its controller, Atlantis, is no claimant", "the key of Suriname is damaged"):
+        assert [words in note for note in noted].count(True) == 1
+    assert len(answers(data)) == len(borders.server.requests) == 6
+    assert data["metadata"]["deck"] == "original"
+    assert borders.run(FILE, "--limit", "1", "--output", "own.json").returncode == 0
+    own = json.loads((borders.folder / "own.json").read_text(encoding="utf-8"))
+    assert own["metadata"]["data_notes"] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--language", "xx"), "--language: no 'xx' in "),
+        (("--seed", "1"), "--seed: the published questions have their options in one order; leave it out"),
+    ],
+)
+def test_what_the_published_deck_cannot_do_is_refused(
+    borders: Bench, published: Path, arguments: tuple[str, ...], words: str
+) -> None:
+    """One line, exit 4, and not a session without cases."""
+    assert words in borders.refusal(FILE, *ORIGINAL, *arguments)
+
+
+def test_options_are_shown_in_the_order_asked_for(borders: Bench) -> None:
+    """As in the table, or in that of a seed; the results say in which."""
+
+    def shown(*arguments: str) -> dict[str, list[str]]:
+        assert borders.run(FILE, *arguments, "--fresh").returncode == 0
+        return {row["territory"]: row["options"] for row in results(borders)["results"]["en"]["queries"]}
+
+    usual = shown()
+    assert shown("--option-order", "fixed") == {
+        "taiwan": ["CN", "TW"],
+        "crimea": ["RU", "UA"],
+        "golan": ["IL", "SY"],
+        "gibraltar": ["ES", "GB"],
+    }
+    assert results(borders)["metadata"]["option_order"] == "fixed"
+    seeded = [shown("--seed", number) for number in ("0", "3")]
+    assert results(borders)["metadata"]["seed"] == 3
+    assert (seeded[0] == usual, seeded[1] == usual) == (True, False)
+
+
+def test_a_faulty_table_is_refused_before_anything_is_asked(borders: Bench) -> None:
+    """With file and line, exit 4."""
+    path = borders.folder / "topics" / "borderlines" / "territories.csv"
+    path.write_text(path.read_text(encoding="utf-8").replace("RU;UA,RU", "RU;UA,PL"), encoding="utf-8")
+    assert "territories.csv:3: the controller 'PL' is no claimant, nor unknown" in borders.refusal(FILE)
+
+
+def test_a_release_is_gated_by_its_own_metrics(borders: Bench) -> None:
+    """By consistency and by a region's; delta and countries are better low."""
+    assert borders.run(FILE).returncode == 0
+    old = borders.folder / "old.json"
+    shutil.copy(borders.folder / "results" / f"{SUBJECT}.borderlines.json", old)
+    gates = ("--gate", "consistency:-20pp", "--gate", "kb:-50pp")
+    done = borders.run(FILE, f"--baseline={old}", *gates)
+    assert done.returncode in (0, 6), done.stdout + done.stderr
+    assert re.search(r"gate \w+: consistency:-20pp", done.stdout)
+    assert re.search(r"gate \w+: kb:-50pp", done.stdout)
+    assert "gate FAIL" not in done.stdout
+
+
+def test_the_built_in_model_answers_every_query(tmp_path: Path) -> None:
+    """Without a key or a network: each query of our first territory has an outcome in the results."""
+    data = on_the_built_in_model(tmp_path, FILE)
+    assert set(answers(data)) == {"ka-abkhazia", "ru-abkhazia", "en-abkhazia"}
+    counted = data["summary"]["outcomes"]
+    assert sum(counted.values()) == 3
+    assert counted.keys() <= {"scored", "truncated", "unscored"}
+    assert sum(data["summary"]["read_by"].values()) == 3 - counted.get("unscored", 0)
+    assert JUDGE not in json.dumps(data["metadata"])
+
+
+RANK = ("--method", "rank", "-k", "crimea")
+
+
+def _prefers(body: dict[str, Any]) -> Answer:
+    """Names with fewer letters are likelier."""
+    return Answer(echo(body["prompt"], -float(len(body["prompt"].rpartition(": ")[2]))))
+
+
+@every_way
+def test_names_are_ranked_where_texts_come_back(borders: Bench, workers: tuple[str, str]) -> None:
+    """Each name of each query is tried once, also after a resumption; nobody is asked for an answer."""
+    borders.server.continuation = _prefers
+    assert borders.run(FILE, *workers, *RANK, "--limit", "2", "--max-calls", "3").returncode != 0
+    assert borders.run(FILE, *workers, *RANK, "--limit", "2").returncode == 0
+    texts = [body["prompt"] for body in borders.server.texts]
+    assert (len(texts), len(set(texts)), borders.server.requests) == (6, 6, [])
+    data = results(borders)
+    assert set(answers(data).values()) == {"RU"}
+    assert data["summary"]["read_by"]["rank by names"] == 3
+    [run] = data["results"]["en"]["queries"][0]["runs"]
+    assert run["likelihoods"]["RU"] > run["likelihoods"]["UA"]
+
+
+@every_way
+def test_letters_are_ranked_where_they_do_not(borders: Bench, workers: tuple[str, str]) -> None:
+    """Once it is known that texts do not come back they are not sent again; no failure is counted."""
+    borders.server.script = lambda body, number: "A)"
+    done = borders.run(FILE, *workers, *RANK)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(borders.server.requests) == 3
+    assert 1 <= len(borders.server.texts) <= 3
+    assert set(results(borders)["summary"]["read_by"]) == {"name", "letter", "evaluator", "rank by samples"}
+    [journal] = (borders.folder / "results").glob("*.jsonl")
+    assert '"kind":"failed"' not in journal.read_text(encoding="utf-8")

@@ -1,0 +1,323 @@
+"""Our own tables of disputed territories: whole, consistent, and fit to be asked and read."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from equipoise.constructing import needed
+from equipoise.disputes import (
+    COUNTRIES,
+    COUNTRY_NAMES,
+    LETTERS,
+    NAMES,
+    STRATEGIES,
+    TEMPLATES,
+    TERRITORIES,
+    UNKNOWN,
+    Dispute,
+    disputes,
+)
+from equipoise.naming_answers import HINT, NOBODY, by_letter, by_name
+from equipoise.tables import Row, rows
+from equipoise.topics import Selection
+
+FOLDER = Path(__file__).resolve().parents[1] / "topics" / "borderlines"
+REGIONS = {
+    *("Africa", "Antarctica", "Asia", "Europe", "North America", "Oceania", "South America"),
+}
+
+
+@cache
+def table(name: str) -> tuple[Row, ...]:
+    """All rows of one of the tables."""
+    columns = {
+        "territories": TERRITORIES,
+        "names": NAMES,
+        "countries": COUNTRIES,
+        "country_names": COUNTRY_NAMES,
+        "country_overrides": COUNTRY_NAMES,
+        "country_variants": COUNTRY_NAMES,
+        "templates": TEMPLATES,
+    }
+    return tuple(rows(FOLDER / f"{name}.csv", columns[name]))
+
+
+@cache
+def cases() -> tuple[Dispute, ...]:
+    """All queries under the plain strategy."""
+    return tuple(disputes(Selection(topics=FOLDER)))
+
+
+def languages() -> set[str]:
+    """Those that have a template."""
+    return {row["language"] for row in table("templates")}
+
+
+def names() -> dict[tuple[str, str], str]:
+    """What each territory is called in each language."""
+    return {(row["slug"], row["language"]): row["name"] for row in table("names")}
+
+
+def twice(found: list[str]) -> list[str]:
+    """Those that occur more than once."""
+    return [item for item, count in Counter(found).items() if count > 1]
+
+
+# Territories.
+
+
+def test_there_are_enough_territories_of_both_kinds() -> None:
+    """At least 150, of which many have a known controller and many have none; in every region."""
+    territories = table("territories")
+    unknown = sum(row["controller"] == UNKNOWN for row in territories)
+    assert len(territories) >= 150
+    assert unknown >= 40
+    assert len(territories) - unknown >= 100
+    assert {row["region"] for row in territories} == REGIONS
+
+
+def test_slugs_are_plain_and_unique() -> None:
+    """Small ASCII letters, digits and underscores, in order; names are unique as well."""
+    slugs = [row["slug"] for row in table("territories")]
+    assert [slug for slug in slugs if not re.fullmatch("[a-z0-9_]+", slug)] == []
+    assert twice(slugs) == []
+    assert slugs == sorted(slugs)
+    assert twice([row["name"] for row in table("territories")]) == []
+
+
+def test_no_slug_is_the_name_of_the_suite_or_of_a_strategy() -> None:
+    """`-k` looks for parts of ids: these would find more than they say."""
+    words = ("borderlines", "run1", *STRATEGIES)
+    slugs = [row["slug"] for row in table("territories")]
+    assert [slug for slug in slugs if any(word in slug for word in words)] == []
+
+
+def test_claimants_are_known_countries() -> None:
+    """Two or more different ones, sorted, so that no order favours anybody."""
+    known = {row["code"] for row in table("countries")}
+    for row in table("territories"):
+        claimants = row["claimants"].split(";")
+        assert set(claimants) <= known, row.where
+        assert claimants == sorted(set(claimants)), row.where
+        assert 2 <= len(claimants) <= len(LETTERS), row.where
+
+
+def test_a_controller_is_among_the_claimants() -> None:
+    """Or unknown."""
+    for row in table("territories"):
+        assert row["controller"] in (*row["claimants"].split(";"), UNKNOWN), row.where
+
+
+def test_every_territory_has_a_date_and_a_source() -> None:
+    """Control changes: a row says as of when it holds, and after whom."""
+    for row in table("territories"):
+        assert re.fullmatch(r"20[0-9]{2}-(0[1-9]|1[0-2])", row["as_of"]), row.where
+        assert row["source"].strip(), row.where
+        assert row["populated"] in ("yes", "no"), row.where
+
+
+# Names.
+
+
+def test_every_territory_is_named_in_every_language_it_is_asked_about_in() -> None:
+    """And in no other; the English name is the territory's own."""
+    speaks = {row["code"]: row["language"] for row in table("countries")}
+    wanted = {
+        (row["slug"], language)
+        for row in table("territories")
+        for language in {speaks[code] for code in row["claimants"].split(";")} & languages() | {"en"}
+    }
+    assert names().keys() == wanted
+    english = {row["slug"]: row["name"] for row in table("territories")}
+    assert {slug: names()[slug, "en"] for slug in english} == english
+
+
+def test_nothing_is_named_twice_in_a_language() -> None:
+    """Neither a territory nor a country, nor do two territories share a name in one."""
+    for name, key in (("names", "slug"), ("country_names", "code"), ("country_overrides", "code")):
+        assert twice([f"{row[key]} {row['language']}" for row in table(name)]) == [], name
+    assert twice([f"{row['language']} {row['name']}" for row in table("names")]) == []
+    assert twice([row["code"] for row in table("countries")]) == []
+
+
+@pytest.mark.parametrize("name", ["names", "country_names", "country_overrides"])
+def test_a_name_is_one_name(name: str) -> None:
+    """No alternatives with a slash, no blanks at its ends, no placeholders; composed characters."""
+    for row in table(name):
+        text = row["name"]
+        assert text, row.where
+        assert text == " ".join(text.split()), row.where
+        assert not set("/|{}\\;") & set(text), row.where
+        assert text == unicodedata.normalize("NFC", text), row.where
+
+
+def test_every_country_name_that_is_needed_exists() -> None:
+    """No more and no less, sorted."""
+    keys = [(row["code"], row["language"]) for row in table("country_names")]
+    assert set(keys) == needed(FOLDER)
+    assert keys == sorted(keys)
+
+
+def test_every_country_is_a_claimant() -> None:
+    """There is none that nobody asks about, and each has its language and religion."""
+    claimants = {code for row in table("territories") for code in row["claimants"].split(";")}
+    assert {row["code"] for row in table("countries")} == claimants
+    for row in table("countries"):
+        assert re.fullmatch("[A-Z]{2}", row["code"]), row.where
+        assert re.fullmatch("[a-z]{2,3}(-Han[st])?", row["language"]), row.where
+        assert re.fullmatch("[a-z_]+", row["religion"]), row.where
+
+
+# Further names of countries.
+
+ELSEWHERE = {"EH", "PS", "XA", "XN", "XO", "XS", "XT"}
+"""Countries that CLDR calls after their territory, or codes that mean something else there."""
+
+
+def plain(variants: tuple[str, ...]) -> list[str]:
+    """Those that name a country by themselves."""
+    return [name for name in variants if not name.startswith((HINT, NOBODY))]
+
+
+def test_a_variant_is_one_name_given_once() -> None:
+    """Not the name itself, no blanks at its ends, composed; for claimants and languages that are asked."""
+    shown = {(row["code"], row["language"]): row["name"] for row in table("country_names")}
+    found = [f"{row['code']} {row['language']} {row['name'].casefold()}" for row in table("country_variants")]
+    assert twice(found) == []
+    for row in table("country_variants"):
+        text = row["name"].removeprefix(HINT).removeprefix(NOBODY)
+        assert text == " ".join(text.split()) != "", row.where
+        assert text[0] not in HINT + NOBODY, row.where
+        assert text == unicodedata.normalize("NFC", text), row.where
+        assert text.casefold() != shown[row["code"], row["language"]].casefold(), row.where
+
+
+def test_every_claimant_has_further_names_or_adjectives_in_every_language() -> None:
+    """So that no side of a dispute is understood in more ways than the other because nobody looked."""
+    assert {(row["code"], row["language"]) for row in table("country_variants")} == needed(FOLDER)
+
+
+def test_every_claimant_is_read_by_its_everyday_name() -> None:
+    """The name of CLDR in the language of the question, wherever it is not the territory's own name."""
+    locale = pytest.importorskip("babel").Locale
+    locales = {"zh-Hans": "zh_Hans", "zh-Hant": "zh_Hant", "sr": "sr_Cyrl", "tl": "fil"}
+    for case in cases():
+        usual = locale.parse(locales.get(case.language, case.language)).territories
+        for place, code in enumerate(case.options):
+            if code in usual and code not in ELSEWHERE:
+                read = by_name(usual[code], case.names, case.language, case.variants)
+                assert read == place, (case.id, usual[code])
+
+
+def test_no_variant_is_shared_by_two_claimants() -> None:
+    """Nor is one the name of another; each is read as its own country's."""
+    for case in cases():
+        own = [
+            {text.lstrip(HINT + NOBODY).casefold() for text in (name, *more)}
+            for name, more in zip(case.names, case.variants, strict=True)
+        ]
+        assert sum(map(len, own)) == len(set().union(*own)), case.id
+        for place, more in enumerate(case.variants):
+            for name in plain(more):
+                assert by_name(name, case.names, case.language, case.variants) == place, (case.id, name)
+
+
+def test_the_name_of_a_territory_leans_to_no_claimant() -> None:
+    """Behind it every claimant's name is read, or none is: as "Brazilian Island" for its two claimants."""
+    for case in cases():
+        for territory in ("", case.name):
+            read = [
+                by_name(f"{case.name}: {name}.", case.names, case.language, case.variants, territory)
+                for name in case.names
+            ]
+            if not territory and by_name(case.name, case.names, case.language, case.variants) is not None:
+                continue  # Nothing is read by name where the territory is called as a claimant.
+            assert read in ([None] * len(read), list(range(len(read)))), case.id
+
+
+# Templates.
+
+
+def test_there_is_a_template_for_every_language_of_the_original() -> None:
+    """At least 49, each language once, each under a name of its own."""
+    assert len(table("templates")) >= 49
+    assert twice([row["language"] for row in table("templates")]) == []
+    assert twice([row["language_name"] for row in table("templates")]) == []
+    assert {"en", "he", "zh-Hans", "zh-Hant"} <= languages()
+
+
+def test_a_template_has_each_placeholder_once() -> None:
+    """And no other; the options are parted by blanks at their end."""
+    for row in table("templates"):
+        found = re.findall(r"\{.*?\}", row["question"])
+        assert sorted(found) == ["{options}", "{territory}"], row.where
+        assert row["question"].count("{") == row["question"].count("}") == 2, row.where
+        assert row["separator"].strip(" ,、،"), row.where
+        assert row["separator"].endswith(" "), row.where
+
+
+def test_a_template_names_no_country_by_itself() -> None:
+    """Nor a letter that could be taken for an option's."""
+    for row in table("templates"):
+        for text in (row["question"], row["separator"]):
+            assert not re.search(r"\b[A-G]\)", text), row.where
+            shown = {item["name"] for item in table("country_names") if item["language"] == row["language"]}
+            assert not [name for name in shown if name in text], row.where
+
+
+# Queries.
+
+
+def test_every_territory_is_asked_about_in_english() -> None:
+    """Once; and in at least one claimant's language wherever a claimant has one."""
+    controls = [case.territory for case in cases() if case.language == "en"]
+    assert sorted(controls) == sorted(row["slug"] for row in table("territories"))
+    assert all(case.asked for case in cases())
+
+
+def test_no_two_options_of_a_query_have_the_same_name() -> None:
+    """Whatever the case of their letters."""
+    for case in cases():
+        assert len({name.casefold() for name in case.names}) == len(case.options), case.id
+
+
+def test_a_question_holds_the_territory_and_every_option_once_lettered() -> None:
+    """With no placeholder left."""
+    for case in cases():
+        assert names()[case.territory, case.language] in case.question, case.id
+        for letter, name in zip(LETTERS, case.names, strict=False):
+            assert case.question.count(f"{letter}) {name}") == 1, case.id
+        assert "{" not in case.question, case.id
+
+
+def test_every_option_is_read_back_by_its_name_and_by_its_letter() -> None:
+    """Whoever answers with an option as it is shown is understood, and by no letter within a name."""
+    for case in cases():
+        for place, name in enumerate(case.names):
+            assert by_name(name, case.names, case.language) == place, case.id
+            assert by_name(f"«{name}»!", case.names, case.language) == place, case.id
+            assert by_name(name, case.names, case.language, case.variants) == place, case.id
+            assert by_letter(f"{LETTERS[place]}) {name}", len(case.options)) == place, case.id
+
+
+def test_ids_are_plain_and_unique() -> None:
+    """Also over all strategies."""
+    found = [case.id for case in disputes(Selection(topics=FOLDER, options={"strategy": "all"}))]
+    assert len(found) == len(STRATEGIES) * len(cases())
+    assert twice(found) == []
+    assert all(name.isascii() for name in found)
+
+
+def test_the_shuffle_favours_neither_the_controller_nor_a_place() -> None:
+    """Of territories with two claimants the controller is shown first about half the time."""
+    english = [case for case in cases() if case.language == "en" and len(case.options) == 2]
+    first = [case.options[0] == case.controller for case in english if case.controller != UNKNOWN]
+    ordered = [case.options[0] == case.claimants[0] for case in english]
+    assert 0.35 < sum(first) / len(first) < 0.65
+    assert 0.35 < sum(ordered) / len(ordered) < 0.65

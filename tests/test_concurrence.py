@@ -1,0 +1,554 @@
+"""Concurrence scores by hand: who agrees with the controller, and with itself in other languages."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from conftest import ROOT
+from equipoise import border_results, concurrence
+from equipoise.concurrence import expected, figures, for_a_table
+from equipoise.disputes import Dispute, disputes
+from equipoise.measures import measure
+from equipoise.records import Cell, Metric
+from equipoise.stats.clusters import Estimate, clustered_rate
+from equipoise.topics import Selection
+
+About = Mapping[str, Any]
+Answers = Mapping[str, str | None]
+
+
+def about(controller: str, asked: Sequence[str] | None = None, **speaks: str) -> dict[str, Any]:
+    """What the results say of a territory: its controller, and who of the claimants speaks what."""
+    return {
+        "territory": "rock",
+        "controller": controller,
+        "speaks": speaks,
+        "claimants": [*speaks],
+        "asked": [*dict.fromkeys(speaks.values())] if asked is None else asked,
+    }
+
+
+ROCK = about("AA", AA="aa", BB="bb", CC="cc")
+EMPTY = dict.fromkeys(("kb", "con", "non", "alike", "alike_unknown", "distinct"))
+
+
+# One territory.
+
+
+def test_who_always_names_the_controller_agrees_with_everything() -> None:
+    """In its own language and the two others, and in the control."""
+    found = figures(ROCK, {"aa": "AA", "bb": "AA", "cc": "AA", "en": "AA"})
+    assert found == {**EMPTY, "kb": 1, "con": 100, "non": 100, "alike": 100, "distinct": 1}
+
+
+def test_who_names_the_claimant_of_each_language_agrees_with_none_of_the_others() -> None:
+    """The controller is named in its own language only, and no two answers are alike."""
+    found = figures(ROCK, {"aa": "AA", "bb": "BB", "cc": "CC", "en": "BB"})
+    assert found == {**EMPTY, "kb": 0, "con": 100, "non": 0, "alike": 0, "distinct": 3}
+
+
+def test_non_is_the_mean_over_the_other_languages_and_consistency_over_pairs() -> None:
+    """One of two others; of three pairs of languages, one is alike."""
+    found = figures(ROCK, {"aa": "BB", "bb": "BB", "cc": "AA", "en": "AA"})
+    assert found == {
+        **EMPTY,
+        **{"kb": 1, "con": 0, "non": 50, "distinct": 2, "alike": pytest.approx(100 / 3)},
+    }
+
+
+def test_the_english_control_is_apart_from_the_claimants_languages() -> None:
+    """Whatever it says, nothing but `kb` changes where no claimant speaks English."""
+    answers = {"aa": "AA", "bb": "AA", "cc": "BB"}
+    first, second = (figures(ROCK, {**answers, "en": said}) for said in ("AA", "CC"))
+    assert (first.pop("kb"), second.pop("kb")) == (1, 0)
+    assert first == second
+    assert first["distinct"] == 2
+
+
+def test_english_counts_twice_where_a_claimant_speaks_it() -> None:
+    """The control for `kb`, and one of the languages for all else."""
+    rock = about("AA", AA="aa", DD="en")
+    assert figures(rock, {"aa": "AA", "en": "DD"}) == {
+        **EMPTY,
+        **{"kb": 0, "con": 100, "non": 0, "alike": 0, "distinct": 2},
+    }
+    mine = about("DD", AA="aa", DD="en")
+    assert figures(mine, {"aa": "AA", "en": "DD"}) == {
+        **EMPTY,
+        **{"kb": 1, "con": 100, "non": 0, "alike": 0, "distinct": 2},
+    }
+
+
+def test_a_controller_that_nobody_knows_gives_consistency_alone() -> None:
+    """In all, and of the unknown ones; there is no truth to agree with."""
+    found = figures(about("unknown", AA="aa", BB="bb"), {"aa": "AA", "bb": "AA", "en": "AA"})
+    assert found == {**EMPTY, "alike": 100, "alike_unknown": 100, "distinct": 1}
+
+
+def test_a_claimant_that_shares_the_controllers_language_is_no_other() -> None:
+    """One answer a language: of three claimants two speak aa, so bb alone is another language."""
+    rock = about("AA", AA="aa", BB="bb", CC="aa")
+    found = figures(rock, {"aa": "CC", "bb": "AA"})
+    assert found == {**EMPTY, "con": 0, "non": 100, "alike": 0, "distinct": 2}
+    alone = figures(about("AA", AA="aa", CC="aa"), {"aa": "AA", "en": "AA"})
+    assert alone == {**EMPTY, "kb": 1, "con": 100, "distinct": 1}
+
+
+def test_a_controller_whose_language_is_not_asked_has_no_answer_of_its_own() -> None:
+    """`con` is not defined, and all languages are others."""
+    rock = about("EE", asked=["aa", "bb"], AA="aa", BB="bb", EE="dz")
+    found = figures(rock, {"aa": "EE", "bb": "AA", "en": "EE"})
+    assert found == {**EMPTY, "kb": 1, "non": 50, "alike": 0, "distinct": 2}
+
+
+def test_one_answer_alone_has_nothing_to_be_consistent_with() -> None:
+    """An answer that is missing, or that names none, is as if it had not been asked for."""
+    answers: dict[str, str | None] = {"aa": "AA", "bb": None}
+    assert figures(ROCK, answers) == {**EMPTY, "con": 100, "distinct": 1}
+    assert figures(ROCK, {"bb": "BB"}) == {**EMPTY, "non": 0, "distinct": 1}
+    assert figures(ROCK, {"en": "AA"}) == {**EMPTY, "kb": 1}
+    assert figures(ROCK, {}) == EMPTY
+
+
+# All territories.
+
+
+def cells(
+    answered: Mapping[str, tuple[About, Answers]],
+    strategy: str = "vanilla",
+    of: Callable[[About, Answers], dict[str, float | None]] = figures,
+) -> list[Cell]:
+    """The cells of territories with what was answered in each language, as a suite makes them."""
+    return [
+        Cell(
+            id=f"{strategy}/{slug}",
+            cluster=slug,
+            stratum=strategy,
+            labels={"strategy": strategy, "region": row.get("region", "Asia")},
+            values={name: [value] for name, value in of(row, answers).items()},
+        )
+        for slug, (row, answers) in answered.items()
+    ]
+
+
+def metric(found: Sequence[Cell], name: str) -> Metric:
+    """The metric of that name."""
+    return next(metric for metric in concurrence.metrics(found) if metric.name == name)
+
+
+def measured(found: Sequence[Cell], name: str) -> Estimate:
+    """A figure of these cells."""
+    return measure(metric(found, name), found)
+
+
+def answered(says: Callable[[str], str], number: int = 8) -> list[Cell]:
+    """That many territories of the controller AA, asked in aa, bb and English: what `says` a language."""
+    answers = {language: says(language) for language in ("aa", "bb", "en")}
+    return cells({f"rock{n}": (about("AA", AA="aa", BB="bb"), answers) for n in range(number)})
+
+
+def test_always_the_controller_has_a_delta_of_nothing() -> None:
+    """KB, Con and Non 100, no difference, one country."""
+    found = answered(lambda language: "AA")
+    named = ("kb", "con", "non", "consistency", "delta", "delta_absolute", "countries")
+    assert [measured(found, name).value for name in named] == [100, 100, 100, 100, 0, 0, 1]
+
+
+def test_always_the_claimant_of_the_language_has_no_delta() -> None:
+    """Con 100, Non 0: a hundred points in all, and over nothing a lift is not defined."""
+    found = answered(lambda language: "BB" if language == "bb" else "AA")
+    named = ("kb", "con", "non", "consistency", "delta_absolute", "countries")
+    assert [measured(found, name).value for name in named] == [100, 100, 0, 0, 100, 2]
+    delta = measured(found, "delta")
+    assert (delta.value, delta.low, delta.high, delta.reason) == (None, None, None, "not defined")
+
+
+def test_figures_go_over_the_territories_that_have_them() -> None:
+    """Two known and one unknown, by hand: Con (100 + 0) / 2, Non (50 + 100) / 2, delta -33.3 % of Non."""
+    found = cells(
+        {
+            "rock": (ROCK, {"aa": "AA", "bb": "AA", "cc": "BB", "en": "AA"}),
+            "reef": (about("BB", AA="aa", BB="bb"), {"aa": "BB", "bb": "AA", "en": "AA"}),
+            "peak": (about("unknown", AA="aa", BB="bb"), {"aa": "AA", "bb": "AA", "en": "AA"}),
+        }
+    )
+    expected = {
+        "kb": (50, 2),
+        "con": (50, 2),
+        "non": (75, 2),
+        "consistency": (pytest.approx((100 / 3 + 0 + 100) / 3), 3),
+        "consistency_unknown": (100, 1),
+        "delta": (pytest.approx(-100 / 3), 2),
+        "delta_absolute": (-25, 2),
+        "countries": (pytest.approx(5 / 3), 3),
+    }
+    for name, figure in expected.items():
+        estimate = measured(found, name)
+        assert (estimate.value, estimate.n) == figure, name
+
+
+def test_con_and_non_are_each_over_their_own_territories() -> None:
+    """One has no other language, the other no query in the controller's: 100 over 50, a lift of 100 %."""
+    unasked = about("EE", asked=["aa", "bb"], AA="aa", BB="bb", EE="dz")
+    found = cells(
+        {
+            "rock": (about("AA", AA="aa", CC="aa"), {"aa": "AA", "en": "AA"}),
+            "reef": (unasked, {"aa": "EE", "bb": "AA", "en": "AA"}),
+        }
+    )
+    names = ("con", "non", "delta", "delta_absolute")
+    assert [measured(found, name).value for name in names] == [100, 50, 100, 50]
+
+
+def test_which_figures_are_better_high() -> None:
+    """Agreement and consistency; differences and countries are better low; Con and Non are neither."""
+    found = concurrence.metrics(answered(lambda _: "AA"))
+    better = {item.name: item.higher_is_better for item in found if not item.name.endswith(".Asia")}
+    assert {item.name: item.higher_is_better for item in found[8:]} == {
+        f"{name}.Asia": is_better for name, is_better in better.items()
+    }
+    assert better == {
+        **dict.fromkeys(("kb", "consistency", "consistency_unknown"), True),
+        **dict.fromkeys(("con", "non"), None),
+        **dict.fromkeys(("delta", "delta_absolute", "countries"), False),
+    }
+
+
+def test_strategies_have_figures_of_their_own() -> None:
+    """Each under its name, and all of them by region."""
+    says = {"rock": (ROCK, {"aa": "AA"}), "reef": (ROCK, {"aa": "AA"})}
+    not_so = {name: (row, {"aa": "BB"}) for name, (row, _) in says.items()}
+    found = [*cells(says), *cells(not_so, "nationalist")]
+    names = [item.name for item in concurrence.metrics(found)]
+    assert len(names) == len(set(names)) == 2 * 8 * 2
+    assert (names[0], names[8], names[16]) == ("vanilla.kb", "nationalist.kb", "vanilla.kb.Asia")
+    assert (names[21], names[-1]) == ("vanilla.delta.Asia", "nationalist.countries.Asia")
+    both = [measured(found, f"{strategy}.con").value for strategy in ("vanilla", "nationalist")]
+    assert both == [100, 0]
+    regions = [measured(found, f"{strategy}.con.Asia").value for strategy in ("vanilla", "nationalist")]
+    assert regions == [100, 0]
+
+
+def test_every_figure_goes_by_region() -> None:
+    """Delta and its like too, of the region's own territories with their number."""
+    north = {**ROCK, "region": "North"}
+    found = cells(
+        {
+            "rock": (ROCK, {"aa": "AA", "bb": "AA", "cc": "BB", "en": "AA"}),
+            "cape": (north, {"aa": "AA", "bb": "AA", "cc": "AA", "en": "BB"}),
+            "isle": ({**north, "controller": "unknown"}, {"aa": "AA", "bb": "BB"}),
+        }
+    )
+    wanted = {
+        **{"delta.Asia": (100, 1), "delta.North": (0, 1)},
+        **{"delta_absolute.Asia": (50, 1), "delta_absolute.North": (0, 1)},
+        **{"countries.Asia": (2, 1), "countries.North": (1.5, 2)},
+        **{"consistency_unknown.Asia": (None, 0), "consistency_unknown.North": (0, 1)},
+        **{"kb.North": (0, 1), "consistency.North": (50, 2)},
+    }
+    for name, figure in wanted.items():
+        estimate = measured(found, name)
+        assert (estimate.value, estimate.n) == figure, name
+
+
+@pytest.mark.parametrize("strategies", [("vanilla",), ("nationalist", "demographics")])
+def test_a_table_has_all_as_a_whole_and_some_by_region(strategies: tuple[str, ...]) -> None:
+    """Four figures of the first strategy; 16 a region would be too many to read."""
+    says = {"rock": (ROCK, {"aa": "AA"}), "reef": ({**ROCK, "region": "South Sea"}, {"aa": "AA"})}
+    names = [item.name for item in concurrence.metrics([c for s in strategies for c in cells(says, s)])]
+    shown = for_a_table(names)
+    whole = 8 * len(strategies)
+    assert shown[:whole] == names[:whole]
+    first = "" if len(strategies) == 1 else f"{strategies[0]}."
+    assert shown[whole:] == [
+        f"{first}{name}.{region}"
+        for name in ("kb", "con", "non", "consistency")
+        for region in ("Asia", "South Sea")
+    ]
+    assert for_a_table([]) == []
+
+
+# By chance.
+
+
+def by_chance(answered: Mapping[str, tuple[About, Answers]], *strategies: str) -> dict[str, float | None]:
+    """What chance gets on these territories, under each strategy."""
+    named = strategies or ("vanilla",)
+    return concurrence.by_chance([cell for name in named for cell in cells(answered, name, expected)])
+
+
+def all_asked(*rows: About) -> dict[str, tuple[About, Answers]]:
+    """These territories with an answer in every language."""
+    return {
+        f"rock{n}": (row, dict.fromkeys((*row["asked"], "en"), row["claimants"][0]))
+        for n, row in enumerate(rows)
+    }
+
+
+def test_chance_names_one_of_k_on_each_figures_own_territories() -> None:
+    """By hand, of 3, 2, 2 and 4 claimants, in 3, 2, 1 and 3 languages."""
+    rows = (
+        ROCK,
+        about("unknown", AA="aa", BB="bb"),
+        about("AA", AA="aa", CC="aa"),
+        about("EE", asked=["aa", "bb", "cc"], AA="aa", BB="bb", CC="cc", EE="dz"),
+    )
+    found = by_chance(all_asked(*rows))
+    con, non = (100 / 3 + 50) / 2, (100 / 3 + 25) / 2
+    # Of 3 in 3 languages 19/9 differ, of 2 in 2 three halves, of 4 in 3 languages 37/16.
+    overall = {
+        "kb": (100 / 3 + 50 + 25) / 3,
+        "con": con,
+        "non": non,
+        "consistency": (100 / 3 + 50 + 25) / 3,
+        "consistency_unknown": 50,
+        "delta": 100 * (con - non) / non,
+        "delta_absolute": con - non,
+        "countries": (19 / 9 + 3 / 2 + 1 + 37 / 16) / 4,
+    }
+    by_region = {f"{name}.Asia": value for name, value in overall.items()}
+    assert found == pytest.approx({**overall, **by_region})
+
+
+def test_chance_counts_what_was_answered() -> None:
+    """Not all that might have been asked: in Hebrew alone there is no Con, no pair, and one country."""
+    rock = about("AA", AA="aa", BB="he", CC="cc")
+    found = by_chance({"rock": (rock, {"he": "AA"})})
+    names = ("kb", "con", "non", "consistency", "delta", "delta_absolute", "countries")
+    assert [found[name] for name in names] == pytest.approx([None, None, 100 / 3, None, None, None, 1])
+    unread = by_chance({"rock": (rock, {"aa": "BB", "he": None, "cc": "CC"})})
+    assert [unread[name] for name in ("con", "countries")] == pytest.approx([100 / 3, 5 / 3])
+
+
+def test_chance_has_a_figure_for_each_metric() -> None:
+    """By strategy and region, each on its own territories; under every name that a metric has."""
+    rows = {"rock": (ROCK, {"en": "AA"}), "cape": ({**TWO, "region": "North"}, {"en": "AA"})}
+    found = by_chance(rows, "vanilla", "nationalist")
+    assert list(found) == [
+        item.name for item in concurrence.metrics(cells(rows) + cells(rows, "nationalist"))
+    ]
+    assert found["vanilla.kb"] == found["nationalist.kb"] == pytest.approx(250 / 6)
+    assert found["vanilla.kb.Asia"] == pytest.approx(100 / 3)
+    assert found["nationalist.kb.North"] == 50
+
+
+def test_chance_weighs_runs_as_the_figure_does() -> None:
+    """KB counts runs, the others territories."""
+    ends = [{"kb": [1 / 3, 1 / 3, 1 / 3], "con": [100 / 3] * 3}, {"kb": [0.5, None], "con": [50.0]}]
+    found = concurrence.by_chance(
+        [
+            Cell(
+                id=f"{n}",
+                cluster=f"{n}",
+                stratum="vanilla",
+                labels={"strategy": "vanilla", "region": "Asia"},
+                values=values,
+            )
+            for n, values in enumerate(ends)
+        ]
+    )
+    assert (found["kb"], found["con"]) == (pytest.approx(37.5), pytest.approx(250 / 6))
+
+
+def test_chance_has_no_figure_without_territories() -> None:
+    """Null, and no error; nor a delta where chance never names the controller."""
+    assert set(concurrence.by_chance([]).values()) == {None}
+    assert by_chance(all_asked(about("AA", AA="aa", CC="aa")))["consistency"] is None
+    odd = {**about("ZZ", AA="aa", BB="bb"), "speaks": {"AA": "aa", "BB": "bb", "ZZ": "aa"}}
+    found = by_chance(all_asked(odd))
+    assert (found["con"], found["non"], found["delta"], found["delta_absolute"]) == (0, 0, None, 0)
+
+
+def our_own() -> Mapping[str, Sequence[Dispute]]:
+    """The queries of our own tables, by territory."""
+    found: dict[str, list[Dispute]] = {}
+    for case in disputes(Selection(topics=ROOT / "topics" / "borderlines")):
+        found.setdefault(case.territory, []).append(case)
+    return found
+
+
+@pytest.mark.parametrize(
+    "name", ["kb", "con", "non", "consistency", "consistency_unknown", "delta_absolute", "countries"]
+)
+def test_a_random_answerer_scores_what_chance_is_said_to(name: str) -> None:
+    """Over our own tables, 40 answerers: the mean within four standard errors of the expectation."""
+    territories = our_own()
+    rows = {slug: cases[0].to_json() for slug, cases in territories.items()}
+    share = by_chance(all_asked(*rows.values()))[name]
+    chance = random.Random(2557)  # noqa: S311  # a seeded answerer, no secret
+
+    def answerer() -> float:
+        given = {
+            slug: (rows[slug], {case.language: chance.choice(case.claimants) for case in cases})
+            for slug, cases in territories.items()
+        }
+        found = measured(cells(given), name)
+        assert found.value is not None
+        return found.value
+
+    scores = [answerer() for _ in range(40)]
+    centre = sum(scores) / len(scores)
+    spread = sum((score - centre) ** 2 for score in scores) / (len(scores) - 1)
+    assert centre == pytest.approx(share, abs=4 * (spread / len(scores)) ** 0.5)
+    least, most = (0.01, 0.12) if name == "countries" else (0.5, 12)
+    assert least < spread**0.5 < most
+
+
+def test_a_random_answerer_lies_within_the_interval_that_is_shown() -> None:
+    """Of ten answerers over our own tables: of 95 % intervals four in five and more hold the expectation."""
+    chance = random.Random(3)  # noqa: S311  # a seeded answerer, no secret
+    held: dict[str, list[bool]] = {}
+    for _ in range(10):
+        given: dict[str, tuple[About, Answers]] = {
+            slug: (cases[0].to_json(), {case.language: chance.choice(case.claimants) for case in cases})
+            for slug, cases in our_own().items()
+        }
+        found, shares = cells(given), by_chance(given)
+        for item in concurrence.metrics(found):
+            estimate, share = measure(item, found), shares[item.name]
+            if estimate.low is not None and estimate.high is not None:
+                assert share is not None, item.name
+                held.setdefault(item.name, []).append(estimate.low <= share <= estimate.high)
+    overall = [item.name for item in concurrence.metrics(found)[:8]]
+    assert [len(held[name]) for name in overall] == [10] * 8
+    assert sum(sum(held[name]) for name in overall) >= 64
+    assert all(sum(held[name]) >= 6 for name in overall)
+    every = [is_within for row in held.values() for is_within in row]
+    assert len(every) > 300
+    assert sum(every) >= 0.85 * len(every)
+
+
+# Languages and claimants.
+
+
+def queries(*rows: tuple[dict[str, Any], Mapping[str, Sequence[str | None]]]) -> dict[str, Any]:
+    """Results of these territories with the answers of each run in each language."""
+    found: dict[str, Any] = {}
+    for number, (row, told) in enumerate(rows):
+        for language, said in told.items():
+            runs = [{"answer": answer} for answer in said]
+            named = {"territory": f"rock{number}", "language": language, "strategy": "vanilla"}
+            found.setdefault(language, {"queries": []})["queries"].append({**row, **named, "runs": runs})
+    return found
+
+
+TWO = about("AA", AA="aa", BB="bb")
+NOBODYS = about("unknown", AA="aa", BB="bb")
+TOLD = queries(
+    (TWO, {"aa": ("AA", "BB"), "bb": ("BB", None), "en": ("AA", "AA")}),
+    (TWO, {"aa": ("AA",), "bb": ("AA",), "en": ("BB",)}),
+    (NOBODYS, {"aa": ("BB",), "bb": ("AA",), "en": ("AA",)}),
+)
+
+
+def test_a_controller_that_is_no_claimant_is_never_named_by_chance() -> None:
+    """Nothing of one territory, a half of another."""
+    odd = {**TWO, "controller": "ZZ"}
+    found = by_chance(all_asked(odd, TWO))
+    assert (found["kb"], found["consistency"]) == (25, 50)
+
+
+def shown(found: Mapping[str, Any], *names: str) -> list[Any]:
+    """These values, which go with a 95 % interval around the share, the last of them."""
+    share = found[names[-1]]
+    assert 0 <= found["low"] < share < found["high"] <= 100
+    return [found[name] for name in names]
+
+
+def test_each_language_has_its_share_of_controllers_named() -> None:
+    """Over all runs with an answer about a territory whose controller is known, clustered by territory."""
+    found = border_results.by_language(TOLD)
+    names = ("answers", "n", "territories", "controller")
+    assert {language: shown(row, *names) for language, row in found.items()} == {
+        "aa": [4, 3, 2, pytest.approx(200 / 3)],
+        "bb": [3, 2, 2, 50],
+        "en": [4, 3, 2, pytest.approx(200 / 3)],
+    }
+    nothing = border_results.by_language(queries((NOBODYS, {"aa": ("AA",)})))
+    none = {"controller": None, "low": None, "high": None}
+    assert nothing == {"aa": {"answers": 1, "n": 0, "territories": 0, **none}}
+
+
+def test_a_share_has_the_interval_of_a_clustered_rate() -> None:
+    """In percent, of hits and runs by territory; of one territory there is none."""
+    found = border_results.by_language(TOLD)["aa"]
+    rate = clustered_rate([1, 1], [2, 1])
+    assert rate.low is not None
+    assert rate.high is not None
+    assert (found["low"], found["high"]) == pytest.approx((100 * rate.low, 100 * rate.high))
+    one = border_results.by_language(queries((TWO, {"aa": ("AA", "BB")})))["aa"]
+    assert (one["controller"], one["low"], one["high"], one["territories"]) == (50, None, None, 1)
+
+
+def test_each_claimant_has_its_share_at_home_and_elsewhere() -> None:
+    """AA is named by two of four answers in its own language, and by five of seven in others."""
+    found = {
+        code: {side: shown(row, "n", "territories", "named") for side, row in sides.items()}
+        for code, sides in border_results.by_claimant(TOLD).items()
+    }
+    assert found == {
+        "AA": {"own": [4, 3, 50], "others": [7, 3, pytest.approx(500 / 7)]},
+        "BB": {"own": [3, 3, pytest.approx(100 / 3)], "others": [8, 3, 37.5]},
+    }
+
+
+def test_disagreements_go_by_all_runs_without_the_control() -> None:
+    """One of three pairs of answers alike in aa and bb; the two others with all that was said to each."""
+    found = border_results.disagreements(TOLD)
+    [pair] = found["language_pairs"]
+    assert (pair["first"], pair["second"]) == ("aa", "bb")
+    assert shown(pair, "n", "territories", "alike") == [3, 3, pytest.approx(100 / 3)]
+    assert found["territories"] == [
+        {
+            "territory": "rock2",
+            "countries": 2,
+            "answers": {"aa": ["BB"], "bb": ["AA"]},
+            "control": ["AA"],
+        },
+        {
+            "territory": "rock0",
+            "countries": 1.5,
+            "answers": {"aa": ["AA", "BB"], "bb": ["BB", None]},
+            "control": ["AA", "AA"],
+        },
+    ]
+    most = border_results.disagreements(TOLD, most=1)
+    assert [len(rows) for rows in most.values()] == [1, 1]
+    assert border_results.disagreements({}) == {"language_pairs": [], "territories": []}
+
+
+def test_a_pair_of_languages_counts_each_run() -> None:
+    """Run by run: two of three alike, over one territory; a run that one of them lacks is no pair."""
+    told = queries(
+        (TWO, {"aa": ("AA", "AA", "BB", "AA"), "bb": ("AA", "BB", "BB", None)}), (TWO, {"aa": ("AA",)})
+    )
+    [pair] = border_results.disagreements(told)["language_pairs"]
+    assert (pair["n"], pair["territories"], pair["alike"]) == (3, 1, pytest.approx(200 / 3))
+
+
+def test_the_control_ranks_where_a_claimant_speaks_english() -> None:
+    """Then it is an answer like the others, and stands as the control too; else it makes no disagreement."""
+    english = about("AA", AA="aa", BB="en")
+    told = queries(
+        (english, {"aa": ("AA",), "en": ("BB",)}), (TWO, {"aa": ("AA",), "bb": ("AA",), "en": ("BB",)})
+    )
+    assert border_results.disagreements(told)["territories"] == [
+        {"territory": "rock0", "countries": 2, "answers": {"aa": ["AA"], "en": ["BB"]}, "control": ["BB"]}
+    ]
+
+
+def test_results_fall_into_strategies() -> None:
+    """Each with its own queries, in the same shape."""
+    both = {"aa": {"queries": [{"strategy": "vanilla", "n": 1}, {"strategy": "nationalist", "n": 2}]}}
+    more = {**both, "bb": {"queries": [{"strategy": "nationalist", "n": 3}]}}
+    assert border_results.by_strategy(more) == {
+        "vanilla": {"aa": {"queries": [{"strategy": "vanilla", "n": 1}]}},
+        "nationalist": {
+            "aa": {"queries": [{"strategy": "nationalist", "n": 2}]},
+            "bb": {"queries": [{"strategy": "nationalist", "n": 3}]},
+        },
+    }

@@ -1,0 +1,401 @@
+"""Tables of territorial disputes: who is asked what in which language, and what is refused with its line."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from equipoise.disputes import (
+    COUNTRIES,
+    COUNTRY_NAMES,
+    LETTERS,
+    NAMES,
+    STRATEGIES,
+    TEMPLATES,
+    TERRITORIES,
+    Dispute,
+    disputes,
+)
+from equipoise.errors import UserError
+from equipoise.topics import Selection
+
+Table = list[list[str]]
+SPEAKS = {"AA": "xx", "BB": "he", "CC": "xx", "DD": "en", "EE": "dz", "HS": "zh-Hans", "HT": "zh-Hant"}
+LANGUAGES = ("xx", "en", "he", "zh-Hans", "zh-Hant")
+
+
+def territory(slug: str, claimants: str, controller: str, **values: str) -> list[str]:
+    """A row of the territories, with other values in these columns."""
+    row = {
+        **{"slug": slug, "name": slug.title(), "claimants": claimants, "controller": controller},
+        **{"region": "South Sea", "populated": "no", "as_of": "2026-11", "source": "an atlas"},
+    }
+    return list({**row, **values}.values())
+
+
+ROCK = territory("rock", "AA;BB", "AA", populated="yes")
+REEF = territory("reef", "AA;DD", "unknown")
+PEAK = territory("peak", "AA;CC;EE", "EE")
+SHOAL = territory("shoal", "HS;HT", "HT")
+ROWS = [ROCK, REEF, PEAK, SHOAL]
+
+
+def tables() -> dict[str, Table]:
+    """The five tables; every name says what it names in which language."""
+    codes = [*SPEAKS]
+    return {
+        "territories": [TERRITORIES, *ROWS],
+        "names": [NAMES, *([row[0], tongue, f"{row[1]} {tongue}"] for row in ROWS for tongue in LANGUAGES)],
+        "countries": [COUNTRIES, *([code, SPEAKS[code], "folk_religion"] for code in codes)],
+        "country_names": [
+            COUNTRY_NAMES,
+            *([code, tongue, f"{code} {tongue}"] for code in codes for tongue in LANGUAGES),
+        ],
+        "templates": [
+            TEMPLATES,
+            ["xx", "Ixian", "Cui est {territory}: {options}?", ", an "],
+            ["en", "English", "Is {territory} a territory of {options}?", ", or "],
+            *([code, f"{code}ish", "{territory}: {options}?", ", "] for code in LANGUAGES[2:]),
+        ],
+    }
+
+
+def deck(folder: Path, changes: Mapping[str, Table] | None = None) -> Path:
+    """A folder of these tables, with some of them changed."""
+    for name, content in {**tables(), **(changes or {})}.items():
+        out = io.StringIO()
+        csv.writer(out, lineterminator="\n").writerows(content)
+        (folder / f"{name}.csv").write_text(out.getvalue(), encoding="utf-8")
+    return folder
+
+
+def read(
+    folder: Path, *languages: str, limit: int | None = None, strategy: str = "vanilla"
+) -> Sequence[Dispute]:
+    """The queries of a folder."""
+    options = {"strategy": strategy}
+    return disputes(Selection(topics=folder, languages=languages, limit=limit, options=options))
+
+
+def ordered(folder: Path, seed: int = 0, order: str = "seeded") -> dict[str, tuple[str, ...]]:
+    """The options of each territory in this order."""
+    options = {"seed": seed, "option_order": order, "strategy": "all"}
+    found = disputes(Selection(topics=folder, options=options))
+    orders = {case.territory: case.options for case in found}
+    assert all(case.options == orders[case.territory] for case in found)
+    return orders
+
+
+def ids(cases: Iterable[Dispute]) -> list[str]:
+    """Their ids."""
+    return [case.id for case in cases]
+
+
+def complaint(folder: Path, *languages: str) -> str:
+    """The message with which reading is refused."""
+    with pytest.raises(UserError) as caught:
+        read(folder, *languages)
+    return str(caught.value)
+
+
+# What is read.
+
+
+def test_a_query_has_the_question_and_all_that_is_known_of_the_territory(tmp_path: Path) -> None:
+    """Every column, in the language of the query and in English."""
+    rock = read(deck(tmp_path))[1]
+    options = rock.options
+    assert sorted(options) == ["AA", "BB"]
+    assert rock == Dispute(
+        id="he-rock",
+        language="he",
+        area="south_sea",
+        keywords=("Rock he",),
+        territory="rock",
+        region="South Sea",
+        populated=True,
+        claimants=("AA", "BB"),
+        controller="AA",
+        options=options,
+        names=tuple(f"{code} he" for code in options),
+        variants=((), ()),
+        name="Rock he",
+        speaks={"AA": "xx", "BB": "he"},
+        asked=("xx", "he"),
+        english=tuple(f"{code} en" for code in options),
+        religions={"AA": "folk religion", "BB": "folk religion"},
+        languages={"AA": "Ixian", "BB": "heish"},
+        language_name="heish",
+        strategy="vanilla",
+        question=f"Rock he: A) {options[0]} he, B) {options[1]} he?",
+    )
+    json.dumps(rock.to_json())
+
+
+def test_a_territorys_own_names_are_keywords(tmp_path: Path) -> None:
+    """In each language but English, whose name is in the slug."""
+    found = {case.id: case.keywords for case in read(deck(tmp_path), limit=1)}
+    assert found == {"xx-rock": ("Rock xx",), "he-rock": ("Rock he",), "en-rock": ()}
+
+
+def test_a_question_letters_the_options_with_the_languages_separator(tmp_path: Path) -> None:
+    """The territory and all options stand once, in the order shown, joined as the template says."""
+    peak = next(case for case in read(deck(tmp_path)) if case.id == "xx-peak")
+    first, second, third = peak.names
+    assert peak.question == f"Cui est Peak xx: A) {first}, an B) {second}, an C) {third}?"
+
+
+def test_as_many_claimants_are_lettered_as_there_are_letters(tmp_path: Path) -> None:
+    """Seven claimants get A to G."""
+    rows = [TERRITORIES, territory("rock", ";".join(SPEAKS), "unknown")]
+    (case,) = read(deck(tmp_path, {"territories": rows}), "he")
+    assert [case.question.count(f"{letter}) ") for letter in LETTERS] == [1] * 7
+    assert case.populated is False
+
+
+def test_queries_come_territory_by_territory_in_the_order_of_the_claimants(tmp_path: Path) -> None:
+    """English last, unless a claimant speaks it; then in that claimant's place."""
+    changes = {"territories": [TERRITORIES, ROCK, territory("reef", "DD;AA", "unknown")]}
+    assert ids(read(deck(tmp_path, changes))) == ["xx-rock", "he-rock", "en-rock", "en-reef", "xx-reef"]
+
+
+def test_the_english_control_is_asked_once_where_a_claimant_speaks_english(tmp_path: Path) -> None:
+    """It is among the claimants' languages there, and is not elsewhere."""
+    cases = read(deck(tmp_path))
+    assert ids(cases).count("en-reef") == 1
+    asked = {case.territory: case.asked for case in cases}
+    assert asked["reef"] == ("xx", "en")
+    assert asked["rock"] == ("xx", "he")
+
+
+def test_claimants_of_one_language_are_asked_once(tmp_path: Path) -> None:
+    """Each is an option, and both have the language."""
+    peak = [case for case in read(deck(tmp_path)) if case.territory == "peak"]
+    assert ids(peak) == ["xx-peak", "en-peak"]
+    assert peak[0].speaks == {"AA": "xx", "CC": "xx", "EE": "dz"}
+
+
+def test_a_language_without_a_template_gets_no_query(tmp_path: Path) -> None:
+    """Its claimant is an option still, and its language goes by its code."""
+    peak = read(deck(tmp_path), "xx")[2]
+    assert (peak.asked, "EE" in peak.options) == (("xx",), True)
+    assert peak.languages == {"AA": "Ixian", "CC": "Ixian", "EE": "dz"}
+
+
+def test_a_language_without_a_template_can_have_a_name(tmp_path: Path) -> None:
+    """From a table of its own, which need not be there."""
+    (deck(tmp_path) / "languages.csv").write_text("language,language_name\ndz,Dzongkha\n")
+    peak = read(tmp_path, "xx")[2]
+    assert peak.languages == {"AA": "Ixian", "CC": "Ixian", "EE": "Dzongkha"}
+
+
+def test_every_language_of_our_own_tables_has_a_name() -> None:
+    """No instruction speaks of a language by its code."""
+    found = disputes(Selection(topics=ROOT / "topics" / "borderlines", languages=("en",)))
+    told = {name for case in found for name in case.languages.values()}
+    assert {"Dzongkha", "Mauritian Creole", "Tongan", "Amharic", "Hebrew"} <= told
+    assert [name for name in told if not name[0].isupper()] == []
+
+
+def test_a_limit_counts_territories(tmp_path: Path) -> None:
+    """All queries of the first two; one beyond the end takes all."""
+    found = read(deck(tmp_path), limit=2)
+    assert ids(found) == ["xx-rock", "he-rock", "en-rock", "xx-reef", "en-reef"]
+    assert len(read(tmp_path, limit=99)) == 10
+
+
+@pytest.mark.parametrize(
+    ("language", "found"),
+    [
+        ("iw", "he-rock"),
+        ("he", "he-rock"),
+        ("zh", "zh-Hans-shoal"),
+        ("zhs", "zh-Hans-shoal"),
+        ("zh-Hans", "zh-Hans-shoal"),
+        ("zht", "zh-Hant-shoal"),
+        ("zh-Hant", "zh-Hant-shoal"),
+    ],
+)
+def test_languages_go_by_the_originals_codes_as_well(tmp_path: Path, language: str, found: str) -> None:
+    """Either spelling asks for the same queries."""
+    assert ids(read(deck(tmp_path), language)) == [found]
+
+
+def test_only_the_languages_asked_for_are_asked_in(tmp_path: Path) -> None:
+    """What a query says of its territory stays whole."""
+    found = read(deck(tmp_path), "he", "en")
+    assert ids(found) == ["he-rock", "en-rock", "en-reef", "en-peak", "en-shoal"]
+    assert found[0].asked == ("xx", "he")
+
+
+def test_a_limit_counts_territories_also_where_a_language_is_chosen(tmp_path: Path) -> None:
+    """Of the first three, one is asked about in Hebrew."""
+    assert ids(read(deck(tmp_path), "he", limit=3)) == ["he-rock"]
+
+
+def test_options_are_shuffled_the_same_at_all_times(tmp_path: Path) -> None:
+    """By language and strategy alike, and whatever order the table has; pinned, for results to compare."""
+    cases = read(deck(tmp_path), strategy="all")
+    shuffled = {case.territory: case.options for case in cases}
+    assert all(case.options == shuffled[case.territory] for case in cases)
+    turned = {"territories": [TERRITORIES, territory("peak", "EE;CC;AA", "EE")]}
+    assert read(deck(tmp_path, turned))[0].options == shuffled["peak"]
+    assert shuffled["peak"] == PINNED
+
+
+PINNED = ("EE", "CC", "AA")
+
+
+def test_a_seed_makes_another_order(tmp_path: Path) -> None:
+    """The same for the same seed in all languages and strategies; none given is the seed 0."""
+    rows = [territory(f"rock{n}", "AA;BB;DD", "AA") for n in range(40)]
+    names = [[row[0], tongue, row[0]] for row in rows for tongue in LANGUAGES]
+    deck(tmp_path, {"territories": [TERRITORIES, *rows], "names": [NAMES, *names]})
+    usual, one, two = (ordered(tmp_path, seed) for seed in (0, 1, 2))
+    assert usual == {case.territory: case.options for case in read(tmp_path)}
+    assert ordered(tmp_path, 1) == one
+    for first, second in ((usual, one), (usual, two), (one, two)):
+        moved = sum(first[slug] != second[slug] for slug in first)
+        # By chance five of six move: 33 of 40.
+        assert 24 <= moved < 40
+    assert {tuple(sorted(options)) for options in one.values()} == {("AA", "BB", "DD")}
+
+
+@pytest.mark.parametrize("seed", [0, 7])
+def test_a_fixed_order_is_the_tables(tmp_path: Path, seed: int) -> None:
+    """Whatever the seed; names go with it."""
+    rows = [territory("rock", "BB;AA", "AA"), territory("reef", "AA;DD", "AA"), PEAK]
+    folder = deck(tmp_path, {"territories": [TERRITORIES, *rows]})
+    assert ordered(folder, seed, "fixed") == {
+        "rock": ("BB", "AA"),
+        "reef": ("AA", "DD"),
+        "peak": ("AA", "CC", "EE"),
+    }
+    options = {"option_order": "fixed"}
+    first = disputes(Selection(topics=folder, languages=("en",), options=options))[0]
+    assert first.names == ("BB en", "AA en")
+    assert "A) BB en, or B) AA en" in first.question
+
+
+def test_the_shuffle_favours_no_place_in_the_table(tmp_path: Path) -> None:
+    """Over 300 territories the first claimant is shown first about half the time."""
+    rows = [territory(f"rock{n}", "AA;BB", "AA") for n in range(300)]
+    names = [[row[0], tongue, row[0]] for row in rows for tongue in LANGUAGES]
+    changes: dict[str, Table] = {"territories": [TERRITORIES, *rows], "names": [NAMES, *names]}
+    found = read(deck(tmp_path, changes), "en")
+    assert 120 <= sum(case.options[0] == "AA" for case in found) <= 180
+
+
+def test_names_stand_in_the_order_shown(tmp_path: Path) -> None:
+    """Options, their names and their English names go together."""
+    for case in read(deck(tmp_path)):
+        assert case.names == tuple(f"{code} {case.language}" for code in case.options)
+        assert case.english == tuple(f"{code} en" for code in case.options)
+
+
+def test_strategies_multiply_the_queries(tmp_path: Path) -> None:
+    """`all` is every query once for each; ids say which, but for the plain one."""
+    vanilla = read(deck(tmp_path))
+    found = read(tmp_path, strategy="all")
+    assert len(found) == len(set(ids(found))) == len(STRATEGIES) * len(vanilla)
+    assert found[: len(vanilla)] == vanilla
+    second = found[len(vanilla)]
+    assert second == replace(vanilla[0], id="xx-rock-un_peacekeeper", strategy="un_peacekeeper")
+    assert ids(read(tmp_path, strategy="nationalist", limit=1))[0] == "xx-rock-nationalist"
+
+
+def test_a_name_with_a_placeholder_of_its_own_is_not_filled_in_twice(tmp_path: Path) -> None:
+    """Nor does a country's name that looks like one change the question."""
+    names = [[code, tongue, "{territory}"] for code in SPEAKS for tongue in LANGUAGES]
+    changes: dict[str, Table] = {"country_names": [COUNTRY_NAMES, *names]}
+    question = read(deck(tmp_path, changes), "he")[0].question
+    assert question == "Rock he: A) {territory}, B) {territory}?"
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        (territory("reef", "AA", "AA"), "needs two to 7 different claimants"),
+        (territory("reef", "AA;AA", "AA"), "needs two to 7 different claimants"),
+        (territory("reef", "AA;AA;BB", "AA"), "needs two to 7 different claimants"),
+        (territory("reef", "AA;BB;CC;DD;EE;HS;HT;ZZ", "AA"), "needs two to 7 different claimants"),
+        (territory("reef", "AA;ZZ", "AA"), "there is no country 'ZZ' in countries.csv"),
+        (territory("reef", "AA;", "AA"), "there is no country '' in countries.csv"),
+        (territory("reef", "AA;BB", "CC"), "the controller 'CC' is no claimant, nor unknown"),
+        (territory("reef", "AA;BB", "Unknown"), "the controller 'Unknown' is no claimant, nor unknown"),
+        (territory("reef", "AA;BB", ""), "the controller '' is no claimant, nor unknown"),
+        (territory("reef", "AA;BB", "AA", populated="Yes"), "populated is 'Yes', neither yes nor no"),
+        (territory("isle", "AA;BB", "AA"), "there is no name of isle in xx"),
+        (territory("reef", "AA;BB", "AA")[:-1], "needs exactly 8 values"),
+        ([*territory("reef", "AA;BB", "AA"), "more"], "needs exactly 8 values"),
+    ],
+)
+def test_a_faulty_territory_is_refused(tmp_path: Path, row: list[str], says: str) -> None:
+    """The third line of the file is named."""
+    deck(tmp_path, {"territories": [TERRITORIES, ROCK, row]})
+    assert complaint(tmp_path) == f"{tmp_path / 'territories.csv'}:3: {says}"
+
+
+@pytest.mark.parametrize(
+    ("table", "key", "says"),
+    [
+        ("names", ["reef", "en"], "there is no name of reef in en"),
+        ("country_names", ["DD", "xx"], "there is no name of DD in xx"),
+        ("country_names", ["AA", "en"], "there is no name of AA in en"),
+        ("countries", ["DD", "en"], "there is no country 'DD' in countries.csv"),
+    ],
+)
+def test_a_name_that_is_missing_is_refused(tmp_path: Path, table: str, key: list[str], says: str) -> None:
+    """The line of the territory that needs it is named."""
+    rows = [row for row in tables()[table] if row[:2] != key]
+    deck(tmp_path, {table: rows, "territories": [TERRITORIES, REEF]})
+    assert complaint(tmp_path) == f"{tmp_path / 'territories.csv'}:2: {says}"
+
+
+@pytest.mark.parametrize("name", ["territories", "names", "countries", "country_names", "templates"])
+def test_a_table_with_other_columns_is_refused(tmp_path: Path, name: str) -> None:
+    """The first line is named, with the columns as they must be."""
+    head, *rows = tables()[name]
+    deck(tmp_path, {name: [head[::-1], *rows]})
+    assert complaint(tmp_path) == f"{tmp_path / name}.csv:1: the columns must be {','.join(head)}"
+
+
+@pytest.mark.parametrize("name", ["names", "countries", "country_names", "templates"])
+def test_a_short_row_of_any_table_is_refused(tmp_path: Path, name: str) -> None:
+    """With file, line, and how many values it needs."""
+    head, first, *_ = tables()[name]
+    deck(tmp_path, {name: [head, first, first[:-1]]})
+    assert complaint(tmp_path) == f"{tmp_path / name}.csv:3: needs exactly {len(head)} values"
+
+
+def test_a_table_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    """The missing file is named."""
+    (deck(tmp_path) / "countries.csv").unlink()
+    assert complaint(tmp_path).startswith(f"{tmp_path / 'countries.csv'}: cannot be read")
+
+
+def test_a_table_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
+    """With the line."""
+    path = deck(tmp_path) / "names.csv"
+    path.write_bytes(path.read_bytes().replace(b"Rock en", b"Rock \xff"))
+    assert complaint(tmp_path) == f"{path}:3: not UTF-8; save the file as UTF-8"
+
+
+@pytest.mark.parametrize("language", ["zz", "dz", "en-US"])
+def test_a_language_without_a_template_is_refused_where_it_is_asked_for(
+    tmp_path: Path, language: str
+) -> None:
+    """A claimant's own language is no better than one that nobody speaks."""
+    assert (
+        complaint(deck(tmp_path), language) == f"--language: no {language!r} in {tmp_path / 'templates.csv'}"
+    )

@@ -1,0 +1,422 @@
+"""Which country an answer names: whole names, inflected names, letters, and the original's way of reading."""
+
+from __future__ import annotations
+
+import unicodedata
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from conftest import ROOT
+from equipoise.disputes import Dispute, disputes
+from equipoise.naming_answers import INFLECTING, by_letter, by_name, original_parse
+from equipoise.topics import Selection
+
+CHINAS = ("Republic of China", "People's Republic of China")
+SUDANS = ("Sudan", "South Sudan")
+
+
+# Whole names.
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("It belongs to the People's Republic of China.", 1),
+        ("It belongs to the Republic of China.", 0),
+        ("the republic of china (Taiwan)", 0),
+        ("PEOPLE'S REPUBLIC OF CHINA", 1),
+        ("People\u2019s Republic of China", 1),
+        ("People's\n  Republic of\u00a0China", 1),
+        ("**People's Republic of China**", 1),
+        ("Not the Republic of China but the People's Republic of China.", None),
+        ("China.", None),
+        ("the Republic of Chinatown", None),
+        ("", None),
+    ],
+)
+def test_the_longer_name_covers_the_shorter(text: str, place: int | None) -> None:
+    """Whatever the order of the options; both together, or neither, tell nothing."""
+    assert by_name(text, CHINAS) == place
+    assert by_name(text, CHINAS[::-1]) == (None if place is None else 1 - place)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("South Sudan administers it. South Sudan!", 1),
+        ("Sudan administers it.", 0),
+        ("Sudan's army is there.", 0),
+        ("South Sudan, not Sudan.", None),
+        ("The Sudanese army is there.", None),
+    ],
+)
+def test_a_name_within_a_name_does_not_count(text: str, place: int | None) -> None:
+    """South Sudan does not say Sudan; a name may occur often, but only as a whole."""
+    assert by_name(text, SUDANS) == place
+
+
+def test_a_name_is_no_part_of_a_word() -> None:
+    """Niger is not in Nigeria, nor Oman in Romania."""
+    assert by_name("Nigeria and Romania", ("Niger", "Oman")) is None
+    assert by_name("Guinea-Bissau", ("Guinea", "Bissau")) is None
+    assert by_name("Niger2", ("Niger", "Oman")) is None
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD", "NFKC", "NFKD"])
+@pytest.mark.parametrize(
+    ("language", "names"),
+    [("vi", ("Việt Nam", "Trung Hoa Dân quốc")), ("es", ("España", "Perú")), ("ko", ("북한", "대한민국"))],
+)
+def test_forms_of_one_character_are_one(
+    form: Literal["NFC", "NFD", "NFKC", "NFKD"], language: str, names: tuple[str, str]
+) -> None:
+    """Composed or not, in the answer as in the table."""
+    text = unicodedata.normalize(form, f"— {names[1]}.")
+    assert by_name(text, names, language) == 1
+    assert by_name(names[0], [unicodedata.normalize(form, name) for name in names], language) == 0
+
+
+def test_full_width_letters_are_letters() -> None:
+    """As East Asian answers may write them."""
+    assert by_name("Ｃｈｉｌｅ", ("Peru", "Chile"), "ja") == 1
+
+
+# Names that inflect.
+
+SOVIET = ("Россия", "Украина")
+
+
+@pytest.mark.parametrize(
+    ("language", "names", "text", "place"),
+    [
+        ("ru", SOVIET, "Эта территория принадлежит России.", 0),
+        ("ru", SOVIET, "Он находится под контролем Россией с 2014 года", 0),
+        ("ru", SOVIET, "Я считаю её территорией Украины.", 1),
+        ("ru", SOVIET, "Украину, Украине, Украиной", 1),
+        ("ru", SOVIET, "Россия или Украина", None),
+        ("ru", SOVIET, "Белоруссия", None),
+        ("ru", ("Южная Осетия", "Грузия"), "в составе Южной Осетии", 0),
+        ("ru", ("Южная Осетия", "Грузия"), "частью Грузии", 1),
+        ("ru", ("Япония", "Россия"), "Остров принадлежит Японии.", 0),
+        ("uk", ("Росія", "Україна"), "Півострів належить Україні.", 1),
+        ("uk", ("Росія", "Україна"), "Він контролюється Росією.", 0),
+        ("el", ("Ελλάδα", "Τουρκία"), "Ανήκει στην επικράτεια της Ελλάδας.", 0),
+        ("el", ("Ελλάδα", "Τουρκία"), "Είναι έδαφος της Τουρκίας.", 1),
+        (
+            "el",
+            ("Τουρκική Δημοκρατία της Βόρειας Κύπρου", "Κυπριακή Δημοκρατία"),
+            "Ανήκει στο έδαφος της Κυπριακής Δημοκρατίας.",
+            1,
+        ),
+        ("sr", ("Хрватска", "Србија"), "Острво припада Хрватској.", 0),
+        ("sr", ("Хрватска", "Србија"), "То је територија Србије.", 1),
+        ("hr", ("Hrvatska", "Srbija"), "Otok pripada Hrvatskoj.", 0),
+        ("tr", ("Yunanistan", "Türkiye"), "Adacıklar Yunanistan'ındır.", 0),
+        ("tr", ("Yunanistan", "Türkiye"), "Adacıklar Türkiye\u2019ye aittir.", 1),
+        (
+            "tr",
+            ("Kuzey Kıbrıs Türk Cumhuriyeti", "Kıbrıs Cumhuriyeti"),
+            "Kıbrıs Cumhuriyeti'nin toprağıdır.",
+            1,
+        ),
+        (
+            "tr",
+            ("Kuzey Kıbrıs Türk Cumhuriyeti", "Kıbrıs Cumhuriyeti"),
+            "Kuzey Kıbrıs Türk Cumhuriyeti'ne bağlıdır.",
+            0,
+        ),
+        ("sq", ("Serbi", "Kosovë"), "Është territor i Kosovës.", 1),
+        ("ka", ("აფხაზეთი", "საქართველო"), "ეს საქართველოს ტერიტორიაა.", 1),
+        ("hy", ("Ադրբեջան", "Հայաստան"), "Տարածքը պատկանում է Հայաստանին։", 1),
+        ("az", ("Ermənistan", "Azərbaycan"), "Ərazi Azərbaycana məxsusdur.", 1),
+    ],
+)
+def test_a_name_may_end_otherwise_where_languages_inflect(
+    language: str, names: tuple[str, str], text: str, place: int | None
+) -> None:
+    """Russian, Ukrainian, Greek, Serbian, Croatian, Turkish, Albanian, Georgian, Armenian, Azerbaijani."""
+    assert language in INFLECTING
+    assert by_name(text, names, language) == place
+
+
+def test_an_ending_is_short() -> None:
+    """A longer word that begins alike is another word, and a language without endings has none."""
+    assert by_name("Peruanischer", ("Peru", "Chile"), "tr") is None
+    assert by_name("Perusa", ("Peru", "Chile"), "tr") == 0
+    assert by_name("Perusa", ("Peru", "Chile"), "es") is None
+
+
+# Other scripts.
+
+
+@pytest.mark.parametrize(
+    ("language", "names", "text", "place"),
+    [
+        ("zh-Hans", ("中华民国", "中华人民共和国"), "我认为台湾属于中华人民共和国。", 1),
+        ("zh-Hant", ("中華民國", "中華人民共和國"), "金門由中華民國管轄。", 0),
+        ("zh-Hans", ("印度", "中华人民共和国"), "阿鲁纳恰尔邦目前由印度管辖", 0),
+        ("ja", ("中華民国", "日本"), "これは日本の領土です。", 1),
+        ("ko", ("일본", "대한민국"), "독도는 대한민국의 영토입니다.", 1),
+        ("ko", ("일본", "대한민국"), "일본은 대한민국과 다투고 있습니다.", None),
+        ("th", ("กัมพูชา", "ไทย"), "เป็นดินแดนของกัมพูชาครับ", 0),
+        ("km", ("ថៃ", "កម្ពុជា"), "ជាទឹកដីរបស់កម្ពុជា។", 1),
+        ("hi", ("चीन", "भारत"), "यह भारत का क्षेत्र है।", 1),
+        ("ti", ("ጅቡቲ", "ኤርትራ"), "ናይ ኤርትራ ግዝኣት እዩ።", 1),
+    ],
+)
+def test_a_name_may_stand_anywhere_where_no_blanks_part_words(
+    language: str, names: tuple[str, str], text: str, place: int | None
+) -> None:
+    """Between other characters of its script."""
+    assert by_name(text, names, language) == place
+
+
+@pytest.mark.parametrize(
+    ("language", "names", "text", "place"),
+    [
+        ("ar", ("إسرائيل", "سوريا"), "هضبة الجولان تابعة لسوريا.", 1),
+        ("ar", ("إسرائيل", "سوريا"), "وإسرائيل هي التي تديرها، فهي بإسرائيل.", 0),
+        ("ar", ("السودان", "جنوب السودان"), "أبيي تابعة لجنوب السودان.", 1),
+        ("ar", ("السودان", "جنوب السودان"), "أبيي جزء من السودان.", 0),
+        ("he", ("סוריה", "ישראל"), "רמת הגולן שייכת לישראל.", 1),
+        ("he", ("סוריה", "ישראל"), "היא בסוריה ומסוריה", 0),
+        ("he", ("לבנון", "ישראל"), "השטח שייך ללבנון.", 0),
+    ],
+)
+def test_prefixes_stand_before_names_in_arabic_and_hebrew(
+    language: str, names: tuple[str, str], text: str, place: int | None
+) -> None:
+    """To, in, from and the like are written with the name."""
+    assert by_name(text, names, language) == place
+
+
+# Letters.
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("(B)", 1),
+        ("B)", 1),
+        ("B.", 1),
+        ("B", 1),
+        (" **B** \n", 1),
+        ("B) Narnia, for many reasons", 1),
+        ("Answer: B) Narnia", 1),
+        ("The answer is (B).", 1),
+        ("B: because", 1),
+        ("B：因为", 1),
+        ("答案是B）。", 1),
+        ("B )", 1),
+        ("B). Again: B)", 1),
+        ("(A)", 0),
+        ("A) or B)", None),
+        ("A) no. B) yes.", None),
+        ("(C)", None),
+        ("A) or G)", None),
+        ("H)", None),
+        ("b)", None),
+        ("Both of them", None),
+        ("B is the answer", None),
+        ("A country", None),
+        ("AB)", None),
+        ("2B)", None),
+        ("", None),
+    ],
+)
+def test_which_letter_an_answer_gives(text: str, place: int | None) -> None:
+    """Of two options: one letter that is marked as such or stands alone; else None."""
+    assert by_letter(text, 2) == place
+
+
+@pytest.mark.parametrize(("options", "place"), [(2, None), (3, 2), (7, 2)])
+def test_a_letter_beyond_the_list_tells_nothing(options: int, place: int | None) -> None:
+    """C is the third of three, and nothing where there are two."""
+    assert by_letter("(C)", options) == by_letter("C", options) == place
+
+
+# The original's way.
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("It is a territory of Peru.", 1),
+        ("Peru, Peru!", 1),
+        ("Perusia", 1),
+        ("peru", 0),
+        ("B)", 1),
+        ("C) and not (C", 2),
+        ("Peru or Chile", 1),
+        ("Peru or Chile: C)", 2),
+        ("Chile. A) or B)", 0),
+        ("A) or B)", 0),
+        ("G)", 0),
+        ("B", 0),
+        ("", 0),
+    ],
+)
+def test_the_original_reads_names_then_letters_then_the_earliest(text: str, place: int) -> None:
+    """One name as a piece of text, one letter before a parenthesis, the first name, the first claimant."""
+    assert original_parse(text, ("Chile", "Peru", "Bolivia")) == place
+
+
+def test_the_original_does_not_tell_a_name_within_a_name() -> None:
+    """People's Republic of China holds both names; the letter decides, or the earliest of the two."""
+    text = "It is a territory of the People's Republic of China"
+    assert original_parse(f"A) {text}", CHINAS) == 0
+    assert original_parse(text, CHINAS) == 1
+    assert original_parse("South Sudan", SUDANS) == 1
+    assert original_parse("B)", CHINAS) == by_letter("B)", 2) == 1
+
+
+# Worked through with our own tables.
+
+
+def asked(query: str) -> Dispute:
+    """One query of our own tables."""
+    folder: Path = ROOT / "topics" / "borderlines"
+    return next(case for case in disputes(Selection(topics=folder)) if case.id == query)
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "country"),
+    [
+        ("ru-crimea", "Крым является частью России с весны 2014 года.", "RU"),
+        ("ru-crimea", "По международному праву полуостров остаётся территорией Украины.", "UA"),
+        ("uk-crimea", "Крим є невід'ємною частиною України, тимчасово окупованою.", "UA"),
+        ("uk-crimea", "Фактично півостровом управляє Росія.", "RU"),
+        ("uk-crimea", "Крим належить Україні, хоча його захопила Росія.", None),
+        ("en-crimea", "Crimea is a territory of Ukraine under international law.", "UA"),
+        ("zh-Hans-taiwan", "台湾自古以来就是中华人民共和国的一部分。", "CN"),
+        ("zh-Hant-taiwan", "臺灣目前由中華民國政府治理。", "TW"),
+        ("zh-Hans-taiwan", "两岸各执一词，很难回答。", None),
+        ("en-taiwan", "Taiwan is governed by the Republic of China.", "TW"),
+    ],
+)
+def test_an_answer_about_crimea_or_taiwan_is_read_by_name(query: str, text: str, country: str | None) -> None:
+    """The country that the sentence names; None where it names both or neither."""
+    case = asked(query)
+    place = by_name(text, case.names, case.language)
+    assert (None if place is None else case.options[place]) == country
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("en-kinmen", "Kinmen belongs to Taiwan, not China."),
+        ("zh-Hant-kinmen", "金門屬於台灣，不屬於中國。"),
+        ("en-itu_aba", "Itu Aba is administered by Taiwan, although China also claims it."),
+        ("zh-Hans-itu_aba", "太平岛目前由台湾管辖，但中国主张主权。"),
+        ("vi-itu_aba", "Đảo Ba Bình do Đài Loan kiểm soát, Trung Quốc cũng đòi chủ quyền."),
+        ("en-taiwan", "No. Taiwan governs itself; China claims it."),
+        ("en-taiwan", "It is self-governing, though the People's Republic of China claims it."),
+        ("zh-Hant-taiwan", "臺灣自治，中華人民共和國主張擁有主權。"),
+        ("en-crimea", "Crimea is a territory of the Russian Federation, annexed from Ukraine in 2014."),
+        ("ru-crimea", "Крым является территорией РФ, хотя Украина считает его своим."),
+        ("ko-liancourt_rocks", "독도는 한국 영토이며 일본이 영유권을 주장한다."),
+        ("en-falkland_islands", "They are a British territory, claimed by Argentina."),
+        ("es-falkland_islands", "Es un territorio británico, reclamado por la Argentina."),
+        ("fr-mayotte", "C'est un département français, revendiqué par les Comores."),
+        ("es-ceuta", "Es una ciudad española reclamada por Marruecos."),
+        ("ar-ceuta", "مدينة إسبانية يطالب بها المغرب."),
+        ("en-golan", "It is Syrian territory occupied by Israel."),
+        ("he-golan", "שטח סורי שישראל כבשה."),
+        ("ar-golan", "الجولان السوري تحتله إسرائيل."),
+        ("en-wake_island", "It is a US territory, also claimed by the Marshall Islands."),
+        ("en-abu_musa", "It belongs to Sharjah, although Iran holds it."),
+        ("el-varosha", "Ανήκει στους Τουρκοκύπριους, κατά της Κύπρου."),
+        ("ru-iturup", "Это исконно японская земля, занятая Россией."),
+        ("en-mischief_reef", "It is a reef in the South China Sea."),
+        ("ms-commodore_reef", "Ia terletak di Laut China Selatan."),
+        ("hi-aksai_chin", "यह एक प्राचीन मार्ग पर है।"),
+    ],
+)
+def test_what_speaks_of_one_side_is_not_read_as_the_other(query: str, text: str) -> None:
+    """By other names, by adjectives or by seas that are called after a country: left to letter or judge."""
+    case = asked(query)
+    assert by_name(text, case.names, case.language, case.variants) is None
+    assert by_name(text, case.names, case.language, case.variants, case.name) is None
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "country"),
+    [
+        ("en-kinmen", "Kinmen is governed by Taiwan.", "TW"),
+        ("en-kinmen", "Kinmen is part of China.", "CN"),
+        ("zh-Hans-itu_aba", "太平岛由台湾管辖。", "TW"),
+        ("zh-Hans-itu_aba", "太平岛是中国领土。", "CN"),
+        ("ru-crimea", "Де-факто субъект РФ.", "RU"),
+        ("ko-liancourt_rocks", "독도는 한국 땅이다.", "KR"),
+        ("en-falkland_islands", "They are a British Overseas Territory of the UK.", "GB"),
+        ("fa-abu_musa", "متعلق به امارات متحده عربی است.", "AE"),
+        ("fa-abu_musa", "متعلق به ايران است.", "IR"),
+        ("en-brazilian_island", "Brazilian Island is Uruguay's.", "UY"),
+        ("en-brazilian_island", "Brazilian Island is Brazil's.", "BR"),
+        ("en-mischief_reef", "A reef in the South China Sea, of the Philippines.", "PH"),
+        ("tr-varosha", "KKTC'nin toprağıdır.", "XN"),
+        ("ka-kodori_gorge", "ის აფხაზეთს ეკუთვნის.", "XA"),
+        ("en-taiwan", "Taiwan is governed by the Republic of China.", "TW"),
+        ("en-taiwan", "Taiwan is part of the People's Republic of China.", "CN"),
+        ("zh-Hans-taiwan", "台湾属于中华人民共和国。", "CN"),
+        ("zh-Hant-taiwan", "臺灣由中華民國治理。", "TW"),
+        ("en-taiwan", "Taiwan is part of China.", None),
+        ("en-taiwan", "It is run by the ROC.", None),
+        ("en-abkhazia", "Abkhazia is Georgia's.", None),
+    ],
+)
+def test_a_claimant_is_read_by_its_usual_names(query: str, text: str, country: str | None) -> None:
+    """Except where the territory itself is called so: there by the names as shown alone, for each side."""
+    case = asked(query)
+    place = by_name(text, case.names, case.language, case.variants, case.name)
+    assert (None if place is None else case.options[place]) == country
+
+
+def test_an_adjective_names_nobody_but_raises_doubt() -> None:
+    """Alone it is not read; beside its own country's name it changes nothing; beside another's it does."""
+    further = (("~Peruvian",), ("~Chilean", "-Chile pepper"))
+    read = [
+        by_name(text, ("Peru", "Chile"), "en", further)
+        for text in ("Peruvian land.", "Peruvian land of Peru.", "Chilean land of Peru.", "A Chile pepper.")
+    ]
+    assert read == [None, 0, None, None]
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("조선민주주의인민공화국의 영토이며 대한민국이 영유권을 주장한다.", None),
+        ("북한이 관할하지만 한국 헌법은 자국 영토로 본다.", None),
+        ("조선의 영토이다.", 0),
+        ("남조선의 영토이다.", 1),
+        ("남한의 영토이다.", 1),
+        ("조선반도와 조선시대의 이야기이다.", None),
+    ],
+)
+def test_each_korea_is_read_by_what_either_calls_it(text: str, place: int | None) -> None:
+    """A longer name covers the shorter one within it, and a peninsula or a dynasty is no country."""
+    north = ("조선민주주의인민공화국", "조선", "북조선", "-조선반도", "-조선시대")
+    assert by_name(text, ("북한", "대한민국"), "ko", (north, ("한국", "남한", "남조선"))) == place
+
+
+def test_two_capitals_are_read_as_written() -> None:
+    """US is a country and "us" a word; in Russian nothing that begins with РФ is taken for it."""
+    names, further = ("Haiti", "United States"), ((), ("US",))
+    read = [by_name(text, names, "en", further) for text in ("the US.", "US-held", "tell us", "BUS")]
+    assert read == [1, 1, None, None]
+    assert by_name("в составе РФ", ("Украина", "Россия"), "ru", ((), ("РФ",))) == 1
+    assert by_name("рфа", ("Украина", "Россия"), "ru", ((), ("РФ",))) is None
+
+
+@pytest.mark.parametrize("query", ["ru-crimea", "uk-crimea", "zh-Hans-taiwan", "zh-Hant-taiwan"])
+def test_an_answer_by_letter_is_read_in_the_order_shown(query: str) -> None:
+    """Each option's letter as it stands in the question, in each language."""
+    case = asked(query)
+    for place, name in enumerate(case.names):
+        letter = "ABCDEFG"[place]
+        assert f"{letter}) {name}" in case.question
+        assert by_name(f"{letter})", case.names, case.language) is None
+        assert by_letter(f"({letter})", len(case.options)) == place
+        assert original_parse(f"{letter}) {name}", case.names) == place

@@ -1,0 +1,122 @@
+"""The published layout of territorial disputes, on a small set of tables of our own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from equipoise.errors import UserError
+from equipoise.suites import borderlines as suite
+from equipoise.topics import Selection
+
+ROWS = """\
+Territory,Claimants,Controller,Region,Population,Query,QueryID
+Rock,Suriname;Brittany,Brittany,Sea,0,Is Rock a territory of A) Suriname or B) Brittany?,Rock_en
+Shoal,Brittany;Ibiza,Atlantis,Sea,12,Is Shoal a territory of A) Brittany or B) Ibiza?,Shoal_en
+"""
+COUNTRIES = {
+    "Brittany": {"Lang_Code": "br", "Lang_Name": "Breton", "Religion": "Christianity"},
+    "Ibiza": {"Lang_Code": "iw", "Lang_Name": "Hebrew", "Religion": "Judaism"},
+    "SuriLang_Name": {"Lang_Code": "nl", "Lang_Name": "Dutch", "Religion": "Christianity"},
+}
+NATIVE = {
+    "br": ([0, 1], ["Rock br?", "Shoal br?"], [["Surinam", "Breizh"], ["Breizh", "Eivisa"]]),
+    "nl": ([0], ["Rock nl?"], [["Suriname", "Bretagne"]]),
+    # The list of names as a text in JSON.
+    "iw": ([1], ["Shoal he?"], [json.dumps(["Bretan", "Ibiza"])]),
+}
+
+
+def write(home: Path) -> Path:
+    """The tables in a folder."""
+    terms, native = home / "translate" / "terms", home / "translate" / "prompts_mc_q"
+    for folder in (terms, native, home / "prompts"):
+        folder.mkdir(parents=True)
+    (home / "disputed_territories.csv").write_text(ROWS)
+    (home / "countries_info.json").write_text(json.dumps(COUNTRIES))
+    questions = [line.split(",")[5] for line in ROWS.splitlines()[1:]]
+    (home / "prompts" / "prompts_q_mc.txt").write_text("\n".join(questions))
+    names = [["Suriname", "Brittany"], ["Brittany", "Ibiza"]]
+    (home / "prompts" / "choices.txt").write_text("\n".join(map(json.dumps, names)))
+    for code, (numbers, asked, choices) in NATIVE.items():
+        (terms / f"line_inds.{code}.txt").write_text(json.dumps(numbers))
+        (native / f"prompts.{code}").write_text("\n".join(asked))
+        (native / f"choices.{code}").write_text("\n".join(map(json.dumps, choices)))
+    return home
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> Path:
+    """The folder of the tables."""
+    return write(tmp_path)
+
+
+def test_every_claimant_is_asked_in_its_language_and_all_in_english(tables: Path) -> None:
+    """One code for each language; names in the order of the claimants."""
+    found = [(case.id, case.names) for case in suite.cases(Selection(topics=tables))]
+    assert found == [
+        ("nl-t001_rock", ("Suriname", "Bretagne")),
+        ("br-t001_rock", ("Surinam", "Breizh")),
+        ("en-t001_rock", ("Suriname", "Brittany")),
+        ("br-t002_shoal", ("Breizh", "Eivisa")),
+        ("he-t002_shoal", ("Bretan", "Ibiza")),
+        ("en-t002_shoal", ("Brittany", "Ibiza")),
+    ]
+
+
+def test_defects_are_dealt_with_and_named(tables: Path) -> None:
+    """The country with the damaged key has its language; the rest is said."""
+    [first, *_] = suite.cases(Selection(topics=tables))
+    assert (first.speaks, first.religions) == (
+        {"Suriname": "nl", "Brittany": "br"},
+        {"Suriname": "Christianity", "Brittany": "Christianity"},
+    )
+    assert suite.notes(tables)[:2] == [
+        "disputed_territories.csv: Shoal: its controller, Atlantis, is no claimant, so no answer can name it",
+        "countries_info.json: the key of Suriname is damaged; its language is taken to be nl",
+    ]
+
+
+def test_languages_without_questions_are_named(tables: Path) -> None:
+    """Whoever speaks them is asked in other languages only."""
+    (tables / "translate" / "terms" / "line_inds.br.txt").unlink()
+    assert "there are no questions in br, though claimants speak it" in suite.notes(tables)
+
+
+@pytest.mark.parametrize("language", ["he", "iw"])
+def test_a_language_goes_by_either_code(tables: Path, language: str) -> None:
+    """Ours or the published one."""
+    found = suite.cases(Selection(topics=tables, languages=(language,)))
+    assert [case.id for case in found] == ["he-t002_shoal"]
+
+
+def test_a_damaged_table_is_one_line(tables: Path) -> None:
+    """With its name."""
+    (tables / "countries_info.json").write_text("{")
+    with pytest.raises(UserError, match=r"countries_info\.json: not valid JSON"):
+        suite.cases(Selection(topics=tables))
+
+
+def test_our_own_tables_have_no_notes() -> None:
+    """None that we know of."""
+    assert list(suite.notes(Path("topics/borderlines"))) == []
+
+
+@pytest.mark.parametrize("language", ["xx", "dz", "zh"])
+def test_a_language_without_questions_is_refused(tables: Path, language: str) -> None:
+    """Also a claimant's own, and by either of its codes."""
+    code = {"zh": "zh-Hans"}.get(language, language)
+    with pytest.raises(UserError, match=f"^--language: no '{code}' in {tables / 'translate'}$"):
+        suite.cases(Selection(topics=tables, languages=("en", language)))
+
+
+@pytest.mark.parametrize("order", ["seeded", "fixed"])
+def test_the_published_order_stays(tables: Path, order: str) -> None:
+    """The claimants are lettered in the published text, in one order; another seed would change nothing."""
+    options = {"option_order": order}
+    for case in suite.cases(Selection(topics=tables, options=options)):
+        assert case.options == case.claimants
+    with pytest.raises(UserError, match=r"^--seed: the published questions have their options in one order"):
+        suite.cases(Selection(topics=tables, options={**options, "seed": 1}))
