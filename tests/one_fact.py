@@ -1,0 +1,75 @@
+"""One question of fact, and models that answer and grade it as they are told."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+from equipoise.errors import CallFailed
+from equipoise.evaluators import Evaluator, Panel
+from equipoise.facts import Fact
+from equipoise.models import Subject
+from equipoise.records import Record, Score
+from equipoise.settings import Sampling
+from equipoise.suites import chinese_simpleqa as suite
+from equipoise.types import Call, Reply
+
+FILE = Path(__file__).resolve().parents[1] / "rubric" / "chinese_simpleqa.toml"
+RUBRIC = suite.rubric(FILE)
+CASE = Fact(
+    id="zh-CN-drinks-tea_1",
+    language="zh-CN",
+    area="drinks",
+    item="tea_1",
+    topic="drinks",
+    subtopic="tea",
+    kind="person",
+    question="茶圣是谁？",
+    accepted=("陆羽", "陸羽"),
+)
+CHOICE = replace(CASE, options=("卢仝", "皎然", "蔡襄", "陆羽"))
+MILK = replace(CASE, id="zh-CN-drinks-milk_1", item="milk_1", subtopic="milk", kind=None)
+CHESS = replace(
+    CASE, id="zh-CN-games-chess_1", item="chess_1", topic="games", subtopic="chess", kind="number"
+)
+
+
+class FakeAsk:
+    """Answers each call with the next of these replies, the last for ever, and keeps the calls."""
+
+    def __init__(self, *answers: Reply | str | CallFailed) -> None:
+        self.calls: list[Call] = []
+        self._answers = answers
+
+    async def __call__(self, call: Call) -> Reply:
+        """Keep the call and answer."""
+        answer = self._answers[min(len(self.calls), len(self._answers) - 1)]
+        self.calls.append(call)
+        if isinstance(answer, CallFailed):
+            raise answer
+        return Reply(text=answer) if isinstance(answer, str) else answer
+
+
+def run(case: Fact, asked: FakeAsk, *judges: FakeAsk, attempts: int = 3) -> Score:
+    """One run of the case with these models."""
+    evaluators = [
+        Evaluator(f"e{n}", Sampling(), ask, attempts=attempts, code=lambda model: f"code-{model}")
+        for n, ask in enumerate(judges, start=1)
+    ]
+    panel = Panel(evaluators, keeps_going=False)
+    return asyncio.run(suite.evaluate(case, RUBRIC, Subject("m", Sampling(), asked), panel))
+
+
+def record(case: Fact, votes: str, number: int = 1, text: str = "陆羽") -> Record:
+    """How a run of the case ended, with one evaluator for each vote; `?` is one that gives no grade."""
+    found = run(case, FakeAsk(text), *map(FakeAsk, votes), attempts=1)
+    return Record(
+        case=case.to_json(),
+        run=number,
+        outcome=found.outcome,
+        score=found.value,
+        error=found.error,
+        verdicts=found.verdicts,
+        details=found.details,
+    )

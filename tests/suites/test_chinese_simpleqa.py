@@ -1,0 +1,303 @@
+"""Chinese SimpleQA: the rubric, what is asked for each option, its results and its figures."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from one_fact import CASE, CHESS, CHOICE, FILE, MILK, RUBRIC, FakeAsk, record, run
+
+from equipoise import jsonbytes
+from equipoise.errors import UserError
+from equipoise.facts import Fact
+from equipoise.models import Subject
+from equipoise.records import Record
+from equipoise.settings import Sampling
+from equipoise.suites import AnySuite
+from equipoise.suites import chinese_simpleqa as suite
+from equipoise.topics import Selection
+from equipoise.types import CONTINUES, Message
+from equipoise.uncertainty import summarise
+
+ROOT = Path(__file__).resolve().parents[2]
+DIRECT = "你是一个回答问题的助手。"
+
+
+def messages(case: Fact) -> tuple[Message, ...]:
+    """What the subject is sent."""
+    asked = FakeAsk("陆羽")
+    run(case, asked, FakeAsk("A"))
+    (call,) = asked.calls
+    return call.messages
+
+
+def test_the_suite_says_what_it_takes() -> None:
+    """Its name, one run, two decks, its options; nothing is known to be wrong with its data."""
+    module: AnySuite = suite
+    assert (module.NAME, module.RUNS, module.DECKS) == ("chinese_simpleqa", 1, ("own", "original"))
+    assert {"prompt_style", "answer_format", "seed", "confidence", "retrieval"} <= set(module.OPTIONS)
+    assert list(module.notes(ROOT)) == []
+    cases = suite.cases(Selection(topics=ROOT / "topics" / "chinese_simpleqa", limit=3))
+    assert [case.item for case in cases] == ["tcm_1", "tcm_2", "chinese_folklore_1"]
+
+
+# The rubric.
+
+
+def test_the_rubric_is_whole() -> None:
+    """Three styles, a scale from 0 to 2, the three letters."""
+    assert set(RUBRIC.styles) == {"direct", "recall", "step_by_step"}
+    assert (RUBRIC.scale.low, RUBRIC.scale.high, RUBRIC.version) == (0, 2, "1")
+    assert list(RUBRIC.prompts["grading"].options) == ["A", "B", "C"]
+    assert RUBRIC.marker in RUBRIC.styles["recall"]
+    assert RUBRIC.marker in RUBRIC.styles["step_by_step"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ('version = "1"', "version = 1", "version must be a text"),
+        ('step_by_step = "', 'steps = "', "asking.step_by_step is missing"),
+        ('marker = "', 'mark = "', "asking.marker is missing"),
+        ("[few_shot]", "[shots]", "few_shot.example is missing"),
+        ("[[few_shot.examples]]", "[[few_shot.others]]", "few_shot.examples needs at least one question"),
+        (
+            'question = "水的化学式是什么？"',
+            "question = 5",
+            "few_shot.examples: each needs a question and an",
+        ),
+        ("答案：$answer", "答案：", "few_shot.example needs the placeholder $answer"),
+        ("$question\n\n$options", "$question", "choice.user needs the placeholder $options"),
+        ("[confidence]\nsystem", "[confidence]\nsys", "confidence.system is missing"),
+        ("$passages", "$pieces", "retrieval.user has a placeholder $pieces that is not known"),
+        ('none = "', 'nothing = "', "retrieval.none is missing"),
+        ("$reference\n", "", "grading.user needs the placeholder $reference"),
+        ('C = "没有', 'D = "没有', "grading.options must be A, B, C: the suite counts them"),
+    ],
+)
+def test_a_faulty_rubric_is_refused(tmp_path: Path, old: str, new: str, says: str) -> None:
+    """With the file and the key."""
+    content = FILE.read_text(encoding="utf-8")
+    assert old in content
+    path = tmp_path / "chinese_simpleqa.toml"
+    path.write_text(content.replace(old, new), encoding="utf-8")
+    with pytest.raises(UserError) as caught:
+        suite.rubric(path)
+    assert str(caught.value).startswith(f"{path}: {says}")
+
+
+# What is asked.
+
+
+def test_a_question_stands_alone() -> None:
+    """The user's message is the question; the system message is the published one."""
+    assert messages(CASE) == (
+        Message(role="system", content=DIRECT),
+        Message(role="user", content="茶圣是谁？"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"style": "recall"}, "知识"),
+        ({"style": "step_by_step"}, "推理"),
+        ({"is_confident": True}, "confidence"),
+    ],
+)
+def test_an_option_changes_the_instruction_alone(changes: dict[str, str | bool], words: str) -> None:
+    """The question is put as ever."""
+    system, user = messages(replace(CASE, **changes))  # type: ignore[arg-type]
+    assert (words in system["content"], user["content"]) == (True, "茶圣是谁？")
+    assert system["content"].startswith(DIRECT[:-1])
+
+
+def test_a_choice_lists_its_options_by_letter() -> None:
+    """In the order that the case has them."""
+    system, user = messages(CHOICE)
+    assert user["content"] == "茶圣是谁？\n\nA. 卢仝\nB. 皎然\nC. 蔡襄\nD. 陆羽"
+    assert system["content"] == f"{DIRECT}\n{RUBRIC.choice_system}"
+
+
+def test_a_text_of_examples_is_continued() -> None:
+    """Up to the end of the answer's line, with no system message."""
+    asked = FakeAsk("陆羽")
+    assert run(replace(CASE, style="few_shot"), asked, FakeAsk("A")).value == 2
+    ((message,),) = [call.messages for call in asked.calls]
+    assert message["content"].startswith("问题：水的化学式是什么？\n答案：H2O\n\n问题：")
+    assert message["content"].endswith("答案：木星\n\n问题：茶圣是谁？\n答案：")
+    assert asked.calls[0].parameters == {CONTINUES: True, "max_tokens": 64, "stop": ["\n"]}
+
+
+def test_a_text_is_continued_as_far_as_the_user_says() -> None:
+    """What is set goes before the length that stands for none."""
+    asked = FakeAsk("陆羽")
+    subject = Subject("m", Sampling(max_tokens=9), asked)
+    asyncio.run(subject.continue_("问题：茶圣是谁？\n答案："))
+    assert asked.calls[0].parameters == {CONTINUES: True, "max_tokens": 9}
+
+
+def test_passages_stand_before_the_question(tmp_path: Path) -> None:
+    """Numbered; their ids are kept, and where none is found that is said."""
+    (tmp_path / "a.txt").write_text("陆羽被称为茶圣。", encoding="utf-8")
+    case = replace(CASE, corpus=str(tmp_path))
+    system, user = messages(case)
+    assert user["content"] == "资料：\n[1] 陆羽被称为茶圣。\n\n问题：茶圣是谁？"
+    assert system["content"] == f"{DIRECT}\n{RUBRIC.retrieval_system}"
+    assert run(case, FakeAsk("陆羽"), FakeAsk("A")).details["passages"] == ["a.txt#1"]
+    other = replace(case, question="quark?")
+    assert "资料：\n（没有检索到资料）" in messages(other)[1]["content"]
+    assert run(other, FakeAsk(""), FakeAsk("A")).details["passages"] == []
+
+
+def test_what_is_foreseen_is_what_is_asked() -> None:
+    """The subject's prompt and the grading one; a choice has no evaluator."""
+    asked, judge = FakeAsk("陆羽"), FakeAsk("A")
+    run(CASE, asked, judge)
+    subject, evaluator = suite.foresee(CASE, RUBRIC)
+    assert (subject.role, subject.prompt) == ("subject", f"茶圣是谁？{DIRECT}")
+    assert (evaluator.role, evaluator.quoted) == ("evaluator", 1)
+    sent = "".join(message["content"] for message in judge.calls[0].messages)
+    assert evaluator.prompt == sent.replace("code-e1", "").replace("\n陆羽\n", "\n\n")
+    assert [item.role for item in suite.foresee(CHOICE, RUBRIC)] == ["subject"]
+
+
+# All runs.
+
+RECORDS = [
+    *(record(CASE, "AA"), record(MILK, "CC"), record(CHESS, "BA")),
+    *(record(CASE, "BB", 2), record(MILK, "AA", 2, "好" * 20), record(CHESS, "??", 2)),
+]
+
+
+def read_back(records: Sequence[Record]) -> Any:
+    """The results as they are read from a file."""
+    return jsonbytes.loads(jsonbytes.dumps(suite.aggregate(records, RUBRIC).results))
+
+
+def summary(records: Sequence[Record] = RECORDS) -> dict[str, Any]:
+    """The whole summary, with the parts that all suites share."""
+    found = suite.aggregate(records, RUBRIC)
+    return {**found.summary, **summarise(suite, read_back(records), RUBRIC.scale)}
+
+
+def test_results_go_by_question() -> None:
+    """Each with what is known of it, and its runs in order with the grade and how it was read."""
+    rows = read_back(RECORDS)["zh-CN"]["questions"]
+    assert [row["item"] for row in rows] == ["tea_1", "milk_1", "chess_1"]
+    tea, _, chess = rows
+    shown = [tea[name] for name in ("id", "topic", "subtopic", "kind", "question", "accepted", "options")]
+    assert shown == [CASE.id, "drinks", "tea", "person", CASE.question, ["陆羽", "陸羽"], []]
+    assert [(item["run_index"], item["grade"], item["exact"]) for item in tea["runs"]] == [
+        *((1, "A", True), (2, "B", True)),
+    ]
+    first, last = chess["runs"]
+    assert (last["outcome"], last["score"], last["grade"]) == ("unscored", None, None)
+    assert last["error"] == "no grade: e1: no letter; e2: no letter"
+    assert first["verdicts"][0] == {"evaluator": "e1", "grade": "B", "how": "strict", "attempts": 1}
+    assert last["verdicts"][0]["error"] == "no letter"
+    assert {"chosen", "confidence", "passages"}.isdisjoint(first)
+
+
+def test_a_summary_by_hand() -> None:
+    """A twice, B twice, C once; what has no grade is in none of the shares."""
+    found = summary()
+    assert found["outcomes"] == {"scored": 5, "unscored": 1}
+    names = ("n", "correct", "incorrect", "not_attempted", "correct_given_attempted", "f")
+    assert [found[name] for name in names] == pytest.approx([5, 40, 40, 20, 50, 400 / 9])
+    assert [found["topic"]["drinks"][name] for name in names] == pytest.approx(
+        [4, 50, 25, 25, 200 / 3, 400 / 7]
+    )
+    assert [found["topic"]["games"][name] for name in names] == [1, 0, 100, 0, 0, 0]
+    assert (set(found["subtopic"]), set(found["kind"])) == ({"tea", "milk", "chess"}, {"person", "number"})
+    assert found["grades_read"] == {"strict": 10, "loose": 0, "probabilities": 0}
+    alone = found["evaluators_alone"]
+    assert (alone["e1"]["correct"], alone["e2"]["correct"], alone["e1"]["n"]) == (40, 60, 5)
+    assert found["other_language"] == 0
+    assert {"calibration", "letters"}.isdisjoint(found)
+
+
+def test_metrics_are_the_figures_of_the_summary() -> None:
+    """All five, overall and by topic and kind; F by subtopic; the headline is F."""
+    found = summary()
+    metrics = found["metrics"]
+    names = ("f", "correct", "incorrect", "not_attempted", "correct_given_attempted")
+    assert tuple(metrics)[:5] == names
+    for name in names:
+        assert metrics[name]["value"] == pytest.approx(found[name], abs=1e-5)
+        for group in ("topic", "kind"):
+            for label, part in found[group].items():
+                value = metrics[f"{name}.{group}.{label}"]["value"]
+                assert value == pytest.approx(part[name], abs=1e-5), (name, label)
+    for label, part in found["subtopic"].items():
+        assert metrics[f"f.subtopic.{label}"]["value"] == pytest.approx(part["f"], abs=1e-5)
+    assert (metrics["incorrect"]["higher_is_better"], metrics["f"]["higher_is_better"]) == (False, True)
+
+
+def test_where_nothing_was_attempted_f_is_nothing_and_without_answers_there_is_none() -> None:
+    """0 by definition, null where no run has a grade."""
+    idle = summary([record(CASE, "C")])
+    assert (idle["f"], idle["metrics"]["f"]["value"]) == (0, 0)
+    assert idle["metrics"]["correct_given_attempted"]["value"] == 0
+    nobody = summary([record(CASE, "?")])
+    assert {metric["value"] for metric in nobody["metrics"].values()} == {None}
+    assert (nobody["n"], nobody["f"]) == (0, None)
+    json.dumps(summary([])["metrics"], allow_nan=False)
+
+
+def test_a_cell_is_a_question() -> None:
+    """Its values are those of its runs, its verdicts those of each evaluator; `at` leads to its runs."""
+    results = read_back(RECORDS)
+    tea, milk, chess = suite.cells(results, RUBRIC.scale)
+    assert (tea.id, tea.cluster, tea.stratum) == (CASE.id, "tea_1", "zh-CN")
+    assert milk.labels == {"topic": "drinks", "subtopic": "milk", "kind": ""}
+    assert (milk.values["correct"], milk.values["not_attempted"]) == ([0, 1], [1, 0])
+    assert (chess.values["incorrect"], chess.values["attempted"]) == ([1, None], [1, None])
+    assert chess.verdicts == {"e1": [0, None], "e2": [2, None]}
+    place: Any = {"results": results}
+    for step in chess.at.split("/")[1:]:
+        place = place[int(step) if isinstance(place, list) else step]
+    assert [item["run_index"] for item in place] == [1, 2]
+
+
+def test_an_evaluator_can_be_left_out() -> None:
+    """As if it had not been in the panel; what needed no evaluator stays."""
+    empty = record(MILK, "AA", 3, text="")
+    chess = suite.cells(read_back(RECORDS), RUBRIC.scale, without="e1")[2]
+    assert (chess.values["correct"], list(chess.verdicts)) == ([1, None], ["e2"])
+    (milk,) = suite.cells(read_back([empty]), RUBRIC.scale, without="e1")
+    assert (milk.values["not_attempted"], milk.verdicts) == ([1], {})
+
+
+def test_side_studies_are_made_where_there_is_something_to_study() -> None:
+    """The best of several runs; stated confidence; the letters that were chosen."""
+    assert summary()["best_of"] == [
+        {"tries": 1, "questions": 3, "prefix": pytest.approx(100 / 3), "unbiased": pytest.approx(100 / 3)},
+        {"tries": 2, "questions": 2, "prefix": 100, "unbiased": 100},
+    ]
+    sure, unsure = replace(CASE, is_confident=True), replace(MILK, is_confident=True)
+    said = '{"answer": "陆羽", "confidence": 80}'
+    found = summary([record(sure, "A", text=said), record(unsure, "B")])["calibration"]
+    assert (found["n"], found["confidence"], found["accuracy"], found["ece"]) == (1, 80, 100, 20)
+    assert found["unparsed"] == 1
+    texts = ("D", "A", "A", "不知道")
+    choices = summary([record(CHOICE, "", number, text) for number, text in enumerate(texts, start=1)])
+    assert choices["letters"] == {"A": 2, "B": 0, "C": 0, "D": 1, "none": 1}
+    assert (choices["correct"], choices["evaluators_alone"]) == (25, {})
+
+
+def test_a_table_shows_the_whole_then_topics_and_kinds() -> None:
+    """To one decimal; what is not known is a dash."""
+    head, *rows = suite.table(summary())
+    assert head == ("", "answers", "CO", "NA", "IN", "CGA", "F", "95 % interval of F")
+    assert [row[0] for row in rows] == ["overall", "drinks", "games", "person", "number"]
+    assert list(rows[0][1:7]) == ["5", "40.0", "20.0", "40.0", "50.0", "44.4"]
+    many = [record(replace(MILK, id=f"{n}", item=f"{n}"), "ABC"[n % 3]) for n in range(30)]
+    assert re.fullmatch(r"\d+\.\d to \d+\.\d", suite.table(summary(many))[1][7])
+    assert list(suite.table(summary([record(CASE, "?")]))[1]) == ["overall", "0", *["-"] * 6]

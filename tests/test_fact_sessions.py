@@ -1,0 +1,301 @@
+"""Whole sessions of chinese_simpleqa: run, resumed, selected, with every option, and what they write."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Bench, on_the_built_in_model
+from loopback import SUBJECT, is_judge, question_of
+
+every_way = pytest.mark.parametrize("workers", [("-n", "0"), ("-n", "2")], ids=["n0", "n2"])
+FILE = "tests_benchmark/test_chinese_simpleqa.py"
+TABLE = """\
+subtopic,subtopic_name,topic,topic_name
+tea,茶艺,drinks,饮料
+milk,乳品,drinks,饮料
+chess,围棋,games,游戏
+"""
+QUESTIONS: list[dict[str, Any]] = [
+    {
+        "id": f"{subtopic}_{number}",
+        "subtopic": subtopic,
+        "question": f"{name}第{number}问？",
+        "answer": f"{name}之{number}",
+        "kind": "term",
+        "variants": [],
+        "distractors": [f"{word}之{number}" for word in ("山", "水", "风")],
+    }
+    for subtopic, name in (("tea", "茶艺"), ("milk", "乳品"), ("chess", "围棋"))
+    for number in (1, 2)
+]
+BY_QUESTION = {row["question"]: row for row in QUESTIONS}
+ITEMS = {row["id"] for row in QUESTIONS}
+
+
+def row_of(body: dict[str, Any]) -> dict[str, Any]:
+    """The question that a request is about, wherever in it the question stands."""
+    text = question_of(body) if "messages" in body else body["prompt"].rpartition("问题：")[2]
+    return next(row for question, row in BY_QUESTION.items() if question in text)
+
+
+def grade(body: dict[str, Any]) -> str:
+    """A for what the reply has right, C for an empty hand, else B."""
+    reply = re.search(r"\[reply (\w+)\]\n(.*?)\n\[end of reply", body["messages"][-1]["content"], re.DOTALL)
+    assert reply
+    return "C" if reply[2] == "不知道" else "A" if reply[2] == row_of(body)["answer"] else "B"
+
+
+def answer(body: dict[str, Any]) -> str:
+    """First questions are answered rightly; of the second ones, that on tea is not attempted."""
+    row = row_of(body)
+    if row["id"].endswith("1"):
+        return str(row["answer"])
+    return "不知道" if row["subtopic"] == "tea" else "错了"
+
+
+def script(body: dict[str, Any], number: int) -> str:
+    """Answers and grades."""
+    return grade(body) if is_judge(body) else answer(body)
+
+
+@pytest.fixture
+def simple(bench: Bench) -> Bench:
+    """A project with a small deck: two questions for each of three subtopics in two topics."""
+    deck = bench.folder / "topics" / "chinese_simpleqa"
+    deck.mkdir(parents=True)
+    (deck / "subtopics.csv").write_text(TABLE, encoding="utf-8")
+    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in QUESTIONS)
+    (deck / "questions.jsonl").write_text(lines, encoding="utf-8")
+    bench.server.script = script
+    return bench
+
+
+def results(bench: Bench) -> dict[str, Any]:
+    """What the session wrote."""
+    path = bench.folder / "results" / f"{SUBJECT}.chinese_simpleqa.json"
+    data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return data
+
+
+def runs(data: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """The runs of each question."""
+    return {row["item"]: row["runs"] for found in data["results"].values() for row in found["questions"]}
+
+
+def grades(data: dict[str, Any]) -> dict[str, str]:
+    """The grades of each question, one letter a run."""
+    return {item: "".join(run["grade"] for run in found) for item, found in runs(data).items()}
+
+
+GRADES = {"tea_1": "A", "tea_2": "C", "milk_1": "A", "milk_2": "B", "chess_1": "A", "chess_2": "B"}
+
+
+@every_way
+def test_a_session_asks_and_grades_every_question_once(simple: Bench, workers: tuple[str, str]) -> None:
+    """The five figures are those worked out by hand, in the results and on the terminal."""
+    done = simple.run(FILE, *workers)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (simple.server.count(judge=False), simple.server.count(judge=True)) == (6, 6)
+    data = results(simple)
+    assert (data["metadata"]["status"], data["metadata"]["runs"]) == ("complete", 1)
+    assert grades(data) == GRADES
+    summary = data["summary"]
+    shown = [summary["metrics"][name]["value"] for name in ("correct", "not_attempted", "incorrect", "f")]
+    assert shown == pytest.approx([50, 100 / 6, 100 / 3, 600 / 11], abs=1e-5)
+    assert summary["grades_read"] == {"strict": 6, "loose": 0, "probabilities": 0}
+    assert re.search(r"overall +6 +50\.0 +16\.7 +33\.3 +60\.0 +54\.5", done.stdout)
+    assert re.search(r"games +2 +50\.0 +0\.0 +50\.0", done.stdout)
+
+
+@every_way
+def test_an_interrupted_session_goes_on(simple: Bench, workers: tuple[str, str]) -> None:
+    """Nothing is asked or graded twice."""
+    assert simple.run(FILE, *workers, "--max-calls", "5").returncode == 2
+    assert results(simple)["metadata"]["status"] != "complete"
+    assert simple.run(FILE, *workers).returncode == 0
+    told = [(is_judge(body), row_of(body)["id"]) for body in simple.server.requests]
+    assert (len(told), len(set(told))) == (12, 12)
+    assert (results(simple)["metadata"]["status"], grades(results(simple))) == ("complete", GRADES)
+
+
+@pytest.mark.parametrize(
+    ("selection", "found"),
+    [
+        (("-k", "茶艺"), {"tea_1", "tea_2"}),
+        (("-k", "chess"), {"chess_1", "chess_2"}),
+        (("-k", "饮料 and not 茶艺"), {"milk_1", "milk_2"}),
+        (("-k", "milk_2"), {"milk_2"}),
+        (("-m", 'area(name="games")'), {"chess_1", "chess_2"}),
+        (("--limit", "3"), {"tea_1", "tea_2", "milk_1"}),
+        (("--language", "zh-CN", "--limit", "1"), {"tea_1"}),
+    ],
+)
+def test_questions_can_be_selected(simple: Bench, selection: tuple[str, ...], found: set[str]) -> None:
+    """By a Chinese word, by slug, by topic, by number."""
+    done = simple.run(FILE, *selection)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert set(grades(results(simple))) == found
+    assert simple.server.count(judge=False) == len(found)
+
+
+@every_way
+def test_several_runs_say_what_the_best_of_them_is(simple: Bench, workers: tuple[str, str]) -> None:
+    """Who is wrong at first and right later is found among more tries."""
+    asked: list[str] = []
+
+    def improving(body: dict[str, Any], number: int) -> str:
+        if is_judge(body):
+            return grade(body)
+        item = row_of(body)["id"]
+        asked.append(item)
+        return str(row_of(body)["answer"]) if item == "tea_1" or asked.count(item) == 3 else "错了"
+
+    simple.server.script = improving
+    done = simple.run(FILE, *workers, "--runs", "3", "-k", "tea")
+    assert done.returncode == 0, done.stdout + done.stderr
+    data = results(simple)
+    told = grades(data)
+    assert (told["tea_1"], sorted(told["tea_2"])) == ("AAA", ["A", "B", "B"])
+    curve = data["summary"]["best_of"]
+    assert [row["tries"] for row in curve] == [1, 2, 3]
+    assert [row["unbiased"] for row in curve] == pytest.approx([200 / 3, 250 / 3, 100], abs=1e-5)
+    assert curve[-1]["prefix"] == 100
+    assert len(data["summary"]["metrics"]["f"]["by_run"]) == 3
+
+
+@every_way
+@pytest.mark.parametrize("form", ["choice", "shuffled"])
+def test_a_choice_needs_no_evaluator(simple: Bench, workers: tuple[str, str], form: str) -> None:
+    """Its letter is read; where the answers stand is counted."""
+
+    def choosing(body: dict[str, Any], number: int) -> str:
+        options = re.findall(r"^([A-D])\. (.+)$", body["messages"][-1]["content"], re.MULTILINE)
+        assert len(options) == 4
+        return next(f"答案：{letter}" for letter, text in options if text == row_of(body)["answer"])
+
+    simple.server.script = choosing
+    done = simple.run(FILE, *workers, "--answer-format", form)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (simple.server.count(judge=False), simple.server.count(judge=True)) == (6, 0)
+    data = results(simple)
+    assert set(grades(data).values()) == {"A"}
+    assert data["summary"]["f"] == 100
+    chosen = [run["chosen"] for found in runs(data).values() for run in found]
+    letters = {letter: chosen.count(place) for place, letter in enumerate("ABCD")}
+    assert data["summary"]["letters"] == {**letters, "none": 0}
+    assert data["metadata"]["answer_format"] == form
+
+
+@every_way
+def test_confidence_is_set_against_correctness(simple: Bench, workers: tuple[str, str]) -> None:
+    """The answer alone is graded; a reply that is no such object has no confidence."""
+
+    def sure(body: dict[str, Any], number: int) -> str:
+        if is_judge(body):
+            return grade(body)
+        told = {"answer": answer(body), "confidence": 80}
+        return "不知道" if answer(body) == "不知道" else json.dumps(told, ensure_ascii=False)
+
+    simple.server.script = sure
+    done = simple.run(FILE, *workers, "--confidence")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert grades(results(simple)) == GRADES
+    found = results(simple)["summary"]["calibration"]
+    assert (found["n"], found["confidence"], found["accuracy"], found["ece"]) == (5, 80, 60, 20)
+    assert found["unparsed"] == 1
+    assert [row["n"] for row in found["bins"]] == [0] * 8 + [5, 0]
+
+
+@every_way
+def test_examples_are_continued(simple: Bench, workers: tuple[str, str]) -> None:
+    """By the endpoint for plain completions, to the end of the line; evaluators judge as ever."""
+    simple.server.continuation = answer
+    done = simple.run(FILE, *workers, "--prompt-style", "few_shot")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (len(simple.server.texts), simple.server.count(judge=False)) == (6, 0)
+    assert all(body["prompt"].endswith("？\n答案：") for body in simple.server.texts)
+    assert {(tuple(body["stop"]), body["max_tokens"]) for body in simple.server.texts} == {(("\n",), 64)}
+    assert grades(results(simple)) == GRADES
+
+
+@every_way
+def test_passages_come_from_a_folder_that_nobody_learns_of(simple: Bench, workers: tuple[str, str]) -> None:
+    """They are in the transcript; the results name the corpus by its name and digest, and no path."""
+    corpus = simple.folder / "private_place" / "encyclopaedia"
+    corpus.mkdir(parents=True)
+    (corpus / "tea.txt").write_text("茶艺第1问的答案是茶艺之1。\n", encoding="utf-8")
+    done = simple.run(FILE, *workers, f"--retrieval={corpus}", "-k", "tea")
+    assert done.returncode == 0, done.stdout + done.stderr
+    data = results(simple)
+    told = data["metadata"]["retrieval"]
+    assert (set(told), told["name"], len(told["sha256"])) == ({"name", "sha256"}, "encyclopaedia", 64)
+    (first,) = runs(data)["tea_1"]
+    assert first["passages"] == ["tea.txt#1"]
+    shown = "".join(message["content"] for message in first["subject_transcript"])
+    assert "[1] 茶艺第1问的答案是茶艺之1。" in shown
+    for path in (simple.folder / "results").iterdir():
+        content = path.read_text(encoding="utf-8")
+        assert "private_place" not in content, path.name
+        assert str(simple.folder) not in content, path.name
+
+
+def test_a_users_own_function_finds_passages(simple: Bench) -> None:
+    """It is named in the metadata, and what it gave is what is shown."""
+    code = "async def find(question, count):\n    return [{'id': 'mine', 'text': f'{count}: {question}'}]\n"
+    (simple.folder / "my_search.py").write_text(code, encoding="utf-8")
+    done = simple.run(FILE, "--retrieval=topics", "--retriever", "my_search:find", "--limit", "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    data = results(simple)
+    assert data["metadata"]["retriever"] == "my_search:find"
+    assert runs(data)["tea_1"][0]["passages"] == ["mine"]
+    assert "[1] 3: 茶艺第1问？" in simple.server.requests[0]["messages"][-1]["content"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--prompt-style", "poem"), "--prompt-style: 'poem' is not one of direct, recall"),
+        (("--prompt-style", "few_shot", "--confidence"), "--prompt-style few_shot: a text is continued"),
+        (("--answer-format", "choice", "--confidence"), "--confidence: is asked for beside an open answer"),
+        (("--retrieval=nowhere",), "--retrieval: 'nowhere' is no file and no folder"),
+        (("--retrieval=results_of_none.md", "--retriever", "f"), "--retriever: 'f' is not module:function"),
+        (("--language", "en-US"), "--language: no 'en-US'"),
+        (("--deck", "mars"), "--deck mars: chinese_simpleqa has no such deck"),
+    ],
+)
+def test_bad_options_are_refused_before_anything_is_asked(
+    simple: Bench, arguments: tuple[str, ...], words: str
+) -> None:
+    """One line, exit 4."""
+    (simple.folder / "results_of_none.md").write_text("茶", encoding="utf-8")
+    assert words in simple.refusal(FILE, *arguments)
+
+
+@pytest.mark.parametrize("option", ["--confidence", "--answer-format=choice", "--prompt-style=recall"])
+def test_other_suites_refuse_its_options(simple: Bench, option: str) -> None:
+    """They would change nothing there."""
+    assert option.partition("=")[0] in simple.refusal("tests_benchmark/test_neutrality.py", option)
+
+
+def test_a_faulty_line_is_refused_before_anything_is_asked(simple: Bench) -> None:
+    """With file and line, exit 4."""
+    path = simple.folder / "topics" / "chinese_simpleqa" / "questions.jsonl"
+    path.write_text(
+        path.read_text(encoding="utf-8").replace('"id": "milk_2"', '"id": "milk_1"'), encoding="utf-8"
+    )
+    assert "questions.jsonl:4: the id 'milk_1' is taken by an earlier line" in simple.refusal(FILE)
+
+
+def test_the_built_in_model_answers_a_question(tmp_path: Path) -> None:
+    """Without a key or a network: the first of ours is asked and graded, whatever it knows."""
+    data = on_the_built_in_model(tmp_path, FILE)
+    [(item, [run])] = runs(data).items()
+    assert item == "tcm_1"
+    assert run["subject_transcript"][-1]["content"].strip()
+    assert data["summary"]["n"] == (run["outcome"] != "unscored")
+    assert run["grade"] in (("A", "B", "C") if data["summary"]["n"] else (None,))

@@ -1,0 +1,295 @@
+"""Questions of fact: what is read of both layouts, offered, and refused with file and line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from equipoise.errors import UserError
+from equipoise.facts import Fact, facts
+from equipoise.topics import Selection
+
+TABLE = """\
+subtopic,subtopic_name,topic,topic_name
+tea,茶,drinks,饮料
+milk,奶,drinks,饮料
+chess,棋,games,游戏
+"""
+FIRST: dict[str, Any] = {
+    "id": "tea_1",
+    "subtopic": "tea",
+    "question": "茶圣是谁？",
+    "answer": "陆羽",
+    "kind": "person",
+    "variants": ["陸羽"],
+    "distractors": ["皎然", "卢仝", "蔡襄"],
+}
+SECOND: dict[str, Any] = {
+    "id": "chess_1",
+    "subtopic": "chess",
+    "question": "围棋棋盘有几个交叉点？",
+    "answer": "361",
+    "distractors": ["324", "400", "81"],
+}
+PUBLISHED: dict[str, Any] = {
+    "id": "5aa3c2a0e7e4",
+    "primary_category": "饮料",
+    "secondary_category": "奶",
+    "question": "奶是什么？",
+    "answer": "乳",
+    "urls": ["https://example.org/"],
+}
+
+
+def deck(folder: Path, *rows: Any, name: str = "questions") -> Path:
+    """A deck of these rows; of two of them where none is given. A text stands as it is."""
+    (folder / "subtopics.csv").write_text(TABLE, encoding="utf-8")
+    lines = [
+        row if isinstance(row, str) else json.dumps(row, ensure_ascii=False)
+        for row in rows or (FIRST, SECOND)
+    ]
+    (folder / f"{name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return folder
+
+
+def read(topics: Path, *languages: str, limit: int | None = None, **options: Any) -> list[Fact]:
+    """The questions of a deck."""
+    return facts(Selection(topics=topics, languages=languages, limit=limit, options=options))
+
+
+def complaint(topics: Path, *languages: str, **options: Any) -> str:
+    """The message with which reading is refused."""
+    with pytest.raises(UserError) as caught:
+        read(topics, *languages, **options)
+    return str(caught.value)
+
+
+# What is read.
+
+
+def test_a_question_has_all_that_is_known_of_it(tmp_path: Path) -> None:
+    """The area is the topic; the slug and both names are further words; the answer comes first."""
+    first, second = read(deck(tmp_path))
+    assert first == Fact(
+        id="zh-CN-drinks-tea_1",
+        language="zh-CN",
+        area="drinks",
+        keywords=("tea", "茶", "饮料"),
+        item="tea_1",
+        topic="drinks",
+        subtopic="tea",
+        kind="person",
+        question="茶圣是谁？",
+        accepted=("陆羽", "陸羽"),
+    )
+    assert (second.id, second.kind, second.accepted) == ("zh-CN-games-chess_1", None, ("361",))
+
+
+def test_the_published_layout_is_read(tmp_path: Path) -> None:
+    """Names become slugs by the table; ids are numbered; a pair of names that nobody knows has no slug."""
+    other = {**PUBLISHED, "secondary_category": "酒"}
+    first, second = read(deck(tmp_path, PUBLISHED, other, name="chinese_simpleqa"))
+    shown = (first.id, first.item, first.topic, first.subtopic, first.keywords, first.kind)
+    assert shown == (
+        *("zh-CN-drinks-milk_q0001", "milk_q0001", "drinks", "milk", ("milk", "奶", "饮料"), None),
+    )
+    assert (second.id, second.keywords) == ("zh-CN-general-general_q0002", ("general", "酒", "饮料"))
+    assert first.accepted == ("乳",)
+
+
+def test_without_a_table_the_projects_own_counts(tmp_path: Path) -> None:
+    """Its slugs and its names."""
+    path = tmp_path / "mine.jsonl"
+    row = {**PUBLISHED, "primary_category": "中华文化", "secondary_category": "中医"}
+    path.write_text(json.dumps(row), encoding="utf-8")
+    assert [fact.id for fact in read(path)] == ["zh-CN-chinese_culture-tcm_q0001"]
+
+
+def test_a_users_file_needs_three_keys_only(tmp_path: Path) -> None:
+    """Id, question and answer; the area is the general one, and a byte order mark does no harm."""
+    path = tmp_path / "mine.jsonl"
+    path.write_text('\ufeff{"id": "a", "question": "谁？", "answer": "我"}', encoding="utf-8")
+    (fact,) = read(path, "zh-CN")
+    assert (fact.id, fact.area, fact.subtopic) == ("zh-CN-general-a", "general", "general")
+    assert (fact.keywords, fact.accepted, fact.kind, fact.options) == (("general",), ("我",), None, ())
+
+
+def test_our_layout_comes_before_the_published(tmp_path: Path) -> None:
+    """Where a folder has both."""
+    deck(tmp_path, PUBLISHED, name="chinese_simpleqa")
+    assert len(read(tmp_path)) == 1
+    assert [fact.item for fact in read(deck(tmp_path))] == ["tea_1", "chess_1"]
+
+
+def test_a_limit_takes_the_first(tmp_path: Path) -> None:
+    """In the order of the file; more than there are is all of them."""
+    deck(tmp_path)
+    assert [fact.item for fact in read(tmp_path, limit=1)] == ["tea_1"]
+    assert len(read(tmp_path, limit=9)) == 2
+
+
+def test_how_it_is_asked_is_kept(tmp_path: Path) -> None:
+    """Style, confidence, corpus and retriever, as the user says; in JSON the corpus has no path."""
+    corpus = tmp_path / "somewhere" / "books"
+    corpus.mkdir(parents=True)
+    (corpus / "a.txt").write_text("茶", encoding="utf-8")
+    (fact, *_) = read(deck(tmp_path), confidence=True, retrieval=corpus)
+    told = (fact.style, fact.is_confident, fact.corpus, fact.retriever)
+    assert told == ("direct", True, str(corpus), None)
+    written = fact.to_json()
+    assert (written["corpus"], "keywords" in written) == ("books", False)
+    assert "somewhere" not in json.dumps(written)
+    assert read(tmp_path)[0].to_json()["corpus"] is None
+
+
+# What is offered.
+
+
+def test_a_choice_is_offered_in_a_fixed_order(tmp_path: Path) -> None:
+    """That of the code points, wherever the answer stands in it."""
+    first, second = read(deck(tmp_path), answer_format="choice")
+    assert first.options == tuple(sorted(["陆羽", "皎然", "卢仝", "蔡襄"]))
+    assert second.options == ("324", "361", "400", "81")
+    assert read(tmp_path)[0].options == ()
+
+
+def test_a_shuffled_choice_is_the_same_at_every_call(tmp_path: Path) -> None:
+    """By the question: the answer stands in each place sometimes."""
+    rows = [{**SECOND, "id": f"q{number}"} for number in range(40)]
+    deck(tmp_path, *rows)
+    found = [fact.options for fact in read(tmp_path, answer_format="shuffled")]
+    assert found == [fact.options for fact in read(tmp_path, answer_format="shuffled")]
+    assert {tuple(sorted(options)) for options in found} == {("324", "361", "400", "81")}
+    assert {options.index("361") for options in found} == {0, 1, 2, 3}
+    # One question's order does not hang on the others.
+    assert read(deck(tmp_path, rows[7]), answer_format="shuffled")[0].options == found[7]
+
+
+def test_a_seed_shuffles_in_another_way(tmp_path: Path) -> None:
+    """Without one, and with 0, in the same; each other seed has its own order of the same options."""
+    rows = [{**FIRST, "id": f"tea_{number}"} for number in range(20)]
+    deck(tmp_path, *rows)
+    plain, *seeded = (
+        [fact.options for fact in read(tmp_path, answer_format="shuffled", **options)]
+        for options in ({}, {"seed": 0}, {"seed": 1}, {"seed": 2})
+    )
+    assert plain == seeded[0]
+    assert len({tuple(found) for found in seeded}) == 3
+    for found in seeded:
+        assert [set(options) for options in found] == [set(options) for options in plain]
+        assert len({options.index(FIRST["answer"]) for options in found}) == 4
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        None,
+        ["皎然", "卢仝"],
+        ["皎然", "皎然", "卢仝"],
+        ["皎然", "卢仝", "陸羽"],
+        ["皎然", "卢仝", "蔡襄", "甲"],
+    ],
+    ids=["none", "two", "twice", "accepted", "four"],
+)
+@pytest.mark.parametrize("form", ["choice", "shuffled"])
+def test_a_choice_needs_three_wrong_answers(tmp_path: Path, wrong: list[str] | None, form: str) -> None:
+    """All different, none of them accepted; an open question needs none."""
+    row = {**FIRST, "distractors": wrong} if wrong else {k: v for k, v in FIRST.items() if k != "distractors"}
+    deck(tmp_path, SECOND, row)
+    assert complaint(tmp_path, answer_format=form) == (
+        f"{tmp_path / 'questions.jsonl'}:2: --answer-format {form} needs 3 different wrong 'distractors'"
+    )
+    assert len(read(tmp_path)) == 2
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        ("{", "not valid JSON: "),
+        ("[1]", "is no JSON object"),
+        ({**SECOND, "id": 5}, "'id' must be a text"),
+        ({**SECOND, "question": " "}, "'question' must be a text"),
+        ({"id": "a", "question": "q"}, "'answer' must be a text"),
+        ({**SECOND, "id": "Chess-1"}, "id is 'Chess-1'; use a-z, 0-9 and _ only"),
+        ({**SECOND, "id": "棋"}, "id is '棋'; use a-z, 0-9 and _ only"),
+        ({**SECOND, "id": "tea_1", "subtopic": "milk"}, "the id 'tea_1' is taken by an earlier line"),
+        ({**SECOND, "subtopic": "go"}, "there is no subtopic 'go' in subtopics.csv"),
+        ({**SECOND, "kind": "animal"}, "kind is 'animal', not one of person, place, organisation, date, "),
+        ({**SECOND, "variants": "361"}, "'variants' must be a list of texts"),
+        ({**SECOND, "variants": [361]}, "'variants' must be a list of texts"),
+        ({**SECOND, "variants": [""]}, "'variants' must be a list of texts"),
+    ],
+)
+def test_a_faulty_line_is_refused(tmp_path: Path, row: Any, says: str) -> None:
+    """File and line are named."""
+    deck(tmp_path, FIRST, row)
+    assert complaint(tmp_path).startswith(f"{tmp_path / 'questions.jsonl'}:2: {says}")
+
+
+@pytest.mark.parametrize("wrong", ["皎然", [1, 2, 3]])
+def test_wrong_answers_are_texts(tmp_path: Path, wrong: Any) -> None:
+    """Where they are needed."""
+    deck(tmp_path, {**FIRST, "distractors": wrong})
+    assert complaint(tmp_path, answer_format="choice").endswith(":1: 'distractors' must be a list of texts")
+
+
+def test_a_file_without_a_question_is_refused(tmp_path: Path) -> None:
+    """So is a folder without a file, a path that is not there, a file that is not UTF-8."""
+    assert complaint(tmp_path) == f"{tmp_path}: no questions.jsonl in this folder"
+    assert complaint(tmp_path / "no.jsonl").startswith(f"{tmp_path / 'no.jsonl'}: ")
+    path = deck(tmp_path, " \n") / "questions.jsonl"
+    assert complaint(tmp_path) == f"{path}:1: no question in this file; write one JSON object a line"
+    path.write_bytes(b'{"id": "a"}\n\xff\n')
+    assert complaint(tmp_path) == f"{path}:2: not UTF-8; save the file as UTF-8"
+
+
+def test_a_faulty_table_is_refused(tmp_path: Path) -> None:
+    """Other columns, or a row that is too short."""
+    path = deck(tmp_path) / "subtopics.csv"
+    path.write_text("a,b\n", encoding="utf-8")
+    assert complaint(tmp_path).startswith(f"{path}:1: the columns must be subtopic,subtopic_name,topic,")
+    path.write_text(f"{TABLE}go,围棋\n", encoding="utf-8")
+    assert complaint(tmp_path) == f"{path}:5: needs exactly 4 values"
+
+
+def test_another_language_is_refused(tmp_path: Path) -> None:
+    """There is one."""
+    deck(tmp_path)
+    assert complaint(tmp_path, "zh-CN", "en-US") == (f"--language: no 'en-US' in {tmp_path}; there is zh-CN")
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"prompt_style": "few_shot", "answer_format": "choice"}, "--prompt-style few_shot: "),
+        ({"seed": 1}, "--seed: shuffles options; add --answer-format shuffled"),
+        ({"seed": 1, "answer_format": "choice"}, "--seed: "),
+        ({"prompt_style": "few_shot", "confidence": True}, "--prompt-style few_shot: "),
+        ({"prompt_style": "few_shot", "retrieval": Path("/nowhere")}, "--prompt-style few_shot: "),
+        ({"confidence": True, "answer_format": "choice"}, "--confidence: is asked for beside an open answer"),
+        ({"confidence": True, "answer_format": "shuffled"}, "--confidence: "),
+        ({"retriever": "json:loads"}, "--retriever: needs --retrieval"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(
+    tmp_path: Path, options: dict[str, Any], says: str
+) -> None:
+    """Before any file is opened."""
+    assert complaint(tmp_path / "nowhere", **options).startswith(says)
+
+
+def test_a_corpus_is_looked_at_before_anything_is_asked(tmp_path: Path) -> None:
+    """One without a text, or a function that is not there."""
+    deck(tmp_path)
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert complaint(tmp_path, retrieval=empty).startswith(f"--retrieval: {empty}: has no text")
+    missing = complaint(tmp_path, retrieval=empty, retriever="json:no_such_function")
+    assert missing.startswith("--retriever: 'json:no_such_function' cannot be had")
+    assert len(read(tmp_path, retrieval=empty, retriever="json:loads")) == 2

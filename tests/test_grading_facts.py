@@ -1,0 +1,176 @@
+"""How an answer to a question of fact is graded: by letters, by a panel, or without anybody's help."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+from one_fact import CASE, CHOICE, FakeAsk, run
+
+from equipoise.errors import CallFailed
+from equipoise.facts import Fact
+from equipoise.types import Reply, Token
+
+
+def test_an_evaluator_sees_question_reference_and_reply() -> None:
+    """All accepted spellings, each part between markers with the code of the call."""
+    judge = FakeAsk("A")
+    found = run(CASE, FakeAsk("是陆羽。"), judge)
+    system, user = judge.calls[0].messages
+    assert "A" in system["content"]
+    for name, text in (("question", "茶圣是谁？"), ("reference", "陆羽 / 陸羽"), ("reply", "是陆羽。")):
+        assert f"[{name} code-e1]\n{text}\n[end of {name} code-e1]" in user["content"]
+    assert judge.calls[0].parameters == {}
+    assert (found.outcome, found.value) == ("scored", 2)
+    assert found.details == {"grade": "A", "exact": False, "other_language": False}
+
+
+def letters(**shares: float) -> Reply:
+    """An evaluator's reply whose first token has these probabilities."""
+    top = {label: math.log(share) for label, share in shares.items()}
+    return Reply(text="嗯", tokens=(Token(text="嗯", top={**top, "嗯": math.log(0.3)}),))
+
+
+@pytest.mark.parametrize(
+    ("said", "grade", "how", "attempts"),
+    [
+        (["A"], "A", "strict", 1),
+        (["(B)"], "B", "strict", 1),
+        (["NOT_ATTEMPTED"], "A", "loose", 1),
+        (["C，因为没有作答"], "C", "loose", 1),
+        (["嗯。", "B"], "B", "strict", 2),
+        (["嗯。", letters(A=0.2, B=0.1, C=0.4)], "C", "probabilities", 2),
+        (["嗯。", "哦。", "好的，A"], "A", "loose", 3),
+    ],
+)
+def test_a_grade_says_how_it_was_read(said: list[Reply | str], grade: str, how: str, attempts: int) -> None:
+    """By its letter, by the first in a text, or, asked again, by probabilities."""
+    judge = FakeAsk(*said)
+    found = run(CASE, FakeAsk("不知道"), judge)
+    (verdict,) = found.verdicts
+    assert (verdict.fields, verdict.attempts) == ({"grade": grade, "how": how}, attempts)
+    assert verdict.raw == ("嗯。", "哦。")[: attempts - 1]
+    assert (found.outcome, found.value) == ("scored", {"A": 2, "B": 0, "C": 1}[grade])
+    asked_again = [call.parameters for call in judge.calls[1:]]
+    assert all(parameters["logprobs"] is True for parameters in asked_again)
+
+
+@pytest.mark.parametrize(
+    ("said", "why", "calls"),
+    [
+        ("嗯。", "no grade: e1: no letter", 3),
+        (Reply(text="A", blocked="filter"), "no grade: e1: blocked by the evaluator's provider (filter)", 1),
+    ],
+)
+def test_without_a_grade_a_run_is_unscored(said: Reply | str, why: str, calls: int) -> None:
+    """Missing and with the reason, never counted as not attempted."""
+    judge = FakeAsk(said)
+    found = run(CASE, FakeAsk("陆羽"), judge)
+    assert (found.outcome, found.value, found.error) == ("unscored", None, why)
+    assert (found.details["grade"], found.details["exact"], len(judge.calls)) == (None, True, calls)
+
+
+@pytest.mark.parametrize(
+    ("reply", "outcome"),
+    [
+        (Reply(text="陆羽", blocked="filter"), "blocked"),
+        (Reply(text=" \n"), "empty"),
+        (Reply(text="", finish_reason="length"), "empty"),
+    ],
+)
+@pytest.mark.parametrize("case", [CASE, CHOICE], ids=["open", "choice"])
+def test_what_says_nothing_is_not_attempted(case: Fact, reply: Reply, outcome: str) -> None:
+    """No evaluator is paid for it."""
+    judge = FakeAsk("A")
+    found = run(case, FakeAsk(reply), judge)
+    assert (found.outcome, found.value, found.details) == (outcome, 1, {"grade": "C"})
+    assert judge.calls == []
+
+
+def test_a_reply_that_was_cut_is_graded_and_says_so() -> None:
+    """As far as it goes."""
+    cut = Reply(text="陆", finish_reason="length")
+    assert run(CASE, FakeAsk(cut), FakeAsk("B")).outcome == "truncated"
+    assert run(CHOICE, FakeAsk(replace(cut, text="D"))).outcome == "truncated"
+
+
+@pytest.mark.parametrize(("votes", "grade"), [("AAB", "A"), ("ABC", "B"), ("AC", "C"), ("A?", "A")])
+def test_a_panel_decides_by_majority(votes: str, grade: str) -> None:
+    """A tie goes against the answer; who gave no grade has no vote."""
+    found = run(CASE, FakeAsk("陆羽"), *map(FakeAsk, votes), attempts=1)
+    assert (found.details["grade"], len(found.verdicts)) == (grade, len(votes))
+
+
+def test_others_stand_in_for_an_evaluator_that_fails() -> None:
+    """Its verdict says why it is missing; where all fail the call has failed."""
+    failed = FakeAsk(CallFailed("no route"))
+    found = run(CASE, FakeAsk("陆羽"), failed, FakeAsk("A"))
+    assert (found.value, found.verdicts[0].fields, found.verdicts[0].error) == (2, None, "no route")
+    with pytest.raises(CallFailed):
+        run(CASE, FakeAsk("陆羽"), failed)
+
+
+@pytest.mark.parametrize(
+    ("style", "text", "graded"),
+    [
+        ("direct", "答案：陆羽", "答案：陆羽"),
+        ("recall", "茶圣写了《茶经》。\n答案：陆羽\n", "陆羽"),
+        ("step_by_step", "答案：皎然？不对。\n答案： 陆羽", "陆羽"),
+        ("recall", "茶圣写了《茶经》。\n答案: 陆羽", "陆羽"),
+        ("recall", "我记得是陆羽。", "我记得是陆羽。"),
+        ("recall", "陆羽。答案：", "陆羽。答案："),
+    ],
+)
+def test_what_is_graded_stands_behind_the_last_marker(style: str, text: str, graded: str) -> None:
+    """Where one was asked for and something stands behind it; else all of it."""
+    judge = FakeAsk("A")
+    found = run(replace(CASE, style=style), FakeAsk(text), judge)
+    assert f"[reply code-e1]\n{graded.strip()}\n[end of reply" in judge.calls[0].messages[1]["content"]
+    assert found.details["exact"] is (graded == "陆羽")
+
+
+@pytest.mark.parametrize(
+    ("text", "graded", "told"),
+    [('{"answer": "陆羽", "confidence": 80}', "陆羽", 80), ("陆羽，八成把握", "陆羽，八成把握", None)],
+)
+def test_confidence_is_kept_beside_the_grade(text: str, graded: str, told: float | None) -> None:
+    """The answer alone is graded; a reply that is no such object is graded whole, without a confidence."""
+    judge = FakeAsk("A")
+    found = run(replace(CASE, is_confident=True), FakeAsk(text), judge)
+    assert (found.details["confidence"], found.value) == (told, 2)
+    assert f"\n{graded}\n[end of reply" in judge.calls[0].messages[1]["content"]
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "grade"),
+    [("D", 3, "A"), ("答案：D", 3, "A"), ("陆羽", 3, "A"), ("A. 卢仝", 0, "B"), ("不知道", None, "C")],
+)
+def test_a_choice_is_read_without_an_evaluator(text: str, place: int | None, grade: str) -> None:
+    """Right, wrong, or nothing chosen."""
+    judge = FakeAsk("A")
+    found = run(CHOICE, FakeAsk(text), judge)
+    assert found.details == {"chosen": place, "grade": grade, "other_language": False}
+    assert (found.outcome, found.verdicts, judge.calls) == ("scored", (), [])
+
+
+def test_an_answer_in_another_language_is_marked() -> None:
+    """It is graded like any other."""
+    found = run(CASE, FakeAsk("The sage of tea was Lu Yu."), FakeAsk("A"))
+    assert (found.details["other_language"], found.value) == (True, 2)
+
+
+@pytest.mark.parametrize(
+    ("case", "text", "is_other"),
+    [
+        (replace(CASE, style="recall"), "The sage of tea lived in the Tang dynasty.\n答案：陆羽", True),
+        (replace(CASE, style="recall"), "茶圣生活在唐代。\n答案：陆羽", False),
+        (CHOICE, "The answer is D.", True),
+        (CHOICE, "答案：D", False),
+        (replace(CASE, is_confident=True), '{"answer": "陆羽", "confidence": 80}', False),
+        (replace(CASE, is_confident=True), '{"answer": "it is Lu Yu", "confidence": 80}', True),
+    ],
+)
+def test_the_language_is_that_of_the_whole_reply(case: Fact, text: str, is_other: bool) -> None:
+    """Not of the answer behind a marker alone; of choices too; the keys of an object do not count."""
+    assert run(case, FakeAsk(text), FakeAsk("A")).details["other_language"] is is_other

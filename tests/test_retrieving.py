@@ -1,0 +1,313 @@
+"""What is found for a question: by words in a corpus, or by a function of the user's own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from equipoise.errors import CallFailed, UserError
+from equipoise.parsers import parse_existing, parse_function
+from equipoise.retrieving import (
+    LONGEST,
+    PASSAGES,
+    Bm25,
+    Passage,
+    about,
+    check,
+    passages,
+    pieces,
+    retrieve,
+    words,
+)
+
+TEXTS = {
+    "tea": "陆羽是唐代人，他写了《茶经》，被后人称为茶圣。",
+    "chess": "围棋棋盘有三百六十一个交叉点，棋子分黑白两色。",
+    "paper": "蔡伦是东汉宦官，他改进了造纸术。",
+    "zebra": "The zebra is an African horse with stripes.",
+}
+INDEX = Bm25([Passage(id=name, text=text) for name, text in TEXTS.items()])
+
+
+def folder(place: Path, **files: str) -> Path:
+    """A folder of these files, `_` in a name before its ending."""
+    place.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        (place / ".".join(name.rsplit("_", 1))).write_text(content, encoding="utf-8")
+    return place
+
+
+def ask(question: str, corpus: Path, retriever: str | None = None, count: int = PASSAGES) -> list[Passage]:
+    """What is found for a question."""
+    return asyncio.run(retrieve(question, str(corpus), retriever, count))
+
+
+# Texts.
+
+
+def test_pieces_are_whole_sentences_of_a_bounded_length() -> None:
+    """Nothing is lost, none is longer than it may be."""
+    text = "".join(f"这是第{number}句话，说的是茶。" for number in range(120))
+    found = list(pieces(text))
+    assert "".join(found) == text
+    assert len(found) > 1
+    assert all(LONGEST - 20 < len(piece) <= LONGEST for piece in found[:-1])
+    assert all(piece.endswith("。") for piece in found)
+
+
+def test_a_sentence_is_not_cut() -> None:
+    """However long it is; what stands around it goes into pieces of its own."""
+    long = "长" * (2 * LONGEST) + "。"
+    assert list(pieces(f"短句。{long}短句！")) == ["短句。", long, "短句！"]
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\n", "\t\n "])
+def test_a_blank_text_has_no_piece(text: str) -> None:
+    """So it is no passage."""
+    assert list(pieces(text)) == []
+
+
+def test_short_lines_stay_together() -> None:
+    """In one piece, with a number's point within it."""
+    assert list(pieces("  Pi is 3.14.\n圆周率。 \n")) == ["Pi is 3.14.\n圆周率。"]
+
+
+def test_words_of_two_scripts() -> None:
+    """Chinese is cut into words; others are in small letters; punctuation is none."""
+    found = words("《茶经》的作者 Lu Yu，生于733年！")
+    assert {"茶经", "作者", "lu", "yu", "733"} <= set(found)
+    assert not {"《", "》", "，", "！", " "} & set(found)
+    assert words("。！ ") == []
+
+
+# Finding.
+
+
+@pytest.mark.parametrize(
+    ("question", "best"),
+    [
+        ("被称为茶圣的唐代人是谁？", "tea"),
+        ("围棋棋盘上有多少个交叉点？", "chess"),
+        ("谁改进了造纸术？", "paper"),
+        ("Which animal is a ZEBRA?", "zebra"),
+    ],
+)
+def test_the_passage_that_fits_comes_first(question: str, best: str) -> None:
+    """Among several, with its text."""
+    found = INDEX.find(question, 3)
+    assert found[0] == Passage(id=best, text=TEXTS[best])
+    assert len({item.id for item in found}) == len(found) <= 3
+
+
+def test_what_shares_no_word_is_not_found() -> None:
+    """Nor does a question of punctuation alone find anything."""
+    assert INDEX.find("量子色动力学", 3) == []
+    assert INDEX.find("？！", 3) == []
+    assert [item.id for item in INDEX.find("造纸术", 3)] == ["paper"]
+
+
+def test_no_more_is_found_than_asked_for_or_there_is() -> None:
+    """The best of them."""
+    question = "唐代的茶圣、棋盘的交叉点、东汉的造纸术"
+    assert len(INDEX.find(question, 1)) == 1
+    assert {item.id for item in INDEX.find(question, 9)} == {"tea", "chess", "paper"}
+
+
+# Corpora.
+
+
+def test_a_folder_is_read_with_all_below_it(tmp_path: Path) -> None:
+    """Texts and JSON Lines, in the order of names; other files are left alone."""
+    line = {"id": "one", "title": "题目", "text": "正文。"}
+    corpus = folder(
+        tmp_path / "books",
+        a_txt="甲。",
+        b_md="# 乙",
+        c_jsonl=f"{json.dumps(line)}\n\n" + '{"text": "丙。"}\n',
+        d_csv="丁",
+    )
+    folder(corpus / "deep", e_txt="戊。")
+    assert list(passages(corpus)) == [
+        Passage(id="a.txt#1", text="甲。"),
+        Passage(id="b.md#1", text="# 乙"),
+        Passage(id="one#1", text="题目\n正文。"),
+        Passage(id="c.jsonl:3#1", text="丙。"),
+        Passage(id="e.txt#1", text="戊。"),
+    ]
+
+
+def test_one_file_is_a_corpus(tmp_path: Path) -> None:
+    """Pieces of a document are numbered."""
+    long = "茶。" * LONGEST
+    path = folder(tmp_path, a_txt=long) / "a.txt"
+    assert [item.id for item in passages(path)] == ["a.txt#1", "a.txt#2"]
+    assert ask("茶", path)[0].id in ("a.txt#1", "a.txt#2")
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("{", "not valid JSON: "),
+        ("[]", "is no JSON object"),
+        ('{"title": "t"}', "needs a 'text'"),
+        ('{"text": 5}', "needs a 'text'"),
+    ],
+)
+def test_a_faulty_line_is_refused(tmp_path: Path, line: str, says: str) -> None:
+    """With file and line, as a text that is not UTF-8 is."""
+    path = folder(tmp_path, a_jsonl=f'{{"text": "茶"}}\n\n{line}\n') / "a.jsonl"
+    with pytest.raises(UserError) as caught:
+        list(passages(tmp_path))
+    assert str(caught.value).startswith(f"{path}:3: {says}")
+
+
+def test_a_text_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
+    """With the line."""
+    (tmp_path / "a.txt").write_bytes("茶\n".encode() + b"\xff\n")
+    with pytest.raises(UserError, match=r"a\.txt:2: not UTF-8"):
+        check(tmp_path, None)
+
+
+def test_a_corpus_without_text_is_refused(tmp_path: Path) -> None:
+    """The message says what would be read."""
+    folder(tmp_path, a_csv="茶", b_txt=" \n")
+    with pytest.raises(UserError) as caught:
+        check(tmp_path, None)
+    assert str(caught.value) == f"--retrieval: {tmp_path}: has no text; it takes .txt, .md, .jsonl"
+    check(folder(tmp_path, c_md="茶"), None)
+
+
+def test_a_corpus_is_named_without_its_path(tmp_path: Path) -> None:
+    """By its name and a digest that changes with any file's content or name, and with nothing else."""
+    corpus = folder(tmp_path / "x" / "books", a_txt="甲", b_txt="乙")
+    told = about(corpus)
+    assert set(told) == {"name", "sha256"}
+    assert (told["name"], len(told["sha256"])) == ("books", 64)
+    assert str(tmp_path) not in json.dumps(told)
+    assert about(folder(tmp_path / "y" / "books", a_txt="甲", b_txt="乙")) == told
+    others = [
+        folder(tmp_path / "changed" / "books", a_txt="甲", b_txt="丙"),
+        folder(tmp_path / "renamed" / "books", a_txt="甲", c_txt="乙"),
+        folder(tmp_path / "fewer" / "books", a_txt="甲"),
+    ]
+    assert len({told["sha256"], *(about(other)["sha256"] for other in others)}) == 4
+    assert about(corpus / "a.txt")["name"] == "a.txt"
+
+
+# A function of the user's own.
+
+
+class Thing:
+    """What somebody's retriever may give."""
+
+    def __init__(self, text: Any, name: str | None = None) -> None:
+        self.text = text
+        self.id = name
+
+
+@pytest.fixture
+def mine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
+    """A module of the user's, under a name of its own in every test: a function is kept once it is had."""
+    module = ModuleType(f"mine_{tmp_path.name}")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ([], []),
+        (["甲", "乙"], [("1", "甲"), ("2", "乙")]),
+        ([{"text": "甲", "id": 7, "score": 0.5}, {"text": "乙"}], [("7", "甲"), ("2", "乙")]),
+        ((Thing("甲", "x"), Thing("乙")), [("x", "甲"), ("2", "乙")]),
+        (["甲", {"text": "乙"}, Thing("丙")], [("1", "甲"), ("2", "乙"), ("3", "丙")]),
+    ],
+    ids=["none", "texts", "mappings", "objects", "mixed"],
+)
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+def test_a_function_may_give_texts_mappings_or_objects(
+    mine: ModuleType, tmp_path: Path, given: Any, found: list[tuple[str, str]], is_async: bool
+) -> None:
+    """At once or later; it gets the question and the count, and the corpus is not read."""
+    calls = []
+
+    def find(question: str, count: int) -> Any:
+        calls.append((question, count))
+        return given
+
+    async def later(question: str, count: int) -> Any:
+        return find(question, count)
+
+    mine.find = later if is_async else find  # type: ignore[attr-defined]
+    shown = ask("谁？", tmp_path / "nowhere", f"{mine.__name__}:find", 2)
+    assert [(item.id, item.text) for item in shown] == found
+    assert calls == [("谁？", 2)]
+
+
+@pytest.mark.parametrize("bad", [5, None, {"id": "x"}, {"text": 5}, Thing(None), ["甲"]])
+def test_what_has_no_text_is_refused(mine: ModuleType, tmp_path: Path, bad: Any) -> None:
+    """It is the user's mistake; the session ends, as every further question would fail alike."""
+    mine.find = lambda question, count: ["甲", bad]  # type: ignore[attr-defined]
+    with pytest.raises(CallFailed, match=r"--retriever \w+:find: TypeError: a passage is no text") as caught:
+        ask("谁？", tmp_path, f"{mine.__name__}:find")
+    assert caught.value.stops_session
+
+
+@pytest.mark.parametrize("bad", [None, "一段文字", 5])
+def test_what_is_no_list_of_passages_is_refused(mine: ModuleType, tmp_path: Path, bad: Any) -> None:
+    """A text alone would be taken letter by letter."""
+    mine.find = lambda question, count: bad  # type: ignore[attr-defined]
+    with pytest.raises(CallFailed, match="it should give a list of passages"):
+        ask("谁？", tmp_path, f"{mine.__name__}:find")
+
+
+def test_a_corpus_without_a_word_is_refused(tmp_path: Path) -> None:
+    """Before anything is asked."""
+    (tmp_path / "a.txt").write_text("！！！\n\n", encoding="utf-8")
+    with pytest.raises(UserError, match="has no text"):
+        check(tmp_path, None)
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("no_such_module_here:find", "cannot be had"),
+        ("json:no_such_function", "cannot be had"),
+        ("sys:maxsize", "is no function"),
+    ],
+)
+def test_a_function_that_cannot_be_had_is_refused(tmp_path: Path, name: str, says: str) -> None:
+    """Before anything is asked."""
+    with pytest.raises(UserError) as caught:
+        check(tmp_path, name)
+    assert str(caught.value).startswith(f"--retriever: {name!r} {says}")
+
+
+@pytest.mark.parametrize("name", ["a:b", "a.b_c:d1", " a:b "])
+def test_a_functions_name_is_module_and_function(name: str) -> None:
+    """Blanks around it do not count."""
+    assert parse_function(name) == name.strip()
+
+
+@pytest.mark.parametrize("name", ["", "a", "a:", ":b", "a:b:c", "a.:b", "a-b:c", "a:b.c", "a b:c", "1:2"])
+def test_another_name_is_refused(name: str) -> None:
+    """It says what it should be."""
+    with pytest.raises(ValueError, match="is not module:function"):
+        parse_function(name)
+
+
+def test_a_corpus_must_be_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file or a folder, by its whole path, `~` being the user's home."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    folder(tmp_path, a_txt="茶")
+    assert parse_existing("a.txt") == parse_existing("~/a.txt") == tmp_path / "a.txt"
+    assert parse_existing(str(tmp_path)) == tmp_path
+    with pytest.raises(ValueError, match="is no file and no folder"):
+        parse_existing("b.txt")
