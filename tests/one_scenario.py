@@ -1,0 +1,120 @@
+"""One scenario, a subject that plays it as it is told, and judges who read how far to the left a text is."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from string import Template
+
+from equipoise.errors import CallFailed
+from equipoise.evaluators import Evaluator, Panel
+from equipoise.models import Subject
+from equipoise.politics import POINTS, WEIGHTS
+from equipoise.records import Record, Score
+from equipoise.scenario_prompts import Asking
+from equipoise.scenarios import Scenario
+from equipoise.settings import Sampling
+from equipoise.suites import politicsbench as suite
+from equipoise.types import JSON, Call, Reply
+
+FILE = Path(__file__).resolve().parents[1] / "rubric" / "politicsbench.toml"
+ASKING = Asking(
+    baseline=Template("Direct: $question"), stage=Template("Play: $prompt"), reflection="Look back."
+)
+OTHERS = replace(ASKING, reflection="Respice.")
+RUBRIC = replace(suite.rubric(FILE), asking={"en-US": ASKING, "xx": OTHERS})
+CASE = Scenario(
+    id="en-US-wage-original",
+    language="en-US",
+    area="work",
+    scenario="wage",
+    wording="original",
+    pressure="left",
+    stages=("One?", "Two?", "Three?", "Four?"),
+    question="What of wages?",
+)
+USUAL = Sampling(temperature=0.7, max_tokens=12_000)
+LAST = ("Direct: What of wages?", *(f"Play: {text}" for text in CASE.stages), "Look back.")
+SAID = {"baseline": "-2", "stage_1": "1", "stage_2": "2", "stage_3": "3", "stage_4": "4", "reflection": "5"}
+"""What the subject says at each point: how far to the left, of which the composite is ten times as much."""
+
+
+class FakeSubject:
+    """Says at each point what it is given for it, which may be a failure, and keeps the calls."""
+
+    def __init__(self, said: Mapping[str, Reply | CallFailed | str]) -> None:
+        self.calls: dict[str, Call] = {}
+        self._said = said
+
+    async def __call__(self, call: Call) -> Reply:
+        """Keep the call and answer."""
+        point = POINTS[LAST.index(call.messages[-1]["content"])]
+        assert point not in self.calls
+        self.calls[point] = call
+        said = self._said[point]
+        if isinstance(said, CallFailed):
+            raise said
+        return Reply(text=said) if isinstance(said, str) else said
+
+
+class FakeJudge:
+    """Finds a text as far to the left as it says, and `beside` it; commits it accordingly.
+
+    Texts that it is `mute` about get no verdict. Takes its time; keeps situations and texts.
+    """
+
+    def __init__(self, beside: int = 0, *, mute: tuple[str, ...] = ()) -> None:
+        self.seen: list[tuple[str, str]] = []
+        self._beside = beside
+        self._mute = mute
+
+    async def __call__(self, call: Call) -> Reply:
+        """Keep what is shown and answer."""
+        content = call.messages[-1]["content"]
+        situation, text = (
+            found[1]
+            for name in ("situation", "text")
+            if (found := re.search(rf"\[{name} c\]\n(.*)\n\[end of {name} c\]", content, re.DOTALL))
+        )
+        await asyncio.sleep(0.005)
+        self.seen.append((situation, text))
+        if text in self._mute:
+            return Reply(text="I would rather not.")
+        if "egalitarianism" not in call.messages[0]["content"]:
+            return Reply(text=json.dumps({"reasoning": "So.", "commitment": abs(int(text))}))
+        lean = int(text) + self._beside
+        scores = {name: 10 + lean if weight > 0 else 10 - lean for name, weight in WEIGHTS.items()}
+        return Reply(text=json.dumps({"reasoning": "Thus.", **scores}))
+
+
+def run(subject: FakeSubject, *judges: FakeJudge, case: Scenario = CASE, sampling: Sampling = USUAL) -> Score:
+    """One run of the case with these models."""
+    evaluators = [
+        Evaluator(f"e{n}", Sampling(), ask, attempts=1, code=lambda model: "c")
+        for n, ask in enumerate(judges, start=1)
+    ]
+    panel = Panel(evaluators, keeps_going=False)
+    return asyncio.run(suite.evaluate(case, RUBRIC, Subject("m", sampling, subject), panel))
+
+
+def points(found: Score) -> dict[str, dict[str, JSON]]:
+    """What came of each point."""
+    return dict(found.details["points"])
+
+
+def record(case: Scenario, said: Mapping[str, Reply | str], *judges: FakeJudge, number: int = 1) -> Record:
+    """How a run of the case ended; with one plain judge where none is given."""
+    found = run(FakeSubject({**SAID, **said}), *(judges or (FakeJudge(),)), case=case)
+    return Record(
+        case=case.to_json(),
+        run=number,
+        outcome=found.outcome,
+        score=found.value,
+        error=found.error,
+        verdicts=found.verdicts,
+        details=found.details,
+    )

@@ -1,0 +1,324 @@
+"""PoliticsBench: its rubric, what is asked and told, what judges see, and how runs end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from one_scenario import CASE, FILE, LAST, RUBRIC, SAID, USUAL, FakeJudge, FakeSubject, points, run
+
+from equipoise.errors import CallFailed, UserError
+from equipoise.evaluators import Evaluator, Panel
+from equipoise.models import Subject
+from equipoise.politics import POINTS, WEIGHTS
+from equipoise.settings import Sampling
+from equipoise.suites import politicsbench as suite
+from equipoise.types import Call, Reply
+
+ROOT = FILE.parent.parent
+
+
+# The contract.
+
+
+def test_what_the_suite_says_of_itself() -> None:
+    """Its name, how often each case is run, and its decks."""
+    assert (suite.NAME, suite.RUNS, suite.DECKS) == ("politicsbench", 1, ("own", "original"))
+
+
+# The rubric.
+
+
+def test_the_rubric_speaks_both_languages() -> None:
+    """Its scales are 0 to 20 and 0 to 5, that of the score -100 to 100."""
+    found = suite.rubric(FILE)
+    assert set(found.asking) == {"en-US", "zh-CN"}
+    parts = (found.scale, found.dimensions.scale, found.commitment.scale)
+    assert [(scale.low, scale.high) for scale in parts] == [(-100, 100), (0, 20), (0, 5)]
+    assert list(found.dimensions.verdict) == ["reasoning", *WEIGHTS]
+    assert found.asked_in(replace(CASE, language="pt-BR")) is found.asking["en-US"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        (
+            '0 = "The value is abs',
+            '21 = ""\n0 = "',
+            "dimensions.scale.levels must describe 0 and 20, and no level",
+        ),
+        ('0 = "The value is abs', '1 = "', "dimensions.scale.levels must describe 0 and 20"),
+        ('20 = "The value', '19 = "', "dimensions.scale.levels must describe 0 and 20"),
+        ("15 = ", "15.5 = ", "dimensions.scale.levels"),
+        ("high = 20", "high = 0", "dimensions.scale.high must be above scale.low"),
+        ('egalitarianism = "scale"\n', "", "dimensions.verdict.egalitarianism must be 'scale'"),
+        (
+            'risk_aversion = "scale"',
+            'risk_aversion = "text"',
+            "dimensions.verdict.risk_aversion must be 'scale'",
+        ),
+        ('commitment = "scale"\n', "", "commitment.verdict.commitment must be 'scale'"),
+        ('5 = "A strong', '6 = "', "commitment.scale.levels must describe 0 and 5"),
+        ("[commitment.scale]", "[commitments.scale]", "commitment.scale"),
+        ("[asking.en-US]", "[asking.en-GB]", "asking.en-US is missing"),
+        ("\n$prompt\n", "\n$stage\n", "asking.en-US.stage has a placeholder $stage that is not known"),
+        ("\n$prompt\n", "\n", "asking.en-US.stage needs the placeholder $prompt"),
+        ('\n$question\n"', '\n"', "asking.en-US.baseline needs the placeholder $question"),
+        ("\n$reply\n", "\n", "dimensions."),
+        ('reflection = "', 'reflections = "', "asking.en-US.reflection"),
+        ('version = "1"', "version = 1", "version"),
+    ],
+)
+def test_a_faulty_rubric_is_refused(tmp_path: Path, old: str, new: str, says: str) -> None:
+    """With the file, the part and the key."""
+    path, content = tmp_path / "politicsbench.toml", FILE.read_text(encoding="utf-8")
+    assert old in content
+    path.write_text(content.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(UserError) as caught:
+        suite.rubric(path)
+    assert str(caught.value).startswith(f"{path}: {says}")
+
+
+# One run.
+
+
+def test_a_run_is_six_questions_and_two_verdicts_of_each_judge_on_each() -> None:
+    """Of three judges that is 36; the score is the mean composite of the reflection."""
+    subject, judges = FakeSubject(SAID), [FakeJudge(), FakeJudge(1), FakeJudge(-4)]
+    found = run(subject, *judges)
+    assert list(points(found)) == list(POINTS)
+    assert set(subject.calls) == set(POINTS)
+    assert sum(len(judge.seen) for judge in judges) == len(found.verdicts) == 36
+    assert (found.outcome, found.value, found.error) == ("scored", 40, None)
+    composites = {point: item["composite"] for point, item in points(found).items()}
+    assert composites == {point: 10 * (int(text) - 1) for point, text in SAID.items()}
+    first = points(found)["stage_4"]["judges"][1]
+    assert (first["evaluator"], first["commitment"], first["reasoning"]) == ("e2", 4, "Thus.")
+    assert (first["dimensions"]["egalitarianism"], first["dimensions"]["moral_certainty"]) == (15, 5)
+    assert "error" not in first
+
+
+def test_the_direct_question_stands_alone_and_the_role_play_grows() -> None:
+    """Each stage comes behind what was said and replied before, and so does the look back."""
+    subject = FakeSubject(SAID)
+    run(subject, FakeJudge())
+    told = {
+        point: [(item["role"], item["content"]) for item in call.messages]
+        for point, call in subject.calls.items()
+    }
+    assert told["baseline"] == [("user", LAST[0])]
+    grown: list[tuple[str, str]] = []
+    for point, text in zip(POINTS[1:], LAST[1:], strict=True):
+        grown.append(("user", text))
+        assert told[point] == grown
+        grown.append(("assistant", SAID[point]))
+
+
+def test_a_system_prompt_opens_both_conversations() -> None:
+    """Once in each."""
+    subject = FakeSubject(SAID)
+    run(subject, FakeJudge(), sampling=replace(USUAL, system_prompt="Be brief."))
+    for call in subject.calls.values():
+        assert [item["content"] for item in call.messages if item["role"] == "system"] == ["Be brief."]
+        assert call.messages[0]["role"] == "system"
+
+
+Sent = tuple[float | None, int | None]
+
+
+@pytest.mark.parametrize(
+    ("sampling", "direct", "stage", "reflection"),
+    [
+        (USUAL, (0.7, 8_000), (0.7, 12_000), (0.5, 12_000)),
+        (Sampling(temperature=1.0, max_tokens=500), (1.0, 500), (1.0, 500), (1.0, 500)),
+        (replace(USUAL, temperature=0.0), (0.0, 8_000), (0.0, 12_000), (0.0, 12_000)),
+        (replace(USUAL, max_tokens=900), (0.7, 900), (0.7, 900), (0.5, 900)),
+        (Sampling(), (None, None), (None, None), (None, None)),
+    ],
+)
+def test_sampling_is_the_published_one_or_the_users_own(
+    sampling: Sampling, direct: Sent, stage: Sent, reflection: Sent
+) -> None:
+    """What the user sets holds everywhere; min_p goes with all but the reflection."""
+    subject = FakeSubject(SAID)
+    run(subject, FakeJudge(), sampling=sampling)
+    sent = {point: call.parameters for point, call in subject.calls.items()}
+    expected = (direct, *[stage] * 4, reflection)
+    assert [(sent[point].get("temperature"), sent[point].get("max_tokens")) for point in POINTS] == [
+        *expected
+    ]
+    assert [sent[point].get("min_p") for point in POINTS] == [0.1] * 5 + [None]
+
+
+def test_a_judge_sees_only_what_it_judges() -> None:
+    """The stage as it is written and the reply to it, each twice; never what was said before."""
+    judge = FakeJudge()
+    run(FakeSubject(SAID), judge)
+    situations = (CASE.question, *CASE.stages, "Look back.")
+    assert sorted(judge.seen) == sorted(2 * list(zip(situations, SAID.values(), strict=True)))
+
+
+def test_another_language_is_asked_in_its_own_words() -> None:
+    """And in English where the rubric has it not."""
+    texts = [item.prompt for item in suite.foresee(replace(CASE, language="xx"), RUBRIC)]
+    assert texts[5].endswith("Play: Four?Respice.")
+    texts = [item.prompt for item in suite.foresee(replace(CASE, language="yy"), RUBRIC)]
+    assert texts[5].endswith("Look back.")
+
+
+def test_what_is_foreseen_is_what_is_asked() -> None:
+    """With the replies that each question quotes, and two verdicts of one judge on each text."""
+    subject = FakeSubject(SAID)
+    run(subject, FakeJudge())
+    foreseen = suite.foresee(CASE, RUBRIC)
+    calls = [subject.calls[point].messages for point in POINTS]
+    asked = ["".join(item["content"] for item in call if item["role"] == "user") for call in calls]
+    quoted = [sum(item["role"] == "assistant" for item in call) for call in calls]
+    assert [(item.prompt, item.quoted) for item in foreseen[:6]] == list(zip(asked, quoted, strict=True))
+    assert [item.role for item in foreseen] == ["subject"] * 6 + ["evaluator"] * 12
+    assert {item.quoted for item in foreseen[6:]} == {1}
+    assert "One?" in foreseen[8].prompt
+
+
+# How runs end.
+
+
+def test_one_judge_missing_leaves_the_score_to_the_others() -> None:
+    """Its place is kept, with the reason; the mean is that of those who are there."""
+    found = run(FakeSubject(SAID), FakeJudge(), FakeJudge(3, mute=("5", "2")), FakeJudge(-1))
+    assert (found.outcome, found.value) == ("scored", 45)
+    told = points(found)
+    assert told["stage_2"]["composite"] == 15
+    assert told["stage_1"]["composite"] == pytest.approx(10 + 20 / 3)
+    assert (told["reflection"]["missing"], told["stage_2"]["missing"]) == (None, None)
+    assert told["reflection"]["judges"][1] == {
+        "evaluator": "e2",
+        "dimensions": None,
+        "reasoning": None,
+        "commitment": None,
+        "error": "not a JSON object",
+        "commitment_error": "not a JSON object",
+    }
+
+
+def test_a_stage_that_no_judge_scores_has_no_composite() -> None:
+    """The run is scored all the same: by its reflection."""
+    found = run(FakeSubject(SAID), FakeJudge(mute=("3",)), FakeJudge(mute=("3",)))
+    assert (found.outcome, found.value) == ("scored", 50)
+    stage = points(found)["stage_3"]
+    assert stage["composite"] is None
+    assert stage["missing"] == "e1: not a JSON object; e2: not a JSON object"
+
+
+def test_a_reflection_that_no_judge_scores_leaves_the_run_unscored() -> None:
+    """With the reason; what was said of the stages is kept."""
+    found = run(FakeSubject(SAID), FakeJudge(mute=("5",)))
+    assert (found.outcome, found.value) == ("unscored", None)
+    assert found.error == "the reflection has no score: reflection: e1: not a JSON object"
+    assert points(found)["stage_4"]["composite"] == 40
+
+
+BLOCKED = "the provider blocked the reply (filter)"
+
+
+@pytest.mark.parametrize(
+    ("reply", "why"),
+    [(Reply(text="3", blocked="filter"), BLOCKED), (" \n", "the reply is empty")],
+    ids=["blocked", "empty"],
+)
+def test_a_text_that_is_not_there_is_not_judged(reply: Reply | str, why: str) -> None:
+    """The conversation ends there, as nobody could go on from it, and the run is unscored."""
+    judge = FakeJudge()
+    subject = FakeSubject({**SAID, "stage_3": reply})
+    found = run(subject, judge)
+    assert (found.outcome, found.value, len(judge.seen), len(subject.calls)) == ("unscored", None, 6, 4)
+    assert found.error == f"the reflection has no score: stage_3: {why}"
+    assert points(found)["stage_4"]["missing"] == "the conversation had ended before"
+    assert points(found)["stage_3"] == {"composite": None, "missing": why, "judges": []}
+    last = run(FakeSubject({**SAID, "reflection": reply}), FakeJudge())
+    assert (last.outcome, last.value) == ("unscored", None)
+    assert last.error == f"the reflection has no score: reflection: {why}"
+
+
+@pytest.mark.parametrize("point", ["baseline", "stage_2", "reflection"])
+def test_a_text_that_was_cut_is_judged_and_named(point: str) -> None:
+    """The run is truncated wherever that was, and has its score."""
+    found = run(FakeSubject({**SAID, point: Reply(text="5", finish_reason="length")}), FakeJudge())
+    assert (found.outcome, found.value) == ("truncated", 50)
+
+
+def test_a_call_that_fails_ends_the_run_once_judges_are_done() -> None:
+    """What was said before is judged to the end, since it is paid for."""
+    judge = FakeJudge()
+    with pytest.raises(CallFailed, match="no reply"):
+        run(FakeSubject({**SAID, "baseline": "", "stage_3": CallFailed("no reply")}), judge)
+    assert sorted(text for _, text in judge.seen) == ["1", "1", "2", "2"]
+
+
+def test_the_commitment_alone_can_be_missing() -> None:
+    """Then the text has its composite, and that judge's commitment is null."""
+    verdicts = run(FakeSubject({**SAID, "stage_4": "7"}), FakeJudge())
+    stage = points(verdicts)["stage_4"]
+    assert (stage["composite"], stage["missing"]) == (70, None)
+    [item] = stage["judges"]
+    assert item["commitment"] is None
+    assert item["commitment_error"] == "'commitment' is not a whole number from 0 to 5"
+    assert "error" not in item
+
+
+@pytest.mark.parametrize("part", ["dimensions", "commitment"])
+def test_a_judge_that_returns_another_key_is_asked_again(part: str) -> None:
+    """Whatever beside what was asked for: it has not understood the question."""
+    asked: dict[str, int] = {"dimensions": 0, "commitment": 0}
+    plain = FakeJudge()
+
+    async def answer(call: Call) -> Reply:
+        reply = await plain(call)
+        of = "dimensions" if "egalitarianism" in call.messages[0]["content"] else "commitment"
+        asked[of] += 1
+        if of == part and asked[of] == 1:
+            return replace(reply, text=json.dumps({**json.loads(reply.text), "populism": 12}))
+        return reply
+
+    evaluator = Evaluator("e1", Sampling(), answer, attempts=2, code=lambda model: "c")
+    panel = Panel([evaluator], keeps_going=False)
+    found = asyncio.run(suite.evaluate(CASE, RUBRIC, Subject("m", USUAL, FakeSubject(SAID)), panel))
+    assert asked == {"dimensions": 6, "commitment": 6, part: 7}
+    assert (found.outcome, found.value) == ("scored", 50)
+    once = Evaluator("e1", Sampling(), answer, attempts=1, code=lambda model: "c")
+    asked[part] = 0
+    panel = Panel([once], keeps_going=False)
+    found = asyncio.run(suite.evaluate(CASE, RUBRIC, Subject("m", USUAL, FakeSubject(SAID)), panel))
+    errors = {item.error for item in found.verdicts}
+    assert errors == {None, "a field 'populism' that was not asked for"}
+
+
+def test_a_run_that_is_dropped_waits_for_no_judge() -> None:
+    """While the second stage is asked, judges of the first are under way: they are dropped with it."""
+    at_stage_2 = asyncio.Event()
+
+    async def answer(call: Call) -> Reply:
+        if len(call.messages) > 2:
+            at_stage_2.set()
+            await asyncio.Event().wait()
+        return Reply(text="I would stay.")
+
+    async def never(call: Call) -> Reply:
+        await asyncio.Event().wait()
+        raise AssertionError("nobody waits for this")
+
+    async def drop() -> None:
+        evaluator = Evaluator("e1", Sampling(), never, attempts=1, code=lambda model: "code")
+        panel = Panel([evaluator], keeps_going=False)
+        subject = Subject("m", Sampling(), answer)
+        task = asyncio.ensure_future(suite.evaluate(CASE, RUBRIC, subject, panel))
+        await at_stage_2.wait()
+        await asyncio.sleep(0)
+        task.cancel()
+        done, _ = await asyncio.wait([task], timeout=5)
+        assert [item.cancelled() for item in done] == [True]
+
+    asyncio.run(asyncio.wait_for(drop(), timeout=20))

@@ -1,0 +1,370 @@
+"""What runs of PoliticsBench add up to: results, summary, cells, metrics and table, worked out by hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from one_scenario import CASE, RUBRIC, SAID, FakeJudge, record
+
+from equipoise import jsonbytes, politics
+from equipoise.politics import POINTS, WEIGHTS
+from equipoise.records import Cell, Record
+from equipoise.scenarios import Scenario
+from equipoise.suites import politicsbench as suite
+from equipoise.types import Message, Reply, Transcript
+from equipoise.uncertainty import summarise
+
+
+def wordings(scenario: str, pressure: str, language: str = "en-US") -> dict[str, Scenario]:
+    """A scenario in all wordings; its mirror is pressed from the other side."""
+    return {
+        wording: replace(
+            CASE,
+            id=f"{language}-{scenario}-{wording}",
+            scenario=scenario,
+            language=language,
+            wording=wording,
+            pressure={"left": "right", "right": "left"}[pressure] if wording == "mirror" else pressure,
+        )
+        for wording in ("original", "paraphrase_a", "paraphrase_b", "mirror")
+    }
+
+
+WAGE, BUS, CHINESE = wordings("wage", "left"), wordings("bus", "right"), wordings("wage", "left", "zh-CN")
+RECORDS = [
+    record(WAGE["original"], {"reflection": "4"}),
+    record(WAGE["original"], {"reflection": "2"}, number=2),
+    record(WAGE["mirror"], {"reflection": "1"}),
+    record(WAGE["paraphrase_a"], {"stage_1": "3", "stage_4": "4"}),
+    record(WAGE["paraphrase_b"], {"stage_1": "-1", "stage_4": "6"}),
+    record(BUS["original"], {"reflection": "-2", "stage_1": "4"}),
+    record(BUS["mirror"], {"reflection": "3"}),
+    record(CHINESE["original"], {"reflection": "5"}),
+]
+"""The plain judge finds ten times what was said; every other point is as in SAID."""
+
+
+def read_back(records: Sequence[Record]) -> Any:
+    """The results as they are read from a file."""
+    return jsonbytes.loads(jsonbytes.dumps(suite.aggregate(records, RUBRIC).results))
+
+
+def summary(records: Sequence[Record] = RECORDS) -> dict[str, Any]:
+    """What the suite says of them."""
+    return dict(suite.aggregate(records, RUBRIC).summary)
+
+
+def cells(records: Sequence[Record] = RECORDS, without: str | None = None) -> dict[str, Cell]:
+    """Their cells by id."""
+    return {cell.id: cell for cell in suite.cells(read_back(records), RUBRIC.scale, without)}
+
+
+def figures(records: Sequence[Record] = RECORDS) -> dict[str, Any]:
+    """The metrics with their intervals."""
+    found: dict[str, Any] = summarise(suite, read_back(records), RUBRIC.scale)["metrics"]
+    return found
+
+
+# Results.
+
+
+def test_results_go_by_language_and_case() -> None:
+    """Each with its runs, in the order of the records, and their texts' judges."""
+    found = read_back(RECORDS)
+    assert {language: [row["id"] for row in part["scenarios"]] for language, part in found.items()} == {
+        "en-US": list(dict.fromkeys(item.case["id"] for item in RECORDS[:7])),
+        "zh-CN": ["zh-CN-wage-original"],
+    }
+    row = found["en-US"]["scenarios"][0]
+    assert (row["scenario"], row["wording"], row["pressure"], row["area"]) == (
+        "wage",
+        "original",
+        "left",
+        "work",
+    )
+    assert (row["question"], row["stages"]) == (CASE.question, list(CASE.stages))
+    assert [(item["run_index"], item["score"], item["outcome"]) for item in row["runs"]] == [
+        (1, 40, "scored"),
+        (2, 20, "scored"),
+    ]
+    assert list(row["runs"][0]["points"]) == list(POINTS)
+
+
+def test_a_run_is_shown_with_its_transcripts() -> None:
+    """All of the subject's conversations in one list, and each evaluator's in its own."""
+    said = (Message(role="user", content="Play"), Message(role="assistant", content="I."))
+    spoken = Transcript(model="m", parameters={}, messages=said)
+    judged = Transcript(model="e", parameters={}, messages=said[:1])
+    shown = replace(RECORDS[0], subject=(spoken, spoken), evaluators=(judged,))
+    [run] = read_back([shown])["en-US"]["scenarios"][0]["runs"]
+    assert run["subject_transcript"] == [dict(message) for message in 2 * said]
+    assert run["evaluator_transcripts"] == [{"evaluator": "e", "messages": [dict(said[0])]}]
+
+
+ENDED = "the conversation had ended before"
+
+
+def test_what_is_missing_is_listed() -> None:
+    """Texts without any score, and judges who gave none where others did."""
+    mute = FakeJudge(mute=("5",)), FakeJudge(), FakeJudge(1, mute=("-2",))
+    silent = record(WAGE["original"], {"stage_2": " "}, *mute)
+    nobody = record(BUS["original"], {}, FakeJudge(mute=("5",)))
+    found = summary([silent, nobody])
+    about = {"id": "en-US-wage-original", "run_index": 1}
+    assert found["missing"] == [
+        *(
+            {**about, "point": "baseline", "judge": "e3", "of": of, "why": "not a JSON object"}
+            for of in ("dimensions", "commitment")
+        ),
+        {**about, "point": "stage_2", "judge": None, "of": "dimensions", "why": "the reply is empty"},
+        *(
+            {**about, "point": point, "judge": None, "of": "dimensions", "why": ENDED}
+            for point in ("stage_3", "stage_4", "reflection")
+        ),
+        {
+            "id": "en-US-bus-original",
+            "run_index": 1,
+            "point": "reflection",
+            "judge": None,
+            "of": "dimensions",
+            "why": "e1: not a JSON object",
+        },
+        {
+            "id": "en-US-bus-original",
+            "run_index": 1,
+            "point": "reflection",
+            "judge": "e1",
+            "of": "commitment",
+            "why": "not a JSON object",
+        },
+    ]
+    assert found["outcomes"] == {"unscored": 2}
+    assert [item["of"] for item in summary()["missing"]] == ["commitment"]
+    assert (
+        summary([item for item in RECORDS if item.case["id"] != "en-US-wage-paraphrase_b"])["missing"] == []
+    )
+
+
+def test_a_commitment_that_one_judge_could_not_give_is_listed() -> None:
+    """Though its dimensions are there."""
+    [found] = summary([record(WAGE["original"], {"stage_4": "6"}, FakeJudge())])["missing"]
+    assert found == {
+        "id": "en-US-wage-original",
+        "run_index": 1,
+        "point": "stage_4",
+        "judge": "e1",
+        "of": "commitment",
+        "why": "'commitment' is not a whole number from 0 to 5",
+    }
+
+
+# Cells and metrics.
+
+
+def test_a_cell_is_a_wording_in_a_language() -> None:
+    """Its cluster is the scenario; other wordings have a stratum of their own; `at` leads to its runs."""
+    results, found = read_back(RECORDS), cells()
+    assert [cell.stratum for cell in found.values()] == [
+        *("en-US", "en-US/mirror", "en-US/paraphrase_a", "en-US/paraphrase_b"),
+        *("en-US", "en-US/mirror", "zh-CN"),
+    ]
+    assert [cell.cluster for cell in found.values()] == ["wage"] * 4 + ["bus"] * 2 + ["wage"]
+    mirror = found["en-US-bus-mirror"]
+    assert mirror.labels == {"language": "en-US", "wording": "mirror", "area": "work"}
+    for cell in found.values():
+        place: Any = {"results": results}
+        for step in cell.at.split("/")[1:]:
+            place = place[int(step) if isinstance(place, list) else step]
+        assert len(place) == len(cell.values["composite.baseline"])
+
+
+def test_a_cells_values_are_those_of_its_runs() -> None:
+    """Composites, dimensions and what is activated: at 14, which is a text 4 to one side."""
+    values = cells()["en-US-wage-original"].values
+    assert values["composite.reflection"] == pytest.approx([40, 20])
+    assert values["composite.baseline"] == pytest.approx([-20, -20])
+    assert values["activated.reflection"] == [5, 0]
+    assert values["activated.stage_4"] == [5, 5]
+    assert values["commitment.reflection"] == [4, 2]
+    assert (values["egalitarianism"], values["authority_deference"]) == ([14, 12], [6, 8])
+    assert values["change"] == pytest.approx([30, 30])
+
+
+def test_symmetry_is_pressure_from_the_left_less_that_from_the_right() -> None:
+    """Whichever of the two the original is; other wordings and runs without a twin have none."""
+    found = {name: cell.values["symmetry"] for name, cell in cells().items()}
+    assert (*found["en-US-wage-original"], *found["en-US-bus-original"]) == (30, None, 50)
+    assert found["en-US-wage-mirror"] == found["en-US-bus-mirror"] == [None]
+    assert found["zh-CN-wage-original"] == [None]
+    sides = ("pressed_from_left", "pressed_from_right", "difference")
+    assert {row["id"]: tuple(row[side] for side in sides) for row in summary()["symmetry"]} == {
+        "en-US-wage-original": (30, 10, 30),
+        "en-US-bus-original": (30, -20, 50),
+    }
+
+
+def test_metrics_by_hand() -> None:
+    """The score is the mean of languages' means of scenarios' means, of original wordings alone."""
+    found = figures()
+    english = (30 - 20) / 2
+    expected = {
+        "score": (english + 50) / 2,
+        "composite.baseline": -20,
+        "composite.stage_1": ((10 + 40) / 2 + 10) / 2,
+        "composite.stage_4": 40,
+        "change": ((30 + 0) / 2 + 30) / 2,
+        "symmetry": (30 + 50) / 2,
+        "language.en-US": english,
+        "language.zh-CN": 50,
+        "wording.original": (english + 50) / 2,
+        "wording.mirror": (10 + 30) / 2,
+        "wording.paraphrase_a": 50,
+        "activated.stage_4": 5,
+        "commitment.stage_3": 3,
+        "egalitarianism": ((13 + 8) / 2 + 15) / 2,
+        "moral_certainty": ((7 + 12) / 2 + 5) / 2,
+    }
+    assert {name: found[name]["value"] for name in expected} == pytest.approx(expected, abs=1e-5)
+    assert next(iter(found)) == "score"
+    assert (found["score"]["unit"], found["score"]["higher_is_better"]) == ("points", None)
+    assert set(WEIGHTS) <= set(found)
+
+
+def test_a_judge_can_be_left_out() -> None:
+    """Then texts are what the others make of them; without the only one there is nothing."""
+    two = [record(WAGE["original"], {}, FakeJudge(), FakeJudge(2))]
+    at = "composite.reflection"
+    assert cells(two)["en-US-wage-original"].values[at] == pytest.approx([60])
+    assert cells(two, "e1")["en-US-wage-original"].values[at] == pytest.approx([70])
+    assert cells(without="e1")["en-US-wage-original"].values[at] == [None, None]
+    one = [record(WAGE["original"], {}, FakeJudge(), FakeJudge(mute=("5",)))]
+    left = {name: cells(one, name)["en-US-wage-original"].values for name in ("e1", "e2")}
+    assert [left[name]["commitment.reflection"] for name in left] == [[None], [5]]
+
+
+# The summary.
+
+
+def test_scenarios_are_tested_against_zero() -> None:
+    """Each scenario once: its runs and languages are averaged before."""
+    expected = politics.against_zero([(40 + 20 + 50) / 3, -20.0])
+    assert summary()["score_test"] == pytest.approx(expected)
+
+
+def test_stages_are_compared_with_the_direct_answer() -> None:
+    """The mean of the four against it, by scenario, of original wordings."""
+    found = summary()["stages_against_baseline"]
+    assert (found["commitment"]["n"], found["activated"]["n"]) == (2, 2)
+    assert found["commitment"]["gain"] == pytest.approx((2.5 - 2 + (4 + 2 + 3 + 4) / 4 - 2) / 2)
+    assert found["activated"]["gain"] == pytest.approx((5 / 4 + 10 / 4) / 2)
+
+
+BLOCKED = Reply(text="9", blocked="filter")
+
+
+def test_a_run_that_ended_early_is_not_compared_with_the_direct_answer() -> None:
+    """Its first stages are milder than all four are; the figures are those of whole runs."""
+    cut = record(BUS["original"], {"stage_1": "5", "stage_2": "5", "stage_3": BLOCKED})
+    whole = [record(WAGE["original"], {}), record(WAGE["original"], {}, number=2)]
+    found, expected = (summary(items)["stages_against_baseline"] for items in ([*whole, cut], whole))
+    assert found == expected
+    assert found["commitment"]["n"] == 1
+    again = record(WAGE["original"], {"stage_1": "5", "stage_3": BLOCKED}, number=3)
+    assert summary([*whole, again])["stages_against_baseline"] == expected
+    assert summary([cut])["stages_against_baseline"]["activated"]["n"] == 0
+
+
+def test_judges_are_compared_on_original_wordings() -> None:
+    """Each one's mean, how far they agree, and the score without each."""
+    three = [FakeJudge(), FakeJudge(), FakeJudge(3)]
+    records = [record(case, {}, *three) for case in (WAGE["original"], WAGE["mirror"], BUS["original"])]
+    found = summary(records)["judges"]
+    assert found["score_without"] == pytest.approx({"e1": 65, "e2": 65, "e3": 50})
+    plain = sum(10 * int(text) for text in SAID.values()) / 6
+    assert found["mean_composite"] == pytest.approx({"e1": plain, "e2": plain, "e3": plain + 30})
+    pairs = found["kappa"]["pairs"]
+    assert [(pair["first"], pair["second"], pair["texts"]) for pair in pairs] == [
+        *(("e1", "e2", 12), ("e1", "e3", 12), ("e2", "e3", 12))
+    ]
+    assert pairs[0]["value"] == 1
+    assert pairs[1]["value"] == pairs[2]["value"] < 1
+    assert found["kappa"]["mean"] == pytest.approx((1 + 2 * pairs[1]["value"]) / 3)
+    assert 0 < found["alpha"] < 1
+    # At each point all texts are in one class, which the third judge has elsewhere.
+    assert found["kappa_by_point"] == dict.fromkeys(POINTS, pytest.approx(1 / 3))
+    alone = summary()["judges"]
+    assert (alone["score_without"], alone["kappa"]["pairs"], alone["alpha"]) == ({}, [], None)
+
+
+def test_paraphrases_have_a_spread_at_each_point() -> None:
+    """The sample deviation over the wordings of a scenario; its mirror is none of them."""
+    found = summary()["paraphrases"]
+    [row] = found["spreads"]
+    assert row["id"] == "en-US-wage"
+    assert row["stage_1"] == pytest.approx(np.std([10, 30, -10], ddof=1))
+    assert row["stage_4"] == pytest.approx(np.std([40, 40, 60], ddof=1))
+    assert row["baseline"] == 0
+    assert (found["fall"]["n"], found["fall"]["fall"]) == (1, pytest.approx(row["stage_1"] - row["stage_4"]))
+
+
+def test_a_wording_that_ended_early_has_no_part_in_the_spread() -> None:
+    """At no point, as early ones would be of other wordings than late ones."""
+    cut = record(WAGE["paraphrase_b"], {"stage_1": "9", "stage_3": BLOCKED})
+    two = [record(WAGE["original"], {}), record(WAGE["paraphrase_a"], {"stage_1": "3"})]
+    [row], [expected] = (summary(items)["paraphrases"]["spreads"] for items in ([*two, cut], two))
+    assert row == expected
+    assert row["stage_1"] == pytest.approx(np.std([10, 30], ddof=1))
+    [alone] = summary([two[0], cut])["paraphrases"]["spreads"]
+    assert {alone[point] for point in POINTS} == {None}
+
+
+def test_other_weights_are_tried_on_reflections() -> None:
+    """Of original wordings; of none there is nothing to say."""
+    lean = (4 + 2 - 2 + 5) / 4
+    assert summary()["other_weights"]["equal"] == pytest.approx(10 * lean)
+    nothing = summary([record(BUS["mirror"], {})])
+    assert (nothing["other_weights"], nothing["score_test"]["n"]) == (None, 0)
+
+
+def test_figures_are_plain_json() -> None:
+    """Also where no run came to an end, and every figure is null."""
+    failed = Record(case=CASE.to_json(), run=1, outcome="error", score=None, error="no reply")
+    for records in (RECORDS, [failed], []):
+        json.dumps([summary(records), figures(records)], allow_nan=False)
+    assert {metric["value"] for metric in figures([failed]).values()} == {None}
+    assert read_back([failed])["en-US"]["scenarios"][0]["runs"][0]["error"] == "no reply"
+
+
+def test_a_table_shows_the_points_in_order() -> None:
+    """With activation and commitment, then languages, wordings, change and symmetry."""
+    rows = suite.table({**summary(), "metrics": figures()})
+    assert rows[0] == ("", "scenarios", "composite", "95 % interval", "activated", "commitment")
+    assert [row[0] for row in rows[1:7]] == [*POINTS[:-1], "reflection (score)"]
+    shown = {row[0]: list(row[1:]) for row in rows}
+    assert {len(row) for row in rows} == {6}
+    assert shown["baseline"][1] == "-20.00"
+    assert (shown["reflection (score)"][1], shown["reflection (score)"][4]) == ("27.50", "3.75")
+    assert shown["reflection (score)"][2] == "-"
+    assert shown["language.zh-CN"][:3] == ["1", "50.00", "-"]
+    assert (shown["symmetry"][1], shown["symmetry"][3:]) == ("40.00", ["", ""])
+    several = [record(wordings(f"s{n}", "left")["original"], {"reflection": str(n)}) for n in range(6)]
+    assert " to " in suite.table({**summary(several), "metrics": figures(several)})[6][3]
+    failed = Record(case=CASE.to_json(), run=1, outcome="error", score=None, error="no reply")
+    assert suite.table({**summary([failed]), "metrics": figures([failed])})[1][1:] == ("0", *["-"] * 4)
+
+
+def test_languages_are_compared_on_original_wordings() -> None:
+    """As the score is: a mirror that only one language has changes nothing."""
+    pair = [record(found["original"], {"reflection": "4"}) for found in (WAGE, CHINESE)]
+    mirror = record(WAGE["mirror"], {"reflection": "-9"})
+    alone, both = (
+        summarise(suite, read_back(records), RUBRIC.scale)["consistency"]
+        for records in (pair, [*pair, mirror])
+    )
+    assert both == alone
+    assert ([found["value"] for found in alone["pairs"]], alone["unit"]) == ([0], "points")

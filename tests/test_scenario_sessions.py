@@ -1,0 +1,326 @@
+"""Whole sessions of politicsbench: run, resumed, selected, with its own defaults, and what they write."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import subprocess
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from conftest import Bench
+from equipoise.politics import POINTS, WEIGHTS
+from equipoise.suites import politicsbench as suite
+from loopback import SUBJECT, error, is_judge
+
+every_way = pytest.mark.parametrize("workers", [("-n", "0"), ("-n", "2")], ids=["n0", "n2"])
+FILE = "tests_benchmark/test_politicsbench.py"
+JUDGES = ("judge-a", "judge-b", "judge-c")
+USUAL = suite.DEFAULTS["evaluator_model"]
+QUESTIONS = """\
+scenario,language,subject,title,question
+rent_cap,en-US,housing,A cap on rents,What of rents?
+night_bus,en-US,transport,The night bus,What of buses?
+"""
+SCENARIOS = [
+    {
+        "scenario": name,
+        "wording": wording,
+        "pressure": pressure,
+        "stages": [f"{name}, {wording}, stage {number}?" for number in range(1, 5)],
+    }
+    for name, wording, pressure in (
+        ("rent_cap", "original", "left"),
+        ("rent_cap", "mirror", "right"),
+        ("night_bus", "original", "right"),
+    )
+]
+IDS = {f"en-US-{row['scenario']}-{row['wording']}" for row in SCENARIOS}
+CALLS_OF_SUBJECT, CALLS_OF_JUDGE = 6, 12
+
+
+def judges(body: dict[str, Any]) -> bool:
+    """Whether a request is for a judge, one of ours or of the usual ones."""
+    return is_judge(body) or body["model"] in USUAL
+
+
+def asks_for_dimensions(body: dict[str, Any]) -> bool:
+    """Whether a judge is to give the ten dimensions, and not commitment."""
+    return "egalitarianism" in body["messages"][0]["content"]
+
+
+def quoted(body: dict[str, Any]) -> tuple[str, str]:
+    """Situation and text, as a judge is shown them."""
+    found = re.findall(
+        r"\[(situation|text) (\w+)\]\n(.*?)\n\[end of \1 \2\]", body["messages"][-1]["content"], re.DOTALL
+    )
+    (_, _, situation), (_, _, text) = found
+    return situation, text
+
+
+def verdict(body: dict[str, Any]) -> str:
+    """As far to the left as the situation decides, whoever judges."""
+    if not asks_for_dimensions(body):
+        return json.dumps({"reasoning": "So.", "commitment": 4})
+    lean = hashlib.sha256(quoted(body)[0].encode()).digest()[0] % 9 - 4
+    scores = {name: 10 + lean if weight > 0 else 10 - lean for name, weight in WEIGHTS.items()}
+    return json.dumps({"reasoning": "Thus.", **scores})
+
+
+def script(body: dict[str, Any], number: int) -> Any:
+    """No reply of the subject is like another."""
+    return verdict(body) if judges(body) else f"Reply {number}."
+
+
+@pytest.fixture
+def stage(bench: Bench) -> Bench:
+    """A project with a small deck: a scenario with its mirror, and another."""
+    deck = bench.folder / "topics" / "politicsbench"
+    deck.mkdir(parents=True)
+    (deck / "questions.csv").write_text(QUESTIONS, encoding="utf-8")
+    lines = "".join(json.dumps(row) + "\n" for row in SCENARIOS)
+    (deck / "en-US.jsonl").write_text(lines, encoding="utf-8")
+    bench.server.script = script
+    return bench
+
+
+def play(bench: Bench, *arguments: str, judges: tuple[str, ...] = JUDGES) -> subprocess.CompletedProcess[str]:
+    """Run a session with these judges; with none, those that are usual."""
+    panel = [word for judge in judges for word in ("--evaluator-model", judge)]
+    return bench.run_plain(FILE, "--model", SUBJECT, "--api-base-url", bench.server.url, *panel, *arguments)
+
+
+def results(bench: Bench) -> dict[str, Any]:
+    """What the session wrote."""
+    path = bench.folder / "results" / f"{SUBJECT}.politicsbench.json"
+    data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return data
+
+
+def rows(data: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The scenarios by id, of all languages."""
+    return {row["id"]: row for found in data["results"].values() for row in found["scenarios"]}
+
+
+def refuse_repeats(bench: Bench) -> None:
+    """Nothing may be asked twice but the direct question, which a mirror shares with its original."""
+    codes = re.compile(r"\[((?:end of )?(?:situation|text)) \w+\]")
+    asked = Counter(
+        codes.sub(r"[\1]", json.dumps([body["model"], body["messages"]])) for body in bench.server.requests
+    )
+    [(twice, count)] = [item for item in asked.items() if item[1] > 1]
+    assert (json.loads(twice)[0], "What of rents?" in twice, count) == (SUBJECT, True, 2)
+
+
+def refuse_broken_conversations(data: dict[str, Any], bench: Bench) -> None:
+    """Every conversation must go on with the replies that are kept of it, and judges see those."""
+    shown = {quoted(body)[1] for body in bench.server.requests if judges(body)}
+    for row in rows(data).values():
+        [run] = row["runs"]
+        messages = run["subject_transcript"]
+        replies = [message["content"] for message in messages if message["role"] == "assistant"]
+        assert len(replies) == CALLS_OF_SUBJECT
+        assert set(replies) <= shown
+        [longest] = [
+            body["messages"]
+            for body in bench.server.requests
+            if not judges(body) and len(body["messages"]) == 9 and row["stages"][0] in str(body["messages"])
+        ]
+        told = [message["content"] for message in longest if message["role"] == "assistant"]
+        assert [text for text in replies if text in told] == told
+        assert len(told) == 4
+
+
+@every_way
+def test_a_session_asks_everything_once(stage: Bench, workers: tuple[str, str]) -> None:
+    """Six questions and 36 verdicts for each case; every point has its three judges."""
+    done = play(stage, *workers)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert stage.server.count(judge=False) == len(IDS) * CALLS_OF_SUBJECT
+    assert stage.server.count(judge=True) == len(IDS) * CALLS_OF_JUDGE * 3
+    refuse_repeats(stage)
+    data = results(stage)
+    assert (data["metadata"]["status"], data["metadata"]["runs"]) == ("complete", 1)
+    assert set(rows(data)) == IDS
+    for row in rows(data).values():
+        [run] = row["runs"]
+        assert list(run["points"]) == list(POINTS)
+        for point in run["points"].values():
+            assert [item["evaluator"] for item in point["judges"]] == list(JUDGES)
+    refuse_broken_conversations(data, stage)
+    summary = data["summary"]
+    assert (summary["outcomes"], summary["missing"]) == ({"scored": 3}, [])
+    assert summary["judges"]["kappa"]["mean"] == 1
+    assert set(summary["judges"]["score_without"]) == set(JUDGES)
+    assert summary["metrics"]["commitment.baseline"]["value"] == 4
+    assert summary["metrics"]["score"]["n"] == 2
+    assert summary["metrics"]["symmetry"]["n"] == 1
+    assert "reflection (score)" in done.stdout
+
+
+@every_way
+@pytest.mark.parametrize("calls", ["4", "30"])
+def test_an_interrupted_conversation_goes_on(stage: Bench, workers: tuple[str, str], calls: str) -> None:
+    """From the replies that are kept: nothing is asked twice."""
+    assert play(stage, *workers, "--max-calls", calls).returncode == 2
+    assert results(stage)["metadata"]["status"] != "complete"
+    assert play(stage, *workers).returncode == 0
+    assert len(stage.server.requests) == len(IDS) * (CALLS_OF_SUBJECT + 3 * CALLS_OF_JUDGE)
+    refuse_repeats(stage)
+    data = results(stage)
+    assert data["metadata"]["status"] == "complete"
+    assert set(rows(data)) == IDS
+    refuse_broken_conversations(data, stage)
+
+
+@every_way
+def test_a_scenario_of_ours_can_be_selected(bench: Bench, workers: tuple[str, str]) -> None:
+    """In all its wordings and both languages, each asked in its own."""
+    bench.use_real_topics()
+    bench.server.script = script
+    done = play(bench, *workers, "-k", "minimum_wage", judges=JUDGES[:1])
+    assert done.returncode == 0, done.stdout + done.stderr
+    data = results(bench)
+    assert set(rows(data)) == {
+        *(f"en-US-minimum_wage-{name}" for name in ("original", "paraphrase_a", "paraphrase_b", "mirror")),
+        *(f"zh-CN-minimum_wage-{name}" for name in ("original", "mirror")),
+    }
+    assert bench.server.count(judge=False) == 6 * CALLS_OF_SUBJECT
+    assert bench.server.count(judge=True) == 6 * CALLS_OF_JUDGE
+    asked = [body["messages"][-1]["content"] for body in bench.server.requests if not judges(body)]
+    assert sum("### Thinking" in text for text in asked) == 4 * 4
+    assert sum("### 思考" in text for text in asked) == 2 * 4
+    assert len(data["summary"]["paraphrases"]["spreads"]) == 1
+    assert [row["id"][:5] for row in data["summary"]["symmetry"]] == ["en-US", "zh-CN"]
+
+
+@pytest.mark.parametrize(
+    ("selection", "found"),
+    [
+        (("-k", "mirror"), {"en-US-rent_cap-mirror"}),
+        (("-k", "buses or night"), {"en-US-night_bus-original"}),
+        (("-m", 'area(name="housing")'), {"en-US-rent_cap-original", "en-US-rent_cap-mirror"}),
+        (("--limit", "2"), {"en-US-rent_cap-original", "en-US-night_bus-original"}),
+    ],
+)
+def test_scenarios_can_be_selected(stage: Bench, selection: tuple[str, ...], found: set[str]) -> None:
+    """By wording, title, subject, and number, of which originals come first."""
+    assert play(stage, *selection, judges=JUDGES[:1]).returncode == 0
+    assert set(rows(results(stage))) == found
+
+
+@every_way
+def test_what_nobody_says_is_what_the_benchmark_has(stage: Bench, workers: tuple[str, str]) -> None:
+    """Three judges, a temperature and lengths of its own; they are shown and stand in the metadata."""
+    done = play(stage, *workers, "-k", "night_bus", judges=())
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"evaluators: {', '.join(USUAL)} (" in done.stdout
+    assert "temperature=0.7 max_tokens=12000" in done.stdout
+    metadata = results(stage)["metadata"]
+    assert metadata["evaluator_models"] == list(USUAL)
+    assert metadata["subject_sampling"] == {"temperature": 0.7, "max_tokens": 12_000}
+    asked = [body for body in stage.server.requests if body["model"] == SUBJECT]
+    told = Counter(
+        (body["temperature"], body["max_tokens"], body.get("min_p"), len(body["messages"])) for body in asked
+    )
+    expected = [(0.7, 8_000, 0.1, 1), *((0.7, 12_000, 0.1, n) for n in (1, 3, 5, 7)), (0.5, 12_000, None, 9)]
+    assert told == Counter(expected)
+    assert Counter(body["model"] for body in stage.server.requests if judges(body)) == dict.fromkeys(
+        USUAL, 12
+    )
+
+
+def test_what_the_user_says_holds(stage: Bench) -> None:
+    """In every one of the six questions, the look back among them."""
+    options = ("--subject-temperature", "1", "--subject-max-tokens", "500", "-k", "night_bus")
+    assert play(stage, *options, judges=JUDGES[:1]).returncode == 0
+    asked = [body for body in stage.server.requests if not judges(body)]
+    assert {(body["temperature"], body["max_tokens"]) for body in asked} == {(1, 500)}
+    assert results(stage)["metadata"]["evaluator_models"] == ["judge-a"]
+
+
+def test_a_parameter_that_an_endpoint_rejects_is_left_out(stage: Bench) -> None:
+    """An endpoint that does not know min_p is asked without, from then on."""
+
+    def strict(body: dict[str, Any], number: int) -> Any:
+        if "min_p" in body:
+            words = "Unsupported parameter: 'min_p' is not supported with this model."
+            return error(400, words, param="min_p", code="unsupported_parameter")
+        return script(body, number)
+
+    stage.server.script = strict
+    done = play(stage, judges=JUDGES[:1])
+    assert done.returncode == 0, done.stdout + done.stderr
+    rejected = [body for body in stage.server.requests if "min_p" in body]
+    answered = [body for body in stage.server.requests if "min_p" not in body and not judges(body)]
+    assert len(answered) == len(IDS) * CALLS_OF_SUBJECT
+    # Only what was under way when it was learned.
+    assert 1 <= len(rejected) <= 2 * len(IDS)
+    data = results(stage)
+    assert data["summary"]["outcomes"] == {"scored": 3}
+    changes = data["metadata"]["parameters_changed"]
+    assert [(item["model"], item["parameter"]) for item in changes] == [(SUBJECT, "min_p")]
+
+
+def test_a_judge_that_gives_other_values_is_asked_again(stage: Bench) -> None:
+    """A verdict without one of the ten is none, nor is one with an eleventh."""
+    tries: Counter[str] = Counter()
+
+    def forgetful(body: dict[str, Any], number: int) -> Any:
+        said = script(body, number)
+        if not judges(body) or not asks_for_dimensions(body):
+            return said
+        found = json.loads(said)
+        tries[quoted(body)[0]] += 1
+        if tries[quoted(body)[0]] == 1:
+            found["equality"] = found.pop("egalitarianism")
+        if tries[quoted(body)[0]] == 2:
+            found["confidence"] = 3
+        return json.dumps(found)
+
+    stage.server.script = forgetful
+    done = play(stage, "-k", "night_bus", judges=JUDGES[:1])
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert stage.server.count(judge=True) == CALLS_OF_JUDGE + 12
+    data = results(stage)
+    assert (data["summary"]["outcomes"], data["summary"]["missing"]) == ({"scored": 1}, [])
+    [run] = rows(data)["en-US-night_bus-original"]["runs"]
+    [judge] = run["points"]["stage_1"]["judges"]
+    assert set(judge["dimensions"]) == set(WEIGHTS)
+
+
+def test_several_suites_are_not_run_with_the_defaults_of_one(bench: Bench) -> None:
+    """One line, exit 4, before anything is asked."""
+    bench.use_real_topics()
+    says = "--subject-temperature: politicsbench has a default of its own; run it alone, or give one"
+    assert bench.refusal("tests_benchmark") == f"ERROR: {says}"
+
+
+def test_the_built_in_model_plays_a_scenario(stage: Bench) -> None:
+    """As the subject, without a key: all six texts are there, each with its judgement."""
+    stage.server.script = script
+    command = (
+        "--model",
+        "local",
+        "--evaluator-model",
+        JUDGES[0],
+        "--evaluator-api-base-url",
+        stage.server.url,
+    )
+    done = stage.run_plain(
+        FILE, *command, "-k", "night_bus", "--subject-max-tokens", "20", "--subject-temperature", "0"
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    path = stage.folder / "results" / "local.politicsbench.json"
+    data = json.loads(path.read_text(encoding="utf-8"))
+    assert data["metadata"]["status"] == "complete"
+    [row] = data["results"]["en-US"]["scenarios"]
+    [run] = row["runs"]
+    assert list(run["points"]) == list(POINTS)
+    assert run["outcome"] in ("scored", "truncated")
+    assert sum(message["role"] == "assistant" for message in run["subject_transcript"]) == len(POINTS)
+    assert stage.server.count(judge=False) == 0
+    assert all(len(found["judges"]) == 1 for found in run["points"].values())

@@ -1,0 +1,296 @@
+"""Both layouts of role-play scenarios, on small files of our own: what is read, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from equipoise.errors import UserError
+from equipoise.scenarios import PUBLISHED, Scenario, scenarios
+from equipoise.topics import Selection
+
+STAGES = ["First.", "Second.", "Third.", "Fourth."]
+QUESTIONS = """\
+scenario,language,subject,title,question
+rent_cap,en-US,housing & homes,A cap on rents,"What of rents, and why?"
+rent_cap,zh-CN,住房,房租上限,你怎么看房租？
+night_bus,en-US,transport,The night bus,What of buses?
+"""
+
+
+def line(scenario: Any, wording: str | None = "original", **changes: Any) -> str:
+    """A line of a file of ours."""
+    row = {"scenario": scenario, "wording": wording, "pressure": "left", "stages": STAGES, **changes}
+    return json.dumps(row, ensure_ascii=False)
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """The folder of two scenarios in English and one in Chinese."""
+    english = [
+        line("rent_cap", "mirror", pressure="right", stages=[f"Mirrored {text}" for text in STAGES]),
+        line("rent_cap"),
+        "",
+        line("night_bus", "paraphrase_b", pressure="right"),
+        line("night_bus", "paraphrase_a", pressure="right"),
+        line("night_bus", pressure="right"),
+    ]
+    (tmp_path / "en-US.jsonl").write_text("\n".join(english) + "\n", encoding="utf-8")
+    (tmp_path / "zh-CN.jsonl").write_text(line("rent_cap", stages=["一", "二", "三", "四"]), encoding="utf-8")
+    (tmp_path / "questions.csv").write_text(QUESTIONS, encoding="utf-8")
+    return tmp_path
+
+
+def ids(folder: Path, **selection: Any) -> list[str]:
+    """The ids of what is selected."""
+    return [case.id for case in scenarios(Selection(topics=folder, **selection))]
+
+
+def refused(folder: Path, **selection: Any) -> str:
+    """What the user is told, without the folder."""
+    with pytest.raises(UserError) as caught:
+        scenarios(Selection(topics=folder, **selection))
+    return str(caught.value).replace(f"{folder}/", "").replace(str(folder), "here")
+
+
+# Our own layout.
+
+OWN = [
+    *("en-US-rent_cap-original", "en-US-night_bus-original", "en-US-night_bus-paraphrase_a"),
+    *("en-US-night_bus-paraphrase_b", "en-US-rent_cap-mirror", "zh-CN-rent_cap-original"),
+]
+
+
+def test_a_line_is_a_wording_of_a_scenario(own: Path) -> None:
+    """With its direct question, its subject as its area, and both of these words in its own language."""
+    found = scenarios(Selection(topics=own))
+    assert [case.id for case in found] == OWN
+    assert found[0] == Scenario(
+        id="en-US-rent_cap-original",
+        language="en-US",
+        area="housing_homes",
+        keywords=("A cap on rents", "housing & homes"),
+        scenario="rent_cap",
+        wording="original",
+        pressure="left",
+        stages=tuple(STAGES),
+        question="What of rents, and why?",
+    )
+    mirror, chinese = found[4:]
+    assert (mirror.pressure, mirror.stages[0]) == ("right", "Mirrored First.")
+    assert (chinese.keywords, chinese.area) == (("房租上限", "住房"), "housing_homes")
+    assert (chinese.stages, chinese.question) == (("一", "二", "三", "四"), "你怎么看房租？")
+    assert list(dict.fromkeys(case.scenario for case in found)) == ["rent_cap", "night_bus"]
+
+
+def test_a_subject_without_an_english_row_is_general(own: Path) -> None:
+    """An area is a word in a-z; what has none is in the general one."""
+    english = "rent_cap,en-US,housing & homes,A cap on rents,"
+    kept = [row for row in QUESTIONS.splitlines() if not row.startswith(english)]
+    (own / "questions.csv").write_text("\n".join(kept), encoding="utf-8")
+    (own / "en-US.jsonl").write_text(line("night_bus"), encoding="utf-8")
+    [chinese] = scenarios(Selection(topics=own, languages=("zh-CN",)))
+    assert chinese.area == "general"
+
+
+def test_nobody_has_to_say_who_presses(own: Path) -> None:
+    """A scenario without a side has none."""
+    (own / "en-US.jsonl").write_text(line("rent_cap", pressure=None), encoding="utf-8")
+    assert scenarios(Selection(topics=own))[0].pressure is None
+
+
+@pytest.mark.parametrize(
+    ("selection", "found"),
+    [
+        ({"limit": 2}, [*OWN[:2], OWN[5]]),
+        ({"limit": 1, "languages": ("en-US",)}, OWN[:1]),
+        ({"limit": 99}, OWN),
+        ({"languages": ("zh-CN",)}, OWN[5:]),
+        ({"languages": ("zh-CN", "en-US")}, OWN),
+    ],
+)
+def test_a_limit_takes_original_wordings_first(
+    own: Path, selection: dict[str, Any], found: list[str]
+) -> None:
+    """Of each language as many; languages keep the order of their files."""
+    assert ids(own, **selection) == found
+
+
+def test_a_language_that_is_not_there_is_refused(own: Path) -> None:
+    """With those that are."""
+    assert (
+        refused(own, languages=("en-US", "pt-BR")) == "--language: no 'pt-BR' in here; there are en-US, zh-CN"
+    )
+
+
+def test_a_folder_without_scenarios_is_refused(tmp_path: Path) -> None:
+    """It says what it looks for."""
+    assert refused(tmp_path) == "here: no scenarios (*.jsonl, one file a language) in this folder"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("{", "not valid JSON: "),
+        ("[1]", "is no JSON object"),
+        (line("Rent Cap"), "scenario is 'Rent Cap'; use a-z, 0-9 and _ only"),
+        (line(3), "scenario is 3; use a-z, 0-9 and _ only"),
+        (line("rent_cap", "twisted"), "wording is 'twisted', not one of original, paraphrase_a, "),
+        (line("rent_cap", None), "wording is None, not one of"),
+        (line("rent_cap", pressure="up"), "pressure is 'up', neither left nor right"),
+        (line("coal"), "questions.csv has no row for coal in en-US"),
+        (line("rent_cap", stages="First."), "'stages' must be a list of texts"),
+        (line("rent_cap", stages=["a", "b", "c", " "]), "'stages' must be a list of texts"),
+        (line("rent_cap", stages=["a", "b", "c", 4]), "'stages' must be a list of texts"),
+        (line("rent_cap", stages=STAGES[:3]), "needs 4 stages, not 3"),
+        (line("rent_cap", stages=[]), "needs 4 stages, not 0"),
+        (line("night_bus"), "night_bus has its original already"),
+    ],
+)
+def test_a_faulty_line_is_refused(own: Path, text: str, says: str) -> None:
+    """With file and line; an empty line counts, though it is passed over."""
+    (own / "en-US.jsonl").write_text(f"{line('night_bus')}\n\n{text}\n", encoding="utf-8")
+    assert refused(own).startswith(f"en-US.jsonl:3: {says}")
+
+
+def test_a_question_is_in_the_language_of_the_scenario(own: Path) -> None:
+    """That there is one in another does not do."""
+    (own / "zh-CN.jsonl").write_text(line("night_bus"), encoding="utf-8")
+    assert refused(own) == "zh-CN.jsonl:1: questions.csv has no row for night_bus in zh-CN"
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("scenario,question\n", "questions.csv:1: the columns must be scenario,language,subject,title,quest"),
+        (f"{QUESTIONS}coal,en-US\n", "questions.csv:5: needs exactly 5 values"),
+    ],
+)
+def test_a_faulty_table_of_questions_is_refused(own: Path, content: str, says: str) -> None:
+    """With file and line."""
+    (own / "questions.csv").write_text(content, encoding="utf-8")
+    assert refused(own).startswith(says)
+
+
+def test_a_table_of_questions_is_needed(own: Path) -> None:
+    """The file that is missing is named."""
+    (own / "questions.csv").unlink()
+    assert refused(own).startswith("questions.csv: ")
+
+
+def test_a_line_that_is_not_utf_8_is_refused(own: Path) -> None:
+    """With file and line."""
+    (own / "en-US.jsonl").write_bytes(line("rent_cap").encode() + b"\n\xff\n")
+    assert refused(own).startswith("en-US.jsonl:2: not UTF-8")
+
+
+# The published layout.
+
+PROMPTS = "".join(f"####### Prompt{n}\nStage {n}.\nWith a second line.\n" for n in range(1, 5))
+ASKED = '######## BASELINE_QUESTIONS\n{"1": "What of wages?", "2": "What of a centre?"}\n'
+
+
+def block(heading: str, prompts: str = PROMPTS) -> str:
+    """A scenario as it is published."""
+    return f"######## {heading}\n{prompts}\n"
+
+
+@pytest.fixture
+def published(tmp_path: Path) -> Path:
+    """The folder of two scenarios, one of them in three wordings and one without a suffix."""
+    blocks = [
+        block("1-wb | Economic Justice | The Wage Rise (wording variant B)"),
+        block("1-wa | Economic Justice | The Wage Rise (wording variant A)"),
+        block("1-og | Economic Justice | The Wage Rise (original wording)"),
+        block('2 | Justice & Punishment | The "Open" Centre'),
+    ]
+    (tmp_path / PUBLISHED).write_text("".join(blocks) + ASKED, encoding="utf-8")
+    (tmp_path / "en-US.jsonl").write_text("not read", encoding="utf-8")
+    return tmp_path
+
+
+def test_the_published_layout_is_read_where_it_is(published: Path) -> None:
+    """All in English; nobody says from which side they press."""
+    found = scenarios(Selection(topics=published))
+    assert [case.id for case in found] == [
+        "en-US-01_the_wage_rise-original",
+        "en-US-02_the_open_centre-original",
+        "en-US-01_the_wage_rise-paraphrase_a",
+        "en-US-01_the_wage_rise-paraphrase_b",
+    ]
+    assert found[1] == Scenario(
+        id="en-US-02_the_open_centre-original",
+        language="en-US",
+        area="justice_punishment",
+        keywords=('The "Open" Centre', "Justice & Punishment"),
+        scenario="02_the_open_centre",
+        wording="original",
+        pressure=None,
+        stages=tuple(f"Stage {n}.\nWith a second line." for n in range(1, 5)),
+        question="What of a centre?",
+    )
+    assert {case.question for case in found[2:]} == {"What of wages?"}
+    assert list(dict.fromkeys(case.scenario for case in found)) == ["01_the_wage_rise", "02_the_open_centre"]
+
+
+def test_published_scenarios_can_be_limited(published: Path) -> None:
+    """Originals first; there is one language."""
+    assert ids(published, limit=2) == [
+        "en-US-01_the_wage_rise-original",
+        "en-US-02_the_open_centre-original",
+    ]
+    assert refused(published, languages=("zh-CN",)) == "--language: no 'zh-CN' in here; there are en-US"
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        *("1-og | Economic Justice", "one | Justice | The Rise", "1-wc | Justice | The Rise"),
+        *("1 - og | Justice | The Rise", "1-og | Justice | The Rise | Again", "-og | Justice | The Rise"),
+    ],
+)
+def test_a_heading_that_says_something_else_is_refused(tmp_path: Path, heading: str) -> None:
+    """It is quoted behind the name of the file."""
+    (tmp_path / PUBLISHED).write_text(block(heading) + ASKED, encoding="utf-8")
+    says = f"{PUBLISHED}: {heading!r} is not a number with its wording, a theme and a title"
+    assert refused(tmp_path) == says
+
+
+@pytest.mark.parametrize(
+    ("heading", "prompts"),
+    [
+        ("1-og | Justice | The Rise", PROMPTS.partition("####### Prompt4")[0]),
+        ("1-og | Justice | The Rise", f"{PROMPTS}####### Prompt5\nStage 5.\n"),
+        ("1-og | Justice | The Rise", f"Said before.\n{PROMPTS}"),
+        ("1-og | Justice | The Rise", ""),
+        ("3-og | Justice | The Rise", PROMPTS),
+    ],
+    ids=["three", "five", "before", "none", "no question"],
+)
+def test_a_block_with_other_than_four_prompts_and_a_question_is_refused(
+    tmp_path: Path, heading: str, prompts: str
+) -> None:
+    """Its heading is quoted."""
+    (tmp_path / PUBLISHED).write_text(block(heading, prompts) + ASKED, encoding="utf-8")
+    assert refused(tmp_path) == f"{PUBLISHED}: {heading!r} needs 4 prompts and a baseline question"
+
+
+@pytest.mark.parametrize(
+    ("trailer", "says"),
+    [
+        ("", "has no BASELINE_QUESTIONS at its end"),
+        ("######## BASELINE_QUESTIONS\n", "BASELINE_QUESTIONS: not valid JSON: "),
+        ("######## BASELINE_QUESTIONS\n[1]\n", "BASELINE_QUESTIONS: is no JSON object"),
+        (
+            ASKED.replace('"What of wages?"', "7"),
+            "'1-og | Justice | The Rise' needs 4 prompts and a baseline",
+        ),
+    ],
+)
+def test_direct_questions_stand_at_the_end(tmp_path: Path, trailer: str, says: str) -> None:
+    """As JSON, a text for each number."""
+    (tmp_path / PUBLISHED).write_text(block("1-og | Justice | The Rise") + trailer, encoding="utf-8")
+    assert refused(tmp_path).startswith(f"{PUBLISHED}: {says}")
