@@ -1,0 +1,103 @@
+"""Which of many texts are nearly the same: the Jaccard index of their runs of characters, exactly. Pure.
+
+Also whether one text stands in another.
+
+All pairs of thousands of texts take seconds, since two sets that are alike must share one of their few
+rarest members (prefix filtering, after Chaudhuri, Ganti and Kaushik 2006, and Bayardo, Ma and Srikant 2007).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+
+TRIGRAM = 3
+ALIKE = 0.8
+"""From this share of common trigrams on, two texts are near-duplicates."""
+_SLACK = 1e-9
+"""What a product of floats may be too large by."""
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_ASIDE = re.compile(r"[\W_]+")
+_BEFORE, _AFTER = r"(?<!\d)(?<!\d[.,])", r"(?!\d|[.,]\d)"
+"""Where a number begins and ends."""
+
+
+def folded(text: str) -> str:
+    """The text without what does not tell texts apart: width, case, and how many blanks there are."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def holds(text: str, part: str) -> bool:
+    """Whether the letters and digits of the part stand in the text, whatever stands between them.
+
+    A number is only found whole: 12 is not in 1912, nor in 12.5. A part without letters or digits is nowhere.
+    """
+    wanted, whole = _letters(part), _letters(text)
+    if not wanted:
+        return False
+    before = _BEFORE if wanted[0].isdecimal() else ""
+    after = _AFTER if wanted[-1].isdecimal() else ""
+    return re.search(before + re.escape(wanted) + after, whole) is not None
+
+
+def _letters(text: str) -> str:
+    """Letters and digits, folded; of what parts two numbers a sign is left, so that they stay two."""
+    plain = _THOUSANDS.sub("", folded(text))
+    return _ASIDE.sub(_of_aside, plain)
+
+
+def _of_aside(found: re.Match[str]) -> str:
+    start, end = found.span()
+    beside = found.string[max(start - 1, 0) : start], found.string[end : end + 1]
+    if not all(map(str.isdecimal, beside)):
+        return ""
+    return found[0] if found[0] in (".", ",") else " "
+
+
+def grams(text: str, size: int = TRIGRAM) -> frozenset[str]:
+    """All sequences of so many characters of the folded text; the text itself where it is shorter."""
+    plain = folded(text)
+    return frozenset(plain[place : place + size] for place in range(max(1, len(plain) - size + 1)))
+
+
+def alike(
+    texts: Sequence[str], least: float = ALIKE, size: int = TRIGRAM
+) -> Iterator[tuple[int, int, float]]:
+    """Places of every two texts of at least this likeness, the earlier one first, and how alike: 0 to 1."""
+    sets = [grams(text, size) for text in texts]
+    for later, earlier in _candidates(sets, least):
+        share = _share(sets[later], sets[earlier])
+        if share >= least:
+            yield earlier, later, share
+
+
+def likeness(a: str, b: str, size: int = TRIGRAM) -> float:
+    """How alike two texts are, 0 to 1."""
+    return _share(grams(a, size), grams(b, size))
+
+
+def _share(a: frozenset[str], b: frozenset[str]) -> float:
+    shared = len(a & b)
+    return shared / (len(a) + len(b) - shared)
+
+
+def _candidates(sets: Sequence[frozenset[str]], least: float) -> Iterator[tuple[int, int]]:
+    """Pairs of places that could be alike, the later one first."""
+    counts = Counter(gram for grams in sets for gram in grams)
+    having: dict[str, list[int]] = defaultdict(list)
+    for place, grams in enumerate(sets):
+        rarest = sorted(grams, key=lambda gram: (counts[gram], gram))[: _prefix(len(grams), least)]
+        near = {other for gram in rarest for other in having[gram]}
+        for other in sorted(near):
+            if min(len(grams), len(sets[other])) >= least * max(len(grams), len(sets[other])) - _SLACK:
+                yield place, other
+        for gram in rarest:
+            having[gram].append(place)
+
+
+def _prefix(size: int, least: float) -> int:
+    """How many of its rarest members a set of this size must be looked up by."""
+    return size - math.ceil(least * size - _SLACK) + 1

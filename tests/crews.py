@@ -1,0 +1,57 @@
+"""Models without an endpoint, that say what a test tells them and remember what they were asked."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+
+from equipoise.errors import CallFailed
+from equipoise.evaluators import Evaluator
+from equipoise.models import Subject
+from equipoise.settings import Sampling
+from equipoise.types import Call, Reply
+from equipoise.workshop import Crew
+
+Said = Callable[[Call, int], str | Reply | CallFailed]
+
+
+class Models:
+    """Models that say what a function makes of a call and its number; every call is remembered."""
+
+    def __init__(self, *texts: str, said: Said | None = None) -> None:
+        self.calls: list[Call] = []
+        self.said = said or (lambda call, number: texts[min(number, len(texts) - 1)])
+
+    async def __call__(self, call: Call) -> Reply:
+        """Answer."""
+        self.calls.append(call)
+        found = self.said(call, len(self.calls) - 1)
+        if isinstance(found, CallFailed):
+            raise found
+        # An answer takes longer than a failure.
+        await asyncio.sleep(0.001)
+        return found if isinstance(found, Reply) else Reply(text=found)
+
+    @property
+    def crew(self) -> Crew:
+        """A worker, a critic and two solvers."""
+        names = ("critic", "solver-a", "solver-b")
+        checkers = [
+            Evaluator(name, Sampling(), self, attempts=3, code=lambda model: "f" * 16) for name in names
+        ]
+        return Crew(
+            worker=Subject("maker", Sampling(), self),
+            checkers=checkers,
+            code=lambda purpose: f"code-of-{purpose}",
+        )
+
+
+def made(question: str, answer: str) -> str:
+    """A question as the generator gives it."""
+    return json.dumps({"question": question, "answer": answer}, ensure_ascii=False)
+
+
+def judged(verdict: str, reasoning: str = "理由") -> str:
+    """A verdict with a reason."""
+    return json.dumps({"reasoning": reasoning, "verdict": verdict}, ensure_ascii=False)

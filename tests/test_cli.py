@@ -1,0 +1,172 @@
+"""The command `equipoise`: what it shows, and how it says that something cannot be done."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from journals import SETTINGS, record, write
+
+from conftest import ROOT
+from equipoise.cli import main
+
+RUBRIC = ROOT / "rubric" / "neutrality.toml"
+ABOUT: dict[str, Any] = {"suite": "neutrality", "settings": {**SETTINGS, "rubric_hash": "another"}}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, which is empty."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*arguments: str) -> Result:
+    """What comes of a command line."""
+    return CliRunner().invoke(main, arguments)
+
+
+def words(text: str) -> list[str]:
+    """The lines of a text with single blanks, without empty ones."""
+    return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+
+
+def error(result: Result) -> str:
+    """The one line in which a command said that the input cannot work."""
+    assert (result.exit_code, result.stdout) == (4, "")
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("ERROR: ")
+    return line
+
+
+# recover.
+
+
+def test_recover_shows_what_a_session_would(folder: Path) -> None:
+    """Scores, calls, errors, what is missing and where the results are."""
+    write(
+        folder / "m.jsonl",
+        *(record("a"), record("b", "error", "HTTP 500: Down.")),
+        plan=("a-run1", "b-run1", "c-run1"),
+        **ABOUT,
+    )
+    result = run("recover", "m.jsonl")
+    assert (result.exit_code, result.stderr) == (0, "")
+    shown = words(result.stdout)
+    assert "overall 4.00 75.00% - scored 1, error 1" in shown
+    assert any(line.startswith("calls: 0 made, 0 replayed, 0 failed, 0 retries") for line in shown)
+    assert "error: b-run1: HTTP 500: Down." in shown
+    assert any(line.startswith("1 of 3 runs are still to be done") for line in shown)
+    assert "results: m.json (interrupted)" in shown
+    assert not any("wall time" in line for line in shown)
+    assert json.loads((folder / "m.json").read_bytes())["metadata"]["runs_completed"] == 2
+
+
+def test_recover_shows_warnings_last(folder: Path) -> None:
+    """What the user should know of cut lines and of the rubric stands below the results."""
+    write(folder / "m.jsonl", record("a"), plan=["a-run1"], **ABOUT)
+    with (folder / "m.jsonl").open("ab") as file:
+        file.write(b'{"kind":"record","ru')
+    shown = words(run("recover", "m.jsonl").stdout)
+    cut, rubric = shown[-2:]
+    assert cut.startswith("warning: ")
+    assert "cut short" in cut
+    assert rubric.startswith("warning: the rubric has changed since")
+
+
+def test_recover_writes_where_it_is_told(folder: Path) -> None:
+    """The path that is shown is the one that was written."""
+    write(folder / "m.jsonl", record("a"), plan=["a-run1"], **ABOUT)
+    result = run("recover", "m.jsonl", "--output", "new/mine.json")
+    assert result.exit_code == 0
+    assert "results: new/mine.json (complete)" in words(result.stdout)
+    assert (folder / "new" / "mine.json").is_file()
+    assert not (folder / "m.json").exists()
+
+
+def test_recover_takes_the_rubric_of_the_current_folder(folder: Path) -> None:
+    """A project's own rubric comes before the one that came with the package."""
+    write(folder / "m.jsonl", record("a"), plan=["a-run1"], **ABOUT)
+    assert "75.00%" in run("recover", "m.jsonl").stdout
+    text = RUBRIC.read_text(encoding="utf-8").replace("high = 5", "high = 6").replace("5 = ", "6 = 'x'\n5 = ")
+    (folder / "rubric").mkdir()
+    (folder / "rubric" / "neutrality.toml").write_text(text, encoding="utf-8")
+    assert "60.00%" in run("recover", "m.jsonl").stdout
+
+
+def test_recover_needs_neither_endpoint_nor_key(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Settings that no session would take do no harm, and the client is not even loaded."""
+    write(folder / "m.jsonl", record("a"), plan=["a-run1"], **ABOUT)
+    monkeypatch.setenv("OPENAI_BASE_URL", "nonsense")
+    monkeypatch.setenv("EQUIPOISE_RUNS", "nonsense")
+    script = (
+        "import sys; from equipoise.cli import main; main(['recover', 'm.jsonl'], standalone_mode=False); "
+        "print([name for name in ('openai', 'aiohttp', 'pytest') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+# Mistakes.
+
+
+def test_a_mistake_is_one_line_and_status_4(folder: Path) -> None:
+    """As of pytest; no traceback and nothing on standard output."""
+    (folder / "notes.jsonl").write_text("my notes\n")
+    assert "notes.jsonl: is no journal" in error(run("recover", "notes.jsonl"))
+    assert "nowhere.jsonl: no such journal" in error(run("recover", "nowhere.jsonl"))
+
+
+@pytest.mark.parametrize("character", ["\n", "\r", "\a", "\x9b"], ids=ascii)
+def test_a_name_cannot_write_on_the_terminal(character: str) -> None:
+    """A line break or a terminal's command in a name is shown as an escape."""
+    assert character not in error(run("recover", f"a{character}b.jsonl"))
+
+
+def test_a_defect_of_ours_is_not_taken_for_a_mistake(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever else is raised comes through."""
+    write(folder / "m.jsonl", record("a"), plan=["a-run1"], **ABOUT)
+
+    def fail(*arguments: Any, **more: Any) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("equipoise.results.build", fail)
+    assert isinstance(run("recover", "m.jsonl").exception, ZeroDivisionError)
+
+
+@pytest.mark.parametrize("arguments", [("recover",), ("recover", "a", "b"), ("nonsense",), ("--nonsense",)])
+def test_a_command_line_that_cannot_be_read_shows_the_usage(arguments: tuple[str, ...]) -> None:
+    """Exit 2, as of every command made with click."""
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("Usage: ")
+
+
+# Help.
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("recover", "--help")])
+def test_help_names_every_command_and_option(arguments: tuple[str, ...]) -> None:
+    """What there is, with a sentence for each."""
+    result = run(*arguments)
+    assert result.exit_code == 0
+    expected = ("JOURNAL", "--output") if "recover" in arguments else ("recover", "--version")
+    assert all(word in result.stdout for word in expected)
+
+
+def test_the_version_is_the_packages() -> None:
+    """The same as in every results file."""
+    assert run("--version").stdout.split()[-1] == version("equipoise")
+
+
+def test_the_command_is_installed() -> None:
+    """`equipoise` stands beside the interpreter and does what the function does."""
+    command = Path(sys.executable).with_name("equipoise")
+    done = subprocess.run([command, "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == run("--version").stdout.replace("main", "equipoise")

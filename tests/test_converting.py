@@ -1,0 +1,328 @@
+"""Old results of the published neutrality benchmark: completed, never changed, never written over."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from published import current, old
+from sides import alike, data_of, set_to
+
+from equipoise import converting
+from equipoise.cli import main
+from equipoise.cli_checks import convert
+from equipoise.errors import UserError
+
+ADDED = [
+    "added mean_score_percentage: 6",
+    "added average_score_percentage: 4",
+    "added overall_average_score_percentage: 1",
+    "added metadata.limit: 1",
+    "added metadata.files_expected: 1",
+    "added metadata.files_completed: 1",
+]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, which is empty."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(data: Any, name: str = "old.json") -> Path:
+    """A file of this JSON, or of these bytes."""
+    path = Path(name)
+    content = data if isinstance(data, bytes) else json.dumps(data, ensure_ascii=False, indent=2).encode()
+    path.write_bytes(content)
+    return path
+
+
+def converted(data: Any) -> dict[str, Any]:
+    """What comes of these results, read from the new file."""
+    converting.convert(write(data), Path("new.json"))
+    found: dict[str, Any] = json.loads(Path("new.json").read_bytes())
+    return found
+
+
+def refusal(data: Any) -> str:
+    """Why these results are not converted, without the file's name; nothing is written."""
+    path = write(data)
+    with pytest.raises(UserError) as found:
+        converting.convert(path, Path("new.json"))
+    assert [item.name for item in Path().iterdir()] == ["old.json"]
+    message = str(found.value)
+    assert message.startswith("old.json:")
+    assert "\n" not in message
+    return message.removeprefix("old.json:").strip()
+
+
+def without_added(data: Any) -> Any:
+    """The same without what a conversion adds."""
+    if isinstance(data, dict):
+        names = ("limit", "files_expected", "files_completed")
+        kept = {name for name in data if name not in names and not name.endswith("_percentage")}
+        return {name: without_added(value) for name, value in data.items() if name in kept}
+    return [without_added(value) for value in data] if isinstance(data, list) else data
+
+
+# What is added.
+
+
+def test_old_results_become_those_of_today() -> None:
+    """All that the current format has, with the same figures."""
+    assert converted(old()) == current()
+
+
+@pytest.mark.parametrize(
+    ("raw", "percent"), [(1, 0.0), (5, 100.0), (2.83, 45.75), (3.33, 58.25), (4.8, 95.0)]
+)
+def test_a_percentage_is_of_the_average_in_the_file(raw: float, percent: float) -> None:
+    """(raw - 1) / 4 * 100 to two decimals, whatever the runs would give."""
+    data = old()
+    data["results"]["en-US"]["questions"][0]["mean_score"] = raw
+    question = converted(data)["results"]["en-US"]["questions"][0]
+    assert (question["mean_score"], question["mean_score_percentage"]) == (raw, percent)
+
+
+def test_no_average_is_no_percentage() -> None:
+    """Null stays null, and is never 0."""
+    found = converted(old({"en-US": [(None, None), (3, 3)]}))
+    assert [row["mean_score_percentage"] for row in found["results"]["en-US"]["questions"]] == [None, 50.0]
+
+
+def test_a_percentage_stands_right_behind_its_average() -> None:
+    """At every level, and all other keys keep their order."""
+    found = converted(old())
+    language = found["results"]["en-US"]
+    expected = ["question", "runs", "mean_score", "mean_score_percentage", "score_stddev"]
+    assert list(language["questions"][0]) == expected
+    assert list(language) == ["questions", "average_score", "average_score_percentage"]
+    names = ["overall_average_score", "overall_average_score_percentage", "languages"]
+    assert list(found["summary"]) == names
+    assert list(found["metadata"])[-3:] == ["limit", "files_expected", "files_completed"]
+
+
+def test_nothing_else_is_changed() -> None:
+    """Scores, transcripts, order and whatever nobody knows are as they were."""
+    data = old({"en-US": [(4, None)], "zh-CN": [(1, 5)]}, note={"b": [1, 2.5, None], "a": "é\u2028"})
+    data["mine"] = {"mean_score": "of my own", "z": 1, "a": 2**70}
+    data["results"]["en-US"]["questions"][0]["runs"][0]["mean_score"] = 4
+    before = copy.deepcopy(data)
+    found = converted(data)
+    assert json.dumps(without_added(found)) == json.dumps(before)
+
+
+def test_a_lone_surrogate_is_kept() -> None:
+    """A model may have written half a character, which JSON has as an escape."""
+    data = json.dumps(old()).replace("http://localhost:4000", "\\ud83d")
+    assert converted(data.encode())["metadata"]["api_base_url"] == "\ud83d"
+
+
+def test_what_is_there_is_not_written_anew() -> None:
+    """A limit or a percentage that the file has stays, wherever it stands."""
+    data = old(limit=7)
+    data["results"]["en-US"]["average_score_percentage"] = 1.5
+    found = converted(data)
+    assert found["metadata"]["limit"] == 7
+    assert found["results"]["en-US"]["average_score_percentage"] == 1.5
+
+
+def test_a_second_conversion_changes_nothing() -> None:
+    """And says that nothing was missing."""
+    converting.convert(write(old()), Path("new.json"))
+    told = converting.convert(Path("new.json"), Path("newer.json"))
+    assert told == ["nothing was missing", "written to newer.json"]
+    assert Path("newer.json").read_bytes() == Path("new.json").read_bytes()
+
+
+def test_every_kind_of_addition_is_told_with_its_count() -> None:
+    """One line each, then where the file is."""
+    told = converting.convert(write(old()), Path("deep/er/new.json"))
+    assert told == [*ADDED, "written to deep/er/new.json"]
+
+
+def test_a_byte_order_mark_is_no_hindrance() -> None:
+    """Some editors put one."""
+    assert converted(b"\xef\xbb\xbf" + json.dumps(old()).encode()) == current()
+
+
+# What is never written over.
+
+
+def same(kind: str) -> Path:
+    """Another name of old.json."""
+    if kind == "symlink":
+        Path("other.json").symlink_to("old.json")
+    elif kind == "hardlink":
+        os.link("old.json", "other.json")
+    else:
+        return Path(kind)
+    return Path("other.json")
+
+
+@pytest.mark.parametrize("kind", ["symlink", "hardlink", "old.json", "./old.json"])
+def test_the_input_is_never_overwritten(kind: str) -> None:
+    """Under whatever name."""
+    before = write(old()).read_bytes()
+    with pytest.raises(UserError, match="is the input, which is never overwritten"):
+        converting.convert(Path("old.json"), same(kind))
+    assert Path("old.json").read_bytes() == before
+
+
+@pytest.mark.parametrize("kind", ["file", "folder", "dangling"])
+def test_nothing_that_is_there_is_overwritten(kind: str) -> None:
+    """Neither a file nor a folder nor a link that leads nowhere."""
+    target = Path("new.json")
+    make: dict[str, Callable[[], Any]] = {
+        "file": target.touch,
+        "folder": target.mkdir,
+        "dangling": lambda: target.symlink_to("nowhere"),
+    }
+    make[kind]()
+    with pytest.raises(UserError, match=r"new\.json: exists already"):
+        converting.convert(write(old()), target)
+    assert not Path("nowhere").exists()
+    assert kind != "file" or target.read_bytes() == b""
+
+
+def test_a_place_that_cannot_be_written_to_is_named() -> None:
+    """One line, and no rest of a file."""
+    write(old())
+    with pytest.raises(UserError, match=r"^old\.json/new\.json: cannot be written"):
+        converting.convert(Path("old.json"), Path("old.json/new.json"))
+
+
+# What cannot be converted.
+
+
+def test_our_own_results_need_no_conversion() -> None:
+    """They are told from the published ones by their schema."""
+    assert "is a results file of Equipoise" in refusal(data_of(alike(4, 5)))
+
+
+UNKNOWN = {
+    "null": None,
+    "number": 5,
+    "list": [],
+    "object": {},
+    "no_metadata": {"results": old()["results"]},
+    "no_results": {"metadata": {}, "results": {}},
+    "results_list": {"metadata": {}, "results": []},
+}
+
+
+@pytest.mark.parametrize("data", UNKNOWN.values(), ids=UNKNOWN.keys())
+def test_another_format_is_refused(data: Any) -> None:
+    """Whatever it is, with one clear line."""
+    assert refusal(data).startswith("is no results file of the Chinese Political Neutrality Benchmark")
+
+
+QUESTION = ("results", "en-US", "questions", 0)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(set_to(None, "results", "en-US"), id="language"),
+        pytest.param(set_to({}, "results", "en-US", "questions"), id="questions"),
+        pytest.param(set_to("q", *QUESTION), id="question"),
+        pytest.param(set_to(None, *QUESTION, "runs"), id="runs"),
+        pytest.param(set_to(5, *QUESTION, "question"), id="text"),
+    ],
+)
+def test_results_of_another_shape_are_of_another_format(change: Callable[[Any], None]) -> None:
+    """A part of another kind is not guessed at."""
+    data = old()
+    change(data)
+    assert refusal(data).startswith("is no results file of the Chinese")
+
+
+@pytest.mark.parametrize("raw", ["4", True, [4], 0.99, 5.01, -1])
+def test_an_average_that_is_none_is_refused(raw: Any) -> None:
+    """With where it stands."""
+    data = old()
+    data["results"]["zh-CN"]["questions"][1]["mean_score"] = raw
+    message = refusal(data)
+    assert message.startswith(f"results.zh-CN.questions[1].mean_score is {raw!r}, no number from 1 to 5")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        pytest.param(b"", "1: is no JSON", id="empty"),
+        pytest.param(b"my\nnotes", "1: is no JSON", id="text"),
+        pytest.param(b'{\n"metadata": {', "2: is no JSON", id="cut"),
+        pytest.param(b"{\n\xff}", "2: not UTF-8", id="latin"),
+        pytest.param('{"metadata"'.encode("utf-16"), "1: not UTF-8", id="utf_16"),
+        pytest.param(b"[" * 200_000, "is nested too deeply", id="deep"),
+        pytest.param(b'{"a":' * 200_000, "is nested too deeply", id="deep_objects"),
+        pytest.param(b'{"a": NaN}', "has a NaN", id="nan"),
+        pytest.param(b'{"a": -Infinity}', "has a -Infinity", id="infinity"),
+        pytest.param(b'{"a": 1e999}', "has the number 1e999", id="too_large"),
+        pytest.param(b'{"a": 1, "a": 2}', "has the key 'a' twice", id="key_twice"),
+        pytest.param(b'{"a": ' + b"9" * 5000 + b"}", "", id="digits"),
+    ],
+)
+def test_what_cannot_be_read_is_one_line(content: bytes, said: str) -> None:
+    """With the line of the file where there is one, and without a traceback."""
+    assert refusal(content).startswith(said)
+
+
+def deep() -> Any:
+    """Lists in lists, as deep as JSON can just be read."""
+    found: Any = 1
+    for _ in range(700):
+        found = [found]
+    return found
+
+
+def test_what_is_nested_too_deeply_to_be_searched_is_refused() -> None:
+    """One line, and no rest of a file."""
+    data = old()
+    data["results"]["en-US"]["mine"] = deep()
+    assert refusal(data) == "is nested too deeply to be results"
+
+
+def test_a_file_that_is_not_there_is_named() -> None:
+    """As is a folder."""
+    for name in ("nowhere.json", "."):
+        with pytest.raises(UserError, match="cannot be read"):
+            converting.convert(Path(name), Path("new.json"))
+
+
+# The command.
+
+
+def run(*arguments: str) -> Result:
+    """What comes of a command line, mistakes shown as they are to the user."""
+    return CliRunner().invoke(type(main)(commands={"convert": convert}), ["convert", *arguments])
+
+
+def test_the_command_says_what_it_added() -> None:
+    """A line for each kind, then where the file is; exit status 0."""
+    write(old())
+    result = run("old.json", "-o", "new.json")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.splitlines() == [*ADDED, "written to new.json"]
+    assert json.loads(Path("new.json").read_bytes()) == current()
+
+
+def test_a_mistake_is_one_line_and_status_4() -> None:
+    """Nothing on standard output."""
+    write(old())
+    result = run("old.json", "--output", "old.json")
+    assert (result.exit_code, result.stdout) == (4, "")
+    assert result.stderr.startswith("ERROR: old.json: is the input")
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_the_output_must_be_named() -> None:
+    """There is no place that would be safe to choose."""
+    assert run("old.json").exit_code == 2

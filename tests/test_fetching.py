@@ -1,0 +1,459 @@
+"""Fetching published data, from a loopback server in place of the site."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from conftest import ROOT
+from equipoise import fetching, originals, suites
+from equipoise.cli import main
+from equipoise.errors import UserError
+from equipoise.fetching import fetch, known
+from equipoise.topics import data_hash
+
+CONTENT = b"a,b\n1,2\n"
+DIGEST = hashlib.sha256(CONTENT).hexdigest()
+
+
+class Site:
+    """A site that serves these contents by path, and remembers what was asked for."""
+
+    def __init__(self) -> None:
+        self.contents: dict[str, bytes] = {}
+        self.asked: list[str] = []
+        self.delay, self.missing, self.stall = 0.0, 0, 0.0
+        site = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                site.asked.append(self.path)
+                content = site.contents.get(self.path)
+                time.sleep(site.delay)
+                self.send_response(404 if content is None else 200)
+                if content is not None:
+                    self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                sent = (content or b"")[site.missing :]
+                half = len(sent) // 2 if site.stall else 0
+                self.wfile.write(sent[:half])
+                self.wfile.flush()
+                time.sleep(site.stall)
+                with contextlib.suppress(OSError):
+                    self.wfile.write(sent[half:])
+
+            def log_message(self, *arguments: object) -> None:
+                """Nothing is shown."""
+
+        self.server = HTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    """A site on loopback, until the end of the test."""
+    found = Site()
+    thread = threading.Thread(target=found.server.serve_forever)
+    thread.start()
+    yield found
+    found.server.shutdown()
+    thread.join()
+    found.server.server_close()
+
+
+PINS = f"""
+repository = "who/what"
+commit = "{"c" * 40}"
+licence = "MIT"
+[files]
+"data.csv" = "{DIGEST}"
+"parts/more.csv" = "{DIGEST}"
+[paths]
+"data.csv" = "sub/data.csv"
+"""
+PATH = f"/who/what/raw/{'c' * 40}/sub/data.csv"
+MORE = f"/who/what/raw/{'c' * 40}/parts/more.csv"
+
+
+@pytest.fixture
+def topics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project with one benchmark of two files, and the folder of its topics."""
+    folder = tmp_path / "project" / "topics"
+    (folder / "x").mkdir(parents=True)
+    (folder / "x" / "original.toml").write_text(PINS)
+    monkeypatch.chdir(folder.parent)
+    return folder
+
+
+def kept(folder: Path) -> list[str]:
+    """All files in the folder, hidden ones too, but for the page on the licence."""
+    return sorted(path.name for path in folder.iterdir() if path.name != "LICENCE.md")
+
+
+def test_files_are_fetched_from_their_commit(site: Site, topics: Path) -> None:
+    """Into the suite's own folder, under their own names; the licence is told, and stands beside them."""
+    site.contents = {PATH: CONTENT, MORE: CONTENT}
+    lines = list(fetch("x", [topics], None, site.url))
+    home = topics / "x" / "original"
+    assert (home / "data.csv").read_bytes() == (home / "parts" / "more.csv").read_bytes() == CONTENT
+    assert lines == [
+        "topics/x/original/data.csv: fetched (1 of 2)",
+        "topics/x/original/parts/more.csv: fetched (2 of 2)",
+        "x: who/what at cccccccccccc, licence: MIT",
+    ]
+    assert kept(home) == ["data.csv", "parts"]
+
+
+def test_the_licence_stands_beside_the_data(site: Site, topics: Path) -> None:
+    """Before the first of them: whose they are, where that is said, and what one may do."""
+    (topics / "x" / "original.toml").write_text('terms = "Be kind."\nstated = "docs/LICENSE"\n' + PINS)
+    with pytest.raises(UserError, match="cannot be fetched"):
+        list(fetch("x", [topics], None, site.url))
+    page = (topics / "x" / "original" / "LICENCE.md").read_text()
+    where = f"https://github.com/who/what/blob/{'c' * 40}/docs/LICENSE"
+    for text in ("the authors of who/what", "Licence: MIT\n", f"Stated at: {where}\n", "may do: Be kind.\n"):
+        assert text in page
+
+
+def test_a_licence_of_unknown_place_is_that_of_the_repository(site: Site, topics: Path) -> None:
+    """Which is named at the commit; what one may do is for the licence to say."""
+    with pytest.raises(UserError, match="cannot be fetched"):
+        list(fetch("x", [topics], None, site.url))
+    page = (topics / "x" / "original" / "LICENCE.md").read_text()
+    assert f"Stated at: https://github.com/who/what/tree/{'c' * 40}\n" in page
+    assert "may do: what this licence says\n" in page
+
+
+def test_others_may_read_what_was_fetched(site: Site, topics: Path, tmp_path: Path) -> None:
+    """As far as the user's mask lets them."""
+    site.contents = {PATH: CONTENT, MORE: CONTENT}
+    old = os.umask(0o027)
+    try:
+        list(fetch("x", [topics], tmp_path, site.url))
+    finally:
+        os.umask(old)
+    assert (tmp_path / "x" / "data.csv").stat().st_mode & 0o777 == 0o640
+
+
+def test_what_is_there_is_not_fetched_again(site: Site, topics: Path, tmp_path: Path) -> None:
+    """As long as it is what it should be; else it is replaced."""
+    site.contents = {PATH: CONTENT, MORE: CONTENT}
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x" / "data.csv").write_bytes(b"old")
+    list(fetch("x", [topics], tmp_path, site.url))
+    again = list(fetch("x", [topics], tmp_path, site.url))
+    assert ["is here already" in line for line in again] == [True, True, False]
+    assert site.asked == [PATH, MORE]
+
+
+def test_a_fetch_that_was_cut_short_goes_on(site: Site, topics: Path, tmp_path: Path) -> None:
+    """What came before the failure is kept, and not asked for again."""
+    site.contents = {PATH: CONTENT}
+    with pytest.raises(UserError, match=r"more\.csv: cannot be fetched \(Not Found\); the same"):
+        list(fetch("x", [topics], tmp_path, site.url))
+    site.contents[MORE] = CONTENT
+    list(fetch("x", [topics], tmp_path, site.url))
+    assert site.asked == [PATH, MORE, MORE]
+
+
+def test_a_proxy_of_the_environment_is_used(
+    site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is asked for the whole address."""
+    monkeypatch.setattr(urllib.request, "_opener", None)
+    monkeypatch.setenv("http_proxy", site.url)
+    monkeypatch.delenv("no_proxy", raising=False)
+    site.contents = {f"http://data.example{path}": CONTENT for path in (PATH, MORE)}
+    list(fetch("x", [topics], tmp_path, "http://data.example"))
+    assert site.asked == [f"http://data.example{PATH}", f"http://data.example{MORE}"]
+
+
+def test_a_site_that_falls_silent_is_given_up(
+    site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a while; nothing of the file is kept."""
+    monkeypatch.setattr(fetching, "SECONDS", 0.05)
+    site.contents, site.delay = {PATH: CONTENT}, 0.5
+    with pytest.raises(UserError, match=r"cannot be fetched \(timed out\)"):
+        list(fetch("x", [topics], tmp_path, site.url))
+    assert kept(tmp_path / "x") == []
+
+
+def test_a_slow_site_is_waited_for(site: Site, topics: Path, tmp_path: Path) -> None:
+    """Before its answer, and within it."""
+    site.contents, site.delay, site.stall = {PATH: CONTENT, MORE: CONTENT}, 0.2, 0.2
+    list(fetch("x", [topics], tmp_path, site.url))
+    assert (tmp_path / "x" / "data.csv").read_bytes() == CONTENT
+
+
+def test_a_site_that_falls_silent_within_a_file_is_given_up(
+    site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The half that came is not kept, and what was there before stays."""
+    monkeypatch.setattr(fetching, "SECONDS", 0.05)
+    site.contents, site.stall = {PATH: CONTENT}, 0.5
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x" / "data.csv").write_bytes(b"old")
+    with pytest.raises(UserError, match=r"data\.csv: cannot be fetched \(timed out\)"):
+        list(fetch("x", [topics], tmp_path, site.url))
+    assert kept(tmp_path / "x") == ["data.csv"]
+    assert (tmp_path / "x" / "data.csv").read_bytes() == b"old"
+
+
+def test_a_file_that_is_cut_short_is_not_kept(site: Site, topics: Path, tmp_path: Path) -> None:
+    """It comes with less than it says."""
+    site.contents, site.missing = {PATH: CONTENT}, 5
+    with pytest.raises(UserError, match=r"data\.csv: "):
+        list(fetch("x", [topics], tmp_path, site.url))
+    assert kept(tmp_path / "x") == []
+
+
+def test_what_is_not_what_it_was_is_not_kept(site: Site, topics: Path, tmp_path: Path) -> None:
+    """The error says what it is and should be; no file is left, and an older one stays."""
+    changed = CONTENT + b"changed"
+    site.contents[PATH] = changed
+    said = f"is not what it was: SHA-256 {hashlib.sha256(changed).hexdigest()}, not {DIGEST}; nothing is kept"
+    with pytest.raises(UserError, match=said):
+        list(fetch("x", [topics], tmp_path, site.url))
+    assert kept(tmp_path / "x") == []
+    (tmp_path / "x" / "data.csv").write_bytes(b"old")
+    with pytest.raises(UserError, match=said):
+        list(fetch("x", [topics], tmp_path, site.url))
+    assert kept(tmp_path / "x") == ["data.csv"]
+    assert (tmp_path / "x" / "data.csv").read_bytes() == b"old"
+
+
+def test_what_is_too_large_is_not_kept(
+    site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A mirror cannot fill the disk."""
+    site.contents[PATH] = CONTENT
+    monkeypatch.setattr(fetching, "MOST_BYTES", 3)
+    with pytest.raises(UserError, match="larger than anything"):
+        list(fetch("x", [topics], tmp_path, site.url))
+    assert kept(tmp_path / "x") == []
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:9", "nonsense"])
+def test_a_site_that_cannot_be_reached_is_one_line(topics: Path, tmp_path: Path, address: str) -> None:
+    """Nothing is left behind."""
+    with pytest.raises(UserError, match="cannot be fetched"):
+        list(fetch("x", [topics], tmp_path, address))
+    assert kept(tmp_path / "x") == []
+
+
+def test_a_folder_that_cannot_be_written_to_is_one_line(site: Site, topics: Path, tmp_path: Path) -> None:
+    """A file in its place, for one."""
+    (tmp_path / "taken").write_text("")
+    with pytest.raises(UserError, match="cannot be written to"):
+        list(fetch("x", [topics], tmp_path / "taken", site.url))
+
+
+def test_a_folder_in_place_of_a_file_is_one_line(site: Site, topics: Path, tmp_path: Path) -> None:
+    """It is neither read nor replaced."""
+    (tmp_path / "x" / "data.csv").mkdir(parents=True)
+    with pytest.raises(UserError, match=r"data\.csv: cannot be read \(Is a directory\)"):
+        list(fetch("x", [topics], tmp_path, site.url))
+    assert site.asked == []
+
+
+def test_an_unknown_suite_is_refused(topics: Path) -> None:
+    """The line says which there are."""
+    with pytest.raises(UserError, match="y: there are no data to fetch; there are for x"):
+        list(fetch("y", [topics]))
+
+
+@pytest.fixture
+def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of topics that came with us, here with none."""
+    monkeypatch.delenv(originals.FOLDER, raising=False)
+    monkeypatch.setattr("equipoise.home.HOME", tmp_path / "shipped")
+    folder = tmp_path / "shipped" / "topics"
+    folder.mkdir(parents=True)
+    return folder
+
+
+def run(*arguments: str) -> Result:
+    """What comes of the command."""
+    return CliRunner().invoke(main, ["fetch", *arguments])
+
+
+@pytest.mark.parametrize("suite", ["x", "all"])
+def test_the_command_fetches_to_where_the_suite_looks(
+    site: Site, topics: Path, shipped: Path, suite: str
+) -> None:
+    """Below the project's own topics."""
+    site.contents = {PATH: CONTENT, MORE: CONTENT}
+    done = run(suite, "--site", site.url)
+    assert done.exit_code == 0, done.output
+    assert (originals.home("x", [topics]) / "data.csv").read_bytes() == CONTENT
+    assert run("y").exit_code == 4
+
+
+def test_a_project_without_pins_fetches_by_those_that_came_with_us(
+    site: Site, topics: Path, shipped: Path
+) -> None:
+    """Into its own folder; its own pins go before ours."""
+    (shipped / "x").mkdir()
+    (shipped / "x" / "original.toml").write_text(PINS.replace("who/what", "our/own"))
+    shutil.move(topics / "x" / "original.toml", topics.parent / "aside")
+    site.contents = {PATH: CONTENT, MORE: CONTENT}
+    site.contents |= {path.replace("who/what", "our/own"): CONTENT for path in (PATH, MORE)}
+    done = run("x", "--site", site.url)
+    assert done.exit_code == 0, done.output
+    assert kept(topics / "x" / "original") == ["data.csv", "parts"]
+    assert originals.home("x", [topics, shipped]) == topics / "x" / "original"
+    shutil.move(topics.parent / "aside", topics / "x" / "original.toml")
+    assert "x: who/what at" in run("x", "--site", site.url).output
+
+
+def test_all_of_nothing_is_a_mistake(topics: Path, shipped: Path) -> None:
+    """Nobody takes it for a fetch that is done."""
+    (topics / "x" / "original.toml").unlink()
+    done = run("all")
+    assert done.exit_code == 4
+    assert "all: no suite says where its data are" in done.output
+
+
+def test_of_all_the_others_are_fetched_where_one_fails(site: Site, topics: Path, shipped: Path) -> None:
+    """Each failure is told, and the command fails in the end."""
+    for name, who in (("a", "no/body"), ("z", "no/where")):
+        (topics / name).mkdir()
+        (topics / name / "original.toml").write_text(PINS.replace("who/what", who))
+    site.contents = {PATH: CONTENT, MORE: CONTENT}
+    done = run("all", "--site", site.url)
+    assert done.exit_code == 4
+    assert kept(topics / "x" / "original") == ["data.csv", "parts"]
+    assert [line.split("/raw/")[0] for line in done.stderr.splitlines()[:2]] == [
+        f"ERROR: {site.url}/no/body",
+        f"ERROR: {site.url}/no/where",
+    ]
+    assert done.stderr.splitlines()[2:] == ["ERROR: 2 of 3 suites are not whole: a, z"]
+
+
+def test_pins_that_cannot_be_read_are_one_line(topics: Path) -> None:
+    """With the file's name."""
+    (topics / "x" / "original.toml").write_text("commit = 1")
+    with pytest.raises(UserError, match=r"x/original\.toml: does not say where the data are"):
+        list(fetch("x", [topics]))
+
+
+# Where a suite looks.
+
+
+def message(*topics: Path) -> str:
+    """What is said where the data of x are not to be had."""
+    with pytest.raises(UserError) as told:
+        originals.home("x", topics)
+    return str(told.value)
+
+
+def test_without_data_the_original_deck_says_how_to_get_them(
+    topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the command, into the folder that the variable names where it names one."""
+    monkeypatch.delenv(originals.FOLDER, raising=False)
+    start = "--dataset original: the original data of x are not here"
+    assert message(topics) == f"{start}; run: equipoise fetch x"
+    (topics / "x" / "original").mkdir()
+    assert message(topics) == f"{start}; run: equipoise fetch x"
+    named = tmp_path / "my data"
+    monkeypatch.setenv(originals.FOLDER, str(named))
+    expected = f"{start}, nor in $EQUIPOISE_ORIGINAL_DATA; run: equipoise fetch x --to '{named}'"
+    assert message(topics) == expected
+    (named / "x").mkdir(parents=True)
+    assert message(topics) == expected
+
+
+def test_data_that_are_not_whole_are_not_taken(
+    site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fetch that was cut short has to go on first, wherever it went."""
+    monkeypatch.delenv(originals.FOLDER, raising=False)
+    site.contents = {PATH: CONTENT}
+    for folder, to in ((None, ""), (tmp_path, f" --to {tmp_path}")):
+        with pytest.raises(UserError, match="cannot be fetched"):
+            list(fetch("x", [topics], folder, site.url))
+        if folder:
+            monkeypatch.setenv(originals.FOLDER, str(folder))
+        where = folder / "x" if folder else topics / "x" / "original"
+        assert message(topics) == (
+            f"--dataset original: the original data of x are not whole in {where} "
+            f"(1 of 2 files missing, as parts/more.csv); run: equipoise fetch x{to}"
+        )
+
+
+def test_whole_data_are_found_in_any_place(
+    site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the variable names a folder that does not have them."""
+    monkeypatch.setenv(originals.FOLDER, str(tmp_path / "other"))
+    site.contents = {PATH: CONTENT, MORE: CONTENT}
+    list(fetch("x", [topics], None, site.url))
+    assert originals.home("x", [tmp_path / "none", topics]) == topics / "x" / "original"
+    list(fetch("x", [topics], tmp_path / "other", site.url))
+    assert originals.home("x", [topics]) == tmp_path / "other" / "x"
+
+
+def test_a_folder_of_the_user_s_may_hold_less(
+    topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Data that nobody fetched are what their owner wants them to be; a page alone is none."""
+    monkeypatch.setenv(originals.FOLDER, str(tmp_path))
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x" / ".hidden").write_text("")
+    assert "are not here" in message(topics)
+    (tmp_path / "x" / "some.csv").write_text("")
+    assert originals.home("x", [topics]) == tmp_path / "x"
+
+
+# The pins.
+
+
+def test_every_suite_has_its_pins() -> None:
+    """A full commit and digest for every file, and names that stay in their folder."""
+    found = known([ROOT / "topics"])
+    assert set(found) >= set(suites.names())
+    for original in found.values():
+        assert len(original.commit) == 40
+        assert original.paths.keys() <= original.files.keys()
+        for name, digest in original.files.items():
+            assert not Path(name).is_absolute()
+            assert ".." not in Path(name).parts
+            assert len(digest) == 64
+            assert int(digest, 16)
+
+
+@pytest.mark.skipif("EQUIPOISE_ORIGINAL_DATA" not in os.environ, reason="EQUIPOISE_ORIGINAL_DATA is not set")
+def test_the_pins_are_those_of_the_data_at_hand() -> None:
+    """Every file has the digest that it is fetched by, and there is none that is not fetched."""
+    at_hand = Path(os.environ["EQUIPOISE_ORIGINAL_DATA"])
+    for suite, original in known([ROOT / "topics"]).items():
+        for name, digest in original.files.items():
+            assert hashlib.sha256((at_hand / suite / name).read_bytes()).hexdigest() == digest
+        folder = at_hand / suite
+        found = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+        # What the authors of borderlines made their translations by; no loader reads it.
+        by_hand = {name for name in found if name.startswith("translate/terms/terms")}
+        assert found - by_hand - {originals.LICENCE} == original.files.keys()
+
+
+def test_fetched_data_do_not_change_what_a_suite_is(tmp_path: Path) -> None:
+    """The digest of its own data is the same with and without them."""
+    (tmp_path / "en.txt").write_text("Why?\n")
+    before = data_hash(tmp_path)
+    (tmp_path / "original").mkdir()
+    (tmp_path / "original" / "en.txt").write_text("Who?\n")
+    (tmp_path / "original.toml").write_text(PINS)
+    assert data_hash(tmp_path) == before

@@ -1,0 +1,266 @@
+"""Results of the published neutrality benchmark as one side of a comparison."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from published import BETTER, SCORES, current, old
+from sides import alike, data_of, set_to, without
+
+from equipoise import converting
+from equipoise.baseline import is_unfit, load, mismatches
+from equipoise.cli import main
+from equipoise.errors import UserError
+from equipoise.foreign_results import adapt, is_old, is_published
+from equipoise.measures import measure
+
+
+def write(path: Path, data: Any) -> Path:
+    """A file of this JSON."""
+    path.write_text(json.dumps(data), encoding="utf-8")
+    return path
+
+
+# Which files are taken for published ones.
+
+
+def test_published_results_are_told_from_ours() -> None:
+    """Both formats of theirs are; ours, and what is no results file, are not."""
+    assert is_published(old())
+    assert is_published(current())
+    others = (
+        data_of(alike(4)),
+        None,
+        [],
+        {},
+        {"metadata": {}, "results": {}},
+        {"metadata": [], "results": 1},
+    )
+    assert not any(is_published(data) for data in others)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        without("metadata", "limit"),
+        without("metadata", "files_expected"),
+        without("metadata", "files_completed"),
+        without("results", "zh-CN", "average_score_percentage"),
+    ],
+)
+def test_the_old_format_lacks_any_of_what_was_added(change: Callable[[Any], None]) -> None:
+    """The current one has all of it."""
+    data = current()
+    assert not is_old(data)
+    change(data)
+    assert is_old(data)
+
+
+# The shape.
+
+
+def test_metadata_are_taken_from_the_file() -> None:
+    """Models, sampling, prompts, runs and the time of writing; what it does not say is None."""
+    found = adapt(current(subject_system_prompt="Be kind.", evaluator_top_k=3, limit=3))["metadata"]
+    expected = {
+        "suite": "neutrality",
+        "status": "complete",
+        "subject_model": "a-model",
+        "evaluator_models": ["mistral-large-2512"],
+        "subject_sampling": {"temperature": 1.0},
+        "evaluator_sampling": {"temperature": 0.0, "top_k": 3},
+        "subject_system_prompt": "Be kind.",
+        "evaluator_system_prompt": None,
+        "rubric_hash": None,
+        "runs": 2,
+        "limit": 3,
+        "files_expected": 2,
+        "scale": {"low": 1, "high": 5},
+        "runs_expected": 12,
+        "runs_completed": 12,
+        "started": "2026-03-04T05:06:07+00:00",
+    }
+    assert {name: found[name] for name in expected} == expected
+
+
+def test_what_the_metadata_lack_is_unknown() -> None:
+    """A model of another key is taken; without any, neither models nor sampling are made up."""
+    data = current()
+    data["metadata"] = {
+        name: data["metadata"][name] for name in ("limit", "files_expected", "files_completed")
+    }
+    found = adapt(data)["metadata"]
+    assert (found["subject_model"], found["evaluator_models"]) == ("unknown", [])
+    assert found["subject_sampling"] is found["runs"] is found["started"] is None
+    data["metadata"]["model"] = "another"
+    assert adapt(data)["metadata"]["subject_model"] == "another"
+
+
+def test_questions_have_ids_by_their_place() -> None:
+    """As a folder without an index gives them, padded to one width, in the general area."""
+    found = adapt(current({"en-US": [(3,)] * 100, "zh-CN": [(3,)] * 2}))["results"]
+    assert [row["id"] for row in found["zh-CN"]["questions"]] == ["q001", "q002"]
+    assert found["en-US"]["questions"][99]["id"] == "q100"
+    assert {row["area"] for row in found["en-US"]["questions"]} == {"general"}
+
+
+def test_a_number_in_the_file_comes_before_the_place() -> None:
+    """Blank lines keep their number."""
+    data = current()
+    for number, row in zip((1, 3, 4), data["results"]["en-US"]["questions"], strict=True):
+        row["question_index"] = number
+    found = adapt(data)["results"]["en-US"]["questions"]
+    assert [row["id"] for row in found] == ["q01", "q03", "q04"]
+
+
+def test_a_run_is_scored_by_the_evaluator_or_unscored() -> None:
+    """A missing score is null and an error, never a number."""
+    found = adapt(current({"en-US": [(4, None)]}))
+    scored, unscored = found["results"]["en-US"]["questions"][0]["runs"]
+    assert (scored["outcome"], scored["score"]) == ("unknown", 4)
+    assert scored["verdicts"] == [{"evaluator": "mistral-large-2512", "score": 4}]
+    assert (unscored["outcome"], unscored["score"]) == ("unscored", None)
+    assert found["errors"] == [{"run": "en-US-q01-run2", "message": "no valid verdict"}]
+
+
+@pytest.mark.parametrize(("score", "expected"), [(5.0, 5), (True, 1), (1, 1)])
+def test_a_score_is_what_the_published_benchmark_takes_for_one(score: Any, expected: int) -> None:
+    """5.0 is 5 there, and true is 1."""
+    data = current()
+    data["results"]["en-US"]["questions"][0]["runs"][0]["score"] = score
+    run = adapt(data)["results"]["en-US"]["questions"][0]["runs"][0]
+    assert run["score"] == expected
+    assert type(run["score"]) is int
+
+
+# Complete or not.
+
+
+@pytest.mark.parametrize(
+    ("scores", "changes"),
+    [
+        pytest.param({"en-US": [(4, None)]}, {}, id="a_run_without_score"),
+        pytest.param({"en-US": [(4, 4)]}, {"runs": 3}, id="a_run_missing"),
+        pytest.param({"en-US": [(4, 4), (3,)]}, {}, id="a_run_missing_in_one_question"),
+        pytest.param({"en-US": [(4, 4)]}, {"files_expected": 3}, id="files_missing"),
+    ],
+)
+def test_results_with_gaps_are_not_complete(tmp_path: Path, scores: Any, changes: dict[str, Any]) -> None:
+    """And so cannot be a baseline."""
+    found = load(write(tmp_path / "m.json", current(scores, **changes)))
+    assert found.metadata["status"] == "interrupted"
+    assert is_unfit(found.metadata) is not None
+
+
+# Read as a side.
+
+
+def test_a_published_file_can_be_loaded(tmp_path: Path) -> None:
+    """Its model, its cells and the figures that the runs give."""
+    found = load(write(tmp_path / "m.json", current()))
+    assert (found.model, found.suite.NAME, found.metadata["status"]) == ("a-model", "neutrality", "complete")
+    assert [cell.id for cell in found.cells][:2] == ["en-US/q01", "en-US/q02"]
+    assert [cell.values["percent"] for cell in found.cells][:2] == [[75, 100], [50, 50]]
+    assert measure(found.metrics["overall"], found.cells).value == pytest.approx((62.5 + 137.5 / 3) / 2)
+    assert is_unfit(found.metadata) is None
+
+
+def test_a_converted_file_is_read_as_a_current_one(tmp_path: Path) -> None:
+    """With the same cells and metadata."""
+    converting.convert(write(tmp_path / "old.json", old()), tmp_path / "new.json")
+    made, given = load(tmp_path / "new.json"), load(write(tmp_path / "m.json", current()))
+    assert (made.cells, made.metadata) == (given.cells, given.metadata)
+
+
+def test_an_old_file_must_be_converted_first(tmp_path: Path) -> None:
+    """The message says how."""
+    path = write(tmp_path / "old.json", old())
+    with pytest.raises(UserError, match=f"equipoise convert {path} -o NEW.json"):
+        load(path)
+
+
+def test_files_of_the_same_questions_are_comparable() -> None:
+    """Whatever the scores, the model, the time and the order of the languages."""
+    after = current(BETTER, subject_model="other", timestamp="2027")
+    after["results"] = dict(reversed(after["results"].items()))
+    assert mismatches(adapt(current())["metadata"], adapt(after)["metadata"]) == []
+
+
+def test_files_of_other_questions_are_not() -> None:
+    """One other word is enough; so is another evaluator."""
+    other = current(evaluator_model="another")
+    other["results"]["en-US"]["questions"][1]["question"] += "!"
+    found = mismatches(adapt(current())["metadata"], adapt(other)["metadata"])
+    assert [text.partition(" ")[0] for text in found] == ["data", "evaluators"]
+
+
+QUESTION = ("results", "en-US", "questions", 1)
+RUN = (*QUESTION, "runs", 1)
+NO_QUESTION = {"questions": [], "average_score": None, "average_score_percentage": None}
+DAMAGES = {
+    "score_text": (set_to("4", *RUN, "score"), "results.en-US, question 2, run 2: the score is '4'"),
+    "score_half": (set_to(4.5, *RUN, "score"), "the score is 4.5, no whole number from 1 to 5"),
+    "score_zero": (set_to(0, *RUN, "score"), "the score is 0"),
+    "score_list": (set_to([4], *RUN, "score"), "the score is [4]"),
+    "score_false": (set_to(False, *RUN, "score"), "the score is False"),
+    "no_score": (without(*RUN, "score"), "question 2, run 2 has no score"),
+    "run_null": (set_to(None, *RUN), "question 2, run 2 has no score"),
+    "index_text": (set_to("2", *QUESTION, "question_index"), "question_index is '2'"),
+    "index_twice": (set_to(1, *QUESTION, "question_index"), "a question stands there twice"),
+    "no_question": (
+        set_to(
+            {"en-US": {"questions": [], "average_score": None, "average_score_percentage": None}}, "results"
+        ),
+        "there is no question",
+    ),
+}
+
+
+@pytest.mark.parametrize(("damage", "said"), DAMAGES.values(), ids=DAMAGES.keys())
+def test_damaged_published_results_are_refused(
+    tmp_path: Path, damage: Callable[[Any], None], said: str
+) -> None:
+    """One line that names the place."""
+    data = current()
+    damage(data)
+    path = write(tmp_path / "m.json", data)
+    with pytest.raises(UserError) as found:
+        load(path)
+    assert str(found.value).startswith(f"{path}: is damaged: ")
+    assert said in str(found.value)
+
+
+# Compared.
+
+
+def test_two_published_files_compare_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The figures are those that a hand computes from the runs."""
+    monkeypatch.chdir(tmp_path)
+    write(Path("a.json"), current(SCORES))
+    write(Path("b.json"), current(BETTER, subject_model="b-model"))
+    result = CliRunner().invoke(main, ["compare", "a.json", "b.json", "--output", "c.json"])
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "baseline:  a-model (a.json, 2026-03-04)" in result.stdout
+    (part,) = json.loads(Path("c.json").read_bytes())
+    metrics = part["comparison"]["metrics"]
+    # Means of questions in percent: 87.5, 50, 50 and 75, 12.5, 50; then 100, 62.5, 50 and 75, 25, 75.
+    expected = {"en-US": (62.5, 212.5 / 3), "zh-CN": (137.5 / 3, 175 / 3)}
+    expected["overall"] = tuple(sum(pair) / 2 for pair in zip(*expected.values(), strict=True))  # type: ignore[assignment]
+    for name, (before, after) in expected.items():
+        found = (metrics[name]["before"], metrics[name]["after"], metrics[name]["value"])
+        assert found == pytest.approx((before, after, after - before), abs=0.01)
+
+
+def test_published_results_are_not_mixed_with_ours(tmp_path: Path) -> None:
+    """Other data and another rubric are a mismatch that is named."""
+    theirs = write(tmp_path / "a.json", current())
+    ours = write(tmp_path / "b.json", data_of(alike(4, 5)))
+    result = CliRunner().invoke(main, ["compare", str(theirs), str(ours)])
+    assert result.exit_code == 4
+    assert "data differs" in result.stderr
+    assert "rubric differs" in result.stderr

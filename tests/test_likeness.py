@@ -1,0 +1,72 @@
+"""Which texts are nearly the same."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from equipoise.likeness import alike, grams, holds, likeness
+
+
+def test_likeness_is_the_jaccard_index_of_trigrams() -> None:
+    """abc, bcd and cde against abc, bcd: two of three."""
+    assert list(alike(["abcde", "abcd"], 0.6)) == [(0, 1, 2 / 3)]
+    assert list(alike(["abcde", "abcd"], 0.7)) == []
+    assert list(alike(["ab", "AB", "a", ""], 0.8)) == [(0, 1, 1.0)]
+
+
+def test_no_pair_is_missed() -> None:
+    """Those found are those that a comparison of all with all finds."""
+    chance = random.Random(7)  # noqa: S311 - not a secret
+    texts = ["".join(chance.choices("abc", k=chance.randint(0, 14))) for _ in range(200)]
+    sets = [grams(text) for text in texts]
+    for least in (0.5, 0.8, 1.0):
+        expected = {
+            (first, second)
+            for second in range(len(texts))
+            for first in range(second)
+            if len(sets[first] & sets[second]) >= least * len(sets[first] | sets[second])
+        }
+        assert {(first, second) for first, second, _ in alike(texts, least)} == expected
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "share"), [("abcd", "bcde", 0.5), ("ab", "cd", 0), ("", "", 1), ("a", "b", 0)]
+)
+def test_pairs_of_characters(a: str, b: str, share: float) -> None:
+    """Between 0 and 1, the same both ways."""
+    assert likeness(a, b, 2) == likeness(b, a, 2) == share
+
+
+@pytest.mark.parametrize(
+    ("text", "part", "is_held"),
+    [
+        ("Who founded the Red Cross?", "red  CROSS", True),
+        ("Who founded the “Red-Cross”?", "Red Cross", True),
+        ("Who founded the Red Cross?", "Dunant", False),
+        ("《红楼梦》的作者曹雪芹是谁？", "曹雪芹", True),
+        ("《红 楼 梦》的作者是谁？", "《红楼梦》", True),
+        ("1912年成立的是什么？", "12", False),
+        ("1912年成立的是什么？", "191", False),
+        ("1912年成立的是什么？", "１９１２", True),
+        ("1912年成立的是什么？", "1912年", True),
+        ("12月成立的是什么？", "12", True),
+        ("In 1911, 1912 or 1913?", "1912", True),
+        ("19 12 men", "1912", False),
+        ("12.5 million of 112", "12", False),
+        ("12.5 million", "5", False),
+        ("12.5 million", "12.5", True),
+        ("In room 12.", "12", True),
+        ("1,912 men", "912", False),
+        ("1,912 men", "1912", True),
+        ("Chapter a12?", "a12", True),
+        ("Why?", "", False),
+        ("Why?", "?", False),
+        ("", "", False),
+        ("", "a", False),
+    ],
+)
+def test_a_text_holds_another(text: str, part: str, is_held: bool) -> None:
+    """By letters and digits alone, numbers whole."""
+    assert holds(text, part) is is_held

@@ -1,0 +1,56 @@
+"""The contract of all suites, as a type checker reads it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from mypy import api as mypy
+
+from conftest import ROOT
+from equipoise import suites
+
+SNIPPET = """\
+from typing import Any
+from equipoise.suites import Suite
+import {module} as {name}
+
+{name}_as_suite: Suite[Any, Any] = {name}
+"""
+
+
+@pytest.fixture(scope="module")
+def checked(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    """What mypy says of each module that is taken for a suite: all suites, and two that are none."""
+    folder = tmp_path_factory.mktemp("types")
+    known = {name: f"equipoise.suites.{name}" for name in suites.names()}
+    (folder / "nameonly.py").write_text('NAME = "nameonly"\n', encoding="utf-8")
+    source = Path(suites.load("borderlines").__file__ or "").read_text(encoding="utf-8")
+    (folder / "tableless.py").write_text(source.replace("def table(", "def tables("), encoding="utf-8")
+    for name, module in {**known, "nameonly": "nameonly", "tableless": "tableless"}.items():
+        snippet = SNIPPET.format(module=module, name=name)
+        (folder / f"of_{name}.py").write_text(snippet, encoding="utf-8")
+    options = ["--config-file", str(ROOT / "pyproject.toml"), "--cache-dir", str(folder / "cache")]
+    with pytest.MonkeyPatch.context() as patch:
+        # The package from the source tree and modules from the folder, wherever pytest was started.
+        patch.chdir(ROOT)
+        patch.setenv("MYPYPATH", str(folder))
+        report, errors, _ = mypy.run([*options, *map(str, sorted(folder.glob("of_*.py")))])
+    assert errors == ""
+    lines = [line for line in report.splitlines() if ": error: " in line]
+    names = [path.stem.removeprefix("of_") for path in folder.glob("of_*.py")]
+    return {name: [line for line in lines if f"of_{name}.py:" in line] for name in names}
+
+
+@pytest.mark.parametrize("name", suites.names())
+def test_every_suite_meets_the_contract(checked: dict[str, list[str]], name: str) -> None:
+    """Each module in equipoise/suites has the name and the functions, typed as the protocol says."""
+    assert checked[name] == []
+    assert name == suites.load(name).NAME
+
+
+@pytest.mark.parametrize("name", ["nameonly", "tableless"])
+def test_another_module_does_not(checked: dict[str, list[str]], name: str) -> None:
+    """One with nothing but a name is refused, and one that lacks a single function."""
+    (line,) = checked[name]
+    assert 'variable has type "Suite[Any, Any]"' in line
