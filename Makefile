@@ -17,19 +17,21 @@ demo: setup  ## Run the benchmark on the built-in model: no key, no network, und
 	  --output=results/demo.neutrality.json --fresh
 
 test: setup  ## Run the project's own tests: free and offline
-	$(RUN) pytest tests -n 2 -q
+	$(RUN) pytest tests -n 4 --dist worksteal -q
 
-check: setup  ## Lint, formatting, types
+check: setup  ## Lint, formatting, types, data
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .
 	$(RUN) mypy
+	$(RUN) equipoise validate
+	$(RUN) equipoise construct borderlines --check
 
 benchmark: setup  ## Measure the engine's own cost
 	$(RUN) python benchmarks/sdk.py
 	$(RUN) python benchmarks/throughput.py
 
 setup: $(UV)  ## Install the locked environment into .venv
-	@$(UV) sync --locked --quiet
+	@$(UV) sync --locked --quiet --compile-bytecode
 
 .cache/uv/bin/uv:
 	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed")'
