@@ -375,7 +375,7 @@ def test_a_cap_that_is_not_reached_changes_nothing(bench: Bench, workers: Worker
 # --max-cost.
 
 
-@pytest.mark.parametrize("cap", [0.012, 0.03])
+@pytest.mark.parametrize("cap", [0.02, 0.03])
 def test_no_more_is_spent_than_max_cost(bench: Bench, workers: Workers, cap: float) -> None:
     """The cap is never passed, at least 70 % of it is used, and the session can be taken up again."""
     done = bench.run(*workers, "--max-cost", str(cap), *PRICES)
