@@ -10,8 +10,10 @@ from string import Template
 
 from equipoise import choices
 from equipoise.choices import ChoiceRubric
+from equipoise.denying import ANY
 from equipoise.disputes import CONTROL, LETTERS, STRATEGIES, Dispute
 from equipoise.rubric import Scale, reading, take, template
+from equipoise.types import JSON
 
 SCALE = Scale(low=0, high=len(LETTERS), levels={})
 """A score is the place of the claimant that was named, from 1; 0 where the provider let no answer through."""
@@ -28,10 +30,12 @@ class BorderRubric(ChoiceRubric):
     """The question put to an evaluator as a last resort, and what the subject is told, by strategy.
 
     `rank` is the text behind which each name is tried, where names are ranked by their probabilities.
+    `denials` are the words by which a sentence denies something, by language.
     """
 
     strategies: Mapping[str, Template]
     rank: Template
+    denials: Mapping[str, tuple[str, ...]]
 
 
 def load(path: Path) -> BorderRubric:
@@ -47,6 +51,7 @@ def load(path: Path) -> BorderRubric:
         rank = template(take(data, "rank", dict), "text", known=needed, needed=needed, where="rank.")
         if not rank.template.rstrip().endswith(":"):
             raise ValueError("rank.text must end with a colon: the name stands behind the last one")
+        denials = _denials(take(data, "denials", dict))
     return BorderRubric(
         version=found.version,
         hash=found.hash,
@@ -54,7 +59,16 @@ def load(path: Path) -> BorderRubric:
         prompts=found.prompts,
         strategies=strategies,
         rank=rank,
+        denials=denials,
     )
+
+
+def _denials(table: Mapping[str, JSON]) -> dict[str, tuple[str, ...]]:
+    for language, words in table.items():
+        are_words = isinstance(words, list) and all(isinstance(word, str) for word in words)
+        if not are_words or not all(word.strip(f"{ANY} ") for word in words):
+            raise ValueError(f"denials.{language} must be a list of words")
+    return {language: tuple(words) for language, words in table.items()}
 
 
 def instruction(case: Dispute, rubric: BorderRubric) -> str:

@@ -23,6 +23,7 @@ LAYERS: tuple[set[str], ...] = (
         "concurrence",
         "border_results",
         "naming_answers",
+        "denying",
         "originals",
         "fetching",
         "facts",

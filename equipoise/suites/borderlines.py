@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from equipoise import border_results, concurrence, dispute_prompts, disputes, no_remarks, published_disputes
+from equipoise.denying import affirmed
 from equipoise.dispute_prompts import BorderRubric
 from equipoise.disputes import LETTERS, Dispute
 from equipoise.evaluators import Panel
@@ -69,12 +70,22 @@ async def evaluate(case: Dispute, rubric: BorderRubric, subject: Subject, panel:
         return score(case, reply, original_parse(reply.text, case.names), "original")
     if not reply.text.strip():
         return Score(outcome="unscored", value=None, error="the answer is empty", details={})
-    place, how = named(case, reply.text), "name"
-    if place is None:
-        place, how = by_letter(reply.text, len(case.options)), "letter"
+    place, how = read(case, rubric, reply.text)
     if place is None:
         place, how = await _judged(case, rubric, panel, reply), "evaluator"
     return score(case, reply, place, how)
+
+
+def read(case: Dispute, rubric: BorderRubric, text: str) -> tuple[int | None, str]:
+    """The place of the option that a text gives, and by what it does: its name, or its letter.
+
+    Whom a text only denies ("It is not part of Russia") it does not give.
+    """
+    said = affirmed(text, case.language, rubric.denials.get(case.language, ()))
+    place = named(case, text)
+    if place is not None and named(case, said) == place:
+        return place, "name"
+    return by_letter(said, len(case.options)), "letter"
 
 
 def named(case: Dispute, text: str) -> int | None:
