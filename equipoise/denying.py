@@ -11,7 +11,9 @@ UNPARTED = frozenset(["ja", "km", "lo", "my", "th", "zh-Hans", "zh-Hant"])
 """Languages that part no words: in these a word is looked for anywhere."""
 ANY = "*"
 _APOSTROPHES = str.maketrans(dict.fromkeys("\u2018\u2019\u201b\u02bb\u02bc\u0060\u00b4", "'"))
-_SENTENCE_END = re.compile(r"(?<=[.!?\u061f\u06d4\u0964\u104b\u17d4])\s+|(?<=[\u3002\uff01\uff1f])|\n")
+_SENTENCE_END = re.compile(
+    r"(?<=[.!?\u061f\u06d4])\s+|(?<=[\u0589\u0964\u104b\u1362\u17d4\u3002\uff01\uff1f])|\n"
+)
 
 
 def affirmed(text: str, language: str, denials: Sequence[str]) -> str:
@@ -47,6 +49,6 @@ def _flat(text: str) -> str:
 
 def _letters(text: str) -> str:
     """Small letters, marks, digits and apostrophes; one blank for whatever else is between them."""
-    folded = unicodedata.normalize("NFKC", text).casefold().translate(_APOSTROPHES)
+    folded = unicodedata.normalize("NFKC", text.translate(_APOSTROPHES)).casefold()
     kept = (letter if unicodedata.category(letter)[0] in "LMN" or letter == "'" else " " for letter in folded)
     return " ".join("".join(kept).split())

@@ -97,8 +97,9 @@ class Bench:
         asked = len(self.server.requests)
         done = self.run(*arguments)
         assert (done.returncode, len(self.server.requests)) == (4, asked), done.stdout + done.stderr
-        (line,) = [line for line in done.stderr.splitlines() if line.strip()]
-        return line
+        lines = [line for line in done.stderr.splitlines() if line.strip()]
+        assert len(lines) == 1, done.stderr
+        return lines[0]
 
     def run_plain(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run pytest with these arguments only; its time limit is a guard against hanging."""

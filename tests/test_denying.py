@@ -18,6 +18,7 @@ RUBRIC = suite.rubric(ROOT / "rubric" / "borderlines.toml")
     [
         ("It is Peru's. It was never Chile's.", "It is Peru's."),
         ("It isn\u2019t Chile's. Peru holds it!", "Peru holds it!"),
+        ("It isn\u00b4t Chile's.", ""),
         ("NOT Chile's? Peru's\nnor Bolivia's", "Peru's"),
         ("Nothing is known, for the knot is northern.", "Nothing is known, for the knot is northern."),
         ("'Not' Chile's", ""),

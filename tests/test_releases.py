@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from loopback import Script, is_judge, question_of, verdict
 ALONE, TWO = ("-n", "0"), ("-n", "2")
 every_way = pytest.mark.parametrize("workers", [ALONE, TWO], ids=["n0", "n2"])
 BASELINE = "base.json"
+COMMAND = str(Path(sys.executable).with_name("equipoise"))
 
 
 @pytest.fixture
@@ -302,7 +304,7 @@ def test_recovered_results_know_of_the_rounds(bench: Bench) -> None:
     bench.server.script = release(1)
     assert bench.run(*TWO, "--until", "overall:±5pp").returncode == 0
     data = bench.results()
-    command = ["equipoise", "recover", str(bench.journal_path), "--output", str(bench.folder / "again.json")]
+    command = [COMMAND, "recover", str(bench.journal_path), "--output", str(bench.folder / "again.json")]
     assert subprocess.run(command, check=False, capture_output=True).returncode == 0
     again = json.loads((bench.folder / "again.json").read_text(encoding="utf-8"))
     assert again["summary"] == data["summary"]
@@ -458,7 +460,7 @@ def test_without_the_journal_there_is_nothing_to_judge(small: Bench) -> None:
 
 def test_the_command_compares_two_files(small: Bench, tmp_path: Path) -> None:
     """Like the session, without asking anybody."""
-    command = ["equipoise", "compare", BASELINE, str(small.results_path), "--gate", "overall:-2pp"]
+    command = [COMMAND, "compare", BASELINE, str(small.results_path), "--gate", "overall:-2pp"]
     done = subprocess.run(command, cwd=small.folder, capture_output=True, text=True, check=False)
     assert done.returncode == 6, done.stdout + done.stderr
     assert "gate INCONCLUSIVE: overall:-2pp" in done.stdout

@@ -542,7 +542,11 @@ def test_the_same_failure_thrice_ends_one_run(bench: Bench, workers: Workers) ->
 
 
 class Outage:
-    """A script that answers so many requests, then says 500 to all for two seconds, then answers again."""
+    """A script that answers so many requests, then says 500 to all for two seconds, then answers again.
+
+    While a refusal may be on its way no answer is: one that comes home between two of them is a sign of
+    health.
+    """
 
     def __init__(self, answers: int) -> None:
         self.left = answers
@@ -557,9 +561,9 @@ class Outage:
         now = time.monotonic()
         self.began = self.began or now
         if now - self.began > 2:
-            return plain_script(body, number)
+            said = completion(plain_script(body, number))
+            return Answer(said, delay=max(0.05, self.began + 4 - now))
         self.refused += 1
-        # Later than any answer: one that came home after the first refusal would be a sign of health.
         return replace(error(500, "Internal server error."), delay=0.3)
 
 
