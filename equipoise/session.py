@@ -280,6 +280,9 @@ class Session:
             steps.callback(self.close_engine)
         self._board, self._folder, self._servers = None, None, {}
         self._locks.clear()
+        if self.link is not None:
+            # To a worker that is slow to end after all is done xdist sends what Ctrl-C would.
+            self.interruptions.ignore()
 
 
 def _why_unsaved(files: Files, error: OSError) -> str:

@@ -86,12 +86,21 @@ class ShareScheduling(LoadScheduling):  # type: ignore[misc] # xdist has no type
         if not self._check_nodes_have_same_collection():
             return
         self.collection = next(iter(self.node2collection.values()))
-        self._begin(self.collection)
+        self._begin_or_send_home(self.collection)
         for node in self.nodes:
             number = node.workerinput["equipoise"]["number"]
             self._give(
                 node, range(number, len(self.collection), self._active) if number < self._active else ()
             )
+
+    def _begin_or_send_home(self, collection: Sequence[str]) -> None:
+        """Where the session is refused, workers that wait for their share would be killed after a while."""
+        try:
+            self._begin(collection)
+        except BaseException:
+            for node in self.nodes:
+                node.shutdown()
+            raise
 
     def check_schedule(self, node: Any, duration: float = 0) -> None:
         """Give a replacement what it was told of; a worker with a share needs nothing more."""

@@ -32,9 +32,12 @@ class Interruptions:
         self.is_hurried = False
         self._undisturbed = 0
         self._is_owed = False
+        self._is_ignored = False
 
     def interrupt(self, *, is_hurried: bool = False) -> None:
         """Count one more. Raises KeyboardInterrupt, at once or when it does no harm."""
+        if self._is_ignored:
+            return
         self.count += 1
         self.is_hurried |= is_hurried
         # The second must not disturb what pytest is doing about the first; who waits for calls will see it.
@@ -44,6 +47,10 @@ class Interruptions:
             self._is_owed = True
             return
         raise KeyboardInterrupt
+
+    def ignore(self) -> None:
+        """Whatever comes now comes too late."""
+        self._is_ignored = True
 
     @contextmanager
     def undisturbed(self) -> Iterator[None]:

@@ -18,6 +18,8 @@ from loopback import JUDGE, SUBJECT, Loopback
 pytest_plugins = ["pytester"]
 
 ROOT = Path(__file__).resolve().parent.parent
+PYTEST = (sys.executable, "-m", "pytest", "-p", "no:hypothesispytest")
+"""A session as users have it; the plugin of a library for tests makes every process of it slower."""
 SMALL_DECK = {
     "aa.txt": "What is one?\nWhat is two?\n",
     "bb.txt": "O que é um?\nO que é dois?\n",
@@ -74,7 +76,7 @@ class Bench:
         """The command line of a session."""
         endpoint = ("--api-base-url", self.server.url)
         models = ("--model", SUBJECT, "--evaluator-model", JUDGE)
-        return [sys.executable, "-m", "pytest", *models, *endpoint, *arguments]
+        return [*PYTEST, *models, *endpoint, *arguments]
 
     def start(self, *arguments: str, **options: Any) -> subprocess.Popen[str]:
         """Begin a session and return its process, the leader of a group of its own."""
@@ -90,7 +92,7 @@ class Bench:
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run a whole session."""
-        return self.run_plain(*self.command(*arguments)[3:])
+        return self.run_plain(*self.command(*arguments)[len(PYTEST) :])
 
     def refusal(self, *arguments: str) -> str:
         """The one line with which a session is refused before anything is asked."""
@@ -104,7 +106,7 @@ class Bench:
     def run_plain(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run pytest with these arguments only; its time limit is a guard against hanging."""
         return subprocess.run(
-            [sys.executable, "-m", "pytest", *arguments],
+            [*PYTEST, *arguments],
             cwd=self.folder,
             capture_output=True,
             text=True,
@@ -163,7 +165,7 @@ def on_the_built_in_model(folder: Path, file: str) -> dict[str, Any]:
     for name in ("tests_benchmark", "topics", "rubric"):
         (folder / name).symlink_to(ROOT / name)
     options = ("--model", "local", "--limit", "1", "--subject-max-tokens", "30", "--subject-temperature", "0")
-    command = [sys.executable, "-m", "pytest", file, *options]
+    command = [*PYTEST, file, *options]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
     suite = Path(file).stem.removeprefix("test_")
     data: dict[str, Any] = json.loads(

@@ -26,6 +26,16 @@ def test_the_first_interrupts_and_the_second_only_counts() -> None:
         found.interrupt()
 
 
+def test_what_comes_too_late_is_ignored() -> None:
+    """Nothing is raised or counted, nor owed to anybody."""
+    found = Interruptions()
+    found.ignore()
+    with found.undisturbed():
+        found.interrupt(is_hurried=True)
+    found.interrupt()
+    assert (found.count, found.is_hurried) == (0, False)
+
+
 def test_what_is_undisturbed_is_interrupted_at_its_end() -> None:
     """However deep it is nested, and once only."""
     found = Interruptions()
