@@ -19,6 +19,7 @@ import openai
 
 from equipoise import jsonbytes, retry_after
 from equipoise.bodies import read_body, read_continuation
+from equipoise.connections import OwnConnections, RedirectedElsewhere
 from equipoise.errors import CallFailed, printable
 from equipoise.failures import (
     DECLINING_STATUS,
@@ -73,6 +74,10 @@ class _Connection:
     health: Health
 
 
+class _HttpClient(OwnConnections, openai.DefaultAioHttpClient):
+    """The SDK's own on aiohttp, over connections of ours."""
+
+
 class Client:
     """Reaches the models of a session. Belongs to the event loop it was made on.
 
@@ -101,7 +106,7 @@ class Client:
         self._on_retry = on_retry
         # The SDK's own log shows headers and bodies, among them what must not be shown.
         logging.getLogger("openai").setLevel(logging.WARNING)
-        self._http = openai.DefaultAioHttpClient(timeout=timeout)
+        self._http = _HttpClient(timeout=timeout)
         self._connections: dict[tuple[Role, str], _Connection] = {}
         self._new_health = health
         self._health: dict[str, Health] = {}
@@ -178,6 +183,8 @@ class Client:
             return self._status_failure(error)
         except TimeoutError:
             return Failure(message=f"no answer within {self._timeout:g} s")
+        except RedirectedElsewhere as error:
+            return Failure(message=str(error), status=error.status)
         except (openai.APIConnectionError, aiohttp.ClientError) as error:
             return Failure(message=self._why_no_answer(error))
         except (openai.APIError, ValueError) as error:

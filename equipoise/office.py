@@ -57,7 +57,7 @@ def open_office(
         endpoint,
         max_retries=settings.max_retries,
         timeout=settings.request_timeout,
-        secrets=Secrets(settings.keys),
+        secrets=Secrets(settings.secrets),
         health=lambda url: Health(*board.health(numbers[url]), board.row),
         on_learned=learn,
         on_retry=board.count_retry,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -121,6 +121,16 @@ def parse_key(value: str) -> str:
     if not value.isascii() or not value.isprintable():
         raise ValueError("has characters that no key has")
     return value.strip()
+
+
+def header_values(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """The values of the headers that the SDK's variables ask for, and the credentials within them."""
+    lines = environment.get("OPENAI_CUSTOM_HEADERS", "").splitlines()
+    named = [line.partition(":")[2] for line in lines]
+    named += [environment.get(name, "") for name in ("OPENAI_ORG_ID", "OPENAI_PROJECT_ID")]
+    values = [value.strip() for value in named if value.strip()]
+    bare = [value.removeprefix("Bearer ").removeprefix("Basic ").strip() for value in values]
+    return tuple(dict.fromkeys([*values, *bare]))
 
 
 def parse_prompt(value: str) -> str:

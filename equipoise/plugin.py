@@ -70,7 +70,7 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(str(error)) from None
     if config.option.debug:
         # pytest writes its command line there, and closes the file when nobody is called any more.
-        atexit.register(Secrets(settings.keys).mask_file, Path(config.option.debug).absolute())
+        atexit.register(Secrets(settings.secrets).mask_file, Path(config.option.debug).absolute())
     link = getattr(config, "workerinput", {}).get("equipoise")
     session = Session(settings, config.rootpath, Link(**link) if link else None)
     config.stash[SESSION] = session

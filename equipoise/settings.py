@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from equipoise.errors import UserError
 from equipoise.option import Option
 from equipoise.options import DEFAULT_BASE_URL, DEFAULT_EVALUATOR, OPTIONS
-from equipoise.parsers import parse_key, parse_url
+from equipoise.parsers import header_values, parse_key, parse_url
 from equipoise.rules import Rule, Until
 from equipoise.types import JSON, Role
 
@@ -101,6 +101,7 @@ class Settings:
     until: Until | None
     rejudge: Path | None
     given: frozenset[str] = field(default_factory=frozenset, compare=False)
+    header_values: tuple[str, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -113,9 +114,9 @@ class Settings:
         return self.evaluator_models if self.rejudge else self.models
 
     @property
-    def keys(self) -> tuple[str, str]:
-        """The keys of the two endpoints."""
-        return self.subject_endpoint.api_key, self.evaluator_endpoint.api_key
+    def secrets(self) -> tuple[str, ...]:
+        """The keys of the two endpoints, and the values of the headers that the environment asks for."""
+        return self.subject_endpoint.api_key, self.evaluator_endpoint.api_key, *self.header_values
 
     def endpoint(self, role: Role) -> Endpoint:
         """Where a model in this role is reached (built-in models aside)."""
@@ -187,6 +188,7 @@ def resolve(
         until=value["until"],
         rejudge=_path(value["rejudge"]),
         given=given,
+        header_values=header_values(environment),
     )
 
 

@@ -43,7 +43,7 @@ LAYERS: tuple[set[str], ...] = (
         "retrieving",
     }
     | {"storage", "transcripts", "order", "thoughts", "retry_after"}
-    | {"failures", "retrying", "secret", "bodies", "client", "pace", "limiter", "board", "budget"}
+    | {"failures", "retrying", "secret", "bodies", "connections", "client", "pace", "limiter", "board", "budget"}
     | {"journal", "kept", "replay", "prices", "provenance", "statusline", "table", "asking", "office"}
     | {"header", "worth", "comparing", "github", "measures"}
     | {"foreign_results", "converting", "tidiness", "likeness", "material", "deck_checks"},

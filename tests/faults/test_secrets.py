@@ -137,15 +137,49 @@ def test_what_the_client_takes_from_the_environment_goes_to_no_other_endpoint(
     assert not {"planted-netrc", "planted-admin"} & {*re.findall(r"planted-\w+", f"{bench.server.headers}")}
 
 
-@pytest.mark.parametrize("status", [307, 308])
-def test_a_key_does_not_follow_a_redirect(bench: Bench, judge_end: Loopback, status: int) -> None:
-    """An endpoint that sends callers to another one does not make them hand over their key."""
-    there = f"{judge_end.url}/chat/completions"
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_no_call_follows_a_redirect_to_another_host(
+    bench: Bench, judge_end: Loopback, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    """Neither key nor headers get there, nothing that is said there is scored, and the error names both."""
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Gateway-Key: planted-gateway")
+    there = f"{judge_end.url}/chat/completions?token=planted-in-the-address"
     bench.server.script = lambda body, number: Answer({}, status, {"Location": there})
-    done = bench.run(*SMALL, "--max-retries", "0")
-    assert done.returncode in (0, 1, 2)
-    assert SUBJECT_KEY in f"{bench.server.headers}"
-    assert SUBJECT_KEY not in f"{judge_end.headers}"
+    done = bench.run(*SMALL)
+    hosts = [f"127.0.0.1:{server.port}" for server in (bench.server, judge_end)]
+    said = f"HTTP {status}: the endpoint at {hosts[0]} redirects to {hosts[1]}, which was not followed"
+    assert done.returncode == 2, done.stdout
+    assert said in done.stdout
+    assert judge_end.requests == []
+    assert {entry["message"].partition(said)[1] for entry in bench.journal("failed")} == {said}
+    assert re.findall("planted-in-the-address", done.stdout + bench.journal_path.read_text()) == []
+
+
+def test_a_redirect_on_the_same_host_is_followed(bench: Bench) -> None:
+    """An endpoint may move a path."""
+    moved = {"Location": f"{bench.server.url}/chat/completions?moved"}
+    bench.server.script = lambda body, number: (
+        Answer({}, 308, moved) if number == 0 else plain_script(body, number)
+    )
+    assert bench.run(*SMALL).returncode == 0
+    assert [entry["record"]["outcome"] for entry in bench.journal("record")] == ["scored"] * 2
+
+
+def test_the_value_of_a_configured_header_is_a_secret(
+    bench: Bench, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An endpoint that repeats what it was sent puts it into no file and on no screen."""
+    planted = ("planted-gateway-Vq73", "planted-org-Rt52", "planted-project-Mk94")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", f"X-Gateway-Key: Bearer {planted[0]}\nX-Trace: on")
+    monkeypatch.setenv("OPENAI_ORG_ID", planted[1])
+    monkeypatch.setenv("OPENAI_PROJECT_ID", planted[2])
+    bench.server.script = lambda body, number: error(400, " ".join(bench.server.headers[number].values()))
+    done = bench.run(*workers, *SMALL, *LOUD, "--keep-going")
+    assert done.returncode == 1, done.stdout
+    assert all(value in f"{bench.server.headers}" for value in planted)
+    written = [path.read_bytes() for path in bench.folder.rglob("*") if path.is_file()]
+    told = b"".join([*written, done.stdout.encode(), done.stderr.encode()])
+    assert [value for value in planted if value.encode() in told] == []
 
 
 # Keys that an endpoint repeats.

@@ -1,0 +1,138 @@
+"""HTTP connections that give no call the response to another one.
+
+An endpoint or proxy that answers one call twice leaves a response on a connection that goes back to the pool;
+HTTP/1.1 has no number by which the next call could tell that it is not its own. So a connection rests before
+it is used again, is closed where anything more has come, and no redirect leads a call to another host.
+"""
+
+from __future__ import annotations
+
+import select
+from functools import partial
+from typing import Any
+
+import aiohttp
+import httpx2
+from aiohttp.client_proto import ResponseHandler
+
+REST_SECONDS = 0.25
+"""How long a connection rests after a response: what an endpoint sends twice, it sends at once."""
+MOST_RESTING = 256
+"""Connections that may rest at a time; a further one is closed instead."""
+_HTTP_PORTS = {"http": 80, "https": 443}
+
+
+class RedirectedElsewhere(Exception):  # noqa: N818 - it names what the endpoint did
+    """The endpoint sends the call on to another host."""
+
+    def __init__(self, status: int, here: str, there: str) -> None:
+        super().__init__(
+            f"the endpoint at {here} redirects to {there}, which was not followed: keys and headers are for "
+            f"{here}; if {there} is meant, name it with --api-base-url"
+        )
+        self.status = status
+
+
+class OwnConnections(httpx2.AsyncClient):
+    """To be put before the SDK's client on aiohttp, which then uses such connections.
+
+    A call that is redirected to another host raises RedirectedElsewhere.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options, event_hooks={"response": [_refuse_other_host]})
+
+    def _init_transport(self, *arguments: Any, **options: Any) -> httpx2.AsyncBaseTransport:
+        return _over_own(super()._init_transport(*arguments, **options))
+
+    def _init_proxy_transport(self, *arguments: Any, **options: Any) -> httpx2.AsyncBaseTransport:
+        return _over_own(super()._init_proxy_transport(*arguments, **options))
+
+
+def _over_own(transport: Any) -> httpx2.AsyncBaseTransport:
+    limits: httpx2.Limits = transport.limits
+
+    def session() -> aiohttp.ClientSession:
+        connector = _Connector(
+            keepalive_timeout=limits.keepalive_expiry,
+            limit=(limits.max_connections or 0) and limits.max_connections + MOST_RESTING,
+            ssl=transport.ssl_context,
+        )
+        return aiohttp.ClientSession(connector=connector, response_class=_Response)
+
+    transport.client = session
+    found: httpx2.AsyncBaseTransport = transport
+    return found
+
+
+class _Connector(aiohttp.TCPConnector):
+    """A pool that takes back only connections on which nothing has come after the response."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._resting = 0
+
+    async def connect(self, *arguments: Any, **options: Any) -> aiohttp.connector.Connection:
+        """A connection on which there is nothing to read."""
+        while True:
+            connection = await super().connect(*arguments, **options)
+            if not _has_unread(connection):
+                return connection
+            connection.close()
+
+    def _release(self, key: Any, protocol: ResponseHandler, *, should_close: bool = False) -> None:
+        if should_close or protocol.should_close or self._resting >= MOST_RESTING:
+            super()._release(key, protocol, should_close=True)
+            return
+        self._resting += 1
+        self._loop.call_later(REST_SECONDS, partial(self._end_rest, key, protocol))
+
+    def _end_rest(self, key: Any, protocol: ResponseHandler) -> None:
+        self._resting -= 1
+        # Which closes it where something has come meanwhile.
+        super()._release(key, protocol)
+
+
+def _has_unread(connection: aiohttp.connector.Connection) -> bool:
+    """Whether anything has come that the protocol holds, or that the socket has not been asked for."""
+    protocol, transport = connection.protocol, connection.transport
+    if protocol is None or transport is None or protocol.should_close:
+        return True
+    poll = select.poll()
+    poll.register(transport.get_extra_info("socket"), select.POLLIN)
+    return bool(poll.poll(0))
+
+
+class _Response(aiohttp.ClientResponse):
+    """A response that does not begin before its request was written out."""
+
+    async def start(self, connection: aiohttp.connector.Connection) -> aiohttp.ClientResponse:
+        """Read the head. Raises ClientConnectionError where it came too early to be this call's."""
+        protocol, transport = connection.protocol, connection.transport
+        is_early = protocol is None or protocol.should_close
+        found = None if is_early else await super().start(connection)
+        # Small responses are whole by now, and their connection is given back.
+        is_written = transport is not None and transport.get_write_buffer_size() == 0
+        if found is None or not is_written:
+            connection.close()
+            if protocol is not None:
+                protocol.force_close()
+            raise aiohttp.ClientConnectionError("a response came before the request was sent")
+        return found
+
+
+async def _refuse_other_host(response: httpx2.Response) -> None:
+    if not response.has_redirect_location:
+        return
+    here, there = response.url, response.url.join(response.headers["location"])
+    if _origin(here) != _origin(there) and not _is_upgrade(here, there):
+        raise RedirectedElsewhere(response.status_code, here.netloc.decode(), there.netloc.decode())
+
+
+def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
+    return url.scheme, url.host, url.port or _HTTP_PORTS.get(url.scheme)
+
+
+def _is_upgrade(here: httpx2.URL, there: httpx2.URL) -> bool:
+    """Whether the same host only asks to be called by HTTPS."""
+    return _origin(here) == ("http", here.host, 80) and _origin(there) == ("https", here.host, 443)
