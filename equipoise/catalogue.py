@@ -182,8 +182,9 @@ class Catalogue:
         """What the runs of these ids would cost, as lines for the user; asks nothing."""
         loaded, settings = self.load(name), self.settings
         past = resume.Past() if settings.fresh else resume.look_back(loaded.files.journal)
-        resume.refuse_changes(past, self.identity(name), loaded.files)
-        done = set() if past.is_complete else past.done & set(wanted)
+        if not settings.fresh:
+            resume.refuse(past, self.identity(name), loaded.files)
+        done = past.done & set(wanted)
         runs = [run for run in self.runs(name) if run.id in wanted and run.id not in done]
         foreseen = [loaded.suite.foresee(run.case, loaded.rubric) for run in runs]
         known = estimate.samples(self._journals(name), name)
@@ -210,7 +211,7 @@ class Catalogue:
         return prices.cost(self.settings.models[number], self.base_url(number), tokens, self.settings.price)
 
     def identity(self, name: str) -> dict[str, JSON]:
-        """The settings that a resumed session must share with the one that was interrupted."""
+        """The settings of a session, in which one that goes on from it may not differ but in extent."""
         settings, loaded = self.settings, self.load(name)
         return {
             "subject_model": settings.model,

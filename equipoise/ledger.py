@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -34,6 +36,14 @@ def forget(looks: dict[int, Mapping[str, JSON]], run: str) -> bool:
 
 def _round(run: str) -> int:
     return int(run.rpartition("-run")[2])
+
+
+def _either(expressions: Sequence[str | None]) -> str | None:
+    """What selects what any of them does, in pytest's own language; None where one of them selects all."""
+    known = list(dict.fromkeys(expressions))
+    if None in known or len(known) == 1:
+        return None if None in known else known[0]
+    return " or ".join(f"({expression})" for expression in known)
 
 
 @dataclass(slots=True)
@@ -76,7 +86,7 @@ class Ledger:
         match entry["kind"]:
             case "session":
                 self.sessions.append(entry)
-                self._every.update(entry["plan"])
+                self._plan(entry["plan"])
                 self._cut_plan()
             case "call":
                 self._add_call(line)
@@ -92,6 +102,11 @@ class Ledger:
                 self._add_look(entry)
             case "record":
                 self._add_record(entry)
+
+    def _plan(self, plan: Mapping[str, str]) -> None:
+        """Add what a session planned. The order is that of the largest plan, whichever came first."""
+        first, then = (plan, self._every) if len(plan) > len(self._every) else (self._every, plan)
+        self._every = {**first, **then}
 
     def _add_look(self, entry: Mapping[str, JSON]) -> None:
         self.looks[entry["round"]] = entry
@@ -119,6 +134,33 @@ class Ledger:
         self.unmetered[role] += "usage" not in reply and "blocked" not in reply
         says = (reply.get("model"), reply.get("fingerprint"), reply.get("provider"))
         self.seen[role, model, *says] += 1
+
+    @property
+    def settings(self) -> dict[str, JSON]:
+        """The settings of all sessions, which differ in extent alone: as far as they reach together."""
+        every = [session["settings"] for session in self.sessions]
+        limits = [settings.get("limit") for settings in every]
+        languages = [settings.get("languages_asked") for settings in every]
+        return {
+            **every[-1],
+            "runs": max(settings["runs"] for settings in every),
+            "limit": None if None in limits else max(limits),
+            "languages_asked": list(dict.fromkeys(chain(*languages))) if all(languages) else None,
+        }
+
+    @property
+    def selection(self) -> dict[str, JSON]:
+        """What all sessions together have selected: an expression where each had one."""
+        every = [session["selection"] for session in self.sessions]
+        most = max(len(session["plan"]) + session["selection"]["deselected"] for session in self.sessions)
+        selected = {name: _either([item[name] for item in every]) for name in ("keyword", "mark")}
+        return {**selected, "deselected": most - len(self._every)}
+
+    def only(self, runs: Collection[str]) -> Ledger:
+        """The same for some of the planned runs."""
+        part = copy(self)
+        part.planned = {run: language for run, language in self.planned.items() if run in runs}
+        return part
 
     def in_order(self) -> list[Record]:
         """The records of planned runs in the order of the plan."""

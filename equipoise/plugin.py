@@ -23,6 +23,7 @@ from equipoise.options import OPTIONS
 from equipoise.progress import Progress
 from equipoise.records import Record
 from equipoise.rejudge import adopt
+from equipoise.resume import COMPLETE_ALREADY
 from equipoise.rules import exit_status
 from equipoise.secret import Secrets
 from equipoise.session import Link, Session
@@ -218,7 +219,8 @@ def _begin(config: pytest.Config, nodes: Sequence[str]) -> None:
     selection = {"keyword": config.option.keyword or None, "mark": config.option.markexpr or None}
     _as_usage_error(session.begin, plan, selection)
     for name in plan:
-        _say(config, session.begun[name])
+        if session.begun[name] != COMPLETE_ALREADY:
+            _say(config, session.begun[name])
     progress = Progress(session, plan, terminal(config))
     display = Display(progress, config.option.maxfail or 0, lambda text: _say(config, text))
     config.pluginmanager.register(display, "equipoise-display")

@@ -9,6 +9,7 @@ from contextlib import suppress
 
 from equipoise import comparing, github, prices, storage, table
 from equipoise.errors import CannotKeep, CannotSave
+from equipoise.resume import COMPLETE_ALREADY
 from equipoise.session import Session
 from equipoise.statusline import StatusLine
 from equipoise.types import JSON
@@ -149,7 +150,13 @@ class Progress:
             loaded = self.session.catalogue.load(name)
             rows = loaded.suite.table(data["summary"])
             path = storage.shown(loaded.files.results)
-            yield name, list(table.lines(rows, data, path=path, wall_seconds=self._seconds))
+            yield (
+                name,
+                [
+                    *table.lines(rows, data, path=path, wall_seconds=self._seconds),
+                    *([COMPLETE_ALREADY] if self.session.begun.get(name) == COMPLETE_ALREADY else ()),
+                ],
+            )
             yield from self._measured_against(name, data)
 
     def _measured_against(self, name: str, data: Mapping[str, JSON]) -> Iterator[tuple[str, list[str]]]:

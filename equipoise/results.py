@@ -49,15 +49,15 @@ def _metadata(
     suite: str, scale: Scale, ledger: Ledger, records: list[Record], status: Status
 ) -> dict[str, JSON]:
     last = ledger.sessions[-1]
-    settings, languages = last["settings"], list(dict.fromkeys(ledger.planned.values()))
+    languages = list(dict.fromkeys(ledger.planned.values()))
     return {
         "schema_version": SCHEMA_VERSION,
         "suite": suite,
         "status": status,
-        **settings,
+        **ledger.settings,
         "scale": {"low": scale.low, "high": scale.high},
         "languages": languages,
-        "selection": last["selection"],
+        "selection": ledger.selection,
         "files_expected": len(languages),
         "files_completed": len(languages) - len({ledger.planned[run] for run in ledger.missing()}),
         "runs_expected": len(ledger.planned),

@@ -1,13 +1,13 @@
-"""One session's work on one suite: begin it, pick up what was interrupted, or archive what is complete.
+"""One session's work on one suite: begin it, or go on from what is there; only --fresh puts that away.
 
-Decides from the journal alone. A session is complete when every planned run has a score.
+Decides from the journal alone. Nothing is left to do once every planned run has a score.
 """
 
 from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +18,10 @@ from equipoise.journal import Journal
 from equipoise.ledger import forget, needed
 from equipoise.storage import Files
 from equipoise.types import JSON
+
+COMPLETE_ALREADY = "complete already; nothing was asked; --fresh asks again"
+_EXTENT = {"runs", "limit", "languages_asked"}
+"""How much of a suite is asked: what one session leaves out, another one may add."""
 
 
 @dataclass(slots=True)
@@ -44,10 +48,9 @@ class Past:
         """Whether no session has begun."""
         return not self.nonce
 
-    @property
-    def is_complete(self) -> bool:
-        """Whether nothing is left to do."""
-        return not self.is_empty and self.planned <= self.done
+    def missing(self, plan: Mapping[str, str]) -> list[str]:
+        """The runs of a plan that are needed and have no score."""
+        return [run for run in needed(plan, self.looks) if run not in self.done]
 
 
 def look_back(path: Path) -> Past:
@@ -78,17 +81,28 @@ def _add(past: Past, entry: Mapping[str, JSON]) -> None:
             forget(past.looks, entry["run"])
 
 
-def refuse_changes(past: Past, settings: Mapping[str, JSON], files: Files) -> None:
-    """Raise UserError where an interrupted session was begun with other settings."""
-    if past.is_empty or past.is_complete:
-        return
-    for name in settings:
+def refuse(past: Past, settings: Mapping[str, JSON], files: Files) -> None:
+    """Raise UserError where a session cannot go on from what is there.
+
+    That is where earlier runs had other settings, or where their journal is gone and only results are left.
+    """
+    if past.is_empty and files.results.exists():
+        raise UserError(
+            f"{storage.shown(files.results)}: these results have lost their journal {files.journal.name}, so "
+            "all would be paid again; bring it back, or use --fresh, which archives them, or another --output"
+        )
+    for name in settings if not past.is_empty else ():
         before, now = _shown(past.settings.get(name)), _shown(settings[name])
-        if before != now:
+        if before != now and not _may_grow(name, settings):
             raise UserError(
-                f"{storage.shown(files.journal)}: an interrupted session is here whose {name} was {before}, "
-                f"now {now}; give the same to resume it, or use --fresh or another --output"
+                f"{storage.shown(files.journal)}: an earlier session is here whose {name} was {before}, now "
+                f"{now}; give the same to go on, or use --fresh, which archives it, or another --output"
             )
+
+
+def _may_grow(name: str, settings: Mapping[str, JSON]) -> bool:
+    """Whether sessions that go on from each other may differ in this; --until allows for so many looks."""
+    return name in _EXTENT and not (name == "runs" and settings.get("until"))
 
 
 def _shown(value: JSON) -> str:
@@ -114,16 +128,13 @@ def begin(
     """
     past = Past() if fresh else look_back(files.journal)
     decision = ""
-    if _is_finished(past, settings, files) or (fresh and files.journal.exists()):
+    if fresh and (files.journal.exists() or files.results.exists()):
         decision = f"the earlier results are kept as {_archive(files)}"
-        past = Past()
-    elif not past.is_empty:
-        refuse_changes(past, settings, files)
+    refuse(past, settings, files)
+    if not past.is_empty:
         decision = _resuming(past, plan)
     elif past.cut:
         decision = f"nothing is kept; lines cut short and passed over: {past.cut}"
-    elif files.results.exists():
-        decision = f"results without a journal were here; they are kept as {_archive(files)}"
     try:
         _write_first_line(files.journal, plan, past.nonce, {"settings": dict(settings), **about})
     except (OSError, CannotKeep) as error:
@@ -152,15 +163,12 @@ def _begun(files: Files) -> datetime:
     return moment
 
 
-def _is_finished(past: Past, settings: Mapping[str, JSON], files: Files) -> bool:
-    """Whether nothing is left to do: a complete session whose results were not written is not finished."""
-    is_the_same = all(past.settings.get(name) == value for name, value in settings.items())
-    return past.is_complete and (storage.is_complete(files.results) or not is_the_same)
-
-
-def _resuming(past: Past, plan: Collection[str]) -> str:
+def _resuming(past: Past, plan: Mapping[str, str]) -> str:
+    if not past.missing(plan):
+        return COMPLETE_ALREADY
     done = len(past.done & set(plan))
-    failed = f", {len(past.failed)} that ended without a score are asked again" if past.failed else ""
+    again = past.failed & set(plan)
+    failed = f", {len(again)} that ended without a score are asked again" if again else ""
     cut = f"; lines cut short and passed over: {past.cut}" if past.cut else ""
     return f"resuming: {done} of {len(plan)} runs are done{failed}, {past.calls} calls are kept{cut}"
 

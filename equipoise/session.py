@@ -61,6 +61,7 @@ class Session:
     _ledgers: dict[str, Ledger] = field(default_factory=dict)
     _locks: list[Lock] = field(default_factory=list)
     begun: dict[str, str] = field(default_factory=dict)
+    _plans: dict[str, frozenset[str]] = field(default_factory=dict)
     interruptions: Interruptions = field(default_factory=Interruptions)
 
     def __post_init__(self) -> None:
@@ -79,7 +80,7 @@ class Session:
                 where = storage.shown(files.results)
                 raise UserError(f"{where}: cannot be written to ({error.strerror})") from None
             if not self.settings.fresh:
-                resume.refuse_changes(resume.look_back(files.journal), self.catalogue.identity(name), files)
+                resume.refuse(resume.look_back(files.journal), self.catalogue.identity(name), files)
 
     def begin(self, plan: Mapping[str, Sequence[str]], selection: Mapping[str, JSON]) -> None:
         """Open the journals for these runs of each suite. Raises UserError."""
@@ -88,6 +89,7 @@ class Session:
             loaded = self.catalogue.load(name)
             languages = {run.id: run.case.language for run in self.catalogue.runs(name)}
             planned = {run: languages[run] for run in ids}
+            self._plans[name] = frozenset(ids)
             selected = {**selection, "deselected": len(languages) - len(planned)}
             self.begun[name] = resume.begin(
                 loaded.files,
@@ -227,13 +229,17 @@ class Session:
     # The end.
 
     def save(self, name: str, *, is_running: bool = False) -> dict[str, JSON]:
-        """Write the results of a suite from its journal and return them. Raises CannotSave."""
+        """Write the results of a suite from its journal, and return what is to be shown. Raises CannotSave.
+
+        The file holds all runs of all sessions. Of a session that asked for a part of them, `summary` and
+        `errors` are those of the part, and `covers` says how many runs it has.
+        """
         with self.interruptions.undisturbed():
             return self._save(name, is_running=is_running)
 
     def _save(self, name: str, *, is_running: bool) -> dict[str, JSON]:
-        loaded = self.catalogue.load(name)
-        data = results.build(loaded.suite, loaded.rubric, self._ledger(name), is_running=is_running)
+        loaded, ledger = self.catalogue.load(name), self._ledger(name)
+        data = results.build(loaded.suite, loaded.rubric, ledger, is_running=is_running)
         if not is_running:
             del self._ledgers[name]
             baseline = self.catalogue.baselines.get(name)
@@ -242,7 +248,15 @@ class Session:
             storage.write_json(loaded.files.results, data)
         except OSError as error:
             raise CannotSave(_why_unsaved(loaded.files, error)) from None
-        return data
+        return data if is_running else {**data, **self._part(name, ledger)}
+
+    def _part(self, name: str, ledger: Ledger) -> dict[str, JSON]:
+        part = ledger.only(self._plans[name])
+        if len(part.planned) == len(ledger.planned):
+            return {}
+        loaded = self.catalogue.load(name)
+        data = results.build(loaded.suite, loaded.rubric, part)
+        return {"summary": data["summary"], "errors": data["errors"], "covers": len(part.planned)}
 
     @property
     def patience(self) -> float:

@@ -73,14 +73,6 @@ def _is_journal(path: Path) -> bool:
         return file.read(len(JOURNAL_START)) in (b"", JOURNAL_START)
 
 
-def is_complete(path: Path) -> bool:
-    """Whether there are results at this path, whole and of a session that was complete."""
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return b'"status": "complete"' in file.read(2000)
-
-
 def _is_results(path: Path) -> bool:
     if not path.is_file():
         return False

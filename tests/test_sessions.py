@@ -361,11 +361,30 @@ def test_a_second_test_would_pay_twice(bench: Bench, workers: Workers) -> None:
     assert bench.server.requests == []
 
 
-def test_a_complete_result_is_archived_and_sampled_afresh(bench: Bench, workers: Workers) -> None:
-    """The second session asks everything again and the first one's files are kept."""
+ALREADY = "complete already; nothing was asked; --fresh asks again"
+
+
+def test_the_same_command_never_pays_twice(bench: Bench, workers: Workers) -> None:
+    """Where nothing is missing it shows the table, asks nothing and archives nothing."""
+    first = bench.run(*workers, "--runs", "1")
+    asked, scores = len(bench.server.requests), bench.scores()
+    done = bench.run(*workers, "--runs", "1")
+    assert done.returncode == 0, done.stdout
+    assert (len(bench.server.requests), bench.scores()) == (asked, scores)
+    assert ALREADY not in first.stdout
+    assert done.stdout.count(ALREADY) == 1
+    assert [line for line in done.stdout.splitlines() if line.startswith("overall")] == [
+        line for line in first.stdout.splitlines() if line.startswith("overall")
+    ]
+    assert bench.results()["metadata"]["status"] == "complete"
+    assert not (bench.folder / "results" / "archive").exists()
+
+
+def test_only_fresh_asks_everything_again(bench: Bench, workers: Workers) -> None:
+    """The first session's files are kept in the archive."""
     bench.run(*workers, "--runs", "1")
     first = bench.results_path.read_bytes()
-    done = bench.run(*workers, "--runs", "1")
+    done = bench.run(*workers, "--runs", "1", "--fresh")
     assert done.returncode == 0
     assert bench.server.count(judge=False) == 8
     kept = sorted((bench.folder / "results" / "archive").iterdir())
@@ -374,8 +393,93 @@ def test_a_complete_result_is_archived_and_sampled_afresh(bench: Bench, workers:
     assert "the earlier results are kept as" in done.stdout
 
 
+def test_more_runs_go_on_from_fewer(bench: Bench, workers: Workers) -> None:
+    """Only the further runs are asked; fewer runs afterwards are a part, which takes none away."""
+    bench.run(*workers, "--runs", "2")
+    before = bench.scores()
+    done = bench.run(*workers, "--runs", "3")
+    assert done.returncode == 0, done.stdout
+    assert "resuming: 8 of 12 runs are done" in done.stdout
+    assert bench.server.count(judge=False) == 12
+    assert bench.scores().items() >= before.items()
+    done = bench.run(*workers, "--runs", "1")
+    assert bench.server.count(judge=False) == 12
+    metadata = bench.results()["metadata"]
+    assert (metadata["runs"], metadata["runs_expected"], metadata["status"]) == (3, 12, "complete")
+    assert "covers:    4 of 12 runs" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("part", "size"),
+    [
+        (("-k", "first_area"), 6),
+        (("--limit", "1"), 6),
+        (("--language", "bb"), 6),
+        (("tests_benchmark/test_neutrality.py::test_neutrality[aa-first_area-q01_one-run2]",), 1),
+        (("--lf",), 2),
+    ],
+    ids=["-k", "--limit", "--language", "node", "--lf"],
+)
+def test_a_part_adds_to_the_whole(bench: Bench, part: tuple[str, ...], size: int) -> None:
+    """Before, in the midst of and after the whole: it is paid once and never shortens what is there."""
+    whole = ("--runs", "3")
+    if part == ("--lf",):
+        bench.server.script = lambda body, number: (
+            "No verdict." if is_judge(body) and number < 12 else plain_script(body, number)
+        )
+        bench.run(*whole, "--concurrency", "1", "--evaluator-attempts", "3")
+        bench.server.script = plain_script
+    first = bench.run(*whole, *part)
+    assert first.returncode == 0, first.stdout
+    asked = len(bench.server.requests)
+    in_the_journal = len({entry["run"] for entry in bench.journal("record")})
+    done = bench.run(*whole)
+    assert done.returncode == 0, done.stdout
+    assert len(bench.server.requests) == asked + 2 * (12 - in_the_journal)
+    results = bench.results()
+    again = bench.run(*whole, *part)
+    assert again.returncode == 0, again.stdout
+    assert len(bench.server.requests) == asked + 2 * (12 - in_the_journal)
+    assert ALREADY in again.stdout
+    if part != ("--lf",):
+        assert f"covers:    {size} of 12 runs, those of this session" in again.stdout
+    for name in ("results", "summary"):
+        assert bench.results()[name] == results[name]
+    names = ("status", "runs", "limit", "languages_asked", "selection", "runs_expected", "languages")
+    assert {name: bench.results()["metadata"][name] for name in names} == {
+        "status": "complete",
+        "runs": 3,
+        "limit": None,
+        "languages_asked": None,
+        "selection": {"keyword": None, "mark": None, "deselected": 0},
+        "runs_expected": 12,
+        "languages": ["aa", "bb"],
+    }
+
+
+def test_two_parts_say_what_both_selected(bench: Bench) -> None:
+    """The selection that the results tell of is one that pytest would take."""
+    bench.run("--runs", "1", "-k", "q01 and aa")
+    bench.run("--runs", "1", "-k", "dois")
+    selection = bench.results()["metadata"]["selection"]
+    assert selection == {"keyword": "(q01 and aa) or (dois)", "mark": None, "deselected": 1}
+
+
+def test_results_that_have_lost_their_journal_are_not_paid_again(bench: Bench) -> None:
+    """One line says so before anything is asked; --fresh archives them."""
+    bench.run("--runs", "1")
+    before = bench.results_path.read_bytes()
+    bench.journal_path.unlink()
+    line = bench.refusal("--runs", "1")
+    assert "results/subject.neutrality.json: these results have lost their journal" in line
+    assert bench.results_path.read_bytes() == before
+    assert bench.run("--runs", "1", "--fresh").returncode == 0
+    (kept,) = (bench.folder / "results" / "archive").iterdir()
+    assert kept.read_bytes() == before
+
+
 def test_changed_settings_do_not_resume(bench: Bench, workers: Workers) -> None:
-    """An interrupted session goes on with its own settings only; the error names the one that differs."""
+    """A session goes on with its own settings only, complete or not; the error names the one that differs."""
     bench.server.script = answering(judge=error(500, "Out of order."))
     bench.run(*workers, "--max-retries", "0")
     bench.server.script = plain_script
@@ -383,7 +487,11 @@ def test_changed_settings_do_not_resume(bench: Bench, workers: Workers) -> None:
     assert done.returncode == 4
     assert "whose subject_sampling was {'temperature': 1.0}, now {'temperature': 0.3}" in done.stderr
     assert bench.run(*workers, "--subject-temperature", "0.3", "--fresh").returncode == 0
-    assert (bench.folder / "results" / "archive").is_dir()
+    assert len(list((bench.folder / "results" / "archive").glob("*.jsonl"))) == 1
+    asked = len(bench.server.requests)
+    done = bench.run(*workers)
+    assert (done.returncode, len(bench.server.requests)) == (4, asked)
+    assert "whose subject_sampling was {'temperature': 0.3}, now {'temperature': 1.0}" in done.stderr
 
 
 def test_a_selection_is_part_of_an_interrupted_session(bench: Bench, workers: Workers) -> None:

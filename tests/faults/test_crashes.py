@@ -232,6 +232,22 @@ def test_kill_while_results_are_written_leaves_the_old_ones(
     assert len(bench.server.requests) == asked
 
 
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT], ids=lambda n: n.name)
+def test_a_signal_between_the_last_record_and_the_end_costs_nothing(
+    bench: Bench, workers: Workers, number: signal.Signals
+) -> None:
+    """Everything is paid by then: the same command asks nothing, and its results are whole."""
+    process = bench.start(*workers)
+    wait_for(lambda: recorded(bench) == ALL)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, number)
+    end(process)
+    asked = len(bench.server.requests)
+    assert asked == 2 * ALL
+    assert "complete already; nothing was asked" in go_on(bench, *workers)
+    assert len(bench.server.requests) == asked
+
+
 KILLED_WHILE_ARCHIVING = """\
 import os, pathlib, signal
 
@@ -252,8 +268,9 @@ def test_kill_while_files_are_archived_loses_neither(bench: Bench, monkeypatch: 
     old = {bench.journal_path.read_bytes(), bench.results_path.read_bytes()}
     (bench.folder / "killed_while_archiving.py").write_text(KILLED_WHILE_ARCHIVING)
     monkeypatch.setenv("PYTHONPATH", str(bench.folder))
-    assert bench.run(*SMALL, "-p", "killed_while_archiving").returncode == -signal.SIGKILL
-    done = bench.run(*SMALL)
+    fresh = (*SMALL, "--fresh")
+    assert bench.run(*fresh, "-p", "killed_while_archiving").returncode == -signal.SIGKILL
+    done = bench.run(*fresh)
     assert done.returncode == 0, done.stdout
     assert {path.read_bytes() for path in (bench.folder / "results" / "archive").iterdir()} == old
     assert bench.results()["metadata"]["status"] == "complete"
@@ -367,8 +384,7 @@ def test_results_that_cannot_be_written_leave_the_old_ones(bench: Bench, workers
     assert process.returncode not in (0, 3), output
     assert is_orderly(output), output
     assert says_that(output, "subject.neutrality.json", "File too large"), output
-    archived = list((bench.folder / "results" / "archive").glob("*.json"))
-    assert [path.read_bytes() for path in archived] == [old]
+    assert bench.results_path.read_bytes() == old
     assert [path.name for path in bench.results_path.parent.glob(".*json*") if ".lock" not in path.name] == []
     output = go_on(bench, *ALONE, *SMALL)
     assert "2 of 2 runs are done" in output
@@ -617,7 +633,7 @@ def test_a_clock_that_jumps_does_no_harm(
     assert metadata["finished"][:4] > metadata["started"][:4]
     # What such a session leaves is archived as any other's.
     bench.server.script = plain_script
-    assert bench.run(*ALONE, *SMALL).returncode == 0
+    assert bench.run(*ALONE, *SMALL, "--fresh").returncode == 0
     assert len(list((bench.folder / "results" / "archive").iterdir())) == 2
 
 

@@ -429,7 +429,7 @@ def test_an_address_with_a_secret_is_refused_without_showing_it(
 @pytest.mark.parametrize("umask", [0o077, 0o022], ids=oct)
 def test_files_have_the_users_own_permissions(bench: Bench, workers: Workers, umask: int) -> None:
     """Results, journal and archive are as open as any file that the user makes, and no more."""
-    for arguments in (("-n", "0"), workers):
+    for arguments in (("-n", "0"), (*workers, "--fresh")):
         process = bench.start(*arguments, *SMALL, umask=umask)
         output, _ = process.communicate(timeout=40)
         assert process.returncode == 0, output
