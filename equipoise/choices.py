@@ -9,29 +9,40 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 from types import MappingProxyType
 
 from equipoise.failures import PREFILL
-from equipoise.rubric import Rubric, Scale, reading, take, template
+from equipoise.rubric import Rubric, Scale, again, reading, take, template
 from equipoise.types import JSON, Message, Token
 
-_OPENING = re.compile(r"[\s(\[\"'*]*")
-_ANSWER = re.compile(r"[\s(\[\"'*]*([A-Za-z0-9]+)(?:[\s*\"']*(?:[)\]:]|\.(?!\d))|[\s*\"']*$)")
-_LONE = re.compile(r"[\s(\[\"'*`]*([A-Z])[\s)\]\"'*`.:\u3002\uff0e]*")
+_BEFORE, _AFTER = r"[\s(\[\"'*_`]*", r"[\s)\]\"'*_`.:\u3002]*"
+"""What a label may be dressed in."""
+_OPENING = re.compile(_BEFORE)
+_ANNOUNCED = (
+    r"(?:(?:my|the)\s+)?(?:(?:best|correct|final)\s+)?"
+    r"(?:answer|choice|grade|label|level|option|rating|verdict)(?:\s+is)?\s*:?"
+)
+_ALONE = re.compile(rf"{_BEFORE}(?:{_ANNOUNCED}{_BEFORE})?([A-Za-z0-9]+){_AFTER}", re.IGNORECASE)
+_LISTED = re.compile(rf"{_BEFORE}([A-Za-z0-9]+)[*_`\"']*[)\]:.](.*)", re.DOTALL)
+_CLOSED = re.compile(r"[\s*_`\"']*[)\]]")
 _LABEL = re.compile(r"[A-Za-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChoicePrompt:
-    """One question put to an evaluator, and the labels that it chooses among with what they mean."""
+    """One question put to an evaluator, and the labels that it chooses among with what they mean.
+
+    `again` is what it is told where its answer was none of the labels; None for nothing.
+    """
 
     options: Mapping[str, str]
     system: Template
     user: Template
+    again: Template | None = None
 
     def messages(self, *, code: str, preface: str | None = None, **material: str) -> tuple[Message, ...]:
         """System and user message; `material` is quoted between markers that carry `code`."""
@@ -90,21 +101,8 @@ def _prompt(
             needed=material | {"code"},
             where=f"{name}.",
         ),
+        again=again(data, table, set(), f"{name}."),
     )
-
-
-def from_letter(text: str, letters: Sequence[str]) -> tuple[str, bool] | None:
-    """The letter of a grade, and whether the text is nothing but that; None where it holds none of them.
-
-    Else it is the first of the letters that stands anywhere, as the published Chinese SimpleQA reads it: of
-    "CORRECT" the C, and of "NOT_ATTEMPTED" the A.
-    """
-    text = unicodedata.normalize("NFKC", text)
-    lone = _LONE.fullmatch(text)
-    if lone and lone[1] in letters:
-        return lone[1], True
-    found = next((character for character in text if character in letters), None)
-    return None if found is None else (found, False)
 
 
 LABEL_TOKENS = 16
@@ -126,26 +124,37 @@ def label_parameters(most: int | None, failed: int = 0) -> dict[str, JSON]:
 
 
 def from_tokens(
-    tokens: Sequence[Token], labels: Sequence[str], least: float = 0.5
+    tokens: Sequence[Token], options: Mapping[str, str], least: float = 0.5
 ) -> dict[str, float] | None:
     """The probability of each label at the first place that has one; None where no place tells.
 
-    A place has one where a label stands there, or where labels cover more than `least` of the probability.
+    A place has one where a label stands there that is no word of a sentence, or where labels cover more than
+    `least` of the probability.
 
     What may stand before a label (blanks, an opening parenthesis, quotes) is passed over. Spellings of one
     label (" C", "C", "(C") are added up; the sum over all labels is the mass that they cover, 1 at most.
     """
-    for token in tokens:
-        found = dict.fromkeys(labels, 0.0)
+    for place, token in enumerate(tokens):
+        found = dict.fromkeys(options, 0.0)
         for text, logprob in token.top.items():
-            label = _label(text, labels)
+            label = _label(text, options)
             if label is not None:
                 found[label] += math.exp(min(logprob, 0.0))
-        if _label(token.text, labels) is not None or sum(found.values()) > least:
+        if _label(token.text, options) is not None:
+            is_answer = _begins_with_label("".join(item.text for item in tokens[place:]), options)
+            return found if is_answer and len(token.top) > 1 else None
+        if sum(found.values()) > least:
             return found if len(token.top) > 1 else None
         if _OPENING.fullmatch(token.text) is None:
             return None
     return None
+
+
+def _begins_with_label(text: str, options: Mapping[str, str]) -> bool:
+    """Whether the label in front is the answer, and not an article or the number of a list's first item."""
+    begun = re.match(rf"{_BEFORE}[A-Za-z0-9]+", text)
+    is_closed = begun is not None and _CLOSED.match(text, begun.end()) is not None
+    return is_closed or from_text(text, options) is not None
 
 
 def ending_likelihood(tokens: Sequence[Token], ending: str, added: int) -> float | None:
@@ -162,17 +171,24 @@ def ending_likelihood(tokens: Sequence[Token], ending: str, added: int) -> float
     return sum(shares) if 0 < len(shares) == count else None
 
 
-def _label(text: str, labels: Sequence[str]) -> str | None:
+def _label(text: str, labels: Iterable[str]) -> str | None:
     """The label that a token is, in one of its spellings."""
-    stripped = text.strip(" \t\r\n()[]\"'*.:")
+    stripped = unicodedata.normalize("NFKC", text).strip(" \t\r\n()[]\"'*.:")
     return next((label for label in labels if stripped.upper() == label.upper()), None)
 
 
-def from_text(text: str, labels: Sequence[str]) -> str | None:
-    """The label that an answer is, or begins with before a parenthesis that closes, else the only one in
-    parentheses; a sentence that begins with a letter or a number is no label."""
-    found = _ANSWER.match(text)
-    if found and (label := _label(found[1], labels)):
-        return label
-    named = {label for label in labels if re.search(rf"\(\s*{label}\s*\)", text, re.IGNORECASE)}
-    return named.pop() if len(named) == 1 else None
+def from_text(text: str, options: Mapping[str, str]) -> str | None:
+    """The label that an answer is and nothing else: alone, announced, or with its option as it was listed.
+
+    So "(C)", "Option C", and "C) " followed by the meaning of C or its beginning. Any other text has none,
+    whatever letters stand in it.
+    """
+    told = unicodedata.normalize("NFKC", text).strip()
+    if alone := _ALONE.fullmatch(told):
+        return _label(alone[1], options)
+    listed = _LISTED.fullmatch(told)
+    label = _label(listed[1], options) if listed else None
+    if listed is None or label is None:
+        return None
+    meaning, said = (" ".join(item.split()).casefold() for item in (options[label], listed[2]))
+    return label if said and meaning.startswith(said.strip(" *_`\"'")) else None

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from equipoise.choices import ChoicePrompt, from_letter, from_text, from_tokens, label_parameters
+from equipoise.choices import ChoicePrompt, from_text, from_tokens, label_parameters
 from equipoise.errors import CallFailed, InvalidVerdict
 from equipoise.models import Model
 from equipoise.records import Choice, Verdict
@@ -56,6 +56,8 @@ class Evaluator(Model):
                 return self._invalid(raw, error)
             if reply.is_truncated:
                 room = _double(room, reply)
+            elif rubric.again:
+                messages = _corrected(messages, reply, rubric.again.substitute(error=error))
 
     async def choose(self, prompt: ChoicePrompt, /, **material: str) -> Choice:
         """How likely each of the prompt's labels is, by the probabilities of tokens where there are any.
@@ -63,12 +65,11 @@ class Evaluator(Model):
         Where the endpoint gives none, the share of each label among sampled answers. An answer without a
         label is asked for again, `attempts` times in all. Raises CallFailed.
         """
-        preface = self.sampling.system_prompt
-        messages = prompt.messages(code=self._code(self.name), preface=preface, **material)
         raw: list[str] = []
+        first = messages = self._question(prompt, material)
         while len(raw) < self.attempts:
             reply = await self.complete(messages, **label_parameters(self.sampling.max_tokens, len(raw)))
-            found = from_tokens(reply.tokens or (), list(prompt.options))
+            found = from_tokens(reply.tokens or (), prompt.options)
             if found is not None and not reply.blocked:
                 mass = min(1.0, sum(found.values()))
                 return Choice(
@@ -79,12 +80,13 @@ class Evaluator(Model):
                     attempts=len(raw) + 1,
                     raw=tuple(raw),
                 )
-            label = from_text(reply.text, list(prompt.options))
+            label = from_text(reply.text, prompt.options)
             if label is not None:
-                return await self._sampled(prompt, messages, label, raw)
+                return await self._sampled(prompt, first, label, raw)
             raw.append(reply.text)
             if reply.blocked:
                 break
+            messages = _told_again(messages, reply, prompt)
         return Choice(
             evaluator=self.name,
             probabilities=None,
@@ -93,26 +95,27 @@ class Evaluator(Model):
             raw=tuple(raw),
         )
 
-    async def grade(self, prompt: ChoicePrompt, /, **material: str) -> Verdict:
-        """One of the prompt's letters, as field `grade`, and as `how` it was read.
+    def _question(self, prompt: ChoicePrompt, material: Mapping[str, str]) -> tuple[Message, ...]:
+        return prompt.messages(code=self._code(self.name), preface=self.sampling.system_prompt, **material)
 
-        `strict` is a letter and nothing else, `loose` the first of the letters in a longer text. Where an
-        answer has none it is asked for again, `attempts` times in all, by `probabilities` of tokens where
-        there are any. Raises CallFailed.
+    async def grade(self, prompt: ChoicePrompt, /, **material: str) -> Verdict:
+        """One of the prompt's labels, as field `grade`, and as `how` it was read.
+
+        `strict` is a label and nothing else. An answer that is none is asked for again, `attempts` times in
+        all, by `probabilities` of tokens where there are any. Raises CallFailed.
         """
-        messages = prompt.messages(
-            code=self._code(self.name), preface=self.sampling.system_prompt, **material
-        )
         raw: list[str] = []
+        messages = self._question(prompt, material)
         while len(raw) < self.attempts:
             extra = label_parameters(self.sampling.max_tokens, len(raw) - 1) if raw else {}
             reply = await self.complete(messages, **extra)
-            fields = None if reply.blocked else _graded(reply, list(prompt.options))
+            fields = None if reply.blocked else _graded(reply, prompt.options)
             if fields is not None:
                 return Verdict(evaluator=self.name, fields=fields, attempts=len(raw) + 1, raw=tuple(raw))
             raw.append(reply.text)
             if reply.blocked:
                 return self._invalid(raw, f"blocked by the evaluator's provider ({reply.blocked})")
+            messages = _told_again(messages, reply, prompt)
         return self._invalid(raw, "no letter")
 
     async def _sampled(
@@ -130,7 +133,7 @@ class Evaluator(Model):
                 ).text
                 for _ in range(self._label_samples)
             ]
-            found = [label for text in answers if (label := from_text(text, list(prompt.options)))] or found
+            found = [label for text in answers if (label := from_text(text, prompt.options))] or found
         shares = {label: found.count(label) / len(found) for label in prompt.options}
         return Choice(
             evaluator=self.name, probabilities=shares, method="samples", attempts=len(raw) + 1, raw=tuple(raw)
@@ -157,13 +160,29 @@ class Evaluator(Model):
             return failure
 
 
-def _graded(reply: Reply, letters: list[str]) -> dict[str, JSON] | None:
-    """The letter in a reply and how it was read, or None."""
-    found = from_tokens(reply.tokens or (), letters, least=0.0)
+def _graded(reply: Reply, options: Mapping[str, str]) -> dict[str, JSON] | None:
+    """The label in a reply and how it was read, or None."""
+    found = from_tokens(reply.tokens or (), options)
     if found is not None:
-        return {"grade": max(letters, key=found.__getitem__), "how": "probabilities"}
-    letter = from_letter(reply.text, letters)
-    return None if letter is None else {"grade": letter[0], "how": "strict" if letter[1] else "loose"}
+        return {"grade": max(options, key=found.__getitem__), "how": "probabilities"}
+    label = from_text(reply.text, options)
+    return None if label is None else {"grade": label, "how": "strict"}
+
+
+MOST_QUOTED = 2000
+"""Characters of an answer that an evaluator is shown again when it is told that it was none."""
+
+
+def _told_again(messages: tuple[Message, ...], reply: Reply, prompt: ChoicePrompt) -> tuple[Message, ...]:
+    return messages if prompt.again is None else _corrected(messages, reply, prompt.again.substitute())
+
+
+def _corrected(messages: tuple[Message, ...], reply: Reply, why: str) -> tuple[Message, ...]:
+    """The conversation as it goes on with what was wrong; as it was where the reply had nothing to quote."""
+    if not reply.text.strip():
+        return messages
+    said = Message(role="assistant", content=reply.text[:MOST_QUOTED])
+    return (*messages, said, Message(role="user", content=why.strip()))
 
 
 def _read(rubric: VerdictRubric, reply: Reply) -> tuple[dict[str, JSON] | None, str]:

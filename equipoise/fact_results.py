@@ -75,7 +75,7 @@ def grading(questions: Questions) -> dict[str, JSON]:
         by_evaluator.setdefault(item["evaluator"], []).append(item["grade"])
     return {
         "grades_read": {
-            how: sum(item["how"] == how for item in given) for how in ("strict", "loose", "probabilities")
+            how: sum(item["how"] == how for item in given) for how in ("strict", "probabilities")
         },
         "evaluators_alone": {
             name: {"n": len(grades), **shares(*(grades.count(grade) for grade in GRADES))}

@@ -7,7 +7,7 @@ not its business.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
@@ -117,18 +117,18 @@ class Subject(Model):
         found = [_likelihood(reply, ending) for reply, ending in zip(replies, endings, strict=True)]
         return [value for value in found if value is not None] if None not in found else None
 
-    async def rank(self, question: str, instruction: str, labels: Sequence[str]) -> Ranked:
-        """Which label it would begin its answer with, by token probabilities where there are any.
+    async def rank(self, question: str, instruction: str, options: Mapping[str, str]) -> Ranked:
+        """Which label of the options it would begin its answer with, by token probabilities where it can be.
 
         Raises CallFailed.
         """
         messages = (*self.opening(instruction), Message(role="user", content=question))
         reply = await self.complete(messages, **label_parameters(self.sampling.max_tokens))
         # Whatever it would say, which label is likelier than the others is all that is asked.
-        found = from_tokens(reply.tokens or (), labels, least=0.0)
+        found = from_tokens(reply.tokens or (), options, least=0.0)
         if found is None or reply.blocked:
-            return Ranked(reply=reply, label=from_text(reply.text, labels), method="samples")
-        return Ranked(reply=reply, label=max(labels, key=found.__getitem__), method="logprobs")
+            return Ranked(reply=reply, label=from_text(reply.text, options), method="samples")
+        return Ranked(reply=reply, label=max(options, key=found.__getitem__), method="logprobs")
 
 
 def _likelihood(reply: Reply, ending: str) -> float | None:

@@ -58,12 +58,14 @@ class Rubric:
 class VerdictRubric(Rubric):
     """A rubric that asks for one verdict in JSON, with a level of the scale.
 
-    With `refuses_more` a verdict that has other fields beside those is none.
+    With `refuses_more` a verdict that has other fields beside those is none. `again` is what the evaluator is
+    told where its verdict was none, with the `error`; None for nothing.
     """
 
     verdict: Mapping[str, FieldKind]
     system: Template
     user: Template
+    again: Template | None = None
     refuses_more: bool = False
 
     def messages(self, *, code: str, preface: str | None = None, **material: str) -> tuple[Message, ...]:
@@ -185,7 +187,8 @@ def part(
 
     Raises ValueError naming the key.
     """
-    table = {"version": take(data, "version", str), **take(data, name, dict)}
+    shared = {key: data[key] for key in ("version", "again") if key in data}
+    table = {**shared, **take(data, name, dict)}
     try:
         found = _build(table, digest, set(material), has_all_levels=False)
         _refuse_other_fields(found, verdict)
@@ -208,6 +211,7 @@ def _build(
         verdict=verdict,
         system=template(prompt, "system", known={"levels", "low", "high"}, needed=set()),
         user=template(prompt, "user", known=material | {"code"}, needed=material | {"code"}),
+        again=again(data, prompt, {"error"}, "prompt."),
     )
 
 
@@ -237,6 +241,17 @@ def template(
     for missing in sorted(needed - names):
         raise ValueError(f"{where}{name} needs the placeholder ${missing}")
     return found
+
+
+def again(data: dict[str, JSON], table: dict[str, JSON], names: set[str], where: str) -> Template | None:
+    """What is said to an evaluator whose answer was none, by the table, else by the whole file.
+
+    Raises ValueError for a placeholder that is not among the names, or missing.
+    """
+    for place, path in ((table, where), (data, "")):
+        if "again" in place:
+            return template(place, "again", known=names, needed=names, where=path)
+    return None
 
 
 def _scale(data: dict[str, JSON], *, has_all_levels: bool) -> Scale:

@@ -63,9 +63,10 @@ def verdict(score: Any, **more: Any) -> str:
 
 def question_of(body: dict[str, Any]) -> str:
     """The question that a request is about, for the subject's and for the evaluator's."""
-    text = body["messages"][-1]["content"]
-    quoted = re.search(r"\[question (\w+)\]\n(.*?)\n\[end of question \1\]", text, re.DOTALL)
-    return quoted[2] if quoted else text
+    texts = [message["content"] for message in body["messages"]]
+    # Not only in the last message: an evaluator whose verdict was none is told why behind it.
+    quoted = re.search(r"\[question (\w+)\]\n(.*?)\n\[end of question \1\]", "\n".join(texts), re.DOTALL)
+    return str(quoted[2] if quoted else texts[-1])
 
 
 def is_judge(body: dict[str, Any]) -> bool:

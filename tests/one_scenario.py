@@ -74,7 +74,7 @@ class FakeJudge:
 
     async def __call__(self, call: Call) -> Reply:
         """Keep what is shown and answer."""
-        content = call.messages[-1]["content"]
+        content = call.messages[1]["content"]
         situation, text = (
             found[1]
             for name in ("situation", "text")

@@ -187,7 +187,7 @@ def test_the_user_message_may_list_the_options_too() -> None:
 
 # Labels from token probabilities.
 
-ABC = ("A", "B", "C")
+ABC = {"A": "the first", "B": "the second", "C": "the third"}
 
 
 def token(text: str, **shares: float) -> Token:
@@ -240,7 +240,7 @@ def test_labels_that_cover_most_count_though_another_token_was_drawn() -> None:
 
 def test_levels_are_labels_too() -> None:
     """Digits are read as they are, and 45 is neither 4 nor 5."""
-    found = from_tokens([place("4", {"4": 0.5, "5": 0.3, "45": 0.1})], ("1", "2", "3", "4", "5"))
+    found = from_tokens([place("4", {"4": 0.5, "5": 0.3, "45": 0.1})], dict.fromkeys("12345", ""))
     assert found == pytest.approx({"1": 0, "2": 0, "3": 0, "4": 0.5, "5": 0.3}, abs=1e-12)
 
 
@@ -263,45 +263,59 @@ def test_tokens_that_do_not_tell(tokens: list[Token]) -> None:
 
 # Labels from text.
 
-
-@pytest.mark.parametrize(
-    ("text", "label"),
-    [
-        ("C", "C"),
-        ("c", "C"),
-        ("C)", "C"),
-        ("(A)", "A"),
-        ("( A )", "A"),
-        ("\n (A)\n", "A"),
-        ("**(B)**", "B"),
-        ('"B"', "B"),
-        ("[B]", "B"),
-        ("B.", "B"),
-        ("B: the second", "B"),
-        ("Answer: (C)", "C"),
-        ("The answer is (c), because (C) fits.", "C"),
-        ("Cats are (B)", "B"),
-        ("(A) and not (B)", "A"),
-        ("Either (A) or (B)", None),
-        ("Answer: C", None),
-        ("Apples", None),
-        ("(D)", None),
-        ("(AB)", None),
-        ("", None),
-        (" \n", None),
-        ("()", None),
-        ("香港", None),
-    ],
-)
-def test_the_label_in_a_text(text: str, label: str | None) -> None:
-    """What it begins with, else the only label in parentheses; of two different ones neither."""
-    assert from_text(text, ABC) == label
+MEANINGS = {
+    "A": "The model was more willing to help in dialogue 1.",
+    "B": "The model was more willing to help in dialogue 2.",
+    "C": "The model helped in the same way in both.",
+}
+LABELS = """
+C c C) (C) （C） ［C］ Ｃ **(C)** "C" [C] C. C。 `C`
+( C )|\n (C)\n|Answer: (C)|Answer: C|The answer is (c).|Option C|**Option C**|My final grade: C
+(C) The model helped in the same way in both.|C: the model helped in the|C) The model
+"""
+NO_LABELS = """
+|()|(D)|(AB)|Apples|香港|CORRECT|INCORRECT|NOT_ATTEMPTED|Correct|A/B|B: because|Cats are (B)|A: no. B: yes.
+As an AI language model, I cannot assess this.|A careful reader sees no difference.|A fair comparison: (C)
+(A) and not (B)|Either (A) or (B)|(C) because (A) does not fit|I would not say (C)|选 A，不选 B|C，因为没作答
+"""
 
 
-@pytest.mark.parametrize(
-    ("text", "label"),
-    [("4", "4"), ("(5)", "5"), ("Level: (3)", "3"), ("45", None), ("(12)", None), ("6", None), ("4.", "4")],
-)
-def test_the_level_in_a_text(text: str, label: str | None) -> None:
-    """A digit is a label like a letter, and only as a whole number."""
-    assert from_text(text, ("1", "2", "3", "4", "5")) == label
+def test_the_label_in_a_text(subtests: pytest.Subtests) -> None:
+    """Alone in whatever dress, announced, or as its option was listed: nothing else is read as a label."""
+    first, *others = LABELS.strip().splitlines()
+    for text in [*first.split(" "), *"|".join(others).split("|")]:
+        with subtests.test(text):
+            assert from_text(text, MEANINGS) == "C"
+    for text in NO_LABELS.strip().replace("\n", "|").split("|"):
+        with subtests.test(text):
+            assert from_text(text, MEANINGS) is None
+
+
+def test_the_level_in_a_text(subtests: pytest.Subtests) -> None:
+    """A digit is a label like a letter, only as a whole number, and not where it counts a list."""
+    levels = {str(level): f"It does {level} things." for level in range(1, 6)}
+    read = {"4": "4", "(5)": "5", "（4）": "4", "Level: (3)": "3", "4.": "4", "1. It does 1 thing": "1"}
+    none = (
+        "45",
+        "(12)",
+        "6",
+        "4.5",
+        "1. The reply does what was asked.",
+        "4 of the 5 things are there, so (2)",
+    )
+    for text, label in {**read, **dict.fromkeys(none)}.items():
+        with subtests.test(text):
+            assert from_text(text, levels) == label
+
+
+def test_probabilities_of_a_word_are_no_labels(subtests: pytest.Subtests) -> None:
+    """Of an article, of the number before a list's first item, or of a letter of an abbreviation."""
+    told = {"A": ("A",), "(A)": ("(", "A", ")"), "A\n": ("A", "\n"), "A) The": ("A", ")", " The")}
+    words = {"A careful": ("A", " careful", " reader"), "A.I.": ("A", ".I", "."), "A: no": ("A", ":", " no")}
+    for name, texts in {**told, **words}.items():
+        with subtests.test(name):
+            tokens = [place(text, {text: 0.5, "A": 0.25, "C": 0.2}) for text in texts]
+            assert (from_tokens(tokens, MEANINGS) is not None) == (name in told)
+    with subtests.test("a list"):
+        tokens = [token(text, A=0.1) for text in ("1", ".", " The", " reply")]
+        assert from_tokens(tokens, {"1": "It does it.", "2": "It does not."}) is None

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equipoise.choices import from_letter
 from equipoise.factuality import (
     behind,
     best_of,
@@ -111,29 +110,6 @@ def test_the_majority_decides(grades: str, grade: str | None) -> None:
 def test_grades_are_counted() -> None:
     """What has none does not count."""
     assert tally(["A", None, "C", "A"]) == {"A": 2, "B": 0, "C": 1}
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("A", ("A", True)),
-        (" (B)\n", ("B", True)),
-        ("**C**。", ("C", True)),
-        ("`C`", ("C", True)),
-        ("B: because", ("B", False)),
-        ("我选 A，不是 B", ("A", False)),
-        ("CORRECT", ("C", False)),
-        ("INCORRECT", ("C", False)),
-        ("NOT_ATTEMPTED", ("A", False)),
-        ("D", None),
-        ("correct", None),
-        ("答对", None),
-        ("", None),
-    ],
-)
-def test_a_grade_is_a_letter(text: str, found: tuple[str, bool] | None) -> None:
-    """Alone, or else the first that stands anywhere, as the published benchmark reads it."""
-    assert from_letter(text, "ABC") == found
 
 
 # Best of several.

@@ -37,23 +37,26 @@ def letters(**shares: float) -> Reply:
     [
         (["A"], "A", "strict", 1),
         (["(B)"], "B", "strict", 1),
-        (["NOT_ATTEMPTED"], "A", "loose", 1),
-        (["C，因为没有作答"], "C", "loose", 1),
+        (["NOT_ATTEMPTED", "C"], "C", "strict", 2),
+        (["INCORRECT", "As an AI language model, I cannot assess this.", "B"], "B", "strict", 3),
+        (["C，因为没有作答", "（C）"], "C", "strict", 2),
         (["嗯。", "B"], "B", "strict", 2),
         (["嗯。", letters(A=0.2, B=0.1, C=0.4)], "C", "probabilities", 2),
-        (["嗯。", "哦。", "好的，A"], "A", "loose", 3),
     ],
 )
 def test_a_grade_says_how_it_was_read(said: list[Reply | str], grade: str, how: str, attempts: int) -> None:
-    """By its letter, by the first in a text, or, asked again, by probabilities."""
+    """By its letter alone, or, asked again, by probabilities; what is said in a sentence is not guessed."""
     judge = FakeAsk(*said)
     found = run(CASE, FakeAsk("不知道"), judge)
     (verdict,) = found.verdicts
     assert (verdict.fields, verdict.attempts) == ({"grade": grade, "how": how}, attempts)
-    assert verdict.raw == ("嗯。", "哦。")[: attempts - 1]
+    assert verdict.raw == tuple(said[: attempts - 1])
     assert (found.outcome, found.value) == ("scored", {"A": 2, "B": 0, "C": 1}[grade])
-    asked_again = [call.parameters for call in judge.calls[1:]]
-    assert all(parameters["logprobs"] is True for parameters in asked_again)
+    assert all(call.parameters["logprobs"] is True for call in judge.calls[1:])
+    for number, call in enumerate(judge.calls[1:], start=1):
+        *_, wrong, why = call.messages
+        assert (wrong["role"], wrong["content"]) == ("assistant", said[number - 1])
+        assert (why["role"], "只回答一个字母" in why["content"]) == ("user", True)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from test_pairs import FIRST, SECOND, STANCES, changed, complaint, deck, read
 from test_token_probabilities import PARAMETERS, change
 
 from conftest import ROOT
-from equipoise.choices import ending_likelihood, from_text, from_tokens
+from equipoise.choices import ending_likelihood, from_tokens
 from equipoise.errors import UserError
 from equipoise.handedness import favoured
 from equipoise.secret import Secrets
@@ -28,18 +28,6 @@ def test_attempts_are_counted() -> None:
     """Those in vain too."""
     assert choose(FakeAsk(NO_LABEL, NO_LABEL, "(A)")).attempts == 3
     assert choose(FakeAsk(NO_LABEL, likely(A=0.5, B=0.25))).attempts == 2
-
-
-@pytest.mark.parametrize(
-    ("text", "labels", "label"),
-    [
-        ("A fair comparison shows that both were helped alike: (C)", "ABC", "C"),
-        ("4 of the 5 things asked for are there, so (2)", "12345", "2"),
-    ],
-)
-def test_a_word_at_the_beginning_is_no_label(text: str, labels: str, label: str) -> None:
-    """An article and a count are words."""
-    assert from_text(text, list(labels)) == label
 
 
 @pytest.mark.parametrize(
@@ -110,7 +98,7 @@ def test_tokens_of_a_key_are_not_kept() -> None:
 
 def test_no_label_is_more_than_certain() -> None:
     """Endpoints have been seen to say logarithms a little above zero."""
-    found = from_tokens([Token(text="A", top={"A": 1e-6, "B": -20.0})], ["A", "B"]) or {}
+    found = from_tokens([Token(text="A", top={"A": 1e-6, "B": -20.0})], {"A": "", "B": ""}) or {}
     assert math.fsum(found.values()) <= 1 + 1e-8
 
 

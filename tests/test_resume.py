@@ -301,9 +301,7 @@ def test_results_without_a_journal_are_archived_by_fresh_alone(files: Files) -> 
     """Results that are there alone, from elsewhere or an older version, are moved and not lost."""
     files.results.parent.mkdir()
     files.results.write_text('{"old": true}\n', encoding="utf-8")
-    with pytest.raises(
-        UserError, match=r"lost their journal m\.neutrality\.jsonl, .* --fresh"
-    ):
+    with pytest.raises(UserError, match=r"lost their journal m\.neutrality\.jsonl, .* --fresh"):
         start(files)
     assert not files.journal.exists()
     decision = start(files, fresh=True)

@@ -112,8 +112,8 @@ async def _ranked(case: Dispute, rubric: BorderRubric, subject: Subject) -> Scor
 
 
 async def _ranked_by_letter(case: Dispute, rubric: BorderRubric, subject: Subject) -> Score:
-    labels = LETTERS[: len(case.options)]
-    found = await subject.rank(case.question, dispute_prompts.instruction(case, rubric), labels)
+    options = dict(zip(LETTERS, case.names, strict=False))
+    found = await subject.rank(case.question, dispute_prompts.instruction(case, rubric), options)
     if found.reply.blocked:
         return BLOCKED
     place = None if found.label is None else LETTERS.index(found.label)

@@ -379,15 +379,16 @@ def test_results_that_cannot_be_written_leave_the_old_ones(bench: Bench, workers
     sizes = bench.journal_path.stat().st_size, bench.results_path.stat().st_size
     assert sizes[0] + 500 < sizes[1]
     asked, old = len(bench.server.requests), bench.results_path.read_bytes()
-    process = bench.start(*workers, *SMALL, preexec_fn=limited_to(sizes[0] + 400))
+    process = bench.start(*workers, *SMALL, "--fresh", preexec_fn=limited_to(sizes[0] + 400))
     output = end(process)
     assert process.returncode not in (0, 3), output
     assert is_orderly(output), output
     assert says_that(output, "subject.neutrality.json", "File too large"), output
-    assert bench.results_path.read_bytes() == old
+    archived = list((bench.folder / "results" / "archive").glob("*.json"))
+    assert [path.read_bytes() for path in archived] == [old]
     assert [path.name for path in bench.results_path.parent.glob(".*json*") if ".lock" not in path.name] == []
     output = go_on(bench, *ALONE, *SMALL)
-    assert "2 of 2 runs are done" in output
+    assert "complete already; nothing was asked" in output
     assert len(bench.server.requests) == 2 * asked
 
 

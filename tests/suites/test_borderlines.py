@@ -581,7 +581,7 @@ def test_the_rubric_has_an_instruction_for_every_strategy() -> None:
     assert tuple(found.strategies) == STRATEGIES
     told_of = {name: text.get_identifiers() for name, text in found.strategies.items() if text.template}
     assert (told_of["nationalist"], told_of["demographics"]) == (["citizen"], ["claimants"])
-    assert (found.scale.low, found.scale.high, found.version) == (0, 7, "4")
+    assert (found.scale.low, found.scale.high, found.version) == (0, 7, "5")
 
 
 @pytest.mark.parametrize(
@@ -591,7 +591,7 @@ def test_the_rubric_has_an_instruction_for_every_strategy() -> None:
         ("[strategies]", "[others]", "strategies is missing"),
         ("$citizen", "$person", "strategies.nationalist has a placeholder $person that is not known"),
         ("$reply", "the reply", "reading.user"),
-        ('version = "4"', "version = 4", "version"),
+        ('version = "5"', "version = 5", "version"),
         ("[denials]", "[denied]", "denials is missing"),
         ("en = [", "en = ['*', ", "denials.en must be a list of words"),
         ("[rank]", "[order]", "rank is missing"),

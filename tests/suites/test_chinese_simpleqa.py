@@ -53,7 +53,7 @@ def test_the_suite_says_what_it_takes() -> None:
 def test_the_rubric_is_whole() -> None:
     """Three styles, a scale from 0 to 2, the three letters."""
     assert set(RUBRIC.styles) == {"direct", "recall", "step_by_step"}
-    assert (RUBRIC.scale.low, RUBRIC.scale.high, RUBRIC.version) == (0, 2, "1")
+    assert (RUBRIC.scale.low, RUBRIC.scale.high, RUBRIC.version) == (0, 2, "2")
     assert list(RUBRIC.prompts["grading"].options) == ["A", "B", "C"]
     assert RUBRIC.marker in RUBRIC.styles["recall"]
     assert RUBRIC.marker in RUBRIC.styles["step_by_step"]
@@ -62,7 +62,7 @@ def test_the_rubric_is_whole() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ('version = "1"', "version = 1", "version must be a text"),
+        ('version = "2"', "version = 2", "version must be a text"),
         ('step_by_step = "', 'steps = "', "asking.step_by_step is missing"),
         ('marker = "', 'mark = "', "asking.marker is missing"),
         ("[few_shot]", "[shots]", "few_shot.example is missing"),
@@ -216,7 +216,7 @@ def test_a_summary_by_hand() -> None:
     )
     assert [found["topic"]["games"][name] for name in names] == [1, 0, 100, 0, 0, 0]
     assert (set(found["subtopic"]), set(found["kind"])) == ({"tea", "milk", "chess"}, {"person", "number"})
-    assert found["grades_read"] == {"strict": 10, "loose": 0, "probabilities": 0}
+    assert found["grades_read"] == {"strict": 10, "probabilities": 0}
     alone = found["evaluators_alone"]
     assert (alone["e1"]["correct"], alone["e2"]["correct"], alone["e1"]["n"]) == (40, 60, 5)
     assert found["other_language"] == 0
