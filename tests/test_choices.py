@@ -269,9 +269,8 @@ MEANINGS = {
     "C": "The model helped in the same way in both.",
 }
 LABELS = """
-C c C) (C) （C） ［C］ Ｃ **(C)** "C" [C] C. C。 `C`
-( C )|\n (C)\n|Answer: (C)|Answer: C|The answer is (c).|Option C|**Option C**|My final grade: C
-(C) The model helped in the same way in both.|C: the model helped in the|C) The model
+C|c|C)|(C)|（C）|［C］|Ｃ|**(C)**|"C"|[C]|C.|C。|`C`|( C )|Answer: (C)|Answer: C|The answer is (c).|Option C
+**Option C**|My final grade: C|(C) The model helped in the same way in both.|C: the model helped in the|C) The model
 """
 NO_LABELS = """
 |()|(D)|(AB)|Apples|香港|CORRECT|INCORRECT|NOT_ATTEMPTED|Correct|A/B|B: because|Cats are (B)|A: no. B: yes.
@@ -282,8 +281,7 @@ As an AI language model, I cannot assess this.|A careful reader sees no differen
 
 def test_the_label_in_a_text(subtests: pytest.Subtests) -> None:
     """Alone in whatever dress, announced, or as its option was listed: nothing else is read as a label."""
-    first, *others = LABELS.strip().splitlines()
-    for text in [*first.split(" "), *"|".join(others).split("|")]:
+    for text in [*LABELS.strip().replace("\n", "|").split("|"), "\n (C)\n"]:
         with subtests.test(text):
             assert from_text(text, MEANINGS) == "C"
     for text in NO_LABELS.strip().replace("\n", "|").split("|"):

@@ -50,7 +50,12 @@ def quoted(prompt: str) -> str:
 
 def said_by_evaluators(run: dict[str, Any]) -> list[str]:
     """Every text of an evaluator that is kept of a run."""
-    return [item["messages"][-1]["content"] for item in run["evaluator_transcripts"]]
+    return [
+        message["content"]
+        for item in run["evaluator_transcripts"]
+        for message in item["messages"]
+        if message["role"] == "assistant"
+    ]
 
 
 # The subject's thoughts.
