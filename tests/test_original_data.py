@@ -173,3 +173,6 @@ def test_politicsbench_spreads_published_runs_as_their_plain_sums_do() -> None:
         },
         abs=1e-5,
     )
+    early, late = ([found[base, stage] for base in ("1", "2", "ctrl-nonsense")] for stage in (1, 4))
+    # The control's two spreads are the same, as they are in the published sums: two falls of two.
+    assert politics.spread_falls(early, late)["wilcoxon_p"] == 0.25
