@@ -319,7 +319,9 @@ def published(borders: Bench, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder with tables in the published layout, where the project looks for them."""
     monkeypatch.setenv("EQUIPOISE_ORIGINAL_DATA", str(borders.folder / "at_hand"))
     borders.server.script = lambda body, number: "(A)"
-    return write_published(borders.folder / "at_hand" / "borderlines")
+    folder = write_published(borders.folder / "at_hand" / "borderlines")
+    borders.pin("borderlines", folder)
+    return folder
 
 
 @every_way
