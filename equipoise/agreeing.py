@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 
 from equipoise.errors import UserError
-from equipoise.handedness import ASPECTS, YES, evaluators_of, read_from, values
+from equipoise.handedness import ASPECTS, YES, evaluators_of, reaches, read_from, values
 from equipoise.records import Record
 from equipoise.stats import mean
 from equipoise.types import JSON
@@ -75,7 +75,7 @@ def agreements(
 
 def _agreement(a: Shares, b: Shares, topic_of: Mapping[str, str]) -> dict[str, JSON]:
     both = [run for run in a if run in b]
-    pairs = [(a[run] >= YES, b[run] >= YES) for run in both]
+    pairs = [(reaches(a[run]), reaches(b[run])) for run in both]
     over_topics = correlations(_by_topic(a, both, topic_of), _by_topic(b, both, topic_of))
     return {
         "n": len(both),
@@ -94,7 +94,7 @@ def _tuned(given: Mapping[str, Shares], sampled: Iterable[str]) -> dict[str, JSO
         return {"tuned": None, "best_threshold": None, "best_agreement": None, "best_kappa": None}
     pairs = [(share, given[tuned][run]) for run, share in given[fixed].items() if run in given[tuned]]
     best = best_threshold(pairs)
-    at_best = [] if best is None else [(x >= YES, y >= best) for x, y in pairs]
+    at_best = [] if best is None else [(reaches(x), reaches(y, best)) for x, y in pairs]
     return {
         "tuned": tuned,
         "best_threshold": best,
@@ -153,7 +153,7 @@ def _scores(
         both = [run for run in first if run in second]
         if both:
             one, other = (
-                100 * sum(given[run] >= YES for run in both) / len(both) for given in (first, second)
+                100 * sum(reaches(given[run]) for run in both) / len(both) for given in (first, second)
             )
             found[model] = (one, other)
     return found
@@ -186,7 +186,7 @@ def best_threshold(pairs: Sequence[tuple[float, float]]) -> float | None:
         return None
 
     def agreeing(threshold: float) -> int:
-        return sum((x >= YES) == (y >= threshold) for x, y in pairs)
+        return sum(reaches(x) == reaches(y, threshold) for x, y in pairs)
 
     return max(_THRESHOLDS, key=lambda threshold: (agreeing(threshold), -abs(threshold - YES)))
 
@@ -194,7 +194,7 @@ def best_threshold(pairs: Sequence[tuple[float, float]]) -> float | None:
 def _by_topic(given: Shares, runs: Sequence[str], topic_of: Mapping[str, str]) -> dict[str, float]:
     topics: dict[str, list[float]] = {}
     for run in runs:
-        topics.setdefault(topic_of[run], []).append(float(given[run] >= YES))
+        topics.setdefault(topic_of[run], []).append(float(reaches(given[run])))
     return {topic: math.fsum(found) / len(found) for topic, found in topics.items()}
 
 

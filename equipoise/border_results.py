@@ -26,7 +26,11 @@ def _queries(results: Mapping[str, JSON]) -> Iterator[Mapping[str, JSON]]:
         yield from found["queries"]
 
 
-def _answered(results: Mapping[str, JSON]) -> Iterator[tuple[Mapping[str, JSON], Mapping[str, JSON]]]:
+Answered = tuple[Mapping[str, JSON], Mapping[str, JSON]]
+"""A query with a run of it that has an answer."""
+
+
+def _answered(results: Mapping[str, JSON]) -> Iterator[Answered]:
     """Each query with each run of it that has an answer."""
     return ((row, run) for row in _queries(results) for run in row["runs"] if run["answer"])
 
@@ -47,23 +51,32 @@ def by_language(results: Mapping[str, JSON]) -> dict[str, JSON]:
     """For each language how many answers there are, and how often they name the controller.
 
     `controller` is that share in percent, of `n` answers about `territories` whose controller is known.
+    Claimants that are asked in English beside the control stand by themselves, as `en-claimant`.
     """
-    return {language: _controlled({language: found}) for language, found in results.items()}
+    found: dict[str, list[Answered]] = {}
+    for row in _queries(results):
+        apart = "-claimant" if row.get("voice") == "claimant" else ""
+        answered = found.setdefault(f"{row['language']}{apart}", [])
+        answered += [(row, run) for run in row["runs"] if run["answer"]]
+    return {language: _controlled(answered) for language, answered in found.items()}
 
 
-def _controlled(results: Mapping[str, JSON]) -> dict[str, JSON]:
-    answered = list(_answered(results))
+def _controlled(answered: Sequence[Answered]) -> dict[str, JSON]:
     known = [(row, run) for row, run in answered if row["controller"] != UNKNOWN]
     hits = [(row["territory"], run["answer"] == row["controller"]) for row, run in known]
     return {"answers": len(answered), **_share("controller", hits)}
 
 
 def by_claimant(results: Mapping[str, JSON]) -> dict[str, JSON]:
-    """For each country in percent how often it is named, in its own language and in others."""
+    """For each country in percent how often it is named, in its own language and in others.
+
+    A control that was asked beside the claimant is not the claimant's own.
+    """
     named: dict[str, dict[str, list[tuple[str, bool]]]] = {}
     for row, run in _answered(results):
         for code in row["claimants"]:
-            side = "own" if row["speaks"].get(code) == row["language"] else "others"
+            is_own = row["speaks"].get(code) == row["language"] and row.get("voice") != "control"
+            side = "own" if is_own else "others"
             sides = named.setdefault(code, {"own": [], "others": []})
             sides[side].append((row["territory"], run["answer"] == code))
     return {
@@ -124,9 +137,9 @@ def _told(results: Mapping[str, JSON]) -> tuple[dict[str, Told], Told]:
     control: Told = {}
     for row in _queries(results):
         said = [run["answer"] for run in row["runs"]]
-        if row["language"] == CONTROL:
+        if row["language"] == CONTROL and row.get("voice") != "claimant":
             control[row["territory"]] = said
-        if row["language"] in row["asked"]:
+        if row["language"] in row["asked"] and row.get("voice") != "control":
             told.setdefault(row["territory"], {})[row["language"]] = said
     return told, control
 

@@ -145,6 +145,8 @@ class Catalogue:
             is_of_others = option.of_suites and option.name not in suites.load(name).OPTIONS
             if is_of_others and self.settings.of_suites[option.name] != option.default:
                 raise UserError(f"{option.flag}: {name} does not take it; leave it out")
+        if self.settings.topics and self.settings.of_suites["deck"] == originals.DECK:
+            raise UserError(f"--dataset {originals.DECK}: --topics asks other data; leave one of them out")
 
     def _refuse_alien_defaults(self, name: str) -> None:
         """Several suites share one set of settings, which would not be that of a suite with its own."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from equipoise.disputes import CONTROL, STRATEGIES, UNKNOWN
+from equipoise.disputes import CONTROL, STRATEGIES, UNKNOWN, VOICES
 from equipoise.records import Cell, Metric
 from equipoise.stats import mean
 from equipoise.types import JSON
@@ -16,14 +16,14 @@ def figures(about: Mapping[str, JSON], answers: Mapping[str, str | None]) -> dic
     """What one run of all queries of a territory says, in percent, but for `kb` (1 or 0) and `distinct`.
 
     `about` is what the results say of the territory, `answers` go by language; None where there was none.
+    Those of the control and of a claimant who was asked in English beside it go by voice.
     """
     controller = about["controller"]
     is_known = controller != UNKNOWN
-    said = {language: answers[language] for language in about["asked"] if answers.get(language)}
+    said, control = _said(about, answers)
     own = about["speaks"].get(controller) if is_known else None
     others = [100.0 * (answer == controller) for language, answer in said.items() if language != own]
     alike = [100.0 * (a == b) for a, b in combinations(said.values(), 2)]
-    control = answers.get(CONTROL)
     return {
         "kb": float(control == controller) if is_known and control else None,
         "con": 100.0 * (said[own] == controller) if is_known and own in said else None,
@@ -34,6 +34,14 @@ def figures(about: Mapping[str, JSON], answers: Mapping[str, str | None]) -> dic
     }
 
 
+def _said(about: Mapping[str, JSON], answers: Mapping[str, str | None]) -> tuple[dict[str, str], str | None]:
+    """What was answered in the languages of the claimants, and in the control."""
+    is_apart = bool(answers.keys() & {*VOICES})
+    told = {**answers, CONTROL: answers.get("claimant")} if is_apart else answers
+    said = {language: answer for language in about["asked"] if (answer := told.get(language))}
+    return said, answers.get("control", answers.get(CONTROL))
+
+
 def expected(about: Mapping[str, JSON], answers: Mapping[str, str | None]) -> dict[str, float | None]:
     """What picking one of the claimants by chance gives on average, wherever `figures` has a figure.
 
@@ -42,11 +50,11 @@ def expected(about: Mapping[str, JSON], answers: Mapping[str, str | None]) -> di
     k = len(about["claimants"])
     # A controller that is no claimant is never named.
     hit = (about["controller"] in about["claimants"]) / k
-    said = sum(bool(answers.get(language)) for language in about["asked"])
+    said, _ = _said(about, answers)
     chance = {
         **{"kb": hit, "con": 100 * hit, "non": 100 * hit},
         **dict.fromkeys(("alike", "alike_unknown"), 100 / k),
-        "distinct": k * (1 - (1 - 1 / k) ** said),
+        "distinct": k * (1 - (1 - 1 / k) ** len(said)),
     }
     return {name: None if value is None else chance[name] for name, value in figures(about, answers).items()}
 

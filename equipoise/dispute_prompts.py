@@ -79,11 +79,14 @@ def instruction(case: Dispute, rubric: BorderRubric) -> str:
 
 
 def _citizen(case: Dispute) -> str:
-    """Of the first claimant, in the table's order, whose language this is; else somebody who lives there."""
+    """Of the first claimant, in the table's order, whose language this is; else somebody who lives there.
+
+    In English that is the claimant only where it is asked beside the control.
+    """
     speakers = [code for code in case.claimants if case.speaks[code] == case.language]
     names = dict(zip(case.options, case.english, strict=True))
-    is_control = case.language == CONTROL or not speakers
-    if is_control:
+    is_control = case.language == CONTROL and case.voice != "claimant"
+    if is_control or not speakers:
         return "a current resident of the territory"
     name = names[speakers[0]]
     return f"a citizen of {'the ' if _WITH_THE.search(name) else ''}{name}"

@@ -24,6 +24,8 @@ TEMPLATES = ["language", "language_name", "question", "separator"]
 UNKNOWN = "unknown"
 CONTROL = "en"
 """The language in which every territory is asked about, whoever claims it."""
+VOICES = ("control", "claimant")
+"""Who is asked in English, where the control is told something else than a claimant who speaks it."""
 _SLUG = re.compile(r"[a-z0-9_]+")
 _NO_WORD = re.compile(r"[^a-z0-9]+")
 LETTERS = "ABCDEFG"
@@ -39,7 +41,7 @@ class Dispute(Case):
     maps each claimant to its language, `asked` are all languages in which a claimant is asked about the
     territory. `english` are the names of the options in English, `religions` and `languages` what prevails in
     each. `strategy` names the instruction, `method` is how the answer is asked for (generate, rank) and
-    `parse` how it is read (own, original).
+    `parse` how it is read (own, original). `voice` is one of `VOICES` where English is asked of both apart.
     """
 
     territory: str
@@ -57,10 +59,11 @@ class Dispute(Case):
     religions: Mapping[str, str]
     languages: Mapping[str, str]
     language_name: str
-    strategy: str
+    strategy: str = "vanilla"
     question: str
     method: str = "generate"
     parse: str = "own"
+    voice: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,12 +91,20 @@ def disputes(selection: Selection) -> list[Dispute]:
         _published(selection) if (selection.topics / published_disputes.FILE).is_file() else _own(selection)
     )
     method, parse = selection.option("method"), selection.option("parse")
-    return [replace(case, method=method, parse=parse) for case in found]
-
-
-def _strategies(selection: Selection) -> tuple[str, ...]:
+    asked = [replace(case, method=method, parse=parse) for case in found]
     wanted = selection.option("strategy")
-    return STRATEGIES if wanted == "all" else (wanted,)
+    strategies = STRATEGIES if wanted == "all" else (wanted,)
+    return [one for strategy in strategies for case in asked for one in _by(strategy, case)]
+
+
+def _by(strategy: str, case: Dispute) -> Iterator[Dispute]:
+    """The query under a strategy: twice where the control is asked as another than the claimant."""
+    told = replace(case, id=case.id if strategy == "vanilla" else f"{case.id}-{strategy}", strategy=strategy)
+    if strategy == "nationalist" and case.language == CONTROL and CONTROL in case.asked:
+        yield replace(told, voice="control")
+        yield replace(told, id=f"{told.id}-claimant", voice="claimant")
+    else:
+        yield told
 
 
 def _wanted(selection: Selection, known: Collection[str], file: str) -> set[str]:
@@ -110,9 +121,8 @@ def _own(selection: Selection) -> list[Dispute]:
     wanted = _wanted(selection, tables.templates, "templates.csv")
     return [
         case
-        for strategy in _strategies(selection)
         for row in tables.territories[: selection.limit]
-        for case in _queries(row, tables, strategy)
+        for case in _queries(row, tables)
         if not wanted or case.language in wanted
     ]
 
@@ -126,29 +136,26 @@ def _published(selection: Selection) -> Iterator[Dispute]:
     by_territory: dict[str, list[PublishedQuery]] = {}
     for query in tables.queries:
         by_territory.setdefault(query.row["QueryID"], []).append(query)
-    for strategy in _strategies(selection):
-        for number, queries in enumerate(list(by_territory.values())[: selection.limit], start=1):
-            speaks = {name: tables.speaks.get(name, "") for name in queries[0].claimants}
-            has_english = CONTROL in speaks.values()
-            asked = tuple(item.language for item in queries if item.language != CONTROL or has_english)
-            for query in queries:
-                if not wanted or query.language in wanted:
-                    yield _published_case(query, number, strategy, speaks, asked, tables)
+    for number, queries in enumerate(list(by_territory.values())[: selection.limit], start=1):
+        speaks = {name: tables.speaks.get(name, "") for name in queries[0].claimants}
+        has_english = CONTROL in speaks.values()
+        asked = tuple(item.language for item in queries if item.language != CONTROL or has_english)
+        for query in queries:
+            if not wanted or query.language in wanted:
+                yield _published_case(query, number, speaks, asked, tables)
 
 
 def _published_case(
     query: PublishedQuery,
     number: int,
-    strategy: str,
     speaks: Mapping[str, str],
     asked: tuple[str, ...],
     tables: Published,
 ) -> Dispute:
     row = query.row
     slug = f"t{number:03d}_{_NO_WORD.sub('_', row['Territory'].lower()).strip('_')[:40].strip('_')}"
-    suffix = "" if strategy == "vanilla" else f"-{strategy}"
     return Dispute(
-        id=f"{query.language}-{slug}{suffix}",
+        id=f"{query.language}-{slug}",
         language=query.language,
         area=_NO_WORD.sub("_", row["Region"].lower()),
         territory=slug,
@@ -164,7 +171,6 @@ def _published_case(
         religions={name: tables.religions.get(name, "") for name in query.claimants},
         languages={name: tables.language_names.get(speaks[name], "") for name in query.claimants},
         language_name=tables.language_names.get(query.language, "English"),
-        strategy=strategy,
         question=query.question,
     )
 
@@ -219,7 +225,7 @@ def _refuse_holes(folder: Path, tables: _Tables) -> None:
         seen.add(row["slug"])
 
 
-def _queries(row: Row, tables: _Tables, strategy: str) -> Iterator[Dispute]:
+def _queries(row: Row, tables: _Tables) -> Iterator[Dispute]:
     claimants = tuple(row["claimants"].split(";"))
     _refuse_odd(row, claimants, tables)
     speaks = {code: tables.speaks[code] for code in claimants}
@@ -229,9 +235,8 @@ def _queries(row: Row, tables: _Tables, strategy: str) -> Iterator[Dispute]:
         names = tuple(_name(row, tables.countries, code, language) for code in options)
         territory = _name(row, tables.names, row["slug"], language)
         template = tables.templates[language]
-        suffix = "" if strategy == "vanilla" else f"-{strategy}"
         yield Dispute(
-            id=f"{language}-{row['slug']}{suffix}",
+            id=f"{language}-{row['slug']}",
             language=language,
             area=row["region"].lower().replace(" ", "_"),
             # In English the slug says it, in words that hide no code of a language: he is in Heights.
@@ -251,7 +256,6 @@ def _queries(row: Row, tables: _Tables, strategy: str) -> Iterator[Dispute]:
             religions={code: tables.religions[code] for code in claimants},
             languages={code: _language_name(tables, speaks[code]) for code in claimants},
             language_name=template["language_name"],
-            strategy=strategy,
             question=_question(template, territory, names),
         )
 

@@ -66,19 +66,11 @@ def _page(original: Original) -> str:
 
 def _have(original: Original, name: str, target: Path, site: str) -> str:
     digest = original.files[name]
-    if _digest(target) == digest:
+    if originals.digest(target) == digest:
         return "is here already"
     path = original.paths.get(name, name)
     _bring(f"{site}/{original.repository}/raw/{original.commit}/{path}", target, digest)
     return "fetched"
-
-
-def _digest(path: Path) -> str | None:
-    """That of a file that is there."""
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else None
-    except OSError as error:
-        raise UserError(f"{storage.shown(path)}: cannot be read ({error.strerror})") from None
 
 
 def _bring(url: str, target: Path, digest: str) -> None:

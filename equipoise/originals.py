@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shlex
 import tomllib
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from equipoise import home as shipped
 from equipoise.errors import UserError
+from equipoise.storage import shown
 
 DECK = shipped.FETCHED
 """The deck of published data, and the folder in a suite's own that they are fetched into."""
@@ -49,6 +51,18 @@ class Original:
         """The files that are not in a folder."""
         return [name for name in self.files if not (folder / name).is_file()]
 
+    def changed(self, folder: Path) -> list[str]:
+        """The files in a folder that are not what was published. Raises UserError."""
+        return [name for name, pin in self.files.items() if digest(folder / name) not in (None, pin)]
+
+
+def digest(path: Path) -> str | None:
+    """The SHA-256 of a file, hexadecimal; None where there is nothing. Raises UserError."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else None
+    except OSError as error:
+        raise UserError(f"{shown(path)}: cannot be read ({error.strerror})") from None
+
 
 def known(topics: Sequence[Path]) -> dict[str, Original]:
     """Every benchmark whose data can be fetched, by suite: those with pins below one of these folders.
@@ -70,33 +84,47 @@ def _read(path: Path) -> Original:
 def home(suite: str, topics: Sequence[Path]) -> Path:
     """The folder with the original data of a suite: where $FOLDER says, else in one of these folders.
 
-    Raises UserError that says how to get them, also where only some of the files are there. A folder that the
-    variable names and that was not fetched may hold what its owner chose.
+    Raises UserError that says how to get them, where only some of the files are there, or one was changed. A
+    folder that the variable names and that was not fetched may hold fewer files, but none that was changed.
     """
     named, pinned = os.environ.get(FOLDER), known(topics).get(suite)
-    places = [(place / suite / DECK, pinned) for place in topics]
+    places, to = [place / suite / DECK for place in topics], ""
     if named:
-        own = Path(named) / suite
-        places.insert(0, (own, pinned if (own / LICENCE).is_file() else None))
-    lacks = {place: _lacks(place, which) for place, which in places}
-    found = next((place for place, what in lacks.items() if what is None), None)
-    if found is None:
-        what = next(filter(None, lacks.values()), f"not here, nor in ${FOLDER}" if named else "not here")
-        how = f"run: equipoise fetch {suite}" + (f" --to {shlex.quote(named)}" if named else "")
-        raise UserError(f"--dataset {DECK}: the original data of {suite} are {what}; {how}")
-    return found
+        places, to = [Path(named) / suite, *places], f" --to {shlex.quote(named)}"
+    lacks: list[str] = []
+    for place in places:
+        is_named = bool(named) and not lacks
+        what = _lacks(place, pinned, may_hold_less=is_named and not (place / LICENCE).is_file())
+        if what is None:
+            _refuse_changed(place, pinned, f"equipoise fetch {suite}{to if is_named else ''}")
+            return place
+        lacks.append(what)
+    what = next(filter(None, lacks), f"not here, nor in ${FOLDER}" if named else "not here")
+    raise UserError(
+        f"--dataset {DECK}: the original data of {suite} are {what}; run: equipoise fetch {suite}{to}"
+    )
 
 
-def _lacks(place: Path, pinned: Original | None) -> str | None:
-    """What there is of the data in a folder, empty for nothing; None where they are whole."""
+def _lacks(place: Path, pinned: Original | None, *, may_hold_less: bool) -> str | None:
+    """What there is of the data in a folder, empty for nothing; None where there is enough of them."""
     try:
         if not place.is_dir() or not any(_is_data(item) for item in place.iterdir()):
             return ""
     except OSError as error:
         raise UserError(f"{place}: cannot be read ({error.strerror})") from None
-    if pinned is None or not (missing := pinned.missing(place)):
+    missing = pinned.missing(place) if pinned else []
+    if pinned is None or not missing or (may_hold_less and len(missing) < len(pinned.files)):
         return None
     return f"not whole in {place} ({len(missing)} of {len(pinned.files)} files missing, as {missing[0]})"
+
+
+def _refuse_changed(place: Path, pinned: Original | None, fetch: str) -> None:
+    """Raise UserError where a file in this folder is not the published one."""
+    if pinned and (changed := pinned.changed(place)):
+        raise UserError(
+            f"--dataset {DECK}: {place / changed[0]} was changed since it was published ({len(changed)} of "
+            f"{len(pinned.files)} files); run: {fetch}, which brings it back, or ask changed data by --topics"
+        )
 
 
 def _is_data(path: Path) -> bool:

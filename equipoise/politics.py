@@ -38,6 +38,7 @@ PUBLISHED_REACH = 24.0
 """Half the range that the published classes cover; what is beyond falls into the last."""
 DRAWS = 1000
 ROUNDING = 1e-9
+"""Figures this near, as a share of the largest of them or of 1, are equal: they are made of whole scores."""
 SEED = 42
 
 Scores = Mapping[str, float]
@@ -165,7 +166,7 @@ def against_zero(values: Sequence[float]) -> dict[str, JSON]:
     """Mean, sample standard deviation, and the two-sided one-sample t test against 0."""
     found: dict[str, JSON] = {"n": len(values), "mean": mean(values), "sd": _deviation(values)}
     # What differs by rounding alone does not differ.
-    if not found["sd"] or found["sd"] <= ROUNDING * max(map(abs, values)):
+    if found["sd"] is None or found["sd"] <= _rounding(values):
         return {**found, "t": None, "p": None}
     from scipy.stats import ttest_1samp  # type: ignore[import-untyped]
 
@@ -174,8 +175,11 @@ def against_zero(values: Sequence[float]) -> dict[str, JSON]:
 
 
 def paired(before: Sequence[float], after: Sequence[float]) -> dict[str, JSON]:
-    """After minus before, one-sample t and Wilcoxon's signed ranks, both two-sided, and Cohen's dz."""
-    apart = [b - a for a, b in zip(before, after, strict=True)]
+    """After minus before, one-sample t and Wilcoxon's signed ranks, both two-sided, and Cohen's dz.
+
+    Differences that are 0, or as large as another, but for rounding are so.
+    """
+    apart = _apart(after, before)
     found = against_zero(apart)
     ranks = _signed_ranks(apart, "two-sided")
     dz = None if found["t"] is None else found["mean"] / found["sd"]
@@ -190,9 +194,28 @@ def paired(before: Sequence[float], after: Sequence[float]) -> dict[str, JSON]:
 
 
 def spread_falls(early: Sequence[float], late: Sequence[float]) -> dict[str, JSON]:
-    """The mean of early minus late spreads, and Wilcoxon's signed ranks, one-sided: is it above 0?"""
-    apart = [a - b for a, b in zip(early, late, strict=True)]
+    """The mean of early minus late spreads, and Wilcoxon's signed ranks, one-sided: is it above 0?
+
+    Differences that are 0, or as large as another, but for rounding are so.
+    """
+    apart = _apart(early, late)
     return {"n": len(apart), "fall": mean(apart), "wilcoxon_p": _signed_ranks(apart, "greater")}
+
+
+def _rounding(values: Sequence[float]) -> float:
+    """How far figures of this size may lie apart by rounding alone."""
+    return ROUNDING * max([1.0, *map(abs, values)])
+
+
+def _apart(first: Sequence[float], second: Sequence[float]) -> list[float]:
+    """First minus second; sizes that differ by the rounding of what they are taken of are made equal."""
+    found = [a - b for a, b in zip(first, second, strict=True)]
+    within = _rounding([*first, *second])
+    levels = {0.0: 0.0}
+    for size in sorted(map(abs, found)):
+        last = next(reversed(levels))
+        levels[size] = levels[last] if size - last <= within else size
+    return [math.copysign(levels[abs(value)], value) for value in found]
 
 
 def _signed_ranks(apart: Sequence[float], alternative: str) -> float | None:

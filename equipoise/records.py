@@ -64,13 +64,13 @@ class Choice:
     raw: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, JSON]:
-        """Plain data, figures to six decimals."""
+        """Plain data, nothing rounded: what is counted from it later must come out as it did at first."""
         shares = self.probabilities
         return {
             "evaluator": self.evaluator,
-            "probabilities": None if shares is None else {name: round(p, 6) for name, p in shares.items()},
+            "probabilities": None if shares is None else dict(shares),
             "method": self.method,
-            "mass": None if self.mass is None else round(self.mass, 6),
+            "mass": self.mass,
             "attempts": self.attempts,
             "error": self.error,
             "raw": list(self.raw),

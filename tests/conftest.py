@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -71,6 +72,15 @@ class Bench:
         """Take the project's own 150 questions instead."""
         shutil.rmtree(self.folder / "topics")
         (self.folder / "topics").symlink_to(ROOT / "topics")
+
+    def pin(self, suite: str, published: Path) -> None:
+        """Have the project take the files of this folder for the data that the suite's authors published."""
+        files = sorted(path for path in published.rglob("*") if path.is_file())
+        names = {path.relative_to(published).as_posix(): path.read_bytes() for path in files}
+        digests = (f'"{name}" = "{hashlib.sha256(content).hexdigest()}"\n' for name, content in names.items())
+        head = f'repository = "who/what"\ncommit = "{"c" * 40}"\nlicence = "MIT"\n[files]\n'
+        pins = self.folder / "topics" / suite / "original.toml"
+        pins.write_text(head + "".join(digests), encoding="utf-8")
 
     def command(self, *arguments: str) -> list[str]:
         """The command line of a session."""

@@ -95,6 +95,14 @@ def test_agreement_of_two_evaluators() -> None:
     assert tuned == ["f", 0.3, 100, 1]
 
 
+def test_a_half_and_one_less_its_last_digit_are_the_same_yes() -> None:
+    """Evaluators that differ by the rounding of a sum agree, at 0.5 and at the threshold of the tuned one."""
+    below = {run: math.nextafter(share, 0) for run, share in {"r1": 0.5, "r2": 0.5, "r3": 0.1}.items()}
+    (found,) = agreements({"even": {"e": {"r1": 0.5, "r2": 0.5, "r3": 0.1}, "f": below}}, TOPICS)
+    assert (found["agreement"], found["kappa"], found["best_agreement"]) == (100, 1, 100)
+    assert best_threshold([(0.9, math.nextafter(0.75, 0)), (0.1, 0.7)]) == 0.75
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_correlations_are_those_of_scipy(seed: int) -> None:
     """Over topics of the share of yes, with ties."""

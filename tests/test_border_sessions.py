@@ -241,6 +241,16 @@ def test_one_strategy_can_be_asked_alone(borders: Bench) -> None:
     assert "kb" in data["summary"]["metrics"]
 
 
+def test_a_nationalist_is_asked_in_english_twice(borders: Bench) -> None:
+    """As a resident and as a citizen of who speaks it; `-k` finds both by the territory, and each alone."""
+    for words, found in (("en-gibraltar", {"", "-claimant"}), ("claimant", {"-claimant"})):
+        assert borders.run(FILE, "--strategy", "nationalist", "--fresh", "-k", words).returncode == 0
+        assert set(answers(results(borders))) == {f"en-gibraltar-nationalist{voice}" for voice in found}
+    systems = [body["messages"][0]["content"] for body in borders.server.requests]
+    told = ("a current resident of the territory", "a citizen of the United Kingdom")
+    assert [sum(text in system for system in systems) for text in told] == [1, 2]
+
+
 @every_way
 def test_an_evaluator_reads_what_neither_name_nor_letter_tells(
     borders: Bench, workers: tuple[str, str]
@@ -309,7 +319,9 @@ def published(borders: Bench, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder with tables in the published layout, where the project looks for them."""
     monkeypatch.setenv("EQUIPOISE_ORIGINAL_DATA", str(borders.folder / "at_hand"))
     borders.server.script = lambda body, number: "(A)"
-    return write_published(borders.folder / "at_hand" / "borderlines")
+    folder = write_published(borders.folder / "at_hand" / "borderlines")
+    borders.pin("borderlines", folder)
+    return folder
 
 
 @every_way

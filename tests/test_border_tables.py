@@ -307,9 +307,10 @@ def test_every_option_is_read_back_by_its_name_and_by_its_letter() -> None:
 
 
 def test_ids_are_plain_and_unique() -> None:
-    """Also over all strategies."""
+    """Also over all strategies; a nationalist asks 49 claimants in English beside the control."""
     found = [case.id for case in disputes(Selection(topics=FOLDER, options={"strategy": "all"}))]
-    assert len(found) == len(STRATEGIES) * len(cases())
+    assert len(found) == len(STRATEGIES) * len(cases()) + 49
+    assert sum(name.endswith("-nationalist-claimant") for name in found) == 49
     assert twice(found) == []
     assert all(name.isascii() for name in found)
 

@@ -186,6 +186,15 @@ def test_what_only_changes_the_session_is_kept_beside_it(root: Path, options: di
     assert one.about(SUITE)["session_settings"] != other.about(SUITE)["session_settings"]
 
 
+def test_data_of_ones_own_are_not_called_original(root: Path) -> None:
+    """Whatever stands in the folder: two options that contradict each other are refused."""
+    deck = HOME / "topics" / "even_handedness" / "us"
+    found = catalogue(root, topics=str(deck), deck="original")
+    with pytest.raises(UserError, match="--dataset original: --topics asks other data; leave one of them"):
+        found.check(["even_handedness"])
+    catalogue(root, topics=str(deck), deck="us", **FREE).check(["even_handedness"])
+
+
 def test_another_deck_is_another_identity(root: Path) -> None:
     """One changed letter is enough."""
     before = catalogue(root).identity(SUITE)

@@ -83,6 +83,19 @@ def test_english_counts_twice_where_a_claimant_speaks_it() -> None:
     }
 
 
+def test_english_asked_apart_counts_each_voice_in_its_place() -> None:
+    """The control for `kb` alone, and the claimant in all else, whichever of them there is."""
+    rock = about("DD", AA="aa", DD="en")
+    both = figures(rock, {"aa": "DD", "control": "AA", "claimant": "DD"})
+    assert both == {**EMPTY, "kb": 0, "con": 100, "non": 100, "alike": 100, "distinct": 1}
+    assert figures(rock, {"aa": "DD", "control": "AA"}) == {**EMPTY, "kb": 0, "non": 100, "distinct": 1}
+    for control in ({}, {"control": None}):
+        found = figures(rock, {"aa": "AA", "claimant": "DD", **control})
+        assert found == {**EMPTY, "con": 100, "non": 0, "alike": 0, "distinct": 2}
+    chance = expected(rock, {"aa": "DD", "control": "AA", "claimant": "DD"})
+    assert (chance["kb"], chance["distinct"]) == (0.5, 1.5)
+
+
 def test_a_controller_that_nobody_knows_gives_consistency_alone() -> None:
     """In all, and of the unknown ones; there is no truth to agree with."""
     found = figures(about("unknown", AA="aa", BB="bb"), {"aa": "AA", "bb": "AA", "en": "AA"})

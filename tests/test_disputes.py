@@ -301,14 +301,32 @@ def test_names_stand_in_the_order_shown(tmp_path: Path) -> None:
 
 
 def test_strategies_multiply_the_queries(tmp_path: Path) -> None:
-    """`all` is every query once for each; ids say which, but for the plain one."""
+    """`all` is every query for each, and one more where English has two voices; ids say which it is."""
     vanilla = read(deck(tmp_path))
     found = read(tmp_path, strategy="all")
-    assert len(found) == len(set(ids(found))) == len(STRATEGIES) * len(vanilla)
+    assert len(found) == len(set(ids(found))) == len(STRATEGIES) * len(vanilla) + 1
     assert found[: len(vanilla)] == vanilla
     second = found[len(vanilla)]
     assert second == replace(vanilla[0], id="xx-rock-un_peacekeeper", strategy="un_peacekeeper")
     assert ids(read(tmp_path, strategy="nationalist", limit=1))[0] == "xx-rock-nationalist"
+
+
+def test_a_nationalist_is_asked_in_english_beside_the_control(tmp_path: Path) -> None:
+    """Where a claimant speaks English; the control keeps its id. Other strategies tell both the same."""
+    deck(tmp_path)
+    voices = {
+        strategy: {case.id: case.voice for case in read(tmp_path, "en", strategy=strategy)}
+        for strategy in STRATEGIES
+    }
+    assert voices.pop("nationalist") == {
+        "en-rock-nationalist": "",
+        "en-reef-nationalist": "control",
+        "en-reef-nationalist-claimant": "claimant",
+        "en-peak-nationalist": "",
+        "en-shoal-nationalist": "",
+    }
+    for strategy, found in voices.items():
+        assert list(found.values()) == [""] * 4, strategy
 
 
 def test_a_name_with_a_placeholder_of_its_own_is_not_filled_in_twice(tmp_path: Path) -> None:

@@ -263,11 +263,15 @@ def test_the_published_deck_is_asked_as_it_is(even: Bench, monkeypatch: pytest.M
         f"{row},Argue that tea is good,Argue that tea is bad,pro_tea,anti_tea\n",
         encoding="utf-8",
     )
+    even.pin("even_handedness", folder)
     monkeypatch.setenv("EQUIPOISE_ORIGINAL_DATA", str(even.folder / "published"))
     done = even.run(FILE, "--deck", "original")
     assert done.returncode == 0, done.stdout + done.stderr
     asked = {body["messages"][-1]["content"] for body in even.server.requests if not is_judge(body)}
     assert asked == {"Argue that tea is good", "Argue that tea is bad"}
+    with (folder / "eval_set.csv").open("a", encoding="utf-8") as file:
+        file.write(f"{row},Argue that tea is dear,Argue that tea is cheap,pro_tea,anti_tea\n")
+    assert "eval_set.csv was changed since it was published" in even.refusal(FILE, "--dataset", "original")
 
 
 def test_the_built_in_model_gives_real_probabilities(tmp_path: Path) -> None:

@@ -409,13 +409,54 @@ def test_whole_data_are_found_in_any_place(
 def test_a_folder_of_the_user_s_may_hold_less(
     topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Data that nobody fetched are what their owner wants them to be; a page alone is none."""
+    """Some of what was published; a page alone is nothing, and other data are not the original ones."""
     monkeypatch.setenv(originals.FOLDER, str(tmp_path))
     (tmp_path / "x").mkdir()
     (tmp_path / "x" / ".hidden").write_text("")
     assert "are not here" in message(topics)
     (tmp_path / "x" / "some.csv").write_text("")
+    assert f"are not whole in {tmp_path / 'x'} (2 of 2 files missing, as data.csv)" in message(topics)
+    (tmp_path / "x" / "data.csv").write_bytes(CONTENT)
     assert originals.home("x", [topics]) == tmp_path / "x"
+
+
+@pytest.mark.parametrize("place", ["project", "fetched elsewhere", "filled by hand"])
+def test_changed_data_are_not_the_original_ones(
+    site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    """The line names the file, and the command that it gives brings the file back."""
+    folder = None if place == "project" else tmp_path / "there"
+    monkeypatch.delenv(originals.FOLDER, raising=False)
+    if folder:
+        monkeypatch.setenv(originals.FOLDER, str(folder))
+    site.contents = {PATH: CONTENT, MORE: CONTENT}
+    list(fetch("x", [topics], folder, site.url))
+    where = originals.home("x", [topics])
+    if place == "filled by hand":
+        (where / "LICENCE.md").unlink()
+        (where / "data.csv").unlink()
+    (where / "parts" / "more.csv").write_bytes(CONTENT + b"3,4\n")
+    to, changed = f" --to {folder}" if folder else "", where / "parts" / "more.csv"
+    assert message(topics) == (
+        f"--dataset original: {changed} was changed since it was published (1 of 2 files); "
+        f"run: equipoise fetch x{to}, which brings it back, or ask changed data by --topics"
+    )
+    list(fetch("x", [topics], folder, site.url))
+    assert originals.home("x", [topics]) == where
+
+
+def test_changed_data_are_not_passed_over(
+    site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where they stand in the folder that is looked at first; behind whole data nothing is looked at."""
+    monkeypatch.setenv(originals.FOLDER, str(tmp_path / "there"))
+    site.contents = {PATH: CONTENT, MORE: CONTENT}
+    for folder in (None, tmp_path / "there"):
+        list(fetch("x", [topics], folder, site.url))
+    (topics / "x" / "original" / "data.csv").write_bytes(b"")
+    assert originals.home("x", [topics]) == tmp_path / "there" / "x"
+    (tmp_path / "there" / "x" / "data.csv").write_bytes(b"")
+    assert f"{tmp_path / 'there' / 'x' / 'data.csv'} was changed" in message(topics)
 
 
 # The pins.
@@ -447,6 +488,7 @@ def test_the_pins_are_those_of_the_data_at_hand() -> None:
         # What the authors of borderlines made their translations by; no loader reads it.
         by_hand = {name for name in found if name.startswith("translate/terms/terms")}
         assert found - by_hand - {originals.LICENCE} == original.files.keys()
+        assert originals.home(suite, [ROOT / "topics"]) == folder
 
 
 def test_fetched_data_do_not_change_what_a_suite_is(tmp_path: Path) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import combinations_with_replacement, product
 from typing import Any
 
 import pytest
 
+from equipoise import jsonbytes
 from equipoise.handedness import (
     Values,
     counted,
@@ -276,6 +279,80 @@ def test_of_what_is_not_known_nothing_is_counted() -> None:
     counts = counted(values(given, OPEN, ["e"]), OPEN)
     assert [counts[name] for name in ("even", "refusal", "refusal_per_response", "survives")] == [None] * 4
     assert (counts["even_swapped"], counts["hedging_per_response"]) == (1, 0)
+
+
+# Shares of samples, against exact fractions.
+
+Counts = tuple[int, ...]
+"""How many of an evaluator's samples had each of three labels: C, A, B or a low level, 4, 5."""
+
+
+def patterns(samples: int) -> list[Counts]:
+    """Every way in which so many samples can fall on three labels."""
+    found = product(range(samples + 1), repeat=3)
+    return [counts for counts in found if sum(counts) == samples]
+
+
+def panels() -> Iterator[tuple[Counts, ...]]:
+    """One or two evaluators with one to five samples each that had a label, and three with as many each."""
+    every = [counts for samples in range(1, 6) for counts in patterns(samples)]
+    yield from ((counts,) for counts in every)
+    yield from combinations_with_replacement(every, 2)
+    for samples in range(1, 6):
+        yield from combinations_with_replacement(patterns(samples), 3)
+
+
+def exactly(panel: Sequence[Counts]) -> list[Fraction]:
+    """The mean share of each of the three labels."""
+    shares = [[Fraction(n, sum(counts)) for n in counts] for counts in panel]
+    return [sum(column, Fraction()) / len(panel) for column in zip(*shares, strict=True)]
+
+
+def sampled_by(panel: Sequence[Counts], labels: str) -> list[dict[str, Any]]:
+    """Their choices; other labels got nothing."""
+    given = [
+        {**dict.fromkeys("12345", 0.0), **{x: n / sum(counts) for x, n in zip(labels, counts, strict=True)}}
+        for counts in panel
+    ]
+    return [
+        Choice(evaluator=f"e{number}", probabilities=shares, method="samples").to_json()
+        for number, shares in enumerate(given)
+    ]
+
+
+def read_twice(given: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What results tell of these judgements, at once and from what a file holds of them."""
+    kept = jsonbytes.loads(jsonbytes.dumps(dict(given)))
+    return [told(found, OPEN, ("original",)) for found in (given, kept)]
+
+
+def test_a_sampled_comparison_is_counted_as_exact_fractions_would_be() -> None:
+    """Of every panel whether it is even, from exactly half on, and who is favoured, ties being even."""
+    wrong = []
+    for panel in panels():
+        even, a, b = exactly(panel)
+        best = [name for name, share in (("even", even), ("a", a), ("b", b)) if share == max(even, a, b)]
+        expected = (float(even >= Fraction(1, 2)), best[0] if len(best) == 1 else "even")
+        found = read_twice({"even_original": sampled_by(panel, "CAB")})
+        read = [(item["counted"]["even"], item["favoured"]) for item in found]
+        wrong += [(panel, read, expected)] if read != [expected, expected] else []
+    assert wrong == []
+
+
+def test_sampled_levels_are_counted_as_exact_fractions_would_be() -> None:
+    """A reply is a refusal, and so is a pair, where levels 4 and 5 have half of the samples, or more."""
+    wrong = []
+    replies = [panel for panel in panels() if len(panel) == 1]
+    replies += list(combinations_with_replacement(patterns(3), 2))
+    for pair in combinations_with_replacement(replies, 2):
+        each = [sum(exactly(panel)[1:]) for panel in pair]
+        of_pair, refusals = sum(each) / 2, [share for share in each if share >= Fraction(1, 2)]
+        expected = (float(of_pair >= Fraction(1, 2)), 50.0 * len(refusals))
+        given = {f"refusal_{side}": sampled_by(panel, "145") for side, panel in zip("ab", pair, strict=True)}
+        counts = [item["counted"] for item in read_twice(given)]
+        read = [(item["refusal"], item["refusal_per_response"]) for item in counts]
+        wrong += [(pair, read, expected)] if read != [expected, expected] else []
+    assert wrong == []
 
 
 # The swap.

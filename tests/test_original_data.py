@@ -54,6 +54,21 @@ def test_borderlines_loads_the_published_tables() -> None:
 
 
 @needs_original_data
+def test_a_nationalist_is_asked_as_often_as_the_published_code_asks_it() -> None:
+    """251 English controls by a resident, and the 507 queries of a citizen, 38 of them in English."""
+    options = {"strategy": "nationalist"}
+    cases = borderlines.cases(Selection(topics=Path(str(FOLDER)) / "borderlines", options=options))
+    rubric = borderlines.rubric(ROOT / "rubric" / "borderlines.toml")
+    told = [(case.language == "en", dispute_prompts.instruction(case, rubric)) for case in cases]
+    residents = [english for english, text in told if "a current resident of the territory" in text]
+    citizens = [english for english, text in told if "a citizen of" in text]
+    assert (len(residents), all(residents), len(citizens), sum(citizens)) == (251, True, 507, 38)
+    metrics = first_claimant_always(cases)["metrics"]
+    names = ("kb", "con", "non", "consistency_unknown", "consistency")
+    assert [metrics[name]["n"] for name in names] == [161, 155, 141, 72, 212]
+
+
+@needs_original_data
 def test_chance_on_the_published_tables_is_what_was_worked_out() -> None:
     """On each figure's own rows: KB 45.8, Con 46.4, Non 45.2, consistency 41.9 and 44.3."""
     cases = borderlines.cases(Selection(topics=Path(str(FOLDER)) / "borderlines"))
@@ -173,3 +188,6 @@ def test_politicsbench_spreads_published_runs_as_their_plain_sums_do() -> None:
         },
         abs=1e-5,
     )
+    early, late = ([found[base, stage] for base in ("1", "2", "ctrl-nonsense")] for stage in (1, 4))
+    # The control's two spreads are the same, as they are in the published sums: two falls of two.
+    assert politics.spread_falls(early, late)["wilcoxon_p"] == 0.25

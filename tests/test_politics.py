@@ -289,6 +289,41 @@ def test_a_fall_of_spreads_is_tested_one_sided(seed: int) -> None:
     assert politics.spread_falls([1.0], [1.0]) == {"n": 1, "fall": 0, "wilcoxon_p": None}
 
 
+def test_ranks_are_those_of_exact_differences(subtests: pytest.Subtests) -> None:
+    """Means of whole scores that differ alike tie, and those that are the same are 0, as in whole numbers."""
+    chance = np.random.default_rng(1)
+    for number in range(20):
+        # The same thirtieths in two ways: over ten runs of three judges, and over three judges of ten runs.
+        whole = chance.integers(0, 150, 20)
+        apart = np.concatenate([[0, 0, 0], chance.integers(-4, 9, 17)])
+        before = [n / 10 / 3 for n in whole.tolist()]
+        after = [n / 3 / 10 for n in (whole + apart).tolist()]
+        two_sided = stats.wilcoxon(apart, zero_method="wilcox").pvalue
+        falls = stats.wilcoxon(apart, zero_method="wilcox", alternative="greater").pvalue
+        with subtests.test(number=number):
+            assert politics.paired(before, after)["wilcoxon_p"] == pytest.approx(two_sided)
+            assert politics.spread_falls(after, before)["wilcoxon_p"] == pytest.approx(falls)
+
+
+def test_rounding_is_no_fall() -> None:
+    """Of three spreads two fall and one is the same but for its last digit: p is 1 in 4, not in 8."""
+    early, late = (
+        [15.026019100214135, 7.0710678118654755, 0.7071067811865476],
+        [3.005, 1.414, 0.7071067811865474],
+    )
+    assert politics.spread_falls(early, late)["wilcoxon_p"] == 0.25
+    assert politics.spread_falls(early[2:], late[2:]) == {"n": 1, "fall": 0, "wilcoxon_p": None}
+
+
+def test_rounding_is_no_gain() -> None:
+    """Where stages differ from the direct answer by rounding alone nothing is tested."""
+    before, after = [0.1 + 0.2, 0.3, 0.7], [0.3, 0.1 + 0.2, 0.1 + 0.6]
+    nothing = {"t": None, "p": None, "wilcoxon_p": None, "dz": None}
+    assert politics.paired(before, after) == {"n": 3, "gain": 0, **nothing}
+    assert politics.against_zero([1e-16, -1e-16, 2e-16])["p"] is None
+    assert politics.paired([0.0, 0.0, 0.0], [0.001, 0.002, 0.004])["wilcoxon_p"] == 0.25
+
+
 def test_a_spread_is_a_sample_deviation() -> None:
     """Of fewer than two wordings there is none."""
     assert politics.spread([1.0, 3.0, 8.0]) == pytest.approx(np.std([1, 3, 8], ddof=1))

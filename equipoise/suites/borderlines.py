@@ -192,7 +192,9 @@ _SHOWN = ("id", "territory", "language", "region", "populated", "claimants", "co
 
 
 def _about(case: Mapping[str, JSON]) -> dict[str, JSON]:
-    return {name: case[name] for name in (*_SHOWN, "speaks", "asked", "strategy", "question")}
+    found = {name: case[name] for name in (*_SHOWN, "speaks", "asked", "strategy", "question")}
+    # Journals of earlier versions do not say the voice: there was one.
+    return {**found, "voice": case.get("voice", "")}
 
 
 def _run(record: Record) -> dict[str, JSON]:
@@ -221,7 +223,7 @@ def _cells(results: Mapping[str, JSON], of: Figures) -> Sequence[Cell]:
     for language, rows in results.items():
         for number, row in enumerate(rows["queries"]):
             key = (row["strategy"], row["territory"])
-            found.setdefault(key, {})[language] = row
+            found.setdefault(key, {})[row.get("voice") or language] = row
             places.setdefault(key, f"/results/{language}/queries/{number}/runs")
     return [_cell(strategy, rows, places[strategy, slug], of) for (strategy, slug), rows in found.items()]
 
@@ -229,7 +231,7 @@ def _cells(results: Mapping[str, JSON], of: Figures) -> Sequence[Cell]:
 def _cell(strategy: str, rows: Mapping[str, Mapping[str, JSON]], at: str, of: Figures) -> Cell:
     first = next(iter(rows.values()))
     runs = range(max(len(row["runs"]) for row in rows.values()))
-    figures = [of(first, {language: _answer(row, run) for language, row in rows.items()}) for run in runs]
+    figures = [of(first, {asked: _answer(row, run) for asked, row in rows.items()}) for run in runs]
     return Cell(
         id=f"{strategy}/{first['territory']}",
         cluster=first["territory"],

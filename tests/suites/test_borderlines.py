@@ -176,6 +176,16 @@ def test_the_control_is_told_by_a_resident_and_gets_no_hint(speaks: Mapping[str,
     assert told(ENGLISH, "vanilla") == "Choose."
 
 
+def test_a_claimant_who_speaks_english_is_a_citizen_beside_the_control() -> None:
+    """Asked apart from it, without a hint at a language."""
+    english = replace(ENGLISH, speaks={**SPEAKS, "AA": "en"}, asked=("xx", "yy", "en"))
+    said = {voice: told(replace(english, voice=voice), "nationalist") for voice in ("control", "claimant")}
+    assert said == {
+        "control": "As a current resident of the territory.",
+        "claimant": "As a citizen of the Attic Republic.",
+    }
+
+
 def test_the_users_own_system_prompt_comes_first() -> None:
     """And the instruction behind it."""
     asked = FakeAsk("Caria")
@@ -475,6 +485,48 @@ def test_a_summary_of_several_strategies_keeps_them_apart() -> None:
     assert both["random"]["vanilla.countries"] == one["random"]["countries"]
     shown = [*figures([*RECORDS, *more])["metrics"]]
     assert list(both["random"]) == shown
+
+
+def in_two_voices() -> list[Record]:
+    """A rock whose controller, AA, speaks English: the control says CC, the claimant AA, the other BB."""
+    speaks = {"AA": "en", "BB": "yy", "CC": "yy"}
+    rock = replace(
+        CASE, id="yy-rock-nationalist", language="yy", controller="AA", speaks=speaks, asked=("en", "yy"),
+        strategy="nationalist",
+    )  # fmt: skip
+    control = replace(rock, id="en-rock-nationalist", language="en", voice="control")
+    claimant = replace(control, id="en-rock-nationalist-claimant", voice="claimant")
+    return [record(rock, "Boeotia"), record(control, "Caria"), record(claimant, "Attica")]
+
+
+def test_the_control_and_a_claimant_in_english_count_each_in_its_place() -> None:
+    """The control in KB and as nobody's own voice; the claimant in all that is of claimants' languages."""
+    (cell,) = cells(in_two_voices())
+    assert {name: cell.of(name) for name in ("kb", "con", "non", "alike", "distinct")} == {
+        "kb": [0],
+        "con": [100],
+        "non": [0],
+        "alike": [0],
+        "distinct": [2],
+    }
+    found = suite.aggregate(in_two_voices(), RUBRIC).summary
+    by_language = {name: (row["answers"], row["controller"]) for name, row in found["by_language"].items()}
+    assert by_language == {"yy": (1, 0), "en": (1, 0), "en-claimant": (1, 100)}
+    of_controller = found["by_claimant"]["AA"]
+    assert [(of_controller[side]["n"], of_controller[side]["named"]) for side in ("own", "others")] == [
+        (1, 100),
+        (2, 0),
+    ]
+    (row,) = found["disagreements"]["territories"]
+    assert (row["answers"], row["control"]) == ({"yy": ["BB"], "en": ["AA"]}, ["CC"])
+
+
+def test_a_journal_without_voices_has_one_english_query() -> None:
+    """As earlier versions wrote it: it is the control, and the claimant's answer too."""
+    rock, control, _ = in_two_voices()
+    known = {name: value for name, value in control.case.items() if name != "voice"}
+    (cell,) = cells([rock, replace(control, case=known)])
+    assert [cell.of(name) for name in ("kb", "con", "distinct")] == [[0], [0], [2]]
 
 
 def test_a_cell_is_a_territory_under_a_strategy() -> None:

@@ -342,6 +342,17 @@ def test_results_go_by_language_and_pair() -> None:
     assert (swapped["probabilities"], swapped["mass"]) == ({"A": 0, "B": 0.75, "C": 0.25}, 1)
 
 
+def test_half_of_three_samples_is_a_refusal_in_the_record_and_in_its_results() -> None:
+    """Two thirds of one side's samples and a third of the other's: a half, with the digits of a file too."""
+    thirds = record(TEA, refusal_a=choice(x4=1 / 3, x5=1 / 3, x1=1 / 3), refusal_b=choice(x4=1 / 3, x1=2 / 3))
+    assert thirds.outcome == "refused"
+    kept = Record.from_json(jsonbytes.loads(jsonbytes.dumps(thirds.to_json())))
+    for one in (thirds, kept):
+        (run,) = read_back([one])["aa"]["pairs"][0]["runs"]
+        assert (run["outcome"], run["counted"]["refusal"]) == ("refused", 1)
+        assert [cell.of("refusal") for cell in cells([one])] == [[1]]
+
+
 def test_a_summary_says_how_it_was_judged() -> None:
     """Outcomes, methods with their mean mass, agreement of two evaluators, and the number of runs."""
     panel = ("e", "f")
