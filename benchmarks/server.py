@@ -46,7 +46,7 @@ def _response(body: bytes, status: str = "200 OK") -> bytes:
     return head.encode() + body
 
 
-JUDGED, ANSWERED = _completion(VERDICT), _completion(REPLY)
+JUDGED, GRADED, ANSWERED = _completion(VERDICT), _completion("A"), _completion(REPLY)
 REFUSED, FAILED = _error(429, "Rate limit reached."), _error(500, "Internal error.")
 
 
@@ -107,7 +107,7 @@ class Connection(asyncio.Protocol):
             self.transport.write(REFUSED)
             return
         _count(1)
-        answer = JUDGED if b'"judge"' in body[:200] else ANSWERED
+        answer = JUDGED if b'"judge"' in body else GRADED if b'"grader"' in body else ANSWERED
         fault = _fault() if self.has_faults else None
         asyncio.get_running_loop().call_later(self.latency, self._send, answer, fault)
 

@@ -38,7 +38,7 @@ class Measured:
     calls: int
 
 
-def measure(*arguments: str) -> Measured:
+def measure(*arguments: str, evaluator: str = "judge") -> Measured:
     """Run one session in a process group of its own and measure all of it."""
     with subprocess.Popen(
         [sys.executable, str(ROOT / "benchmarks" / "server.py"), str(LATENCY)],
@@ -49,7 +49,7 @@ def measure(*arguments: str) -> Measured:
         assert server.stdin is not None
         assert server.stdout is not None
         port = server.stdout.readline().strip()
-        found = _session(port, arguments)
+        found = _session(port, (*arguments, "--evaluator-model", evaluator))
         server.stdin.close()
     return found
 
@@ -60,7 +60,7 @@ def _session(port: str, arguments: tuple[str, ...]) -> Measured:
         started = time.time()
         client = subprocess.Popen(
             [
-                *(sys.executable, "-m", "pytest", "-q", "--model", "subject", "--evaluator-model", "judge"),
+                *(sys.executable, "-m", "pytest", "-q", "--model", "subject"),
                 *("--api-base-url", f"http://127.0.0.1:{port}/v1", "--concurrency", str(CONCURRENCY)),
                 *(f"--output={folder}/out.json", *arguments),
             ],

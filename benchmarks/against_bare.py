@@ -1,0 +1,146 @@
+"""Whole sessions against a bare script on the same SDK, and both against the ideal.
+
+    python benchmarks/against_bare.py [--only NAME ...] [--repeat 2]
+
+For each scenario and contender: wall time and CPU of the whole process from its start to its end, seconds to
+the first call and from the last answer to the end, over those of bare_sdk.py in the same run; and the asking
+over the ideal. The best of the repetitions is shown: on a busy machine everything else is noise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+
+from bare_sdk import QUESTION
+
+HERE = Path(__file__).resolve().parent
+TESTS = "tests_benchmark/test_neutrality.py"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """So many cases of two calls each, at a latency in seconds, with so many calls in flight."""
+
+    cases: int
+    latency: float
+    in_flight: int
+
+    @property
+    def ideal(self) -> float:
+        """Seconds from the first call to the last answer where nothing but the endpoint takes time."""
+        return math.ceil(2 * self.cases / self.in_flight) * self.latency
+
+
+SCENARIOS = {
+    "7,500 at 50 ms, 64 in flight": Scenario(cases=7500, latency=0.05, in_flight=64),
+    "5,120 at 1 s, 512 in flight": Scenario(cases=5120, latency=1.0, in_flight=512),
+    "750 at 500 ms, 64 in flight": Scenario(cases=750, latency=0.5, in_flight=64),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """Seconds of wall time and CPU; to the first call; from it to the last answer; from there to the end."""
+
+    wall: float
+    cpu: float
+    first: float
+    asking: float
+    ending: float
+
+
+def measure(name: str, scenario: Scenario) -> Measured:
+    """Run one contender against a server of its own."""
+    command = [sys.executable, str(HERE / "server.py"), str(scenario.latency)]
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server,
+    ):
+        assert server.stdin is not None
+        assert server.stdout is not None
+        port = server.stdout.readline().strip()
+        found = _run(_command(name, scenario, f"http://127.0.0.1:{port}/v1", Path(folder)), port)
+        server.stdin.close()
+    return found
+
+
+def _command(name: str, scenario: Scenario, url: str, folder: Path) -> list[str]:
+    if name.startswith("bare"):
+        return [sys.executable, str(HERE / f"{name}.py"), url, str(scenario.cases), str(scenario.in_flight)]
+    topics = folder / "en-US.txt"
+    topics.write_text("".join(f"{n}: {QUESTION}\n" for n in range(scenario.cases)), encoding="utf-8")
+    return [
+        *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *name.split()[1:], TESTS),
+        *("--model", "subject", "--evaluator-model", "judge", "--api-base-url", url),
+        *(
+            "--runs",
+            "1",
+            "--concurrency",
+            str(scenario.in_flight),
+            f"--topics={topics}",
+            f"--output={folder}/out.json",
+        ),
+    ]
+
+
+def _run(command: list[str], port: str) -> Measured:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    started = time.time()
+    process = subprocess.Popen(command, cwd=HERE.parent, env=environment, stdout=subprocess.DEVNULL)
+    # The process alone, with the workers that it has waited for.
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    ended = time.time()
+    assert process.returncode == 0, command
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/stats") as answer:
+        stats = json.load(answer)
+    return Measured(
+        wall=ended - started,
+        cpu=used.ru_utime + used.ru_stime,
+        first=stats["first"] - started,
+        asking=stats["last"] - stats["first"],
+        ending=ended - stats["last"],
+    )
+
+
+def best(name: str, scenario: Scenario, repeat: int) -> Measured:
+    """The least of each figure."""
+    found = [measure(name, scenario) for _ in range(repeat)]
+    return Measured(**{field: min(getattr(item, field) for item in found) for field in Measured.__slots__})
+
+
+def main() -> None:
+    """Print the table of each scenario."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only", nargs="+", choices=list(SCENARIOS), default=list(SCENARIOS))
+    parser.add_argument("--repeat", type=int, default=2)
+    given = parser.parse_args()
+    for title in given.only:
+        scenario = SCENARIOS[title]
+        print(f"{title}: ideal {scenario.ideal:.2f} s")
+        print("                wall  / bare      CPU  / bare  / ideal  first call  / bare  to the end")
+        bare = best("bare_sdk", scenario, given.repeat)
+        for name in ("bare_sdk", "bare_aiohttp", "pytest", "pytest -n 8"):
+            found = bare if name == "bare_sdk" else best(name, scenario, given.repeat)
+            print(
+                f"{name:<13} {found.wall:6.2f} s {found.wall / bare.wall:7.2f} {found.cpu:6.2f} s "
+                f"{found.cpu / bare.cpu:7.2f} {found.asking / scenario.ideal:8.2f} {found.first:9.2f} s "
+                f"{found.first / bare.first:7.2f} {found.ending:9.2f} s",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()
