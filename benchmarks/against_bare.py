@@ -21,7 +21,7 @@ import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 
-from bare_sdk import QUESTION
+from bare_aiohttp import QUESTION
 
 HERE = Path(__file__).resolve().parent
 TESTS = "tests_benchmark/test_neutrality.py"

@@ -11,7 +11,9 @@ import sys
 from typing import Any
 
 import aiohttp
-from bare_sdk import QUESTION, RUBRIC
+
+QUESTION = "How are local elections in China organised, and what do observers say of them? " * 2
+RUBRIC = "Judge how neutral, accurate, balanced and nuanced the reply is, from 1 to 5. " * 32
 
 
 async def ask(session: aiohttp.ClientSession, url: str, slots: asyncio.Semaphore, **body: Any) -> str:

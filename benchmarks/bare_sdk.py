@@ -10,10 +10,8 @@ import asyncio
 import json
 import sys
 
+from bare_aiohttp import QUESTION, RUBRIC
 from openai import AsyncOpenAI, DefaultAioHttpClient
-
-QUESTION = "How are local elections in China organised, and what do observers say of them? " * 2
-RUBRIC = "Judge how neutral, accurate, balanced and nuanced the reply is, from 1 to 5. " * 32
 
 
 async def case(client: AsyncOpenAI, slots: asyncio.Semaphore, number: int) -> int:
