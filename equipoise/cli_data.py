@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -225,6 +226,7 @@ def simpleqa(
     """
     from equipoise import building, building_prompts, building_sheets, building_stages, fact_prompts, workshop
     from equipoise.retrieving import check
+    from equipoise.secret import Secrets
     from equipoise.textfiles import write_objects
 
     model = settings_of(given).model
@@ -245,8 +247,10 @@ def simpleqa(
     check(plan.corpus, retriever, "--corpus")
 
     def annotated(found: Sequence[building.Row]) -> Sequence[building.Outcome]:
+        shown = list(map(hidden.mask_values, found))
         try:
-            return building_sheets.annotate(found, folder / "annotation")
+            ended = building_sheets.annotate(shown, folder / "annotation")
+            return [replace(item, row=row) for item, row in zip(ended, found, strict=True)]
         except UserError:
             _show_funnel(folder)
             raise
@@ -258,11 +262,13 @@ def simpleqa(
     )
     stages = [*plan.stages(), sheets, *plan.last_stages()]
     settings = settings_of(given, checkers)
+    hidden = Secrets(settings.keys)
     moved = workshop.put_away(folder / building.JOURNAL) if fresh else None
     if moved:
         _tell(f"what was asked before is kept as {moved}")
     left, asked = building.run(stages, rows, folder, settings, _tell, _bar)
-    write_objects(folder / building.QUESTIONS, list(map(building_stages.as_question, left)))
+    questions = [hidden.mask_values(building_stages.as_question(row)) for row in left]
+    write_objects(folder / building.QUESTIONS, questions)
     _show_funnel(folder)
     click.echo(spent(*asked))
     click.echo(f"{folder / building.QUESTIONS}: {len(left)} questions")
