@@ -72,6 +72,13 @@ def settings_of(given: dict[str, Any], checkers: tuple[str, ...] = ()) -> Settin
     return settings
 
 
+def _warn_of_keys(settings: Settings) -> None:
+    from equipoise.header import warnings_of_keys
+
+    for warning in warnings_of_keys(settings):
+        _tell(f"warning: {warning}")
+
+
 def spent(*asked: Totals) -> str:
     """A line on what was asked, all in all."""
     made, replayed, retries = (
@@ -159,6 +166,7 @@ def translate(
         raise UserError(f"--output: {target} is what is to be translated; name another file")
     settings = settings_of(given, (verify_model,) if verify_model else ())
     found = translating.units(source, spoken)
+    _warn_of_keys(settings)
     with click.progressbar(length=len(found), label="translating", file=sys.stderr) as bar:
         rows, done = translating.translate(
             source,
@@ -263,6 +271,7 @@ def simpleqa(
     stages = [*plan.stages(), sheets, *plan.last_stages()]
     settings = settings_of(given, checkers)
     hidden = Secrets(settings.keys)
+    _warn_of_keys(settings)
     moved = workshop.put_away(folder / building.JOURNAL) if fresh else None
     if moved:
         _tell(f"what was asked before is kept as {moved}")

@@ -137,6 +137,15 @@ def test_the_key_is_in_no_file(server: Loopback, folder: Path) -> None:
     assert [text.endswith(f" {KEY}") for text in checked] == [True, True]
 
 
+def test_a_key_that_may_be_a_placeholder_is_told(server: Loopback) -> None:
+    """In one line, before the models are asked."""
+    result = run(server, "--api-key", "ollama")
+    assert result.exit_code == 0, result.output
+    (line,) = [line for line in result.stderr.splitlines() if "warning" in line]
+    assert line.startswith("warning: --api-key: the key has fewer than 16 characters")
+    assert "warning" not in run(server, "--fresh").stderr
+
+
 def test_two_at_once_are_refused(server: Loopback) -> None:
     """The second one says whose turn it is, and asks nothing."""
     Path("translations").mkdir()
