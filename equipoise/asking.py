@@ -212,7 +212,10 @@ class Place(Slot):
 
 
 class Asker:
-    """Asks for one run, and remembers what was asked. `place` is the run's place among all, from 0."""
+    """Asks for one run, and remembers what was asked. `place` is the run's place among all, from 0.
+
+    Whoever asks gets a reply as it came; what is remembered of it, and replayed, is masked.
+    """
 
     def __init__(
         self, office: Office, run: str, place: int, log: Journal, replay: Replay, deadline: Deadline
@@ -227,20 +230,23 @@ class Asker:
 
     async def __call__(self, call: Call) -> Reply:
         """The reply to a call. Raises CallFailed or SessionStopped."""
-        digest = journal.request_hash(call)
-        known = self._replay.take(self._run, call.role, digest)
-        exchange = known or await self._ask(call, digest)
+        kept = self._log.secrets.masked_call(call)
+        digest = journal.request_hash(kept)
+        exchange = known = self._replay.take(self._run, call.role, digest)
+        reply = known.reply if known else await self._ask(call)
+        if exchange is None:
+            exchange = self._log.append_call(self._run, kept, digest, reply)
         self.exchanges.append(exchange)
         self._count(exchange, replayed=known is not None)
-        return exchange.reply
+        return reply
 
-    async def _ask(self, call: Call, digest: str) -> Exchange:
+    async def _ask(self, call: Call) -> Reply:
         place = Place(self._office, call, self._priority, self._deadline, self._log)
         self._deadline.resume()
         try:
             if call.role in self._office.silent:
                 raise CallFailed("there is no kept reply of the subject to this, and it is asked nothing")
-            reply = await self._office.client.complete(call, place)
+            return await self._office.client.complete(call, place)
         except CallFailed as failure:
             if failure.is_declined:
                 raise
@@ -255,7 +261,6 @@ class Asker:
             raise
         finally:
             self._deadline.pause()
-        return self._log.append_call(self._run, call, digest, reply)
 
     def _priority(self) -> Priority:
         return (-len(self.exchanges), self._place)

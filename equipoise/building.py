@@ -17,6 +17,7 @@ from pathlib import Path
 from equipoise import storage
 from equipoise.board import Totals
 from equipoise.errors import CallFailed, UserError
+from equipoise.secret import Secrets
 from equipoise.settings import Settings
 from equipoise.textfiles import objects, read_text, write_objects
 from equipoise.types import JSON
@@ -67,6 +68,7 @@ def run(
     What an earlier run has left of these stages is removed first, so that nothing stands there unlooked at.
     """
     _clear(stages, folder)
+    hidden = Secrets(settings.secrets)
     funnel: list[dict[str, JSON]] = []
     totals: list[Totals] = []
     for number, stage in enumerate(stages, start=1):
@@ -78,9 +80,16 @@ def run(
             with bar(label, len(rows)) as advance:
                 found = _ask(stage, rows, folder, settings, totals, advance, tell)
         rows = [item.row for item in found if item.reason is None]
-        funnel.append(_counted(stage, found))
-        _write(folder, f"{number}_{stage.name}", found, funnel)
+        shown = [_masked(item, hidden) for item in found]
+        funnel.append(_counted(stage, shown))
+        _write(folder, f"{number}_{stage.name}", shown, funnel)
     return list(rows), totals
+
+
+def _masked(found: Outcome, hidden: Secrets) -> Outcome:
+    """As it is written; the next stage gets the row itself."""
+    reason = None if found.reason is None else hidden.mask(found.reason)
+    return Outcome(row=hidden.mask_values(found.row), reason=reason)
 
 
 def _all(rows: Sequence[Row]) -> list[Outcome]:

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,6 +70,13 @@ def settings_of(given: dict[str, Any], checkers: tuple[str, ...] = ()) -> Settin
         # Before anything that is there is put away or removed.
         prices.refuse_unknown(settings)
     return settings
+
+
+def _warn_of_keys(settings: Settings) -> None:
+    from equipoise.header import warnings_of_keys
+
+    for warning in warnings_of_keys(settings):
+        _tell(f"warning: {warning}")
 
 
 def spent(*asked: Totals) -> str:
@@ -158,6 +166,7 @@ def translate(
         raise UserError(f"--output: {target} is what is to be translated; name another file")
     settings = settings_of(given, (verify_model,) if verify_model else ())
     found = translating.units(source, spoken)
+    _warn_of_keys(settings)
     with click.progressbar(length=len(found), label="translating", file=sys.stderr) as bar:
         rows, done = translating.translate(
             source,
@@ -225,6 +234,7 @@ def simpleqa(
     """
     from equipoise import building, building_prompts, building_sheets, building_stages, fact_prompts, workshop
     from equipoise.retrieving import check
+    from equipoise.secret import Secrets
     from equipoise.textfiles import write_objects
 
     model = settings_of(given).model
@@ -245,8 +255,10 @@ def simpleqa(
     check(plan.corpus, retriever, "--corpus")
 
     def annotated(found: Sequence[building.Row]) -> Sequence[building.Outcome]:
+        shown = list(map(hidden.mask_values, found))
         try:
-            return building_sheets.annotate(found, folder / "annotation")
+            ended = building_sheets.annotate(shown, folder / "annotation")
+            return [replace(item, row=row) for item, row in zip(ended, found, strict=True)]
         except UserError:
             _show_funnel(folder)
             raise
@@ -258,11 +270,14 @@ def simpleqa(
     )
     stages = [*plan.stages(), sheets, *plan.last_stages()]
     settings = settings_of(given, checkers)
+    hidden = Secrets(settings.secrets)
+    _warn_of_keys(settings)
     moved = workshop.put_away(folder / building.JOURNAL) if fresh else None
     if moved:
         _tell(f"what was asked before is kept as {moved}")
     left, asked = building.run(stages, rows, folder, settings, _tell, _bar)
-    write_objects(folder / building.QUESTIONS, list(map(building_stages.as_question, left)))
+    questions = [hidden.mask_values(building_stages.as_question(row)) for row in left]
+    write_objects(folder / building.QUESTIONS, questions)
     _show_funnel(folder)
     click.echo(spent(*asked))
     click.echo(f"{folder / building.QUESTIONS}: {len(left)} questions")

@@ -10,7 +10,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol
 
@@ -66,12 +66,13 @@ class Place(Protocol):
 class _Connection:
     """The SDK's client of an endpoint, and the whole URLs, which it takes faster than a path.
 
-    The first is for conversations, the second for plain completions.
+    The first is for conversations, the second for plain completions. `strangers` are the keys of others.
     """
 
     sdk: openai.AsyncOpenAI
     urls: tuple[str, str]
     health: Health
+    strangers: Secrets
 
 
 class _HttpClient(OwnConnections, openai.DefaultAioHttpClient):
@@ -83,8 +84,8 @@ class Client:
 
     `endpoint` says where a model in a role is reached, `health` how the endpoint of a URL fares. A call
     occupies a place only while it is in flight, not while it waits to be tried again. `on_learned` is told
-    once for each model and parameter; `on_retry` before every repetition. No key gets into a reply or an
-    error.
+    once for each model and parameter; `on_retry` before every repetition. A reply is as it came; none of the
+    `secrets` gets into an error, nor, where it is a real key, to an endpoint that has another one.
     """
 
     def __init__(
@@ -134,7 +135,7 @@ class Client:
                 wait = 0.0 if is_learned else retries.wait(answer)
                 # Raised inside the place, so that nobody is let in before the failure is known.
                 if wait is None:
-                    raise _failed(call, answer, sent, retries)
+                    raise _failed(call, answer, sent, retries, self._secrets.mask(answer.message))
             if not is_learned:
                 self._on_retry()
                 await asyncio.sleep(wait)
@@ -158,8 +159,8 @@ class Client:
             reply = read(answer, latency=latency, retries=retries)
             if isinstance(reply, Reply):
                 is_silent = _is_echo(call) and not _has_echoed(call, reply)
-                return NO_ECHO if is_silent else self._secrets.masked(reply)
-            answer = replace(reply, message=self._secrets.mask(reply.message))
+                return NO_ECHO if is_silent else reply
+            answer = reply
         code = answer.filter_code
         if code is None:
             return answer
@@ -169,7 +170,7 @@ class Client:
         """The body of the answer, or why there is none."""
         connection = self._connection(call)
         # Given as bytes, because the SDK would copy and encode the body the slow way.
-        body = jsonbytes.dumps(_body(call, sent))
+        body = jsonbytes.dumps(_body(connection.strangers.masked_call(call), sent))
         try:
             # The SDK's own limit is on every read: an endpoint that trickles would never reach it.
             async with asyncio.timeout(self._timeout):
@@ -197,11 +198,11 @@ class Client:
             causes.append(causes[-1].__cause__)
         if any(isinstance(cause, TimeoutError) for cause in causes):
             return f"no answer within {self._timeout:g} s"
-        why = printable(self._secrets.mask(str(causes[-1])))[:500]
+        why = printable(str(causes[-1]))[:500]
         return f"connection failed: {why or type(causes[-1]).__name__}"
 
     def _status_failure(self, error: openai.APIStatusError) -> Failure:
-        body = self._secrets.mask(error.body if error.body is not None else error.response.text)
+        body = error.body if error.body is not None else error.response.text
         return Failure(
             message=describe_body(body),
             status=error.status_code,
@@ -226,7 +227,8 @@ class Client:
                 sdk._custom_headers = {}
             urls = (f"{endpoint.base_url}/chat/completions", f"{endpoint.base_url}/completions")
             health = self._health_of(endpoint.base_url)
-            self._connections[key] = _Connection(sdk=sdk, urls=urls, health=health)
+            strangers = self._secrets.besides(endpoint.api_key)
+            self._connections[key] = _Connection(sdk=sdk, urls=urls, health=health, strangers=strangers)
         return self._connections[key]
 
     def _health_of(self, url: str) -> Health:
@@ -281,10 +283,13 @@ def _body(call: Call, sent: Mapping[str, JSON]) -> dict[str, JSON]:
     return {"model": call.model, "messages": [*call.messages, begun], **rest}
 
 
-def _failed(call: Call, failure: Failure, sent: Mapping[str, JSON], retries: Retries) -> CallFailed:
+def _failed(
+    call: Call, failure: Failure, sent: Mapping[str, JSON], retries: Retries, shown: str
+) -> CallFailed:
+    """The end of a call; `shown` is the failure's message without keys."""
     status = "" if failure.status is None else f"HTTP {failure.status}: "
     tried = f" (after {retries.count} retries)" if retries.count else ""
-    message = f"{call.role} {call.model!r}: {status}{failure.message}{tried}"
+    message = f"{call.role} {call.model!r}: {status}{shown}{tried}"
     is_exhausted = failure.is_transient and retries.concerns_all
     is_about_settings = complains_of_parameter(failure, sent) and not call.is_stretched
     stops = is_exhausted or failure.is_fatal or is_about_settings

@@ -27,6 +27,7 @@ from equipoise.one_run import run_case
 from equipoise.records import Record
 from equipoise.replay import Replay
 from equipoise.rubric import Rubric
+from equipoise.secret import Secrets
 from equipoise.settings import Endpoint, Settings
 from equipoise.suites import AnySuite
 from equipoise.types import Role, Run
@@ -191,7 +192,8 @@ class Engine:
             return
         desk = self._desk(suite)
         replay = Replay(desk.journal, runs)
-        self._desks[suite] = (desk, Journal(desk.journal, replay.session), replay)
+        log = Journal(desk.journal, replay.session, Secrets(self.settings.secrets))
+        self._desks[suite] = (desk, log, replay)
 
     def _take_on(self, begun: list[_Begun]) -> None:
         self._waiting.extend(begun)
@@ -256,8 +258,7 @@ class Engine:
         record, calls = await run_case(
             desk.suite, desk.rubric, run, asker, deadline, self.settings, replay.nonce
         )
-        log.append_record(record, calls)
-        return record
+        return log.append_record(record, calls)
 
     def _drain(self, patience: float, is_enough: Callable[[], bool]) -> None:
         self._loop.call_soon_threadsafe(self._turn_away)

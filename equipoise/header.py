@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from equipoise import storage
+from equipoise.secret import LEAST, REAL
 from equipoise.settings import NO_KEY, Settings, is_local, public_url
 from equipoise.types import Role
 
@@ -30,6 +32,35 @@ def describe(settings: Settings) -> list[str]:
     return [*lines, "session: " + " ".join([runs, *shown]), *_describe_release(settings)]
 
 
+def warnings(settings: Settings) -> list[str]:
+    """What a user may not have meant, a line each; to be told before anything is asked."""
+    temperature = settings.evaluator.temperature
+    varies = f"the evaluator's temperature is {temperature}, not 0: its verdicts will vary"
+    return [*([] if temperature == 0 else [varies]), *warnings_of_keys(settings)]
+
+
+def warnings_of_keys(settings: Settings) -> list[str]:
+    """Where a key comes from that may be a placeholder, as it is too short to be masked everywhere."""
+    roles: list[Role] = ["evaluator"] if settings.rejudge else ["subject", "evaluator"]
+    used = [settings.endpoint(role) for role in roles if not all(map(is_local, _models(settings, role)))]
+    return list(
+        dict.fromkeys(_short(item.api_key, item.key_source) for item in used if _is_short(item.api_key))
+    )
+
+
+def _is_short(key: str) -> bool:
+    return key != NO_KEY and len(key) < REAL
+
+
+def _short(key: str, source: str) -> str:
+    masked = "only whole words equal to it are" if len(key) >= LEAST else "it is not"
+    return f"{source}: the key has fewer than {REAL} characters, so {masked} masked in what is written"
+
+
+def _models(settings: Settings, role: Role) -> Sequence[str]:
+    return [settings.model or ""] if role == "subject" else settings.evaluator_models
+
+
 def _describe_release(settings: Settings) -> list[str]:
     """What the session is measured against, where it is."""
     shown = {
@@ -47,8 +78,8 @@ def _describe_role(settings: Settings, role: Role) -> str:
     key = "none" if endpoint.api_key == NO_KEY else "****"
     sent = " ".join(f"{name}={_plain(value)}" for name, value in settings.sampling(role).parameters().items())
     prompt = " system_prompt=given" if settings.sampling(role).system_prompt else ""
-    models = [settings.model or ""] if role == "subject" else settings.evaluator_models
-    where = "built-in server" if all(map(is_local, models)) else f"{public_url(endpoint.base_url)} key={key}"
+    is_built_in = all(map(is_local, _models(settings, role)))
+    where = "built-in server" if is_built_in else f"{public_url(endpoint.base_url)} key={key}"
     return f"({where}{' ' if sent else ''}{sent}{prompt})"
 
 

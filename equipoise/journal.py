@@ -13,22 +13,25 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
-import secrets
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from secrets import token_hex
 from typing import NamedTuple
 from zlib import crc32
 
 from equipoise import jsonbytes
 from equipoise.errors import CannotKeep
 from equipoise.records import Record
+from equipoise.secret import NOTHING, Secrets
 from equipoise.types import JSON, Call, Exchange, Reply
 
 FORMAT = 3
 _START = b'{"kind":"'
 _SEAL = b',"sum":"'
+_SAID = ("message", "reason")
+"""What endpoints said, in lines that are neither calls nor records."""
 
 
 class Line(NamedTuple):
@@ -40,7 +43,10 @@ class Line(NamedTuple):
 
 
 def request_hash(call: Call) -> str:
-    """Identifies what is asked: SHA-256 of model, messages and parameters, hexadecimal."""
+    """Identifies what is asked: SHA-256 of model, messages and parameters, hexadecimal.
+
+    To be made of the call as it is kept: what is replayed into a later prompt is masked already.
+    """
     content = jsonbytes.dumps([call.model, call.messages, sorted(call.parameters.items())])
     return hashlib.sha256(content).hexdigest()
 
@@ -54,18 +60,22 @@ class Journal:
     """Appends lines to one file.
 
     `session` is the id of the pytest invocation that writes, `writer` that of this process's part in it.
+    `secrets` is masked in what models and endpoints said; names of fields, ids and hashes stay.
     """
 
-    def __init__(self, path: Path, session: str) -> None:
+    def __init__(self, path: Path, session: str, secrets: Secrets = NOTHING) -> None:
         self.path = path
         self.session = session
-        self.writer = secrets.token_hex(4)
+        self.secrets = secrets
+        self.writer = token_hex(4)
         self._calls = 0
         self._is_cut = False
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
 
     def append(self, kind: str, **content: JSON) -> None:
         """Write one line, whole, at once. Raises CannotKeep where it cannot be written."""
+        for name in content.keys() & _SAID:
+            content[name] = self.secrets.mask(content[name])
         data = seal(jsonbytes.dumps({"kind": kind, "session": self.session, **content}))
         if self._is_cut:
             data = b"\n" + data
@@ -77,9 +87,10 @@ class Journal:
             raise CannotKeep(f"{self.path.name}: cannot be written to ({error.strerror})") from None
 
     def append_call(self, run: str, call: Call, digest: str, reply: Reply) -> Exchange:
-        """Keep a paid reply."""
+        """Keep a paid reply to a call that is masked; the exchange as it is kept."""
         self._calls += 1
-        exchange = Exchange(id=f"{self.writer}-{self._calls}", call=call, reply=reply)
+        kept = self.secrets.masked_reply(reply)
+        exchange = Exchange(id=f"{self.writer}-{self._calls}", call=call, reply=kept)
         self.append(
             "call",
             run=run,
@@ -89,13 +100,15 @@ class Journal:
             request=digest,
             parameters=call.parameters,
             messages=call.messages,
-            reply=reply.to_json(),
+            reply=kept.to_json(),
         )
         return exchange
 
-    def append_record(self, record: Record, calls: Sequence[str]) -> None:
-        """Keep how a run ended; `calls` are the ids of the calls that led there."""
-        self.append("record", run=record.id, calls=calls, record=record.to_json())
+    def append_record(self, record: Record, calls: Sequence[str]) -> Record:
+        """Keep how a run ended, and return it as it is kept; `calls` are those that led there, by id."""
+        kept = self.secrets.masked_record(record)
+        self.append("record", run=record.id, calls=calls, record=kept.to_json())
+        return kept
 
     def close(self) -> None:
         """Close the file; appending afterwards is an error."""

@@ -17,7 +17,7 @@ import pytest
 from equipoise.asked import EXAMPLES, distributes, is_worker, only_looks, planned, suites_asked_for
 from equipoise.display import Display, small_values, terminal
 from equipoise.errors import NotNeeded, SessionStopped, UserError
-from equipoise.header import describe
+from equipoise.header import describe, warnings
 from equipoise.naming import FOLDER, suites_in
 from equipoise.options import OPTIONS
 from equipoise.progress import Progress
@@ -105,7 +105,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         _as_usage_error(config.stash[SESSION].catalogue.check, names)
         return
     _as_usage_error(config.stash[SESSION].check, names)
-    _warn_of_evaluator_temperature(config)
+    for warning in warnings(config.stash[SESSION].settings):
+        config.issue_config_time_warning(pytest.PytestWarning(warning), stacklevel=2)
     _as_usage_error(config.stash[SESSION].start_servers)
     if distributes(config):
         # Workers are told the addresses when they start.
@@ -127,13 +128,6 @@ def pytest_collection(session: pytest.Session) -> None:
 def _refuse_without_model(config: pytest.Config) -> None:
     if config.stash[SESSION].settings.model is None:
         raise pytest.UsageError(f"which model? Name it with --model:\n{EXAMPLES}")
-
-
-def _warn_of_evaluator_temperature(config: pytest.Config) -> None:
-    temperature = config.stash[SESSION].settings.evaluator.temperature
-    if temperature != 0:
-        message = f"the evaluator's temperature is {temperature}, not 0: its verdicts will vary"
-        config.issue_config_time_warning(pytest.PytestWarning(message), stacklevel=2)
 
 
 def _as_usage_error(function: Any, *arguments: Any) -> Any:

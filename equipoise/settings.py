@@ -21,14 +21,13 @@ from equipoise.rules import Rule, Until
 from equipoise.types import JSON, Role
 
 LOCAL = "local"
-_UNSAID: Any = object()
 NO_KEY = "none"
 _TRUE, _FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off", ""}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """Where a model is reached. The key is never shown.
+    """Where a model is reached. The key is never shown; `key_source` is the option or variable that gave it.
 
     `takes_environment` says whether the headers are for it that OPENAI_ORG_ID, OPENAI_PROJECT_ID and
     OPENAI_CUSTOM_HEADERS ask for.
@@ -37,6 +36,7 @@ class Endpoint:
     base_url: str
     api_key: str = field(repr=False)
     takes_environment: bool = True
+    key_source: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,22 +146,24 @@ def resolve(
     `command_line` and `ini` map option names to texts (to lists of texts where the option repeats);
     `defaults` holds those values that a suite has of its own.
     """
-    said = {option.name: _resolve_one(option, command_line, environment, ini) for option in OPTIONS}
-    given = frozenset(name for name, value in said.items() if value is not _UNSAID)
+    found = ((option, _given(option, command_line, environment, ini)) for option in OPTIONS)
+    given = {option.name: (_read(option, *said), said[1]) for option, said in found if said}
     usual = {option.name: option.default for option in OPTIONS}
-    value = {**usual, **defaults, **{name: said[name] for name in given}}
+    value = {**usual, **defaults, **{name: said for name, (said, _) in given.items()}}
+    source = {name: where for name, (_, where) in given.items()}
     if is_local(value["model"] or "") and "subject_max_tokens" not in given:
         # A suite's length is meant for other models: the built-in server has a limit of its own.
         value["subject_max_tokens"] = None
     subject_endpoint = Endpoint(
         base_url=value["api_base_url"] or _default_base_url(environment),
         api_key=value["api_key"] or _default_key(environment),
+        key_source=source.get("api_key", "OPENAI_API_KEY"),
     )
     return Settings(
         model=value["model"],
-        evaluator_models=_panel(value["model"], said["evaluator_model"], value["evaluator_model"]),
+        evaluator_models=_panel(value["model"], "evaluator_model" in given, value["evaluator_model"]),
         subject_endpoint=subject_endpoint,
-        evaluator_endpoint=_evaluator_endpoint(subject_endpoint, value),
+        evaluator_endpoint=_evaluator_endpoint(subject_endpoint, value, source),
         runs=value["runs"],
         limit=value["limit"],
         languages=tuple(value["language"]),
@@ -187,22 +189,23 @@ def resolve(
         allow_mismatch=value["allow_mismatch"],
         until=value["until"],
         rejudge=_path(value["rejudge"]),
-        given=given,
+        given=frozenset(given),
         header_values=header_values(environment),
     )
 
 
-def _resolve_one(
+def _given(
     option: Option, command_line: Mapping[str, Any], environment: Mapping[str, str], ini: Mapping[str, Any]
-) -> Any:
+) -> tuple[Any, str] | None:
+    """What the user says of an option, and where."""
     given = command_line.get(option.name)
     if given is not None:
-        return _read(option, given, option.flag)
+        return given, option.flag
     variable, key = environment.get(option.variable), ini.get(option.name)
     # There an empty text is how people unset an option.
     if variable:
-        return _read(option, variable, option.variable)
-    return _read(option, key, f"pytest.ini: {option.ini}") if key else _UNSAID
+        return variable, option.variable
+    return (key, f"pytest.ini: {option.ini}") if key else None
 
 
 def _read(option: Option, given: Any, source: str) -> Any:
@@ -254,13 +257,13 @@ def _default_key(environment: Mapping[str, str]) -> str:
         raise UserError(f"OPENAI_API_KEY: the value {error}") from None
 
 
-def _panel(model: str | None, said: Any, usual: tuple[str, ...]) -> tuple[str, ...]:
-    if said is not _UNSAID and said:
-        return tuple(said)
-    return (LOCAL,) if model is not None and is_local(model) else usual or (DEFAULT_EVALUATOR,)
+def _panel(model: str | None, is_given: bool, panel: tuple[str, ...]) -> tuple[str, ...]:
+    if is_given and panel:
+        return tuple(panel)
+    return (LOCAL,) if model is not None and is_local(model) else panel or (DEFAULT_EVALUATOR,)
 
 
-def _evaluator_endpoint(subject: Endpoint, value: Mapping[str, Any]) -> Endpoint:
+def _evaluator_endpoint(subject: Endpoint, value: Mapping[str, Any], source: Mapping[str, str]) -> Endpoint:
     base_url = value["evaluator_api_base_url"] or subject.base_url
     # A key is never sent to an endpoint that it was not given for.
     is_the_same = base_url == subject.base_url
@@ -269,6 +272,7 @@ def _evaluator_endpoint(subject: Endpoint, value: Mapping[str, Any]) -> Endpoint
         base_url=base_url,
         api_key=value["evaluator_api_key"] or fallback,
         takes_environment=is_the_same,
+        key_source=source.get("evaluator_api_key", subject.key_source),
     )
 
 

@@ -15,6 +15,7 @@ from string import Template
 from equipoise import journal, workshop
 from equipoise.errors import CallFailed, UserError
 from equipoise.rubric import reading, take, template
+from equipoise.secret import Secrets
 from equipoise.settings import Settings
 from equipoise.storage import shown
 from equipoise.tables import rows, table_text
@@ -200,7 +201,8 @@ def translate(
         workshop.note(log, "written", files={path.name: _hash(path.read_bytes()) for path in here})
     jobs = [job(unit, said, *languages, verifies=verifies) for unit in found]
     done = work(settings, log, jobs, on_done, tell=tell)
-    rows_found = [_or_failed(unit, item) for unit, item in zip(found, done.results, strict=True)]
+    hidden = Secrets(settings.secrets)
+    rows_found = [_shown(unit, item, hidden) for unit, item in zip(found, done.results, strict=True)]
     write = _table if source.suffix == ".csv" else _lines
     texts = {target: write(rows_found, languages[1]), review: whole(_review(rows_found))}
     # First, as a file that is not known would be taken for somebody's work.
@@ -233,10 +235,17 @@ def _hash(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _or_failed(unit: Unit, found: Translated | CallFailed) -> Translated:
+def _shown(unit: Unit, found: Translated | CallFailed, hidden: Secrets) -> Translated:
+    """What became of a unit, as it may be written and shown."""
     if isinstance(found, CallFailed):
         return Translated(unit=unit, text="", back="", flags=[str(found)])
-    return found
+    return Translated(
+        unit=unit,
+        text=hidden.mask(found.text),
+        back=hidden.mask(found.back),
+        flags=[hidden.mask(flag) for flag in found.flags],
+        notes=[hidden.mask(note) for note in found.notes],
+    )
 
 
 def _lines(found: Sequence[Translated], language: str) -> str:

@@ -27,6 +27,7 @@ from equipoise.local import LocalServer, weights
 from equipoise.models import Subject
 from equipoise.office import open_office
 from equipoise.replay import Replay
+from equipoise.secret import Secrets
 from equipoise.settings import Endpoint, Settings, is_local
 from equipoise.signals import heard, in_flight
 from equipoise.storage import Files, Lock, shown
@@ -169,7 +170,7 @@ class _Workshop:
 
     def _begin(self) -> Journal:
         journal.end_last_line(self._path)
-        log = Journal(self._path, secrets.token_hex(4))
+        log = Journal(self._path, secrets.token_hex(4), Secrets(self._settings.secrets))
         earlier = next((line.entry for line in journal.read(self._path, kinds=("session",))), None)
         # The same for all sessions: prompts that quote material carry codes made of it.
         self._nonce = earlier["nonce"] if earlier else secrets.token_hex(16)

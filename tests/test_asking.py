@@ -23,6 +23,7 @@ from equipoise.journal import request_hash
 from equipoise.limiter import Limiter, Priority, Slot
 from equipoise.pace import Pace
 from equipoise.replay import Replay
+from equipoise.secret import Secrets
 from equipoise.types import Call, Reply, Role, Usage
 
 T = TypeVar("T")
@@ -664,6 +665,33 @@ def test_a_reply_is_kept_and_counted(world: World) -> None:
         }
     ]
     assert counts(world) == (1, 0, ((3, 7), (0, 0)))
+
+
+def test_a_key_is_masked_in_what_is_kept_and_in_nothing_else(world: World) -> None:
+    """Whoever asks gets what was said; the journal and the run's transcript do not repeat the key."""
+    world.log.secrets = Secrets(["secret"])
+    client = FakeClient(Reply(text="The secret, by a secretary."))
+    asker = world.asker(client)
+    assert run(asker(ask("Is it secret?"))).text == "The secret, by a secretary."
+    assert client.calls == [ask("Is it secret?")]
+    (exchange,), (line,) = asker.exchanges, world.lines("call")
+    assert exchange.call == ask("Is it ****?")
+    assert exchange.reply.text == line["reply"]["text"] == "The ****, by a secretary."
+    assert line["messages"] == list(exchange.call.messages)
+
+
+def test_what_quotes_a_masked_reply_is_replayed(world: World) -> None:
+    """A reply that was kept comes back masked; what was asked about it then is not asked again."""
+    world.log.secrets = Secrets(["secret"])
+    client = FakeClient(Reply(text="A secret."), Reply(text="Good."))
+
+    async def session() -> str:
+        asker = world.asker(client)
+        reply = await asker(CALL)
+        return (await asker(ask(f"Judge:\n{reply.text}\n", role="evaluator", model="e"))).text
+
+    assert [run(session()) for _ in range(2)] == ["Good.", "Good."]
+    assert len(client.calls) == 2
 
 
 def test_a_reply_is_counted_for_the_model_that_gave_it(world: World) -> None:

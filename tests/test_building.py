@@ -114,6 +114,19 @@ def test_a_row_whose_call_fails_is_dropped_for_now(loopback: Loopback) -> None:
     assert KEY not in result.output
 
 
+def test_a_placeholder_for_a_key_edits_no_document(loopback: Loopback) -> None:
+    """Every stage shows the models what the document says; the user is warned that files are masked."""
+    put("documents.jsonl", {"id": "tea", "text": "A secret tea, known to the secretary."})
+    loopback.script = lambda body, number: '{"reasoning": "A secret.", "score": 5}'
+    result = run(loopback, "--api-key", "secret")
+    assert result.exit_code == 0, result.output
+    asked = [body["messages"][1]["content"] for body in loopback.requests]
+    assert len(asked) > 1
+    assert all("A secret tea, known to the secretary." in text for text in asked)
+    assert "A **** tea, known to the secretary." in Path("made/2_quality.jsonl").read_text()
+    assert result.stderr.count("warning: --api-key: the key has fewer than 16 characters") == 1
+
+
 def test_where_nothing_is_left_there_are_no_questions(loopback: Loopback) -> None:
     """Every stage has its files, the questions' is empty, and nobody is asked."""
     result = run(loopback, "--least", "5000")

@@ -556,17 +556,46 @@ def test_a_value_that_was_stretched_concerns_that_call_only(loopback: Loopback, 
 # Keys.
 
 
-@pytest.mark.parametrize("status", [200, 400, 401, 500])
-def test_a_key_that_the_endpoint_repeats_gets_no_further(loopback: Loopback, desk: Desk, status: int) -> None:
-    """Neither a reply nor an error nor what is told of a failure has the key in it."""
-    repeated = f"You sent {desk.key}."
-    loopback.script = one_by_one(
-        Answer(completion(repeated, model=desk.key)) if status == 200 else error(status, repeated)
-    )
-    (answer,) = desk.ask(call())
-    shown = f"{answer} {desk.place.replies} {desk.place.failures}"
-    assert desk.key not in shown
-    assert f"You sent {MASK}." in shown
+@pytest.mark.parametrize("status", [400, 401, 500])
+def test_a_key_in_an_error_gets_no_further(loopback: Loopback, desk: Desk, status: int) -> None:
+    """What is raised may be shown anywhere."""
+    loopback.script = lambda body, number: error(status, f"You sent {desk.key}.")
+    assert f": You sent {MASK}." in str(desk.failure(call()))
+
+
+def test_a_key_in_a_reply_is_left_to_whoever_writes_it(loopback: Loopback, desk: Desk) -> None:
+    """What is judged is what was said."""
+    loopback.script = one_by_one(Answer(completion(f"You sent {desk.key}.")))
+    assert desk.reply(call()).text == f"You sent {desk.key}."
+
+
+def test_an_error_is_understood_before_it_is_masked(loopback: Loopback, desk: Desk) -> None:
+    """A key that happens to be the name of a parameter does not hide what an endpoint complains of."""
+    desk.key = "temperature"
+    loopback.script = one_by_one(error(400, "'temperature' is not supported."), "Because.")
+    assert desk.reply(call(temperature=0.5)).text == "Because."
+    assert desk.changes == [("temperature", "dropped")]
+
+
+def test_a_real_key_is_not_sent_to_an_endpoint_that_has_another(loopback: Loopback) -> None:
+    """Whoever said it; the endpoint's own, and what may be a word, is sent as it was said."""
+    keys = {"subject": "sk-the-subject-has", "evaluator": "sk-the-evaluator-has"}
+    said = f"{keys['subject']} {keys['evaluator']} secret"
+
+    async def session() -> None:
+        client = Client(
+            lambda role, model: Endpoint(base_url=loopback.url, api_key=keys[role]),
+            max_retries=0,
+            timeout=10,
+            secrets=Secrets([*keys.values(), "secret"]),
+        )
+        for role in ("subject", "evaluator"):
+            await client.complete(replace(call(said), role=role), FakePlace())
+        await client.close()
+
+    asyncio.run(session())
+    sent = [body["messages"][0]["content"] for body in loopback.requests]
+    assert sent == [f"{keys['subject']} {MASK} secret", f"{MASK} {keys['evaluator']} secret"]
 
 
 def test_a_key_in_an_error_that_looks_like_an_answer_gets_no_further(loopback: Loopback, desk: Desk) -> None:

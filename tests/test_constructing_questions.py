@@ -186,6 +186,27 @@ PAGES = {"compliant": "yes", "url_1": "https://a.example", "url_2": "https://b.e
 # The whole.
 
 
+def test_a_key_in_a_question_is_in_no_file(server: Loopback) -> None:
+    """Not in a stage's, a sheet or the result; the models judge what was said."""
+    question, answer = QUESTIONS["doc_01"]
+    told = made(f"{question} {KEY}", f"{answer} {KEY}")
+
+    def telling(body: dict[str, Any], number: int) -> Answer | str:
+        is_first = stage_of(body) == "generation" and document_of(body) == "doc_01"
+        return told if is_first else script(body, number)
+
+    server.script = telling
+    results = [run(server), run(server, "--no-annotators", folder="other")]
+    assert not [result for result in results if KEY in result.output]
+    (row,) = (row for row in read("questions.jsonl", "other") if row["id"] == "doc_01")
+    assert (row["question"], row["answer"]) == (f"{question} ****", f"{answer} ****")
+    written = [path for path in Path().rglob("*") if path.is_file()]
+    assert Path("made/annotation/annotator_1.csv") in written
+    assert [path for path in written if KEY.encode() in path.read_bytes()] == []
+    shown = [body["messages"][1]["content"] for body in server.requests if stage_of(body) == "criteria"]
+    assert sum(f"{answer} {KEY}" in text for text in shown) == 2
+
+
 def test_every_stage_drops_what_it_should(server: Loopback) -> None:
     """Each file has what is kept and what is dropped, with the reason; the funnel adds up."""
     result = run(server, "--no-annotators")

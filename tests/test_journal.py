@@ -21,6 +21,7 @@ from journals import ask, every_text, record
 
 from equipoise.errors import CannotKeep, SessionStopped
 from equipoise.journal import Journal, code, end_last_line, read, read_one, request_hash, seal, tally
+from equipoise.secret import Secrets
 from equipoise.types import Message, Reply, Transcript, Usage
 
 CALL = ask("Why?", temperature=1.0, top_p=0.5)
@@ -429,6 +430,24 @@ def test_a_call_is_kept_with_all_that_was_asked(path: Path) -> None:
         },
     }
     assert exchange.call is call
+
+
+def test_what_endpoints_said_is_masked_and_structure_is_not(path: Path) -> None:
+    """Names of fields, ids and models stay as they are, even where they are the key."""
+    log = Journal(path, "secret", Secrets(["secret"]))
+    log.append("failed", run="secret", role="subject", model="secret", retries=0, message="no secret")
+    log.append("learned", role="subject", model="m", parameter="secret", action="dropped", reason="a secret")
+    failed, learned = (line.entry for line in read(path))
+    assert [failed[name] for name in ("session", "run", "model", "message")] == [*["secret"] * 3, "no ****"]
+    assert (learned["parameter"], learned["reason"]) == ("secret", "a ****")
+
+
+def test_a_record_is_returned_as_it_is_kept(path: Path) -> None:
+    """So that whoever shows it shows no key."""
+    log = Journal(path, "s1", Secrets(["secret"]))
+    kept = log.append_record(record("a", "error", "no secret"), [])
+    (line,) = read(path)
+    assert kept.error == line.entry["record"]["error"] == "no ****"
 
 
 def test_no_two_calls_share_an_id(path: Path) -> None:

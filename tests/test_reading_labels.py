@@ -91,9 +91,9 @@ def test_tokens_of_a_key_are_not_kept() -> None:
     """Pieces of a key are pieces of a key, however they are cut."""
     secrets = Secrets(["sk-the-key"])
     pieces = tuple(Token(text=text, top={text: -0.1}) for text in ("sk-", "the", "-key"))
-    assert secrets.masked(Reply(text="", tokens=pieces)).tokens is None
-    assert secrets.masked(Reply(text="sk-the-key", tokens=pieces[:1])).tokens is None
-    assert secrets.masked(Reply(text="B", tokens=pieces[1:2])).tokens == pieces[1:2]
+    assert secrets.masked_reply(Reply(text="", tokens=pieces)).tokens is None
+    assert secrets.masked_reply(Reply(text="sk-the-key", tokens=pieces[:1])).tokens is None
+    assert secrets.masked_reply(Reply(text="B", tokens=pieces[1:2])).tokens == pieces[1:2]
 
 
 def test_no_label_is_more_than_certain() -> None:

@@ -117,6 +117,17 @@ def test_evaluator_temperature_other_than_zero_warns(bench: Bench) -> None:
     assert "evaluator's temperature is 0.5, not 0" in done.stdout
 
 
+def test_a_key_that_may_be_a_placeholder_warns(
+    bench: Bench, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once, with the variable and without the key."""
+    monkeypatch.setenv("OPENAI_API_KEY", "planted")
+    done = bench.run(*workers, "--runs", "1", "--limit", "1")
+    assert done.returncode == 0
+    assert done.stdout.count("OPENAI_API_KEY: the key has fewer than 16 characters") == 1
+    assert "planted" not in done.stdout + done.stderr
+
+
 def test_a_panel_scores_by_the_mean_of_its_valid_verdicts(bench: Bench, workers: Workers) -> None:
     """Two evaluators that say 2 and 5 make 3.5; one that says nonsense does not count."""
     says = {"judge": verdict(2), "judge-b": verdict(5), "judge-c": "no idea"}

@@ -11,7 +11,7 @@ import pytest
 
 from conftest import ROOT
 from equipoise.errors import UserError
-from equipoise.header import describe
+from equipoise.header import describe, warnings
 from equipoise.option import Option
 from equipoise.options import OPTIONS
 from equipoise.settings import (
@@ -612,6 +612,42 @@ def test_the_header_tells_a_built_in_subject_from_a_remote_evaluator() -> None:
 def test_the_header_never_shows_a_secret(secret: dict[str, str]) -> None:
     """No key is shown."""
     assert "s3cret" not in "\n".join(describe(settle({"model": "gpt-x", **secret})))
+
+
+LONG = "sk-0123456789abc"
+MAY_BE_A_WORD = "so only whole words equal to it are masked in what is written"
+WARNED: list[tuple[dict[str, str], dict[str, str], dict[str, str], list[str]]] = [
+    ({"api_key": "ollama"}, {}, {}, ["--api-key"]),
+    ({}, {"EQUIPOISE_API_KEY": "ollama"}, {}, ["EQUIPOISE_API_KEY"]),
+    ({}, {"OPENAI_API_KEY": "ollama"}, {}, ["OPENAI_API_KEY"]),
+    ({}, {}, {"api_key": "ollama"}, ["pytest.ini: equipoise_api_key"]),
+    ({"evaluator_api_key": "ollama"}, {}, {}, ["--evaluator-api-key"]),
+    ({"api_key": "ollama", "evaluator_api_key": "dummy-key"}, {}, {}, ["--api-key", "--evaluator-api-key"]),
+    ({"api_key": LONG[:-1]}, {}, {}, ["--api-key"]),
+    ({"api_key": "ollama", "evaluator_api_base_url": OTHER}, {}, {}, ["--api-key"]),
+    ({"api_key": "ollama", "evaluator_model": "local"}, {}, {}, ["--api-key"]),
+    ({"api_key": LONG}, {}, {}, []),
+    ({"api_key": NO_KEY}, {}, {}, []),
+    ({}, {"OPENAI_API_KEY": ""}, {}, []),
+    ({}, {}, {}, []),
+    ({"model": "local", "api_key": "ollama"}, {}, {}, []),
+    ({"rejudge": "old.json", "api_key": "ollama", "evaluator_api_key": LONG}, {}, {}, []),
+]
+"""Command line, environment and pytest.ini, and which keys may be placeholders."""
+
+
+def test_a_key_that_may_be_a_placeholder_is_told_with_where_it_is_from() -> None:
+    """Once for both roles, never the key itself; not where no key is sent."""
+    for given, environment, ini, sources in WARNED:
+        told = warnings(settle({"model": "m", **given}, environment, ini))
+        expected = [f"{source}: the key has fewer than 16 characters, {MAY_BE_A_WORD}" for source in sources]
+        assert told == expected, (given, environment, ini)
+
+
+def test_a_key_that_is_too_short_to_be_masked_is_told() -> None:
+    """Below six characters it could be any word."""
+    (told,) = warnings(settle({"model": "m", "api_key": "EMPTY"}))
+    assert told == "--api-key: the key has fewer than 16 characters, so it is not masked in what is written"
 
 
 @pytest.mark.parametrize("variable", ["OPENAI_API_KEY", "EQUIPOISE_API_KEY", "EQUIPOISE_EVALUATOR_API_KEY"])

@@ -116,7 +116,7 @@ def test_a_refused_key_stops_and_the_journal_stays(server: Loopback) -> None:
 
 
 def test_the_key_is_in_no_file(server: Loopback, folder: Path) -> None:
-    """Not even where the endpoint repeats it, in a reply or in an error."""
+    """Not even where the endpoint repeats it, in a reply or in an error; what is checked is what was said."""
 
     def telling(body: dict[str, Any], number: int) -> Answer | str:
         if "state" in quoted(body):
@@ -132,6 +132,18 @@ def test_the_key_is_in_no_file(server: Loopback, folder: Path) -> None:
     assert not [path for path in written if KEY.encode() in path.read_bytes()]
     assert KEY not in result.output
     assert "Bad request by" in review()["6"]["flags"]
+    assert review()["1"]["translation"].endswith(" ****")
+    checked = [quoted(body) for body in server.requests if body["model"] == "second"]
+    assert [text.endswith(f" {KEY}") for text in checked] == [True, True]
+
+
+def test_a_key_that_may_be_a_placeholder_is_told(server: Loopback) -> None:
+    """In one line, before the models are asked."""
+    result = run(server, "--api-key", "ollama")
+    assert result.exit_code == 0, result.output
+    (line,) = [line for line in result.stderr.splitlines() if "warning" in line]
+    assert line.startswith("warning: --api-key: the key has fewer than 16 characters")
+    assert "warning" not in run(server, "--fresh").stderr
 
 
 def test_two_at_once_are_refused(server: Loopback) -> None:

@@ -1,4 +1,4 @@
-"""Whoever repeats a key, and wherever: it reaches no file, no screen and no other endpoint."""
+"""Whoever repeats a key, and wherever: it reaches no file, screen or other endpoint, and edits nothing."""
 
 from __future__ import annotations
 
@@ -14,12 +14,23 @@ from contextlib import suppress
 from itertools import combinations
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
 from conftest import Bench
 from equipoise.storage import files
-from loopback import Answer, Loopback, completion, error, plain_script, question_of, score_of, verdict
+from loopback import (
+    Answer,
+    Loopback,
+    completion,
+    error,
+    is_judge,
+    plain_script,
+    question_of,
+    score_of,
+    verdict,
+)
 
 Workers = tuple[str, str]
 SUBJECT_KEY = "sk-planted-subject-Zq81"
@@ -51,9 +62,9 @@ def ask(bench: Bench, judge_end: Loopback, *arguments: str) -> subprocess.Comple
     return bench.run(*SMALL, "--evaluator-api-base-url", judge_end.url, *LOUD, *arguments)
 
 
-def leaks(bench: Bench, done: subprocess.CompletedProcess[str]) -> list[str]:
-    """Where a key is found, as it is or in base 64: files of the bench, or the screen."""
-    shapes = [shape for key in (SUBJECT_KEY, JUDGE_KEY) for shape in (key.encode(), _base64(key))]
+def leaks(bench: Bench, done: subprocess.CompletedProcess[str], *keys: str) -> list[str]:
+    """Where a key is found, in whatever form: files of the bench, or the screen."""
+    shapes = [shape.encode() for key in keys or (SUBJECT_KEY, JUDGE_KEY) for shape in shapes_of(key)]
     places = {
         path.relative_to(bench.folder).as_posix(): path.read_bytes()
         for path in bench.folder.rglob("*")
@@ -63,8 +74,15 @@ def leaks(bench: Bench, done: subprocess.CompletedProcess[str]) -> list[str]:
     return [place for place, data in places.items() if any(shape in data for shape in shapes)]
 
 
-def _base64(key: str) -> bytes:
-    return base64.b64encode(key.encode()).rstrip(b"=")
+def shapes_of(key: str) -> list[str]:
+    """The key as it is, in an address, and in base 64 wherever it begins, without what neighbours decide."""
+    encoded = [base64.b64encode(f"{before}{key}".encode()).decode()[4:-4] for before in ("", "u", "us")]
+    return [
+        key,
+        quote(key, safe=""),
+        *encoded,
+        *(text.replace("+", "-").replace("/", "_") for text in encoded),
+    ]
 
 
 def key_sent(server: Loopback, number: int) -> str:
@@ -316,8 +334,10 @@ def test_an_answer_that_is_no_http_and_repeats_a_key_is_masked(bench: Bench, tem
 # Keys that a model repeats.
 
 
-def test_a_key_in_a_reply_is_masked_for_everyone(bench: Bench, judge_end: Loopback, workers: Workers) -> None:
-    """In text, reasoning, finish reason, model and fingerprint; the evaluator does not see it either."""
+def test_a_key_in_a_reply_is_masked_where_it_is_written(
+    bench: Bench, judge_end: Loopback, workers: Workers
+) -> None:
+    """In text, reasoning, finish reason, model and fingerprint; no endpoint is sent another one's key."""
 
     def script(body: dict[str, Any], number: int) -> Answer:
         both = f"{key_sent(bench.server, number)} and {JUDGE_KEY}"
@@ -332,7 +352,7 @@ def test_a_key_in_a_reply_is_masked_for_everyone(bench: Bench, judge_end: Loopba
     assert leaks(bench, done) == []
     said = [body["messages"][-1]["content"] for body in judge_end.requests]
     assert len(said) == 2
-    assert all("My key is **** and ****." in text for text in said)
+    assert all(f"My key is **** and {JUDGE_KEY}." in text for text in said)
     assert SUBJECT_KEY not in json.dumps(judge_end.requests)
     reply = bench.results()["results"]["aa"]["questions"][0]["runs"][0]["subject_transcript"][-1]
     assert (reply["content"], reply["model"]) == ("My key is **** and ****.", "**** and ****")
@@ -388,6 +408,70 @@ def test_a_mask_does_not_change_what_is_resumed(bench: Bench, judge_end: Loopbac
     assert done.returncode == 0, done.stdout
     assert (asked, len(bench.server.requests)) == (2, 2)
     assert leaks(bench, done) == []
+
+
+LONG = "sk-planted/Kd8+aQ2_xV7-Lm4Zr9Tn6Bw1Ye3=="
+KEYS = ("secret", "reasoning", LONG)
+every_key = pytest.mark.parametrize("key", KEYS, ids=["word", "field", "long"])
+
+
+def saying(key: str) -> Callable[[dict[str, Any], int], str]:
+    """A script in which the subject and the evaluator repeat the key in every way."""
+    basic = base64.b64encode(f"user:{key}".encode()).decode()
+    said = f"The secretary gave the secret speech. Bearer {key}; Basic {basic}; ?key={quote(key, safe='')}."
+
+    def script(body: dict[str, Any], number: int) -> str:
+        if not is_judge(body):
+            return f"{said} And {question_of(body)}"
+        return verdict(score_of(question_of(body)), reasoning=f"My reasoning: {said}")
+
+    return script
+
+
+def quoted_replies(server: Loopback) -> list[str]:
+    """What the evaluator was shown of the subject's replies."""
+    return [body["messages"][-1]["content"] for body in server.requests if is_judge(body)]
+
+
+@every_key
+def test_a_key_edits_no_reply_before_it_is_judged(
+    bench: Bench, workers: Workers, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    """Scores are what they are without; in files and on the screen the key is masked, and nothing else."""
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    monkeypatch.delenv("EQUIPOISE_EVALUATOR_API_KEY")
+    bench.server.script = saying(key)
+    done = bench.run(*SMALL, *LOUD, *workers)
+    assert done.returncode == 0, done.stdout
+    questions = {1: "What is one?", 2: "What is two?"}
+    assert bench.scores() == {("aa", number, 1): score_of(text) for number, text in questions.items()}
+    reply = saying(key)({"model": "subject", "messages": [{"content": ""}]}, 0)
+    assert [reply in text for text in quoted_replies(bench.server)] == [True, True]
+    (run,) = bench.results()["results"]["aa"]["questions"][0]["runs"]
+    shown = run["subject_transcript"][-1]["content"]
+    secret, reasoning = ("****" if key == word else word for word in KEYS[:2])
+    assert shown.startswith(f"The secretary gave the {secret} speech. Bearer ****; Basic ")
+    assert run["verdicts"][0]["reasoning"].startswith(f"My {reasoning}: The secretary gave the {secret}")
+    if key == LONG:
+        assert wrote_everything(bench)
+        assert leaks(bench, done, key) == []
+
+
+@every_key
+def test_what_was_judged_of_a_masked_reply_is_not_paid_for_again(
+    bench: Bench, workers: Workers, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    """Killed between verdict and record, a session finds both replies, although the first is now masked."""
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    monkeypatch.delenv("EQUIPOISE_EVALUATOR_API_KEY")
+    bench.server.script = saying(key)
+    assert bench.run(*SMALL, *workers).returncode == 0
+    scores, asked = bench.scores(), len(bench.server.requests)
+    lines = bench.journal_path.read_bytes().splitlines(keepends=True)
+    bench.journal_path.write_bytes(b"".join(line for line in lines if b'{"kind":"record"' not in line))
+    bench.results_path.unlink()
+    assert bench.run(*SMALL, *workers).returncode == 0
+    assert (len(bench.server.requests), bench.scores()) == (asked, scores)
 
 
 # Secrets in addresses.
