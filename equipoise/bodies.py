@@ -21,20 +21,22 @@ def read_body(data: object, *, latency: float, retries: int) -> Reply | Failure:
     """The reply in the body of a chat completion, or what is wrong with the body."""
     if not isinstance(data, dict):
         return Failure(message="the answer is no JSON object", status=200, body=str(data)[:500])
-    choice = _first_choice(data)
+    choice, usage = _first_choice(data), _usage(data.get("usage"))
     if choice is None:
-        return Failure(message=f"the answer has no choices: {describe_body(data)}", status=200, body=data)
+        what = f"the answer has no choices: {describe_body(data)}"
+        return Failure(message=what, status=200, body=data, usage=usage)
     message = choice["message"]
     text, *found = _answer_and_thoughts(message)
     finish_reason = _text(choice, "finish_reason")
     if finish_reason is not None and finish_reason.lower() in BROKEN_REASONS:
-        return Failure(message=f"the endpoint broke off: {finish_reason}", status=200, body=finish_reason)
+        what = f"the endpoint broke off: {finish_reason}"
+        return Failure(message=what, status=200, body=finish_reason, usage=usage)
     is_cut_by_filter = finish_reason is not None and finish_reason.lower() in FILTER_REASONS
-    return Reply(
+    reply = Reply(
         text=text,
         reasoning="\n\n".join(filter(None, found)) or None,
         finish_reason=finish_reason,
-        usage=_usage(data.get("usage")),
+        usage=usage,
         model=_text(data, "model"),
         fingerprint=_text(data, "system_fingerprint"),
         provider=_text(data, "provider"),
@@ -43,6 +45,7 @@ def read_body(data: object, *, latency: float, retries: int) -> Reply | Failure:
         blocked=finish_reason if is_cut_by_filter else None,
         tokens=_tokens(choice.get("logprobs")),
     )
+    return reply if reply.is_metered else replace(reply, usage=None)
 
 
 def read_continuation(data: object, *, latency: float, retries: int) -> Reply | Failure:
@@ -143,17 +146,18 @@ def _spoken(pending: list[Any]) -> Iterator[str]:
 
 
 def _usage(data: Any) -> Usage | None:
-    if not isinstance(data, dict):
+    """The tokens that an endpoint has counted; None where either of the two sums is no count."""
+    read, written = _count(data, "prompt_tokens"), _count(data, "completion_tokens")
+    if not read or written is None:
         return None
-    return Usage(
-        input=_count(data, "prompt_tokens"),
-        output=_count(data, "completion_tokens"),
-        cached=_count(data.get("prompt_tokens_details"), "cached_tokens"),
-        reasoning=_count(data.get("completion_tokens_details"), "reasoning_tokens"),
-    )
+    # An odd detail is no reason to doubt the sums.
+    cached = _count(data.get("prompt_tokens_details"), "cached_tokens") or 0
+    reasoning = _count(data.get("completion_tokens_details"), "reasoning_tokens") or 0
+    return Usage(input=read, output=written, cached=min(cached, read), reasoning=min(reasoning, written))
 
 
-def _count(data: Any, name: str) -> int:
+def _count(data: Any, name: str) -> int | None:
     value = data.get(name) if isinstance(data, dict) else None
-    is_count = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS
-    return int(value) if is_count else 0  # type: ignore[arg-type]
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= MOST_TOKENS:
+        return None
+    return int(value) if float(value).is_integer() else None

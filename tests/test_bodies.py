@@ -199,24 +199,78 @@ def test_cached_and_reasoning_tokens_are_read() -> None:
     assert read(completion("B", usage=usage)).usage == Usage(input=10, output=7, cached=4, reasoning=5)
 
 
+ODD_COUNTS = (None, "12", "", [12], {"count": 12}, True, False, -1, 0.5, 1e300, 10**9 + 1, 10**30)
+ODD_COUNTS += (float("nan"), float("inf"), -float("inf"))
+ODD_USAGES: tuple[Any, ...] = (
+    *(None, 7, True, "many", [1, 2], {}, {"total_tokens": 120}, {"prompt_tokens_details": [1]}),
+    {"prompt_tokens": 100},
+    {"completion_tokens": 20},
+    {"prompt_tokens": 0, "completion_tokens": 0},
+    {"prompt_tokens": 0, "completion_tokens": 20},
+    {"prompt_tokens": 100, "completion_tokens": 0},
+    *({"prompt_tokens": odd, "completion_tokens": odd} for odd in ODD_COUNTS),
+    *({"prompt_tokens": 100, "completion_tokens": odd} for odd in ODD_COUNTS),
+    *({"prompt_tokens": odd, "completion_tokens": 20} for odd in ODD_COUNTS),
+)
+
+
+def test_what_cannot_be_read_as_a_usage_is_none(subtests: pytest.Subtests) -> None:
+    """An endpoint that does not say, of prompt and reply, how many tokens were used did not use none."""
+    for usage in ODD_USAGES:
+        with subtests.test(usage=usage):
+            assert read(completion("B", usage=usage)).usage is None
+
+
+@pytest.mark.parametrize(("read_as", "said"), [(100, 100.0), (10**9, 1e9), (1, 1)])
+def test_whole_numbers_are_counts_of_tokens(read_as: int, said: float) -> None:
+    """However they are written, up to a thousand million."""
+    usage = read(completion("B", usage={"prompt_tokens": said, "completion_tokens": said})).usage
+    assert usage == Usage(input=read_as, output=read_as)
+    assert type(usage.input) is int
+
+
 @pytest.mark.parametrize(
-    "usage",
+    ("body", "is_believed"),
     [
-        pytest.param({}, id="empty"),
-        pytest.param({"prompt_tokens_details": None, "completion_tokens_details": {}}, id="null-details"),
-        pytest.param({"prompt_tokens_details": [1]}, id="details-list"),
-        pytest.param({"prompt_tokens": "12", "completion_tokens": None}, id="no-numbers"),
+        pytest.param(completion(""), True, id="empty"),
+        pytest.param(completion(None, message={"tool_calls": []}), True, id="null"),
+        pytest.param(completion("", finish_reason="content_filter"), True, id="blocked"),
+        pytest.param(completion("B", finish_reason="content_filter"), False, id="cut"),
+        pytest.param(completion("", message={"reasoning": "Hm."}), False, id="thoughts"),
+        pytest.param(completion(None, message={"refusal": "No."}), False, id="refusal"),
     ],
 )
-def test_tokens_that_are_not_counted_are_zero(usage: dict[str, Any]) -> None:
-    """What is missing or is no number counts for nothing."""
-    assert read(completion("B", usage=usage)).usage == Usage()
+def test_only_a_reply_that_says_nothing_has_no_tokens(body: dict[str, Any], is_believed: bool) -> None:
+    """A count of zero is right where a model has neither thought nor said anything."""
+    usage = read({**body, "usage": {"prompt_tokens": 9, "completion_tokens": 0}}).usage
+    assert usage == (Usage(input=9) if is_believed else None)
 
 
-@pytest.mark.parametrize("usage", [None, 7, "many", [1, 2]], ids=str)
-def test_a_usage_of_a_strange_kind_is_none(usage: Any) -> None:
-    """An endpoint that does not say how much was used is not taken to have used nothing."""
-    assert read(completion("B", usage=usage)).usage is None
+@pytest.mark.parametrize(
+    ("cached", "reasoning", "expected"),
+    [
+        pytest.param({"cached_tokens": 50}, {"reasoning_tokens": 50}, (10, 7), id="more-than-all"),
+        pytest.param({"cached_tokens": -1}, {"reasoning_tokens": -1}, (0, 0), id="negative"),
+        pytest.param({"cached_tokens": "4"}, {"reasoning_tokens": None}, (0, 0), id="no-numbers"),
+        pytest.param({"cached_tokens": 4}, {"reasoning_tokens": True}, (4, 0), id="one-of-two"),
+        pytest.param(None, [5], (0, 0), id="no-objects"),
+    ],
+)
+def test_an_odd_detail_is_no_reason_to_doubt_the_sums(
+    cached: Any, reasoning: Any, expected: tuple[int, int]
+) -> None:
+    """It is left out, or cut to what there was at all."""
+    details = {"prompt_tokens_details": cached, "completion_tokens_details": reasoning}
+    usage = read(completion("B", usage={"prompt_tokens": 10, "completion_tokens": 7, **details})).usage
+    assert usage == Usage(input=10, output=7, cached=expected[0], reasoning=expected[1])
+
+
+def test_a_failure_that_was_counted_says_how_many_tokens() -> None:
+    """What is of no use has been paid for all the same, where the endpoint says so."""
+    for body in (completion("Beca", finish_reason="error"), {**completion("B"), "choices": []}):
+        failure = read_body(body, latency=0.5, retries=0)
+        assert isinstance(failure, Failure)
+        assert failure.usage == Usage(input=100, output=20)
 
 
 # No reply.
