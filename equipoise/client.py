@@ -18,7 +18,7 @@ import aiohttp
 import openai
 
 from equipoise import jsonbytes, retry_after
-from equipoise.bodies import read_body, read_continuation
+from equipoise.bodies import as_json, read_body, read_continuation
 from equipoise.errors import CallFailed, printable
 from equipoise.failures import (
     DECLINING_STATUS,
@@ -194,7 +194,8 @@ class Client:
         return f"connection failed: {why or type(causes[-1]).__name__}"
 
     def _status_failure(self, error: openai.APIStatusError) -> Failure:
-        body = self._secrets.mask(error.body if error.body is not None else error.response.text)
+        said = error.body if error.body is not None else error.response.text
+        body = self._secrets.mask(as_json(said))
         return Failure(
             message=describe_body(body),
             status=error.status_code,

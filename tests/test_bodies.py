@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
-from equipoise.bodies import read_body
+from equipoise.bodies import read_body, read_continuation
 from equipoise.failures import Failure
 from equipoise.types import Reply, Usage
-from loopback import completion
+from loopback import completion, echo
 
 
 def read(data: Any) -> Reply:
@@ -90,7 +91,20 @@ THINKING = {
         pytest.param({"content": PARTS}, "Because.", None, id="parts"),
         pytest.param({"content": [THINKING, *PARTS]}, "Because.", "Hm, so.", id="thinking-parts"),
         pytest.param({"content": [{"type": "thinking", "thinking": "Hm."}]}, "", "Hm.", id="thinking-text"),
-        pytest.param({"content": [{"type": "image_url"}, *PARTS]}, "Because.", None, id="other-parts"),
+        pytest.param({"content": []}, "", None, id="no-parts"),
+        pytest.param({"content": ["Be", "cause."]}, "Because.", None, id="texts"),
+        pytest.param({"content": [{"type": "output_text", "text": "B"}]}, "B", None, id="output-text"),
+        pytest.param({"content": [{"type": "refusal", "refusal": "No."}]}, "No.", None, id="refusal-part"),
+        pytest.param(
+            {"content": [{"type": "reasoning", "text": "Hm."}, "B"]}, "B", "Hm.", id="reasoning-text-part"
+        ),
+        pytest.param(
+            {"content": [{"type": "reasoning", "summary": [{"text": "Hm, "}, {"text": "so."}]}, "B"]},
+            "B",
+            "Hm, so.",
+            id="reasoning-summary-part",
+        ),
+        pytest.param({"content": [{"type": "redacted_thinking"}, "B"]}, "B", None, id="redacted-thinking"),
         pytest.param({"content": "B", "reasoning_content": "Hm."}, "B", "Hm.", id="reasoning_content"),
         pytest.param({"content": "B", "reasoning": "Hm."}, "B", "Hm.", id="reasoning"),
         pytest.param(
@@ -135,12 +149,8 @@ def test_a_verdict_that_speaks_of_tags_is_left_alone() -> None:
 @pytest.mark.parametrize(
     ("message", "text"),
     [
-        pytest.param({"content": 5}, "", id="content-number"),
-        pytest.param({"content": {"text": "B"}}, "", id="content-object"),
-        pytest.param({"content": ["B"]}, "", id="content-list-of-texts"),
         pytest.param({"content": [{"type": "text"}]}, "", id="part-without-text"),
         pytest.param({"content": [{"type": "text", "text": None}]}, "", id="part-of-null"),
-        pytest.param({"content": [{"type": "text", "text": 5}]}, "5", id="part-of-number"),
         pytest.param({"content": [{"type": "thinking"}]}, "", id="thinking-of-nothing"),
         pytest.param({"content": [{"type": "thinking", "thinking": 5}]}, "", id="thinking-of-number"),
         pytest.param({"content": "B", "reasoning_content": ["Hm."]}, "B", id="reasoning-list"),
@@ -148,8 +158,87 @@ def test_a_verdict_that_speaks_of_tags_is_left_alone() -> None:
     ],
 )
 def test_a_message_of_a_strange_shape_is_no_crash(message: dict[str, Any], text: str) -> None:
-    """What cannot be read as text is no text."""
+    """Where nothing is said, or thoughts cannot be read, the answer is what there is."""
     assert said(message) == (text, None)
+
+
+PART = "has a part of the type 'text' whose text is"
+UNREADABLE: dict[str, Any] = {
+    "is a number": 5,
+    "is a boolean": False,
+    "is an object": {"type": "text", "text": "B"},
+    "has a part that is a number": ["B", 5],
+    "has a part that is a list": [["B"]],
+    "has a part that is null": [None],
+    "has a part without a type": [{"text": "B"}],
+    "has a part of the unknown type 'image_url'": [{"type": "image_url", "image_url": {"url": "x"}}],
+    "has a part of the unknown type 'tool_use'": [*PARTS, {"type": "tool_use"}],
+    r"has a part of the unknown type '\x1b[2J'": [{"type": "\x1b[2J"}],
+    f"{PART} a number": [{"type": "text", "text": 5}],
+    f"{PART} an object": [*PARTS, {"type": "text", "text": {"value": "B"}}],
+    "has a part of the type 'refusal' whose text is a list": [{"type": "refusal", "refusal": ["No."]}],
+}
+
+
+def test_content_that_cannot_be_read_is_a_failure_that_may_pass(subtests: pytest.Subtests) -> None:
+    """What may have been said is not taken for silence: it tells what was found, and how many tokens."""
+    for what, content in UNREADABLE.items():
+        with subtests.test(what):
+            body = completion(None, message={"content": content, "reasoning": "Hm."})
+            failure = read_body(body, latency=0.5, retries=0)
+            assert failure == Failure(message=f"the content of the message {what}", status=200)
+            assert isinstance(failure, Failure)
+            assert failure.is_transient
+            assert failure.usage == Usage(input=100, output=20)
+
+
+def test_a_long_name_of_an_unknown_part_is_cut() -> None:
+    """The message stays one short line, whatever stands there."""
+    failure = read_body(completion(None, message={"content": [{"type": "\n" * 999}]}), latency=0, retries=0)
+    assert isinstance(failure, Failure)
+    assert len(failure.message) < 300
+    assert failure.message.isprintable()
+
+
+# JSON that was sent as something else.
+
+
+def spelled(text: str) -> dict[str, str]:
+    """The same JSON as endpoints send it."""
+    body = json.dumps(completion(text), ensure_ascii=False)
+    return {
+        "plain": body,
+        "escapes": json.dumps(completion(text)),
+        "blanks": f" \r\n\t{body}\n",
+        "mark": f"\ufeff{body}",
+        "mark-and-blanks": f"\ufeff\n {body}",
+        "latin-1": body.encode().decode("latin-1"),
+        "latin-1-mark": f"\ufeff{body}".encode().decode("latin-1"),
+    }
+
+
+@pytest.mark.parametrize("text", ["Because.", "香港 é 😀", "Não, é só.", "cut \ufffd"])
+def test_a_text_that_spells_a_completion_is_read(text: str, subtests: pytest.Subtests) -> None:
+    """Whatever an endpoint says that it is sending, the answer is paid for."""
+    for name, body in spelled(text).items():
+        with subtests.test(name):
+            assert read(body) == read(completion(text))
+
+
+def test_a_text_that_spells_a_continuation_is_read() -> None:
+    """Plain completions are sent as something else too."""
+    reply = read_continuation(json.dumps(echo("Why? Because", -0.5)), latency=0.5, retries=0)
+    assert isinstance(reply, Reply)
+    assert (reply.text, reply.tokens and len(reply.tokens)) == ("Why? Because So", 3)
+
+
+def test_a_text_that_spells_an_error_says_so() -> None:
+    """The message and the filter's code are found in it."""
+    body = json.dumps({"error": {"message": "the model is busy", "code": "content_filter"}})
+    failure = read_body(body, latency=0.5, retries=0)
+    assert isinstance(failure, Failure)
+    assert failure.message == "the answer has no choices: the model is busy"
+    assert failure.filter_code == "content_filter"
 
 
 # Filters.
@@ -309,7 +398,12 @@ def test_a_body_that_is_an_error_says_so() -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [None, 5, "hello", ["a"], "x" * 10_000], ids=["null", "number", "text", "list", "long"]
+    "data",
+    [
+        *(None, 5, ["a"], "hello", "x" * 10_000, "", "5", '"hello"', "[1, 2]", "[" * 100_000),
+        *('{"choices": [', '<html>{"choices": []}</html>', 'data: {"choices": []}', "{}{}", "é", "\ufeff"),
+    ],
+    ids=lambda data: repr(data)[:20],
 )
 def test_a_body_that_is_no_object_is_a_failure_that_may_pass(data: Any) -> None:
     """Of what else an endpoint may send only the beginning is kept."""
