@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from equipoise import journal
 from equipoise.board import Board
-from equipoise.budget import BYTES_PER_TOKEN, Budget, prompt_tokens
+from equipoise.budget import Budget, prompt_tokens, usage_of
 from equipoise.errors import CallFailed
 from equipoise.failures import Failure
 from equipoise.journal import Journal
@@ -152,7 +152,8 @@ class Place(Slot):
             self._reserved = await office.budget.reserve(self._call, self._way.model, self._way.cost)
             # Until more is known. Where nothing bounds the reply, what is certain: the prompt was read.
             bound = office.budget.most_of(self._call, self._way.model, self._way.cost)
-            self._spent = self._likely_cost("") if bound is None else min(bound, self._reserved)
+            read = self._way.cost(Usage(input=prompt_tokens(self._call)))
+            self._spent = read if bound is None else min(bound, self._reserved)
         except BaseException:
             self._leave()
             raise
@@ -160,21 +161,19 @@ class Place(Slot):
     def succeed(self, reply: Reply) -> None:
         """The endpoint answered: the next may come, perhaps more than before."""
         super().answered()
-        if self._reserved and reply.usage:
-            self._spent = self._way.cost(reply.usage)
-        elif self._reserved:
-            self._spent = 0 if reply.blocked else max(self._spent, self._likely_cost(reply.text))
+        if self._reserved:
+            # What was thought in silence is in no text: it may have reached the limit, where there is one.
+            has_bound = not reply.is_metered and self._call.parameters.get("max_tokens")
+            self._spent = max(self._spent if has_bound else 0, self._way.cost(usage_of(self._call, reply)))
 
     def fail(self, failure: Failure) -> None:
         """The attempt brought nothing; what may have been paid all the same counts as spent."""
-        if failure.status not in (None, 200):
+        if self._reserved and failure.usage is not None:
+            self._spent = self._way.cost(failure.usage)
+        elif failure.status not in (None, 200):
             self._spent = 0
         if failure.is_overload:
             self._slow_down(failure)
-
-    def _likely_cost(self, reply: str) -> int:
-        tokens = len(reply.encode("utf-8", "replace")) // BYTES_PER_TOKEN
-        return self._way.cost(Usage(input=prompt_tokens(self._call), output=tokens))
 
     def _slow_down(self, failure: Failure) -> None:
         cut, wait = super().refused(), failure.retry_after
@@ -266,7 +265,9 @@ class Asker:
         return (-len(self.exchanges), self._place)
 
     def _count(self, exchange: Exchange, *, replayed: bool) -> None:
-        call, usage = exchange.call, exchange.reply.usage
-        tokens = (usage.input, usage.output) if usage else (0, 0)
+        call, reply = exchange.call, exchange.reply
+        usage = usage_of(call, reply)
         model = self._office.ways[call.role, call.model].model
-        self._office.board.count_reply(model, *tokens, replayed=replayed)
+        self._office.board.count_reply(
+            model, usage.input, usage.output, replayed=replayed, is_estimated=not reply.is_metered
+        )

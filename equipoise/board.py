@@ -22,7 +22,7 @@ _WORD = 8
 _STOPPED, _COLUMNS, _MODELS, _ROUND, _IS_ENOUGH, _REASON = range(6)
 _ENDPOINTS = _REASON + _REASON_BYTES // _WORD
 _PER_ENDPOINT = 1 + pace.CELLS
-_IN_FLIGHT, _MADE, _REPLAYED, _RETRIES, _SENT, _SPENT, _RESERVED, _FIRST_MODEL = range(8)
+_IN_FLIGHT, _MADE, _REPLAYED, _RETRIES, _SENT, _SPENT, _RESERVED, _ESTIMATED, _FIRST_MODEL = range(9)
 _PER_MODEL = 7
 _INPUT, _OUTPUT, _LARGEST, _FLIGHTS, _WISHES, _ANSWERED, _FAILED = range(_PER_MODEL)
 _NANO = 10**9
@@ -32,7 +32,8 @@ _NANO = 10**9
 class Totals:
     """The sum over all processes. `tokens` holds (input, output) for each model, in order.
 
-    `spent` and `reserved` are in nano-dollars and count only where a budget does.
+    `spent` and `reserved` are in nano-dollars and count only where a budget does. `estimated` are the replies
+    whose tokens no endpoint has counted.
     """
 
     in_flight: int
@@ -42,6 +43,7 @@ class Totals:
     sent: int
     spent: int
     reserved: int
+    estimated: int
     tokens: tuple[tuple[int, int], ...]
 
 
@@ -151,9 +153,12 @@ class Board:
         """This process repeats a call."""
         self._cells[self._start + _RETRIES] += 1
 
-    def count_reply(self, model: int, input_tokens: int, output_tokens: int, *, replayed: bool) -> None:
+    def count_reply(
+        self, model: int, input_tokens: int, output_tokens: int, *, replayed: bool, is_estimated: bool = False
+    ) -> None:
         """This process has a reply of the model of that number, from the endpoint or from the journal."""
         self._cells[self._start + (_REPLAYED if replayed else _MADE)] += 1
+        self._cells[self._start + _ESTIMATED] += is_estimated
         column = self._start + _FIRST_MODEL + _PER_MODEL * model
         self._cells[column + _INPUT] += input_tokens
         self._cells[column + _OUTPUT] += output_tokens
@@ -212,6 +217,7 @@ class Board:
             sent=sums[_SENT],
             spent=sums[_SPENT],
             reserved=sums[_RESERVED],
+            estimated=sums[_ESTIMATED],
             tokens=tuple(
                 zip(
                     sums[_FIRST_MODEL + _INPUT :: _PER_MODEL],

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeGuard
 
-from equipoise import thoughts
+from equipoise import jsonbytes, thoughts
 from equipoise.failures import BROKEN_REASONS, FILTER_REASONS, Failure, describe_body
 from equipoise.types import Reply, Token, Usage
 
@@ -15,26 +17,52 @@ MOST_TOKENS = 10**9
 LEAST_LOGPROB = -1000.0
 MOST_PLACES = 8
 """Tokens whose probabilities are kept: a label stands at the beginning."""
+_SPOKEN = {"text": "text", "output_text": "text", "refusal": "refusal"}
+"""Kinds of parts that are said, and the field of each that has the text."""
+_THOUGHT = ("thinking", "reasoning", "redacted_thinking")
+_KINDS = {type(None): "null", bool: "a boolean", int: "a number", float: "a number", str: "a text"}
+_KINDS |= {dict: "an object", list: "a list"}
+
+
+def as_json(answer: object) -> object:
+    """The object that a text spells, which an endpoint has sent as another type; anything else as it is."""
+    if not isinstance(answer, str):
+        return answer
+    try:
+        found = jsonbytes.loads(_utf8(answer.removeprefix("\ufeff")))
+    except ValueError:
+        return answer
+    return found if isinstance(found, dict) else answer
+
+
+def _utf8(text: str) -> bytes:
+    """The text as it was sent: JSON is UTF-8, even where a header has had it read as Latin-1."""
+    with suppress(UnicodeError):
+        sent = text.encode("latin-1")
+        sent.decode()
+        return sent.removeprefix(BOM_UTF8)
+    return text.encode("utf-8", "replace")
 
 
 def read_body(data: object, *, latency: float, retries: int) -> Reply | Failure:
     """The reply in the body of a chat completion, or what is wrong with the body."""
+    data = as_json(data)
     if not isinstance(data, dict):
         return Failure(message="the answer is no JSON object", status=200, body=str(data)[:500])
-    choice = _first_choice(data)
+    choice, usage = _first_choice(data), _usage(data.get("usage"))
     if choice is None:
-        return Failure(message=f"the answer has no choices: {describe_body(data)}", status=200, body=data)
-    message = choice["message"]
-    text, *found = _answer_and_thoughts(message)
+        why = f"the answer has no choices: {describe_body(data)}"
+        return Failure(message=why, status=200, body=data, usage=usage)
+    if failure := _no_answer(choice):
+        return replace(failure, usage=usage)
+    text, *found = _answer_and_thoughts(choice["message"])
     finish_reason = _text(choice, "finish_reason")
-    if finish_reason is not None and finish_reason.lower() in BROKEN_REASONS:
-        return Failure(message=f"the endpoint broke off: {finish_reason}", status=200, body=finish_reason)
     is_cut_by_filter = finish_reason is not None and finish_reason.lower() in FILTER_REASONS
-    return Reply(
+    reply = Reply(
         text=text,
         reasoning="\n\n".join(filter(None, found)) or None,
         finish_reason=finish_reason,
-        usage=_usage(data.get("usage")),
+        usage=usage,
         model=_text(data, "model"),
         fingerprint=_text(data, "system_fingerprint"),
         provider=_text(data, "provider"),
@@ -43,10 +71,22 @@ def read_body(data: object, *, latency: float, retries: int) -> Reply | Failure:
         blocked=finish_reason if is_cut_by_filter else None,
         tokens=_tokens(choice.get("logprobs")),
     )
+    return reply if reply.is_metered else replace(reply, usage=None)
+
+
+def _no_answer(choice: Mapping[str, Any]) -> Failure | None:
+    """Why a choice is of no use; None where it is."""
+    if why := _unreadable(choice["message"].get("content")):
+        return Failure(message=f"the content of the message {why}", status=200)
+    finish_reason = _text(choice, "finish_reason") or ""
+    if finish_reason.lower() in BROKEN_REASONS:
+        return Failure(message=f"the endpoint broke off: {finish_reason}", status=200, body=finish_reason)
+    return None
 
 
 def read_continuation(data: object, *, latency: float, retries: int) -> Reply | Failure:
     """The same of the body of a plain completion; with the tokens of the whole text where it echoes them."""
+    data = as_json(data)
     choices = data.get("choices") if isinstance(data, dict) else None
     first = choices[0] if isinstance(choices, list) and choices else None
     if not isinstance(data, dict) or not isinstance(first, dict) or not isinstance(first.get("text"), str):
@@ -117,14 +157,51 @@ def _text(data: Mapping[str, Any], name: str) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
+def _unreadable(content: Any) -> str | None:
+    """Why a message's content cannot be read; None where it is a text, a list of known parts, or missing."""
+    if isinstance(content, list):
+        return next(filter(None, map(_unreadable_part, content)), None)
+    return None if content is None or isinstance(content, str) else f"is {_kind(content)}"
+
+
+def _unreadable_part(part: Any) -> str | None:
+    if isinstance(part, str):
+        return None
+    if not isinstance(part, dict):
+        return f"has a part that is {_kind(part)}"
+    kind = part.get("type")
+    if kind in _THOUGHT:
+        return None
+    if not isinstance(kind, str):
+        return "has a part without a type"
+    if kind not in _SPOKEN:
+        return f"has a part of the unknown type {kind[:100]!r}"[:200]
+    said = part.get(_SPOKEN[kind])
+    is_text = said is None or isinstance(said, str)
+    return None if is_text else f"has a part of the type {kind!r} whose text is {_kind(said)}"
+
+
+def _kind(value: Any) -> str:
+    return _KINDS.get(type(value), "of an unknown kind")
+
+
 def _content(content: Any) -> tuple[str, str]:
     """Text and thoughts of a message's content, which is a text, a list of parts, or missing."""
     if isinstance(content, str):
         return content, ""
-    parts = _parts(content)
-    text = "".join(str(part.get("text") or "") for part in parts if part.get("type") == "text")
-    thoughts = [part.get("thinking") for part in parts if part.get("type") == "thinking"]
+    text = "".join(map(_said, content or ()))
+    thoughts = [_thought(part) for part in _parts(content) if part.get("type") in _THOUGHT]
     return text, "".join(_spoken(thoughts))
+
+
+def _said(part: str | dict[str, Any]) -> str:
+    if isinstance(part, str):
+        return part
+    return part.get(_SPOKEN.get(part["type"], "")) or ""
+
+
+def _thought(part: dict[str, Any]) -> Any:
+    return part.get("thinking") or part.get("reasoning") or part.get("text") or part.get("summary")
 
 
 def _parts(content: Any) -> list[dict[str, Any]]:
@@ -138,22 +215,22 @@ def _spoken(pending: list[Any]) -> Iterator[str]:
         if isinstance(item, str):
             yield item
         else:
-            inner = [part.get("text") or part.get("thinking") for part in _parts(item)]
-            pending[:0] = inner
+            pending[:0] = map(_thought, _parts(item))
 
 
 def _usage(data: Any) -> Usage | None:
-    if not isinstance(data, dict):
+    """The tokens that an endpoint has counted; None where either of the two sums is no count."""
+    read, written = _count(data, "prompt_tokens"), _count(data, "completion_tokens")
+    if not read or written is None:
         return None
-    return Usage(
-        input=_count(data, "prompt_tokens"),
-        output=_count(data, "completion_tokens"),
-        cached=_count(data.get("prompt_tokens_details"), "cached_tokens"),
-        reasoning=_count(data.get("completion_tokens_details"), "reasoning_tokens"),
-    )
+    # An odd detail is no reason to doubt the sums.
+    cached = _count(data.get("prompt_tokens_details"), "cached_tokens") or 0
+    reasoning = _count(data.get("completion_tokens_details"), "reasoning_tokens") or 0
+    return Usage(input=read, output=written, cached=min(cached, read), reasoning=min(reasoning, written))
 
 
-def _count(data: Any, name: str) -> int:
+def _count(data: Any, name: str) -> int | None:
     value = data.get(name) if isinstance(data, dict) else None
-    is_count = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS
-    return int(value) if is_count else 0  # type: ignore[arg-type]
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= MOST_TOKENS:
+        return None
+    return int(value) if float(value).is_integer() else None

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from equipoise import jsonbytes
 from equipoise.board import Board
 from equipoise.errors import SessionStopped
-from equipoise.types import Call, Usage
+from equipoise.types import CONTINUES, Call, Reply, Usage
 
 NANO = 10**9
 MOST = 2**62
@@ -111,6 +111,16 @@ class Budget:
         return SessionStopped(reason)
 
 
+def usage_of(call: Call, reply: Reply) -> Usage:
+    """The tokens of a reply as the endpoint has counted them, else generously by the length of the texts."""
+    if reply.is_metered:
+        return reply.usage or Usage()
+    # What was only given back has not been written by the model.
+    given = call.messages[-1]["content"] if CONTINUES in call.parameters else ""
+    said = reply.text.removeprefix(given) + (reply.reasoning or "")
+    return Usage(input=prompt_tokens(call), output=-(-_bytes(said) // BYTES_PER_TOKEN))
+
+
 def prompt_tokens(call: Call) -> int:
     """How many tokens the messages of a call are likely to have, generously, by their length."""
     return _size(call) // BYTES_PER_TOKEN + FRAME
@@ -126,4 +136,8 @@ def most_prompt_tokens(call: Call) -> int:
 
 def _size(call: Call) -> int:
     """Bytes of all messages."""
-    return sum(len(message["content"].encode("utf-8", "replace")) for message in call.messages)
+    return sum(_bytes(message["content"]) for message in call.messages)
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))

@@ -81,13 +81,15 @@ def _warn_of_keys(settings: Settings) -> None:
 
 def spent(*asked: Totals) -> str:
     """A line on what was asked, all in all."""
-    made, replayed, retries = (
-        sum(getattr(totals, name) for totals in asked) for name in ("made", "replayed", "retries")
+    made, replayed, retries, estimated = (
+        sum(getattr(totals, name) for totals in asked)
+        for name in ("made", "replayed", "retries", "estimated")
     )
     tokens = [sum(pair[place] for totals in asked for pair in totals.tokens) for place in (0, 1)]
     return (
         f"calls: {made} made, {replayed} replayed, {retries} retries; "
         f"{tokens[0]:,} tokens in, {tokens[1]:,} out"
+        + (f", partly estimated; calls without a readable usage: {estimated:,}" if estimated else "")
     )
 
 

@@ -18,7 +18,7 @@ import aiohttp
 import openai
 
 from equipoise import jsonbytes, retry_after
-from equipoise.bodies import read_body, read_continuation
+from equipoise.bodies import as_json, read_body, read_continuation
 from equipoise.connections import OwnConnections, RedirectedElsewhere
 from equipoise.errors import CallFailed, printable
 from equipoise.failures import (
@@ -202,7 +202,7 @@ class Client:
         return f"connection failed: {why or type(causes[-1]).__name__}"
 
     def _status_failure(self, error: openai.APIStatusError) -> Failure:
-        body = error.body if error.body is not None else error.response.text
+        body = as_json(error.body if error.body is not None else error.response.text)
         return Failure(
             message=describe_body(body),
             status=error.status_code,

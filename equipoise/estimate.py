@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from equipoise import journal
+from equipoise import journal, kept
 from equipoise.stats import mean
 from equipoise.types import Foreseen, Role
 
@@ -103,8 +103,8 @@ def _finished(path: Path, suite: str) -> dict[tuple[Role, str, str], list[Mappin
             is_ours = (entry["suite"], entry["format"]) == (suite, journal.FORMAT)
         elif entry["kind"] == "record":
             ended.add(entry["run"])
-        elif is_ours and (usage := entry["reply"].get("usage")):
-            calls[entry["role"], entry["model"], entry["run"]].append(usage)
+        elif is_ours:
+            calls[entry["role"], entry["model"], entry["run"]].append(kept.tokens(entry)[0])
     return {key: uses for key, uses in calls.items() if key[2] in ended}
 
 

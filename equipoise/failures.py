@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from equipoise.errors import printable
-from equipoise.types import JSON
+from equipoise.types import JSON, Usage
 
 TRANSIENT_STATUS = frozenset({408, 409, 429})
 OVERLOAD_STATUS = frozenset({429, 503, 529})
@@ -81,12 +81,16 @@ _REJECTS = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """One attempt that brought no reply. `status` is None where the connection itself failed."""
+    """One attempt that brought no reply. `status` is None where the connection itself failed.
+
+    `usage` is what the endpoint has counted all the same.
+    """
 
     message: str
     status: int | None = None
     body: JSON = None
     retry_after: float | None = None
+    usage: Usage | None = field(default=None, compare=False)
 
     @property
     def is_transient(self) -> bool:

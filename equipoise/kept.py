@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import overload
 
 from equipoise import journal
+from equipoise.budget import usage_of
 from equipoise.journal import Line
 from equipoise.records import Record
 from equipoise.transcripts import transcripts
@@ -45,6 +46,16 @@ def exchange(entry: Mapping[str, JSON]) -> Exchange:
         parameters=entry["parameters"],
     )
     return Exchange(id=entry["id"], call=call, reply=Reply.from_json(entry["reply"]))
+
+
+def tokens(entry: Mapping[str, JSON]) -> tuple[Mapping[str, int], bool]:
+    """The tokens of the call of a line of that kind, and whether they are estimated."""
+    counted = entry["reply"].get("usage")
+    if counted and counted["input"] and counted["output"]:
+        # So are nearly all, and it takes time to build a call.
+        return counted, False
+    found = exchange(entry)
+    return usage_of(found.call, found.reply).to_json(), not found.reply.is_metered
 
 
 class KeptTranscripts(Sequence[Transcript]):

@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from equipoise import journal
+from equipoise import journal, kept
 from equipoise.journal import Line
 from equipoise.kept import Calls
 from equipoise.records import Record
@@ -48,7 +48,7 @@ def _either(expressions: Sequence[str | None]) -> str | None:
 
 @dataclass(slots=True)
 class Ledger:
-    """The sums of one journal.
+    """The sums of one journal. `estimated` are the calls by role whose tokens no endpoint has counted.
 
     `position` is how far it was read, in bytes; `planned` maps run ids to languages. Records have the
     transcripts in the file, not in memory.
@@ -68,7 +68,7 @@ class Ledger:
     limits: list[Mapping[str, JSON]] = field(default_factory=list)
     looks: dict[int, Mapping[str, JSON]] = field(default_factory=dict)
     _every: dict[str, str] = field(default_factory=dict)
-    unmetered: Counter[str] = field(default_factory=Counter)
+    estimated: Counter[str] = field(default_factory=Counter)
     _kept: Calls = field(init=False)
     _cases: dict[str, Mapping[str, JSON]] = field(default_factory=dict)
 
@@ -130,8 +130,9 @@ class Ledger:
         reply, role, model = entry["reply"], entry["role"], entry["model"]
         self.calls[entry["session"]] += 1
         self.retries += reply.get("retries", 0)
-        self.tokens[role, model].update(reply.get("usage") or {})
-        self.unmetered[role] += "usage" not in reply and "blocked" not in reply
+        tokens, is_estimated = kept.tokens(entry)
+        self.tokens[role, model].update(tokens)
+        self.estimated[role] += is_estimated
         says = (reply.get("model"), reply.get("fingerprint"), reply.get("provider"))
         self.seen[role, model, *says] += 1
 

@@ -138,6 +138,7 @@ def _spent(ledger: Ledger, last: Mapping[str, JSON]) -> dict[str, JSON]:
         "cost_usd": {
             role: _cost(ledger, role, settings["endpoints"][role], price) for role in ("subject", "evaluator")
         },
+        "usage_estimated": {role: ledger.estimated[role] for role in ("subject", "evaluator")},
     }
 
 
@@ -155,9 +156,7 @@ def _own_price(session: Mapping[str, JSON]) -> Price | None:
 
 
 def _cost(ledger: Ledger, role: str, base_url: str, price: Price | None) -> float | None:
-    """USD of all calls in this role; None where a model has no price or a reply came without usage."""
-    if ledger.unmetered[role]:
-        return None
+    """USD of all calls in this role; None where a model has no price."""
     found = [
         prices.cost(model, base_url, tokens, price)
         for (kind, model), tokens in ledger.tokens.items()

@@ -42,14 +42,20 @@ def align(rows: Sequence[Sequence[str]]) -> list[str]:
 
 def _spending(metadata: Mapping[str, JSON], wall_seconds: float | None) -> Iterator[str]:
     calls, tokens, cost = metadata["calls"], metadata["tokens"], metadata["cost_usd"]
+    estimated = metadata["usage_estimated"]
     for role in ("subject", "evaluator"):
         used = tokens[role]
-        price = "cost unknown" if cost[role] is None else f"{cost[role]:.4f} USD"
+        mark = ", partly estimated" if estimated[role] else ""
+        price = "cost unknown" if cost[role] is None else f"{cost[role]:.4f} USD{mark}"
         yield f"{role + ':':<11}{used['input']:,} tokens in, {used['output']:,} out, {price}"
     counts = ", ".join(f"{calls[name]:,} {name}" for name in ("made", "replayed", "failed", "retries"))
     yield f"calls:     {counts}" + ("" if wall_seconds is None else f"; wall time {duration(wall_seconds)}")
     for role in (role for role, price in cost.items() if price is None):
-        yield f"warning:   the {role}'s cost is not known: a model has no price or replies had no usage"
+        yield f"warning:   the {role}'s cost is not known: a model has no price"
+    for role, count in estimated.items():
+        if count:
+            what = f"calls without a readable usage: {count:,}"
+            yield f"warning:   the {role}'s tokens are partly estimated; {what}"
     limits = metadata["limits"]
     if limits["cuts"]:
         moved = f"between {limits['lowest']} and {limits['highest']}, " if limits["highest"] else ""

@@ -105,6 +105,17 @@ class Reply:
     tokens: tuple[Token, ...] | None = None
 
     @property
+    def is_metered(self) -> bool:
+        """Whether the endpoint has counted the tokens: every prompt has some, and so has whatever was said.
+
+        Of a prompt that a filter rejected there are none to count.
+        """
+        has_said = bool(self.text or self.reasoning)
+        if self.usage is None:
+            return self.blocked is not None and not has_said
+        return self.usage.input > 0 and (self.usage.output > 0 or not has_said)
+
+    @property
     def is_truncated(self) -> bool:
         """Whether the reply was cut by a limit on its length."""
         return (self.finish_reason or "").lower() in ("length", "max_tokens")

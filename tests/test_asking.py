@@ -7,6 +7,7 @@ import selectors
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -16,7 +17,7 @@ from journals import ask, begin, keep
 from equipoise import journal
 from equipoise.asking import LONGEST_PAUSE, Asker, Deadline, Office, Place, Way
 from equipoise.board import Board
-from equipoise.budget import Budget, most_prompt_tokens
+from equipoise.budget import Budget, most_prompt_tokens, prompt_tokens
 from equipoise.errors import CallFailed, SessionStopped
 from equipoise.failures import Failure
 from equipoise.journal import request_hash
@@ -39,6 +40,7 @@ PAID = 3 + 7 * PRICE
 """What REPLY costs."""
 UNCOUNTED = Reply(text="Because of x", usage=None)
 BLOCKED = Reply(text="", finish_reason="content_filter", blocked="1301")
+COUNTED = Failure(message="no text", status=200, usage=REPLY.usage)
 BUSY = Failure(message="too many", status=429, retry_after=5.0)
 
 
@@ -466,6 +468,8 @@ def test_a_session_that_is_over_lets_nobody_in(world: World) -> None:
         pytest.param(lambda place: place.succeed(REPLY), PAID, id="answered"),
         pytest.param(lambda place: place.succeed(UNCOUNTED), RESERVED, id="answered-uncounted"),
         pytest.param(lambda place: place.succeed(BLOCKED), 0, id="blocked-uncounted"),
+        pytest.param(lambda place: place.succeed(replace(BLOCKED, text="Be")), RESERVED, id="cut-uncounted"),
+        pytest.param(lambda place: place.fail(COUNTED), PAID, id="unreadable-counted"),
         pytest.param(lambda place: place.fail(Failure(message="no", status=400)), 0, id="rejected"),
         pytest.param(lambda place: place.fail(BUSY), 0, id="refused"),
         pytest.param(lambda place: place.fail(Failure(message="", status=500)), 0, id="broken"),
@@ -488,6 +492,15 @@ def test_what_was_set_aside_is_given_back_but_for_what_may_have_been_paid(
     run(visit(place, attempt))
     assert reserved == [RESERVED]
     assert (world.board.totals().reserved, world.board.totals().spent) == (0, spent)
+
+
+def test_an_uncounted_reply_without_a_limit_costs_what_its_text_says(world: World) -> None:
+    """However much more was set aside for it, and however much more another one may have cost."""
+    call = ask("Why?")
+    place = world.place(call, dollars=1.0)
+    world.board.count_reply(0, 5, 1000, replayed=False)
+    run(visit(place, lambda: place.succeed(UNCOUNTED)))
+    assert world.board.totals().spent == prompt_tokens(call) + 4 * PRICE
 
 
 def test_every_attempt_of_a_call_is_paid_for_itself(world: World) -> None:
@@ -644,6 +657,20 @@ def counts(world: World) -> tuple[int, int, tuple[tuple[int, int], ...]]:
     return totals.made, totals.replayed, totals.tokens
 
 
+def test_an_uncounted_reply_counts_as_much_when_it_is_replayed(world: World) -> None:
+    """The journal says what the endpoint has said, nothing; the tokens are estimated both times."""
+    keep(world.log, CALL, UNCOUNTED)
+    keep(world.log, ask("And now?"), UNCOUNTED)
+    once = (prompt_tokens(CALL), 4)
+    run(ask_all(world.asker(), CALL))
+    totals = world.board.totals()
+    assert (totals.replayed, totals.estimated, totals.tokens[0]) == (1, 1, once)
+    run(ask_all(world.asker(FakeClient(UNCOUNTED)), CALL, ask("Why not?")))
+    totals = world.board.totals()
+    assert (totals.made, totals.estimated) == (1, 3)
+    assert "usage" not in world.lines("call")[-1]["reply"]
+
+
 def test_a_reply_is_kept_and_counted(world: World) -> None:
     """The journal has the whole of it, the run has the exchange, the board its tokens."""
     client = FakeClient()
@@ -695,10 +722,10 @@ def test_what_quotes_a_masked_reply_is_replayed(world: World) -> None:
 
 
 def test_a_reply_is_counted_for_the_model_that_gave_it(world: World) -> None:
-    """An evaluator's tokens are its own; a reply without a count is a reply."""
+    """An evaluator's tokens are its own; of a reply without a count they are estimated."""
     judged = ask("Judge.", role="evaluator", model="e")
     run(ask_all(world.asker(FakeClient(Reply(text=""), REPLY)), CALL, judged))
-    assert counts(world) == (2, 0, ((0, 0), (3, 7)))
+    assert counts(world) == (2, 0, ((prompt_tokens(CALL), 0), (3, 7)))
 
 
 def test_what_the_journal_has_is_not_asked_again(world: World) -> None:

@@ -24,7 +24,7 @@ def path(tmp_path: Path) -> Path:
 
 def totals(tokens: tuple[tuple[int, int], ...], **counts: int) -> Totals:
     """Totals that are zero but for these."""
-    names = ("in_flight", "made", "replayed", "retries", "sent", "spent", "reserved")
+    names = ("in_flight", "made", "replayed", "retries", "sent", "spent", "reserved", "estimated")
     return Totals(tokens=tokens, **{**dict.fromkeys(names, 0), **counts})
 
 
@@ -52,9 +52,9 @@ def test_totals_add_up_over_all_rows(path: Path) -> None:
     second.leave()
     second.count_retry()
     first.count_reply(0, 10, 3, replayed=False)
-    second.count_reply(0, 100, 30, replayed=True)
+    second.count_reply(0, 100, 30, replayed=True, is_estimated=True)
     second.count_reply(1, 7, 5, replayed=True)
-    expected = totals(((110, 33), (7, 5)), in_flight=2, made=1, replayed=2, retries=1, sent=3)
+    expected = totals(((110, 33), (7, 5)), in_flight=2, made=1, replayed=2, retries=1, sent=3, estimated=1)
     assert (first.totals(), second.totals()) == (expected, expected)
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
-from equipoise.bodies import read_body
+from equipoise.bodies import read_body, read_continuation
 from equipoise.failures import Failure
 from equipoise.types import Reply, Usage
-from loopback import completion
+from loopback import completion, echo
 
 
 def read(data: Any) -> Reply:
@@ -90,7 +91,20 @@ THINKING = {
         pytest.param({"content": PARTS}, "Because.", None, id="parts"),
         pytest.param({"content": [THINKING, *PARTS]}, "Because.", "Hm, so.", id="thinking-parts"),
         pytest.param({"content": [{"type": "thinking", "thinking": "Hm."}]}, "", "Hm.", id="thinking-text"),
-        pytest.param({"content": [{"type": "image_url"}, *PARTS]}, "Because.", None, id="other-parts"),
+        pytest.param({"content": []}, "", None, id="no-parts"),
+        pytest.param({"content": ["Be", "cause."]}, "Because.", None, id="texts"),
+        pytest.param({"content": [{"type": "output_text", "text": "B"}]}, "B", None, id="output-text"),
+        pytest.param({"content": [{"type": "refusal", "refusal": "No."}]}, "No.", None, id="refusal-part"),
+        pytest.param(
+            {"content": [{"type": "reasoning", "text": "Hm."}, "B"]}, "B", "Hm.", id="reasoning-text-part"
+        ),
+        pytest.param(
+            {"content": [{"type": "reasoning", "summary": [{"text": "Hm, "}, {"text": "so."}]}, "B"]},
+            "B",
+            "Hm, so.",
+            id="reasoning-summary-part",
+        ),
+        pytest.param({"content": [{"type": "redacted_thinking"}, "B"]}, "B", None, id="redacted-thinking"),
         pytest.param({"content": "B", "reasoning_content": "Hm."}, "B", "Hm.", id="reasoning_content"),
         pytest.param({"content": "B", "reasoning": "Hm."}, "B", "Hm.", id="reasoning"),
         pytest.param(
@@ -135,12 +149,8 @@ def test_a_verdict_that_speaks_of_tags_is_left_alone() -> None:
 @pytest.mark.parametrize(
     ("message", "text"),
     [
-        pytest.param({"content": 5}, "", id="content-number"),
-        pytest.param({"content": {"text": "B"}}, "", id="content-object"),
-        pytest.param({"content": ["B"]}, "", id="content-list-of-texts"),
         pytest.param({"content": [{"type": "text"}]}, "", id="part-without-text"),
         pytest.param({"content": [{"type": "text", "text": None}]}, "", id="part-of-null"),
-        pytest.param({"content": [{"type": "text", "text": 5}]}, "5", id="part-of-number"),
         pytest.param({"content": [{"type": "thinking"}]}, "", id="thinking-of-nothing"),
         pytest.param({"content": [{"type": "thinking", "thinking": 5}]}, "", id="thinking-of-number"),
         pytest.param({"content": "B", "reasoning_content": ["Hm."]}, "B", id="reasoning-list"),
@@ -148,8 +158,87 @@ def test_a_verdict_that_speaks_of_tags_is_left_alone() -> None:
     ],
 )
 def test_a_message_of_a_strange_shape_is_no_crash(message: dict[str, Any], text: str) -> None:
-    """What cannot be read as text is no text."""
+    """Where nothing is said, or thoughts cannot be read, the answer is what there is."""
     assert said(message) == (text, None)
+
+
+PART = "has a part of the type 'text' whose text is"
+UNREADABLE: dict[str, Any] = {
+    "is a number": 5,
+    "is a boolean": False,
+    "is an object": {"type": "text", "text": "B"},
+    "has a part that is a number": ["B", 5],
+    "has a part that is a list": [["B"]],
+    "has a part that is null": [None],
+    "has a part without a type": [{"text": "B"}],
+    "has a part of the unknown type 'image_url'": [{"type": "image_url", "image_url": {"url": "x"}}],
+    "has a part of the unknown type 'tool_use'": [*PARTS, {"type": "tool_use"}],
+    r"has a part of the unknown type '\x1b[2J'": [{"type": "\x1b[2J"}],
+    f"{PART} a number": [{"type": "text", "text": 5}],
+    f"{PART} an object": [*PARTS, {"type": "text", "text": {"value": "B"}}],
+    "has a part of the type 'refusal' whose text is a list": [{"type": "refusal", "refusal": ["No."]}],
+}
+
+
+def test_content_that_cannot_be_read_is_a_failure_that_may_pass(subtests: pytest.Subtests) -> None:
+    """What may have been said is not taken for silence: it tells what was found, and how many tokens."""
+    for what, content in UNREADABLE.items():
+        with subtests.test(what):
+            body = completion(None, message={"content": content, "reasoning": "Hm."})
+            failure = read_body(body, latency=0.5, retries=0)
+            assert failure == Failure(message=f"the content of the message {what}", status=200)
+            assert isinstance(failure, Failure)
+            assert failure.is_transient
+            assert failure.usage == Usage(input=100, output=20)
+
+
+def test_a_long_name_of_an_unknown_part_is_cut() -> None:
+    """The message stays one short line, whatever stands there."""
+    failure = read_body(completion(None, message={"content": [{"type": "\n" * 999}]}), latency=0, retries=0)
+    assert isinstance(failure, Failure)
+    assert len(failure.message) < 300
+    assert failure.message.isprintable()
+
+
+# JSON that was sent as something else.
+
+
+def spelled(text: str) -> dict[str, str]:
+    """The same JSON as endpoints send it."""
+    body = json.dumps(completion(text), ensure_ascii=False)
+    return {
+        "plain": body,
+        "escapes": json.dumps(completion(text)),
+        "blanks": f" \r\n\t{body}\n",
+        "mark": f"\ufeff{body}",
+        "mark-and-blanks": f"\ufeff\n {body}",
+        "latin-1": body.encode().decode("latin-1"),
+        "latin-1-mark": f"\ufeff{body}".encode().decode("latin-1"),
+    }
+
+
+@pytest.mark.parametrize("text", ["Because.", "香港 é 😀", "Não, é só.", "cut \ufffd"])
+def test_a_text_that_spells_a_completion_is_read(text: str, subtests: pytest.Subtests) -> None:
+    """Whatever an endpoint says that it is sending, the answer is paid for."""
+    for name, body in spelled(text).items():
+        with subtests.test(name):
+            assert read(body) == read(completion(text))
+
+
+def test_a_text_that_spells_a_continuation_is_read() -> None:
+    """Plain completions are sent as something else too."""
+    reply = read_continuation(json.dumps(echo("Why? Because", -0.5)), latency=0.5, retries=0)
+    assert isinstance(reply, Reply)
+    assert (reply.text, reply.tokens and len(reply.tokens)) == ("Why? Because So", 3)
+
+
+def test_a_text_that_spells_an_error_says_so() -> None:
+    """The message and the filter's code are found in it."""
+    body = json.dumps({"error": {"message": "the model is busy", "code": "content_filter"}})
+    failure = read_body(body, latency=0.5, retries=0)
+    assert isinstance(failure, Failure)
+    assert failure.message == "the answer has no choices: the model is busy"
+    assert failure.filter_code == "content_filter"
 
 
 # Filters.
@@ -199,24 +288,78 @@ def test_cached_and_reasoning_tokens_are_read() -> None:
     assert read(completion("B", usage=usage)).usage == Usage(input=10, output=7, cached=4, reasoning=5)
 
 
+ODD_COUNTS = (None, "12", "", [12], {"count": 12}, True, False, -1, 0.5, 1e300, 10**9 + 1, 10**30)
+ODD_COUNTS += (float("nan"), float("inf"), -float("inf"))
+ODD_USAGES: tuple[Any, ...] = (
+    *(None, 7, True, "many", [1, 2], {}, {"total_tokens": 120}, {"prompt_tokens_details": [1]}),
+    {"prompt_tokens": 100},
+    {"completion_tokens": 20},
+    {"prompt_tokens": 0, "completion_tokens": 0},
+    {"prompt_tokens": 0, "completion_tokens": 20},
+    {"prompt_tokens": 100, "completion_tokens": 0},
+    *({"prompt_tokens": odd, "completion_tokens": odd} for odd in ODD_COUNTS),
+    *({"prompt_tokens": 100, "completion_tokens": odd} for odd in ODD_COUNTS),
+    *({"prompt_tokens": odd, "completion_tokens": 20} for odd in ODD_COUNTS),
+)
+
+
+def test_what_cannot_be_read_as_a_usage_is_none(subtests: pytest.Subtests) -> None:
+    """An endpoint that does not say, of prompt and reply, how many tokens were used did not use none."""
+    for usage in ODD_USAGES:
+        with subtests.test(usage=usage):
+            assert read(completion("B", usage=usage)).usage is None
+
+
+@pytest.mark.parametrize(("read_as", "said"), [(100, 100.0), (10**9, 1e9), (1, 1)])
+def test_whole_numbers_are_counts_of_tokens(read_as: int, said: float) -> None:
+    """However they are written, up to a thousand million."""
+    usage = read(completion("B", usage={"prompt_tokens": said, "completion_tokens": said})).usage
+    assert usage == Usage(input=read_as, output=read_as)
+    assert type(usage.input) is int
+
+
 @pytest.mark.parametrize(
-    "usage",
+    ("body", "is_believed"),
     [
-        pytest.param({}, id="empty"),
-        pytest.param({"prompt_tokens_details": None, "completion_tokens_details": {}}, id="null-details"),
-        pytest.param({"prompt_tokens_details": [1]}, id="details-list"),
-        pytest.param({"prompt_tokens": "12", "completion_tokens": None}, id="no-numbers"),
+        pytest.param(completion(""), True, id="empty"),
+        pytest.param(completion(None, message={"tool_calls": []}), True, id="null"),
+        pytest.param(completion("", finish_reason="content_filter"), True, id="blocked"),
+        pytest.param(completion("B", finish_reason="content_filter"), False, id="cut"),
+        pytest.param(completion("", message={"reasoning": "Hm."}), False, id="thoughts"),
+        pytest.param(completion(None, message={"refusal": "No."}), False, id="refusal"),
     ],
 )
-def test_tokens_that_are_not_counted_are_zero(usage: dict[str, Any]) -> None:
-    """What is missing or is no number counts for nothing."""
-    assert read(completion("B", usage=usage)).usage == Usage()
+def test_only_a_reply_that_says_nothing_has_no_tokens(body: dict[str, Any], is_believed: bool) -> None:
+    """A count of zero is right where a model has neither thought nor said anything."""
+    usage = read({**body, "usage": {"prompt_tokens": 9, "completion_tokens": 0}}).usage
+    assert usage == (Usage(input=9) if is_believed else None)
 
 
-@pytest.mark.parametrize("usage", [None, 7, "many", [1, 2]], ids=str)
-def test_a_usage_of_a_strange_kind_is_none(usage: Any) -> None:
-    """An endpoint that does not say how much was used is not taken to have used nothing."""
-    assert read(completion("B", usage=usage)).usage is None
+@pytest.mark.parametrize(
+    ("cached", "reasoning", "expected"),
+    [
+        pytest.param({"cached_tokens": 50}, {"reasoning_tokens": 50}, (10, 7), id="more-than-all"),
+        pytest.param({"cached_tokens": -1}, {"reasoning_tokens": -1}, (0, 0), id="negative"),
+        pytest.param({"cached_tokens": "4"}, {"reasoning_tokens": None}, (0, 0), id="no-numbers"),
+        pytest.param({"cached_tokens": 4}, {"reasoning_tokens": True}, (4, 0), id="one-of-two"),
+        pytest.param(None, [5], (0, 0), id="no-objects"),
+    ],
+)
+def test_an_odd_detail_is_no_reason_to_doubt_the_sums(
+    cached: Any, reasoning: Any, expected: tuple[int, int]
+) -> None:
+    """It is left out, or cut to what there was at all."""
+    details = {"prompt_tokens_details": cached, "completion_tokens_details": reasoning}
+    usage = read(completion("B", usage={"prompt_tokens": 10, "completion_tokens": 7, **details})).usage
+    assert usage == Usage(input=10, output=7, cached=expected[0], reasoning=expected[1])
+
+
+def test_a_failure_that_was_counted_says_how_many_tokens() -> None:
+    """What is of no use has been paid for all the same, where the endpoint says so."""
+    for body in (completion("Beca", finish_reason="error"), {**completion("B"), "choices": []}):
+        failure = read_body(body, latency=0.5, retries=0)
+        assert isinstance(failure, Failure)
+        assert failure.usage == Usage(input=100, output=20)
 
 
 # No reply.
@@ -255,7 +398,12 @@ def test_a_body_that_is_an_error_says_so() -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [None, 5, "hello", ["a"], "x" * 10_000], ids=["null", "number", "text", "list", "long"]
+    "data",
+    [
+        *(None, 5, ["a"], "hello", "x" * 10_000, "", "5", '"hello"', "[1, 2]", "[" * 100_000),
+        *('{"choices": [', '<html>{"choices": []}</html>', 'data: {"choices": []}', "{}{}", "é", "\ufeff"),
+    ],
+    ids=lambda data: repr(data)[:20],
 )
 def test_a_body_that_is_no_object_is_a_failure_that_may_pass(data: Any) -> None:
     """Of what else an endpoint may send only the beginning is kept."""

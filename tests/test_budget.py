@@ -15,9 +15,18 @@ from journals import ask
 
 from equipoise import budget
 from equipoise.board import Board
-from equipoise.budget import DOUBT, FRAME, MARGIN, NANO, Budget, most_prompt_tokens, prompt_tokens
+from equipoise.budget import (
+    DOUBT,
+    FRAME,
+    MARGIN,
+    NANO,
+    Budget,
+    most_prompt_tokens,
+    prompt_tokens,
+    usage_of,
+)
 from equipoise.errors import SessionStopped
-from equipoise.types import Call, Message, Usage
+from equipoise.types import CONTINUES, Call, Message, Reply, Usage
 
 DOLLAR = NANO
 A_WHILE = 0.03
@@ -340,6 +349,42 @@ def test_money_and_requests_are_limited_together(processes: Processes) -> None:
             await reserve(purse, of_at_most(1))
 
     asyncio.run(session())
+
+
+# Tokens that nobody has counted.
+
+COUNTED = Usage(input=100, output=20)
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        pytest.param(Reply(text="x" * 30, usage=COUNTED), COUNTED, id="counted"),
+        pytest.param(Reply(text="", usage=Usage(input=9)), Usage(input=9), id="counted-empty"),
+        pytest.param(Reply(text="x" * 30), 10, id="uncounted"),
+        pytest.param(Reply(text="x" * 31, reasoning="y" * 30), 21, id="thoughts"),
+        pytest.param(Reply(text="香港"), 2, id="bytes"),
+        pytest.param(Reply(text="\ud83d"), 1, id="lone-surrogate"),
+        pytest.param(Reply(text=""), 0, id="empty"),
+        pytest.param(Reply(text="x" * 30, usage=Usage()), 10, id="nothing-counted"),
+        pytest.param(Reply(text="x" * 30, usage=Usage(input=100)), 10, id="only-prompt-counted"),
+        pytest.param(Reply(text="x" * 30, usage=Usage(output=20)), 10, id="only-reply-counted"),
+        pytest.param(Reply(text="x" * 30, blocked="filter"), 10, id="cut-by-filter"),
+        pytest.param(Reply(text="", blocked="filter"), Usage(), id="rejected-by-filter"),
+    ],
+)
+def test_tokens_that_nobody_has_counted_are_estimated(reply: Reply, expected: Usage | int) -> None:
+    """A token for three bytes of what was thought and said; an endpoint's own count is taken as it is."""
+    call = ask("Why?")
+    estimated = Usage(input=prompt_tokens(call), output=expected) if isinstance(expected, int) else None
+    assert usage_of(call, reply) == (estimated or expected)
+    assert reply.is_metered == (estimated is None)
+
+
+def test_what_is_only_given_back_has_not_been_written() -> None:
+    """Of a text that an endpoint repeats only the end is the model's."""
+    call = ask("Why? Because", **{CONTINUES: True, "echo": True})
+    assert usage_of(call, Reply(text="Why? Because xyz")).output == 2
 
 
 # Lengths that nobody knows.

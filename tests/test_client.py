@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import socket
 import threading
 import time
@@ -233,6 +234,41 @@ def test_a_reply_holds_what_the_endpoint_said(loopback: Loopback, desk: Desk) ->
     assert reply.is_truncated
 
 
+TYPES = ("text/plain", "text/plain; charset=utf-8", "text/html", "text/html; charset=iso-8859-1")
+TYPES += ("application/octet-stream", "application/json ; charset=utf-8", "application/jsonl", "x", "")
+
+
+def test_a_reply_is_read_whatever_it_is_sent_as(subtests: pytest.Subtests) -> None:
+    """What was paid for is not thrown away for a header, or for want of one; nor does its text suffer."""
+    body = json.dumps(completion("香港, Não."), ensure_ascii=False).encode()
+    headers = [f"Content-Type: {kind}\r\n".encode() for kind in TYPES]
+    for header in (b"", *headers):
+        for content in (body, b"\xef\xbb\xbf" + body, b"\n " + body):
+            size = b"Content-Length: %d\r\n" % len(content)
+            with (
+                subtests.test(header=header, begins=content[:3]),
+                rude_server(b"HTTP/1.1 200 OK\r\n" + header + size + b"\r\n" + content) as url,
+            ):
+                reply = Desk(url).reply(call(), max_retries=0)
+                assert (reply.text, reply.usage) == ("香港, Não.", Usage(input=100, output=20))
+
+
+def test_an_error_is_read_whatever_it_is_sent_as(
+    loopback: Loopback, desk: Desk, subtests: pytest.Subtests
+) -> None:
+    """Its message is told, and a filter's refusal is a finding."""
+    for mark in ("", "\n", "\ufeff"):
+        for kind in ("text/plain", "text/html", "application/json"):
+            with subtests.test(mark=mark, kind=kind):
+                for answer in (error(400, "Too odd."), error(400, "No.", code="content_filter")):
+                    text = mark + json.dumps(answer.body)
+                    loopback.script = one_by_one(Answer(text, 400, {"Content-Type": kind}))
+                    if answer.body["error"]["code"]:
+                        assert desk.reply(call()).blocked == "content_filter"
+                    else:
+                        assert str(desk.failure(call())) == "subject 'm': HTTP 400: Too odd."
+
+
 def test_thoughts_between_tags_are_no_answer(loopback: Loopback, desk: Desk) -> None:
     """Where an endpoint leaves them in the text, they are taken out of it."""
     loopback.script = one_by_one("<think>Hm.</think>\n\nBecause.")
@@ -306,6 +342,9 @@ TELLING = {
     "500": Answer("oops", 500),
     "501": Answer("", 501),
     "200-text": Answer("hello"),
+    "200-page": Answer('<html>{"choices": []}</html>', headers={"Content-Type": "text/html"}),
+    "200-content": Answer(completion(None, message={"content": 5})),
+    "200-parts": Answer(completion(None, message={"content": ["Text.", {"type": "image_url"}]})),
     "200-list": Answer([1, 2]),
     "200-no-choices": Answer({"choices": []}),
     "200-null-choices": Answer({"choices": None}),

@@ -11,6 +11,7 @@ import pytest
 from journals import ask, begin, keep, record
 
 from equipoise import estimate
+from equipoise.budget import prompt_tokens
 from equipoise.estimate import Range, Sample, Use
 from equipoise.journal import FORMAT
 from equipoise.types import Foreseen, Reply, Role, Usage
@@ -137,13 +138,14 @@ def test_runs_that_did_not_end_are_left_out(tmp_path: Path) -> None:
     assert used(estimate.samples([path], "s")) == {("subject", "m"): [[1, 10, 20]]}
 
 
-def test_replies_without_a_count_of_tokens_are_left_out(tmp_path: Path) -> None:
-    """Nobody knows what they used."""
+def test_replies_without_a_count_of_tokens_are_estimated(tmp_path: Path) -> None:
+    """By the length of the texts; they were calls like all others."""
     log = begin(tmp_path / "x.jsonl", ["a-run1"], suite="s")
-    keep(log, ask("Why?"), Reply(text="B"))
+    keep(log, ask("Why?"), Reply(text="x" * 30))
     log.append_record(record("a"), [])
     log.close()
-    assert estimate.samples([tmp_path / "x.jsonl"], "s") == {}
+    expected = [[1, prompt_tokens(ask("Why?")), 10]]
+    assert used(estimate.samples([tmp_path / "x.jsonl"], "s")) == {("subject", "m"): expected}
 
 
 # What a model would use.

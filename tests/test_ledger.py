@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from journals import USAGE, ask, begin, keep, record, rewrite, said, write
 
+from equipoise.budget import prompt_tokens
 from equipoise.journal import Journal
 from equipoise.ledger import Ledger
 from equipoise.records import Outcome
-from equipoise.types import Reply
+from equipoise.types import Reply, Usage
 
 CALL = ask("Why?")
 JUDGE = ask("Judge.", role="evaluator", model="e")
@@ -45,7 +46,7 @@ def sums(ledger: Ledger) -> dict[str, Any]:
         "seen": dict(ledger.seen),
         "learned": ledger.learned,
         "limits": ledger.limits,
-        "unmetered": dict(ledger.unmetered),
+        "estimated": dict(ledger.estimated),
     }
 
 
@@ -180,18 +181,33 @@ def test_tokens_are_summed_by_role_and_model(path: Path) -> None:
     }
 
 
-def test_replies_without_usage_are_counted_by_role(path: Path) -> None:
-    """What they cost is not known; a blocked prompt is no such reply, it costs nothing."""
+def test_tokens_that_no_endpoint_has_counted_are_estimated(path: Path) -> None:
+    """They are in the sums, and it is told how many calls they are of; a rejected prompt has none."""
     log = begin(path)
     for call, reply in (
-        (CALL, Reply(text="")),
-        (CALL, Reply(text="", usage=USAGE)),
+        (CALL, Reply(text="x" * 30)),
+        (CALL, Reply(text="x" * 30, usage=USAGE)),
         (CALL, Reply(text="", blocked="content_filter")),
-        (JUDGE, Reply(text="")),
-        (JUDGE, Reply(text="")),
+        (JUDGE, Reply(text="x" * 60)),
+        (JUDGE, Reply(text="x" * 30, reasoning="y" * 30)),
     ):
         keep(log, call, reply)
-    assert {role: n for role, n in ledger_of(path).unmetered.items() if n} == {"subject": 1, "evaluator": 2}
+    ledger = ledger_of(path)
+    assert {role: n for role, n in ledger.estimated.items() if n} == {"subject": 1, "evaluator": 2}
+    subject, evaluator = ledger.tokens["subject", "m"], ledger.tokens["evaluator", "e"]
+    assert (subject["input"], subject["output"]) == (USAGE.input + prompt_tokens(CALL), USAGE.output + 10)
+    assert (evaluator["input"], evaluator["output"]) == (2 * prompt_tokens(JUDGE), 40)
+
+
+def test_a_count_that_cannot_be_right_is_not_believed_in_any_journal(path: Path) -> None:
+    """Journals of earlier versions have zeros where an endpoint's count could not be read."""
+    log = begin(path)
+    for usage in (Usage(), Usage(input=100), Usage(output=20)):
+        keep(log, CALL, Reply(text="x" * 30, usage=usage))
+    ledger = ledger_of(path)
+    assert ledger.estimated["subject"] == 3
+    assert ledger.tokens["subject", "m"]["input"] == 3 * prompt_tokens(CALL)
+    assert ledger.tokens["subject", "m"]["output"] == 30
 
 
 def test_what_endpoints_say_of_themselves_is_counted(path: Path) -> None:

@@ -14,6 +14,7 @@ from journals import SETTINGS, STARTED, USAGE, ask, begin, keep, record, write
 
 from conftest import ROOT, Bench
 from equipoise import jsonbytes, results, suites
+from equipoise.budget import prompt_tokens
 from equipoise.ledger import Ledger
 from equipoise.records import Outcome
 from equipoise.rubric import load
@@ -340,16 +341,19 @@ def test_the_built_in_model_costs_nothing(path: Path) -> None:
     assert cost(path, local, session_settings=OWN)["subject"] == 0
 
 
-def test_a_reply_without_usage_makes_the_cost_unknown(path: Path) -> None:
-    """What cannot be counted is not left out of a sum in silence."""
-    replies = [(CALL, Reply(text="", usage=USAGE)), (CALL, Reply(text=""))]
-    assert cost(path, *replies, session_settings=OWN) == {"subject": None, "evaluator": 0}
+def test_a_reply_without_usage_has_an_estimated_cost(path: Path) -> None:
+    """What nobody has counted is in the sum, and it is told how many calls of each role that are."""
+    replies = [(CALL, Reply(text="", usage=USAGE)), (CALL, Reply(text="x" * 30)), (CALL, Reply(text=""))]
+    usd = 0.0004 + (2 * 2 * prompt_tokens(CALL) + 10 * 10) / 1e6
+    assert cost(path, *replies, session_settings=OWN) == {"subject": pytest.approx(usd), "evaluator": 0}
+    assert metadata(path)["usage_estimated"] == {"subject": 2, "evaluator": 0}
 
 
 def test_a_blocked_prompt_costs_nothing(path: Path) -> None:
     """An endpoint that rejects a prompt counts no tokens, and the cost stays known."""
     replies = [(CALL, Reply(text="", usage=USAGE)), (CALL, Reply(text="", blocked="content_filter"))]
     assert cost(path, *replies, session_settings=OWN)["subject"] == 0.0004
+    assert metadata(path)["usage_estimated"]["subject"] == 0
 
 
 def test_what_earlier_sessions_spent_counts(path: Path) -> None:

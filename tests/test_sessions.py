@@ -315,12 +315,15 @@ def test_a_panel_member_that_never_answers_is_named(bench: Bench, workers: Worke
     assert bench.results()["metadata"]["evaluators"]["judge-b"] == {"verdicts": 0, "missing": 4}
 
 
-def test_cost_is_unknown_without_usage(bench: Bench, workers: Workers) -> None:
-    """Where an endpoint counts no tokens the cost is null, not zero."""
+def test_cost_is_estimated_without_usage(bench: Bench, workers: Workers) -> None:
+    """Where an endpoint counts no tokens the cost is not zero, and it says of how many calls."""
     bench.server.script = lambda body, number: Answer(completion(plain_script(body, number), usage=None))
-    bench.run(*workers, "--runs", "1", "--model", "gpt-4o")
+    done = bench.run(*workers, "--runs", "1", "--model", "gpt-4o")
     data = json.loads((bench.folder / "results" / "gpt-4o.neutrality.json").read_text())
-    assert data["metadata"]["cost_usd"]["subject"] is None
+    assert data["metadata"]["cost_usd"]["subject"] > 0
+    assert data["metadata"]["cost_usd"]["evaluator"] is None
+    assert data["metadata"]["usage_estimated"] == {"subject": 4, "evaluator": 4}
+    assert " USD, partly estimated" in done.stdout
 
 
 def test_a_paid_reply_is_judged_after_a_kill(bench: Bench) -> None:

@@ -60,6 +60,7 @@ def show(*records: Record, errors: int = 0, wall_seconds: float | None = 0.0, **
             "calls": {"made": 0, "replayed": 0, "failed": 0, "retries": 0},
             "tokens": {role: {"input": 0, "output": 0} for role in ("subject", "evaluator")},
             "cost_usd": {"subject": 0.0, "evaluator": 0.0},
+            "usage_estimated": {"subject": 0, "evaluator": 0},
             "parameters_changed": [],
             "evaluators": {},
             "limits": {"highest": None, "lowest": None, "refused": 0, "cuts": 0, "moves": []},
@@ -285,6 +286,20 @@ def test_an_evaluator_without_verdicts_is_named() -> None:
     shown = show(record(4), evaluators=evaluators)
     assert "evaluator: b gave no valid verdict in 3 of 4 runs" in shown
     assert not any(line.startswith("evaluator: a gave") for line in shown)
+
+
+def test_estimated_tokens_are_a_warning() -> None:
+    """The cost that they are part of is marked, and it says how many calls these were."""
+    shown = show(
+        cost_usd={"subject": 0.5, "evaluator": None},
+        usage_estimated={"subject": 1234, "evaluator": 1},
+    )
+    assert "subject:   0 tokens in, 0 out, 0.5000 USD, partly estimated" in shown
+    assert "evaluator: 0 tokens in, 0 out, cost unknown" in shown
+    for role, count in (("subject", "1,234"), ("evaluator", "1")):
+        told = f"the {role}'s tokens are partly estimated; calls without a readable usage: {count}"
+        assert f"warning:   {told}" in shown
+    assert not any("estimated" in line for line in show())
 
 
 def test_an_unknown_cost_is_a_warning() -> None:

@@ -48,6 +48,21 @@ def test_every_line_keeps_its_number(server: Loopback) -> None:
     ]
 
 
+def test_tokens_that_no_endpoint_has_counted_are_estimated(server: Loopback) -> None:
+    """The last line says of how many calls; replayed, they are as many."""
+
+    def uncounted(body: dict[str, Any], number: int) -> Answer:
+        text = script(body, number)
+        assert isinstance(text, str)
+        return Answer(completion(text, usage={"prompt_tokens": 100} if number else None))
+
+    server.script = uncounted
+    told = [run(server).stdout.splitlines()[-1] for _ in range(2)]
+    for line in told:
+        assert line.endswith(" out, partly estimated; calls without a readable usage: 3")
+    assert told[0].partition("; ")[2] == told[1].partition("; ")[2]
+
+
 def test_the_model_is_told_both_languages_at_temperature_0(server: Loopback) -> None:
     """The source language is the file's name, or what the user says; settings go along."""
     run(server, "--max-tokens", "77", "--verify-model", "second")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import json
 import random
 import re
 import time
@@ -14,11 +15,13 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from click.testing import CliRunner
 
 from conftest import SMALL_DECK, Bench
 from equipoise import jsonbytes
 from equipoise.board import Board
 from equipoise.budget import Budget
+from equipoise.cli import main
 from equipoise.journal import FORMAT
 from loopback import (
     Answer,
@@ -462,6 +465,51 @@ def test_without_usage_a_reply_counts_as_the_most_it_may_have_cost(bench: Bench,
     assert 0.5 * 0.02 <= sum(sent) / 1e6 <= 0.02
     assert bench.results()["metadata"]["status"] == "interrupted"
     assert_it_goes_on(bench, *workers, *limits)
+
+
+ODD_USAGES = (
+    None,
+    {},
+    [100, 20],
+    {"prompt_tokens": 0, "completion_tokens": 0},
+    {"prompt_tokens": 100},
+    {"prompt_tokens": 100, "completion_tokens": 0},
+    {"prompt_tokens": -5, "completion_tokens": -7},
+    {"prompt_tokens": "100", "completion_tokens": "20"},
+    {"prompt_tokens": float("nan"), "completion_tokens": float("inf")},
+    {"prompt_tokens": True, "completion_tokens": True},
+    {"prompt_tokens": 10**10, "completion_tokens": 10**10},
+    {"prompt_tokens": 99.5, "completion_tokens": 0.5},
+)
+
+
+def test_usage_that_cannot_be_read_does_not_pass_the_cap(bench: Bench, workers: Workers) -> None:
+    """It is estimated, kept to, and said; whoever reads the journal again comes to the same figures."""
+    cap, bills = 0.03, []
+
+    def script(body: dict[str, Any], number: int) -> Answer:
+        text = plain_script(body, number) + " " * 12
+        bills.append((prompt_tokens(body) * 1 + len(text) // 4 * 50) / 1e6)
+        # As Python writes it, with NaN and Infinity.
+        said = json.dumps(completion(text, usage=ODD_USAGES[number % len(ODD_USAGES)]))
+        return Answer(said, headers={"Content-Type": "application/json"})
+
+    bench.server.script = script
+    done = bench.run(*workers, "--runs", "10", "--max-cost", str(cap), *PRICES)
+    assert done.returncode == 2, done.stdout
+    assert f"--max-cost {cap:g} USD is used up: " in done.stdout
+    assert len(bills) >= len(ODD_USAGES)
+    assert 0.4 * cap <= sum(bills) <= cap
+    told = bench.results()["metadata"]
+    assert sum(bills) <= sum(told["cost_usd"].values()) <= 2 * sum(bills)
+    assert sum(told["usage_estimated"].values()) == len(bills)
+    assert " USD, partly estimated\n" in done.stdout
+    count = f"calls without a readable usage: {told['usage_estimated']['subject']}"
+    assert f"the subject's tokens are partly estimated; {count}" in done.stdout
+    assert CliRunner().invoke(main, ["recover", str(bench.journal_path)]).exit_code == 0
+    again = bench.results()["metadata"]
+    for name in ("tokens", "cost_usd", "usage_estimated"):
+        assert again[name] == told[name]
 
 
 def test_usage_that_has_no_price_counts_as_the_most_it_may_have_cost(bench: Bench, workers: Workers) -> None:

@@ -54,6 +54,7 @@ TRANSIENT = {
     "html": Answer("<html><body>Maintenance</body></html>", headers={"Content-Type": "text/html"}),
     "cut-with-filter-results": Answer(FILTERED[:90], headers={"Content-Type": "text/plain"}),
     "no-choices": Answer({"id": "1", "object": "chat.completion", "choices": []}),
+    "no-text": Answer(completion(None, message={"content": [{"type": "image_url"}]})),
     "empty": Answer(""),
 }
 
@@ -67,6 +68,16 @@ def test_a_transient_failure_is_tried_again(bench: Bench, workers: Workers, answ
 def test_a_call_that_hangs_is_tried_again(bench: Bench, workers: Workers) -> None:
     """After --request-timeout a call is given up and repeated."""
     _assert_is_tried_again(bench, Answer(completion("late"), delay=30), *workers, "--request-timeout", "0.5")
+
+
+def test_replies_that_are_not_sent_as_json_are_read(bench: Bench, workers: Workers) -> None:
+    """What they are is told by their content: nothing is asked twice, and every run is scored."""
+    bench.server.script = lambda body, number: Answer(
+        json.dumps(completion(plain_script(body, number))), headers={"Content-Type": "text/plain"}
+    )
+    finish(bench, *workers, status=0)
+    assert outcomes(bench) == dict.fromkeys(ALL, "scored")
+    assert calls(bench) == {"made": 8, "replayed": 0, "failed": 0, "retries": 0}
 
 
 def _assert_is_tried_again(bench: Bench, answer: Answer, *arguments: str) -> None:
@@ -527,6 +538,7 @@ def test_the_same_failure_thrice_ends_one_run(bench: Bench, workers: Workers) ->
         "Does it break the server?": error(500, "Internal error at line 12."),
         "Does it break the gateway?": Answer("<html>Oops</html>"),
         "Does it make nonsense?": Answer({"id": "1", "choices": []}),
+        "Does it say a number?": Answer(completion(None, message={"content": 5})),
     }
     write_deck(bench, [*bad, *GOOD])
     bench.server.script = Fates(subject={question: repeat(said) for question, said in bad.items()})
