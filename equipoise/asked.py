@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from equipoise.errors import UserError
 from equipoise.naming import suite_and_run, suites_in
 
 EXAMPLES = """\
@@ -37,6 +38,16 @@ def is_worker(config: Any) -> bool:
 def distributes(config: Any) -> bool:
     """Whether this process hands its tests to workers."""
     return bool(config.pluginmanager.hasplugin("dsession"))
+
+
+def refuse_elsewhere(config: Any) -> None:
+    """Raise UserError for ways to run tests that would have to ask in another place or time than this."""
+    if getattr(config.option, "looponfail", False):
+        raise UserError("--looponfail: would ask again after every change of a file; run pytest without it")
+    specs = getattr(config.option, "tx", None) or []
+    far = next((spec for spec in specs if not spec.rpartition("*")[2].startswith("popen")), None)
+    if far is not None:
+        raise UserError(f"--tx {far}: workers fetch their records on this machine; use -n N or --tx N*popen")
 
 
 def planned(nodes: Sequence[str]) -> dict[str, list[str]]:

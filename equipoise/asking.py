@@ -235,6 +235,7 @@ class Asker:
         reply = known.reply if known else await self._ask(call)
         if exchange is None:
             exchange = self._log.append_call(self._run, kept, digest, reply)
+            self._replay.put(exchange.id, self._log.last)
         self.exchanges.append(exchange)
         self._count(exchange, replayed=known is not None)
         return reply

@@ -1,7 +1,8 @@
-"""Look-ahead: runs this process's runs concurrently while tests wait for them one by one.
+"""Runs all cases of a session concurrently while tests wait for them one by one.
 
-One event loop in one background thread with one client. Nothing here knows pytest; a test thread talks
-to the engine through `Engine.start`, `Engine.record` and `Engine.close`.
+One event loop in one background thread with one client, in the process that the user started. Nothing here
+knows pytest or its workers; any number of threads talk to the engine through `Engine.start`, `Engine.record`
+and `Engine.close`.
 """
 
 from __future__ import annotations
@@ -10,18 +11,18 @@ import asyncio
 import gc
 import threading
 import time
-from collections import deque
+from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from equipoise.asking import Asker, Deadline, Office
 from equipoise.board import Board
 from equipoise.errors import CannotKeep, NotNeeded, SessionStopped
 from equipoise.journal import Journal
-from equipoise.limiter import ALONE, Company, Limiter
+from equipoise.limiter import Limiter
 from equipoise.office import open_office
 from equipoise.one_run import run_case
 from equipoise.records import Record
@@ -30,14 +31,14 @@ from equipoise.rubric import Rubric
 from equipoise.secret import Secrets
 from equipoise.settings import Endpoint, Settings
 from equipoise.suites import AnySuite
-from equipoise.types import Role, Run
+from equipoise.types import JSON, Role, Run
 
 STOP_SECONDS = 0.2
 """How often a test that waits for its run looks whether the session has been stopped."""
 LOOK_SECONDS = 0.02
 """How often a session that ends looks whether its calls are home."""
 ROUND_SECONDS = 0.05
-"""How often a process that waits for the next round of runs looks whether it is open."""
+"""How often the engine looks whether the next round of runs is open."""
 RUNS_AHEAD = 4
 """How many runs are under way for each call that may be in flight: some wait to be tried again."""
 
@@ -51,6 +52,12 @@ class Desk:
     journal: Path
 
 
+Key = tuple[str, str]
+"""A run: its suite and its id."""
+FIRST = -1
+"""The place of a run that is asked for before its turn."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Begun:
     """A run that was ordered: its place among all and the promise of its record."""
@@ -61,7 +68,7 @@ class _Begun:
 
 
 class Engine:
-    """Runs cases on a loop of its own; `has_company` says whether other processes do so as well.
+    """Runs cases on a loop of its own.
 
     `endpoint` says where a model is reached; `board` gets the counts and can stop everything.
     """
@@ -71,7 +78,6 @@ class Engine:
         settings: Settings,
         *,
         endpoint: Callable[[Role, str], Endpoint],
-        has_company: bool,
         board: Board,
         desk: Callable[[str], Desk],
     ) -> None:
@@ -80,12 +86,12 @@ class Engine:
         self._board = board
         self._desk = desk
         self._is_closing = False
-        company = Company(in_flight=board.in_flight_elsewhere, alone=board.alone) if has_company else ALONE
-        self._limiter = Limiter(settings.concurrency, lambda: self._is_closing or board.is_stopped, company)
+        self._limiter = Limiter(settings.concurrency, lambda: self._is_closing or board.is_stopped)
         self._most_tasks = RUNS_AHEAD * settings.concurrency
         self._desks: dict[str, tuple[Desk, Journal, Replay]] = {}
-        self._waiting: deque[_Begun] = deque()
-        self._futures: dict[tuple[str, str], Future[Record]] = {}
+        self._waiting: OrderedDict[Key, _Begun] = OrderedDict()
+        self._futures: dict[Key, Future[Record]] = {}
+        self._lock = threading.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
         self._thread: threading.Thread | None = None
         self._ready: Future[None] = Future()
@@ -95,7 +101,7 @@ class Engine:
 
     @property
     def stop_reason(self) -> str | None:
-        """Why the session has to end, once any process says that it has."""
+        """Why the session has to end, once anything says that it has."""
         return self._board.stop_reason if self._board.is_stopped else None
 
     def warm_up(self) -> None:
@@ -116,24 +122,36 @@ class Engine:
         wanted = list(runs)
         for suite in dict.fromkeys(run.suite for run in wanted):
             self._open(suite, {run.id for run in wanted if run.suite == suite})
-        begun = [
-            _Begun(run=run, place=place, future=Future())
+        begun = {
+            (run.suite, run.id): _Begun(run=run, place=place, future=Future())
             for place, run in enumerate(wanted)
             if not self._desks[run.suite][2].has_record(run.id)
-        ]
-        self._futures.update({(item.run.suite, item.run.id): item.future for item in begun})
+        }
+        self._futures.update({key: item.future for key, item in begun.items()})
         self._loop.call_soon_threadsafe(self._take_on, begun)
 
     def record(self, run: Run) -> Record:
-        """Wait for a run's record. Raises SessionStopped, NotNeeded, or whatever defect of ours hit it."""
-        if run.suite not in self._desks:
-            self.start([run])
-        known = self._desks[run.suite][2].record(run.id)
-        if known is not None:
-            return known
-        if (run.suite, run.id) not in self._futures:
-            self.start([run])
-        future = self._futures.pop((run.suite, run.id))
+        """Wait for a run's record, however often it was asked for before.
+
+        A run that waits for its turn goes first now. Raises SessionStopped, NotNeeded, or whatever defect of
+        ours hit it.
+        """
+        key = (run.suite, run.id)
+        with self._lock:
+            known = self._desks[run.suite][2].record(run.id) if run.suite in self._desks else None
+            if known is None and key not in self._futures:
+                self.start([run])
+                known = self._desks[run.suite][2].record(run.id)
+            future = self._futures.get(key)
+        if known is None and future is not None:
+            known = self._await(key, future)
+            # Whoever asks once more gets it from the journal: not all are held in memory.
+            self._futures.pop(key, None)
+        assert known is not None
+        return known
+
+    def _await(self, key: Key, future: Future[Record]) -> Record:
+        self._loop.call_soon_threadsafe(self._put_first, key)
         while True:
             try:
                 return future.result(timeout=STOP_SECONDS)
@@ -142,6 +160,16 @@ class Engine:
                     raise
                 if self._board.is_stopped:
                     raise SessionStopped(self._board.stop_reason) from None
+
+    def starts(self, suite: str, calls: Iterable[str]) -> dict[str, int]:
+        """Where these calls start in the journal of a suite."""
+        return self._desks[suite][2].starts(calls)
+
+    def entry(self, run: Run) -> dict[str, JSON]:
+        """The line of the journal with the record of a run that has ended."""
+        found = self._desks[run.suite][2].entry(run.id)
+        assert found is not None
+        return found
 
     def close(self, patience: float, is_enough: Callable[[], bool] = lambda: False) -> None:
         """Wait so many seconds at most for calls in flight, keep their replies, and end the thread.
@@ -195,16 +223,28 @@ class Engine:
         log = Journal(desk.journal, replay.session, Secrets(self.settings.secrets))
         self._desks[suite] = (desk, log, replay)
 
-    def _take_on(self, begun: list[_Begun]) -> None:
-        self._waiting.extend(begun)
+    def _take_on(self, begun: dict[Key, _Begun]) -> None:
+        self._waiting.update(begun)
         self._go_on()
+
+    def _put_first(self, key: Key) -> None:
+        """A test waits for this run: it begins at once, however many are under way."""
+        begun = self._waiting.get(key)
+        if begun is not None and self._may_begin(begun):
+            del self._waiting[key]
+            self._begin(replace(begun, place=FIRST))
+
+    def _begin(self, begun: _Begun) -> None:
+        task = self._loop.create_task(self._deliver(begun))
+        self._tasks.add(task)
+        task.add_done_callback(self._end)
 
     def _go_on(self) -> None:
         """Begin runs until enough are under way; each that ends lets another one begin."""
-        while self._waiting and len(self._tasks) < self._most_tasks and self._may_begin(self._waiting[0]):
-            task = self._loop.create_task(self._deliver(self._waiting.popleft()))
-            self._tasks.add(task)
-            task.add_done_callback(self._end)
+        while self._waiting and len(self._tasks) < self._most_tasks:
+            if not self._may_begin(next(iter(self._waiting.values()))):
+                break
+            self._begin(self._waiting.popitem(last=False)[1])
 
     def _may_begin(self, begun: _Begun) -> bool:
         """Whether its round is open; if not, look again soon, or turn it away where it will never be."""
@@ -221,10 +261,14 @@ class Engine:
             self._look = self._loop.call_later(ROUND_SECONDS, self._go_on)
 
     def _leave_out(self) -> None:
-        while self._waiting:
-            self._waiting.popleft().future.set_exception(
-                NotNeeded("the interval is narrow enough without it")
-            )
+        for begun in self._take_all():
+            begun.future.set_exception(NotNeeded("the interval is narrow enough without it"))
+
+    def _take_all(self) -> list[_Begun]:
+        """Everything that has not begun, which never will."""
+        found = list(self._waiting.values())
+        self._waiting.clear()
+        return found
 
     def _end(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
@@ -258,7 +302,9 @@ class Engine:
         record, calls = await run_case(
             desk.suite, desk.rubric, run, asker, deadline, self.settings, replay.nonce
         )
-        return log.append_record(record, calls)
+        kept = log.append_record(record, calls)
+        replay.end(run.id, log.last)
+        return kept
 
     def _drain(self, patience: float, is_enough: Callable[[], bool]) -> None:
         self._loop.call_soon_threadsafe(self._turn_away)
@@ -268,9 +314,8 @@ class Engine:
 
     def _turn_away(self) -> None:
         self._limiter.stop()
-        while self._waiting:
-            stopped = SessionStopped("the session ended before this run was begun")
-            self._waiting.popleft().future.set_exception(stopped)
+        for begun in self._take_all():
+            begun.future.set_exception(SessionStopped("the session ended before this run was begun"))
 
     async def _drop(self) -> None:
         self._turn_away()

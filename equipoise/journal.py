@@ -59,7 +59,8 @@ def code(nonce: str, *parts: str) -> str:
 class Journal:
     """Appends lines to one file.
 
-    `session` is the id of the pytest invocation that writes, `writer` that of this process's part in it.
+    `session` is the id of the pytest invocation that writes, `writer` that of this process's part in it;
+    `last` is where the last line starts, in bytes.
     `secrets` is masked in what models and endpoints said; names of fields, ids and hashes stay.
     """
 
@@ -68,6 +69,7 @@ class Journal:
         self.session = session
         self.secrets = secrets
         self.writer = token_hex(4)
+        self.last = 0
         self._calls = 0
         self._is_cut = False
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
@@ -76,13 +78,13 @@ class Journal:
         """Write one line, whole, at once. Raises CannotKeep where it cannot be written."""
         for name in content.keys() & _SAID:
             content[name] = self.secrets.mask(content[name])
-        data = seal(jsonbytes.dumps({"kind": kind, "session": self.session, **content}))
-        if self._is_cut:
-            data = b"\n" + data
+        line = seal(jsonbytes.dumps({"kind": kind, "session": self.session, **content}))
+        data = b"\n" + line if self._is_cut else line
         try:
             while data:
                 data = data[os.write(self._file, data) :]
                 self._is_cut = bool(data)
+            self.last = os.lseek(self._file, 0, os.SEEK_CUR) - len(line)
         except OSError as error:
             raise CannotKeep(f"{self.path.name}: cannot be written to ({error.strerror})") from None
 

@@ -23,7 +23,15 @@ class Calls:
 
     def add(self, line: Line) -> None:
         """Remember where this call stands."""
-        self._starts[line.entry["id"]] = line.start
+        self.put(line.entry["id"], line.start)
+
+    def put(self, name: str, start: int) -> None:
+        """Remember that the call of that id starts there."""
+        self._starts[name] = start
+
+    def starts(self, names: Iterable[str]) -> dict[str, int]:
+        """Where the calls of these ids start, as far as they are known."""
+        return {name: self._starts[name] for name in names if name in self._starts}
 
     def exchange(self, name: str) -> Exchange:
         """The call of that id, read from the file."""

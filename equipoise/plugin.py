@@ -14,7 +14,15 @@ from typing import Any
 
 import pytest
 
-from equipoise.asked import EXAMPLES, distributes, is_worker, only_looks, planned, suites_asked_for
+from equipoise.asked import (
+    EXAMPLES,
+    distributes,
+    is_worker,
+    only_looks,
+    planned,
+    refuse_elsewhere,
+    suites_asked_for,
+)
 from equipoise.display import Display, small_values, terminal
 from equipoise.errors import NotNeeded, SessionStopped, UserError
 from equipoise.header import describe, warnings
@@ -26,13 +34,15 @@ from equipoise.rejudge import adopt
 from equipoise.resume import COMPLETE_ALREADY
 from equipoise.rules import exit_status
 from equipoise.secret import Secrets
-from equipoise.session import Link, Session
+from equipoise.session import Session
 from equipoise.settings import resolve
 from equipoise.signals import listen
 from equipoise.suites import defaults_of
 from equipoise.types import Run
 
 SESSION = pytest.StashKey[Session]()
+RECORDS = pytest.StashKey[Any]()
+"""Where tests get their records: the session, or in a worker the way to the process that has it."""
 
 
 # Options.
@@ -52,9 +62,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
-    """What asks nothing needs no workers."""
+    """What asks nothing needs no workers; what cannot work is refused before any is started."""
     if config.getoption("estimate"):
         config.option.numprocesses = 0
+    if suites_asked_for(config) and not only_looks(config):
+        _as_usage_error(refuse_elsewhere, config)
 
 
 @pytest.hookimpl(trylast=True)
@@ -73,13 +85,20 @@ def pytest_configure(config: pytest.Config) -> None:
         # pytest writes its command line there, and closes the file when nobody is called any more.
         atexit.register(Secrets(settings.secrets).mask_file, Path(config.option.debug).absolute())
     link = getattr(config, "workerinput", {}).get("equipoise")
-    session = Session(settings, config.rootpath, Link(**link) if link else None)
-    config.stash[SESSION] = session
-    if distributes(config) and settings.model and suites_asked_for(config):
-        from equipoise.sharding import Sharding
+    session = Session(settings, config.rootpath, is_worker=is_worker(config))
+    config.stash[SESSION] = config.stash[RECORDS] = session
+    if link:
+        from equipoise.distribution import Records
 
-        sharding = Sharding(session, lambda nodes: _begin(config, nodes))
-        config.pluginmanager.register(sharding, "equipoise-sharding")
+        config.stash[RECORDS] = Records(**link)
+        config.add_cleanup(config.stash[RECORDS].close)
+    if distributes(config) and settings.model and suites_asked_for(config):
+        from equipoise.distribution import Distribution
+
+        workers = len(config.getvalue("tx"))
+        distribution = Distribution(session, lambda nodes: _begin(config, nodes), workers)
+        config.add_cleanup(distribution.server.close)
+        config.pluginmanager.register(distribution, "equipoise-distribution")
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
@@ -108,9 +127,6 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     for warning in warnings(config.stash[SESSION].settings):
         config.issue_config_time_warning(pytest.PytestWarning(warning), stacklevel=2)
     _as_usage_error(config.stash[SESSION].start_servers)
-    if distributes(config):
-        # Workers are told the addresses when they start.
-        _as_usage_error(config.stash[SESSION].await_servers)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -120,7 +136,7 @@ def pytest_collection(session: pytest.Session) -> None:
     Not before: what other plugins import for their part of the header must not meet half a module.
     """
     config = session.config
-    is_asking = suites_asked_for(config) and not only_looks(config) and not distributes(config)
+    is_asking = suites_asked_for(config) and not only_looks(config) and not is_worker(config)
     if is_asking and not config.stash[SESSION].settings.estimate:
         config.stash[SESSION].engine.warm_up()
 
@@ -231,26 +247,18 @@ def _say(config: pytest.Config, text: str) -> None:
 @pytest.fixture
 def record(request: pytest.FixtureRequest) -> Record:
     """How this run of this case ended: asked, answered and judged, waiting for it where need be."""
-    session = request.config.stash[SESSION]
-    _start_share(request)
+    records = request.config.stash[RECORDS]
     try:
-        found = session.engine.record(request.param)
+        found: Record = records.record(request.param)
     except NotNeeded as enough:
         pytest.skip(str(enough))
     except SessionStopped as stopped:
-        request.session.shouldstop = reason = session.engine.stop_reason or str(stopped)
+        request.session.shouldstop = reason = records.stop_reason or str(stopped)
         pytest.skip(reason)
     request.node.user_properties.extend(small_values(found))
-    if session.engine.stop_reason:
-        request.session.shouldstop = session.engine.stop_reason
+    if records.stop_reason:
+        request.session.shouldstop = records.stop_reason
     return found
-
-
-def _start_share(request: pytest.FixtureRequest) -> None:
-    """At the first run of this process, start all of them."""
-    session = request.config.stash[SESSION]
-    if not session.is_started:
-        session.start([_run_of(item) for item in request.session.items])
 
 
 @pytest.hookimpl(optionalhook=True)

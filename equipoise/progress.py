@@ -55,6 +55,7 @@ class Progress:
         self.started = time.monotonic()
         self.total = sum(map(len, plan.values()))
         self.done = 0
+        self._noted: set[tuple[str, str]] = set()
         self._suites = list(plan)
         every = (run for name in plan for run in session.catalogue.runs(name))
         self._language = {(run.suite, run.id): run.case.language for run in every}
@@ -67,7 +68,10 @@ class Progress:
         self._line = None if terminal is None else StatusLine(self.live, terminal)
 
     def note(self, suite: str, run: str) -> None:
-        """One run is done."""
+        """One run is done, by whichever test and for the first time."""
+        if (suite, run) in self._noted:
+            return
+        self._noted.add((suite, run))
         self.done += 1
         key = (suite, self._language[suite, run])
         self._open[key] -= 1

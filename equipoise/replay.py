@@ -1,16 +1,16 @@
-"""What a journal already knows of some runs, so that nothing is paid twice."""
+"""What a journal knows of some runs, from earlier sessions and of this one, so that nothing is paid twice."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from equipoise import journal
 from equipoise.journal import Line
 from equipoise.kept import Calls
 from equipoise.records import Record
-from equipoise.types import Exchange, Role
+from equipoise.types import JSON, Exchange, Role
 
 
 class Replay:
@@ -27,6 +27,7 @@ class Replay:
         self.session = ""
         self._calls = Calls(path)
         self._records: dict[str, int] = {}
+        self._ended: dict[str, int] = {}
         self._replies: dict[tuple[str, Role], dict[str, deque[str]]] = {}
         for line in journal.read(path, kinds=("session", "call", "record")):
             self._add(line, runs)
@@ -50,13 +51,30 @@ class Replay:
             self._replies.pop((entry["run"], "evaluator"), None)
 
     def has_record(self, run: str) -> bool:
-        """Whether a run has a final record."""
-        return run in self._records
+        """Whether a run has a final record, or has ended in this session."""
+        return run in self._ended or run in self._records
+
+    def put(self, call: str, start: int) -> None:
+        """This session has made a call, whose line starts there."""
+        self._calls.put(call, start)
+
+    def end(self, run: str, start: int) -> None:
+        """A run has ended in this session, with or without a score; its record starts there."""
+        self._ended[run] = start
 
     def record(self, run: str) -> Record | None:
-        """The final record of a run, if there is one."""
-        start = self._records.get(run)
-        return None if start is None else self._calls.record(journal.read_one(self.path, start))
+        """How a run has ended, in this session or with a score before; None where it has not."""
+        entry = self.entry(run)
+        return None if entry is None else self._calls.record(entry)
+
+    def entry(self, run: str) -> dict[str, JSON] | None:
+        """The line of that record."""
+        start = self._ended.get(run, self._records.get(run))
+        return None if start is None else journal.read_one(self.path, start)
+
+    def starts(self, calls: Iterable[str]) -> dict[str, int]:
+        """Where the lines of these calls start."""
+        return self._calls.starts(calls)
 
     def take(self, run: str, role: Role, digest: str) -> Exchange | None:
         """The next kept call of this run with this request, if there is one."""

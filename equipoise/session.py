@@ -1,67 +1,50 @@
-"""One pytest invocation, without pytest: suites, files, built-in servers, and the engine of this process.
-
-The controller of an xdist session prepares and aggregates, its workers run the engine, and a session
-without xdist does both.
-"""
+"""One pytest invocation, without pytest: suites, files, built-in servers, and the engine."""
 
 from __future__ import annotations
 
 import tempfile
-import time
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from equipoise import rejudge, release, results, resume, storage
 from equipoise.board import Board
 from equipoise.catalogue import Catalogue
 from equipoise.engine import Desk, Engine
-from equipoise.errors import CannotSave, UserError
+from equipoise.errors import CannotSave, SessionStopped, UserError
 from equipoise.ledger import Ledger
 from equipoise.local import LocalServer, weights
+from equipoise.records import Record
 from equipoise.settings import Endpoint, Settings, is_local
 from equipoise.signals import HURRY, PATIENCE, Interruptions
 from equipoise.storage import Files, Lock
 from equipoise.types import JSON, Role, Run
 
-REPLACEMENTS = 4
-"""How many times over xdist replaces its workers at most, which bounds the rows of the board."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
-    """What a controller tells a worker. `number` is the worker's place among `processes` that get work."""
-
-    board: str
-    row: int
-    number: int
-    processes: int
-    servers: Mapping[str, str]
-    share: Sequence[int] | None = None
-
-    def to_json(self) -> dict[str, JSON]:
-        """Plain data, as xdist can send it."""
-        return {**asdict(self), "servers": dict(self.servers)}
+ENDED = "the session has ended"
 
 
 @dataclass(slots=True)
 class Session:
-    """The state of one pytest process. `root` is pytest's rootdir; `link` is set in xdist workers only."""
+    """The state of one pytest process; an xdist worker's has no more than settings. `root` is the rootdir."""
 
     settings: Settings
     root: Path
-    link: Link | None = None
+    is_worker: bool = False
     catalogue: Catalogue = field(init=False)
     _servers: dict[str, LocalServer] = field(default_factory=dict)
     _engine: Engine | None = None
     _is_started: bool = False
+    _is_ended: bool = False
     _board: Board | None = None
     _folder: tempfile.TemporaryDirectory[str] | None = None
     _ledgers: dict[str, Ledger] = field(default_factory=dict)
     _locks: list[Lock] = field(default_factory=list)
     begun: dict[str, str] = field(default_factory=dict)
     _plans: dict[str, frozenset[str]] = field(default_factory=dict)
+    _planned: dict[tuple[str, str], Run] = field(default_factory=dict)
+    _starting: threading.Lock = field(default_factory=threading.Lock)
     interruptions: Interruptions = field(default_factory=Interruptions)
 
     def __post_init__(self) -> None:
@@ -87,9 +70,11 @@ class Session:
         for name, ids in plan.items():
             self.catalogue.refuse_other_cases(name, ids)
             loaded = self.catalogue.load(name)
-            languages = {run.id: run.case.language for run in self.catalogue.runs(name)}
+            runs = self.catalogue.runs(name)
+            languages = {run.id: run.case.language for run in runs}
             planned = {run: languages[run] for run in ids}
             self._plans[name] = frozenset(ids)
+            self._planned |= {(name, run.id): run for run in runs if run.id in planned}
             selected = {**selection, "deselected": len(languages) - len(planned)}
             self.begun[name] = resume.begin(
                 loaded.files,
@@ -101,7 +86,7 @@ class Session:
             if self.settings.rejudge:
                 rejudge.bring_over(self.settings.rejudge, loaded.files.journal, ids)
 
-    # The built-in servers and what workers are told.
+    # The built-in servers, and the counters.
 
     def start_servers(self) -> None:
         """Start the built-in server of every local model, one for each file, without waiting for it."""
@@ -117,19 +102,6 @@ class Session:
         for server in self._servers.values():
             server.wait_until_ready()
 
-    def worker_link(self, *, row: int, number: int, workers: int, share: Sequence[int] | None) -> Link:
-        """What a worker needs to know; `workers` is how many there are, with work or without."""
-        self._open_board(rows=(REPLACEMENTS + 1) * workers + 1)
-        assert self._folder is not None
-        return Link(
-            board=str(Path(self._folder.name) / "board"),
-            row=1 + (row - 1) % ((REPLACEMENTS + 1) * workers),
-            number=number,
-            processes=min(workers, self.settings.concurrency),
-            servers={model: server.base_url for model, server in self._servers.items()},
-            share=share,
-        )
-
     def _open_board(self, rows: int) -> Board:
         if self._board is None:
             self._folder = tempfile.TemporaryDirectory(prefix="equipoise-")
@@ -139,12 +111,10 @@ class Session:
 
     @property
     def board(self) -> Board:
-        """The counters of all processes."""
-        if self._board is None and self.link is not None:
-            self._board = Board(Path(self.link.board), self.link.row)
+        """The counters of the session."""
         return self._board or self._open_board(rows=1)
 
-    # The engine of this process.
+    # The engine.
 
     @property
     def engine(self) -> Engine:
@@ -153,7 +123,6 @@ class Session:
             self._engine = Engine(
                 self.settings,
                 endpoint=self._endpoint,
-                has_company=self.link is not None and self.link.processes > 1,
                 board=self.board,
                 desk=self._desk,
             )
@@ -162,36 +131,37 @@ class Session:
     def _endpoint(self, role: Role, model: str) -> Endpoint:
         if not is_local(model) or (role == "subject" and self.settings.rejudge):
             return self.settings.endpoint(role)
-        where = self.link.servers[model] if self.link else self._servers[model].base_url
-        return Endpoint(base_url=where, api_key="none", takes_environment=False)
+        return Endpoint(base_url=self._servers[model].base_url, api_key="none", takes_environment=False)
 
     def _desk(self, name: str) -> Desk:
         loaded = self.catalogue.load(name)
         return Desk(suite=loaded.suite, rubric=loaded.rubric, journal=loaded.files.journal)
 
     @property
-    def is_started(self) -> bool:
-        """Whether this process has begun its share."""
-        return self._is_started
+    def stop_reason(self) -> str | None:
+        """Why the session has to end, once it has."""
+        return ENDED if self._is_ended else self.engine.stop_reason
 
-    def start(self, runs: Sequence[Run | None]) -> None:
-        """Begin this process's share of all collected items, of which some may be no runs (None)."""
-        self._is_started = True
-        self.engine.start(self.my_share(runs))
+    def record(self, run: Run) -> Record:
+        """Wait for a run's record; the first one that is asked for lets all of them begin.
 
-    def my_share(self, runs: Sequence[Run | None]) -> list[Run]:
-        """This process's part of all collected items."""
-        if self.link is None:
-            mine = runs
-        elif self.link.share is not None:
-            mine = [runs[index] for index in self.link.share]
-        else:
-            mine = runs[self.link.number :: self.link.processes] if self._has_share else []
-        return [run for run in mine if run is not None]
+        Raises SessionStopped, NotNeeded, or whatever defect of ours hit it.
+        """
+        with self._starting:
+            if self._is_ended:
+                raise SessionStopped(ENDED)
+            if not self._is_started:
+                self._is_started = True
+                self.engine.start(self._planned.values())
+        return self.engine.record(run)
 
-    @property
-    def _has_share(self) -> bool:
-        return self.link is None or self.link.number < self.link.processes
+    def fetch(self, suite: str, run: str) -> dict[str, JSON]:
+        """The same as plain data, for another process: the journal's line, and where its calls stand."""
+        wanted = self._planned[suite, run]
+        self.record(wanted)
+        entry = self.engine.entry(wanted)
+        journal = str(self.catalogue.load(suite).files.journal)
+        return {**entry, "journal": journal, "starts": self.engine.starts(suite, entry["calls"])}
 
     # Rounds of runs.
 
@@ -263,12 +233,6 @@ class Session:
         """Seconds to wait at most for calls in flight when the session ends."""
         return HURRY if self.interruptions.is_hurried else min(PATIENCE, self.settings.request_timeout)
 
-    def await_workers(self) -> None:
-        """Give the workers time to bring their calls home, which xdist would not."""
-        end = time.monotonic() + self.patience
-        while self.board.totals().in_flight and time.monotonic() < end and not self.drops_calls:
-            time.sleep(0.1)
-
     @property
     def drops_calls(self) -> bool:
         """Whether the user has said twice that the session is to end."""
@@ -276,7 +240,8 @@ class Session:
 
     def close_engine(self) -> None:
         """Bring calls in flight home."""
-        engine, self._engine = self._engine, None
+        with self._starting:
+            engine, self._engine, self._is_ended = self._engine, None, True
         if engine is not None:
             engine.close(self.patience, lambda: self.drops_calls)
 
@@ -294,7 +259,7 @@ class Session:
             steps.callback(self.close_engine)
         self._board, self._folder, self._servers = None, None, {}
         self._locks.clear()
-        if self.link is not None:
+        if self.is_worker:
             # To a worker that is slow to end after all is done xdist sends what Ctrl-C would.
             self.interruptions.ignore()
 

@@ -68,7 +68,7 @@ LAYERS: tuple[set[str], ...] = (
     {"workshop", "translations", "translating"}
     | {"building", "building_prompts", "building_stages", "building_sheets"},
     {"session"},
-    {"progress", "sharding", "display", "asked"},
+    {"progress", "distribution", "display", "asked"},
     {"plugin", "cli", "cli_data", "cli_checks"},
 )
 FILES = sorted(PACKAGE.rglob("*.py"))
@@ -122,7 +122,7 @@ def test_imports_make_no_circle() -> None:
 
 @pytest.mark.parametrize(
     ("package", "allowed"),
-    [("openai", {"client"}), ("pytest", {"plugin"}), ("xdist", {"sharding"}), ("orjson", {"jsonbytes"})],
+    [("openai", {"client"}), ("pytest", {"plugin"}), ("xdist", set()), ("orjson", {"jsonbytes"})],
 )
 def test_only_one_file_imports(package: str, allowed: set[str]) -> None:
     """Each of the libraries that shape a layer is known to one file."""
