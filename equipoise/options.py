@@ -158,7 +158,7 @@ OPTIONS: tuple[Option, ...] = (
         metavar="FILE",
         help="results file (default results/<model>.<suite>.json); write --output=FILE",
     ),
-    Option(flag="--fresh", switch=True, default=False, help="archive what is there and sample afresh"),
+    Option(flag="--fresh", switch=True, default=False, help="archive what is there and ask everything again"),
     Option(
         flag="--rejudge",
         metavar="FILE",

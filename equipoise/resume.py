@@ -31,17 +31,12 @@ class Past:
     settings: dict[str, JSON] = field(default_factory=dict)
     nonce: str = ""
     started: str = ""
-    every: dict[str, str] = field(default_factory=dict)
+    planned: dict[str, str] = field(default_factory=dict)
     looks: dict[int, Mapping[str, JSON]] = field(default_factory=dict)
     done: set[str] = field(default_factory=set)
     failed: set[str] = field(default_factory=set)
     calls: int = 0
     cut: int = 0
-
-    @property
-    def planned(self) -> set[str]:
-        """The runs that are needed."""
-        return set(needed(self.every, self.looks))
 
     @property
     def is_empty(self) -> bool:
@@ -71,7 +66,7 @@ def _add(past: Past, entry: Mapping[str, JSON]) -> None:
         case "session":
             past.settings, past.nonce = entry["settings"], entry["nonce"]
             past.started = past.started or entry["started"]
-            past.every.update(entry["plan"])
+            past.planned.update(entry["plan"])
         case "look":
             past.looks[entry["round"]] = entry
         case "record":
