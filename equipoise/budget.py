@@ -1,4 +1,4 @@
-"""What a session may still spend: counts requests and money over all processes, before they are spent.
+"""What a session may still spend: counts requests and money before they are spent.
 
 For every request in flight the most that it may cost is set aside. Where that is not known, because the
 model has not yet answered and no length was set, one request goes alone with all that is left.
@@ -15,8 +15,6 @@ from equipoise.errors import SessionStopped
 from equipoise.types import CONTINUES, Call, Reply, Usage
 
 NANO = 10**9
-MOST = 2**62
-"""Nano-dollars that the board can count; some four thousand million dollars."""
 LOOK_SECONDS = 0.05
 MARGIN, DOUBT = 1.5, 4.0
 """The next reply is taken to be at most MARGIN + DOUBT/n times as long as the longest of n so far."""
@@ -37,7 +35,7 @@ class Budget:
         self._board = board
         self._stop = stop
         self._most_calls = calls
-        self._most = None if dollars is None else min(int(dollars * NANO), MOST)
+        self._most = None if dollars is None else int(dollars * NANO)
         self._turn = asyncio.Lock()
 
     @property
@@ -61,17 +59,15 @@ class Budget:
     def _enter(self, call: Call, model: int, cost: Cost) -> int | None:
         if self._board.is_stopped:
             raise SessionStopped(self._board.stop_reason)
-        with self._board.alone():
-            amount = self._try(call, model, cost)
-            if amount is not None:
-                self._board.reserve(amount)
-                self._board.enter()
+        amount = self._try(call, model, cost)
+        if amount is not None:
+            self._board.reserve(amount)
+            self._board.enter()
         return amount
 
     def settle(self, reserved: int, spent: int) -> None:
         """The request has come home and has cost so much."""
-        with self._board.alone():
-            self._board.settle(reserved, spent)
+        self._board.settle(reserved, spent)
 
     def _try(self, call: Call, model: int, cost: Cost) -> int | None:
         """What to set aside; None where it may fit once others have come home."""

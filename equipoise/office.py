@@ -14,7 +14,6 @@ from equipoise.failures import Change
 from equipoise.journal import Journal
 from equipoise.limiter import Limiter
 from equipoise.pace import Pace
-from equipoise.retrying import Health
 from equipoise.secret import Secrets
 from equipoise.settings import Endpoint, Price, Settings
 from equipoise.types import Call, Role, Usage
@@ -58,7 +57,6 @@ def open_office(
         max_retries=settings.max_retries,
         timeout=settings.request_timeout,
         secrets=Secrets(settings.secrets),
-        health=lambda url: Health(*board.health(numbers[url]), board.row),
         on_learned=learn,
         on_retry=board.count_retry,
     )
@@ -91,9 +89,7 @@ def _ways(
 ) -> dict[tuple[Role, str], Way]:
     """How each model is reached; models of one endpoint share its gate."""
     gates = {
-        url: limiter.gate(
-            Pace(settings.concurrency, board.pace(number), board.row), partial(board.paused_until, number)
-        )
+        url: limiter.gate(Pace(settings.concurrency), partial(board.paused_until, number))
         for url, number in numbers.items()
     }
     return {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
@@ -37,8 +36,7 @@ class Session:
     _engine: Engine | None = None
     _is_started: bool = False
     _is_ended: bool = False
-    _board: Board | None = None
-    _folder: tempfile.TemporaryDirectory[str] | None = None
+    board: Board = field(init=False)
     _ledgers: dict[str, Ledger] = field(default_factory=dict)
     _locks: list[Lock] = field(default_factory=list)
     begun: dict[str, str] = field(default_factory=dict)
@@ -49,6 +47,7 @@ class Session:
 
     def __post_init__(self) -> None:
         self.catalogue = Catalogue(self.settings, self.root)
+        self.board = Board(len(self.settings.models))
 
     def check(self, names: Iterable[str]) -> None:
         """Raise UserError for whatever can be known to fail before anything is spent."""
@@ -86,7 +85,7 @@ class Session:
             if self.settings.rejudge:
                 rejudge.bring_over(self.settings.rejudge, loaded.files.journal, ids)
 
-    # The built-in servers, and the counters.
+    # The built-in servers.
 
     def start_servers(self) -> None:
         """Start the built-in server of every local model, one for each file, without waiting for it."""
@@ -101,18 +100,6 @@ class Session:
         """Wait until every built-in server answers. Raises UserError."""
         for server in self._servers.values():
             server.wait_until_ready()
-
-    def _open_board(self, rows: int) -> Board:
-        if self._board is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="equipoise-")
-            path = Path(self._folder.name) / "board"
-            self._board = Board.create(path, rows=rows, models=len(self.settings.models))
-        return self._board
-
-    @property
-    def board(self) -> Board:
-        """The counters of the session."""
-        return self._board or self._open_board(rows=1)
 
     # The engine.
 
@@ -248,16 +235,12 @@ class Session:
     def close(self) -> None:
         """Stop what this process started; each step happens whatever the others do."""
         with ExitStack() as steps:
-            if self._board is not None:
-                steps.callback(self._board.close)
-            if self._folder is not None:
-                steps.callback(self._folder.cleanup)
             for lock in self._locks:
                 steps.callback(lock.release)
             for server in set(self._servers.values()):
                 steps.callback(server.stop)
             steps.callback(self.close_engine)
-        self._board, self._folder, self._servers = None, None, {}
+        self._servers = {}
         self._locks.clear()
         if self.is_worker:
             # To a worker that is slow to end after all is done xdist sends what Ctrl-C would.

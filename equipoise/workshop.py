@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-import tempfile
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -150,23 +149,19 @@ class _Workshop:
         self, jobs: Sequence[Job[T]], on_done: Callable[[], None], before: Totals | None
     ) -> Done[T]:
         """Do them, as many calls at once as the endpoint bears."""
-        with tempfile.TemporaryDirectory(prefix="equipoise-") as folder:
-            board = Board.create(Path(folder) / "board", rows=1, models=len(self._settings.models))
-            if before is not None:
-                _carry(board, before)
-            self._limiter = Limiter(self._settings.concurrency, lambda: board.is_stopped)
-            self._board, self._log = board, self._begin()
-            self._replay = Replay(self._path, {job.name for job in jobs})
-            office = self._open()
-            try:
-                found = await self._all(office, jobs, on_done)
-            finally:
-                await office.client.close()
-                self._log.close()
-            totals = board.totals()
-            results = _results(found, board)
-            board.close()
-            return Done(results=results, totals=totals)
+        board = Board(len(self._settings.models))
+        if before is not None:
+            _carry(board, before)
+        self._limiter = Limiter(self._settings.concurrency, lambda: board.is_stopped)
+        self._board, self._log = board, self._begin()
+        self._replay = Replay(self._path, {job.name for job in jobs})
+        office = self._open()
+        try:
+            found = await self._all(office, jobs, on_done)
+        finally:
+            await office.client.close()
+            self._log.close()
+        return Done(results=_results(found, board), totals=board.totals())
 
     def _begin(self) -> Journal:
         journal.end_last_line(self._path)

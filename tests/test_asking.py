@@ -241,7 +241,7 @@ class World:
     def __init__(self, folder: Path) -> None:
         self.path = folder / "x.jsonl"
         self.log = begin(self.path, ["a-run1", "b-run1"])
-        self.board = Board.create(folder / "board", rows=1, models=2)
+        self.board = Board(2)
         self.limiter = Limiter(8, lambda: self.board.is_stopped)
         self.failures: list[tuple[str, int]] = []
         self.paces = [Pace(8), Pace(4)]
@@ -298,7 +298,6 @@ def world(tmp_path: Path) -> Iterator[World]:
     found = World(tmp_path)
     yield found
     found.log.close()
-    found.board.close()
 
 
 async def visit(place: Place, then: Callable[[], object] = lambda: None) -> None:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import json
 import random
-from collections.abc import Awaitable, Callable, Iterator
-from pathlib import Path
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -39,31 +37,22 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(budget, "LOOK_SECONDS", 0.001)
 
 
-class Processes:
-    """Two processes of one session, each with its own view of the board and its own budget."""
+class World:
+    """Two budgets that spend from one purse."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.boards = [Board.create(path, rows=2, models=2), Board(path, 1)]
+    def __init__(self) -> None:
+        self.board = Board(2)
         self.told: list[str] = []
 
     def limited(self, *, calls: int | None = None, dollars: float | None = None) -> list[Budget]:
-        """The budgets of both."""
-        return [Budget(board, self.told.append, calls=calls, dollars=dollars) for board in self.boards]
-
-    @property
-    def board(self) -> Board:
-        """The view of the first."""
-        return self.boards[0]
+        """Both of them."""
+        return [Budget(self.board, self.told.append, calls=calls, dollars=dollars) for _ in range(2)]
 
 
 @pytest.fixture
-def processes(tmp_path: Path) -> Iterator[Processes]:
-    """Two processes that begin with an empty board."""
-    found = Processes(tmp_path / "board")
-    yield found
-    for board in found.boards:
-        board.close()
+def world() -> World:
+    """An empty purse."""
+    return World()
 
 
 def dollars_a_token(usage: Usage) -> int:
@@ -97,25 +86,25 @@ async def has_to_wait(waiting: Awaitable[Any]) -> bool:
 # Nothing set.
 
 
-def test_without_limits_nothing_is_limited(processes: Processes) -> None:
+def test_without_limits_nothing_is_limited(world: World) -> None:
     """A session with neither option has no budget to keep."""
-    assert [purse.is_limited for purse in processes.limited()] == [False, False]
+    assert [purse.is_limited for purse in world.limited()] == [False, False]
 
 
 @pytest.mark.parametrize(
     "limits", [{"calls": 1}, {"dollars": 1.0}, {"dollars": 0.0}, {"calls": 1, "dollars": 1.0}]
 )
-def test_either_option_limits_a_session(processes: Processes, limits: dict[str, Any]) -> None:
+def test_either_option_limits_a_session(world: World, limits: dict[str, Any]) -> None:
     """Nothing at all is a limit too."""
-    assert processes.limited(**limits)[0].is_limited
+    assert world.limited(**limits)[0].is_limited
 
 
 # Requests.
 
 
-def test_requests_are_counted_over_all_processes(processes: Processes) -> None:
+def test_requests_are_counted_over_all_processes(world: World) -> None:
     """Three requests are three, whoever sends them; the fourth of either process is turned away."""
-    first, second = processes.limited(calls=3)
+    first, second = world.limited(calls=3)
 
     async def session() -> None:
         assert [await reserve(first), await reserve(second), await reserve(first)] == [0, 0, 0]
@@ -124,26 +113,26 @@ def test_requests_are_counted_over_all_processes(processes: Processes) -> None:
                 await reserve(purse)
 
     asyncio.run(session())
-    assert processes.board.totals().sent == 3
+    assert world.board.totals().sent == 3
 
 
-def test_a_request_that_failed_has_been_sent(processes: Processes) -> None:
+def test_a_request_that_failed_has_been_sent(world: World) -> None:
     """Coming home gives no request back, whatever became of it."""
-    purse, _ = processes.limited(calls=1)
+    purse, _ = world.limited(calls=1)
 
     async def session() -> None:
         await reserve(purse)
-        processes.board.leave()
+        world.board.leave()
         with pytest.raises(SessionStopped):
             await reserve(purse)
 
     asyncio.run(session())
-    assert processes.board.totals().in_flight == 0
+    assert world.board.totals().in_flight == 0
 
 
-def test_who_is_turned_away_for_requests_is_told_why(processes: Processes) -> None:
+def test_who_is_turned_away_for_requests_is_told_why(world: World) -> None:
     """The session is stopped once, with the option, how many were sent, and what to do."""
-    purse, _ = processes.limited(calls=1)
+    purse, _ = world.limited(calls=1)
 
     async def session() -> None:
         await reserve(purse)
@@ -151,14 +140,12 @@ def test_who_is_turned_away_for_requests_is_told_why(processes: Processes) -> No
             await reserve(purse)
 
     asyncio.run(session())
-    assert processes.told == [
-        "--max-calls 1 is used up: requests sent: 1; the same command goes on from here"
-    ]
+    assert world.told == ["--max-calls 1 is used up: requests sent: 1; the same command goes on from here"]
 
 
-def test_no_request_too_many_is_let_in_however_many_want_to(processes: Processes) -> None:
+def test_no_request_too_many_is_let_in_however_many_want_to(world: World) -> None:
     """Of fifty that ask at once in two processes exactly seven are let in."""
-    purses = processes.limited(calls=7)
+    purses = world.limited(calls=7)
 
     async def session() -> list[int | BaseException]:
         asking = (reserve(purses[number % 2]) for number in range(50))
@@ -166,23 +153,23 @@ def test_no_request_too_many_is_let_in_however_many_want_to(processes: Processes
 
     found = asyncio.run(session())
     assert [item for item in found if not isinstance(item, SessionStopped)] == [0] * 7
-    assert processes.board.totals().sent == 7
+    assert world.board.totals().sent == 7
 
 
 # Money.
 
 
-def test_the_most_that_a_request_may_cost_is_set_aside(processes: Processes) -> None:
+def test_the_most_that_a_request_may_cost_is_set_aside(world: World) -> None:
     """It is on the board for all to see, and the request counts as sent and in flight."""
-    purse, _ = processes.limited(dollars=10)
+    purse, _ = world.limited(dollars=10)
     assert asyncio.run(reserve(purse, of_at_most(3))) == 3 * DOLLAR
-    now = processes.boards[1].totals()
+    now = world.board.totals()
     assert (now.reserved, now.spent, now.sent, now.in_flight) == (3 * DOLLAR, 0, 1, 1)
 
 
-def test_the_prompt_is_part_of_what_a_request_may_cost(processes: Processes) -> None:
+def test_the_prompt_is_part_of_what_a_request_may_cost(world: World) -> None:
     """Its bytes are counted, which in any script are more than enough for its tokens."""
-    purse, _ = processes.limited(dollars=10)
+    purse, _ = world.limited(dollars=10)
     text = "香" * 3000
     messages = (Message(role="system", content=text), Message(role="user", content=text))
     call = Call(role="subject", model="m", messages=messages, parameters={"max_tokens": 1})
@@ -191,24 +178,24 @@ def test_the_prompt_is_part_of_what_a_request_may_cost(processes: Processes) -> 
 
 
 @pytest.mark.parametrize("text", ["0123456789" * 100, "\\x1b" * 250, "é" * 500], ids=["digits", "marks", "é"])
-def test_every_byte_of_a_prompt_may_be_a_token(processes: Processes, text: str) -> None:
+def test_every_byte_of_a_prompt_may_be_a_token(world: World, text: str) -> None:
     """Some tokenisers take digits and rare characters one by one: such a prompt is set aside in full."""
-    purse, _ = processes.limited(dollars=10)
+    purse, _ = world.limited(dollars=10)
     assert asyncio.run(purse.reserve(ask(text, max_tokens=1), 0, lambda usage: usage.input)) >= 1000
 
 
-def test_a_schema_is_part_of_what_a_request_may_cost(processes: Processes) -> None:
+def test_a_schema_is_part_of_what_a_request_may_cost(world: World) -> None:
     """Endpoints put it into the prompt; all that is sent besides the messages is counted."""
-    purse, _ = processes.limited(dollars=10)
+    purse, _ = world.limited(dollars=10)
     schema = {"type": "json_schema", "json_schema": {"schema": {"enum": [f"label {n}" for n in range(90)]}}}
     plain, full = ask("Why?", max_tokens=1), ask("Why?", max_tokens=1, response_format=schema)
     one, other = (asyncio.run(purse.reserve(call, 0, lambda usage: usage.input)) for call in (plain, full))
     assert other - one >= len(json.dumps(schema, separators=(",", ":")))
 
 
-def test_every_message_of_a_long_conversation_has_its_frame(processes: Processes) -> None:
+def test_every_message_of_a_long_conversation_has_its_frame(world: World) -> None:
     """What an endpoint writes around each message counts, also where the messages are short."""
-    purse, _ = processes.limited(dollars=10)
+    purse, _ = world.limited(dollars=10)
     short, long = ask("a", max_tokens=1), ask(*["a"] * 41, max_tokens=1)
     one, other = (asyncio.run(purse.reserve(call, 0, lambda usage: usage.input)) for call in (short, long))
     assert other - one == 40 * (1 + FRAME)
@@ -220,15 +207,15 @@ def test_what_is_set_aside_is_more_than_what_is_taken_to_be_likely() -> None:
     assert most_prompt_tokens(call) > 2 * prompt_tokens(call)
 
 
-def test_a_prompt_that_is_no_valid_unicode_can_be_counted(processes: Processes) -> None:
+def test_a_prompt_that_is_no_valid_unicode_can_be_counted(world: World) -> None:
     """Half a surrogate pair does not keep a request from being asked."""
-    purse, _ = processes.limited(dollars=10)
+    purse, _ = world.limited(dollars=10)
     assert asyncio.run(reserve(purse, ask("cut \ud83d", max_tokens=1))) == DOLLAR
 
 
-def test_requests_wait_for_one_another_over_all_processes(processes: Processes) -> None:
+def test_requests_wait_for_one_another_over_all_processes(world: World) -> None:
     """What is set aside in one process is not to be had in the other until it comes home."""
-    first, second = processes.limited(dollars=10)
+    first, second = world.limited(dollars=10)
 
     async def session() -> None:
         amount = await reserve(first, of_at_most(6))
@@ -238,26 +225,26 @@ def test_requests_wait_for_one_another_over_all_processes(processes: Processes) 
         assert await reserve(first, of_at_most(4)) == 4 * DOLLAR
 
     asyncio.run(session())
-    now = processes.board.totals()
+    now = world.board.totals()
     assert (now.reserved, now.spent) == (8 * DOLLAR, 2 * DOLLAR)
 
 
-def test_settling_gives_back_what_was_not_spent(processes: Processes) -> None:
+def test_settling_gives_back_what_was_not_spent(world: World) -> None:
     """Nothing stays set aside, and only what the request cost is gone."""
-    purse, _ = processes.limited(dollars=10)
+    purse, _ = world.limited(dollars=10)
 
     async def session() -> None:
         for cost in (1, 0, 3):
             purse.settle(await reserve(purse, of_at_most(5)), cost * DOLLAR)
 
     asyncio.run(session())
-    now = processes.board.totals()
+    now = world.board.totals()
     assert (now.reserved, now.spent) == (0, 4 * DOLLAR)
 
 
-def test_the_last_request_may_use_up_all_that_is_left(processes: Processes) -> None:
+def test_the_last_request_may_use_up_all_that_is_left(world: World) -> None:
     """A cap of ten is enough for ten, and for nothing more."""
-    purse, _ = processes.limited(dollars=10)
+    purse, _ = world.limited(dollars=10)
 
     async def session() -> None:
         purse.settle(await reserve(purse, of_at_most(10)), 10 * DOLLAR)
@@ -267,9 +254,9 @@ def test_the_last_request_may_use_up_all_that_is_left(processes: Processes) -> N
     asyncio.run(session())
 
 
-def test_who_is_turned_away_for_money_is_told_why(processes: Processes) -> None:
+def test_who_is_turned_away_for_money_is_told_why(world: World) -> None:
     """The session is stopped once, with the option, what was spent, and what to do."""
-    purse, _ = processes.limited(dollars=2.5)
+    purse, _ = world.limited(dollars=2.5)
 
     async def session() -> None:
         purse.settle(await reserve(purse, of_at_most(1)), DOLLAR)
@@ -277,26 +264,26 @@ def test_who_is_turned_away_for_money_is_told_why(processes: Processes) -> None:
             await reserve(purse, of_at_most(2))
 
     asyncio.run(session())
-    assert processes.told == [
+    assert world.told == [
         "--max-cost 2.5 USD is used up: 1.0000 USD were spent; the same command goes on from here"
     ]
-    assert processes.board.totals().sent == 1
+    assert world.board.totals().sent == 1
 
 
 @pytest.mark.parametrize("cap", [0.0, 10.0])
 @pytest.mark.parametrize("call", [OPEN_ENDED, of_at_most(1)], ids=["open_ended", "short"])
-def test_where_nothing_is_left_nobody_is_let_in(processes: Processes, cap: float, call: Call) -> None:
+def test_where_nothing_is_left_nobody_is_let_in(world: World, cap: float, call: Call) -> None:
     """Neither a short request nor one whose length nobody knows."""
-    purse, _ = processes.limited(dollars=cap)
-    processes.board.settle(0, int(cap) * DOLLAR)
+    purse, _ = world.limited(dollars=cap)
+    world.board.settle(0, int(cap) * DOLLAR)
     with pytest.raises(SessionStopped, match="--max-cost"):
         asyncio.run(reserve(purse, call))
-    assert processes.board.totals().sent == 0
+    assert world.board.totals().sent == 0
 
 
-def test_a_request_that_is_too_dear_now_may_fit_later(processes: Processes) -> None:
+def test_a_request_that_is_too_dear_now_may_fit_later(world: World) -> None:
     """As long as others are in flight nobody is turned away: they may cost less than was set aside."""
-    first, second = processes.limited(dollars=10)
+    first, second = world.limited(dollars=10)
 
     async def session() -> None:
         amount = await reserve(first, of_at_most(8))
@@ -307,12 +294,12 @@ def test_a_request_that_is_too_dear_now_may_fit_later(processes: Processes) -> N
         assert await dear == 9 * DOLLAR
 
     asyncio.run(session())
-    assert processes.told == []
+    assert world.told == []
 
 
-def test_a_request_that_will_never_fit_is_turned_away_once_all_are_home(processes: Processes) -> None:
+def test_a_request_that_will_never_fit_is_turned_away_once_all_are_home(world: World) -> None:
     """It waits for the others, and then ends the session."""
-    first, second = processes.limited(dollars=10)
+    first, second = world.limited(dollars=10)
 
     async def session() -> None:
         amount = await reserve(first, of_at_most(8))
@@ -323,12 +310,12 @@ def test_a_request_that_will_never_fit_is_turned_away_once_all_are_home(processe
             await dear
 
     asyncio.run(session())
-    assert len(processes.told) == 1
+    assert len(world.told) == 1
 
 
-def test_a_free_model_is_asked_as_long_as_anything_is_left(processes: Processes) -> None:
+def test_a_free_model_is_asked_as_long_as_anything_is_left(world: World) -> None:
     """What costs nothing needs nothing set aside, also while all is set aside for another."""
-    first, second = processes.limited(dollars=1)
+    first, second = world.limited(dollars=1)
 
     async def session() -> None:
         await reserve(first, of_at_most(1))
@@ -338,9 +325,9 @@ def test_a_free_model_is_asked_as_long_as_anything_is_left(processes: Processes)
     asyncio.run(session())
 
 
-def test_money_and_requests_are_limited_together(processes: Processes) -> None:
+def test_money_and_requests_are_limited_together(world: World) -> None:
     """Whichever is used up first ends the session."""
-    purse, _ = processes.limited(calls=2, dollars=10)
+    purse, _ = world.limited(calls=2, dollars=10)
 
     async def session() -> None:
         for _ in range(2):
@@ -390,9 +377,9 @@ def test_what_is_only_given_back_has_not_been_written() -> None:
 # Lengths that nobody knows.
 
 
-def test_a_request_of_unknown_length_goes_alone(processes: Processes) -> None:
+def test_a_request_of_unknown_length_goes_alone(world: World) -> None:
     """All that is left is set aside for it, and nobody else is let in, of known length or not."""
-    first, second = processes.limited(dollars=10)
+    first, second = world.limited(dollars=10)
 
     async def session() -> None:
         assert await reserve(first) == 10 * DOLLAR
@@ -401,12 +388,12 @@ def test_a_request_of_unknown_length_goes_alone(processes: Processes) -> None:
         assert await has_to_wait(reserve(first))
 
     asyncio.run(session())
-    assert processes.board.totals().sent == 1
+    assert world.board.totals().sent == 1
 
 
-def test_a_request_of_unknown_length_waits_until_all_are_home(processes: Processes) -> None:
+def test_a_request_of_unknown_length_waits_until_all_are_home(world: World) -> None:
     """It is not let in beside others, however much is left."""
-    first, second = processes.limited(dollars=1000)
+    first, second = world.limited(dollars=1000)
 
     async def session() -> None:
         amount = await reserve(first, of_at_most(1))
@@ -417,60 +404,60 @@ def test_a_request_of_unknown_length_waits_until_all_are_home(processes: Process
     asyncio.run(session())
 
 
-def test_the_first_reply_tells_how_long_others_may_be(processes: Processes) -> None:
+def test_the_first_reply_tells_how_long_others_may_be(world: World) -> None:
     """Once a process has seen one, those who waited in any process go together, each with a margin."""
-    first, second = processes.limited(dollars=1000)
+    first, second = world.limited(dollars=1000)
 
     async def session() -> list[int]:
         amount = await reserve(first)
         others = [asyncio.create_task(reserve(purse)) for purse in (first, second, second)]
         await asyncio.sleep(A_WHILE)
-        processes.board.count_reply(0, 5, 10, replayed=False)
+        world.board.count_reply(0, 5, 10, replayed=False)
         first.settle(amount, 10 * DOLLAR)
         return await asyncio.gather(*others)
 
     after_one = int(10 * (MARGIN + DOUBT)) * DOLLAR
     assert asyncio.run(session()) == [after_one] * 3
-    assert processes.board.totals().reserved == 3 * after_one
+    assert world.board.totals().reserved == 3 * after_one
 
 
-def test_the_longest_reply_so_far_counts(processes: Processes) -> None:
+def test_the_longest_reply_so_far_counts(world: World) -> None:
     """In whichever process it came, and not the latest."""
-    purse, _ = processes.limited(dollars=1000)
-    processes.board.count_reply(0, 0, 4, replayed=False)
-    processes.boards[1].count_reply(0, 0, 20, replayed=True)
-    processes.board.count_reply(0, 0, 8, replayed=False)
+    purse, _ = world.limited(dollars=1000)
+    world.board.count_reply(0, 0, 4, replayed=False)
+    world.board.count_reply(0, 0, 20, replayed=True)
+    world.board.count_reply(0, 0, 8, replayed=False)
     assert asyncio.run(reserve(purse)) == int(20 * (MARGIN + DOUBT / 3)) * DOLLAR
 
 
-def test_the_more_replies_there_were_the_less_a_longer_one_is_expected(processes: Processes) -> None:
+def test_the_more_replies_there_were_the_less_a_longer_one_is_expected(world: World) -> None:
     """What is set aside falls towards the margin that always stays."""
-    purse, _ = processes.limited(dollars=1000)
+    purse, _ = world.limited(dollars=1000)
     for _ in range(1000):
-        processes.board.count_reply(0, 0, 10, replayed=False)
+        world.board.count_reply(0, 0, 10, replayed=False)
     assert asyncio.run(reserve(purse)) == int(10 * MARGIN) * DOLLAR
 
 
-def test_the_longest_reply_of_any_model_counts(processes: Processes) -> None:
+def test_the_longest_reply_of_any_model_counts(world: World) -> None:
     """Once a model has answered, it may yet answer at the length of another."""
-    purse, _ = processes.limited(dollars=1000)
-    processes.board.count_reply(0, 0, 50, replayed=False)
-    processes.board.count_reply(1, 0, 2, replayed=False)
+    purse, _ = world.limited(dollars=1000)
+    world.board.count_reply(0, 0, 50, replayed=False)
+    world.board.count_reply(1, 0, 2, replayed=False)
     assert asyncio.run(reserve(purse, OPEN_ENDED, model=1)) == int(50 * (MARGIN + DOUBT / 2)) * DOLLAR
 
 
-def test_a_model_that_has_not_answered_needs_as_much_as_others_cost(processes: Processes) -> None:
+def test_a_model_that_has_not_answered_needs_as_much_as_others_cost(world: World) -> None:
     """It goes alone, but not with less left than any other request would want."""
-    purse, _ = processes.limited(dollars=20)
-    processes.board.count_reply(0, 0, 10, replayed=False)
+    purse, _ = world.limited(dollars=20)
+    world.board.count_reply(0, 0, 10, replayed=False)
     with pytest.raises(SessionStopped, match="--max-cost"):
         asyncio.run(reserve(purse, OPEN_ENDED, model=1))
-    assert processes.board.totals().sent == 0
+    assert world.board.totals().sent == 0
 
 
-def test_a_short_request_does_not_slip_past_a_long_one(processes: Processes) -> None:
+def test_a_short_request_does_not_slip_past_a_long_one(world: World) -> None:
     """Whoever came first goes first, so that what waits is asked before the money is used up."""
-    purse, other = processes.limited(dollars=10)
+    purse, other = world.limited(dollars=10)
 
     async def session() -> None:
         amount = await reserve(other, of_at_most(8))
@@ -483,80 +470,51 @@ def test_a_short_request_does_not_slip_past_a_long_one(processes: Processes) -> 
     asyncio.run(session())
 
 
-def test_a_model_tells_nothing_of_another(processes: Processes) -> None:
+def test_a_model_tells_nothing_of_another(world: World) -> None:
     """The evaluator's first request goes alone, however many replies of the subject there were."""
-    purse, _ = processes.limited(dollars=100)
-    processes.board.count_reply(0, 0, 4, replayed=False)
+    purse, _ = world.limited(dollars=100)
+    world.board.count_reply(0, 0, 4, replayed=False)
     assert asyncio.run(reserve(purse, OPEN_ENDED, model=1)) == 100 * DOLLAR
 
 
-def test_the_length_that_was_set_counts_more_than_what_was_seen(processes: Processes) -> None:
+def test_the_length_that_was_set_counts_more_than_what_was_seen(world: World) -> None:
     """A reply can have no more tokens than --subject-max-tokens, and may have that many."""
-    purse, _ = processes.limited(dollars=100)
-    processes.board.count_reply(0, 0, 2, replayed=False)
+    purse, _ = world.limited(dollars=100)
+    world.board.count_reply(0, 0, 2, replayed=False)
     assert asyncio.run(reserve(purse, of_at_most(30))) == 30 * DOLLAR
 
 
 # Whoever waits.
 
 
-def test_who_gives_up_waiting_leaves_nothing_behind(processes: Processes) -> None:
+def test_who_gives_up_waiting_leaves_nothing_behind(world: World) -> None:
     """A run whose time is over while it waits has sent nothing and holds nothing."""
-    first, second = processes.limited(dollars=10)
+    first, second = world.limited(dollars=10)
 
     async def session() -> None:
         await reserve(first, of_at_most(10))
-        before = processes.board.totals()
+        before = world.board.totals()
         assert await has_to_wait(reserve(second, of_at_most(5)))
-        assert processes.board.totals() == before
+        assert world.board.totals() == before
 
     asyncio.run(session())
 
 
-def test_whoever_waits_is_turned_away_when_the_session_ends(processes: Processes) -> None:
+def test_whoever_waits_is_turned_away_when_the_session_ends(world: World) -> None:
     """A request that was waiting for money is not sent after the word to stop."""
-    first, second = processes.limited(dollars=10)
+    first, second = world.limited(dollars=10)
 
     async def session() -> None:
         amount = await reserve(first, of_at_most(10))
         waiting = asyncio.create_task(reserve(second, of_at_most(5)))
         await asyncio.sleep(A_WHILE)
-        processes.board.stop("interrupted")
+        world.board.stop("interrupted")
         first.settle(amount, DOLLAR)
         with pytest.raises(SessionStopped):
             await asyncio.wait_for(waiting, 5)
 
     asyncio.run(session())
-    assert processes.board.totals().sent == 1
-
-
-def test_nobody_is_locked_out_by_one_who_was_turned_away(processes: Processes) -> None:
-    """The board is free again after every decision, also after one that ended in an error."""
-    purse, _ = processes.limited(calls=1)
-
-    async def session() -> None:
-        await reserve(purse)
-        with pytest.raises(SessionStopped):
-            await reserve(purse)
-
-    asyncio.run(session())
-    with processes.path.open("rb") as file:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
-def test_what_a_dead_process_has_set_aside_counts_as_spent(processes: Processes) -> None:
-    """Its requests may have been paid for; the others neither wait for them nor spend that money again."""
-    first, second = processes.limited(dollars=10)
-
-    async def session() -> None:
-        await reserve(second, of_at_most(7))
-        assert await has_to_wait(reserve(first, of_at_most(4)))
-        processes.board.bury(1)
-        with pytest.raises(SessionStopped, match=r"7\.0000 USD were spent"):
-            await reserve(first, of_at_most(4))
-        assert await reserve(first, of_at_most(3)) == 3 * DOLLAR
-
-    asyncio.run(session())
+    assert world.board.totals().sent == 1
 
 
 # Whatever happens.
@@ -585,52 +543,46 @@ async def spend(
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("knows", [True, False], ids=["lengths_are_set", "lengths_are_learned"])
-def test_the_cap_is_never_passed(processes: Processes, seed: int, knows: bool) -> None:
+def test_the_cap_is_never_passed(world: World, seed: int, knows: bool) -> None:
     """With calls of any cost and duration in two processes, money spent and set aside never exceed it."""
     chance = random.Random(seed)  # noqa: S311 - nothing here is secret
     cap = chance.randrange(200, 600)
-    purses = processes.limited(dollars=cap)
+    purses = world.limited(dollars=cap)
     together = 0
 
     def watch() -> None:
         nonlocal together
-        now = processes.board.totals()
+        now = world.board.totals()
         assert now.spent + now.reserved <= cap * DOLLAR
         together = max(together, now.in_flight)
 
     async def session() -> None:
-        workers = (
-            spend(purses[number % 2], processes.boards[number % 2], chance, watch, knows=knows)
-            for number in range(10)
-        )
+        workers = (spend(purses[number % 2], world.board, chance, watch, knows=knows) for number in range(10))
         await asyncio.wait_for(asyncio.gather(*workers), 60)
 
     asyncio.run(session())
-    end = processes.board.totals()
+    end = world.board.totals()
     assert (end.reserved, end.in_flight) == (0, 0)
     # It was used, and by several at a time.
     assert cap - 60 <= end.spent / DOLLAR <= cap
     assert together > 1
-    assert processes.told
-    assert all(reason.startswith(f"--max-cost {cap} USD is used up: ") for reason in processes.told)
+    assert world.told
+    assert all(reason.startswith(f"--max-cost {cap} USD is used up: ") for reason in world.told)
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_number_of_requests_is_never_passed(processes: Processes, seed: int) -> None:
+def test_the_number_of_requests_is_never_passed(world: World, seed: int) -> None:
     """With calls of any duration in two processes exactly as many are sent as may be."""
     chance = random.Random(seed)  # noqa: S311 - nothing here is secret
     most = chance.randrange(20, 60)
-    purses = processes.limited(calls=most)
+    purses = world.limited(calls=most)
 
     def watch() -> None:
-        assert processes.board.totals().sent <= most
+        assert world.board.totals().sent <= most
 
     async def session() -> None:
-        workers = (
-            spend(purses[number % 2], processes.boards[number % 2], chance, watch, knows=True)
-            for number in range(10)
-        )
+        workers = (spend(purses[number % 2], world.board, chance, watch, knows=True) for number in range(10))
         await asyncio.wait_for(asyncio.gather(*workers), 60)
 
     asyncio.run(session())
-    assert processes.board.totals().sent == most
+    assert world.board.totals().sent == most

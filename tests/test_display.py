@@ -129,7 +129,7 @@ class FakeTerminal:
 @pytest.fixture
 def progress(tmp_path: Path) -> FakeProgress:
     """A session that has just begun."""
-    return FakeProgress(Board.create(tmp_path / "board", rows=1, models=1))
+    return FakeProgress(Board(1))
 
 
 def display(

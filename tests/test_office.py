@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -22,11 +21,9 @@ MODELS = ("e1", "e2", "e3")
 
 
 @pytest.fixture
-def board(tmp_path: Path) -> Iterator[Board]:
+def board() -> Board:
     """A board for a subject and three evaluators."""
-    found = Board.create(tmp_path / "board", rows=1, models=4)
-    yield found
-    found.close()
+    return Board(4)
 
 
 def office(board: Board, places: Mapping[str, str], subject: str = "m", **options: Any) -> Office:

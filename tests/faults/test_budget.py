@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import json
 import random
 import re
@@ -19,8 +18,6 @@ from click.testing import CliRunner
 
 from conftest import SMALL_DECK, Bench
 from equipoise import jsonbytes
-from equipoise.board import Board
-from equipoise.budget import Budget
 from equipoise.cli import main
 from equipoise.journal import FORMAT
 from loopback import (
@@ -419,29 +416,6 @@ def test_the_replies_that_were_paid_for_are_judged(bench: Bench, workers: Worker
     bench.run(*workers, "--max-cost", "0.03", *PRICES, "--concurrency", "4")
     calls = Counter(entry["role"] for entry in bench.journal("call"))
     assert calls["evaluator"] >= calls["subject"] - 8
-
-
-def test_nobody_looks_while_money_is_settled(tmp_path: Path) -> None:
-    """What is set aside for a call and what it has cost change at once: none of it is ever out of sight."""
-    path = tmp_path / "board"
-    Board.create(path, rows=2, models=1).close()
-    are_alone = []
-
-    class Watched(Board):
-        def settle(self, reserved: int, spent: int) -> None:
-            with path.open("rb") as other:
-                try:
-                    fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    are_alone.append(True)
-            super().settle(reserved, spent)
-
-    board = Watched(path, 1)
-    board.reserve(10)
-    Budget(board, lambda reason: None, calls=None, dollars=1.0).settle(10, 7)
-    assert are_alone == [True]
-    assert (board.totals().reserved, board.totals().spent) == (0, 7)
-    board.close()
 
 
 def test_failed_requests_cost_nothing(bench: Bench, workers: Workers) -> None:
