@@ -25,6 +25,8 @@ from equipoise.records import Record
 from equipoise.session import Session
 from equipoise.types import JSON, Run
 
+LONGEST = 70
+"""Bytes of the path of a temporary folder in which a socket can be."""
 GONE = "the process that asks has ended"
 """Why a worker stops whose controller is no longer there."""
 
@@ -34,7 +36,9 @@ class Server:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._folder = tempfile.TemporaryDirectory(prefix="equipoise-")
+        # The path of a socket may have about 100 bytes.
+        folder = tempfile.gettempdir() if len(os.fsencode(tempfile.gettempdir())) <= LONGEST else "/tmp"  # noqa: S108
+        self._folder = tempfile.TemporaryDirectory(prefix="equipoise-", dir=folder)
         self._key = os.urandom(32)
         self._listener = Listener(str(Path(self._folder.name) / "s"), "AF_UNIX", 128, self._key)
         self._connections: list[Connection[Any, Any]] = []

@@ -256,3 +256,13 @@ def test_reruns_get_the_same_record(bench: Bench, workers: tuple[str, str]) -> N
     done = bench.run(*workers, "--runs", "1")
     assert done.returncode == 0, done.stdout
     assert len(bench.server.requests) == 8
+
+
+def test_a_temporary_folder_with_a_long_path_does_no_harm(
+    bench: Bench, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The path of a socket may be about 100 bytes long; another folder is taken then."""
+    folder = tmp_path / ("long" * 30)
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    assert bench.run("-n", "1", "--runs", "1").returncode == 0
