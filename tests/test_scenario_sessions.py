@@ -55,7 +55,7 @@ def asks_for_dimensions(body: dict[str, Any]) -> bool:
 def quoted(body: dict[str, Any]) -> tuple[str, str]:
     """Situation and text, as a judge is shown them."""
     found = re.findall(
-        r"\[(situation|text) (\w+)\]\n(.*?)\n\[end of \1 \2\]", body["messages"][-1]["content"], re.DOTALL
+        r"\[(situation|text) (\w+)\]\n(.*?)\n\[end of \1 \2\]", body["messages"][1]["content"], re.DOTALL
     )
     (_, _, situation), (_, _, text) = found
     return situation, text

@@ -128,7 +128,7 @@ def test_an_estimate_rests_on_an_earlier_session(bench: Bench, workers: Workers)
     assert bench.run(*workers).returncode == 0
     before, asked = files(bench.folder), len(bench.server.requests)
     prices = ("--price-input", "1000", "--price-output", "2000")
-    done = bench.run(*workers, "--estimate", "-p", "no:cacheprovider", *prices)
+    done = bench.run(*workers, "--estimate", "-p", "no:cacheprovider", "--fresh", *prices)
     assert files(bench.folder) == before
     assert len(bench.server.requests) == asked
     found = figures(done.stdout)
