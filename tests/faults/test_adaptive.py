@@ -31,7 +31,7 @@ class Rationed(Loopback):
     """
 
     def __init__(self, status: int, workers: int) -> None:
-        super().__init__(self._say, delay=0.02)
+        super().__init__(self._say, delay=0.05)
         self.in_flight_on_arrival: list[int] = []
         self.taken_on_arrival: list[int] = []
         self.refused = 0
