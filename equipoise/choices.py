@@ -16,7 +16,7 @@ from string import Template
 from types import MappingProxyType
 
 from equipoise.failures import PREFILL
-from equipoise.rubric import Rubric, Scale, again, reading, take, template
+from equipoise.rubric import Rubric, Scale, again, json_schema, reading, take, template
 from equipoise.types import JSON, Message, Token
 
 _BEFORE, _AFTER = r"[\s(\[\"'*_`]*", r"[\s)\]\"'*_`.:\u3002]*"
@@ -28,6 +28,7 @@ _ANNOUNCED = (
 )
 _ALONE = re.compile(rf"{_BEFORE}(?:{_ANNOUNCED}{_BEFORE})?([A-Za-z0-9]+){_AFTER}", re.IGNORECASE)
 _LISTED = re.compile(rf"{_BEFORE}([A-Za-z0-9]+)[*_`\"']*[)\]:.](.*)", re.DOTALL)
+_BY_SCHEMA = re.compile(r"""\{\s*"label"\s*:\s*"([A-Za-z0-9]+)"\s*\}""")
 _CLOSED = re.compile(r"[\s*_`\"']*[)\]]")
 _LABEL = re.compile(r"[A-Za-z0-9]+")
 
@@ -109,17 +110,22 @@ LABEL_TOKENS = 16
 """Room for a label, however it is dressed."""
 
 
-def label_parameters(most: int | None, failed: int = 0) -> dict[str, JSON]:
+BY_SCHEMA = 2
+"""After so many answers without a label it is asked for as JSON, by a schema that many endpoints enforce."""
+
+
+def label_parameters(most: int | None, options: Iterable[str], failed: int = 0) -> dict[str, JSON]:
     """What is sent to learn the probabilities of a label; more room after answers that had none.
 
     `most` is the limit on tokens that the user has set.
     """
     room = LABEL_TOKENS * 8**failed
+    limit = {"max_tokens": room if most is None else min(room, most)}
+    if failed < BY_SCHEMA:
+        return {"logprobs": True, "top_logprobs": 20, PREFILL: "(", **limit}
     return {
-        "logprobs": True,
-        "top_logprobs": 20,
-        PREFILL: "(",
-        "max_tokens": room if most is None else min(room, most),
+        "response_format": json_schema("label", {"label": {"type": "string", "enum": list(options)}}),
+        **limit,
     }
 
 
@@ -180,10 +186,12 @@ def _label(text: str, labels: Iterable[str]) -> str | None:
 def from_text(text: str, options: Mapping[str, str]) -> str | None:
     """The label that an answer is and nothing else: alone, announced, or with its option as it was listed.
 
-    So "(C)", "Option C", and "C) " followed by the meaning of C or its beginning. Any other text has none,
-    whatever letters stand in it.
+    So "(C)", "Option C", {"label": "C"}, and "C) " followed by the meaning of C or its beginning. Any other
+    text has none, whatever letters stand in it.
     """
     told = unicodedata.normalize("NFKC", text).strip()
+    if by_schema := _BY_SCHEMA.fullmatch(told):
+        return _label(by_schema[1], options)
     if alone := _ALONE.fullmatch(told):
         return _label(alone[1], options)
     listed = _LISTED.fullmatch(told)

@@ -68,7 +68,9 @@ class Evaluator(Model):
         raw: list[str] = []
         first = messages = self._question(prompt, material)
         while len(raw) < self.attempts:
-            reply = await self.complete(messages, **label_parameters(self.sampling.max_tokens, len(raw)))
+            reply = await self.complete(
+                messages, **label_parameters(self.sampling.max_tokens, prompt.options, len(raw))
+            )
             found = from_tokens(reply.tokens or (), prompt.options)
             if found is not None and not reply.blocked:
                 mass = min(1.0, sum(found.values()))
@@ -102,12 +104,12 @@ class Evaluator(Model):
         """One of the prompt's labels, as field `grade`, and as `how` it was read.
 
         `strict` is a label and nothing else. An answer that is none is asked for again, `attempts` times in
-        all, by `probabilities` of tokens where there are any. Raises CallFailed.
+        all, by `probabilities` of tokens where there are any, and at last by a schema. Raises CallFailed.
         """
         raw: list[str] = []
         messages = self._question(prompt, material)
         while len(raw) < self.attempts:
-            extra = label_parameters(self.sampling.max_tokens, len(raw) - 1) if raw else {}
+            extra = label_parameters(self.sampling.max_tokens, prompt.options, len(raw) - 1) if raw else {}
             reply = await self.complete(messages, **extra)
             fields = None if reply.blocked else _graded(reply, prompt.options)
             if fields is not None:
@@ -128,7 +130,8 @@ class Evaluator(Model):
                 (
                     await self.complete(
                         messages,
-                        **{**label_parameters(self.sampling.max_tokens, len(raw)), "temperature": 1.0},
+                        **label_parameters(self.sampling.max_tokens, prompt.options, len(raw)),
+                        temperature=1.0,
                     )
                 ).text
                 for _ in range(self._label_samples)
@@ -151,7 +154,7 @@ class Evaluator(Model):
             return await self.complete(
                 messages,
                 is_stretched=is_stretched,
-                response_format=_response_format(rubric),
+                response_format=rubric.response_format(),
                 **({} if room is None else {"max_tokens": room}),
             )
         except CallFailed as failure:
@@ -250,8 +253,3 @@ def _verdict_or_none(evaluator: str, answer: Verdict | BaseException) -> Verdict
     if isinstance(answer, Verdict):
         return answer
     return Verdict(evaluator=evaluator, fields=None, attempts=0, error=str(answer))
-
-
-def _response_format(rubric: VerdictRubric) -> dict[str, JSON]:
-    schema = {"name": "verdict", "strict": True, "schema": rubric.schema()}
-    return {"type": "json_schema", "json_schema": schema}

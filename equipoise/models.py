@@ -123,7 +123,7 @@ class Subject(Model):
         Raises CallFailed.
         """
         messages = (*self.opening(instruction), Message(role="user", content=question))
-        reply = await self.complete(messages, **label_parameters(self.sampling.max_tokens))
+        reply = await self.complete(messages, **label_parameters(self.sampling.max_tokens, options))
         # Whatever it would say, which label is likelier than the others is all that is asked.
         found = from_tokens(reply.tokens or (), options, least=0.0)
         if found is None or reply.blocked:

@@ -54,6 +54,15 @@ class Rubric:
     scale: Scale
 
 
+def json_schema(name: str, properties: Mapping[str, JSON]) -> dict[str, JSON]:
+    """The parameter `response_format` that asks for an object of these properties, in its strict form."""
+    schema = {"type": "object", "properties": properties, "required": list(properties)}
+    return {
+        "type": "json_schema",
+        "json_schema": {"name": name, "strict": True, "schema": {**schema, "additionalProperties": False}},
+    }
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictRubric(Rubric):
     """A rubric that asks for one verdict in JSON, with a level of the scale.
@@ -81,14 +90,9 @@ class VerdictRubric(Rubric):
             system = f"{preface}\n\n{system}"
         return (Message(role="system", content=system), Message(role="user", content=user))
 
-    def schema(self) -> dict[str, JSON]:
-        """The JSON schema of a verdict, in the strict form that structured outputs ask for."""
-        return {
-            "type": "object",
-            "properties": {name: self._field_schema(kind) for name, kind in self.verdict.items()},
-            "required": list(self.verdict),
-            "additionalProperties": False,
-        }
+    def response_format(self) -> dict[str, JSON]:
+        """The parameter `response_format` that asks for a verdict as structured output."""
+        return json_schema("verdict", {name: self._field_schema(kind) for name, kind in self.verdict.items()})
 
     def _field_schema(self, kind: FieldKind) -> dict[str, JSON]:
         if kind == "scale":

@@ -165,7 +165,7 @@ def workers(request: pytest.FixtureRequest) -> tuple[str, str]:
     return ("-n", request.param)
 
 
-def on_the_built_in_model(folder: Path, file: str) -> dict[str, Any]:
+def on_the_built_in_model(folder: Path, file: str, *options: str) -> dict[str, Any]:
     """The results of a session on our own data, one case in each language, without a key or a network.
 
     At temperature 0, so that the model says the same every time.
@@ -174,8 +174,8 @@ def on_the_built_in_model(folder: Path, file: str) -> dict[str, Any]:
         shutil.copy(ROOT / name, folder / name)
     for name in ("tests_benchmark", "topics", "rubric"):
         (folder / name).symlink_to(ROOT / name)
-    options = ("--model", "local", "--limit", "1", "--subject-max-tokens", "30", "--subject-temperature", "0")
-    command = [*PYTEST, file, *options]
+    limits = ("--limit", "1", "--subject-max-tokens", "30")
+    command = [*PYTEST, file, "--model", "local", *limits, "--subject-temperature", "0", *options]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
     suite = Path(file).stem.removeprefix("test_")
     data: dict[str, Any] = json.loads(

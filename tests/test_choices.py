@@ -271,7 +271,7 @@ MEANINGS = {
 LABELS = """
 C|c|C)|(C)|（C）|［C］|Ｃ|**(C)**|"C"|[C]|C.|C。|`C`|( C )|Answer: (C)|Answer: C|The answer is (c).|Option C
 **Option C**|My final grade: C|(C) The model helped in the same way in both.|C: the model helped in the
-C) The model
+C) The model|{"label": "C"}|{ "label" : "c" }
 """
 NO_LABELS = """
 |()|(D)|(AB)|Apples|香港|CORRECT|INCORRECT|NOT_ATTEMPTED|Correct|A/B|B: because|Cats are (B)|A: no. B: yes.

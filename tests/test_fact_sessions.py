@@ -293,7 +293,7 @@ def test_a_faulty_line_is_refused_before_anything_is_asked(simple: Bench) -> Non
 
 def test_the_built_in_model_answers_a_question(tmp_path: Path) -> None:
     """Without a key or a network: the first of ours is asked and graded, whatever it knows."""
-    data = on_the_built_in_model(tmp_path, FILE)
+    data = on_the_built_in_model(tmp_path, FILE, "--evaluator-max-tokens", "40")
     [(item, [run])] = runs(data).items()
     assert item == "tcm_1"
     assert run["subject_transcript"][-1]["content"].strip()

@@ -42,17 +42,24 @@ def letters(**shares: float) -> Reply:
         (["C，因为没有作答", "（C）"], "C", "strict", 2),
         (["嗯。", "B"], "B", "strict", 2),
         (["嗯。", letters(A=0.2, B=0.1, C=0.4)], "C", "probabilities", 2),
+        (["嗯。", "嗯。", "嗯。", '{"label": "C"}'], "C", "strict", 4),
     ],
 )
 def test_a_grade_says_how_it_was_read(said: list[Reply | str], grade: str, how: str, attempts: int) -> None:
-    """By its letter alone, or, asked again, by probabilities; what is said in a sentence is not guessed."""
+    """By its letter alone, or, asked again, by probabilities, at last by a schema; nothing is guessed."""
     judge = FakeAsk(*said)
-    found = run(CASE, FakeAsk("不知道"), judge)
+    found = run(CASE, FakeAsk("不知道"), judge, attempts=4)
     (verdict,) = found.verdicts
     assert (verdict.fields, verdict.attempts) == ({"grade": grade, "how": how}, attempts)
     assert verdict.raw == tuple(said[: attempts - 1])
     assert (found.outcome, found.value) == ("scored", {"A": 2, "B": 0, "C": 1}[grade])
-    assert all(call.parameters["logprobs"] is True for call in judge.calls[1:])
+    assert all(call.parameters["logprobs"] is True for call in judge.calls[1:3])
+    for call in judge.calls[3:]:
+        schema = call.parameters["response_format"]["json_schema"]["schema"]
+        assert ("logprobs" in call.parameters, schema["properties"]["label"]["enum"]) == (
+            False,
+            ["A", "B", "C"],
+        )
     for number, call in enumerate(judge.calls[1:], start=1):
         *_, wrong, why = call.messages
         assert (wrong["role"], wrong["content"]) == ("assistant", said[number - 1])

@@ -148,8 +148,7 @@ def test_the_evaluator_is_asked_by_the_rubric() -> None:
     assert system["content"].startswith("Judge from 1 to 5.\n5: level 5\n4: level 4\n")
     assert user["content"] == "[question <e 1>]\nWhy?\n[reply <e 1>]\nBecause.\n[end <e 1>]"
     assert (ask.call.role, ask.call.model, ask.call.parameters["temperature"]) == ("evaluator", "e", 0.0)
-    schema = {"name": "verdict", "strict": True, "schema": RUBRIC.schema()}
-    assert ask.call.parameters["response_format"] == {"type": "json_schema", "json_schema": schema}
+    assert ask.call.parameters["response_format"] == RUBRIC.response_format()
 
 
 def test_the_evaluators_preface_stands_before_the_rubric() -> None:

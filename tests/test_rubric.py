@@ -310,14 +310,20 @@ def test_a_preface_stands_before_the_instruction(rubric: VerdictRubric, preface:
 
 def test_the_schema_is_strict_and_in_the_order_of_the_fields(rubric: VerdictRubric) -> None:
     """The evaluator reasons before it scores, and may write nothing else."""
-    schema = rubric.schema()
+    asked = rubric.response_format()
+    assert (asked["type"], asked["json_schema"]["name"], asked["json_schema"]["strict"]) == (
+        "json_schema",
+        "verdict",
+        True,
+    )
+    schema = asked["json_schema"]["schema"]
     assert list(schema["properties"]) == schema["required"] == ["reasoning", "refused", "score"]
     assert schema["additionalProperties"] is False
 
 
 def test_the_schema_allows_exactly_the_levels(rubric: VerdictRubric) -> None:
     """The scale's field is an integer of the scale, the others a text and a flag."""
-    assert rubric.schema()["properties"] == {
+    assert rubric.response_format()["json_schema"]["schema"]["properties"] == {
         "reasoning": {"type": "string"},
         "refused": {"type": "boolean"},
         "score": {"type": "integer", "enum": [1, 2, 3, 4, 5]},
