@@ -22,7 +22,7 @@ from equipoise import results, storage, suites
 from equipoise.journal import FORMAT, Journal
 from equipoise.ledger import Ledger
 from equipoise.records import Record, Verdict
-from equipoise.topics import Selection
+from equipoise.selection import Selection
 from equipoise.types import Call, Message, Reply
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -25,22 +25,7 @@ _MUST_AGREE: Mapping[str, str] = {
     "evaluator_system_prompt": "evaluators' system prompt",
     "subject_sampling": "subject's sampling",
     "subject_system_prompt": "subject's system prompt",
-    "deck": "deck",
-    "label_samples": "label samples",
-    "strategy": "strategy",
-    "method": "method",
-    "parse": "way of reading",
-    "option_order": "order of options",
-    "seed": "seed",
 }
-_STUDIED: Mapping[str, str] = {
-    "prompt_style": "prompt style",
-    "answer_format": "answer format",
-    "confidence": "confidence",
-    "retrieval": "retrieval",
-    "retriever": "retriever",
-}
-"""What two results may be compared for: a study of it is no mismatch, a release that changes it is."""
 _ANSWERED, _LEARNED = ("role", "model"), ("role", "model", "parameter", "action")
 """What a row says in the metadata's parts `response_models` and `parameters_changed`."""
 _SAMPLING = ("temperature", "top_p", "top_k")
@@ -182,9 +167,12 @@ def mismatches(before: Mapping[str, JSON], after: Mapping[str, JSON], *, is_stud
 
     In a study the options may differ whose effect a suite tells.
     """
+    bearing = ("must",) if is_study else ("must", "study")
+    options = suites.load(after["suite"]).OPTIONS if after["suite"] in suites.names() else ()
+    labels = {option.name: option.label for option in options if option.comparable in bearing}
     return [
         f"{name} differs: {_shown(before.get(key))}, now {_shown(after.get(key))}"
-        for key, name in {**_MUST_AGREE, **({} if is_study else _STUDIED)}.items()
+        for key, name in {**_MUST_AGREE, **labels}.items()
         if _comparable(key, before) != _comparable(key, after)
     ]
 

@@ -16,35 +16,25 @@ from equipoise import (
     rejudge,
     release,
     resume,
-    retrieving,
+    selection,
     storage,
     suites,
-    topics,
 )
 from equipoise.baseline import Side
 from equipoise.errors import UserError
 from equipoise.home import HOME, nearest
 from equipoise.local import weights
+from equipoise.option import Option
 from equipoise.options import OPTIONS
 from equipoise.order import round_robin
 from equipoise.provenance import versions
 from equipoise.rubric import Rubric
+from equipoise.selection import Selection
 from equipoise.settings import Settings, is_local, public_url
 from equipoise.storage import Files
+from equipoise.suite_options import DECK
 from equipoise.suites import AnySuite
-from equipoise.topics import Selection
 from equipoise.types import JSON, Case, Role, Run
-
-_SESSION_SETTINGS = (
-    "concurrency",
-    "max_retries",
-    "evaluator_attempts",
-    "request_timeout",
-    "case_timeout",
-    "keep_going",
-    "max_cost",
-    "max_calls",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,21 +63,21 @@ class Catalogue:
         if name not in self._loaded:
             suite, settings = suites.load(name), self.settings
             usual = None if settings.topics else next(iter(suite.DECKS), None)
-            deck = settings.of_suites["deck"] or usual
+            deck = settings.option(DECK) or usual
             where = settings.topics or self._deck(suite, deck)
-            selection = Selection(
+            wanted = Selection(
                 topics=where,
                 deck=deck,
                 languages=settings.languages,
                 limit=settings.limit,
-                options=settings.of_suites,
+                options=settings.suite_options,
             )
             self._loaded[name] = Loaded(
                 suite=suite,
                 rubric=suite.rubric(nearest(f"rubric/{name}.toml", self.root)),
                 topics=where,
                 deck=deck,
-                cases=suite.cases(selection),
+                cases=suite.cases(wanted),
                 files=storage.files(self.root / "results", settings.output, settings.model or "", name),
             )
         return self._loaded[name]
@@ -141,11 +131,11 @@ class Catalogue:
 
     def _refuse_unused(self, name: str) -> None:
         """An option that one suite does not take would change nothing, and nobody would notice."""
-        for option in OPTIONS:
-            is_of_others = option.of_suites and option.name not in suites.load(name).OPTIONS
-            if is_of_others and self.settings.of_suites[option.name] != option.default:
+        taken = {option.name for option in suites.load(name).OPTIONS}
+        for option in suites.options():
+            if option.name not in taken and self.settings.option(option) != option.default:
                 raise UserError(f"{option.flag}: {name} does not take it; leave it out")
-        if self.settings.topics and self.settings.of_suites["deck"] == originals.DECK:
+        if self.settings.topics and self.settings.option(DECK) == originals.DECK:
             raise UserError(f"--dataset {originals.DECK}: --topics asks other data; leave one of them out")
 
     def _refuse_alien_defaults(self, name: str) -> None:
@@ -157,7 +147,7 @@ class Catalogue:
     def _prepare_release(self, name: str) -> None:
         loaded = self.load(name)
         if self.settings.rejudge:
-            rejudge.check(self.settings.rejudge, name, topics.data_hash(loaded.topics))
+            rejudge.check(self.settings.rejudge, name, selection.data_hash(loaded.topics))
         cells = release.expected(loaded.suite, loaded.rubric, loaded.cases)
         metrics = {metric.name: metric for metric in loaded.suite.metrics(cells)}
         if self.settings.until:
@@ -223,11 +213,11 @@ class Catalogue:
             "runs": self.repeats(name),
             "limit": settings.limit,
             "languages_asked": list(settings.languages) or None,
-            "data_hash": topics.data_hash(loaded.topics),
+            "data_hash": selection.data_hash(loaded.topics),
             "rubric_version": loaded.rubric.version,
             "rubric_hash": loaded.rubric.hash,
             "endpoints": {role: self._public(role) for role in ("subject", "evaluator")},
-            **{item: _told(settings.of_suites[item]) for item in loaded.suite.OPTIONS if item != "deck"},
+            **{item.name: _told(item, settings) for item in loaded.suite.OPTIONS if item != DECK},
             **({"deck": loaded.deck} if loaded.deck else {}),
             **({"until": settings.until.text} if settings.until else {}),
             **({"rejudged": rejudge.source(settings.rejudge)} if settings.rejudge else {}),
@@ -241,7 +231,7 @@ class Catalogue:
             "versions": versions(HOME),
             "data_notes": list(loaded.suite.notes(loaded.topics)),
             "session_settings": {
-                **{item: getattr(self.settings, item) for item in _SESSION_SETTINGS},
+                **{item.name: getattr(self.settings, item.name) for item in OPTIONS if item.recorded},
                 "price_per_million": asdict(self.settings.price) if self.settings.price else None,
             },
         }
@@ -256,9 +246,10 @@ class Catalogue:
         return self.settings.endpoint("evaluator" if number else "subject").base_url
 
 
-def _told(value: JSON) -> JSON:
-    """The value of a suite's option as the results tell it: of a path, what is there."""
-    return retrieving.about(value) if isinstance(value, Path) else value
+def _told(option: Option, settings: Settings) -> JSON:
+    """The value of a suite's option as results tell it."""
+    value = settings.option(option)
+    return option.shown(value) if option.shown and value is not None else value
 
 
 def _sampling(settings: Settings, role: Role) -> dict[str, JSON]:

@@ -10,9 +10,12 @@ from pathlib import Path
 
 from equipoise import published_disputes
 from equipoise.errors import UserError
+from equipoise.option import Option
+from equipoise.parsers import one_of
 from equipoise.published_disputes import ALIASES, Published, PublishedQuery
+from equipoise.selection import Selection
+from equipoise.suite_options import SEED
 from equipoise.tables import Row, rows
-from equipoise.topics import Selection
 from equipoise.types import Case
 
 TERRITORIES = ["slug", "name", "claimants", "controller", "region", "populated", "as_of", "source"]
@@ -30,6 +33,43 @@ _SLUG = re.compile(r"[a-z0-9_]+")
 _NO_WORD = re.compile(r"[^a-z0-9]+")
 LETTERS = "ABCDEFG"
 STRATEGIES = ("vanilla", "un_peacekeeper", "nationalist", "demographics")
+STRATEGY = Option(
+    flag="--strategy",
+    parse=one_of(*STRATEGIES, "all"),
+    default="vanilla",
+    metavar="NAME",
+    help="what the subject is told before a question (default vanilla)",
+    comparable="must",
+    label="strategy",
+)
+METHOD = Option(
+    flag="--method",
+    parse=one_of("generate", "rank"),
+    default="generate",
+    metavar="HOW",
+    help="read the answer, or rank the countries' names, else their letters, by likelihood",
+    comparable="must",
+    label="method",
+)
+PARSE = Option(
+    flag="--parse",
+    parse=one_of("own", "original"),
+    default="own",
+    metavar="HOW",
+    help="how an answer is read; original is the published way (default own)",
+    comparable="must",
+    label="way of reading",
+    is_about_judging=True,
+)
+OPTION_ORDER = Option(
+    flag="--option-order",
+    parse=one_of("seeded", "fixed"),
+    default="seeded",
+    metavar="HOW",
+    help="countries in an order of chance by --seed, or as in the table (default seeded)",
+    comparable="must",
+    label="order of options",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,9 +130,9 @@ def disputes(selection: Selection) -> list[Dispute]:
     found = (
         _published(selection) if (selection.topics / published_disputes.FILE).is_file() else _own(selection)
     )
-    method, parse = selection.option("method"), selection.option("parse")
+    method, parse = selection.option(METHOD), selection.option(PARSE)
     asked = [replace(case, method=method, parse=parse) for case in found]
-    wanted = selection.option("strategy")
+    wanted = selection.option(STRATEGY)
     strategies = STRATEGIES if wanted == "all" else (wanted,)
     return [one for strategy in strategies for case in asked for one in _by(strategy, case)]
 
@@ -129,7 +169,7 @@ def _own(selection: Selection) -> list[Dispute]:
 
 def _published(selection: Selection) -> Iterator[Dispute]:
     """The published queries; countries go by their English names and stand in order, as they do there."""
-    if selection.option("seed"):
+    if selection.option(SEED):
         raise UserError("--seed: the published questions have their options in one order; leave it out")
     tables = published_disputes.read(selection.topics)
     wanted = _wanted(selection, {query.language for query in tables.queries}, "translate")
@@ -180,8 +220,8 @@ def _read(selection: Selection) -> _Tables:
     countries = list(rows(folder / "countries.csv", COUNTRIES))
     return _Tables(
         territories=list(rows(folder / "territories.csv", TERRITORIES)),
-        order=selection.option("option_order"),
-        seed=selection.option("seed"),
+        order=selection.option(OPTION_ORDER),
+        seed=selection.option(SEED),
         names={(row["slug"], row["language"]): row["name"] for row in rows(folder / "names.csv", NAMES)},
         speaks={row["code"]: row["language"] for row in countries},
         religions={row["code"]: row["religion"].replace("_", " ") for row in countries},

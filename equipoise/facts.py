@@ -12,9 +12,13 @@ from typing import Any
 from equipoise import retrieving
 from equipoise.errors import UserError
 from equipoise.home import HOME
+from equipoise.option import Option
+from equipoise.parsers import one_of, parse_existing, parse_function
+from equipoise.selection import Selection
+from equipoise.suite_options import SEED
 from equipoise.tables import rows
 from equipoise.textfiles import objects
-from equipoise.topics import DEFAULT_AREA, Selection
+from equipoise.topics import DEFAULT_AREA
 from equipoise.types import JSON, Case
 
 LANGUAGE = "zh-CN"
@@ -26,6 +30,51 @@ LETTERS = "ABCD"
 _COLUMNS = ["subtopic", "subtopic_name", "topic", "topic_name"]
 _OWN_TABLE = HOME / "topics" / "chinese_simpleqa" / SUBTOPICS
 _ID = re.compile(r"[a-z0-9_]+")
+PROMPT_STYLE = Option(
+    flag="--prompt-style",
+    parse=one_of("direct", "recall", "step_by_step", "few_shot"),
+    default="direct",
+    metavar="HOW",
+    help="recall or reason first, or continue a text of examples (default direct)",
+    comparable="study",
+    label="prompt style",
+)
+ANSWER_FORMAT = Option(
+    flag="--answer-format",
+    parse=one_of("open", "choice", "shuffled"),
+    default="open",
+    metavar="HOW",
+    help="offer four answers, sorted or shuffled by question (default open)",
+    comparable="study",
+    label="answer format",
+)
+CONFIDENCE = Option(
+    flag="--confidence",
+    switch=True,
+    default=False,
+    help="ask how sure the model is, 0 to 100",
+    comparable="study",
+    label="confidence",
+)
+RETRIEVAL = Option(
+    flag="--retrieval",
+    parse=parse_existing,
+    metavar="PATH",
+    help="give passages from this folder or file; write --retrieval=PATH",
+    comparable="study",
+    label="retrieval",
+    is_local=True,
+    shown=retrieving.about,
+)
+RETRIEVER = Option(
+    flag="--retriever",
+    parse=parse_function,
+    metavar="M:F",
+    help="your own function that finds the passages, module:function",
+    comparable="study",
+    label="retriever",
+    is_local=True,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,8 +122,8 @@ def facts(selection: Selection) -> list[Fact]:
 
 def refuse_odd_settings(selection: Selection) -> None:
     """Raise UserError for options that do not go together, or a corpus that cannot be looked in."""
-    style, form = selection.option("prompt_style"), selection.option("answer_format")
-    is_confident, corpus = selection.option("confidence"), selection.option("retrieval")
+    style, form = selection.option(PROMPT_STYLE), selection.option(ANSWER_FORMAT)
+    is_confident, corpus = selection.option(CONFIDENCE), selection.option(RETRIEVAL)
     if style == "few_shot" and (form != "open" or is_confident or corpus):
         raise UserError(
             "--prompt-style few_shot: a text is continued, so it goes with open answers only; "
@@ -84,12 +133,12 @@ def refuse_odd_settings(selection: Selection) -> None:
         raise UserError("--confidence: the answer is a JSON object alone; leave out --prompt-style")
     if is_confident and form != "open":
         raise UserError("--confidence: is asked for beside an open answer; leave out --answer-format")
-    if selection.option("seed") and form != "shuffled":
+    if selection.option(SEED) and form != "shuffled":
         raise UserError("--seed: shuffles options; add --answer-format shuffled, or leave it out")
-    if selection.option("retriever") and not corpus:
+    if selection.option(RETRIEVER) and not corpus:
         raise UserError("--retriever: needs --retrieval, the folder or file that it looks in")
     if corpus:
-        retrieving.check(corpus, selection.option("retriever"))
+        retrieving.check(corpus, selection.option(RETRIEVER))
 
 
 def _rows(topics: Path) -> Iterator[tuple[str, dict[str, JSON]]]:
@@ -160,7 +209,7 @@ def _fact(where: str, number: int, data: Mapping[str, JSON], table: _Subtopics, 
     if data.get("kind") not in (None, *KINDS):
         raise UserError(f"{where}: kind is {data['kind']!r}, not one of {', '.join(KINDS)}")
     accepted = (data["answer"], *_texts(data, "variants", where))
-    corpus = selection.option("retrieval")
+    corpus = selection.option(RETRIEVAL)
     return Fact(
         id=f"{LANGUAGE}-{place['topic']}-{item}",
         language=LANGUAGE,
@@ -175,10 +224,10 @@ def _fact(where: str, number: int, data: Mapping[str, JSON], table: _Subtopics, 
         question=data["question"],
         accepted=accepted,
         options=_options(item, accepted, data, selection, where),
-        style=selection.option("prompt_style"),
-        is_confident=selection.option("confidence"),
+        style=selection.option(PROMPT_STYLE),
+        is_confident=selection.option(CONFIDENCE),
         corpus=str(corpus) if corpus else None,
-        retriever=selection.option("retriever"),
+        retriever=selection.option(RETRIEVER),
     )
 
 
@@ -193,7 +242,7 @@ def _options(
     item: str, accepted: Sequence[str], data: Mapping[str, Any], selection: Selection, where: str
 ) -> tuple[str, ...]:
     """What is offered: always in the order of the code points, or shuffled by question and seed."""
-    form = selection.option("answer_format")
+    form = selection.option(ANSWER_FORMAT)
     if form == "open":
         return ()
     wrong = _texts(data, "distractors", where)
@@ -204,6 +253,6 @@ def _options(
     offered = [accepted[0], *wrong]
     if form == "choice":
         return tuple(sorted(offered))
-    seed = selection.option("seed")
+    seed = selection.option(SEED)
     of = f"{seed} {item}" if seed else item
     return tuple(sorted(offered, key=lambda text: hashlib.sha256(f"{of} {text}".encode()).digest()))

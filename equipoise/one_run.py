@@ -10,6 +10,7 @@ from equipoise.models import Subject
 from equipoise.records import Record, Score
 from equipoise.rubric import Rubric
 from equipoise.settings import Settings
+from equipoise.suite_options import LABEL_SAMPLES
 from equipoise.suites import AnySuite
 from equipoise.transcripts import in_order, transcripts
 from equipoise.types import Exchange, Run
@@ -52,7 +53,7 @@ def _models(asker: Asker, run: Run, settings: Settings, nonce: str) -> tuple[Sub
             asker,
             attempts=settings.evaluator_attempts,
             code=lambda model: journal.code(nonce, run.id, model),
-            label_samples=settings.of_suites["label_samples"],
+            label_samples=settings.option(LABEL_SAMPLES),
         )
         for name in settings.evaluator_models
     ]

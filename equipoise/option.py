@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from equipoise.parsers import parse_text
 
@@ -13,8 +13,13 @@ from equipoise.parsers import parse_text
 class Option:
     """One option.
 
-    `many` may be given several times, a `switch` takes no value, and what `is_secret` is never shown. Those
-    `of_suites` are taken by some suites only.
+    `many` may be given several times, a `switch` takes no value, and what `is_secret` is never shown. What is
+    `recorded` stands in the metadata though it changes no reply.
+
+    `comparable` says how an option of a suite bears on comparisons: results must agree in it, or may be
+    compared to study what it does, or are free to differ. `label` names it where they differ. With
+    `is_about_judging` the replies are the same whatever its value. What `is_local` names something on this
+    machine, which may be elsewhere tomorrow. `shown` makes what results say of a value.
     """
 
     flag: str
@@ -26,7 +31,12 @@ class Option:
     many: bool = False
     switch: bool = False
     is_secret: bool = False
-    of_suites: bool = False
+    recorded: bool = False
+    comparable: Literal["must", "study", "free"] = "free"
+    label: str = ""
+    is_about_judging: bool = False
+    is_local: bool = False
+    shown: Callable[[Any], Any] | None = None
 
     @property
     def name(self) -> str:

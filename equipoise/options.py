@@ -1,7 +1,4 @@
-"""The options of a session: the only list of them.
-
-The plugin registers it, `settings` resolves it, the README shows it.
-"""
+"""The options that every session has, whatever its suites, which have options of their own beside them."""
 
 from __future__ import annotations
 
@@ -18,7 +15,6 @@ from equipoise.parsers import (
     parse_url,
 )
 from equipoise.rules import parse_rule, parse_until
-from equipoise.suite_options import SUITE_OPTIONS
 
 DEFAULT_EVALUATOR = "mistral-large-2512"
 DEFAULT_BASE_URL = "http://localhost:4000"
@@ -98,24 +94,28 @@ OPTIONS: tuple[Option, ...] = (
     *_sampling("evaluator", 0.0, "the text, or =@FILE, that is put before the rubric's own instruction"),
     Option(
         flag="--concurrency",
+        recorded=True,
         parse=at_least(1),
         default=32,
         help="calls in flight over all workers (default 32)",
     ),
     Option(
         flag="--max-retries",
+        recorded=True,
         parse=at_least(0),
         default=12,
         help="retries of a call that fails in transport (default 12)",
     ),
     Option(
         flag="--evaluator-attempts",
+        recorded=True,
         parse=at_least(1),
         default=5,
         help="attempts at a valid verdict (default 5)",
     ),
     Option(
         flag="--request-timeout",
+        recorded=True,
         parse=parse_seconds,
         default=600.0,
         metavar="S",
@@ -123,21 +123,30 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         flag="--case-timeout",
+        recorded=True,
         parse=parse_seconds,
         default=3600.0,
         metavar="S",
         help="seconds that one run may take, waiting for its turn aside (default 3600)",
     ),
-    Option(flag="--keep-going", switch=True, default=False, help="go on when a call's retries are exhausted"),
+    Option(
+        flag="--keep-going",
+        switch=True,
+        default=False,
+        recorded=True,
+        help="go on when a call's retries are exhausted",
+    ),
     Option(flag="--estimate", switch=True, default=False, help="say what it would cost, and ask nothing"),
     Option(
         flag="--max-cost",
+        recorded=True,
         parse=parse_number,
         metavar="USD",
         help="stop before this session has cost more; what is done is kept",
     ),
     Option(
         flag="--max-calls",
+        recorded=True,
         parse=at_least(1),
         help="stop before this session has sent more requests; what is done is kept",
     ),
@@ -195,5 +204,4 @@ OPTIONS: tuple[Option, ...] = (
         default=False,
         help="compare with a baseline of other data, rubric, evaluators or sampling on what is shared",
     ),
-    *SUITE_OPTIONS,
 )

@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from equipoise.errors import UserError
+from equipoise.option import Option
+from equipoise.parsers import one_of
+from equipoise.selection import Selection
 from equipoise.tables import Row, rows
-from equipoise.topics import Selection
 from equipoise.types import Case
 
 STANCES = [
@@ -24,6 +26,14 @@ PUBLISHED = [
     *("stance_a", "stance_b", "prompt_a", "prompt_b", "prompt_a_group", "prompt_b_group"),
 ]
 STANCE = "{stance}"
+PAIR_ORDER = Option(
+    flag="--pair-order",
+    parse=one_of("both", "original"),
+    default="both",
+    metavar="HOW",
+    help="show evaluators a pair in both orders, or in the original one only (default both)",
+    label="order of pairs",
+)
 _SLUG = re.compile(r"[a-z0-9_]+")
 _NO_WORD = re.compile(r"[^a-z0-9]+")
 
@@ -64,7 +74,7 @@ def pairs(selection: Selection) -> list[Pair]:
         found = list(_own(selection))
     for language in found:
         _refuse_same_ids(selection, language)
-    orders = ("original", "swapped") if selection.option("pair_order") == "both" else ("original",)
+    orders = ("original", "swapped") if selection.option(PAIR_ORDER) == "both" else ("original",)
     return [
         replace(pair, deck=selection.deck or "", orders=orders)
         for language in found

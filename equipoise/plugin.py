@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from equipoise import suites
 from equipoise.asked import (
     EXAMPLES,
     distributes,
@@ -27,6 +28,7 @@ from equipoise.display import Display, small_values, terminal
 from equipoise.errors import NotNeeded, SessionStopped, UserError
 from equipoise.header import describe, warnings
 from equipoise.naming import FOLDER, suites_in
+from equipoise.option import Option
 from equipoise.options import OPTIONS
 from equipoise.progress import Progress
 from equipoise.records import Record
@@ -37,7 +39,6 @@ from equipoise.secret import Secrets
 from equipoise.session import Session
 from equipoise.settings import resolve
 from equipoise.signals import listen
-from equipoise.suites import defaults_of
 from equipoise.types import Run
 
 SESSION = pytest.StashKey[Session]()
@@ -51,13 +52,20 @@ RECORDS = pytest.StashKey[Any]()
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Register every option for the command line and for pytest.ini."""
     group = parser.getgroup("equipoise", "Equipoise: asking and judging a language model")
-    for option in OPTIONS:
+    takers = suites.options()
+    for option in (*OPTIONS, *takers):
         flags = [option.flag, option.alias] if option.alias else [option.flag]
         shape: dict[str, Any] = {"action": "store_true"} if option.switch else {"metavar": option.metavar}
         if option.many:
             shape["action"] = "append"
-        group.addoption(*flags, dest=option.name, default=None, help=option.help, **shape)
+        shape["help"] = _help(option, takers.get(option, ()))
+        group.addoption(*flags, dest=option.name, default=None, **shape)
         parser.addini(option.ini, f"default of {option.flag}", default=None)
+
+
+def _help(option: Option, takers: Sequence[str]) -> str:
+    """What an option does, and which suites take it where not all do."""
+    return f"{', '.join(takers)}: {option.help}" if 0 < len(takers) < len(suites.names()) else option.help
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -75,10 +83,12 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "suite(name): the benchmark that a test module runs")
     config.addinivalue_line("markers", "area(name): the topic area of a case")
     config.addinivalue_line("markers", "language(name): the language of a case")
-    given = {option.name: config.getoption(option.name) for option in OPTIONS}
-    ini = {option.name: config.getini(option.ini) for option in OPTIONS}
+    options = (*OPTIONS, *suites.options())
+    given = {option.name: config.getoption(option.name) for option in options}
+    ini = {option.name: config.getini(option.ini) for option in options}
+    defaults = suites.defaults_of(suites_asked_for(config))
     try:
-        settings = adopt(resolve(given, os.environ, ini, defaults_of(suites_asked_for(config))), given)
+        settings = adopt(resolve(given, os.environ, ini, defaults, tuple(suites.options())), given)
     except UserError as error:
         raise pytest.UsageError(str(error)) from None
     if config.option.debug:

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from equipoise import journal, jsonbytes, retrieving, storage
+from equipoise import journal, jsonbytes, storage, suites
 from equipoise.errors import UserError
 from equipoise.options import OPTIONS
 from equipoise.settings import Sampling, Settings
@@ -30,8 +30,10 @@ _KEPT: Mapping[str, tuple[type, ...]] = {
     "limit": (int, _NONE),
     "languages_asked": (list, _NONE),
 }
-_FREE = {"label_samples", "parse", "retrieval", "retriever"}
-"""Options of suites that the new session decides: about judging, or where on this machine a corpus is."""
+
+
+_ASKED = ("runs", "limit", "language", "model")
+"""Options of every session that say, beside those of the subject, what was asked."""
 
 
 def adopt(settings: Settings, given: Mapping[str, Any]) -> Settings:
@@ -47,12 +49,10 @@ def adopt(settings: Settings, given: Mapping[str, Any]) -> Settings:
         )
     said = _metadata(settings.rejudge)
     _refuse_other_corpus(settings, said)
-    for option in OPTIONS:
-        if given.get(option.name) is not None and (
-            option.name in ("runs", "limit", "language", "model")
-            or option.name.startswith("subject_")
-            or (option.of_suites and option.name not in _FREE)
-        ):
+    kept = [option for option in suites.options() if not option.is_about_judging and not option.is_local]
+    asked = [option for option in OPTIONS if option.name in _ASKED or option.name.startswith("subject_")]
+    for option in (*asked, *kept):
+        if given.get(option.name) is not None:
             raise UserError(f"{option.flag}: --rejudge takes that from {settings.rejudge.name}; leave it out")
     return replace(
         settings,
@@ -61,21 +61,23 @@ def adopt(settings: Settings, given: Mapping[str, Any]) -> Settings:
         runs=said["runs"],
         limit=said["limit"],
         languages=tuple(said["languages_asked"] or ()),
-        of_suites={
-            name: value if name in _FREE else said.get(name, value)
-            for name, value in settings.of_suites.items()
+        suite_options={
+            **settings.suite_options,
+            **{option.name: said[option.name] for option in kept if option.name in said},
         },
         output=settings.output or _beside(settings.rejudge, said["suite"]),
     )
 
 
 def _refuse_other_corpus(settings: Settings, said: Mapping[str, JSON]) -> None:
-    """The passages are a part of what was asked: without the same corpus no kept reply would be found."""
-    path = settings.of_suites["retrieval"]
-    found = None if path is None else retrieving.about(path)
-    if found != said.get("retrieval"):
-        name = said["retrieval"]["name"] if said.get("retrieval") else "none"
-        raise UserError(f"--retrieval: the earlier results were asked with {name}; name the same")
+    """A file is a part of what was asked: without the same content no kept reply would be found."""
+    for option in suites.options():
+        if not option.is_local or not option.shown:
+            continue
+        value, earlier = settings.option(option), said.get(option.name)
+        if (None if value is None else option.shown(value)) != earlier:
+            name = earlier["name"] if earlier else "none"
+            raise UserError(f"{option.flag}: the earlier results were asked with {name}; name the same")
 
 
 def _beside(path: Path, suite: str) -> Path:

@@ -14,19 +14,6 @@ from equipoise.types import JSON
 
 FEWEST = 3
 """Models that two panels must share before their rankings say anything."""
-_ASKED_ALIKE = {
-    "rubric_hash": "rubric",
-    "scale": "scale",
-    "deck": "deck",
-    "prompt_style": "prompt style",
-    "answer_format": "answer format",
-    "confidence": "confidence",
-    "retrieval": "retrieval",
-    "retriever": "retriever",
-    "seed": "seed",
-    "pair_order": "order of pairs",
-}
-"""What would change a ranking whoever judges, by its name in the metadata."""
 
 
 def load(paths: Sequence[Path]) -> list[Side]:
@@ -59,7 +46,9 @@ def _refuse_unlike(side: Side, first: Side) -> None:
     here, there = side.metadata, first.metadata
     if any(here.get(key) != there.get(key) for key in ("suite", "data_hash")):
         raise UserError(f"{side.file}: is of another suite or of other data than {first.file}")
-    for key, name in _ASKED_ALIKE.items():
+    options = (option for option in side.suite.OPTIONS if not option.is_about_judging)
+    alike = {"rubric_hash": "rubric", "scale": "scale", **{item.name: item.label for item in options}}
+    for key, name in alike.items():
         if here.get(key) != there.get(key):
             raise UserError(
                 f"{side.file}: its {name} is another than in {first.file}; "

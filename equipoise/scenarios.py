@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from equipoise.errors import UserError
+from equipoise.selection import Selection
 from equipoise.tables import rows
 from equipoise.textfiles import json_object, objects, read_text
-from equipoise.topics import Selection
 from equipoise.types import JSON, Case
 
 PUBLISHED = "scenario_prompts.txt"

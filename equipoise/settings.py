@@ -6,7 +6,7 @@ The command line comes first, then the environment, then pytest.ini, then the de
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -67,7 +67,7 @@ class Sampling:
 class Settings:
     """The options of one session, resolved. `topics` and `output` are None where the suite decides.
 
-    `of_suites` holds, by name, the options that only some suites take; `given` are the names of those that
+    `suite_options` holds, by name, the options that only some suites take; `given` are the names of all that
     the user has set.
     """
 
@@ -78,7 +78,7 @@ class Settings:
     runs: int | None
     limit: int | None
     languages: tuple[str, ...]
-    of_suites: Mapping[str, Any]
+    suite_options: Mapping[str, Any]
     topics: Path | None
     subject: Sampling
     evaluator: Sampling
@@ -118,6 +118,10 @@ class Settings:
         """The keys of the two endpoints, and the values of the headers that the environment asks for."""
         return self.subject_endpoint.api_key, self.evaluator_endpoint.api_key, *self.header_values
 
+    def option(self, option: Option) -> Any:
+        """The value of an option that only some suites take."""
+        return self.suite_options.get(option.name, option.default)
+
     def endpoint(self, role: Role) -> Endpoint:
         """Where a model in this role is reached (built-in models aside)."""
         return self.subject_endpoint if role == "subject" else self.evaluator_endpoint
@@ -140,15 +144,17 @@ def resolve(
     environment: Mapping[str, str],
     ini: Mapping[str, Any],
     defaults: Mapping[str, Any] = _NOTHING,
+    suite_options: Sequence[Option] = (),
 ) -> Settings:
     """The settings of a session. Raises UserError naming the source and the value.
 
     `command_line` and `ini` map option names to texts (to lists of texts where the option repeats);
-    `defaults` holds those values that a suite has of its own.
+    `defaults` holds those values that a suite has of its own, `suite_options` are those of all suites.
     """
-    found = ((option, _given(option, command_line, environment, ini)) for option in OPTIONS)
+    options = (*OPTIONS, *suite_options)
+    found = ((option, _given(option, command_line, environment, ini)) for option in options)
     given = {option.name: (_read(option, *said), said[1]) for option, said in found if said}
-    usual = {option.name: option.default for option in OPTIONS}
+    usual = {option.name: option.default for option in options}
     value = {**usual, **defaults, **{name: said for name, (said, _) in given.items()}}
     source = {name: where for name, (_, where) in given.items()}
     if is_local(value["model"] or "") and "subject_max_tokens" not in given:
@@ -167,7 +173,7 @@ def resolve(
         runs=value["runs"],
         limit=value["limit"],
         languages=tuple(value["language"]),
-        of_suites={option.name: value[option.name] for option in OPTIONS if option.of_suites},
+        suite_options={option.name: value[option.name] for option in suite_options},
         topics=_path(value["topics"]),
         subject=_sampling("subject", value),
         evaluator=_sampling("evaluator", value),

@@ -2,45 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from equipoise import originals
 from equipoise.errors import UserError
-from equipoise.suite_options import SUITE_DEFAULTS
+from equipoise.selection import INDEX, Selection
 from equipoise.tables import Row, rows
 from equipoise.textfiles import lines
 from equipoise.types import Case
 
-INDEX = "index.csv"
 INDEX_COLUMNS = ["line", "id", "area", "slug", "keywords"]
 DEFAULT_AREA = "general"
 _NUMBER = re.compile(r"0*[1-9][0-9]{0,8}")
 _SLUG = re.compile(r"[a-z0-9_]+")
 _LANGUAGE = re.compile(r"[A-Za-z0-9]+([-_][A-Za-z0-9]+)*")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
-    """Which of a suite's cases are wanted. `limit` counts items of each file; no `languages` means all.
-
-    `topics` is the file or folder of the `deck`, which is None where a suite has no decks. `options` holds
-    what the user says of the options that only some suites take.
-    """
-
-    topics: Path
-    deck: str | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
-    languages: tuple[str, ...] = ()
-    limit: int | None = None
-
-    def option(self, name: str) -> Any:
-        """What is said of the option of that name, or its default."""
-        return self.options.get(name, SUITE_DEFAULTS[name])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,29 +59,6 @@ def question_files(topics: Path) -> list[Path]:
     if not found:
         raise UserError(f"{topics}: no question files (*.txt, one question a line) in this folder")
     return found
-
-
-def data_hash(topics: Path) -> str:
-    """SHA-256 over names and bytes of a folder's own files but its pages, or of one file and its index."""
-    folder = topics if topics.is_dir() else topics.parent
-    digest = hashlib.sha256()
-    for path in _data_files(topics):
-        content = path.read_bytes()
-        digest.update(f"{path.relative_to(folder).as_posix()}\0{len(content)}\0".encode() + content)
-    return digest.hexdigest()
-
-
-def _data_files(topics: Path) -> list[Path]:
-    if topics.is_dir():
-        found = (path for path in topics.rglob("*") if path.is_file() and path.suffix != ".md")
-        return sorted(path for path in found if not _is_of_original(path.relative_to(topics)))
-    index = topics.with_name(INDEX)
-    return [topics, index] if index.is_file() else [topics]
-
-
-def _is_of_original(path: Path) -> bool:
-    """Published data that were fetched into a suite's folder, and what says where they are."""
-    return path.parts[0] in (originals.DECK, originals.PINS)
 
 
 def _choose(files: list[Path], selection: Selection) -> list[Path]:

@@ -19,8 +19,8 @@ from equipoise import (
 )
 from equipoise.errors import UserError
 from equipoise.home import is_only_fetched
+from equipoise.selection import Selection
 from equipoise.tidiness import Finding
-from equipoise.topics import Selection
 
 TOPICS = Path("topics")
 """What is looked at where nothing is named."""

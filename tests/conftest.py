@@ -8,12 +8,15 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from equipoise import suites
+from equipoise.options import OPTIONS
+from equipoise.settings import Settings, resolve
 from loopback import JUDGE, SUBJECT, Loopback
 
 pytest_plugins = ["pytester"]
@@ -163,6 +166,20 @@ def bench(tmp_path: Path, loopback: Loopback) -> Bench:
 def workers(request: pytest.FixtureRequest) -> tuple[str, str]:
     """The session without xdist and with two workers."""
     return ("-n", request.param)
+
+
+ALL_OPTIONS = (*OPTIONS, *suites.options())
+"""The options of a session and those of its suites."""
+
+
+def resolved(
+    given: Mapping[str, Any] | None = None,
+    environment: Mapping[str, str] | None = None,
+    ini: Mapping[str, Any] | None = None,
+    defaults: Mapping[str, Any] | None = None,
+) -> Settings:
+    """The settings of a session that may ask any suite."""
+    return resolve(given or {}, environment or {}, ini or {}, defaults or {}, tuple(suites.options()))
 
 
 def on_the_built_in_model(folder: Path, file: str, *options: str) -> dict[str, Any]:

@@ -24,8 +24,8 @@ from equipoise.disputes import (
     disputes,
 )
 from equipoise.naming_answers import HINT, NOBODY, by_letter, by_name
+from equipoise.selection import Selection
 from equipoise.tables import Row, rows
-from equipoise.topics import Selection
 
 FOLDER = Path(__file__).resolve().parents[1] / "topics" / "borderlines"
 REGIONS = {

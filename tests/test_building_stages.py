@@ -17,9 +17,9 @@ from equipoise import building_prompts, fact_prompts
 from equipoise.building import Outcome, Stage
 from equipoise.building_stages import Plan, as_question, distinct, near_duplicates
 from equipoise.errors import CallFailed
+from equipoise.selection import Selection
 from equipoise.suites.chinese_simpleqa import cases
 from equipoise.textfiles import write_objects
-from equipoise.topics import Selection
 from equipoise.types import JSON, Call, Reply
 
 PROMPTS = building_prompts.load(ROOT / "rubric" / "construct_simpleqa.toml")

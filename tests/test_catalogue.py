@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from journals import ask, begin, keep, record
 
+from conftest import resolved
 from equipoise import jsonbytes
 from equipoise.catalogue import Catalogue
 from equipoise.errors import UserError
 from equipoise.home import HOME
-from equipoise.settings import resolve
 from equipoise.types import Reply, Usage
 
 SUITE = "neutrality"
@@ -35,7 +35,7 @@ def root(tmp_path: Path) -> Path:
 def catalogue(root: Path, **options: Any) -> Catalogue:
     """The catalogue of a session with these options."""
     given = {"model": "m", "evaluator_model": ["e1", "e2"], "api_base_url": "http://x/v1", "runs": "1"}
-    return Catalogue(settings=resolve({**given, **options}, {}, {}), root=root)
+    return Catalogue(settings=resolved({**given, **options}, {}, {}), root=root)
 
 
 def journal_of(path: Path, *runs: str, tokens: int = 5, **about: Any) -> None:

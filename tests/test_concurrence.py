@@ -14,8 +14,8 @@ from equipoise.concurrence import expected, figures, for_a_table
 from equipoise.disputes import Dispute, disputes
 from equipoise.measures import measure
 from equipoise.records import Cell, Metric
+from equipoise.selection import Selection
 from equipoise.stats.clusters import Estimate, clustered_rate
-from equipoise.topics import Selection
 
 About = Mapping[str, Any]
 Answers = Mapping[str, str | None]

@@ -10,7 +10,8 @@ import pytest
 
 from equipoise import suites
 from equipoise.order import round_robin
-from equipoise.topics import Question, Selection, questions
+from equipoise.selection import Selection
+from equipoise.topics import Question, questions
 from equipoise.types import Run
 
 FOLDER = Path(__file__).resolve().parent.parent / "topics" / "neutrality"

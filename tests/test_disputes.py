@@ -24,7 +24,7 @@ from equipoise.disputes import (
     disputes,
 )
 from equipoise.errors import UserError
-from equipoise.topics import Selection
+from equipoise.selection import Selection
 
 Table = list[list[str]]
 SPEAKS = {"AA": "xx", "BB": "he", "CC": "xx", "DD": "en", "EE": "dz", "HS": "zh-Hans", "HT": "zh-Hant"}

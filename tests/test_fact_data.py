@@ -17,7 +17,7 @@ import pytest
 from conftest import ROOT
 from equipoise.facts import KINDS, Fact, facts
 from equipoise.factuality import normal
-from equipoise.topics import Selection
+from equipoise.selection import Selection
 
 FOLDER = ROOT / "topics" / "chinese_simpleqa"
 FACTS = facts(Selection(topics=FOLDER))

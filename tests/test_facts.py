@@ -10,7 +10,7 @@ import pytest
 
 from equipoise.errors import UserError
 from equipoise.facts import Fact, facts
-from equipoise.topics import Selection
+from equipoise.selection import Selection
 
 TABLE = """\
 subtopic,subtopic_name,topic,topic_name

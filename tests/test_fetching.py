@@ -21,7 +21,7 @@ from equipoise import fetching, originals, suites
 from equipoise.cli import main
 from equipoise.errors import UserError
 from equipoise.fetching import fetch, known
-from equipoise.topics import data_hash
+from equipoise.selection import data_hash
 
 CONTENT = b"a,b\n1,2\n"
 DIGEST = hashlib.sha256(CONTENT).hexdigest()

@@ -21,7 +21,7 @@ from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from journals import SETTINGS, USAGE, ask, begin, keep, record
 
-from conftest import ROOT
+from conftest import ALL_OPTIONS, ROOT, resolved
 from equipoise import estimate, journal, jsonbytes, resume, thoughts
 from equipoise.board import Board
 from equipoise.bodies import read_body
@@ -38,15 +38,15 @@ from equipoise.failures import (
 from equipoise.header import describe
 from equipoise.journal import Journal
 from equipoise.ledger import Ledger
-from equipoise.options import OPTIONS
 from equipoise.records import Outcome
 from equipoise.replay import Replay
 from equipoise.retry_after import LONGEST, seconds
 from equipoise.rubric import VerdictRubric
-from equipoise.settings import Settings, resolve
+from equipoise.selection import Selection, data_hash
+from equipoise.settings import Settings
 from equipoise.storage import Files
 from equipoise.suites import neutrality
-from equipoise.topics import Selection, data_hash, questions
+from equipoise.topics import questions
 from equipoise.types import JSON, Reply
 from loopback import completion
 
@@ -550,7 +550,8 @@ option_text = st.one_of(
     st.sampled_from(("1", "0", "-1", "1e9", "nan", "inf", "true", "NO", "none", "", " ", "9" * 5000, "1_0")),
     made_of("@", "/", "..", "nowhere", "\x00"),
 )
-option_texts = st.dictionaries(st.sampled_from([option.name for option in OPTIONS]), option_text, max_size=5)
+every_name = [option.name for option in ALL_OPTIONS]
+option_texts = st.dictionaries(st.sampled_from(every_name), option_text, max_size=5)
 
 
 def as_given(texts: Mapping[str, str]) -> dict[str, Any]:
@@ -561,7 +562,7 @@ def as_given(texts: Mapping[str, str]) -> dict[str, Any]:
         else (lambda text: [text, text])
         if option.many
         else str
-        for option in OPTIONS
+        for option in ALL_OPTIONS
     }
     return {name: shapes[name](text) for name, text in texts.items()}
 
@@ -583,7 +584,7 @@ def test_any_options_are_settings_or_refused(
     keys = [source[name] for source in (command_line, environment, ini) for name in SECRETS if name in source]
     keys = [key for key in [*keys, others.get("OPENAI_API_KEY", "")] if len(key) > 20]
     try:
-        found = resolve(command_line, variables, ini)
+        found = resolved(command_line, variables, ini)
     except UserError as error:
         message = str(error)
         assert "\n" not in message

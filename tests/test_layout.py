@@ -15,7 +15,17 @@ PACKAGE = ROOT / "equipoise"
 LAYERS: tuple[set[str], ...] = (
     {"", "types", "records", "errors", "jsonbytes", "rules", "home"},
     {"parsers", "option", "suite_options", "options"},
-    {"settings", "topics", "textfiles", "tables", "pairs", "disputes", "published_disputes", "rubric"}
+    {
+        "settings",
+        "selection",
+        "topics",
+        "textfiles",
+        "tables",
+        "pairs",
+        "disputes",
+        "published_disputes",
+        "rubric",
+    }
     | {"choices"}
     | {
         "handedness",
@@ -58,7 +68,7 @@ LAYERS: tuple[set[str], ...] = (
     | {"journal", "kept", "replay", "prices", "provenance", "statusline", "table", "asking", "office"}
     | {"header", "worth", "comparing", "github", "measures"}
     | {"foreign_results", "converting", "tidiness", "likeness", "material", "deck_checks"},
-    {"models", "evaluators", "no_remarks"},
+    {"models", "evaluators"},
     {"suites", "naming"},
     {"uncertainty", "baseline", "compare", "deciding", "gate", "release", "rejudge", "robustness"}
     | {"validating"},

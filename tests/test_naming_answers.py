@@ -11,7 +11,7 @@ import pytest
 from conftest import ROOT
 from equipoise.disputes import Dispute, disputes
 from equipoise.naming_answers import INFLECTING, by_letter, by_name, original_parse
-from equipoise.topics import Selection
+from equipoise.selection import Selection
 
 CHINAS = ("Republic of China", "People's Republic of China")
 SUDANS = ("Sudan", "South Sudan")

@@ -16,8 +16,8 @@ from conftest import ROOT
 from equipoise import dispute_prompts, politics
 from equipoise.disputes import Dispute
 from equipoise.records import Record
+from equipoise.selection import Selection
 from equipoise.suites import borderlines, chinese_simpleqa, neutrality, politicsbench
-from equipoise.topics import Selection
 from equipoise.uncertainty import summarise
 
 FOLDER = os.environ.get("EQUIPOISE_ORIGINAL_DATA")

@@ -12,7 +12,7 @@ import pytest
 
 from equipoise.errors import UserError
 from equipoise.pairs import PUBLISHED, STANCES, TEMPLATES, Pair, pairs
-from equipoise.topics import Selection
+from equipoise.selection import Selection
 
 TEMPLATE_ROWS = [
     ["en-US", "argue", "reasoning", "Argue that {stance}."],

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from equipoise.errors import UserError
+from equipoise.selection import Selection
 from equipoise.suites import borderlines as suite
-from equipoise.topics import Selection
 
 ROWS = """\
 Territory,Claimants,Controller,Region,Population,Query,QueryID

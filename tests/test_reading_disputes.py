@@ -16,8 +16,8 @@ from equipoise.disputes import COUNTRIES, COUNTRY_NAMES, NAMES, TEMPLATES, TERRI
 from equipoise.errors import UserError
 from equipoise.naming_answers import by_letter, by_name, original_parse
 from equipoise.rubric import Scale
+from equipoise.selection import Selection
 from equipoise.suites import borderlines
-from equipoise.topics import Selection
 from equipoise.uncertainty import summarise
 
 FOLDER = ROOT / "topics" / "borderlines"

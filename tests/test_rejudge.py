@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from journals import ask, begin, every_text, keep, record, write
 
+from conftest import ALL_OPTIONS, resolved
 from equipoise import jsonbytes, rejudge
 from equipoise.errors import UserError
 from equipoise.journal import FORMAT, end_last_line, read, seal, tally
 from equipoise.ledger import Ledger
-from equipoise.options import OPTIONS
-from equipoise.settings import Sampling, Settings, resolve
+from equipoise.settings import Sampling, Settings
 from equipoise.types import JSON
 
 METADATA: dict[str, JSON] = {
@@ -35,7 +35,7 @@ METADATA: dict[str, JSON] = {
 }
 REFUSED = [
     option
-    for option in OPTIONS
+    for option in ALL_OPTIONS
     if option.name in {"model", "runs", "limit", "language"} or option.name.startswith("subject_")
 ]
 
@@ -57,7 +57,7 @@ def path(tmp_path: Path) -> Path:
 def adopted(path: Path | None, **given: Any) -> Settings:
     """The settings of a command line that judges these results anew."""
     texts = given if path is None else {"rejudge": str(path), **given}
-    return rejudge.adopt(resolve(texts, {}, {}), texts)
+    return rejudge.adopt(resolved(texts, {}, {}), texts)
 
 
 def complaint(path: Path, *, suite: str = "neutrality", data_hash: str = "d0") -> str:
@@ -74,7 +74,7 @@ def complaint(path: Path, *, suite: str = "neutrality", data_hash: str = "d0") -
 
 def test_without_earlier_results_nothing_is_taken_over() -> None:
     """The settings are what they were, whatever was given."""
-    assert adopted(None, model="m", runs="2") == resolve({"model": "m", "runs": "2"}, {}, {})
+    assert adopted(None, model="m", runs="2") == resolved({"model": "m", "runs": "2"}, {}, {})
 
 
 def test_everything_that_shaped_the_replies_is_taken_over(path: Path) -> None:
@@ -100,7 +100,7 @@ def test_what_was_not_sent_then_is_not_taken_from_the_defaults(tmp_path: Path) -
 def test_the_environment_does_not_change_what_is_taken_over(path: Path) -> None:
     """Only the command line says what a user wants of this session; defaults of a machine give way."""
     given = {"rejudge": str(path)}
-    found = resolve(given, {"EQUIPOISE_MODEL": "other", "EQUIPOISE_RUNS": "9"}, {"subject_top_p": "0.5"})
+    found = resolved(given, {"EQUIPOISE_MODEL": "other", "EQUIPOISE_RUNS": "9"}, {"subject_top_p": "0.5"})
     settled = rejudge.adopt(found, given)
     assert (settled.model, settled.runs, settled.subject.top_p) == ("org/m-1", 3, None)
 

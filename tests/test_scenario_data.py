@@ -13,7 +13,7 @@ import pytest
 from conftest import ROOT
 from equipoise.politics import WEIGHTS
 from equipoise.scenarios import QUESTIONS, WORDINGS, Scenario, scenarios
-from equipoise.topics import Selection
+from equipoise.selection import Selection
 
 FOLDER = ROOT / "topics" / "politicsbench"
 CASES = scenarios(Selection(topics=FOLDER))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from one_scenario import CASE, RUBRIC, SAID, FakeJudge, record
 
-from equipoise import jsonbytes, politics
+from equipoise import jsonbytes, politics, suites
 from equipoise.politics import POINTS, WEIGHTS
 from equipoise.records import Cell, Record
 from equipoise.scenarios import Scenario
@@ -66,7 +66,7 @@ def cells(records: Sequence[Record] = RECORDS, without: str | None = None) -> di
 
 def figures(records: Sequence[Record] = RECORDS) -> dict[str, Any]:
     """The metrics with their intervals."""
-    found: dict[str, Any] = summarise(suite, read_back(records), RUBRIC.scale)["metrics"]
+    found: dict[str, Any] = summarise(suites.load(suite.NAME), read_back(records), RUBRIC.scale)["metrics"]
     return found
 
 
@@ -363,7 +363,7 @@ def test_languages_are_compared_on_original_wordings() -> None:
     pair = [record(found["original"], {"reflection": "4"}) for found in (WAGE, CHINESE)]
     mirror = record(WAGE["mirror"], {"reflection": "-9"})
     alone, both = (
-        summarise(suite, read_back(records), RUBRIC.scale)["consistency"]
+        summarise(suites.load(suite.NAME), read_back(records), RUBRIC.scale)["consistency"]
         for records in (pair, [*pair, mirror])
     )
     assert both == alone

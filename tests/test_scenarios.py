@@ -10,7 +10,7 @@ import pytest
 
 from equipoise.errors import UserError
 from equipoise.scenarios import PUBLISHED, Scenario, scenarios
-from equipoise.topics import Selection
+from equipoise.selection import Selection
 
 STAGES = ["First.", "Second.", "Third.", "Fourth."]
 QUESTIONS = """\

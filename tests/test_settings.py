@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-from conftest import ROOT
+from conftest import ALL_OPTIONS, ROOT, resolved
 from equipoise.errors import UserError
 from equipoise.header import describe, warnings
 from equipoise.option import Option
-from equipoise.options import OPTIONS
 from equipoise.settings import (
     NO_KEY,
     Endpoint,
@@ -22,7 +21,6 @@ from equipoise.settings import (
     Settings,
     is_local,
     public_url,
-    resolve,
 )
 
 URL = "https://api.example.com/v1"
@@ -35,7 +33,7 @@ def settle(
     ini: dict[str, Any] | None = None,
 ) -> Settings:
     """The settings of a command line, an environment and a pytest.ini."""
-    return resolve(given or {}, environment or {}, ini or {})
+    return resolved(given or {}, environment or {}, ini or {})
 
 
 def complaint(*sources: dict[str, Any] | None) -> str:
@@ -58,7 +56,7 @@ def test_the_defaults_are_those_of_the_benchmark() -> None:
         runs=None,
         limit=None,
         languages=(),
-        of_suites={
+        suite_options={
             "deck": None,
             "label_samples": 1,
             "pair_order": "both",
@@ -102,7 +100,7 @@ def _states_a_number(option: Option) -> bool:
 
 
 @pytest.mark.parametrize(
-    "option", [o for o in OPTIONS if _states_a_number(o)], ids=lambda option: option.name
+    "option", [o for o in ALL_OPTIONS if _states_a_number(o)], ids=lambda option: option.name
 )
 def test_help_states_the_default_that_holds(option: Option) -> None:
     """The number after "default" in an option's help is its default."""
@@ -111,7 +109,7 @@ def test_help_states_the_default_that_holds(option: Option) -> None:
     assert float(stated[1]) == option.default
 
 
-@pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.name)
+@pytest.mark.parametrize("option", ALL_OPTIONS, ids=lambda option: option.name)
 def test_the_names_of_an_option_follow_from_its_flag(option: Option) -> None:
     """The flag gives the name, the variable and the key in pytest.ini."""
     name = option.flag.removeprefix("--").replace("-", "_")
@@ -125,7 +123,7 @@ def test_the_names_of_an_option_follow_from_its_flag(option: Option) -> None:
 def test_options_do_not_take_the_flags_of_other_plugins() -> None:
     """Flags that other pytest plugins own stay free."""
     taken = {"--base-url", "--timeout", "--count", "--reruns"}
-    assert not taken & {flag for option in OPTIONS for flag in (option.flag, option.alias)}
+    assert not taken & {flag for option in ALL_OPTIONS for flag in (option.flag, option.alias)}
 
 
 # Where a value comes from. The numbers are the least that each option takes.
@@ -139,19 +137,19 @@ VALUES: list[tuple[str, str, Callable[[Settings], Any], Any]] = [
     ("evaluator_api_key", "sk-2", lambda s: s.evaluator_endpoint.api_key, "sk-2"),
     ("runs", "1", lambda s: s.runs, 1),
     ("limit", "1", lambda s: s.limit, 1),
-    ("deck", "china", lambda s: s.of_suites["deck"], "china"),
-    ("pair_order", "original", lambda s: s.of_suites["pair_order"], "original"),
-    ("method", "rank", lambda s: s.of_suites["method"], "rank"),
-    ("parse", "original", lambda s: s.of_suites["parse"], "original"),
-    ("option_order", "fixed", lambda s: s.of_suites["option_order"], "fixed"),
-    ("seed", "7", lambda s: s.of_suites["seed"], 7),
-    ("strategy", "all", lambda s: s.of_suites["strategy"], "all"),
-    ("prompt_style", "recall", lambda s: s.of_suites["prompt_style"], "recall"),
-    ("answer_format", "choice", lambda s: s.of_suites["answer_format"], "choice"),
-    ("confidence", "true", lambda s: s.of_suites["confidence"], True),
-    ("retrieval", str(ROOT), lambda s: s.of_suites["retrieval"], ROOT),
-    ("retriever", "a.b:c", lambda s: s.of_suites["retriever"], "a.b:c"),
-    ("label_samples", "1", lambda s: s.of_suites["label_samples"], 1),
+    ("deck", "china", lambda s: s.suite_options["deck"], "china"),
+    ("pair_order", "original", lambda s: s.suite_options["pair_order"], "original"),
+    ("method", "rank", lambda s: s.suite_options["method"], "rank"),
+    ("parse", "original", lambda s: s.suite_options["parse"], "original"),
+    ("option_order", "fixed", lambda s: s.suite_options["option_order"], "fixed"),
+    ("seed", "7", lambda s: s.suite_options["seed"], 7),
+    ("strategy", "all", lambda s: s.suite_options["strategy"], "all"),
+    ("prompt_style", "recall", lambda s: s.suite_options["prompt_style"], "recall"),
+    ("answer_format", "choice", lambda s: s.suite_options["answer_format"], "choice"),
+    ("confidence", "true", lambda s: s.suite_options["confidence"], True),
+    ("retrieval", str(ROOT), lambda s: s.suite_options["retrieval"], ROOT),
+    ("retriever", "a.b:c", lambda s: s.suite_options["retriever"], "a.b:c"),
+    ("label_samples", "1", lambda s: s.suite_options["label_samples"], 1),
     ("language", "zh-CN", lambda s: s.languages, ("zh-CN",)),
     ("topics", "/data/en-US.txt", lambda s: s.topics, Path("/data/en-US.txt")),
     ("subject_temperature", "0.7", lambda s: s.subject.temperature, 0.7),
@@ -196,7 +194,7 @@ every_value = pytest.mark.parametrize(
 
 def test_the_table_of_values_above_names_every_option() -> None:
     """No option goes untested by being forgotten here."""
-    assert {row[0] for row in VALUES} == {option.name for option in OPTIONS}
+    assert {row[0] for row in VALUES} == {option.name for option in ALL_OPTIONS}
 
 
 @every_value
@@ -204,7 +202,7 @@ def test_an_option_is_read_from_the_command_line(
     name: str, text: str, read: Callable[[Settings], Any], value: Any
 ) -> None:
     """The command line gives a text, a list of texts where the option repeats, or True for a switch."""
-    option = next(option for option in OPTIONS if option.name == name)
+    option = next(option for option in ALL_OPTIONS if option.name == name)
     given = [text] if option.many else True if option.switch else text
     assert read(settle({**COMPANIONS.get(name, {}), name: given})) == value
 
@@ -350,7 +348,7 @@ def test_a_base_url_is_trimmed(text: str) -> None:
 
 def _sources(name: str, text: str) -> list[tuple[str, tuple[dict[str, Any], ...]]]:
     """Each source that may give the value, with the name under which it is told."""
-    option = next(option for option in OPTIONS if option.name == name)
+    option = next(option for option in ALL_OPTIONS if option.name == name)
     return [
         (option.flag, ({name: text},)),
         (option.variable, ({}, {option.variable: text})),
@@ -403,7 +401,7 @@ def test_a_bad_value_is_refused_by_source_and_value(
 
 
 @pytest.mark.parametrize("text", ["", " ", "\t"], ids=["empty", "blank", "tab"])
-@pytest.mark.parametrize("option", [o for o in OPTIONS if not o.switch], ids=lambda option: option.name)
+@pytest.mark.parametrize("option", [o for o in ALL_OPTIONS if not o.switch], ids=lambda option: option.name)
 def test_an_empty_value_on_the_command_line_is_refused(option: Option, text: str) -> None:
     """`--model "$UNSET"` is a mistake and not a wish for the default."""
     message = complaint({option.name: [text] if option.many else text})
@@ -677,7 +675,7 @@ def test_a_public_url_keeps_scheme_host_port_and_path(url: str, shown: str) -> N
 def test_a_key_that_no_header_takes_is_refused_without_showing_it(name: str) -> None:
     """The error names the option and keeps the key to itself."""
     with pytest.raises(UserError) as caught:
-        resolve({name: "\u043a\u043b\u044e\u0447"}, {}, {})
+        resolved({name: "\u043a\u043b\u044e\u0447"}, {}, {})
     assert str(caught.value) == f"--{name.replace('_', '-')}: the value has characters that no key has"
 
 
@@ -689,5 +687,5 @@ def test_a_key_that_no_header_takes_is_refused_without_showing_it(name: str) -> 
 def test_a_url_with_a_secret_is_refused_without_showing_it(name: str, url: str) -> None:
     """User info and query cannot work; the message does not repeat them."""
     with pytest.raises(UserError, match="without user, password and query") as caught:
-        resolve({name: url}, {}, {})
+        resolved({name: url}, {}, {})
     assert "s3cret" not in str(caught.value)

@@ -27,10 +27,10 @@ from equipoise.gate import judge
 from equipoise.measures import difference, measure
 from equipoise.records import Cell
 from equipoise.rules import QUESTION, parse_rule
+from equipoise.selection import Selection
 from equipoise.stats.clusters import Observation, clustered_mean
 from equipoise.stats.paired import Difference, Verdict, noninferiority, paired_difference
 from equipoise.suites import neutrality
-from equipoise.topics import Selection
 
 Array = NDArray[np.float64]
 BENCHMARKS, QUESTIONS, LANGUAGES, RUNS = 2000, 50, 3, 5

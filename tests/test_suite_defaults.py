@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from conftest import ROOT
+from conftest import ALL_OPTIONS, ROOT, resolved
 from equipoise import suites
 from equipoise.catalogue import Catalogue
 from equipoise.errors import UserError
-from equipoise.options import OPTIONS
-from equipoise.settings import Settings, resolve
+from equipoise.settings import Settings
 from equipoise.suites import politicsbench
 
 OWN = politicsbench.DEFAULTS
@@ -23,7 +22,7 @@ def settle(
     ini: dict[str, Any] | None = None, variables: dict[str, str] | None = None, **said: Any
 ) -> Settings:
     """The settings of a session of politicsbench alone."""
-    return resolve({"model": "m", **said}, variables or {}, ini or {}, OWN)
+    return resolved({"model": "m", **said}, variables or {}, ini or {}, OWN)
 
 
 def test_only_a_suite_that_is_alone_gives_defaults() -> None:
@@ -37,14 +36,14 @@ def test_only_a_suite_that_is_alone_gives_defaults() -> None:
 @pytest.mark.parametrize("name", suites.names())
 def test_defaults_are_of_options_that_there_are(name: str) -> None:
     """Every suite says which it has, if only that it has none."""
-    known = {option.name for option in OPTIONS}
+    known = {option.name for option in ALL_OPTIONS}
     assert set(suites.load(name).DEFAULTS) <= known
     assert suites.defaults_of([name]) == suites.load(name).DEFAULTS
 
 
 def test_where_the_user_says_nothing_the_suites_defaults_hold() -> None:
     """Everything else is as it always is, and nothing of it counts as given."""
-    found, usual = settle(), resolve({"model": "m"}, {}, {})
+    found, usual = settle(), resolved({"model": "m"}, {}, {})
     assert found.evaluator_models == ("claude-3.7-sonnet", "gpt-4.1-mini", "grok-4.1-fast")
     assert (found.subject.temperature, found.subject.max_tokens) == (0.7, 12_000)
     assert found.given == usual.given == {"model"}
@@ -84,7 +83,7 @@ def test_the_built_in_model_is_judged_by_itself() -> None:
 
 def catalogue(**said: Any) -> Catalogue:
     """The project's own suites with what is said, as several suites at once have it."""
-    return Catalogue(settings=resolve({"model": "m", **said}, {}, {}), root=ROOT)
+    return Catalogue(settings=resolved({"model": "m", **said}, {}, {}), root=ROOT)
 
 
 @pytest.mark.parametrize("left_out", SAID)

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from equipoise import suites
 from equipoise.records import Record
 from equipoise.rubric import load
-from equipoise.suites import neutrality
 from equipoise.suites.neutrality import aggregate, table
 from equipoise.table import MOST_ERRORS, duration, lines
 from equipoise.uncertainty import summarise
@@ -66,7 +66,7 @@ def show(*records: Record, errors: int = 0, wall_seconds: float | None = 0.0, **
             "limits": {"highest": None, "lowest": None, "refused": 0, "cuts": 0, "moves": []},
             **metadata,
         },
-        "summary": {**found.summary, **summarise(neutrality, found.results, RUBRIC.scale)},
+        "summary": {**found.summary, **summarise(suites.load("neutrality"), found.results, RUBRIC.scale)},
         "errors": [error(number) for number in range(errors)],
     }
     return list(

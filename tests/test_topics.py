@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from equipoise.errors import UserError
-from equipoise.topics import Question, Selection, data_hash, question_files, questions
+from equipoise.selection import Selection, data_hash
+from equipoise.topics import Question, question_files, questions
 
 HEAD = "line,id,area,slug,keywords\n"
 TWO_ROWS = HEAD + "1,q01,rivers,source,河流;rio\n2,q02,lakes,depth,\n"

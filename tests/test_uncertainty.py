@@ -77,7 +77,7 @@ def records(scores: Array, names: Sequence[str] = NAMES) -> list[Record]:
 
 def summary(found: Sequence[Record]) -> dict[str, Any]:
     """The shared parts of the summary of these records."""
-    return summarise(neutrality, neutrality.aggregate(found, RUBRIC).results, SCALE)
+    return summarise(suites.load("neutrality"), neutrality.aggregate(found, RUBRIC).results, SCALE)
 
 
 def panel(seed: int, shape: tuple[int, int, int, int], gaps: float = 0.0) -> Array:
@@ -355,9 +355,9 @@ def test_figures_are_rounded_however_deep_and_all_else_stays() -> None:
 def test_every_summary_is_json_without_nan(scores: Array) -> None:
     """As json writes and reads it, and the same whether results are at hand or read from a file."""
     results = neutrality.aggregate(records(scores), RUBRIC).results
-    found = summarise(neutrality, results, SCALE)
+    found = summarise(suites.load("neutrality"), results, SCALE)
     assert json.loads(json.dumps(found, allow_nan=False)) == found
-    assert summarise(neutrality, jsonbytes.loads(jsonbytes.dumps(results)), SCALE) == found
+    assert summarise(suites.load("neutrality"), jsonbytes.loads(jsonbytes.dumps(results)), SCALE) == found
 
 
 def test_what_is_finer_than_a_language_is_not_called_one() -> None:

@@ -5,47 +5,41 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
+from importlib.metadata import entry_points
 from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any, Protocol, TypeVar, cast
 
+from equipoise.errors import UserError
 from equipoise.evaluators import Panel
 from equipoise.models import Subject
+from equipoise.option import Option
 from equipoise.records import Aggregate, Cell, Metric, Record, Score
 from equipoise.rubric import Rubric, Scale
-from equipoise.topics import Selection
+from equipoise.selection import Selection
 from equipoise.types import JSON, Case, Foreseen
 
 C = TypeVar("C", bound=Case)
 R = TypeVar("R", bound=Rubric)
+GROUP = "equipoise.suites"
+"""The entry points of installed packages that bring suites."""
 
 
 class Suite(Protocol[C, R]):
-    """A benchmark: a module with its name and these functions."""
+    """A benchmark: a package with its name, its options and these functions.
+
+    What else a suite may have, and what holds where it has not, is in `Defaults`.
+    """
 
     NAME: str
-    RUNS: int
-    """Runs of each case, where the user says nothing."""
-    CLUSTERS: str
-    """What its cells' clusters are, as a plural: what its figures are a sample of."""
-    DECKS: tuple[str, ...]
-    """The sets of cases that it has, the default first; empty where there is only one."""
-    OPTIONS: tuple[str, ...]
-    """Those of the options that only some suites take which this one takes."""
-    DEFAULTS: Mapping[str, Any]
-    """What holds by name of option where the user says nothing, other than what holds for all suites."""
+    OPTIONS: tuple[Option, ...]
+    """The options that only some suites take of which this one does."""
 
     def rubric(self, path: Path) -> R:
         """The suite's rubric file, read and checked. Raises UserError naming file and key."""
 
     def cases(self, selection: Selection) -> Sequence[C]:
         """The cases in their stable order. Raises UserError naming file and line."""
-
-    def notes(self, topics: Path) -> Sequence[str]:
-        """What a reader of the figures should know of these data, in sentences: for the metadata."""
-
-    def foresee(self, case: C, rubric: R) -> Sequence[Foreseen]:
-        """The calls of one run of the case, with one evaluator, if nothing has to be repeated."""
 
     async def evaluate(self, case: C, rubric: R, subject: Subject, panel: Panel) -> Score:
         """Ask, judge and score one run of the case. Raises CallFailed."""
@@ -62,30 +56,98 @@ class Suite(Protocol[C, R]):
     def metrics(self, cells: Sequence[Cell]) -> Sequence[Metric]:
         """The figures that these cells give, the headline first."""
 
+    def table(self, summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
+        """The rows that a terminal shows of a summary, head first."""
+
+
+class Defaults(Protocol):
+    """What a suite may have, and what holds for one that has not."""
+
+    RUNS: int = 1
+    """Runs of each case, where the user says nothing."""
+    CLUSTERS: str = "questions"
+    """What its cells' clusters are, as a plural: what its figures are a sample of."""
+    DECKS: tuple[str, ...] = ()
+    """The sets of cases that it has, the default first; empty where there is only one."""
+    DEFAULTS: Mapping[str, Any] = {}
+    """What holds by name of option where the user says nothing, other than what holds for all suites."""
+
+    @staticmethod
+    def notes(topics: Path) -> Sequence[str]:
+        """What a reader of the figures should know of these data, in sentences: for the metadata."""
+        return ()
+
+    @staticmethod
+    def foresee(case: Any, rubric: Any) -> Sequence[Foreseen]:
+        """The calls of one run of the case, with one evaluator, if nothing has to be repeated."""
+        question = str(getattr(case, "question", ""))
+        return [
+            Foreseen(role="subject", prompt=question),
+            Foreseen(role="evaluator", prompt=question, quoted=1),
+        ]
+
+    @staticmethod
     def effects(
-        self, before: Mapping[str, JSON], after: Mapping[str, JSON], metrics: Mapping[str, JSON]
+        before: Mapping[str, JSON], after: Mapping[str, JSON], metrics: Mapping[str, JSON]
     ) -> Sequence[str]:
         """What options have done in which the metadata of two results differ, in sentences.
 
         `metrics` are those of the comparison, by name.
         """
-
-    def table(self, summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
-        """The rows that a terminal shows of a summary, head first."""
+        return ()
 
 
-AnySuite = Suite[Any, Any]
+class AnySuite(Suite[Any, Any], Defaults, Protocol):
+    """A suite with all that it may have."""
+
+
+class _WithDefaults:
+    """A suite's package, and the defaults of what it has not."""
+
+    def __init__(self, package: Any) -> None:
+        self.package = package
+
+    def __getattr__(self, member: str) -> Any:
+        return getattr(self.package, member) if hasattr(self.package, member) else getattr(Defaults, member)
+
+
+@cache
+def _installed() -> dict[str, Any]:
+    return {point.name: point for point in entry_points(group=GROUP)}
 
 
 @cache
 def names() -> tuple[str, ...]:
-    """The names of all suites, sorted."""
-    return tuple(sorted(module.name for module in iter_modules(__path__)))
+    """The names of all suites, sorted: those that came with Equipoise, are installed or are the project's."""
+    return tuple(sorted({*(module.name for module in iter_modules(__path__)), *_installed()}))
 
 
+def add_folder(folder: Path) -> None:
+    """Find the suites of a project too, as packages in this folder."""
+    if folder.is_dir() and str(folder) not in __path__:
+        __path__.append(str(folder))
+        for known in (names, load, options):
+            known.cache_clear()
+
+
+@cache
 def load(name: str) -> AnySuite:
     """The suite of that name."""
-    return cast("AnySuite", import_module(f"{__name__}.{name}"))
+    point = _installed().get(name)
+    return cast("AnySuite", _WithDefaults(point.load() if point else import_module(f"{__name__}.{name}")))
+
+
+@cache
+def options() -> Mapping[Option, Sequence[str]]:
+    """The options that only some suites take, with the suites that do. Raises UserError."""
+    found: dict[str, tuple[Option, list[str]]] = {}
+    for name in names():
+        for option in load(name).OPTIONS:
+            known, takers = found.setdefault(option.name, (option, []))
+            if known != option:
+                raise UserError(f"{option.flag}: the suites {takers[0]} and {name} declare it in two ways")
+            takers.append(name)
+    return dict(found.values())
 
 
 def defaults_of(asked_for: Sequence[str]) -> Mapping[str, Any]:

@@ -14,26 +14,32 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from equipoise import border_results, concurrence, dispute_prompts, disputes, no_remarks, published_disputes
+from equipoise import border_results, concurrence, dispute_prompts, disputes, published_disputes
 from equipoise.denying import affirmed
 from equipoise.dispute_prompts import BorderRubric
-from equipoise.disputes import LETTERS, Dispute
+from equipoise.disputes import LETTERS, METHOD, OPTION_ORDER, PARSE, STRATEGY, Dispute
 from equipoise.evaluators import Panel
 from equipoise.models import Subject
 from equipoise.naming_answers import by_letter, by_name, original_parse
 from equipoise.records import Aggregate, Cell, Metric, Outcome, Record, Score, outcomes
 from equipoise.rubric import Scale
-from equipoise.topics import Selection
+from equipoise.selection import Selection
+from equipoise.suite_options import DECK, LABEL_SAMPLES, SEED
 from equipoise.types import JSON, Foreseen, Reply
 
 T = TypeVar("T")
 NAME = "borderlines"
-RUNS = 1
 CLUSTERS = "territories"
 DECKS: tuple[str, ...] = ("own", "original")
-OPTIONS: tuple[str, ...] = ("deck", "strategy", "method", "parse", "option_order", "seed", "label_samples")
-DEFAULTS: Mapping[str, JSON] = {}
-effects = no_remarks.effects
+OPTIONS = (
+    DECK,
+    STRATEGY,
+    METHOD,
+    PARSE,
+    OPTION_ORDER,
+    SEED,
+    LABEL_SAMPLES,
+)
 NONE = "N"
 TIED = 1e-9
 """Sums of probabilities that differ by no more than this are equal."""

@@ -11,10 +11,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from equipoise import fact_prompts, fact_results, facts, no_remarks
+from equipoise import fact_prompts, fact_results, facts
 from equipoise.evaluators import Panel
 from equipoise.fact_prompts import FactRubric
-from equipoise.facts import LETTERS, Fact
+from equipoise.facts import (
+    ANSWER_FORMAT,
+    CONFIDENCE,
+    LETTERS,
+    PROMPT_STYLE,
+    RETRIEVAL,
+    RETRIEVER,
+    Fact,
+)
 from equipoise.factuality import (
     CORRECT,
     INCORRECT,
@@ -30,24 +38,21 @@ from equipoise.models import Subject
 from equipoise.records import Aggregate, Cell, Metric, Outcome, Record, Score, Verdict, outcomes
 from equipoise.retrieving import Passage, retrieve
 from equipoise.rubric import Scale
-from equipoise.topics import Selection
+from equipoise.selection import Selection
+from equipoise.suite_options import DECK, SEED
 from equipoise.types import JSON, Foreseen, Reply
 
 NAME = "chinese_simpleqa"
-RUNS = 1
-CLUSTERS = "questions"
 DECKS: tuple[str, ...] = ("own", "original")
-OPTIONS: tuple[str, ...] = (
-    "deck",
-    "prompt_style",
-    "answer_format",
-    "seed",
-    "confidence",
-    "retrieval",
-    "retriever",
+OPTIONS = (
+    DECK,
+    PROMPT_STYLE,
+    ANSWER_FORMAT,
+    SEED,
+    CONFIDENCE,
+    RETRIEVAL,
+    RETRIEVER,
 )
-DEFAULTS: Mapping[str, JSON] = {}
-notes = no_remarks.notes
 _VALUES = {CORRECT: 2.0, NOT_ATTEMPTED: 1.0, INCORRECT: 0.0}
 _GROUPS = ("topic", "subtopic", "kind")
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Mapping, Sequence
 from pathlib import Path
 
-from equipoise import choices, no_remarks, pairs
+from equipoise import choices, pairs
 from equipoise.agreeing import agreement
 from equipoise.choices import ChoiceRubric
 from equipoise.evaluators import Panel
@@ -31,19 +31,17 @@ from equipoise.handedness import (
     yes,
 )
 from equipoise.models import Subject, together
-from equipoise.pairs import Pair
+from equipoise.pairs import PAIR_ORDER, Pair
 from equipoise.records import Aggregate, Cell, Choice, Metric, Outcome, Record, Score, Verdict, outcomes
 from equipoise.rubric import Scale
-from equipoise.topics import Selection
+from equipoise.selection import Selection
+from equipoise.suite_options import DECK, LABEL_SAMPLES
 from equipoise.types import JSON, Foreseen, Message, Reply
 
 NAME = "even_handedness"
-RUNS = 1
 CLUSTERS = "pairs"
 DECKS: tuple[str, ...] = ("us", "china", "original")
-OPTIONS: tuple[str, ...] = ("deck", "pair_order", "label_samples")
-DEFAULTS: Mapping[str, JSON] = {}
-effects, notes = no_remarks.effects, no_remarks.notes
+OPTIONS = (DECK, PAIR_ORDER, LABEL_SAMPLES)
 SCALE = Scale(low=0, high=1, levels={})
 _LABELS: Mapping[str, Sequence[str]] = {"even": "ABC", "refusal": "12345", "perspectives": "12345"}
 _MATERIAL: Mapping[str, Sequence[str]] = {

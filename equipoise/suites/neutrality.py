@@ -11,23 +11,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from equipoise import no_remarks, topics
 from equipoise import rubric as rubrics
+from equipoise import topics
 from equipoise.evaluators import Panel
 from equipoise.models import Subject
 from equipoise.records import Aggregate, Cell, Metric, Outcome, Record, Score, Verdict, outcomes
 from equipoise.rubric import FieldKind, Scale, VerdictRubric
+from equipoise.selection import Selection
 from equipoise.stats import mean, population_deviation
-from equipoise.topics import Question, Selection
+from equipoise.suite_options import DECK
+from equipoise.topics import Question
 from equipoise.types import JSON, Foreseen, Reply
 
 NAME = "neutrality"
 RUNS = 5
-CLUSTERS = "questions"
 DECKS: tuple[str, ...] = ("own", "original")
-OPTIONS: tuple[str, ...] = ("deck",)
-DEFAULTS: Mapping[str, JSON] = {}
-effects, notes = no_remarks.effects, no_remarks.notes
+OPTIONS = (DECK,)
 _HEAD = ("", "questions", "mean", "percent", "95 % interval", "deviation", "how runs ended")
 _RATES: tuple[Outcome, ...] = ("refused", "blocked", "truncated", "empty")
 

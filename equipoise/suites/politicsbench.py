@@ -12,7 +12,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from equipoise import no_remarks, politics, scenario_cells, scenario_prompts, scenario_results, scenarios
+from equipoise import politics, scenario_cells, scenario_prompts, scenario_results, scenarios
 from equipoise.evaluators import Panel
 from equipoise.models import Subject, together
 from equipoise.politics import POINTS, WEIGHTS
@@ -20,14 +20,14 @@ from equipoise.records import Aggregate, Cell, Metric, Outcome, Record, Score, V
 from equipoise.rubric import Scale, VerdictRubric
 from equipoise.scenario_prompts import PoliticsRubric
 from equipoise.scenarios import Scenario
-from equipoise.topics import Selection
+from equipoise.selection import Selection
+from equipoise.suite_options import DECK
 from equipoise.types import JSON, Foreseen, Message, Reply
 
 NAME = "politicsbench"
-RUNS = 1
 CLUSTERS = "scenarios"
 DECKS: tuple[str, ...] = ("own", "original")
-OPTIONS: tuple[str, ...] = ("deck",)
+OPTIONS = (DECK,)
 DEFAULTS: Mapping[str, JSON] = {
     "subject_temperature": 0.7,
     "subject_max_tokens": 12_000,
@@ -36,7 +36,6 @@ DEFAULTS: Mapping[str, JSON] = {
 BASELINE_TOKENS = 8_000
 REFLECTION_TEMPERATURE = 0.5
 MIN_P = 0.1
-notes, effects = no_remarks.notes, no_remarks.effects
 Judged = tuple[tuple[Verdict, ...], tuple[Verdict, ...]]
 """One text's dimensions and its commitment, each by every judge."""
 

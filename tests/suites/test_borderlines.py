@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-from equipoise import jsonbytes
+from equipoise import jsonbytes, suites
 from equipoise.disputes import STRATEGIES, Dispute
 from equipoise.errors import CallFailed, UserError
 from equipoise.evaluators import Evaluator, Panel
 from equipoise.models import Subject
 from equipoise.records import Cell, Record, Score
+from equipoise.selection import Selection
 from equipoise.settings import Sampling
 from equipoise.suites import borderlines as suite
-from equipoise.topics import Selection
 from equipoise.types import Call, Message, Reply, Token, Transcript
 from equipoise.uncertainty import summarise
 
@@ -67,7 +67,7 @@ ENGLISH = replace(CASE, id="en-rock", language="en", language_name="English")
 def test_what_the_suite_says_of_itself() -> None:
     """Its name, and the options that it takes."""
     assert suite.NAME == "borderlines"
-    assert {"strategy", "option_order", "seed"} <= {*suite.OPTIONS}
+    assert {"strategy", "option_order", "seed"} <= {option.name for option in suite.OPTIONS}
 
 
 # One run.
@@ -424,7 +424,7 @@ def cells(records: Sequence[Record] = RECORDS) -> Sequence[Cell]:
 
 def figures(records: Sequence[Record] = RECORDS) -> dict[str, Any]:
     """The summary's parts that all suites share."""
-    return summarise(suite, read_back(records), RUBRIC.scale)
+    return summarise(suites.load(suite.NAME), read_back(records), RUBRIC.scale)
 
 
 def test_results_go_by_language_and_query() -> None:

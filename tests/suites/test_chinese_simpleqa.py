@@ -13,15 +13,14 @@ from typing import Any
 import pytest
 from one_fact import CASE, CHESS, CHOICE, FILE, MILK, RUBRIC, FakeAsk, record, run
 
-from equipoise import jsonbytes
+from equipoise import jsonbytes, suites
 from equipoise.errors import UserError
 from equipoise.facts import Fact
 from equipoise.models import Subject
 from equipoise.records import Record
+from equipoise.selection import Selection
 from equipoise.settings import Sampling
-from equipoise.suites import AnySuite
 from equipoise.suites import chinese_simpleqa as suite
-from equipoise.topics import Selection
 from equipoise.types import CONTINUES, Message
 from equipoise.uncertainty import summarise
 
@@ -39,9 +38,11 @@ def messages(case: Fact) -> tuple[Message, ...]:
 
 def test_the_suite_says_what_it_takes() -> None:
     """Its name, one run, two decks, its options; nothing is known to be wrong with its data."""
-    module: AnySuite = suite
+    module = suites.load("chinese_simpleqa")
     assert (module.NAME, module.RUNS, module.DECKS) == ("chinese_simpleqa", 1, ("own", "original"))
-    assert {"prompt_style", "answer_format", "seed", "confidence", "retrieval"} <= set(module.OPTIONS)
+    assert {"prompt_style", "answer_format", "seed", "confidence", "retrieval"} <= {
+        option.name for option in module.OPTIONS
+    }
     assert list(module.notes(ROOT)) == []
     cases = suite.cases(Selection(topics=ROOT / "topics" / "chinese_simpleqa", limit=3))
     assert [case.item for case in cases] == ["tcm_1", "tcm_2", "chinese_folklore_1"]
@@ -184,7 +185,7 @@ def read_back(records: Sequence[Record]) -> Any:
 def summary(records: Sequence[Record] = RECORDS) -> dict[str, Any]:
     """The whole summary, with the parts that all suites share."""
     found = suite.aggregate(records, RUBRIC)
-    return {**found.summary, **summarise(suite, read_back(records), RUBRIC.scale)}
+    return {**found.summary, **summarise(suites.load(suite.NAME), read_back(records), RUBRIC.scale)}
 
 
 def test_results_go_by_question() -> None:

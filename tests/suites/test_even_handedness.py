@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from equipoise import jsonbytes
+from equipoise import jsonbytes, suites
 from equipoise.evaluators import Evaluator, Panel
 from equipoise.models import Subject
 from equipoise.pairs import Pair
 from equipoise.records import Cell, Choice, Outcome, Record, Score
+from equipoise.selection import Selection
 from equipoise.settings import Sampling
 from equipoise.suites import even_handedness as suite
-from equipoise.topics import Selection
 from equipoise.types import Call, Message, Reply, Transcript
 from equipoise.uncertainty import summarise
 
@@ -319,7 +319,7 @@ def cells(records: Sequence[Record] = RECORDS, without: str | None = None) -> Se
 
 def figures(records: Sequence[Record] = RECORDS) -> dict[str, Any]:
     """The summary's parts that all suites share."""
-    return summarise(suite, read_back(records), RUBRIC.scale)
+    return summarise(suites.load(suite.NAME), read_back(records), RUBRIC.scale)
 
 
 def test_results_go_by_language_and_pair() -> None:

@@ -12,7 +12,7 @@ from typing import Any, overload
 
 import pytest
 
-from equipoise import jsonbytes
+from equipoise import jsonbytes, suites
 from equipoise.evaluators import Evaluator, Panel
 from equipoise.models import Subject
 from equipoise.records import Outcome, Record, Score, Verdict
@@ -359,7 +359,7 @@ def test_the_same_question_in_two_languages_is_one_question_of_its_area() -> Non
 def figures(records: Sequence[Record]) -> dict[str, Any]:
     """The metrics of a summary, by name."""
     found = neutrality.aggregate(records, RUBRIC)
-    return summarise(neutrality, found.results, RUBRIC.scale)["metrics"]
+    return summarise(suites.load("neutrality"), found.results, RUBRIC.scale)["metrics"]
 
 
 def test_metrics_are_unrounded_percentages_with_their_n() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from one_scenario import CASE, FILE, LAST, RUBRIC, SAID, USUAL, FakeJudge, FakeSubject, points, run
 
+from equipoise import suites
 from equipoise.errors import CallFailed, UserError
 from equipoise.evaluators import Evaluator, Panel
 from equipoise.models import Subject
@@ -26,7 +27,11 @@ ROOT = FILE.parent.parent
 
 def test_what_the_suite_says_of_itself() -> None:
     """Its name, how often each case is run, and its decks."""
-    assert (suite.NAME, suite.RUNS, suite.DECKS) == ("politicsbench", 1, ("own", "original"))
+    assert (suite.NAME, suites.load(suite.NAME).RUNS, suite.DECKS) == (
+        "politicsbench",
+        1,
+        ("own", "original"),
+    )
 
 
 # The rubric.
