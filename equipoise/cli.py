@@ -36,6 +36,9 @@ class _Commands(click.Group):
 @click.version_option(package_name="equipoise")
 def main() -> None:
     """Equipoise: is a language model fair, neutral and factual on politics? Run the suites with pytest."""
+    from equipoise import suites
+
+    suites.add_project(Path.cwd())
 
 
 class _Rule(click.ParamType[Rule]):

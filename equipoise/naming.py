@@ -9,8 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 from equipoise import suites
-
-FOLDER = "tests_benchmark"
+from equipoise.suites import TESTS
 
 
 def suite_and_run(nodeid: str) -> tuple[str, str] | None:
@@ -19,13 +18,13 @@ def suite_and_run(nodeid: str) -> tuple[str, str] | None:
     file = PurePosixPath(path)
     suite = file.stem.removeprefix("test_")
     run = test.partition("[")[2].removesuffix("]")
-    is_ours = file.parent.name == FOLDER and suite in suites.names()
+    is_ours = file.parent.name == TESTS and suite in suites.names()
     return (suite, run) if run and is_ours else None
 
 
 def suites_in(root: Path, paths: Iterable[Path]) -> list[str]:
     """The suites whose test file is among these paths or below one of them."""
-    files = {name: (root / FOLDER / f"test_{name}.py").resolve() for name in suites.names()}
+    files = {name: (root / TESTS / f"test_{name}.py").resolve() for name in suites.names()}
     asked = [path.resolve() for path in paths]
     return [
         name for name, file in files.items() if any(path == file or path in file.parents for path in asked)

@@ -27,7 +27,7 @@ from equipoise.asked import (
 from equipoise.display import Display, small_values, terminal
 from equipoise.errors import NotNeeded, SessionStopped, UserError
 from equipoise.header import describe, warnings
-from equipoise.naming import FOLDER, suites_in
+from equipoise.naming import suites_in
 from equipoise.option import Option
 from equipoise.options import OPTIONS
 from equipoise.progress import Progress
@@ -52,6 +52,8 @@ RECORDS = pytest.StashKey[Any]()
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Register every option for the command line and for pytest.ini."""
     group = parser.getgroup("equipoise", "Equipoise: asking and judging a language model")
+    # Before options are parsed nobody knows the rootdir.
+    suites.add_project(Path.cwd())
     takers = suites.options()
     for option in (*OPTIONS, *takers):
         flags = [option.flag, option.alias] if option.alias else [option.flag]
@@ -183,7 +185,7 @@ def _refuse_other_users(node: pytest.Item, suite: str) -> None:
     is_at_home = suites_in(node.config.rootpath, [node.path]) == [suite]
     if not is_at_home or node.nodeid.partition("::")[2] != f"test_{suite}":
         raise pytest.Collector.CollectError(
-            f"{node.nodeid}: only test_{suite} in {FOLDER}/test_{suite}.py runs this suite; "
+            f"{node.nodeid}: only test_{suite} in {suites.TESTS}/test_{suite}.py runs this suite; "
             "put further assertions into it, or read the results JSON"
         )
 

@@ -21,6 +21,8 @@ from equipoise.types import JSON, Case, Foreseen
 
 C = TypeVar("C", bound=Case)
 R = TypeVar("R", bound=Rubric)
+TESTS = "tests_benchmark"
+"""The folder of a project that holds a test file for each suite."""
 GROUP = "equipoise.suites"
 """The entry points of installed packages that bring suites."""
 
@@ -122,8 +124,13 @@ def names() -> tuple[str, ...]:
     return tuple(sorted({*(module.name for module in iter_modules(__path__)), *_installed()}))
 
 
-def add_folder(folder: Path) -> None:
-    """Find the suites of a project too, as packages in this folder."""
+def add_project(below: Path) -> None:
+    """Find a project's own suites too: the packages in `suites` beside its benchmark tests.
+
+    The project is the folder that has them, at or above this one.
+    """
+    root = next((place for place in (below, *below.parents) if (place / TESTS).is_dir()), below)
+    folder = root / "suites"
     if folder.is_dir() and str(folder) not in __path__:
         __path__.append(str(folder))
         for known in (names, load, options):
