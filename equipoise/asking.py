@@ -120,9 +120,12 @@ class Office:
 
 
 class Place(Slot):
-    """A slot for the attempts of one call: within budget and deadline, shown on the board."""
+    """A slot for the attempts of one call: within budget and deadline, shown on the board.
 
-    __slots__ = ("_call", "_deadline", "_log", "_office", "_reserved", "_spent", "_way")
+    `queued` is for how many seconds the call has waited for it.
+    """
+
+    __slots__ = ("_call", "_deadline", "_log", "_office", "_reserved", "_spent", "_way", "queued")
 
     def __init__(
         self, office: Office, call: Call, priority: Callable[[], Priority], deadline: Deadline, log: Journal
@@ -134,13 +137,16 @@ class Place(Slot):
         self._deadline = deadline
         self._log = log
         self._reserved = self._spent = 0
+        self.queued = 0.0
 
     async def __aenter__(self) -> None:
         self._deadline.pause()
+        begun = time.perf_counter()
         try:
             await super().__aenter__()
             await self._begin()
         finally:
+            self.queued += time.perf_counter() - begun
             self._deadline.resume()
 
     async def _begin(self) -> None:
@@ -213,13 +219,15 @@ class Place(Slot):
 class Asker:
     """Asks for one run, and remembers what was asked. `place` is the run's place among all, from 0.
 
-    Whoever asks gets a reply as it came; what is remembered of it, and replayed, is masked.
+    Whoever asks gets a reply as it came; what is remembered of it, and replayed, is masked. `queued` is for
+    how many seconds its calls have waited for their turns.
     """
 
     def __init__(
         self, office: Office, run: str, place: int, log: Journal, replay: Replay, deadline: Deadline
     ) -> None:
         self.exchanges: list[Exchange] = []
+        self.queued = 0.0
         self._office = office
         self._run = run
         self._place = place
@@ -260,6 +268,7 @@ class Asker:
             )
             raise
         finally:
+            self.queued += place.queued
             self._deadline.pause()
 
     def _priority(self) -> Priority:

@@ -67,6 +67,8 @@ def small_values(record: Record) -> list[tuple[str, str | float]]:
         "score": record.score,
         "percent": record.percent,
         "error": None if record.error is None else record.error[:300],
+        "call_latency": record.latency,
+        "queue_time": record.queued,
     }
     return [_pair(name, value) for name, value in found.items() if value is not None]
 

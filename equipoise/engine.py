@@ -70,7 +70,8 @@ class _Begun:
 class Engine:
     """Runs cases on a loop of its own.
 
-    `endpoint` says where a model is reached; `board` gets the counts and can stop everything.
+    `endpoint` says where a model is reached; `board` gets the counts and can stop everything; `idle` is
+    called while a test waits for its run.
     """
 
     def __init__(
@@ -80,11 +81,13 @@ class Engine:
         endpoint: Callable[[Role, str], Endpoint],
         board: Board,
         desk: Callable[[str], Desk],
+        idle: Callable[[], None] = lambda: None,
     ) -> None:
         self.settings = settings
         self._endpoint = endpoint
         self._board = board
         self._desk = desk
+        self._idle = idle
         self._is_closing = False
         self._limiter = Limiter(settings.concurrency, lambda: self._is_closing or board.is_stopped)
         self._most_tasks = RUNS_AHEAD * settings.concurrency
@@ -160,6 +163,7 @@ class Engine:
                     raise
                 if self._board.is_stopped:
                     raise SessionStopped(self._board.stop_reason) from None
+                self._idle()
 
     def starts(self, suite: str, calls: Iterable[str]) -> dict[str, int]:
         """Where these calls start in the journal of a suite."""

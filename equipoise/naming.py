@@ -6,6 +6,7 @@ The tests of a suite are tests_benchmark/test_<suite>.py::test_<suite>[<run id>]
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from equipoise import suites
@@ -15,11 +16,17 @@ from equipoise.suites import TESTS
 def suite_and_run(nodeid: str) -> tuple[str, str] | None:
     """The suite and the run id in a node id; None for any other test."""
     path, _, test = nodeid.partition("::")
+    suite = _suite_in(path)
+    run = test.partition("[")[2].removesuffix("]")
+    return (suite, run) if run and suite else None
+
+
+@lru_cache
+def _suite_in(path: str) -> str | None:
+    # Asked for every test, of which a file has thousands.
     file = PurePosixPath(path)
     suite = file.stem.removeprefix("test_")
-    run = test.partition("[")[2].removesuffix("]")
-    is_ours = file.parent.name == TESTS and suite in suites.names()
-    return (suite, run) if run and is_ours else None
+    return suite if file.parent.name == TESTS and suite in suites.names() else None
 
 
 def suites_in(root: Path, paths: Iterable[Path]) -> list[str]:

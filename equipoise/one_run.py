@@ -41,7 +41,7 @@ async def run_case(
         why = f"the run took longer than --case-timeout {settings.case_timeout:g}"
         score = Score(outcome="error", value=None, error=why)
     exchanges = in_order(asker.exchanges, settings.evaluator_models)
-    return _record(run, score, exchanges), [exchange.id for exchange in exchanges]
+    return _record(run, score, exchanges, asker.queued), [exchange.id for exchange in exchanges]
 
 
 def _models(asker: Asker, run: Run, settings: Settings, nonce: str) -> tuple[Subject, Panel]:
@@ -60,7 +60,7 @@ def _models(asker: Asker, run: Run, settings: Settings, nonce: str) -> tuple[Sub
     return subject, Panel(evaluators, keeps_going=settings.keep_going)
 
 
-def _record(run: Run, score: Score, exchanges: list[Exchange]) -> Record:
+def _record(run: Run, score: Score, exchanges: list[Exchange], queued: float) -> Record:
     return Record(
         case=run.case.to_json(),
         run=run.number,
@@ -70,6 +70,8 @@ def _record(run: Run, score: Score, exchanges: list[Exchange]) -> Record:
         error=score.error,
         verdicts=score.verdicts,
         details=score.details,
+        latency=round(sum(item.reply.latency for item in exchanges), 3),
+        queued=round(queued, 3),
         subject=transcripts(item for item in exchanges if item.call.role == "subject"),
         evaluators=transcripts(item for item in exchanges if item.call.role == "evaluator"),
     )

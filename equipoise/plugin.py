@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import os
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -175,8 +176,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     _refuse_other_users(metafunc.definition, mark.args[0])
     runs = _as_usage_error(metafunc.config.stash[SESSION].catalogue.runs, mark.args[0])
-    marks = {run.case.id: _marks(run) for run in runs}
-    parameters = [pytest.param(run, id=run.id, marks=marks[run.case.id]) for run in runs]
+    parameters = [
+        pytest.param(run, id=run.id, marks=_marks(run.case.area, run.case.language)) for run in runs
+    ]
     metafunc.parametrize("record", parameters, indirect=True)
 
 
@@ -190,8 +192,9 @@ def _refuse_other_users(node: pytest.Item, suite: str) -> None:
         )
 
 
-def _marks(run: Run) -> list[pytest.MarkDecorator]:
-    return [pytest.mark.area(name=run.case.area), pytest.mark.language(name=run.case.language)]
+@cache
+def _marks(area: str, language: str) -> tuple[pytest.MarkDecorator, ...]:
+    return (pytest.mark.area(name=area), pytest.mark.language(name=language))
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

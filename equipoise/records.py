@@ -99,7 +99,8 @@ class Record:
 
     `case` holds the JSON of the case. `score` is None exactly where `error` says why. Transcripts may be
     read only when they are asked for: a part of the results that shows them should be a function, which
-    is called when that part is written.
+    is called when that part is written. `latency` is the sum of that of its replies and `queued` for how long
+    its calls waited for their turns, in seconds; None where an earlier version kept neither.
     """
 
     case: Mapping[str, JSON]
@@ -110,6 +111,8 @@ class Record:
     error: str | None = None
     verdicts: tuple[Verdict, ...] = ()
     details: Mapping[str, JSON] = field(default_factory=dict)
+    latency: float | None = None
+    queued: float | None = None
     subject: Sequence[Transcript] = ()
     evaluators: Sequence[Transcript] = ()
 
@@ -141,6 +144,8 @@ class Record:
             "error": self.error,
             "verdicts": [verdict.to_json() for verdict in self.verdicts],
             "details": dict(self.details),
+            "latency": self.latency,
+            "queued": self.queued,
         }
 
     @classmethod

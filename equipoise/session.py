@@ -43,6 +43,7 @@ class Session:
     _plans: dict[str, frozenset[str]] = field(default_factory=dict)
     _planned: dict[tuple[str, str], Run] = field(default_factory=dict)
     _starting: threading.Lock = field(default_factory=threading.Lock)
+    _figures: threading.Thread | None = None
     interruptions: Interruptions = field(default_factory=Interruptions)
 
     def __post_init__(self) -> None:
@@ -112,6 +113,7 @@ class Session:
                 endpoint=self._endpoint,
                 board=self.board,
                 desk=self._desk,
+                idle=self._prepare_figures,
             )
         return self._engine
 
@@ -141,6 +143,13 @@ class Session:
                 self._is_started = True
                 self.engine.start(self._planned.values())
         return self.engine.record(run)
+
+    def _prepare_figures(self) -> None:
+        """Import what figures need while calls are waited for, rather than once all is done."""
+        if self._figures is None:
+            # A thread, as Ctrl-C in the main one would leave libraries that are imported by half.
+            self._figures = threading.Thread(target=_import_figures, name="figures", daemon=True)
+            self._figures.start()
 
     def fetch(self, suite: str, run: str) -> dict[str, JSON]:
         """The same as plain data, for another process: the journal's line, and where its calls stand."""
@@ -245,6 +254,12 @@ class Session:
         if self.is_worker:
             # To a worker that is slow to end after all is done xdist sends what Ctrl-C would.
             self.interruptions.ignore()
+
+
+def _import_figures() -> None:
+    import genai_prices  # noqa: F401
+
+    from equipoise import uncertainty  # noqa: F401
 
 
 def _why_unsaved(files: Files, error: OSError) -> str:

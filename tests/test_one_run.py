@@ -48,6 +48,7 @@ class FakeAsker:
 
     def __init__(self, answers: Answers) -> None:
         self.exchanges: list[Exchange] = []
+        self.queued = 0.0
         self._answers = answers
 
     async def __call__(self, call: Call) -> Reply:

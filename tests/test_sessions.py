@@ -523,16 +523,45 @@ def test_a_selection_is_part_of_an_interrupted_session(bench: Bench, workers: Wo
 
 
 def test_other_plugins_get_the_score(bench: Bench, workers: Workers) -> None:
-    """pytest-json-report and JUnit carry score and outcome of every run."""
+    """pytest-json-report and JUnit carry score and outcome of every run, and where its time went."""
+    bench.server.delay = 0.1
     flags = ("--json-report", "--json-report-file", "report.json", "--junitxml", "junit.xml")
-    assert bench.run(*workers, "--runs", "1", *flags).returncode == 0
+    assert bench.run(*workers, "--runs", "1", "--concurrency", "1", *flags).returncode == 0
     tests = json.loads((bench.folder / "report.json").read_text())["tests"]
     assert {test["metadata"]["outcome"] for test in tests} == {"scored"}
     by_name = {test["nodeid"]: test["metadata"]["score"] for test in tests}
     name = "tests_benchmark/test_neutrality.py::test_neutrality[aa-first_area-q01_one-run1]"
     assert by_name[name] == score_of("What is one?")
-    properties = ET.parse(bench.folder / "junit.xml").iterfind(".//property[@name='score']")
+    junit = ET.parse(bench.folder / "junit.xml")
+    properties = junit.iterfind(".//property[@name='score']")
     assert sorted(float(item.get("value", "")) for item in properties) == sorted(map(float, by_name.values()))
+    assert all(test["metadata"]["call_latency"] >= 0.2 for test in tests)
+    # One call at a time: whichever run comes last waits for all the others' calls.
+    waits = [test["metadata"]["queue_time"] for test in tests]
+    assert max(waits) >= 0.1 * len(tests)
+    assert 0 <= min(waits) < max(waits) / 2
+    told = [float(item.get("value", "")) for item in junit.iterfind(".//property[@name='queue_time']")]
+    assert sorted(told) == sorted(waits)
+
+
+FIGURES = """\
+import pathlib, sys
+
+def pytest_sessionfinish():
+    found = {"numpy", "scipy", "genai_prices"} & set(sys.modules)
+    pathlib.Path("imported").write_text(" ".join(sorted(found)))
+"""
+
+
+def test_what_figures_need_is_imported_while_calls_are_waited_for(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A session that waits for its endpoint has less to do once the last answer is there."""
+    (bench.folder / "imports_told.py").write_text(FIGURES)
+    monkeypatch.setenv("PYTHONPATH", str(bench.folder))
+    bench.server.delay = 1.0
+    assert bench.run("-p", "imports_told", "--runs", "1").returncode == 0
+    assert (bench.folder / "imported").read_text() == "genai_prices numpy scipy"
 
 
 def test_stops_at_the_first_failure_with_x(bench: Bench, workers: Workers) -> None:
