@@ -42,10 +42,10 @@ LAYERS: tuple[set[str], ...] = (
         "fact_results",
         "retrieving",
     }
-    | {"storage", "transcripts", "order", "thoughts", "retry_after"}
+    | {"storage", "transcripts", "order", "thoughts"}
     | {
         "failures",
-        "retrying",
+        "retry",
         "secret",
         "bodies",
         "connections",
