@@ -50,8 +50,7 @@ LAYERS: tuple[set[str], ...] = (
         "bodies",
         "connections",
         "client",
-        "pace",
-        "limiter",
+        "rate_limit",
         "board",
         "budget",
     }
