@@ -18,7 +18,7 @@ from equipoise.budget import Budget, prompt_tokens, usage_of
 from equipoise.errors import CallFailed
 from equipoise.failures import Failure
 from equipoise.journal import Journal
-from equipoise.limiter import Gate, Limiter, Priority, Slot
+from equipoise.rate_limit import EndpointQueue, Limiter, Priority, Slot
 from equipoise.replay import Replay
 from equipoise.types import Call, Exchange, Reply, Role, Usage
 
@@ -78,17 +78,17 @@ class Deadline:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Way:
-    """How a model is reached: its number on the board, its endpoint's gate, and what its tokens cost."""
+    """How a model is reached: its number on the board, its endpoint's queue, and what its tokens cost."""
 
     model: int
     endpoint: int
-    gate: Gate
+    queue: EndpointQueue
     cost: Callable[[Usage], int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Office:
-    """What all runs of one process share. `on_failure` hears of a failed call before the next is let in.
+    """What all runs share. `on_failure` hears of a failed call before the next is let in.
 
     `stop` ends the session, for a reason that users read.
     Models in a role that is `silent` are not asked: what is kept of them has to do.
@@ -106,16 +106,16 @@ class Office:
 
     def limits(self) -> list[dict[str, int]]:
         """How many calls each endpoint was given at once, at least and at most, and how many it refused."""
-        gates = {way.endpoint: way.gate for way in self.ways.values()}
+        queues = {way.endpoint: way.queue for way in self.ways.values()}
         return [
             {
                 "endpoint": endpoint,
-                "lowest": gate.pace.lowest,
-                "highest": gate.pace.highest,
-                "last": gate.pace.level,
-                "refused": gate.pace.refused,
+                "lowest": queue.concurrency.lowest,
+                "highest": queue.concurrency.highest,
+                "last": queue.concurrency.limit,
+                "refused": queue.concurrency.refused,
             }
-            for endpoint, gate in gates.items()
+            for endpoint, queue in queues.items()
         ]
 
 
@@ -131,7 +131,7 @@ class Place(Slot):
         self, office: Office, call: Call, priority: Callable[[], Priority], deadline: Deadline, log: Journal
     ) -> None:
         self._way = office.ways[call.role, call.model]
-        super().__init__(office.limiter, self._way.gate, priority)
+        super().__init__(office.limiter, self._way.queue, priority)
         self._office = office
         self._call = call
         self._deadline = deadline
@@ -190,14 +190,13 @@ class Place(Slot):
             self._log.append(
                 "limit",
                 event="cut",
-                process=self._log.writer,
                 endpoint=self._way.endpoint,
                 second=round(time.monotonic() - self._office.opened, 1),
                 status=failure.status,
                 pause=round(pause, 3),
                 before=cut.before,
                 after=cut.after,
-                borne=cut.borne,
+                borne=cut.sustained,
             )
 
     async def __aexit__(

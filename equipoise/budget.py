@@ -15,7 +15,6 @@ from equipoise.errors import SessionStopped
 from equipoise.types import CONTINUES, Call, Reply, Usage
 
 NANO = 10**9
-LOOK_SECONDS = 0.05
 MARGIN, DOUBT = 1.5, 4.0
 """The next reply is taken to be at most MARGIN + DOUBT/n times as long as the longest of n so far."""
 BYTES_PER_TOKEN = 3
@@ -37,6 +36,7 @@ class Budget:
         self._most_calls = calls
         self._most = None if dollars is None else int(dollars * NANO)
         self._turn = asyncio.Lock()
+        self._settled = asyncio.Event()
 
     @property
     def is_limited(self) -> bool:
@@ -50,11 +50,10 @@ class Budget:
         """
         # One after the other: else short requests would keep slipping past a long one that waits.
         async with self._turn:
-            while True:
-                amount = self._enter(call, model, cost)
-                if amount is not None:
-                    return amount
-                await asyncio.sleep(LOOK_SECONDS)
+            while (amount := self._enter(call, model, cost)) is None:
+                self._settled.clear()
+                await self._settled.wait()
+            return amount
 
     def _enter(self, call: Call, model: int, cost: Cost) -> int | None:
         if self._board.is_stopped:
@@ -66,11 +65,12 @@ class Budget:
         return amount
 
     def settle(self, reserved: int, spent: int) -> None:
-        """The request has come home and has cost so much."""
+        """The request has ended and has cost so much."""
         self._board.settle(reserved, spent)
+        self._settled.set()
 
     def _try(self, call: Call, model: int, cost: Cost) -> int | None:
-        """What to set aside; None where it may fit once others have come home."""
+        """What to set aside; None where it may fit once others have ended."""
         now = self._board.totals()
         if self._most_calls is not None and now.sent >= self._most_calls:
             raise self._used_up(f"--max-calls {self._most_calls} is used up: requests sent: {now.sent}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
@@ -17,7 +18,7 @@ from typing import Protocol
 import aiohttp
 import openai
 
-from equipoise import jsonbytes, retry_after
+from equipoise import jsonbytes
 from equipoise.bodies import as_json, read_body, read_continuation
 from equipoise.connections import OwnConnections, RedirectedElsewhere
 from equipoise.errors import CallFailed, printable
@@ -31,7 +32,7 @@ from equipoise.failures import (
     passed_on_headers,
     rejected_parameter,
 )
-from equipoise.retrying import Health, Retries
+from equipoise.retry import Health, Retries, retry_after
 from equipoise.secret import Secrets
 from equipoise.settings import Endpoint
 from equipoise.types import CONTINUES, JSON, Call, Message, Reply, Role
@@ -82,10 +83,10 @@ class _HttpClient(OwnConnections, openai.DefaultAioHttpClient):
 class Client:
     """Reaches the models of a session. Belongs to the event loop it was made on.
 
-    `endpoint` says where a model in a role is reached, `health` how the endpoint of a URL fares. A call
-    occupies a place only while it is in flight, not while it waits to be tried again. `on_learned` is told
-    once for each model and parameter; `on_retry` before every repetition. A reply is as it came; none of the
-    `secrets` gets into an error, nor, where it is a real key, to an endpoint that has another one.
+    `endpoint` says where a model in a role is reached. A call occupies a place only while it is in flight,
+    not while it waits to be tried again. `on_learned` is told once for each model and parameter; `on_retry`
+    before every repetition. A reply is as it came; none of the `secrets` gets into an error, nor, where it is
+    a real key, to an endpoint that has another one.
     """
 
     def __init__(
@@ -95,7 +96,6 @@ class Client:
         max_retries: int,
         timeout: float,
         secrets: Secrets,
-        health: Callable[[str], Health] = lambda url: Health(),
         on_learned: OnLearned = lambda call, change: None,
         on_retry: Callable[[], None] = lambda: None,
     ) -> None:
@@ -109,8 +109,7 @@ class Client:
         logging.getLogger("openai").setLevel(logging.WARNING)
         self._http = _HttpClient(timeout=timeout)
         self._connections: dict[tuple[Role, str], _Connection] = {}
-        self._new_health = health
-        self._health: dict[str, Health] = {}
+        self._health: defaultdict[str, Health] = defaultdict(Health)
         self._learned: dict[tuple[Role, str], list[Change]] = {}
         self._no_echo: set[tuple[Role, str]] = set()
 
@@ -226,15 +225,13 @@ class Client:
                 # There is no public way: every new client reads them from the environment.
                 sdk._custom_headers = {}
             urls = (f"{endpoint.base_url}/chat/completions", f"{endpoint.base_url}/completions")
-            health = self._health_of(endpoint.base_url)
-            strangers = self._secrets.besides(endpoint.api_key)
-            self._connections[key] = _Connection(sdk=sdk, urls=urls, health=health, strangers=strangers)
+            self._connections[key] = _Connection(
+                sdk=sdk,
+                urls=urls,
+                health=self._health[endpoint.base_url],
+                strangers=self._secrets.besides(endpoint.api_key),
+            )
         return self._connections[key]
-
-    def _health_of(self, url: str) -> Health:
-        if url not in self._health:
-            self._health[url] = self._new_health(url)
-        return self._health[url]
 
     def _parameters(self, call: Call) -> Mapping[str, JSON]:
         parameters = {name: value for name, value in call.parameters.items() if name != CONTINUES}
@@ -299,5 +296,5 @@ def _failed(
 def _wait_asked_for(error: openai.APIStatusError, body: JSON) -> float | None:
     """Seconds, by the headers of the response, or by those of a provider that a gateway passes on."""
     now = time.time()
-    wait = retry_after.seconds(error.response.headers, now)
-    return retry_after.seconds(passed_on_headers(body), now) if wait is None else wait
+    wait = retry_after(error.response.headers, now)
+    return retry_after(passed_on_headers(body), now) if wait is None else wait

@@ -22,9 +22,9 @@ from equipoise.asking import Asker, Deadline, Office
 from equipoise.board import Board
 from equipoise.errors import CannotKeep, NotNeeded, SessionStopped
 from equipoise.journal import Journal
-from equipoise.limiter import Limiter
 from equipoise.office import open_office
 from equipoise.one_run import run_case
+from equipoise.rate_limit import Limiter
 from equipoise.records import Record
 from equipoise.replay import Replay
 from equipoise.rubric import Rubric
@@ -195,7 +195,7 @@ class Engine:
     def _keep_limits(self, log: Journal) -> None:
         with suppress(CannotKeep):
             for limit in self._office.limits() if self._office else ():
-                log.append("limit", event="end", process=log.writer, **limit)
+                log.append("limit", event="end", **limit)
 
     def _serve(self) -> None:
         try:

@@ -1,4 +1,4 @@
-"""Sets up what all runs of a process share: the client, the budget, and the way to each model."""
+"""Sets up what all runs share: the client, the budget, and the way to each model."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from equipoise.budget import NANO, Budget
 from equipoise.errors import CallFailed
 from equipoise.failures import Change
 from equipoise.journal import Journal
-from equipoise.limiter import Limiter
-from equipoise.pace import Pace
+from equipoise.rate_limit import Limiter
 from equipoise.secret import Secrets
 from equipoise.settings import Endpoint, Price, Settings
 from equipoise.types import Call, Role, Usage
@@ -30,7 +29,7 @@ def open_office(
     board: Board,
     logs: Callable[[], Iterable[Journal]],
 ) -> Office:
-    """The office of this process; to be made on the event loop that it is for.
+    """The office of a session; to be made on the event loop that it is for.
 
     What an endpoint declines is told to every journal that is open when it is learned.
     """
@@ -87,16 +86,16 @@ def _ways(
     limiter: Limiter,
     board: Board,
 ) -> dict[tuple[Role, str], Way]:
-    """How each model is reached; models of one endpoint share its gate."""
-    gates = {
-        url: limiter.gate(Pace(settings.concurrency), partial(board.paused_until, number))
+    """How each model is reached; models of one endpoint share its queue."""
+    queues = {
+        url: limiter.queue(paused_until=partial(board.paused_until, number))
         for url, number in numbers.items()
     }
     return {
         (role, model): Way(
             model=number,
             endpoint=numbers[url],
-            gate=gates[url],
+            queue=queues[url],
             cost=partial(_nano_dollars, model, url, settings.price),
         )
         for number, ((role, model), url) in enumerate(reached.items())
@@ -104,11 +103,4 @@ def _ways(
 
 
 def _nano_dollars(model: str, url: str, own: Price | None, usage: Usage) -> int:
-    tokens = usage.to_json()
-    # Endpoints have been seen to count more cached tokens than there were tokens at all.
-    tokens["cached"] = min(tokens["cached"], tokens["input"])
-    cost = prices.cost(model, url, tokens, own)
-    if cost is None:
-        # No price of the list fits so odd a count: as if nothing had been cached.
-        cost = prices.cost(model, url, {**tokens, "cached": 0}, own)
-    return int((cost or 0.0) * NANO)
+    return int((prices.cost(model, url, usage.to_json(), own) or 0.0) * NANO)

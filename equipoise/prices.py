@@ -26,10 +26,12 @@ def cost(model: str, base_url: str, tokens: Mapping[str, int], own: Price | None
 def _listed(model: str, base_url: str, tokens: Mapping[str, int]) -> float | None:
     from genai_prices import Usage, calc_price
 
+    # Endpoints have been seen to count more cached tokens than there were tokens at all.
+    cached = min(tokens.get("cached", 0), tokens["input"])
     usage = Usage(
         input_tokens=tokens["input"],
         output_tokens=tokens["output"],
-        cache_read_tokens=tokens.get("cached", 0) or None,
+        cache_read_tokens=cached or None,
     )
     # By the endpoint's own price first; a proxy's address is unknown, then the model's name decides.
     for address in (base_url, None):

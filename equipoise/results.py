@@ -110,12 +110,12 @@ def _limits(entries: Sequence[Mapping[str, JSON]]) -> dict[str, JSON]:
     """How many calls were in flight at once, and how that changed when endpoints refused some."""
     cuts = [entry for entry in entries if entry["event"] == "cut"]
     ends = [entry for entry in entries if entry["event"] == "end"]
-    shown = ("session", "process", "endpoint", "second", "status", "pause", "before", "after", "borne")
+    shown = ("session", "endpoint", "second", "status", "pause", "before", "after", "borne")
     return {
         "highest": max((entry["highest"] for entry in ends), default=None),
         "lowest": min((entry["lowest"] for entry in ends), default=None),
         "last": _last_levels(ends),
-        # Of a process that was killed only the cuts are known.
+        # Of a session that was killed only the cuts are known.
         "refused": max(len(cuts), sum(entry["refused"] for entry in ends)),
         "cuts": len(cuts),
         "moves": [{name: entry[name] for name in shown} for entry in cuts[:MOST_MOVES]],

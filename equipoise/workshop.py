@@ -21,10 +21,10 @@ from equipoise.board import Board, Totals
 from equipoise.errors import CallFailed, SessionStopped, UserError
 from equipoise.evaluators import Evaluator
 from equipoise.journal import Journal
-from equipoise.limiter import Limiter
 from equipoise.local import LocalServer, weights
 from equipoise.models import Subject
 from equipoise.office import open_office
+from equipoise.rate_limit import Limiter
 from equipoise.replay import Replay
 from equipoise.secret import Secrets
 from equipoise.settings import Endpoint, Settings, is_local

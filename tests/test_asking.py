@@ -21,8 +21,7 @@ from equipoise.budget import Budget, most_prompt_tokens, prompt_tokens
 from equipoise.errors import CallFailed, SessionStopped
 from equipoise.failures import Failure
 from equipoise.journal import request_hash
-from equipoise.limiter import Limiter, Priority, Slot
-from equipoise.pace import Pace
+from equipoise.rate_limit import AdaptiveLimit, Limiter, Priority, Slot
 from equipoise.replay import Replay
 from equipoise.secret import Secrets
 from equipoise.types import Call, Reply, Role, Usage
@@ -236,7 +235,7 @@ class AllTheTime(Deadline):
 
 
 class World:
-    """The office of one process with two models at two endpoints, and a journal that is open."""
+    """The office of two models at two endpoints, and a journal that is open."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "x.jsonl"
@@ -244,13 +243,13 @@ class World:
         self.board = Board(2)
         self.limiter = Limiter(8, lambda: self.board.is_stopped)
         self.failures: list[tuple[str, int]] = []
-        self.paces = [Pace(8), Pace(4)]
+        self.limits = [AdaptiveLimit(8), AdaptiveLimit(4)]
         models: list[tuple[Role, str]] = [("subject", "m"), ("evaluator", "e")]
         self._ways = {
             key: Way(
                 model=number,
                 endpoint=number,
-                gate=self.limiter.gate(self.paces[number]),
+                queue=self.limiter.queue(self.limits[number]),
                 cost=lambda usage: usage.input + PRICE * usage.output,
             )
             for number, key in enumerate(models)
@@ -318,7 +317,7 @@ def raising(error: BaseException) -> Callable[[], object]:
 def nobody_is_in(world: World) -> bool:
     """Whether every place has been given back, wherever it is counted."""
     totals = world.board.totals()
-    flights = [pace.in_flight for pace in world.paces]
+    flights = [limit.in_flight for limit in world.limits]
     return (world.limiter.in_flight, totals.in_flight, totals.reserved, flights) == (0, 0, 0, [0, 0])
 
 
@@ -353,7 +352,7 @@ def test_a_place_is_counted_on_the_board_while_it_is_held(world: World) -> None:
 def test_a_place_is_given_back_however_the_attempt_ended(
     world: World, what: Callable[[Place], object], limits: dict[str, Any]
 ) -> None:
-    """Once, by limiter, pace, board and budget."""
+    """Once, by limiter, limit, board and budget."""
     place = world.place(**limits)
     run(visit(place, lambda: what(place)))
     assert nobody_is_in(world)
@@ -546,7 +545,7 @@ def pause_of(world: World, failure: Failure, endpoint: int = 0) -> float:
 
 @pytest.mark.parametrize("status", [429, 503, 529])
 def test_an_endpoint_that_asks_for_a_pause_gets_it(world: World, status: int) -> None:
-    """All processes leave it alone for so many seconds, and it alone."""
+    """It is left alone for so many seconds, and it alone."""
     assert pause_of(world, Failure(message="too many", status=status, retry_after=50)) == pytest.approx(
         50, abs=9
     )
@@ -578,14 +577,13 @@ def test_no_other_failure_makes_a_pause(world: World, failure: Failure) -> None:
 
 
 def test_a_level_that_is_cut_is_kept_in_the_journal(world: World) -> None:
-    """With when and why, by which process, and from what to what."""
+    """With when and why, and from what to what."""
     place = world.place()
     run(visit(place, lambda: place.fail(BUSY)))
     (line,) = world.lines("limit")
     assert 0 <= line.pop("second") < 60
     assert line == {
         "event": "cut",
-        "process": world.log.writer,
         "endpoint": 0,
         "status": 429,
         "pause": 5.0,
@@ -616,7 +614,7 @@ def test_a_failure_of_another_kind_cuts_nothing(world: World, failure: Failure) 
     """An endpoint that is broken does not say that it is asked too much."""
     place = world.place()
     run(visit(place, lambda: place.fail(failure)))
-    assert (world.lines("limit"), world.paces[0].level, world.paces[0].refused) == ([], 2, 0)
+    assert (world.lines("limit"), world.limits[0].limit, world.limits[0].refused) == ([], 2, 0)
 
 
 def test_answers_let_the_level_grow(world: World) -> None:
@@ -629,7 +627,7 @@ def test_answers_let_the_level_grow(world: World) -> None:
                 first.succeed(REPLY)
 
     run(story())
-    assert (world.paces[0].level, world.paces[1].level) == (3, 1)
+    assert (world.limits[0].limit, world.limits[1].limit) == (3, 1)
 
 
 def test_the_limits_of_every_endpoint_are_told_at_the_end(world: World) -> None:
@@ -827,8 +825,7 @@ async def order_of(world: World, *asking: tuple[str, Callable[[], Awaitable[Repl
         done.append(name)
 
     world.limiter.ceiling = 1
-    gate = world.limiter.gate()
-    async with Slot(world.limiter, gate, lambda: (0, 0)):
+    async with Slot(world.limiter, world.limiter.queue(), lambda: (0, 0)):
         tasks = [asyncio.create_task(one(name, asks)) for name, asks in asking]
         await asyncio.sleep(1)
     await asyncio.gather(*tasks)

@@ -1,4 +1,4 @@
-"""What a session may still spend, counted over all processes before it is spent."""
+"""What a session may still spend, counted before it is spent."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from journals import ask
 
-from equipoise import budget
 from equipoise.board import Board
 from equipoise.budget import (
     DOUBT,
@@ -28,25 +27,19 @@ from equipoise.types import CONTINUES, Call, Message, Reply, Usage
 
 DOLLAR = NANO
 A_WHILE = 0.03
-"""Seconds after which whoever has not been let in is taken to wait: many looks at the board."""
-
-
-@pytest.fixture(autouse=True)
-def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever waits looks again soon."""
-    monkeypatch.setattr(budget, "LOOK_SECONDS", 0.001)
+"""Seconds after which whoever has not been let in is taken to wait."""
 
 
 class World:
-    """Two budgets that spend from one purse."""
+    """The board of a session, and what it was told when it was stopped."""
 
     def __init__(self) -> None:
         self.board = Board(2)
         self.told: list[str] = []
 
-    def limited(self, *, calls: int | None = None, dollars: float | None = None) -> list[Budget]:
-        """Both of them."""
-        return [Budget(self.board, self.told.append, calls=calls, dollars=dollars) for _ in range(2)]
+    def limited(self, *, calls: int | None = None, dollars: float | None = None) -> Budget:
+        """Its budget."""
+        return Budget(self.board, self.told.append, calls=calls, dollars=dollars)
 
 
 @pytest.fixture
@@ -88,7 +81,7 @@ async def has_to_wait(waiting: Awaitable[Any]) -> bool:
 
 def test_without_limits_nothing_is_limited(world: World) -> None:
     """A session with neither option has no budget to keep."""
-    assert [purse.is_limited for purse in world.limited()] == [False, False]
+    assert not world.limited().is_limited
 
 
 @pytest.mark.parametrize(
@@ -96,19 +89,19 @@ def test_without_limits_nothing_is_limited(world: World) -> None:
 )
 def test_either_option_limits_a_session(world: World, limits: dict[str, Any]) -> None:
     """Nothing at all is a limit too."""
-    assert world.limited(**limits)[0].is_limited
+    assert world.limited(**limits).is_limited
 
 
 # Requests.
 
 
-def test_requests_are_counted_over_all_processes(world: World) -> None:
-    """Three requests are three, whoever sends them; the fourth of either process is turned away."""
-    first, second = world.limited(calls=3)
+def test_requests_are_counted(world: World) -> None:
+    """Three requests are three; every later one is turned away."""
+    purse = world.limited(calls=3)
 
     async def session() -> None:
-        assert [await reserve(first), await reserve(second), await reserve(first)] == [0, 0, 0]
-        for purse in (first, second):
+        assert [await reserve(purse), await reserve(purse), await reserve(purse)] == [0, 0, 0]
+        for _ in range(2):
             with pytest.raises(SessionStopped):
                 await reserve(purse)
 
@@ -118,7 +111,7 @@ def test_requests_are_counted_over_all_processes(world: World) -> None:
 
 def test_a_request_that_failed_has_been_sent(world: World) -> None:
     """Coming home gives no request back, whatever became of it."""
-    purse, _ = world.limited(calls=1)
+    purse = world.limited(calls=1)
 
     async def session() -> None:
         await reserve(purse)
@@ -132,7 +125,7 @@ def test_a_request_that_failed_has_been_sent(world: World) -> None:
 
 def test_who_is_turned_away_for_requests_is_told_why(world: World) -> None:
     """The session is stopped once, with the option, how many were sent, and what to do."""
-    purse, _ = world.limited(calls=1)
+    purse = world.limited(calls=1)
 
     async def session() -> None:
         await reserve(purse)
@@ -144,11 +137,11 @@ def test_who_is_turned_away_for_requests_is_told_why(world: World) -> None:
 
 
 def test_no_request_too_many_is_let_in_however_many_want_to(world: World) -> None:
-    """Of fifty that ask at once in two processes exactly seven are let in."""
-    purses = world.limited(calls=7)
+    """Of fifty that ask at once exactly seven are let in."""
+    purse = world.limited(calls=7)
 
     async def session() -> list[int | BaseException]:
-        asking = (reserve(purses[number % 2]) for number in range(50))
+        asking = (reserve(purse) for number in range(50))
         return await asyncio.gather(*asking, return_exceptions=True)
 
     found = asyncio.run(session())
@@ -161,7 +154,7 @@ def test_no_request_too_many_is_let_in_however_many_want_to(world: World) -> Non
 
 def test_the_most_that_a_request_may_cost_is_set_aside(world: World) -> None:
     """It is on the board for all to see, and the request counts as sent and in flight."""
-    purse, _ = world.limited(dollars=10)
+    purse = world.limited(dollars=10)
     assert asyncio.run(reserve(purse, of_at_most(3))) == 3 * DOLLAR
     now = world.board.totals()
     assert (now.reserved, now.spent, now.sent, now.in_flight) == (3 * DOLLAR, 0, 1, 1)
@@ -169,7 +162,7 @@ def test_the_most_that_a_request_may_cost_is_set_aside(world: World) -> None:
 
 def test_the_prompt_is_part_of_what_a_request_may_cost(world: World) -> None:
     """Its bytes are counted, which in any script are more than enough for its tokens."""
-    purse, _ = world.limited(dollars=10)
+    purse = world.limited(dollars=10)
     text = "香" * 3000
     messages = (Message(role="system", content=text), Message(role="user", content=text))
     call = Call(role="subject", model="m", messages=messages, parameters={"max_tokens": 1})
@@ -180,13 +173,13 @@ def test_the_prompt_is_part_of_what_a_request_may_cost(world: World) -> None:
 @pytest.mark.parametrize("text", ["0123456789" * 100, "\\x1b" * 250, "é" * 500], ids=["digits", "marks", "é"])
 def test_every_byte_of_a_prompt_may_be_a_token(world: World, text: str) -> None:
     """Some tokenisers take digits and rare characters one by one: such a prompt is set aside in full."""
-    purse, _ = world.limited(dollars=10)
+    purse = world.limited(dollars=10)
     assert asyncio.run(purse.reserve(ask(text, max_tokens=1), 0, lambda usage: usage.input)) >= 1000
 
 
 def test_a_schema_is_part_of_what_a_request_may_cost(world: World) -> None:
     """Endpoints put it into the prompt; all that is sent besides the messages is counted."""
-    purse, _ = world.limited(dollars=10)
+    purse = world.limited(dollars=10)
     schema = {"type": "json_schema", "json_schema": {"schema": {"enum": [f"label {n}" for n in range(90)]}}}
     plain, full = ask("Why?", max_tokens=1), ask("Why?", max_tokens=1, response_format=schema)
     one, other = (asyncio.run(purse.reserve(call, 0, lambda usage: usage.input)) for call in (plain, full))
@@ -195,7 +188,7 @@ def test_a_schema_is_part_of_what_a_request_may_cost(world: World) -> None:
 
 def test_every_message_of_a_long_conversation_has_its_frame(world: World) -> None:
     """What an endpoint writes around each message counts, also where the messages are short."""
-    purse, _ = world.limited(dollars=10)
+    purse = world.limited(dollars=10)
     short, long = ask("a", max_tokens=1), ask(*["a"] * 41, max_tokens=1)
     one, other = (asyncio.run(purse.reserve(call, 0, lambda usage: usage.input)) for call in (short, long))
     assert other - one == 40 * (1 + FRAME)
@@ -209,29 +202,45 @@ def test_what_is_set_aside_is_more_than_what_is_taken_to_be_likely() -> None:
 
 def test_a_prompt_that_is_no_valid_unicode_can_be_counted(world: World) -> None:
     """Half a surrogate pair does not keep a request from being asked."""
-    purse, _ = world.limited(dollars=10)
+    purse = world.limited(dollars=10)
     assert asyncio.run(reserve(purse, ask("cut \ud83d", max_tokens=1))) == DOLLAR
 
 
-def test_requests_wait_for_one_another_over_all_processes(world: World) -> None:
-    """What is set aside in one process is not to be had in the other until it comes home."""
-    first, second = world.limited(dollars=10)
+def test_requests_wait_for_one_another(world: World) -> None:
+    """What is set aside for one request is not to be had by another until it has ended."""
+    purse = world.limited(dollars=10)
 
     async def session() -> None:
-        amount = await reserve(first, of_at_most(6))
-        assert await has_to_wait(reserve(second, of_at_most(6)))
-        assert await reserve(second, of_at_most(4)) == 4 * DOLLAR
-        first.settle(amount, 2 * DOLLAR)
-        assert await reserve(first, of_at_most(4)) == 4 * DOLLAR
+        amount = await reserve(purse, of_at_most(6))
+        assert await has_to_wait(reserve(purse, of_at_most(6)))
+        assert await reserve(purse, of_at_most(4)) == 4 * DOLLAR
+        purse.settle(amount, 2 * DOLLAR)
+        assert await reserve(purse, of_at_most(4)) == 4 * DOLLAR
 
     asyncio.run(session())
     now = world.board.totals()
     assert (now.reserved, now.spent) == (8 * DOLLAR, 2 * DOLLAR)
 
 
+def test_a_request_that_waits_goes_as_soon_as_there_is_money(world: World) -> None:
+    """It is woken by the one that ends, and does not look again only after a while."""
+    purse = world.limited(dollars=10)
+
+    async def session() -> None:
+        amount = await reserve(purse, of_at_most(6))
+        waiting = asyncio.create_task(reserve(purse, of_at_most(6)))
+        await asyncio.sleep(0)
+        purse.settle(amount, DOLLAR)
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert waiting.done()
+
+    asyncio.run(session())
+
+
 def test_settling_gives_back_what_was_not_spent(world: World) -> None:
     """Nothing stays set aside, and only what the request cost is gone."""
-    purse, _ = world.limited(dollars=10)
+    purse = world.limited(dollars=10)
 
     async def session() -> None:
         for cost in (1, 0, 3):
@@ -244,7 +253,7 @@ def test_settling_gives_back_what_was_not_spent(world: World) -> None:
 
 def test_the_last_request_may_use_up_all_that_is_left(world: World) -> None:
     """A cap of ten is enough for ten, and for nothing more."""
-    purse, _ = world.limited(dollars=10)
+    purse = world.limited(dollars=10)
 
     async def session() -> None:
         purse.settle(await reserve(purse, of_at_most(10)), 10 * DOLLAR)
@@ -256,7 +265,7 @@ def test_the_last_request_may_use_up_all_that_is_left(world: World) -> None:
 
 def test_who_is_turned_away_for_money_is_told_why(world: World) -> None:
     """The session is stopped once, with the option, what was spent, and what to do."""
-    purse, _ = world.limited(dollars=2.5)
+    purse = world.limited(dollars=2.5)
 
     async def session() -> None:
         purse.settle(await reserve(purse, of_at_most(1)), DOLLAR)
@@ -274,7 +283,7 @@ def test_who_is_turned_away_for_money_is_told_why(world: World) -> None:
 @pytest.mark.parametrize("call", [OPEN_ENDED, of_at_most(1)], ids=["open_ended", "short"])
 def test_where_nothing_is_left_nobody_is_let_in(world: World, cap: float, call: Call) -> None:
     """Neither a short request nor one whose length nobody knows."""
-    purse, _ = world.limited(dollars=cap)
+    purse = world.limited(dollars=cap)
     world.board.settle(0, int(cap) * DOLLAR)
     with pytest.raises(SessionStopped, match="--max-cost"):
         asyncio.run(reserve(purse, call))
@@ -283,14 +292,14 @@ def test_where_nothing_is_left_nobody_is_let_in(world: World, cap: float, call: 
 
 def test_a_request_that_is_too_dear_now_may_fit_later(world: World) -> None:
     """As long as others are in flight nobody is turned away: they may cost less than was set aside."""
-    first, second = world.limited(dollars=10)
+    purse = world.limited(dollars=10)
 
     async def session() -> None:
-        amount = await reserve(first, of_at_most(8))
-        dear = asyncio.create_task(reserve(second, of_at_most(9)))
+        amount = await reserve(purse, of_at_most(8))
+        dear = asyncio.create_task(reserve(purse, of_at_most(9)))
         await asyncio.sleep(A_WHILE)
         assert not dear.done()
-        first.settle(amount, DOLLAR)
+        purse.settle(amount, DOLLAR)
         assert await dear == 9 * DOLLAR
 
     asyncio.run(session())
@@ -299,13 +308,13 @@ def test_a_request_that_is_too_dear_now_may_fit_later(world: World) -> None:
 
 def test_a_request_that_will_never_fit_is_turned_away_once_all_are_home(world: World) -> None:
     """It waits for the others, and then ends the session."""
-    first, second = world.limited(dollars=10)
+    purse = world.limited(dollars=10)
 
     async def session() -> None:
-        amount = await reserve(first, of_at_most(8))
-        dear = asyncio.create_task(reserve(second, of_at_most(9)))
+        amount = await reserve(purse, of_at_most(8))
+        dear = asyncio.create_task(reserve(purse, of_at_most(9)))
         await asyncio.sleep(A_WHILE)
-        first.settle(amount, 2 * DOLLAR)
+        purse.settle(amount, 2 * DOLLAR)
         with pytest.raises(SessionStopped, match=r"2\.0000 USD were spent"):
             await dear
 
@@ -315,19 +324,19 @@ def test_a_request_that_will_never_fit_is_turned_away_once_all_are_home(world: W
 
 def test_a_free_model_is_asked_as_long_as_anything_is_left(world: World) -> None:
     """What costs nothing needs nothing set aside, also while all is set aside for another."""
-    first, second = world.limited(dollars=1)
+    purse = world.limited(dollars=1)
 
     async def session() -> None:
-        await reserve(first, of_at_most(1))
+        await reserve(purse, of_at_most(1))
         for _ in range(3):
-            assert await second.reserve(of_at_most(100), 1, lambda usage: 0) == 0
+            assert await purse.reserve(of_at_most(100), 1, lambda usage: 0) == 0
 
     asyncio.run(session())
 
 
 def test_money_and_requests_are_limited_together(world: World) -> None:
     """Whichever is used up first ends the session."""
-    purse, _ = world.limited(calls=2, dollars=10)
+    purse = world.limited(calls=2, dollars=10)
 
     async def session() -> None:
         for _ in range(2):
@@ -379,13 +388,13 @@ def test_what_is_only_given_back_has_not_been_written() -> None:
 
 def test_a_request_of_unknown_length_goes_alone(world: World) -> None:
     """All that is left is set aside for it, and nobody else is let in, of known length or not."""
-    first, second = world.limited(dollars=10)
+    purse = world.limited(dollars=10)
 
     async def session() -> None:
-        assert await reserve(first) == 10 * DOLLAR
-        assert await has_to_wait(reserve(second))
-        assert await has_to_wait(reserve(second, of_at_most(1)))
-        assert await has_to_wait(reserve(first))
+        assert await reserve(purse) == 10 * DOLLAR
+        assert await has_to_wait(reserve(purse))
+        assert await has_to_wait(reserve(purse, of_at_most(1)))
+        assert await has_to_wait(reserve(purse))
 
     asyncio.run(session())
     assert world.board.totals().sent == 1
@@ -393,27 +402,27 @@ def test_a_request_of_unknown_length_goes_alone(world: World) -> None:
 
 def test_a_request_of_unknown_length_waits_until_all_are_home(world: World) -> None:
     """It is not let in beside others, however much is left."""
-    first, second = world.limited(dollars=1000)
+    purse = world.limited(dollars=1000)
 
     async def session() -> None:
-        amount = await reserve(first, of_at_most(1))
-        assert await has_to_wait(reserve(second))
-        first.settle(amount, DOLLAR)
-        assert await reserve(second) == 999 * DOLLAR
+        amount = await reserve(purse, of_at_most(1))
+        assert await has_to_wait(reserve(purse))
+        purse.settle(amount, DOLLAR)
+        assert await reserve(purse) == 999 * DOLLAR
 
     asyncio.run(session())
 
 
 def test_the_first_reply_tells_how_long_others_may_be(world: World) -> None:
-    """Once a process has seen one, those who waited in any process go together, each with a margin."""
-    first, second = world.limited(dollars=1000)
+    """Once there is one, those who waited go together, each with a margin."""
+    purse = world.limited(dollars=1000)
 
     async def session() -> list[int]:
-        amount = await reserve(first)
-        others = [asyncio.create_task(reserve(purse)) for purse in (first, second, second)]
+        amount = await reserve(purse)
+        others = [asyncio.create_task(reserve(purse)) for _ in range(3)]
         await asyncio.sleep(A_WHILE)
         world.board.count_reply(0, 5, 10, replayed=False)
-        first.settle(amount, 10 * DOLLAR)
+        purse.settle(amount, 10 * DOLLAR)
         return await asyncio.gather(*others)
 
     after_one = int(10 * (MARGIN + DOUBT)) * DOLLAR
@@ -422,8 +431,8 @@ def test_the_first_reply_tells_how_long_others_may_be(world: World) -> None:
 
 
 def test_the_longest_reply_so_far_counts(world: World) -> None:
-    """In whichever process it came, and not the latest."""
-    purse, _ = world.limited(dollars=1000)
+    """Not the latest, and a replayed one as well."""
+    purse = world.limited(dollars=1000)
     world.board.count_reply(0, 0, 4, replayed=False)
     world.board.count_reply(0, 0, 20, replayed=True)
     world.board.count_reply(0, 0, 8, replayed=False)
@@ -432,7 +441,7 @@ def test_the_longest_reply_so_far_counts(world: World) -> None:
 
 def test_the_more_replies_there_were_the_less_a_longer_one_is_expected(world: World) -> None:
     """What is set aside falls towards the margin that always stays."""
-    purse, _ = world.limited(dollars=1000)
+    purse = world.limited(dollars=1000)
     for _ in range(1000):
         world.board.count_reply(0, 0, 10, replayed=False)
     assert asyncio.run(reserve(purse)) == int(10 * MARGIN) * DOLLAR
@@ -440,7 +449,7 @@ def test_the_more_replies_there_were_the_less_a_longer_one_is_expected(world: Wo
 
 def test_the_longest_reply_of_any_model_counts(world: World) -> None:
     """Once a model has answered, it may yet answer at the length of another."""
-    purse, _ = world.limited(dollars=1000)
+    purse = world.limited(dollars=1000)
     world.board.count_reply(0, 0, 50, replayed=False)
     world.board.count_reply(1, 0, 2, replayed=False)
     assert asyncio.run(reserve(purse, OPEN_ENDED, model=1)) == int(50 * (MARGIN + DOUBT / 2)) * DOLLAR
@@ -448,7 +457,7 @@ def test_the_longest_reply_of_any_model_counts(world: World) -> None:
 
 def test_a_model_that_has_not_answered_needs_as_much_as_others_cost(world: World) -> None:
     """It goes alone, but not with less left than any other request would want."""
-    purse, _ = world.limited(dollars=20)
+    purse = world.limited(dollars=20)
     world.board.count_reply(0, 0, 10, replayed=False)
     with pytest.raises(SessionStopped, match="--max-cost"):
         asyncio.run(reserve(purse, OPEN_ENDED, model=1))
@@ -457,14 +466,14 @@ def test_a_model_that_has_not_answered_needs_as_much_as_others_cost(world: World
 
 def test_a_short_request_does_not_slip_past_a_long_one(world: World) -> None:
     """Whoever came first goes first, so that what waits is asked before the money is used up."""
-    purse, other = world.limited(dollars=10)
+    purse = world.limited(dollars=10)
 
     async def session() -> None:
-        amount = await reserve(other, of_at_most(8))
+        amount = await reserve(purse, of_at_most(8))
         dear = asyncio.create_task(reserve(purse, of_at_most(9)))
         await asyncio.sleep(0)
         assert await has_to_wait(reserve(purse, of_at_most(1)))
-        other.settle(amount, DOLLAR)
+        purse.settle(amount, DOLLAR)
         assert await dear == 9 * DOLLAR
 
     asyncio.run(session())
@@ -472,14 +481,14 @@ def test_a_short_request_does_not_slip_past_a_long_one(world: World) -> None:
 
 def test_a_model_tells_nothing_of_another(world: World) -> None:
     """The evaluator's first request goes alone, however many replies of the subject there were."""
-    purse, _ = world.limited(dollars=100)
+    purse = world.limited(dollars=100)
     world.board.count_reply(0, 0, 4, replayed=False)
     assert asyncio.run(reserve(purse, OPEN_ENDED, model=1)) == 100 * DOLLAR
 
 
 def test_the_length_that_was_set_counts_more_than_what_was_seen(world: World) -> None:
     """A reply can have no more tokens than --subject-max-tokens, and may have that many."""
-    purse, _ = world.limited(dollars=100)
+    purse = world.limited(dollars=100)
     world.board.count_reply(0, 0, 2, replayed=False)
     assert asyncio.run(reserve(purse, of_at_most(30))) == 30 * DOLLAR
 
@@ -489,12 +498,12 @@ def test_the_length_that_was_set_counts_more_than_what_was_seen(world: World) ->
 
 def test_who_gives_up_waiting_leaves_nothing_behind(world: World) -> None:
     """A run whose time is over while it waits has sent nothing and holds nothing."""
-    first, second = world.limited(dollars=10)
+    purse = world.limited(dollars=10)
 
     async def session() -> None:
-        await reserve(first, of_at_most(10))
+        await reserve(purse, of_at_most(10))
         before = world.board.totals()
-        assert await has_to_wait(reserve(second, of_at_most(5)))
+        assert await has_to_wait(reserve(purse, of_at_most(5)))
         assert world.board.totals() == before
 
     asyncio.run(session())
@@ -502,14 +511,14 @@ def test_who_gives_up_waiting_leaves_nothing_behind(world: World) -> None:
 
 def test_whoever_waits_is_turned_away_when_the_session_ends(world: World) -> None:
     """A request that was waiting for money is not sent after the word to stop."""
-    first, second = world.limited(dollars=10)
+    purse = world.limited(dollars=10)
 
     async def session() -> None:
-        amount = await reserve(first, of_at_most(10))
-        waiting = asyncio.create_task(reserve(second, of_at_most(5)))
+        amount = await reserve(purse, of_at_most(10))
+        waiting = asyncio.create_task(reserve(purse, of_at_most(5)))
         await asyncio.sleep(A_WHILE)
         world.board.stop("interrupted")
-        first.settle(amount, DOLLAR)
+        purse.settle(amount, DOLLAR)
         with pytest.raises(SessionStopped):
             await asyncio.wait_for(waiting, 5)
 
@@ -544,10 +553,10 @@ async def spend(
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("knows", [True, False], ids=["lengths_are_set", "lengths_are_learned"])
 def test_the_cap_is_never_passed(world: World, seed: int, knows: bool) -> None:
-    """With calls of any cost and duration in two processes, money spent and set aside never exceed it."""
+    """With calls of any cost and duration, money spent and set aside never exceed it."""
     chance = random.Random(seed)  # noqa: S311 - nothing here is secret
     cap = chance.randrange(200, 600)
-    purses = world.limited(dollars=cap)
+    purse = world.limited(dollars=cap)
     together = 0
 
     def watch() -> None:
@@ -557,7 +566,7 @@ def test_the_cap_is_never_passed(world: World, seed: int, knows: bool) -> None:
         together = max(together, now.in_flight)
 
     async def session() -> None:
-        workers = (spend(purses[number % 2], world.board, chance, watch, knows=knows) for number in range(10))
+        workers = (spend(purse, world.board, chance, watch, knows=knows) for number in range(10))
         await asyncio.wait_for(asyncio.gather(*workers), 60)
 
     asyncio.run(session())
@@ -572,16 +581,16 @@ def test_the_cap_is_never_passed(world: World, seed: int, knows: bool) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_number_of_requests_is_never_passed(world: World, seed: int) -> None:
-    """With calls of any duration in two processes exactly as many are sent as may be."""
+    """With calls of any duration exactly as many are sent as may be."""
     chance = random.Random(seed)  # noqa: S311 - nothing here is secret
     most = chance.randrange(20, 60)
-    purses = world.limited(calls=most)
+    purse = world.limited(calls=most)
 
     def watch() -> None:
         assert world.board.totals().sent <= most
 
     async def session() -> None:
-        workers = (spend(purses[number % 2], world.board, chance, watch, knows=True) for number in range(10))
+        workers = (spend(purse, world.board, chance, watch, knows=True) for number in range(10))
         await asyncio.wait_for(asyncio.gather(*workers), 60)
 
     asyncio.run(session())

@@ -15,11 +15,10 @@ from typing import Any
 
 import pytest
 
-from equipoise import retrying
+from equipoise import retry
 from equipoise.client import Client
 from equipoise.errors import CallFailed
 from equipoise.failures import Change, Failure
-from equipoise.retrying import Health
 from equipoise.secret import MASK, Secrets
 from equipoise.settings import Endpoint
 from equipoise.types import Call, Message, Reply, Usage
@@ -31,7 +30,7 @@ SCHEMA = {"type": "json_schema", "json_schema": {"name": "verdict", "strict": Tr
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Retries come at once."""
-    monkeypatch.setattr(retrying, "FIRST_WAIT", 0.001)
+    monkeypatch.setattr(retry, "FIRST_BACKOFF", 0.001)
 
 
 class FakePlace:
@@ -406,37 +405,6 @@ def test_an_endpoint_that_fails_every_call_is_down(loopback: Loopback, desk: Des
     assert len(loopback.requests) == 3 * 6
 
 
-def test_an_endpoint_of_several_processes_is_healthy_where_one_of_them_is_answered(
-    loopback: Loopback,
-) -> None:
-    """The health of an endpoint is asked for once by its URL, and may be one that others count in too."""
-    asked: list[str] = []
-
-    def health(url: str) -> Health:
-        asked.append(url)
-        return Health([0, 7], [0, 0], 0)
-
-    async def session() -> list[bool]:
-        client = Client(
-            lambda role, model: Endpoint(base_url=loopback.url, api_key="none"),
-            max_retries=12,
-            timeout=10,
-            secrets=Secrets([]),
-            health=health,
-        )
-        stops = []
-        for model in ("m", "n"):
-            with pytest.raises(CallFailed) as caught:
-                await client.complete(call(model=model), FakePlace())
-            stops.append(caught.value.stops_session)
-        await client.close()
-        return stops
-
-    loopback.script = one_by_one(Answer("oops", 500))
-    assert asyncio.run(session()) == [False, False]
-    assert asked == [loopback.url]
-
-
 def test_an_endpoint_that_fails_one_of_many_calls_is_not_down(loopback: Loopback, desk: Desk) -> None:
     """The question that makes the endpoint stumble fails, and the others have their answers."""
     loopback.script = rejecting(
@@ -470,7 +438,7 @@ def test_a_call_waits_before_it_is_tried_again(
     loopback: Loopback, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """For at least half of the wait that is due, without a place."""
-    monkeypatch.setattr(retrying, "FIRST_WAIT", 0.2)
+    monkeypatch.setattr(retry, "FIRST_BACKOFF", 0.2)
     loopback.script = one_by_one(Answer("", 503), "fine")
     started = time.perf_counter()
     assert desk.reply(call()).retries == 1

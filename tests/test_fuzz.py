@@ -40,7 +40,7 @@ from equipoise.journal import Journal
 from equipoise.ledger import Ledger
 from equipoise.records import Outcome
 from equipoise.replay import Replay
-from equipoise.retry_after import LONGEST, seconds
+from equipoise.retry import LONGEST_RETRY_AFTER, retry_after
 from equipoise.rubric import VerdictRubric
 from equipoise.selection import Selection, data_hash
 from equipoise.settings import Settings
@@ -170,7 +170,7 @@ def _append_all(log: Journal, runs: Sequence[str]) -> None:
         text="Because.", reasoning="Hm.", finish_reason="stop", usage=USAGE, model="m-1", latency=0.5
     )
     cut = {"second": 0.5, "status": 429, "pause": 1.0, "before": 8, "after": 4, "borne": 7}
-    log.append("limit", event="cut", process=log.writer, endpoint=0, **cut)
+    log.append("limit", event="cut", endpoint=0, **cut)
     for run in runs:
         asked = ask("Why?", temperature=1.0, top_p=0.5)
         judged = ask("Judge.", role="evaluator", model="e", response_format={"type": "json_object"})
@@ -179,7 +179,7 @@ def _append_all(log: Journal, runs: Sequence[str]) -> None:
         log.append_record(record(run.split("-")[0], outcome, run=int(run[-1])), calls)
     log.append("failed", run="d-run1", role="subject", model="m", retries=3, message="HTTP 503: Busy.")
     ended = {"lowest": 4, "highest": 8, "last": 6, "refused": 1}
-    log.append("limit", event="end", process=log.writer, endpoint=0, **ended)
+    log.append("limit", event="end", endpoint=0, **ended)
 
 
 @pytest.fixture(scope="module")
@@ -666,8 +666,8 @@ date_value = st.datetimes().map(lambda date: date.isoformat()) | st.integers(0, 
 @example({"retry-after": "1e99", "date": "thu, 01 jan 0000 00:00:00 gmt"}, 0.0)
 def test_any_headers_ask_for_a_wait_or_for_none(headers: dict[str, str], now: float) -> None:
     """From nothing to the longest that is believed."""
-    wait = seconds(headers, now)
-    assert wait is None or 0 <= wait <= LONGEST
+    wait = retry_after(headers, now)
+    assert wait is None or 0 <= wait <= LONGEST_RETRY_AFTER
 
 
 FILTERED = {

@@ -52,16 +52,15 @@ LAYERS: tuple[set[str], ...] = (
         "fact_results",
         "retrieving",
     }
-    | {"storage", "transcripts", "order", "thoughts", "retry_after"}
+    | {"storage", "transcripts", "order", "thoughts"}
     | {
         "failures",
-        "retrying",
+        "retry",
         "secret",
         "bodies",
         "connections",
         "client",
-        "pace",
-        "limiter",
+        "rate_limit",
         "board",
         "budget",
     }

@@ -1,4 +1,4 @@
-"""What all runs of a process share: the way to each model, and the budget."""
+"""What all runs share: the way to each model, and the budget."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 from equipoise.asking import Office
 from equipoise.board import Board
 from equipoise.budget import NANO
-from equipoise.limiter import Limiter
 from equipoise.office import open_office
+from equipoise.rate_limit import Limiter
 from equipoise.settings import Endpoint, resolve
 from equipoise.types import Role, Usage
 
@@ -47,12 +47,12 @@ def office(board: Board, places: Mapping[str, str], subject: str = "m", **option
     return asyncio.run(story())
 
 
-def test_models_of_one_endpoint_share_its_gate(board: Board) -> None:
-    """Whatever their role; a model at another endpoint has another gate."""
+def test_models_of_one_endpoint_share_its_queue(board: Board) -> None:
+    """Whatever their role; a model at another endpoint has another queue."""
     ways = office(board, {"e2": OTHER}).ways
-    gates = {model: ways[role, model].gate for role, model in ways}
-    assert gates["m"] is gates["e1"] is gates["e3"]
-    assert gates["e2"] is not gates["m"]
+    queues = {model: ways[role, model].queue for role, model in ways}
+    assert queues["m"] is queues["e1"] is queues["e3"]
+    assert queues["e2"] is not queues["m"]
 
 
 def test_models_are_numbered_in_their_order(board: Board) -> None:
@@ -72,21 +72,21 @@ def test_a_subject_that_judges_itself_has_two_ways(board: Board) -> None:
     ways = office(board, {}, subject="e1").ways
     one, two = ways["subject", "e1"], ways["evaluator", "e1"]
     assert (one.model, two.model) == (0, 1)
-    assert one.gate is two.gate
+    assert one.queue is two.queue
 
 
 def test_a_pause_of_one_endpoint_is_not_that_of_another(board: Board) -> None:
-    """The gate of an endpoint looks at its own place on the board."""
+    """The queue of an endpoint looks at its own place on the board."""
     ways = office(board, {"e2": OTHER}).ways
     board.pause(ways["evaluator", "e2"].endpoint, 1000.0)
-    assert ways["evaluator", "e2"].gate.paused_until() == 1000.0
-    assert ways["subject", "m"].gate.paused_until() == 0.0
+    assert ways["evaluator", "e2"].queue.paused_until() == 1000.0
+    assert ways["subject", "m"].queue.paused_until() == 0.0
 
 
-def test_the_first_level_of_an_endpoint_comes_from_what_is_allowed(board: Board) -> None:
-    """A quarter of the concurrency, on the board that all processes share."""
-    first = office(board, {}).ways["subject", "m"].gate.pace
-    assert (first.most, first.level) == (8, 2)
+def test_the_first_limit_of_an_endpoint_comes_from_what_is_allowed(board: Board) -> None:
+    """A quarter of the concurrency."""
+    found = office(board, {}).ways["subject", "m"].queue.concurrency
+    assert (found.ceiling, found.limit) == (8, 2)
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,12 @@ def test_input_from_a_cache_costs_less() -> None:
     assert found[1] < found[0]
 
 
+def test_more_cached_input_than_input_is_all_of_it() -> None:
+    """Some endpoints count more tokens from the cache than there were: such a reply has a price too."""
+    found = [cost("gpt-4o", "https://api.openai.com/v1", {**TOKENS, "cached": n * 10**6}) for n in (1, 5)]
+    assert found[0] == found[1] is not None
+
+
 OWN = Price(input=3.0, output=15.0)
 
 

@@ -226,7 +226,7 @@ def test_models_that_answered_are_listed_in_a_stable_order(path: Path) -> None:
 
 
 def test_a_changed_parameter_is_told_once(path: Path) -> None:
-    """However many processes found it out: role, model, parameter, what was done and why."""
+    """However often it was found out: role, model, parameter, what was done and why."""
     log = begin(path)
     change = {"role": "subject", "model": "m", "parameter": "top_k", "action": "dropped", "reason": "unknown"}
     for _ in range(2):
@@ -238,9 +238,9 @@ def test_a_changed_parameter_is_told_once(path: Path) -> None:
 
 
 def cut(second: float, **changes: Any) -> dict[str, Any]:
-    """What a process keeps when an endpoint refuses calls."""
+    """What is kept when an endpoint refuses calls."""
     usual = {"endpoint": 0, "status": 429, "pause": 1.5, "before": 8, "after": 4, "borne": 7}
-    return {"event": "cut", "process": "p1", "second": second, **usual, **changes}
+    return {"event": "cut", "second": second, **usual, **changes}
 
 
 def test_without_limits_there_is_nothing_to_tell(path: Path) -> None:
@@ -251,16 +251,19 @@ def test_without_limits_there_is_nothing_to_tell(path: Path) -> None:
 
 
 def test_the_level_at_the_end_is_told_of_every_endpoint(path: Path) -> None:
-    """As whichever process ended last has left it; of an endpoint that nobody told of it is not known."""
+    """As the latest session left it; of an endpoint that no session told of it is not known."""
     log = begin(path)
-    for process, endpoint, last in (("p1", 0, 9), ("p1", 2, 4), ("p2", 0, 7)):
-        end = {"process": process, "endpoint": endpoint, "lowest": 1, "highest": 9, "last": last}
+    for endpoint, last in ((0, 9), (2, 4), (0, 7)):
+        end = {"endpoint": endpoint, "lowest": 1, "highest": 9, "last": last}
         log.append("limit", event="end", refused=0, **end)
     assert metadata(path)["limits"]["last"] == [7, None, 4]
 
 
-def test_limits_are_summed_over_all_processes(path: Path) -> None:
-    """The highest and the lowest of any process, all calls that were refused, and each cut in order."""
+def test_limits_are_summed_over_all_sessions(path: Path) -> None:
+    """The highest and the lowest of any session, all calls that were refused, and each cut in order.
+
+    Older journals say which of several processes wrote an entry: that is passed over.
+    """
     log = begin(path)
     log.append("limit", **cut(1.0))
     log.append("limit", **cut(2.0, process="p2", before=4, after=2))
@@ -269,11 +272,8 @@ def test_limits_are_summed_over_all_processes(path: Path) -> None:
         log.append("limit", event="end", refused=refused, **end)
     found = metadata(path)["limits"]
     assert (found["highest"], found["lowest"], found["refused"], found["cuts"]) == (9, 2, 4, 2)
-    assert [(move["process"], move["second"], move["after"]) for move in found["moves"]] == [
-        ("p1", 1.0, 4),
-        ("p2", 2.0, 2),
-    ]
-    names = ["session", "process", "endpoint", "second", "status", "pause", "before", "after", "borne"]
+    assert [(move["second"], move["after"]) for move in found["moves"]] == [(1.0, 4), (2.0, 2)]
+    names = ["session", "endpoint", "second", "status", "pause", "before", "after", "borne"]
     assert list(found["moves"][0]) == names
 
 

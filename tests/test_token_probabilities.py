@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from equipoise import client, retrying
+from equipoise import client, retry
 from equipoise.bodies import MOST_PLACES, read_body
 from equipoise.client import Client
 from equipoise.errors import CallFailed
@@ -264,7 +264,7 @@ def test_a_limit_on_length_is_not_taken_for_a_prefill() -> None:
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Retries come at once."""
-    monkeypatch.setattr(retrying, "FIRST_WAIT", 0.001)
+    monkeypatch.setattr(retry, "FIRST_BACKOFF", 0.001)
 
 
 class FakePlace:
