@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.skipping import evaluate_skip_marks
 
 from equipoise.asked import (
     EXAMPLES,
@@ -207,8 +208,21 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     is_alone = not is_worker(config) and not distributes(config)
     goes_on = not session.testsfailed or config.option.continue_on_collection_errors
     if is_alone and goes_on and not only_looks(config):
-        _begin(config, [item.nodeid for item in session.items])
+        skipped = _skipped(session.items)
+        _begin(config, [item.nodeid for item in session.items if item.nodeid not in skipped])
     return None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Tell the process that asks, which sees nothing but names, what need not be asked."""
+    if "equipoise" in getattr(session.config, "workerinput", {}):
+        session.config.stash[RECORDS].leave_out(_skipped(session.items))
+
+
+def _skipped(items: Sequence[pytest.Item]) -> set[str]:
+    """The node ids of all items that a mark skips; there is no public way to learn it."""
+    return {item.nodeid for item in items if evaluate_skip_marks(item) is not None}
 
 
 def _show_estimate(config: pytest.Config, plan: Mapping[str, Sequence[str]]) -> None:
