@@ -64,7 +64,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
     """What asks nothing needs no workers; what cannot work is refused before any is started."""
-    if config.getoption("estimate"):
+    if config.getoption("estimate") or only_looks(config):
         config.option.numprocesses = 0
     if suites_asked_for(config) and not only_looks(config):
         _as_usage_error(refuse_elsewhere, config)
@@ -93,7 +93,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
         config.stash[RECORDS] = Records(**link)
         config.add_cleanup(config.stash[RECORDS].close)
-    if distributes(config) and settings.model and suites_asked_for(config):
+    if distributes(config) and settings.model and suites_asked_for(config) and not only_looks(config):
         from equipoise.distribution import Distribution
 
         workers = len(config.getvalue("tx"))
