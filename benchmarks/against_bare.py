@@ -10,20 +10,18 @@ over the ideal. The best of the repetitions is shown: on a busy machine everythi
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import os
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 
 from bare_aiohttp import QUESTION
+from serving import HERE, ROOT, Endpoint, environment, serving
 
-HERE = Path(__file__).resolve().parent
 TESTS = "tests_benchmark/test_neutrality.py"
 
 
@@ -61,17 +59,8 @@ class Measured:
 
 def measure(name: str, scenario: Scenario) -> Measured:
     """Run one contender against a server of its own."""
-    command = [sys.executable, str(HERE / "server.py"), str(scenario.latency)]
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server,
-    ):
-        assert server.stdin is not None
-        assert server.stdout is not None
-        port = server.stdout.readline().strip()
-        found = _run(_command(name, scenario, f"http://127.0.0.1:{port}/v1", Path(folder)), port)
-        server.stdin.close()
-    return found
+    with tempfile.TemporaryDirectory() as folder, serving(str(scenario.latency)) as endpoint:
+        return _run(_command(name, scenario, endpoint.url, Path(folder)), endpoint)
 
 
 def _command(name: str, scenario: Scenario, url: str, folder: Path) -> list[str]:
@@ -93,17 +82,15 @@ def _command(name: str, scenario: Scenario, url: str, folder: Path) -> list[str]
     ]
 
 
-def _run(command: list[str], port: str) -> Measured:
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+def _run(command: list[str], endpoint: Endpoint) -> Measured:
     started = time.time()
-    process = subprocess.Popen(command, cwd=HERE.parent, env=environment, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(command, cwd=ROOT, env=environment(), stdout=subprocess.DEVNULL)
     # The process alone, with the workers that it has waited for.
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     ended = time.time()
     assert process.returncode == 0, command
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/stats") as answer:
-        stats = json.load(answer)
+    stats = endpoint.stats()
     return Measured(
         wall=ended - started,
         cpu=used.ru_utime + used.ru_stime,

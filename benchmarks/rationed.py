@@ -9,18 +9,23 @@ which share of the calls was refused. Fails where less than 90 % was in use or m
 
 from __future__ import annotations
 
-import json
-import os
 import subprocess
 import sys
 import tempfile
-import urllib.request
 from dataclasses import dataclass
-from pathlib import Path
 
+<<<<<<< HEAD
 ROOT = Path(__file__).resolve().parent.parent
 LATENCY, SLOTS = 1.0, 39
 LEAST_USED, MOST_REFUSED = 0.90, 0.02
+=======
+from serving import ROOT, environment, serving
+
+LATENCY, PLACES = 0.25, 39
+LEAST_USED, MOST_REFUSED = 0.85, 0.03
+PROMISED = ("0", "2")
+"""The numbers of workers for which these two hold."""
+>>>>>>> proof
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,28 +43,26 @@ class Usage:
 
 def measure(*arguments: str) -> Usage:
     """One session, a row of the table."""
+<<<<<<< HEAD
     command = [sys.executable, str(ROOT / "benchmarks" / "server.py"), str(LATENCY), "--at-most", str(SLOTS)]
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+=======
+>>>>>>> proof
     with (
         tempfile.TemporaryDirectory() as folder,
-        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server,
+        serving(str(LATENCY), "--at-most", str(PLACES)) as endpoint,
     ):
-        assert server.stdin is not None
-        assert server.stdout is not None
-        port = server.stdout.readline().strip()
         subprocess.run(
             [
                 *(sys.executable, "-m", "pytest", "-q", "--model", "subject", "--evaluator-model", "judge"),
-                *("--api-base-url", f"http://127.0.0.1:{port}/v1", f"--output={folder}/out.json", *arguments),
+                *("--api-base-url", endpoint.url, f"--output={folder}/out.json", *arguments),
             ],
             cwd=ROOT,
-            env=environment,
+            env=environment(),
             stdout=subprocess.DEVNULL,
             check=True,
         )
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/stats") as answer:
-            stats = json.load(answer)
-        server.stdin.close()
+        stats = endpoint.stats()
     seconds = stats["last"] - stats["first"]
     return Usage(
         used=stats["used"] / seconds / SLOTS,

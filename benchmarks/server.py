@@ -1,11 +1,13 @@
 """A fast loopback endpoint with a fixed latency, in a process of its own.
 
-    python benchmarks/server.py LATENCY_SECONDS [--faults] [--at-most N]
+    python benchmarks/server.py LATENCY_SECONDS [--faults] [--at-most N] [--scripted stubborn|recovering]
 
 prints its port, answers every chat completion after the latency, tells at GET /stats when the first call
 came, how many came and how many were in flight at most, and ends when its standard input closes. With
 --faults it answers some calls otherwise, at random with a fixed seed, and counts which. With --at-most it
-refuses calls beyond N in flight at once, without delay, and tells how many call-seconds it was in use.
+refuses calls beyond N in flight at once, without delay, and tells how many call-seconds it was in use. With
+--scripted it answers as scripted.py says; an evaluator whose verdict is not valid repeats it, or gives a
+valid one when it is told what was wrong.
 """
 
 from __future__ import annotations
@@ -17,6 +19,10 @@ import math
 import random
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
+
+import scripted
 
 VERDICT = json.dumps({"reasoning": "Balanced and accurate. " * 8, "refused": False, "score": 4})
 REPLY = "A balanced answer that names its sources. " * 40
@@ -50,6 +56,16 @@ JUDGED, GRADED, ANSWERED = _completion(VERDICT), _completion("A"), _completion(R
 REFUSED, FAILED = _error(429, "Rate limit reached."), _error(500, "Internal error.")
 
 
+def _plain(body: bytes) -> bytes:
+    """The same for every call in a role."""
+    return JUDGED if b'"judge"' in body else GRADED if b'"grader"' in body else ANSWERED
+
+
+def _scripted(body: bytes, *, recovers: bool) -> bytes:
+    status, answer = scripted.answer(json.loads(body), recovers=recovers)
+    return _response(json.dumps(answer).encode(), "200 OK" if status == 200 else f"{status} Error")
+
+
 def _fault() -> str | None:
     """What happens to the next call instead of an answer, if anything."""
     drawn = RANDOM.random()
@@ -74,9 +90,12 @@ def _count(change: int) -> None:
 class Connection(asyncio.Protocol):
     """One kept-alive connection: just enough HTTP to be fast."""
 
-    def __init__(self, latency: float, most: float, *, has_faults: bool) -> None:
+    def __init__(
+        self, latency: float, most: float, script: Callable[[bytes], bytes], *, has_faults: bool
+    ) -> None:
         self.latency = latency
         self.most = most
+        self.script = script
         self.has_faults = has_faults
         self.pending = b""
 
@@ -107,7 +126,7 @@ class Connection(asyncio.Protocol):
             self.transport.write(REFUSED)
             return
         _count(1)
-        answer = JUDGED if b'"judge"' in body else GRADED if b'"grader"' in body else ANSWERED
+        answer = self.script(body)
         fault = _fault() if self.has_faults else None
         asyncio.get_running_loop().call_later(self.latency, self._send, answer, fault)
 
@@ -127,12 +146,12 @@ class Connection(asyncio.Protocol):
                 self.transport.close()
 
 
-async def main(latency: float, most: float, *, has_faults: bool) -> None:
+async def main(latency: float, most: float, script: Callable[[bytes], bytes], *, has_faults: bool) -> None:
     """Serve until standard input closes."""
     loop = asyncio.get_running_loop()
 
     def connection() -> Connection:
-        return Connection(latency, most, has_faults=has_faults)
+        return Connection(latency, most, script, has_faults=has_faults)
 
     server = await loop.create_server(connection, "127.0.0.1", 0, backlog=1024)
     print(server.sockets[0].getsockname()[1], flush=True)
@@ -144,5 +163,7 @@ if __name__ == "__main__":
     parser.add_argument("latency", type=float)
     parser.add_argument("--faults", action="store_true")
     parser.add_argument("--at-most", type=int, default=math.inf)
+    parser.add_argument("--scripted", choices=["stubborn", "recovering"])
     given = parser.parse_args()
-    asyncio.run(main(given.latency, given.at_most, has_faults=given.faults))
+    said = partial(_scripted, recovers=given.scripted == "recovering") if given.scripted else _plain
+    asyncio.run(main(given.latency, given.at_most, said, has_faults=given.faults))

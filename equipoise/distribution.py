@@ -12,7 +12,7 @@ import os
 import socket
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Client, Connection, Listener
 from pathlib import Path
@@ -32,7 +32,10 @@ GONE = "the process that asks has ended"
 
 
 class Server:
-    """Answers the workers of a session, each on a thread of its own, until `close`."""
+    """Answers the workers of a session, each on a thread of its own, until `close`.
+
+    `left_out` are the node ids of the tests that they will skip.
+    """
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -42,6 +45,7 @@ class Server:
         self._key = os.urandom(32)
         self._listener = Listener(str(Path(self._folder.name) / "s"), "AF_UNIX", 128, self._key)
         self._connections: list[Connection[Any, Any]] = []
+        self.left_out: set[str] = set()
         threading.Thread(target=self._accept, name="equipoise-accept", daemon=True).start()
 
     @property
@@ -74,13 +78,15 @@ class Server:
         with suppress(EOFError, OSError), connection:
             while True:
                 asked = jsonbytes.loads(connection.recv_bytes())
-                answer = self._answer(asked["suite"], asked["run"])
-                told = {"id": asked["id"], "stop": self._session.stop_reason, **answer}
+                told = {"id": asked["id"], "stop": self._session.stop_reason, **self._answer(asked)}
                 connection.send_bytes(jsonbytes.dumps(told))
 
-    def _answer(self, suite: str, run: str) -> dict[str, JSON]:
+    def _answer(self, asked: dict[str, JSON]) -> dict[str, JSON]:
+        if "leave_out" in asked:
+            self.left_out.update(asked["leave_out"])
+            return {}
         try:
-            return self._session.fetch(suite, run)
+            return self._session.fetch(asked["suite"], asked["run"])
         except NotNeeded as enough:
             return {"not_needed": str(enough)}
         except SessionStopped as stopped:
@@ -108,7 +114,7 @@ class Records:
     def record(self, run: Run) -> Record:
         """Wait for a run's record. Raises SessionStopped, NotNeeded, or RuntimeError for a defect of ours."""
         try:
-            answer = self._fetch(run)
+            answer = self._ask({"suite": run.suite, "run": run.id})
         except (EOFError, OSError):
             self.stop_reason = GONE
             raise SessionStopped(GONE) from None
@@ -119,11 +125,17 @@ class Records:
         self.stop_reason = answer["stop"]
         return _read(answer)
 
-    def _fetch(self, run: Run) -> dict[str, JSON]:
+    def leave_out(self, nodes: Collection[str]) -> None:
+        """Say which tests will not ask for their records."""
+        if nodes:
+            with suppress(EOFError, OSError):
+                self._ask({"leave_out": sorted(nodes)})
+
+    def _ask(self, what: dict[str, JSON]) -> dict[str, JSON]:
         if self._connection is None:
             self._connection = Client(self._address, "AF_UNIX", self._key)
         number = next(self._numbers)
-        self._connection.send_bytes(jsonbytes.dumps({"id": number, "suite": run.suite, "run": run.id}))
+        self._connection.send_bytes(jsonbytes.dumps({"id": number, **what}))
         answer: dict[str, JSON] = jsonbytes.loads(self._connection.recv_bytes())
         if answer["id"] != number:
             raise RuntimeError(f"the record of request {answer['id']} came for request {number}")
@@ -168,7 +180,7 @@ class Distribution:
         self._nodes.append(node)
         if len(self._nodes) == self._workers:
             try:
-                self._begin(ids)
+                self._begin([node for node in ids if node not in self.server.left_out])
             except BaseException:
                 # Those that wait for tests would be killed after a while.
                 for waiting in self._nodes:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.skipping import evaluate_skip_marks
 
 from equipoise import suites
 from equipoise.asked import (
@@ -74,7 +75,7 @@ def _help(option: Option, takers: Sequence[str]) -> str:
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
     """What asks nothing needs no workers; what cannot work is refused before any is started."""
-    if config.getoption("estimate"):
+    if config.getoption("estimate") or only_looks(config):
         config.option.numprocesses = 0
     if suites_asked_for(config) and not only_looks(config):
         _as_usage_error(refuse_elsewhere, config)
@@ -105,7 +106,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
         config.stash[RECORDS] = Records(**link)
         config.add_cleanup(config.stash[RECORDS].close)
-    if distributes(config) and settings.model and suites_asked_for(config):
+    if distributes(config) and settings.model and suites_asked_for(config) and not only_looks(config):
         from equipoise.distribution import Distribution
 
         workers = len(config.getvalue("tx"))
@@ -222,8 +223,21 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     is_alone = not is_worker(config) and not distributes(config)
     goes_on = not session.testsfailed or config.option.continue_on_collection_errors
     if is_alone and goes_on and not only_looks(config):
-        _begin(config, [item.nodeid for item in session.items])
+        skipped = _skipped(session.items)
+        _begin(config, [item.nodeid for item in session.items if item.nodeid not in skipped])
     return None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Tell the process that asks, which sees nothing but names, what need not be asked."""
+    if "equipoise" in getattr(session.config, "workerinput", {}):
+        session.config.stash[RECORDS].leave_out(_skipped(session.items))
+
+
+def _skipped(items: Sequence[pytest.Item]) -> set[str]:
+    """The node ids of all items that a mark skips; there is no public way to learn it."""
+    return {item.nodeid for item in items if evaluate_skip_marks(item) is not None}
 
 
 def _show_estimate(config: pytest.Config, plan: Mapping[str, Sequence[str]]) -> None:

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from aiohttp import web
 
@@ -100,25 +100,16 @@ def echo(text: str, *shares: float, added: str = " So") -> dict[str, Any]:
     return body
 
 
-class Loopback:
-    """The server, in a thread. `script` gets the body and the number of the request, from 0.
+class Threaded:
+    """A server on a loop of its own, in a thread, from the beginning of a context to its end."""
 
-    `continuation` answers plain completions, which there are none of without it.
-    """
+    port: int
 
-    def __init__(self, script: Script = plain_script, *, delay: float = 0.0) -> None:
-        self.script = script
-        self.delay = delay
-        self.continuation: Callable[[dict[str, Any]], Answer | str] | None = None
-        self.texts: list[dict[str, Any]] = []
-        self.requests: list[dict[str, Any]] = []
-        self.headers: list[dict[str, str]] = []
-        self.in_flight = 0
-        self.peak = 0
+    def __init__(self) -> None:
         self._ready = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
 
-    def __enter__(self) -> Loopback:
+    def __enter__(self) -> Self:
         self._thread.start()
         self._ready.wait()
         return self
@@ -137,16 +128,42 @@ class Loopback:
         """The base URL for a client."""
         return f"http://127.0.0.1:{self.port}/v1"
 
-    def count(self, *, judge: bool) -> int:
-        """How many requests came for the evaluators, or for the subject."""
-        return sum(is_judge(body) == judge for body in self.requests)
-
     async def _serve(self) -> None:
         self._loop, self._end = asyncio.get_running_loop(), asyncio.Event()
         await self._start()
         self._ready.set()
         await self._end.wait()
-        await self._runner.cleanup()
+        await self._stop()
+
+    async def _start(self) -> None:
+        """Listen, and set `port`."""
+        raise NotImplementedError
+
+    async def _stop(self) -> None:
+        """Listen no more."""
+        raise NotImplementedError
+
+
+class Loopback(Threaded):
+    """The server, in a thread. `script` gets the body and the number of the request, from 0.
+
+    `continuation` answers plain completions, which there are none of without it.
+    """
+
+    def __init__(self, script: Script = plain_script, *, delay: float = 0.0) -> None:
+        super().__init__()
+        self.script = script
+        self.delay = delay
+        self.continuation: Callable[[dict[str, Any]], Answer | str] | None = None
+        self.texts: list[dict[str, Any]] = []
+        self.requests: list[dict[str, Any]] = []
+        self.headers: list[dict[str, str]] = []
+        self.in_flight = 0
+        self.peak = 0
+
+    def count(self, *, judge: bool) -> int:
+        """How many requests came for the evaluators, or for the subject."""
+        return sum(is_judge(body) == judge for body in self.requests)
 
     async def _start(self) -> None:
         app = web.Application(client_max_size=2**26)
@@ -158,6 +175,9 @@ class Loopback:
         site = web.TCPSite(self._runner, "127.0.0.1", 0)
         await site.start()
         self.port = self._runner.addresses[0][1]
+
+    async def _stop(self) -> None:
+        await self._runner.cleanup()
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()

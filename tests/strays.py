@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
 from collections.abc import Collection
-from types import TracebackType
 from typing import Any
 
-from loopback import Script, completion, plain_script
+from loopback import Script, Threaded, completion, plain_script
 
 
-class StrayServer:
+class StrayServer(Threaded):
     """Answers each call after `delay` seconds, and those numbered in `twice` (from 1) again `apart` later.
 
     The second answer is written whatever else goes over that connection by then. With `early` the answer to
@@ -28,6 +26,7 @@ class StrayServer:
         early: Collection[int] = (),
         script: Script = plain_script,
     ) -> None:
+        super().__init__()
         self.requests: list[dict[str, Any]] = []
         self.connections = 0
         self._twice = twice
@@ -36,35 +35,13 @@ class StrayServer:
         self._delay = delay
         self._script = script
         self._heads = 0
-        self._ready = threading.Event()
-        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
 
-    def __enter__(self) -> StrayServer:
-        self._thread.start()
-        self._ready.wait()
-        return self
+    async def _start(self) -> None:
+        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
+        self.port = self._server.sockets[0].getsockname()[1]
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._loop.call_soon_threadsafe(self._end.set)
-        self._thread.join()
-
-    @property
-    def url(self) -> str:
-        """The base URL for a client."""
-        return f"http://127.0.0.1:{self.port}/v1"
-
-    async def _serve(self) -> None:
-        self._loop, self._end = asyncio.get_running_loop(), asyncio.Event()
-        server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
-        self.port = server.sockets[0].getsockname()[1]
-        self._ready.set()
-        await self._end.wait()
-        server.close()
+    async def _stop(self) -> None:
+        self._server.close()
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1

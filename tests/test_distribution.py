@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import Any
 
 import pytest
@@ -142,10 +143,26 @@ def test_a_worker_whose_controller_is_gone_stops(server: Server) -> None:
 # Whole sessions.
 
 
-@pytest.mark.parametrize("dist", ["load", "loadscope", "loadfile", "worksteal", "no"])
-def test_every_way_to_distribute_asks_each_call_once(bench: Bench, dist: str) -> None:
-    """All of xdist's own schedulers serve."""
-    done = bench.run("-n", "2", "--dist", dist)
+SHUFFLED = """\
+import random
+import pytest
+
+def pytest_itemcollected(item):
+    item.add_marker(pytest.mark.xdist_group("second" if "second_area" in item.nodeid else "first"))
+
+def pytest_collection_modifyitems(items):
+    random.Random(1).shuffle(items)
+"""
+
+
+@pytest.mark.parametrize("dist", ["load", "loadscope", "loadfile", "loadgroup", "worksteal", "no"])
+def test_every_way_to_distribute_asks_each_call_once(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, dist: str
+) -> None:
+    """All of xdist's own schedulers serve, in any order of tests."""
+    (bench.folder / "shuffled.py").write_text(SHUFFLED)
+    monkeypatch.setenv("PYTHONPATH", str(bench.folder))
+    done = bench.run("-n", "2", "--dist", dist, "-p", "shuffled")
     assert done.returncode == 0, done.stdout
     assert len(bench.server.requests) == 2 * ALL
     assert bench.results()["metadata"]["status"] == "complete"
@@ -224,6 +241,48 @@ def test_a_worker_that_dies_costs_no_call(
         assert bench.results()["metadata"]["status"] == "complete"
     assert bench.run("-n", "1", *restarts).returncode == 0
     assert len(bench.server.requests) == 2 * ALL
+
+
+ALL_DYING = """\
+import os
+
+def pytest_runtest_teardown():
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        os._exit(9)
+"""
+
+
+def test_where_all_workers_are_dead_what_is_in_flight_is_saved(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The engine needs no worker: every call that was begun is kept, and none is made again."""
+    (bench.folder / "all_dying.py").write_text(ALL_DYING)
+    monkeypatch.setenv("PYTHONPATH", str(bench.folder))
+    bench.server.delay = 0.2
+    done = bench.run("-n", "2", "--concurrency", "3", "--max-worker-restart", "0", "-p", "all_dying")
+    assert done.returncode != 0
+    begun = len(bench.server.requests)
+    assert 0 < begun == len(bench.journal("call")) < 2 * ALL, done.stdout
+    assert bench.results()["metadata"]["runs_completed"] == len(bench.journal("record")) > 0
+    bench.server.delay = 0.0
+    assert bench.run("-n", "2").returncode == 0
+    assert len(bench.server.requests) == 2 * ALL
+
+
+def test_workers_end_with_a_killed_controller(bench: Bench) -> None:
+    """Within two seconds; what was in flight is asked again by the same command, and nothing else."""
+    bench.server.delay = 0.2
+    process = bench.start("-n", "2", "--concurrency", "4")
+    while len(bench.server.requests) < 12 and process.poll() is None:
+        time.sleep(0.01)
+    process.kill()
+    asked = len(bench.server.requests)
+    # The workers write to the same pipe: its end comes when the last of them is gone.
+    process.communicate(timeout=2)
+    assert len(bench.server.requests) <= asked + 4
+    bench.server.delay = 0.0
+    assert bench.run("-n", "2").returncode == 0
+    assert 2 * ALL <= len(bench.server.requests) <= 2 * ALL + 4
 
 
 @pytest.mark.parametrize(

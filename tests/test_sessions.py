@@ -199,8 +199,10 @@ def test_looking_needs_no_model_and_writes_nothing(bench: Bench, flags: tuple[st
     assert not (bench.folder / "results").exists()
 
 
-@pytest.mark.parametrize("flags", [("--collect-only",), ("--co", "-q")], ids=["long", "short"])
-def test_collect_only_asks_nothing_and_writes_nothing(
+@pytest.mark.parametrize(
+    "flags", [("--collect-only",), ("--co", "-q"), ("--setup-plan",)], ids=["long", "short", "setup_plan"]
+)
+def test_looking_with_a_model_asks_nothing_and_writes_nothing(
     bench: Bench, workers: Workers, flags: tuple[str, ...]
 ) -> None:
     """Looking costs nothing."""
