@@ -32,9 +32,8 @@ LAYERS: tuple[set[str], ...] = (
         "constructing",
         "stats",
     }
-    | {"signals", "dispute_prompts", "politics", "scenarios", "scenario_prompts", "scenario_scores"}
+    | {"signals", "dispute_prompts", "politics", "scenarios", "scenario_prompts"}
     | {
-        "scenario_cells",
         "scenario_results",
         "facts",
         "factuality",

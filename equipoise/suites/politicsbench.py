@@ -12,7 +12,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from equipoise import no_remarks, politics, scenario_cells, scenario_prompts, scenario_results, scenarios
+from equipoise import no_remarks, politics, scenario_prompts, scenario_results, scenarios
 from equipoise.evaluators import Panel
 from equipoise.models import Subject, together
 from equipoise.politics import POINTS, WEIGHTS
@@ -230,14 +230,14 @@ def _run(record: Record) -> dict[str, JSON]:
 
 def cells(results: Mapping[str, JSON], scale: Scale, without: str | None = None) -> Sequence[Cell]:
     """One for each wording of a scenario in each language."""
-    return scenario_cells.cells(results, without)
+    return scenario_results.cells(results, without)
 
 
 def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
     """The score first; the curves over the points; the dimensions; languages, wordings and symmetry."""
-    return scenario_cells.metrics(cells)
+    return scenario_results.metrics(cells)
 
 
 def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
     """The curves over the points, then the other figures."""
-    return scenario_cells.table(summary)
+    return scenario_results.table(summary)
