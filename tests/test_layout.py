@@ -21,7 +21,6 @@ LAYERS: tuple[set[str], ...] = (
         "handedness",
         "agreeing",
         "concurrence",
-        "border_results",
         "naming_answers",
         "denying",
         "originals",
