@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from equipoise import concurrence, dispute_prompts, disputes, no_remarks, published_disputes
-from equipoise.denying import affirmed
+from equipoise.answer_parser import affirmed, by_letter, by_name, original_parse
 from equipoise.dispute_prompts import BorderRubric
 from equipoise.disputes import LETTERS, Dispute
 from equipoise.evaluators import Panel
 from equipoise.models import Subject
-from equipoise.naming_answers import by_letter, by_name, original_parse
 from equipoise.records import Aggregate, Cell, Outcome, Record, Score, outcomes
 from equipoise.rubric import Scale
 from equipoise.topics import Selection
