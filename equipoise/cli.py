@@ -11,6 +11,7 @@ from equipoise import cli_checks, cli_data
 from equipoise.errors import SessionStopped, UserError, printable
 from equipoise.rules import Rule, exit_status, parse_rule
 from equipoise.signals import INTERRUPTED, interruptible
+from equipoise.textfiles import shown
 
 
 class _Commands(click.Group):
@@ -114,13 +115,13 @@ def robustness(results: tuple[Path, ...]) -> None:
 )
 def recover(journal: Path, output: Path | None) -> None:
     """Write the results JSON of JOURNAL, asking nobody, however its session ended."""
-    from equipoise import storage, table
+    from equipoise import table
     from equipoise.home import HOME
     from equipoise.recover import recover as make
 
     found = make(journal, output, homes=(Path.cwd(), HOME))
     rows = found.suite.table(found.data["summary"])
-    for line in table.lines(rows, found.data, path=storage.shown(found.path)):
+    for line in table.lines(rows, found.data, path=shown(found.path)):
         click.echo(line)
     for warning in found.warnings:
         click.echo(f"warning:   {warning}")

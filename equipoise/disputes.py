@@ -11,7 +11,7 @@ from pathlib import Path
 from equipoise import published_disputes
 from equipoise.errors import UserError
 from equipoise.published_disputes import ALIASES, Published, PublishedQuery
-from equipoise.tables import Row, rows
+from equipoise.textfiles import Row, rows
 from equipoise.topics import Selection
 from equipoise.types import Case
 

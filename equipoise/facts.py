@@ -12,8 +12,7 @@ from typing import Any
 from equipoise import retrieving
 from equipoise.errors import UserError
 from equipoise.home import HOME
-from equipoise.tables import rows
-from equipoise.textfiles import objects
+from equipoise.textfiles import objects, rows
 from equipoise.topics import DEFAULT_AREA, Selection
 from equipoise.types import JSON, Case
 

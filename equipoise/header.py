@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from equipoise import storage
+from equipoise import textfiles
 from equipoise.secret import LEAST, REAL
 from equipoise.settings import NO_KEY, Settings, is_local, public_url
 from equipoise.types import Role
@@ -64,10 +64,10 @@ def _models(settings: Settings, role: Role) -> Sequence[str]:
 def _describe_release(settings: Settings) -> list[str]:
     """What the session is measured against, where it is."""
     shown = {
-        "baseline": settings.baseline and storage.shown(settings.baseline),
+        "baseline": settings.baseline and textfiles.shown(settings.baseline),
         "gate": " ".join(rule.text for rule in settings.gate),
         "until": settings.until and settings.until.text,
-        "rejudge": settings.rejudge and storage.shown(settings.rejudge),
+        "rejudge": settings.rejudge and textfiles.shown(settings.rejudge),
     }
     found = [f"{name}={value}" for name, value in shown.items() if value]
     return ["release: " + " ".join(found)] if found else []

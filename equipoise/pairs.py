@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from equipoise.errors import UserError
-from equipoise.tables import Row, rows
+from equipoise.textfiles import Row, rows
 from equipoise.topics import Selection
 from equipoise.types import Case
 

@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
-from equipoise import comparing, github, prices, storage, table
+from equipoise import comparing, github, prices, table
 from equipoise.errors import CannotKeep, CannotSave
 from equipoise.resume import COMPLETE_ALREADY
 from equipoise.session import Session
 from equipoise.statusline import StatusLine
+from equipoise.textfiles import shown
 from equipoise.types import JSON
 
 
@@ -153,7 +154,7 @@ class Progress:
         for name, data in self._results.items():
             loaded = self.session.catalogue.load(name)
             rows = loaded.suite.table(data["summary"])
-            path = storage.shown(loaded.files.results)
+            path = shown(loaded.files.results)
             yield (
                 name,
                 [

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from equipoise.errors import UserError
-from equipoise.tables import rows
-from equipoise.textfiles import json_object, objects, read_text
+from equipoise.textfiles import json_object, objects, read_text, rows
 from equipoise.topics import Selection
 from equipoise.types import JSON, Case
 

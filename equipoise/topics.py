@@ -12,8 +12,7 @@ from typing import Any
 from equipoise import originals
 from equipoise.errors import UserError
 from equipoise.suite_options import SUITE_DEFAULTS
-from equipoise.tables import Row, rows
-from equipoise.textfiles import lines
+from equipoise.textfiles import Row, lines, rows
 from equipoise.types import Case
 
 INDEX = "index.csv"

@@ -24,7 +24,7 @@ from equipoise.disputes import (
     Dispute,
     disputes,
 )
-from equipoise.tables import Row, rows
+from equipoise.textfiles import Row, rows
 from equipoise.topics import Selection
 
 FOLDER = Path(__file__).resolve().parents[1] / "topics" / "borderlines"

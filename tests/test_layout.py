@@ -15,7 +15,7 @@ PACKAGE = ROOT / "equipoise"
 LAYERS: tuple[set[str], ...] = (
     {"", "types", "records", "errors", "jsonbytes", "rules", "home"},
     {"parsers", "option", "suite_options", "options"},
-    {"settings", "topics", "textfiles", "tables", "pairs", "disputes", "published_disputes", "rubric"}
+    {"settings", "topics", "textfiles", "pairs", "disputes", "published_disputes", "rubric"}
     | {"choices"}
     | {
         "handedness",
