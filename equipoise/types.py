@@ -82,6 +82,15 @@ class Call:
     is_stretched: bool = False
 
 
+def json_schema(name: str, properties: Mapping[str, JSON]) -> dict[str, JSON]:
+    """The parameter `response_format` that asks for an object of these properties, in its strict form."""
+    schema = {"type": "object", "properties": properties, "required": list(properties)}
+    return {
+        "type": "json_schema",
+        "json_schema": {"name": name, "strict": True, "schema": {**schema, "additionalProperties": False}},
+    }
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
     """What came back from one call.

@@ -16,7 +16,7 @@ LAYERS: tuple[set[str], ...] = (
     {"", "types", "records", "errors", "jsonbytes", "rules", "home"},
     {"parsers", "option", "suite_options", "options"},
     {"settings", "topics", "textfiles", "pairs", "disputes", "published_disputes", "rubric"}
-    | {"choices"}
+    | {"choices", "logprobs"}
     | {
         "handedness",
         "agreeing",
