@@ -101,10 +101,12 @@ def compare(
 @click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
 def robustness(results: tuple[Path, ...]) -> None:
     """Rank the models in RESULTS by each panel that judged them, and say how far the panels agree."""
+    from equipoise import comparing
     from equipoise import robustness as study
 
     sides = study.load(results)
-    for line in (*study.lines(study.rankings(sides)), *study.within_panels(sides)):
+    found = study.rankings(sides)
+    for line in comparing.rankings(found, study.rank_correlations(found), study.within_panels(sides)):
         click.echo(line)
 
 
@@ -115,13 +117,13 @@ def robustness(results: tuple[Path, ...]) -> None:
 )
 def recover(journal: Path, output: Path | None) -> None:
     """Write the results JSON of JOURNAL, asking nobody, however its session ended."""
-    from equipoise import table
     from equipoise.home import HOME
     from equipoise.recover import recover as make
+    from equipoise.terminal_report import summary
 
     found = make(journal, output, homes=(Path.cwd(), HOME))
     rows = found.suite.table(found.data["summary"])
-    for line in table.lines(rows, found.data, path=shown(found.path)):
+    for line in summary(rows, found.data, path=shown(found.path)):
         click.echo(line)
     for warning in found.warnings:
         click.echo(f"warning:   {warning}")

@@ -25,7 +25,6 @@ from equipoise.asked import (
 )
 from equipoise.display import Display, small_values, terminal
 from equipoise.errors import NotNeeded, SessionStopped, UserError
-from equipoise.header import describe, warnings
 from equipoise.naming import FOLDER, suites_in
 from equipoise.options import OPTIONS
 from equipoise.progress import Progress
@@ -38,6 +37,7 @@ from equipoise.session import Session
 from equipoise.settings import resolve
 from equipoise.signals import listen
 from equipoise.suites import defaults_of
+from equipoise.terminal_report import header, warnings
 from equipoise.types import Run
 
 SESSION = pytest.StashKey[Session]()
@@ -104,7 +104,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_report_header(config: pytest.Config) -> list[str]:
     """The resolved settings, keys masked."""
     session = config.stash[SESSION]
-    return describe(session.settings) if session.settings.model and suites_asked_for(config) else []
+    return header(session.settings) if session.settings.model and suites_asked_for(config) else []
 
 
 # Before anything is spent.

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
-from equipoise import comparing, github, prices, table
+from equipoise import comparing, github, prices, terminal_report
 from equipoise.errors import CannotKeep, CannotSave
 from equipoise.resume import COMPLETE_ALREADY
 from equipoise.session import Session
@@ -104,11 +104,11 @@ class Progress:
             f"{now.retries} retries",
         ]
         if (wait := max(map(self.session.board.paused_until, range(len(now.tokens)))) - time.monotonic()) > 1:
-            parts.append(f"the endpoint wants a pause of {table.duration(wait)}")
+            parts.append(f"the endpoint wants a pause of {terminal_report.duration(wait)}")
         parts.append(f"{sum(map(sum, now.tokens)):,} tokens")
         parts.append(self._cost(now.tokens))
         if 0 < self.done < self.total:
-            parts.append(f"{table.duration(elapsed / self.done * (self.total - self.done))} left")
+            parts.append(f"{terminal_report.duration(elapsed / self.done * (self.total - self.done))} left")
         return " | ".join(parts)
 
     def _cost(self, tokens: Sequence[tuple[int, int]]) -> str:
@@ -158,7 +158,7 @@ class Progress:
             yield (
                 name,
                 [
-                    *table.lines(rows, data, path=path, wall_seconds=self._seconds),
+                    *terminal_report.summary(rows, data, path=path, wall_seconds=self._seconds),
                     *([COMPLETE_ALREADY] if self.session.begun.get(name) == COMPLETE_ALREADY else ()),
                 ],
             )

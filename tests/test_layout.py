@@ -52,8 +52,18 @@ LAYERS: tuple[set[str], ...] = (
         "board",
         "budget",
     }
-    | {"journal", "kept", "replay", "prices", "provenance", "statusline", "table", "asking", "office"}
-    | {"header", "worth", "comparing", "github", "measures"}
+    | {
+        "journal",
+        "kept",
+        "replay",
+        "prices",
+        "provenance",
+        "statusline",
+        "terminal_report",
+        "asking",
+        "office",
+    }
+    | {"terminal_report", "comparing", "github", "measures"}
     | {"foreign_results", "converting", "tidiness", "likeness", "material", "deck_checks"},
     {"models", "evaluators", "no_remarks"},
     {"suites", "naming"},
