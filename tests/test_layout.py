@@ -67,8 +67,7 @@ LAYERS: tuple[set[str], ...] = (
     | {"foreign_results", "converting", "tidiness", "likeness", "material", "deck_checks"},
     {"models", "evaluators", "no_remarks"},
     {"suites", "naming"},
-    {"uncertainty", "baseline", "compare", "deciding", "gate", "release", "rejudge", "robustness"}
-    | {"validating"},
+    {"uncertainty", "baseline", "compare", "gate", "release", "rejudge", "robustness"} | {"validating"},
     {"engine", "one_run", "ledger", "results", "resume", "estimate", "recover", "rounds"},
     {"local"},
     {"catalogue"},
