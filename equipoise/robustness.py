@@ -10,6 +10,7 @@ from equipoise import agreeing, baseline
 from equipoise.baseline import Side
 from equipoise.errors import UserError
 from equipoise.measures import measure
+from equipoise.stats.agreement import correlations
 from equipoise.types import JSON
 
 FEWEST = 3
@@ -74,22 +75,21 @@ def rank_correlations(found: Mapping[str, Mapping[str, float]]) -> list[dict[str
 
     None, and the reason, where they share fewer than three, or one of them ranks all alike.
     """
-    from scipy.stats import spearmanr  # type: ignore[import-untyped]
-
     rows = []
     for first, second in combinations(found, 2):
         shared = [model for model in found[first] if model in found[second]]
-        values = [[found[panel][model] for model in shared] for panel in (first, second)]
-        reason = _why_not(values)
-        rho = None if reason else float(spearmanr(*values).statistic)
+        columns = [{model: found[panel][model] for model in shared} for panel in (first, second)]
+        reason = _why_not(columns)
+        rho = None if reason else correlations(*columns)["spearman"]
         rows.append({"first": first, "second": second, "models": len(shared), "rho": rho, "reason": reason})
     return rows
 
 
-def _why_not(values: Sequence[Sequence[float]]) -> str | None:
-    if len(values[0]) < FEWEST:
-        return f"they share {len(values[0])} models, and it takes {FEWEST}"
-    return "one of them ranks all models alike" if any(len(set(row)) == 1 for row in values) else None
+def _why_not(columns: Sequence[Mapping[str, float]]) -> str | None:
+    if len(columns[0]) < FEWEST:
+        return f"they share {len(columns[0])} models, and it takes {FEWEST}"
+    is_flat = any(len(set(column.values())) == 1 for column in columns)
+    return "one of them ranks all models alike" if is_flat else None
 
 
 def within_panels(sides: Sequence[Side]) -> list[dict[str, JSON]]:

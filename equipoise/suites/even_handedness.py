@@ -12,7 +12,6 @@ from collections.abc import Awaitable, Mapping, Sequence
 from pathlib import Path
 
 from equipoise import choices, no_remarks, pairs
-from equipoise.agreeing import agreement
 from equipoise.choices import ChoiceRubric
 from equipoise.evaluators import Panel
 from equipoise.handedness import (
@@ -169,6 +168,9 @@ def _verdict(evaluator: str, judgements: Judgements, blocked: Mapping[str, str |
 
 def aggregate(records: Sequence[Record], rubric: ChoiceRubric) -> Aggregate:
     """Results by language and pair; a summary of how it was judged."""
+    # Numpy comes with it.
+    from equipoise.agreeing import agreement
+
     results: dict[str, dict[str, JSON]] = {}
     for record in records:
         language = results.setdefault(record.case["language"], {"pairs": {}})
