@@ -10,14 +10,16 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import PurePosixPath
 from typing import Any
 
-from equipoise import statusline
-from equipoise.naming import suite_and_run
+from equipoise import statusline, suites
 from equipoise.progress import Progress
 from equipoise.records import Record
 from equipoise.signals import in_flight
 
+FOLDER = "tests_benchmark"
+"""Where the tests of a suite are: test_<suite>.py::test_<suite>[<run id>]."""
 _LETTERS = {"blocked": "b", "truncated": "t", "empty": "e", "unscored": "u", "error": "E"}
 
 
@@ -88,6 +90,16 @@ def terminal(config: Any) -> int | None:
         descriptor = os.dup(1)
     config.add_cleanup(lambda: os.close(descriptor))
     return descriptor
+
+
+def suite_and_run(nodeid: str) -> tuple[str, str] | None:
+    """The suite and the run id in a node id; None for any other test."""
+    path, _, test = nodeid.partition("::")
+    file = PurePosixPath(path)
+    suite = file.stem.removeprefix("test_")
+    run = test.partition("[")[2].removesuffix("]")
+    is_ours = file.parent.name == FOLDER and suite in suites.names()
+    return (suite, run) if run and is_ours else None
 
 
 class Display:

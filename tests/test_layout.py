@@ -66,7 +66,7 @@ LAYERS: tuple[set[str], ...] = (
     | {"terminal_report", "comparing", "github", "measures"}
     | {"foreign_results", "converting", "tidiness", "likeness", "material", "deck_checks"},
     {"models", "evaluators", "no_remarks"},
-    {"suites", "naming"},
+    {"suites"},
     {"uncertainty", "baseline", "compare", "gate", "release", "rejudge", "robustness"} | {"validating"},
     {"engine", "one_run", "ledger", "results", "resume", "estimate", "recover", "rounds"},
     {"local"},
@@ -74,7 +74,7 @@ LAYERS: tuple[set[str], ...] = (
     {"workshop", "translations", "translating"}
     | {"building", "building_prompts", "building_stages", "building_sheets"},
     {"session"},
-    {"progress", "distribution", "display", "asked"},
+    {"progress", "distribution", "display"},
     {"plugin", "cli", "cli_data", "cli_checks"},
 )
 FILES = sorted(PACKAGE.rglob("*.py"))
