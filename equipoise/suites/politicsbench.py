@@ -16,7 +16,7 @@ from equipoise import no_remarks, politics, scenario_prompts, scenario_results, 
 from equipoise.evaluators import Panel
 from equipoise.models import Subject, together
 from equipoise.politics import POINTS, WEIGHTS
-from equipoise.records import Aggregate, Cell, Metric, Outcome, Record, Score, Verdict, outcomes
+from equipoise.records import Aggregate, Cell, Outcome, Record, Score, Verdict, outcomes
 from equipoise.rubric import Scale, VerdictRubric
 from equipoise.scenario_prompts import PoliticsRubric
 from equipoise.scenarios import Scenario
@@ -233,11 +233,4 @@ def cells(results: Mapping[str, JSON], scale: Scale, without: str | None = None)
     return scenario_results.cells(results, without)
 
 
-def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
-    """The score first; the curves over the points; the dimensions; languages, wordings and symmetry."""
-    return scenario_results.metrics(cells)
-
-
-def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
-    """The curves over the points, then the other figures."""
-    return scenario_results.table(summary)
+metrics, table = scenario_results.metrics, scenario_results.table
