@@ -39,7 +39,7 @@ LAYERS: tuple[set[str], ...] = (
         "fact_results",
         "retrieving",
     }
-    | {"storage", "order", "thoughts", "retry_after"}
+    | {"storage", "thoughts", "retry_after"}
     | {
         "failures",
         "retrying",
