@@ -14,18 +14,10 @@ import sys
 import tempfile
 from dataclasses import dataclass
 
-<<<<<<< HEAD
-ROOT = Path(__file__).resolve().parent.parent
-LATENCY, SLOTS = 1.0, 39
-LEAST_USED, MOST_REFUSED = 0.90, 0.02
-=======
 from serving import ROOT, environment, serving
 
-LATENCY, PLACES = 0.25, 39
-LEAST_USED, MOST_REFUSED = 0.85, 0.03
-PROMISED = ("0", "2")
-"""The numbers of workers for which these two hold."""
->>>>>>> proof
+LATENCY, SLOTS = 1.0, 39
+LEAST_USED, MOST_REFUSED = 0.90, 0.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,14 +35,9 @@ class Usage:
 
 def measure(*arguments: str) -> Usage:
     """One session, a row of the table."""
-<<<<<<< HEAD
-    command = [sys.executable, str(ROOT / "benchmarks" / "server.py"), str(LATENCY), "--at-most", str(SLOTS)]
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-=======
->>>>>>> proof
     with (
         tempfile.TemporaryDirectory() as folder,
-        serving(str(LATENCY), "--at-most", str(PLACES)) as endpoint,
+        serving(str(LATENCY), "--at-most", str(SLOTS)) as endpoint,
     ):
         subprocess.run(
             [

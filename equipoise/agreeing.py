@@ -1,17 +1,16 @@
-"""How far two evaluators agree on the same pairs: yes and no, kappa, correlations, thresholds. Pure."""
+"""How far two evaluators agree on the same pairs: over runs, topics and models, and thresholds. Pure."""
 
 from __future__ import annotations
 
 import math
-import statistics
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
 from equipoise.errors import UserError
 from equipoise.handedness import ASPECTS, YES, evaluators_of, reaches, read_from, values
 from equipoise.records import Record
-from equipoise.stats import mean
+from equipoise.stats.agreement import correlations, percent_agreement, weighted_kappa
 from equipoise.types import JSON
 
 FEWEST = 3
@@ -75,14 +74,22 @@ def agreements(
 
 def _agreement(a: Shares, b: Shares, topic_of: Mapping[str, str]) -> dict[str, JSON]:
     both = [run for run in a if run in b]
-    pairs = [(reaches(a[run]), reaches(b[run])) for run in both]
     over_topics = correlations(_by_topic(a, both, topic_of), _by_topic(b, both, topic_of))
+    yes, other = _yes(a), _yes(b)
     return {
         "n": len(both),
-        "agreement": _percent(pairs),
-        "kappa": kappa(pairs),
+        "agreement": percent_agreement(yes, other),
+        "kappa": _kappa(yes, other),
         **{f"{name}_over_topics": value for name, value in over_topics.items()},
     }
+
+
+def _yes(given: Shares, threshold: float = YES) -> dict[str, bool]:
+    return {run: reaches(share, threshold) for run, share in given.items()}
+
+
+def _kappa(a: Mapping[str, bool], b: Mapping[str, bool]) -> float | None:
+    return weighted_kappa(a, b, (False, True), "none").value
 
 
 def _tuned(given: Mapping[str, Shares], sampled: Iterable[str]) -> dict[str, JSON]:
@@ -94,17 +101,13 @@ def _tuned(given: Mapping[str, Shares], sampled: Iterable[str]) -> dict[str, JSO
         return {"tuned": None, "best_threshold": None, "best_agreement": None, "best_kappa": None}
     pairs = [(share, given[tuned][run]) for run, share in given[fixed].items() if run in given[tuned]]
     best = best_threshold(pairs)
-    at_best = [] if best is None else [(reaches(x), reaches(y, best)) for x, y in pairs]
+    yes, other = _yes(given[fixed]), {} if best is None else _yes(given[tuned], best)
     return {
         "tuned": tuned,
         "best_threshold": best,
-        "best_agreement": _percent(at_best),
-        "best_kappa": kappa(at_best),
+        "best_agreement": percent_agreement(yes, other),
+        "best_kappa": _kappa(yes, other),
     }
-
-
-def _percent(pairs: Sequence[tuple[bool, bool]]) -> float | None:
-    return mean([100.0 * (x == y) for x, y in pairs])
 
 
 def over_models(sessions: Sequence[Mapping[str, JSON]]) -> list[dict[str, JSON]]:
@@ -170,16 +173,6 @@ def _ranked(scores: Mapping[str, tuple[float, float]]) -> dict[str, JSON]:
     return {**found, **correlations(*columns), "reason": reason_or_none}
 
 
-def kappa(pairs: Sequence[tuple[bool, bool]]) -> float | None:
-    """Cohen's kappa of two yes-or-no judgements; None where chance alone would agree always."""
-    if not pairs:
-        return None
-    observed = sum(x == y for x, y in pairs) / len(pairs)
-    first, second = (sum(pair[place] for pair in pairs) / len(pairs) for place in (0, 1))
-    expected = first * second + (1 - first) * (1 - second)
-    return (observed - expected) / (1 - expected) if expected < 1 else None
-
-
 def best_threshold(pairs: Sequence[tuple[float, float]]) -> float | None:
     """Where the second's yes agrees best with the first's at 0.5; of several the nearest to 0.5."""
     if not pairs:
@@ -196,29 +189,3 @@ def _by_topic(given: Shares, runs: Sequence[str], topic_of: Mapping[str, str]) -
     for run in runs:
         topics.setdefault(topic_of[run], []).append(float(reaches(given[run])))
     return {topic: math.fsum(found) / len(found) for topic, found in topics.items()}
-
-
-def correlations(a: Mapping[str, float], b: Mapping[str, float]) -> dict[str, float | None]:
-    """Pearson's and Spearman's of two columns with the same keys; None where one of them does not vary."""
-    columns = (list(a.values()), [b[key] for key in a])
-    return {
-        "pearson": _or_none(statistics.correlation, *columns),
-        "spearman": _or_none(statistics.correlation, *map(_ranks, columns)),
-    }
-
-
-def _or_none(
-    function: Callable[[Sequence[float], Sequence[float]], float], a: Sequence[float], b: Sequence[float]
-) -> float | None:
-    try:
-        return function(a, b)
-    except statistics.StatisticsError:
-        return None
-
-
-def _ranks(numbers: Sequence[float]) -> list[float]:
-    """Ranks from 1, equals sharing theirs."""
-    return [
-        sum(other < number for other in numbers) + (sum(other == number for other in numbers) + 1) / 2
-        for number in numbers
-    ]

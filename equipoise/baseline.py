@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from equipoise import foreign_results, jsonbytes, storage, suites
+from equipoise import foreign_results, jsonbytes, suites
 from equipoise.errors import UserError
 from equipoise.records import Cell, Metric
 from equipoise.rubric import Scale
 from equipoise.suites import AnySuite
+from equipoise.textfiles import shown
 from equipoise.types import JSON
 
 SCHEMAS = (1, 2)
@@ -92,7 +93,7 @@ def load(path: Path) -> Side:
         raise UserError(f"{path}: there is no suite {suite!r}")
     try:
         _refuse_damaged(data)
-        found = side(storage.shown(path), data, hashlib.sha256(content).hexdigest())
+        found = side(shown(path), data, hashlib.sha256(content).hexdigest())
         _refuse_odd_cells(found)
         return found
     except _DAMAGE as error:

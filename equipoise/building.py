@@ -19,7 +19,7 @@ from equipoise.board import Totals
 from equipoise.errors import CallFailed, UserError
 from equipoise.secret import Secrets
 from equipoise.settings import Settings
-from equipoise.textfiles import objects, read_text, write_objects
+from equipoise.textfiles import objects, read_text, shown, write_objects
 from equipoise.types import JSON
 from equipoise.workshop import Crew, Job, work
 
@@ -108,7 +108,7 @@ def _clear(stages: Sequence[Stage], folder: Path) -> None:
             if ours.fullmatch(path.name):
                 path.unlink()
     except OSError as error:
-        raise UserError(f"{storage.shown(folder)}: cannot be written to ({error.strerror})") from None
+        raise UserError(f"{shown(folder)}: cannot be written to ({error.strerror})") from None
 
 
 def _write(folder: Path, name: str, found: Sequence[Outcome], funnel: list[dict[str, JSON]]) -> None:
@@ -119,7 +119,7 @@ def _write(folder: Path, name: str, found: Sequence[Outcome], funnel: list[dict[
     try:
         storage.write_json(folder / FUNNEL, funnel)
     except OSError as error:
-        where = storage.shown(folder / FUNNEL)
+        where = shown(folder / FUNNEL)
         raise UserError(f"{where}: cannot be written to ({error.strerror})") from None
 
 

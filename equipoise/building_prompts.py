@@ -12,7 +12,7 @@ from string import Template
 from equipoise.models import Model
 from equipoise.rubric import reading, take, template
 from equipoise.textfiles import is_whole
-from equipoise.types import JSON, Message
+from equipoise.types import JSON, Message, json_schema
 
 ATTEMPTS = 3
 _OBJECT = re.compile(r"\{.*\}", re.DOTALL)
@@ -110,13 +110,7 @@ async def ask(model: Model, prompt: Prompt, messages: tuple[Message, ...]) -> di
     Raises CallFailed.
     """
     fields = ANSWERS[prompt.name]
-    schema = {
-        "type": "object",
-        "properties": dict(fields),
-        "required": list(fields),
-        "additionalProperties": False,
-    }
-    form = {"type": "json_schema", "json_schema": {"name": prompt.name, "strict": True, "schema": schema}}
+    form = json_schema(prompt.name, fields)
     for _ in range(ATTEMPTS):
         reply = await model.complete(messages, response_format=form)
         found = None if reply.blocked else parse(reply.text, fields)

@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from equipoise import storage
 from equipoise.building import Outcome, Row
 from equipoise.errors import UserError
 from equipoise.factuality import normal
 from equipoise.likeness import folded
-from equipoise.tables import Row as Line
-from equipoise.tables import rows as lines_of
-from equipoise.tables import table_text
-from equipoise.textfiles import write_text
+from equipoise.textfiles import Row as Line
+from equipoise.textfiles import rows as lines_of
+from equipoise.textfiles import shown, table_text, write_text
 
 FIRST = ("annotator_1.csv", "annotator_2.csv")
 THIRD = "annotator_3.csv"
@@ -71,7 +69,7 @@ def _sheet(path: Path, rows: Sequence[Row]) -> Mapping[str, Line]:
     found = {line["id"]: line for line in lines_of(path, COLUMNS)}
     for row in rows:
         if str(row["id"]) not in found:
-            raise UserError(f"{storage.shown(path)}: has no line for {row['id']}; the questions {CHANGED}")
+            raise UserError(f"{shown(path)}: has no line for {row['id']}; the questions {CHANGED}")
         # First, as nobody should fill in a sheet that will not do.
         _refuse_other(found[str(row["id"])], row, {"question": row["question"]})
     for row in rows:
@@ -107,7 +105,7 @@ def _third(path: Path, rows: Sequence[Row], sheets: Sequence[Mapping[str, Line]]
         if line is not None:
             _refuse_other(line, row, told)
         if line is None or not line["answer"].strip():
-            where = line.where if line else storage.shown(path)
+            where = line.where if line else shown(path)
             raise UserError(f"{where}: {row['id']} needs an answer; then give the same command again")
     return {name: (line["answer"], "") for name, line in found.items()}
 

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import zip_longest
 from pathlib import Path
+from typing import TypeVar
 
 from equipoise import (
     estimate,
@@ -26,7 +28,6 @@ from equipoise.home import HOME, nearest
 from equipoise.local import weights
 from equipoise.option import Option
 from equipoise.options import OPTIONS
-from equipoise.order import round_robin
 from equipoise.provenance import versions
 from equipoise.rubric import Rubric
 from equipoise.selection import Selection
@@ -35,6 +36,8 @@ from equipoise.storage import Files
 from equipoise.suite_options import DECK
 from equipoise.suites import AnySuite
 from equipoise.types import JSON, Case, Role, Run
+
+C = TypeVar("C", bound=Case)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,6 +247,21 @@ class Catalogue:
     def base_url(self, number: int) -> str:
         """Where the model of that number answers, the subject being 0."""
         return self.settings.endpoint("evaluator" if number else "subject").base_url
+
+
+def round_robin(cases: Sequence[C]) -> list[C]:
+    """The first case of each area in every language, area by area, then the second of each, and so on.
+
+    However early one stops, no area of a language has had two cases more than another that has some left.
+    """
+    languages = list(dict.fromkeys(case.language for case in cases))
+    areas = dict.fromkeys(case.area for case in cases)
+    groups: dict[tuple[str, str], list[C]] = {
+        (area, language): [] for area in areas for language in languages
+    }
+    for case in cases:
+        groups[case.area, case.language].append(case)
+    return [case for turn in zip_longest(*groups.values()) for case in turn if case is not None]
 
 
 def _told(option: Option, settings: Settings) -> JSON:

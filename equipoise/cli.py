@@ -11,6 +11,7 @@ from equipoise import cli_checks, cli_data
 from equipoise.errors import SessionStopped, UserError, printable
 from equipoise.rules import Rule, exit_status, parse_rule
 from equipoise.signals import INTERRUPTED, interruptible
+from equipoise.textfiles import shown
 
 
 class _Commands(click.Group):
@@ -103,10 +104,12 @@ def compare(
 @click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
 def robustness(results: tuple[Path, ...]) -> None:
     """Rank the models in RESULTS by each panel that judged them, and say how far the panels agree."""
+    from equipoise import comparing
     from equipoise import robustness as study
 
     sides = study.load(results)
-    for line in (*study.lines(study.rankings(sides)), *study.within_panels(sides)):
+    found = study.rankings(sides)
+    for line in comparing.rankings(found, study.rank_correlations(found), study.within_panels(sides)):
         click.echo(line)
 
 
@@ -117,13 +120,13 @@ def robustness(results: tuple[Path, ...]) -> None:
 )
 def recover(journal: Path, output: Path | None) -> None:
     """Write the results JSON of JOURNAL, asking nobody, however its session ended."""
-    from equipoise import storage, table
     from equipoise.home import HOME
     from equipoise.recover import recover as make
+    from equipoise.terminal_report import summary
 
     found = make(journal, output, homes=(Path.cwd(), HOME))
     rows = found.suite.table(found.data["summary"])
-    for line in table.lines(rows, found.data, path=storage.shown(found.path)):
+    for line in summary(rows, found.data, path=shown(found.path)):
         click.echo(line)
     for warning in found.warnings:
         click.echo(f"warning:   {warning}")

@@ -73,7 +73,7 @@ def settings_of(given: dict[str, Any], checkers: tuple[str, ...] = ()) -> Settin
 
 
 def _warn_of_keys(settings: Settings) -> None:
-    from equipoise.header import warnings_of_keys
+    from equipoise.terminal_report import warnings_of_keys
 
     for warning in warnings_of_keys(settings):
         _tell(f"warning: {warning}")
@@ -286,7 +286,8 @@ def simpleqa(
 
 
 def _show_funnel(folder: Path) -> None:
-    from equipoise import building, table
+    from equipoise import building
+    from equipoise.terminal_report import align
 
-    for line in table.align(building.funnel_rows(folder)):
+    for line in align(building.funnel_rows(folder)):
         click.echo(printable(line))

@@ -1,11 +1,11 @@
-"""Comparisons and gates as text: lines for a terminal, Markdown for a job summary. Pure."""
+"""Comparisons, gates and rankings as text: lines for a terminal, Markdown for a job summary. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from equipoise import table
 from equipoise.errors import printable
+from equipoise.terminal_report import align
 from equipoise.types import JSON
 
 _HEAD = ("", "before", "after", "difference", "95 % interval", "p", "p (Holm)")
@@ -30,7 +30,7 @@ def _lines(comparison: Mapping[str, JSON]) -> Iterator[str]:
         yield f"effect:    {effect}"
     yield ""
     found = rows(comparison)
-    yield from _marked(table.align(found[: 1 + MOST_ROWS]), comparison)
+    yield from _marked(align(found[: 1 + MOST_ROWS]), comparison)
     if len(found) > 1 + MOST_ROWS:
         yield f"... and {len(found) - 1 - MOST_ROWS} more metrics in the results JSON"
     yield ""
@@ -140,7 +140,7 @@ def _report(parts: Sequence[Mapping[str, JSON]]) -> Iterator[str]:
     if len(parts) > 1:
         found = [part["comparison"] for part in parts]
         mark = next(filter(None, map(_mark, found)), "")
-        yield from (f"{line}{mark}" for line in table.align(side_by_side(found)))
+        yield from (f"{line}{mark}" for line in align(side_by_side(found)))
         yield "(difference from the baseline in the metric's unit; * p < 0.05 after Holm)"
         yield ""
     for part in parts:
@@ -159,3 +159,32 @@ def rulings(found: Mapping[str, JSON], comparison: Mapping[str, JSON] | None = N
         yield f"gate {VERDICTS[ruling['verdict']]}: {ruling['rule']}: {ruling['why']}{mark}"
     if found["rules"]:
         yield f"gate: {VERDICTS[found['verdict']]}"
+
+
+def rankings(
+    found: Mapping[str, Mapping[str, float]],
+    correlations: Sequence[Mapping[str, JSON]],
+    within: Sequence[Mapping[str, JSON]],
+) -> Iterator[str]:
+    """A row for each model and a column for each panel; how each two panels agree; evaluators of one panel.
+
+    `found` is what `robustness.rankings` gives, `correlations` its `rank_correlations`, `within` its
+    `within_panels`.
+    """
+    models = dict.fromkeys(model for values in found.values() for model in values)
+    columns = [(model, *(_percent(values.get(model)) for values in found.values())) for model in models]
+    yield from align([("", *found), *columns])
+    yield ""
+    for row in correlations:
+        told = row["reason"] or f"{row['rho']:+.2f} over {row['models']} models"
+        yield f"rank correlation of {row['first']} and {row['second']}: {told}"
+    for row in within:
+        yield f"{row['aspect']} by {row['first']} and {row['second']}: {row['reason'] or _correlated(row)}"
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}%"
+
+
+def _correlated(row: Mapping[str, JSON]) -> str:
+    return f"Pearson {row['pearson']:+.2f}, Spearman {row['spearman']:+.2f} over {row['models']} models"

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from equipoise.disputes import COUNTRIES, COUNTRY_NAMES, TEMPLATES, TERRITORIES
 from equipoise.errors import UserError
-from equipoise.tables import Row, rows, table_text
-from equipoise.textfiles import write_text
+from equipoise.textfiles import Row, rows, table_text, write_text
 
 _LOCALES = {"zh-Hans": "zh_Hans", "zh-Hant": "zh_Hant", "sr": "sr_Cyrl", "tl": "fil"}
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from equipoise import storage
 from equipoise.errors import UserError
 from equipoise.foreign_results import HIGH, LATER_METADATA, LOW, is_published
-from equipoise.textfiles import read_text
+from equipoise.textfiles import read_text, shown
 from equipoise.types import JSON
 
 AVERAGES = ("mean_score", "average_score", "overall_average_score")
@@ -36,7 +36,7 @@ def convert(source: Path, target: Path) -> list[str]:
         raise UserError(f"{source}: is nested too deeply to be results") from None
     except OSError as error:
         raise UserError(f"{target}: cannot be written ({error.strerror})") from None
-    return [*_told(added), f"written to {storage.shown(target)}"]
+    return [*_told(added), f"written to {shown(target)}"]
 
 
 def _refuse_taken(source: Path, target: Path) -> None:

@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import PurePosixPath
 from typing import Any
 
-from equipoise import statusline
-from equipoise.naming import suite_and_run
+from equipoise import statusline, suites
 from equipoise.progress import Progress
 from equipoise.records import Record
 from equipoise.signals import in_flight
@@ -90,6 +90,25 @@ def terminal(config: Any) -> int | None:
         descriptor = os.dup(1)
     config.add_cleanup(lambda: os.close(descriptor))
     return descriptor
+
+
+def suite_and_run(nodeid: str) -> tuple[str, str] | None:
+    """The suite and the run id in a node id, tests_benchmark/test_<suite>.py::test_<suite>[<run id>].
+
+    None for any other test.
+    """
+    path, _, test = nodeid.partition("::")
+    suite = _suite_in(path)
+    run = test.partition("[")[2].removesuffix("]")
+    return (suite, run) if run and suite else None
+
+
+@lru_cache
+def _suite_in(path: str) -> str | None:
+    # Asked for every test, of which a file has thousands.
+    file = PurePosixPath(path)
+    suite = file.stem.removeprefix("test_")
+    return suite if file.parent.name == suites.TESTS and suite in suites.names() else None
 
 
 class Display:

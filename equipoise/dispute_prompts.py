@@ -9,8 +9,8 @@ from pathlib import Path
 from string import Template
 
 from equipoise import choices
+from equipoise.answer_parser import ANY
 from equipoise.choices import ChoiceRubric
-from equipoise.denying import ANY
 from equipoise.disputes import CONTROL, LETTERS, STRATEGIES, Dispute
 from equipoise.rubric import Scale, reading, take, template
 from equipoise.types import JSON

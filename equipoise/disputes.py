@@ -15,7 +15,7 @@ from equipoise.parsers import one_of
 from equipoise.published_disputes import ALIASES, Published, PublishedQuery
 from equipoise.selection import Selection
 from equipoise.suite_options import SEED
-from equipoise.tables import Row, rows
+from equipoise.textfiles import Row, rows
 from equipoise.types import Case
 
 TERRITORIES = ["slug", "name", "claimants", "controller", "region", "populated", "as_of", "source"]

@@ -6,8 +6,9 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from equipoise.choices import ChoicePrompt, from_text, from_tokens, label_parameters
+from equipoise.choices import ChoicePrompt
 from equipoise.errors import CallFailed, InvalidVerdict
+from equipoise.logprobs import label_in_text, label_parameters, label_probabilities
 from equipoise.models import Model
 from equipoise.records import Choice, Verdict
 from equipoise.rubric import VerdictRubric
@@ -71,7 +72,7 @@ class Evaluator(Model):
             reply = await self.complete(
                 messages, **label_parameters(self.sampling.max_tokens, prompt.options, len(raw))
             )
-            found = from_tokens(reply.tokens or (), prompt.options)
+            found = label_probabilities(reply.tokens or (), prompt.options)
             if found is not None and not reply.blocked:
                 mass = min(1.0, sum(found.values()))
                 return Choice(
@@ -82,7 +83,7 @@ class Evaluator(Model):
                     attempts=len(raw) + 1,
                     raw=tuple(raw),
                 )
-            label = from_text(reply.text, prompt.options)
+            label = label_in_text(reply.text, prompt.options)
             if label is not None:
                 return await self._sampled(prompt, first, label, raw)
             raw.append(reply.text)
@@ -136,7 +137,7 @@ class Evaluator(Model):
                 ).text
                 for _ in range(self._label_samples)
             ]
-            found = [label for text in answers if (label := from_text(text, prompt.options))] or found
+            found = [label for text in answers if (label := label_in_text(text, prompt.options))] or found
         shares = {label: found.count(label) / len(found) for label in prompt.options}
         return Choice(
             evaluator=self.name, probabilities=shares, method="samples", attempts=len(raw) + 1, raw=tuple(raw)
@@ -165,10 +166,10 @@ class Evaluator(Model):
 
 def _graded(reply: Reply, options: Mapping[str, str]) -> dict[str, JSON] | None:
     """The label in a reply and how it was read, or None."""
-    found = from_tokens(reply.tokens or (), options)
+    found = label_probabilities(reply.tokens or (), options)
     if found is not None:
         return {"grade": max(options, key=found.__getitem__), "how": "probabilities"}
-    label = from_text(reply.text, options)
+    label = label_in_text(reply.text, options)
     return None if label is None else {"grade": label, "how": "strict"}
 
 

@@ -16,8 +16,7 @@ from equipoise.option import Option
 from equipoise.parsers import one_of, parse_existing, parse_function
 from equipoise.selection import Selection
 from equipoise.suite_options import SEED
-from equipoise.tables import rows
-from equipoise.textfiles import objects
+from equipoise.textfiles import objects, rows
 from equipoise.topics import DEFAULT_AREA
 from equipoise.types import JSON, Case
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import http.client
-import os
 import urllib.request
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
-from equipoise import originals, storage
+from equipoise import originals
 from equipoise.errors import UserError
 from equipoise.originals import LICENCE, Original, known
-from equipoise.textfiles import write_text
+from equipoise.textfiles import replacing, shown, write_text
 
 SITE = "https://github.com"
 SECONDS = 60.0
@@ -38,7 +38,7 @@ def fetch(suite: str, topics: Sequence[Path], folder: Path | None = None, site: 
     write_text(home / LICENCE, _page(original))
     for number, name in enumerate(original.files, start=1):
         how = _have(original, name, home / name, site)
-        yield f"{storage.shown(home / name)}: {how} ({number} of {len(original.files)})"
+        yield f"{shown(home / name)}: {how} ({number} of {len(original.files)})"
     yield original.about
 
 
@@ -74,27 +74,20 @@ def _have(original: Original, name: str, target: Path, site: str) -> str:
 
 
 def _bring(url: str, target: Path, digest: str) -> None:
-    temporary = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            # Told apart from a download that fails.
-            temporary.touch()
-            found = _download(url, temporary)
+        with replacing(target) as file:
+            found = _download(url, file)
             if found != digest:
                 raise UserError(f"{url}: is not what it was: SHA-256 {found}, not {digest}; nothing is kept")
-            temporary.replace(target)
-        finally:
-            temporary.unlink(missing_ok=True)
     except OSError as error:
-        raise UserError(f"{storage.shown(target)}: cannot be written to ({error.strerror})") from None
+        raise UserError(f"{shown(target)}: cannot be written to ({error.strerror})") from None
 
 
-def _download(url: str, target: Path) -> str:
-    """The SHA-256 of what was written there; by way of a proxy where the environment names one."""
+def _download(url: str, file: BinaryIO) -> str:
+    """The SHA-256 of what was written to the file; by way of a proxy where the environment names one."""
     digest, size = hashlib.sha256(), 0
     try:
-        with urllib.request.urlopen(url, timeout=SECONDS) as answer, target.open("wb") as file:  # noqa: S310 - of our own table
+        with urllib.request.urlopen(url, timeout=SECONDS) as answer:  # noqa: S310 - of our own table
             while block := answer.read(_BLOCK):
                 size += len(block)
                 if size > MOST_BYTES:

@@ -12,15 +12,27 @@ from dataclasses import dataclass, replace
 
 from equipoise.baseline import Side
 from equipoise.compare import ROUNDING, Change, Comparison
-from equipoise.deciding import FEWEST, better_side, enough, what_would_decide
 from equipoise.measures import valid
+from equipoise.records import Cell, Metric
 from equipoise.rules import QUESTION, UNSCORED, Rule
+from equipoise.stats import squares
 from equipoise.stats.clusters import student
-from equipoise.stats.paired import Verdict, needed_repeats, noninferiority
+from equipoise.stats.looks import run_variance
+from equipoise.stats.paired import (
+    Better,
+    Difference,
+    Verdict,
+    needed_clusters,
+    needed_repeats,
+    needed_runs,
+    noninferiority,
+)
 from equipoise.types import JSON
 
 EVERY_RUN = "every run has a score"
 """What stands in place of a rule in the ruling on a candidate that has to be complete."""
+FEWEST = 6
+"""Questions of which none differs from the others: fewer say nothing of a further one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,12 +111,12 @@ def judge(rule: Rule, comparison: Comparison) -> Ruling:
     found = _decide(rule, change, margin)
     why = _figures(change, rule, margin, comparison.after.suite.CLUSTERS)
     if found == "inconclusive":
-        why += f"; {what_would_decide(rule, change, margin, comparison.after)}"
+        why += f"; {_what_would_decide(rule, change, margin, comparison.after)}"
     return Ruling(rule=rule.text, verdict=found, why=why)
 
 
 def _undecided(rule: Rule, why: str, after: Side) -> Ruling:
-    words = f"{why}; {enough(after.suite.CLUSTERS)}"
+    words = f"{why}; {_enough(after.suite.CLUSTERS)}"
     return Ruling(rule=rule.text, verdict="inconclusive", why=words)
 
 
@@ -124,7 +136,7 @@ def _decide(rule: Rule, change: Change, margin: float) -> Verdict:
     if not margin and found.value is not None and found.n >= FEWEST and worse <= ROUNDING:
         # No number of runs could show that there is no change at all: not to be worse has to do.
         return "pass"
-    return noninferiority(found, margin, better_side(rule))
+    return noninferiority(found, margin, _better_side(rule))
 
 
 def _figures(change: Change, rule: Rule, margin: float, noun: str) -> str:
@@ -143,6 +155,59 @@ def _figures(change: Change, rule: Rule, margin: float, noun: str) -> str:
         f"{found.value:+.2f} {unit}, {limits}, "
         f"margin {edge:+.2f}, {found.n} {noun}"
     )
+
+
+# What would decide a rule that is not decided. A suite has its own word for its questions.
+
+
+def _what_would_decide(rule: Rule, change: Change, margin: float, after: Side) -> str:
+    """What a rule with this margin, in percentage points, would need to be decided."""
+    found, noun, better = change.difference, after.suite.CLUSTERS, _better_side(rule)
+    worse = -(found.value or 0.0) if better == "higher" else (found.value or 0.0)
+    if found.n < FEWEST and (found.se is None or found.low is None or (not margin and worse <= ROUNDING)):
+        # As soon as there are enough, what was observed decides.
+        return _enough(noun)
+    if found.low is None:
+        return f"without an interval no number of runs or {noun} can be named"
+    numbers = _needed(found, margin, better, change.metric, after)
+    if not margin:
+        would = f"; if it stays as it is, about {numbers} would show it" if numbers else ""
+        return f"with a margin of 0 what was observed decides: it was worse, but by chance perhaps{would}"
+    if not numbers:
+        return f"no number of runs or {noun} would decide it where the figures stand now"
+    return f"if the difference stays as it is, about {numbers} would decide it"
+
+
+def _enough(noun: str) -> str:
+    """What is said where there is next to nothing to go by."""
+    return f"{FEWEST} {noun} or more are needed to decide it"
+
+
+def _better_side(rule: Rule) -> Better:
+    """On which side of its bound a rule's figure is better."""
+    return "higher" if rule.sign < 0 else "lower"
+
+
+def _needed(found: Difference, margin: float, better: Better, metric: Metric, after: Side) -> str:
+    """So many runs, or so many questions; nothing where no number would do."""
+    parts = []
+    cells = [cell for cell in after.cells if metric.chooses(cell)]
+    if metric.kind in ("mean", "balance") and (runs := _needed_runs(found, margin, better, metric, cells)):
+        parts.append(f"{runs:,} runs of each question")
+    if questions := needed_clusters(found, margin, better):
+        parts.append(f"{max(questions, FEWEST):,} {after.suite.CLUSTERS}")
+    return " or ".join(parts)
+
+
+def _needed_runs(
+    found: Difference, margin: float, better: Better, metric: Metric, cells: Sequence[Cell]
+) -> int | None:
+    values = {(cell.cluster, cell.stratum): valid(cell.of(metric.of)) for cell in cells}
+    noise = run_variance(values)
+    filled = [len(runs) for runs in values.values() if runs]
+    if noise is None or not filled:
+        return None
+    return needed_runs(found, margin, better, runs=sum(filled) / len(filled), noise=noise)
 
 
 # No single question.
@@ -174,9 +239,8 @@ def _question(rule: Rule, comparison: Comparison) -> Ruling:
     noise = _run_noise([runs for fall in falls for runs in (fall.older, fall.newer)])
     certain = [fall for fall in deep if _is_certain(fall, noise, len(falls))]
     shown = ", ".join(f"{fall.cell} by {fall.points:.2f}" for fall in (certain or deep)[:5])
-    doubt = (
-        "" if certain else f"; with so few runs chance may have done that: {_told(deep, noise, len(falls))}"
-    )
+    needed = "" if certain else _needed_repeats(deep, noise, len(falls))
+    doubt = f"; with so few runs chance may have done that: {needed}" if needed else ""
     why = f"{len(deep)} of {len(falls)} {noun} fell by {rule.amount:g} points or more: {shown}{doubt}"
     return Ruling(rule=rule.text, verdict="fail" if certain else "inconclusive", why=why)
 
@@ -202,13 +266,8 @@ def _drop(older: Sequence[float], newer: Sequence[float]) -> float:
 def _run_noise(groups: Sequence[Sequence[float]]) -> _Noise:
     """The variance of runs within cases, pooled over all."""
     spare = sum(len(runs) - 1 for runs in groups)
-    variance = math.fsum(map(_squares, groups)) / spare if spare else 0.0
+    variance = math.fsum(map(squares, groups)) / spare if spare else 0.0
     return _Noise(variance=variance, degrees=spare, groups=len(groups))
-
-
-def _squares(runs: Sequence[float]) -> float:
-    centre = math.fsum(runs) / len(runs)
-    return math.fsum((run - centre) ** 2 for run in runs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,7 +281,7 @@ class _Noise:
     def of(self, fall: _Fall) -> _Noise:
         """This case's own or that of all cases, whichever is larger: of five that agree it would be zero."""
         own = len(fall.older) + len(fall.newer) - 2
-        variance = (_squares(fall.older) + _squares(fall.newer)) / own if own else 0.0
+        variance = (squares(fall.older) + squares(fall.newer)) / own if own else 0.0
         return _Noise(variance=variance, degrees=own, groups=2) if variance > self.variance else self
 
 
@@ -235,7 +294,7 @@ def _is_certain(fall: _Fall, pooled: _Noise, cases: int) -> bool:
     return _drop(fall.older, fall.newer) > student(noise.degrees, 1 - 0.05 / cases) * error
 
 
-def _told(deep: Sequence[_Fall], pooled: _Noise, cases: int) -> str:
+def _needed_repeats(deep: Sequence[_Fall], pooled: _Noise, cases: int) -> str:
     """How many runs would tell one of these falls from chance."""
     if pooled.degrees < 1:
         return "two runs or more of each question, before and after, are needed to decide it"

@@ -10,8 +10,7 @@ from equipoise import journal
 from equipoise.budget import usage_of
 from equipoise.journal import Line
 from equipoise.records import Record
-from equipoise.transcripts import transcripts
-from equipoise.types import JSON, Call, Exchange, Reply, Role, Transcript
+from equipoise.types import JSON, Call, Exchange, Reply, Role, Transcript, transcripts
 
 
 class Calls:

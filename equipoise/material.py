@@ -13,8 +13,7 @@ from typing import Any
 
 from equipoise import disputes, facts, pairs, scenarios, topics
 from equipoise.errors import UserError
-from equipoise.tables import rows
-from equipoise.textfiles import lines
+from equipoise.textfiles import lines, rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from equipoise.choices import ending_likelihood, from_text, from_tokens, label_parameters
 from equipoise.errors import CallFailed
+from equipoise.logprobs import ending_likelihood, label_in_text, label_parameters, label_probabilities
 from equipoise.settings import Sampling
 from equipoise.types import CONTINUES, JSON, Ask, Call, Message, Reply, Role
 
@@ -125,9 +125,9 @@ class Subject(Model):
         messages = (*self.opening(instruction), Message(role="user", content=question))
         reply = await self.complete(messages, **label_parameters(self.sampling.max_tokens, options))
         # Whatever it would say, which label is likelier than the others is all that is asked.
-        found = from_tokens(reply.tokens or (), options, least=0.0)
+        found = label_probabilities(reply.tokens or (), options, least=0.0)
         if found is None or reply.blocked:
-            return Ranked(reply=reply, label=from_text(reply.text, options), method="samples")
+            return Ranked(reply=reply, label=label_in_text(reply.text, options), method="samples")
         return Ranked(reply=reply, label=max(options, key=found.__getitem__), method="logprobs")
 
 

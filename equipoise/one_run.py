@@ -12,8 +12,7 @@ from equipoise.rubric import Rubric
 from equipoise.settings import Settings
 from equipoise.suite_options import LABEL_SAMPLES
 from equipoise.suites import AnySuite
-from equipoise.transcripts import in_order, transcripts
-from equipoise.types import Exchange, Run
+from equipoise.types import Exchange, Run, by_model, transcripts
 
 
 async def run_case(
@@ -40,7 +39,7 @@ async def run_case(
             raise
         why = f"the run took longer than --case-timeout {settings.case_timeout:g}"
         score = Score(outcome="error", value=None, error=why)
-    exchanges = in_order(asker.exchanges, settings.evaluator_models)
+    exchanges = by_model(asker.exchanges, settings.evaluator_models)
     return _record(run, score, exchanges, asker.queued), [exchange.id for exchange in exchanges]
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from equipoise import home as shipped
 from equipoise.errors import UserError
-from equipoise.storage import shown
+from equipoise.textfiles import shown
 
 DECK = shipped.FETCHED
 """The deck of published data, and the folder in a suite's own that they are fetched into."""

@@ -11,7 +11,7 @@ from equipoise.errors import UserError
 from equipoise.option import Option
 from equipoise.parsers import one_of
 from equipoise.selection import Selection
-from equipoise.tables import Row, rows
+from equipoise.textfiles import Row, rows
 from equipoise.types import Case
 
 STANCES = [

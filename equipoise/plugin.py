@@ -1,14 +1,14 @@
 """The pytest plugin: options, cases as parametrised tests, the fixture `record`, progress and reports.
 
-The only file that imports pytest (`sharding` beside it speaks xdist). What a session does is in `session`;
-the hooks here translate.
+The only file that imports pytest (`distribution` beside it speaks xdist). What a session does is in
+`session`; the hooks here translate.
 """
 
 from __future__ import annotations
 
 import atexit
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,19 +17,8 @@ import pytest
 from _pytest.skipping import evaluate_skip_marks
 
 from equipoise import suites
-from equipoise.asked import (
-    EXAMPLES,
-    distributes,
-    is_worker,
-    only_looks,
-    planned,
-    refuse_elsewhere,
-    suites_asked_for,
-)
-from equipoise.display import Display, small_values, terminal
+from equipoise.display import Display, small_values, suite_and_run, terminal
 from equipoise.errors import NotNeeded, SessionStopped, UserError
-from equipoise.header import describe, warnings
-from equipoise.naming import suites_in
 from equipoise.option import Option
 from equipoise.options import OPTIONS
 from equipoise.progress import Progress
@@ -41,11 +30,17 @@ from equipoise.secret import Secrets
 from equipoise.session import Session
 from equipoise.settings import resolve
 from equipoise.signals import listen
+from equipoise.terminal_report import header, warnings
 from equipoise.types import Run
 
 SESSION = pytest.StashKey[Session]()
 RECORDS = pytest.StashKey[Any]()
 """Where tests get their records: the session, or in a worker the way to the process that has it."""
+EXAMPLES = """\
+  pytest -n 8 --model gpt-x                       the neutrality benchmark
+  pytest --model gpt-x -k hong_kong               one topic area
+  pytest tests_benchmark/test_borderlines.py --model gpt-x    another suite
+  pytest --model local --limit 2 --runs 1         no key, no network: the built-in model"""
 
 
 # Options.
@@ -75,10 +70,10 @@ def _help(option: Option, takers: Sequence[str]) -> str:
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
     """What asks nothing needs no workers; what cannot work is refused before any is started."""
-    if config.getoption("estimate") or only_looks(config):
+    if config.getoption("estimate") or _only_looks(config):
         config.option.numprocesses = 0
-    if suites_asked_for(config) and not only_looks(config):
-        _as_usage_error(refuse_elsewhere, config)
+    if _suites_asked_for(config) and not _only_looks(config):
+        _as_usage_error(_refuse_elsewhere, config)
 
 
 @pytest.hookimpl(trylast=True)
@@ -90,7 +85,7 @@ def pytest_configure(config: pytest.Config) -> None:
     options = (*OPTIONS, *suites.options())
     given = {option.name: config.getoption(option.name) for option in options}
     ini = {option.name: config.getini(option.ini) for option in options}
-    defaults = suites.defaults_of(suites_asked_for(config))
+    defaults = suites.defaults_of(_suites_asked_for(config))
     try:
         settings = adopt(resolve(given, os.environ, ini, defaults, tuple(suites.options())), given)
     except UserError as error:
@@ -99,14 +94,14 @@ def pytest_configure(config: pytest.Config) -> None:
         # pytest writes its command line there, and closes the file when nobody is called any more.
         atexit.register(Secrets(settings.secrets).mask_file, Path(config.option.debug).absolute())
     link = getattr(config, "workerinput", {}).get("equipoise")
-    session = Session(settings, config.rootpath, is_worker=is_worker(config))
+    session = Session(settings, config.rootpath, is_worker=_is_worker(config))
     config.stash[SESSION] = config.stash[RECORDS] = session
     if link:
         from equipoise.distribution import Records
 
         config.stash[RECORDS] = Records(**link)
         config.add_cleanup(config.stash[RECORDS].close)
-    if distributes(config) and settings.model and suites_asked_for(config) and not only_looks(config):
+    if _distributes(config) and settings.model and _suites_asked_for(config) and not _only_looks(config):
         from equipoise.distribution import Distribution
 
         workers = len(config.getvalue("tx"))
@@ -118,7 +113,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_report_header(config: pytest.Config) -> list[str]:
     """The resolved settings, keys masked."""
     session = config.stash[SESSION]
-    return describe(session.settings) if session.settings.model and suites_asked_for(config) else []
+    return header(session.settings) if session.settings.model and _suites_asked_for(config) else []
 
 
 # Before anything is spent.
@@ -128,10 +123,10 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Refuse what cannot work, and start the built-in servers; they load while tests are collected."""
     config = session.config
-    names = suites_asked_for(config)
-    if names and not only_looks(config):
+    names = _suites_asked_for(config)
+    if names and not _only_looks(config):
         listen(config.stash[SESSION].interruptions, config.add_cleanup)
-    if is_worker(config) or only_looks(config) or not names:
+    if _is_worker(config) or _only_looks(config) or not names:
         return
     _refuse_without_model(config)
     if config.stash[SESSION].settings.estimate:
@@ -150,7 +145,7 @@ def pytest_collection(session: pytest.Session) -> None:
     Not before: what other plugins import for their part of the header must not meet half a module.
     """
     config = session.config
-    is_asking = suites_asked_for(config) and not only_looks(config) and not is_worker(config)
+    is_asking = _suites_asked_for(config) and not _only_looks(config) and not _is_worker(config)
     if is_asking and not config.stash[SESSION].settings.estimate:
         config.stash[SESSION].engine.warm_up()
 
@@ -218,11 +213,11 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     """Without xdist, open the journals once all deselection is done; --estimate ends here."""
     config = session.config
     if config.stash[SESSION].settings.estimate:
-        _show_estimate(config, planned([item.nodeid for item in session.items]))
+        _show_estimate(config, _planned([item.nodeid for item in session.items]))
         return True
-    is_alone = not is_worker(config) and not distributes(config)
+    is_alone = not _is_worker(config) and not _distributes(config)
     goes_on = not session.testsfailed or config.option.continue_on_collection_errors
-    if is_alone and goes_on and not only_looks(config):
+    if is_alone and goes_on and not _only_looks(config):
         skipped = _skipped(session.items)
         _begin(config, [item.nodeid for item in session.items if item.nodeid not in skipped])
     return None
@@ -249,7 +244,7 @@ def _show_estimate(config: pytest.Config, plan: Mapping[str, Sequence[str]]) -> 
 
 def _begin(config: pytest.Config, nodes: Sequence[str]) -> None:
     """Open the journal of every suite for the runs that are left after selection."""
-    plan = planned(nodes)
+    plan = _planned(nodes)
     if not plan:
         return
     _refuse_without_model(config)
@@ -329,3 +324,55 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     """Stop what a usage error may have left running."""
     if SESSION in config.stash:
         config.stash[SESSION].close()
+
+
+# What the command line asks for.
+
+
+def _suites_asked_for(config: pytest.Config) -> list[str]:
+    """The suites whose files the command line names."""
+    folder = config.invocation_params.dir
+    return suites_in(config.rootpath, (folder / str(argument).split("::")[0] for argument in config.args))
+
+
+def _only_looks(config: pytest.Config) -> bool:
+    """Whether pytest was asked to show something and to run nothing."""
+    flags = ("collectonly", "showfixtures", "show_fixtures_per_test", "setupplan", "cacheshow")
+    return any(getattr(config.option, name, None) not in (None, False) for name in flags)
+
+
+def _is_worker(config: pytest.Config) -> bool:
+    """Whether this process is one of xdist's workers."""
+    return hasattr(config, "workerinput")
+
+
+def _distributes(config: pytest.Config) -> bool:
+    """Whether this process hands its tests to workers."""
+    return bool(config.pluginmanager.hasplugin("dsession"))
+
+
+def _refuse_elsewhere(config: pytest.Config) -> None:
+    """Raise UserError for ways to run tests that would have to ask in another place or time than this."""
+    if getattr(config.option, "looponfail", False):
+        raise UserError("--looponfail: would ask again after every change of a file; run pytest without it")
+    specs = getattr(config.option, "tx", None) or []
+    far = next((spec for spec in specs if not spec.rpartition("*")[2].startswith("popen")), None)
+    if far is not None:
+        raise UserError(f"--tx {far}: workers fetch their records on this machine; use -n N or --tx N*popen")
+
+
+def _planned(nodes: Sequence[str]) -> dict[str, list[str]]:
+    """The runs of each suite among all tests that are left after selection."""
+    plan: dict[str, list[str]] = {}
+    for suite, run in filter(None, map(suite_and_run, nodes)):
+        plan.setdefault(suite, []).append(run)
+    return plan
+
+
+def suites_in(root: Path, paths: Iterable[Path]) -> list[str]:
+    """The suites whose test file is among these paths or below one of them."""
+    files = {name: (root / suites.TESTS / f"test_{name}.py").resolve() for name in suites.names()}
+    asked = [path.resolve() for path in paths]
+    return [
+        name for name, file in files.items() if any(path == file or path in file.parents for path in asked)
+    ]

@@ -107,17 +107,10 @@ def alpha(judged: Mapping[str, Mapping[tuple[str, str], float]]) -> float | None
 
     None where fewer than two judges share a unit, or nothing varies.
     """
-    if len(judged) < 2:
-        return None
-    import krippendorff
-    import numpy as np
+    from equipoise.stats.agreement import krippendorff_alpha
 
-    units = dict.fromkeys(unit for given in judged.values() for unit in given)
-    shared = [unit for unit in units if sum(unit in given for given in judged.values()) > 1]
-    table = np.array([[given.get(unit, np.nan) for unit in shared] for given in judged.values()], dtype=float)
-    if not shared or len(np.unique(table[~np.isnan(table)])) < 2:
-        return None
-    return float(krippendorff.alpha(reliability_data=table, level_of_measurement="interval"))
+    levels = sorted({score for given in judged.values() for score in given.values()})
+    return krippendorff_alpha(judged, levels, "interval").value
 
 
 # Sensitivity to the weights.

@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
-from equipoise import comparing, github, prices, storage, table
+from equipoise import comparing, github, prices, terminal_report
 from equipoise.errors import CannotKeep, CannotSave
 from equipoise.resume import COMPLETE_ALREADY
 from equipoise.session import Session
 from equipoise.statusline import StatusLine
+from equipoise.textfiles import shown
 from equipoise.types import JSON
 
 
@@ -103,11 +104,11 @@ class Progress:
             f"{now.retries} retries",
         ]
         if (wait := max(map(self.session.board.paused_until, range(len(now.tokens)))) - time.monotonic()) > 1:
-            parts.append(f"the endpoint wants a pause of {table.duration(wait)}")
+            parts.append(f"the endpoint wants a pause of {terminal_report.duration(wait)}")
         parts.append(f"{sum(map(sum, now.tokens)):,} tokens")
         parts.append(self._cost(now.tokens))
         if 0 < self.done < self.total:
-            parts.append(f"{table.duration(elapsed / self.done * (self.total - self.done))} left")
+            parts.append(f"{terminal_report.duration(elapsed / self.done * (self.total - self.done))} left")
         return " | ".join(parts)
 
     def _cost(self, tokens: Sequence[tuple[int, int]]) -> str:
@@ -153,11 +154,11 @@ class Progress:
         for name, data in self._results.items():
             loaded = self.session.catalogue.load(name)
             rows = loaded.suite.table(data["summary"])
-            path = storage.shown(loaded.files.results)
+            path = shown(loaded.files.results)
             yield (
                 name,
                 [
-                    *table.lines(rows, data, path=path, wall_seconds=self._seconds),
+                    *terminal_report.summary(rows, data, path=path, wall_seconds=self._seconds),
                     *([COMPLETE_ALREADY] if self.session.begun.get(name) == COMPLETE_ALREADY else ()),
                 ],
             )

@@ -17,6 +17,7 @@ from equipoise import journal, jsonbytes, storage, suites
 from equipoise.errors import UserError
 from equipoise.options import OPTIONS
 from equipoise.settings import Sampling, Settings
+from equipoise.textfiles import shown
 from equipoise.types import JSON
 
 _NONE = type(None)
@@ -120,7 +121,7 @@ def source(path: Path) -> dict[str, JSON]:
 
 def check(path: Path, suite: str, data_hash: str) -> None:
     """Raise UserError where these results cannot be judged anew in this session."""
-    said, where = _metadata(path), storage.shown(path)
+    said, where = _metadata(path), shown(path)
     if said["suite"] != suite:
         raise UserError(f"--rejudge: {where}: is of the suite {said['suite']}, not {suite}")
     if said["data_hash"] != data_hash:
@@ -133,7 +134,7 @@ def check(path: Path, suite: str, data_hash: str) -> None:
             f"--rejudge: {where}: its journal {kept.name} is not beside it; the replies are there"
         )
     if (other := journal.other_format(kept)) is not None:
-        raise UserError(f"--rejudge: {storage.shown(kept)}: has format {other}, not {journal.FORMAT}")
+        raise UserError(f"--rejudge: {shown(kept)}: has format {other}, not {journal.FORMAT}")
 
 
 def _journal(path: Path) -> Path:
@@ -149,7 +150,7 @@ def bring_over(path: Path, target: Path, runs: Collection[str]) -> None:
         _bring_over(_journal(path), target, set(runs))
     except OSError as error:
         raise UserError(
-            f"{storage.shown(target)}: the earlier replies cannot be brought over ({error.strerror}); "
+            f"{shown(target)}: the earlier replies cannot be brought over ({error.strerror}); "
             "the same command goes on from here"
         ) from None
 

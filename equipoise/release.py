@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from equipoise import storage
 from equipoise.baseline import (
     Side,
     is_unfit,
@@ -24,6 +23,7 @@ from equipoise.rules import QUESTION, UNSCORED, Rule, Until
 from equipoise.settings import Settings
 from equipoise.storage import Files
 from equipoise.suites import AnySuite
+from equipoise.textfiles import shown
 from equipoise.types import JSON, Case
 
 if TYPE_CHECKING:
@@ -50,14 +50,14 @@ def prepare(settings: Settings, metadata: Mapping[str, JSON], files: Files, metr
         return None
     if settings.baseline.resolve() == files.results.resolve():
         raise UserError(
-            f"--baseline: {storage.shown(files.results)} is where this session writes its own results; "
+            f"--baseline: {shown(files.results)} is where this session writes its own results; "
             "copy the baseline elsewhere"
         )
     baseline = load(settings.baseline)
     refuse_mismatch(settings, baseline, metadata)
     for rule in settings.gate:
         refuse_unfit(rule, metrics, "this session")
-        refuse_unfit(rule, baseline.metrics, storage.shown(settings.baseline))
+        refuse_unfit(rule, baseline.metrics, shown(settings.baseline))
     return baseline
 
 
@@ -158,7 +158,7 @@ def conclude(
 
     if baseline is None:
         return _parts(settings.gate, None, data)
-    candidate = side(storage.shown(path), data)
+    candidate = side(shown(path), data)
     comparison = compare(baseline, candidate, allows_mismatch=True)
     # Settings and cases were held against the baseline's before any call; what was really sent is seen here.
     late = [] if settings.allow_mismatch else sent_otherwise(baseline.metadata, candidate.metadata)

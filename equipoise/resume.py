@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from equipoise import journal, storage
+from equipoise import journal
 from equipoise.errors import CannotKeep, UserError
 from equipoise.journal import Journal
 from equipoise.ledger import forget, needed
 from equipoise.storage import Files
+from equipoise.textfiles import shown
 from equipoise.types import JSON
 
 COMPLETE_ALREADY = "complete already; nothing was asked; --fresh asks again"
@@ -83,14 +84,14 @@ def refuse(past: Past, settings: Mapping[str, JSON], files: Files) -> None:
     """
     if past.is_empty and files.results.exists():
         raise UserError(
-            f"{storage.shown(files.results)}: these results have lost their journal {files.journal.name}, so "
+            f"{shown(files.results)}: these results have lost their journal {files.journal.name}, so "
             "all would be paid again; bring it back, or use --fresh, which archives them, or another --output"
         )
     for name in settings if not past.is_empty else ():
         before, now = _shown(past.settings.get(name)), _shown(settings[name])
         if before != now and not _may_grow(name, settings):
             raise UserError(
-                f"{storage.shown(files.journal)}: an earlier session is here whose {name} was {before}, now "
+                f"{shown(files.journal)}: an earlier session is here whose {name} was {before}, now "
                 f"{now}; give the same to go on, or use --fresh, which archives it, or another --output"
             )
 
@@ -133,16 +134,16 @@ def begin(
     try:
         _write_first_line(files.journal, plan, past.nonce, {"settings": dict(settings), **about})
     except (OSError, CannotKeep) as error:
-        raise UserError(f"{storage.shown(files.journal)}: cannot be begun: {error}") from None
+        raise UserError(f"{shown(files.journal)}: cannot be begun: {error}") from None
     return decision
 
 
 def _archive(files: Files) -> str:
     """Put the earlier files away; how the user finds them. Raises UserError where that cannot be done."""
     try:
-        return storage.shown(files.archive(_begun(files).strftime("%Y%m%dT%H%M%SZ")))
+        return shown(files.archive(_begun(files).strftime("%Y%m%dT%H%M%SZ")))
     except OSError as error:
-        folder = storage.shown(files.results.parent / "archive")
+        folder = shown(files.results.parent / "archive")
         raise UserError(
             f"{folder}: the earlier results cannot be kept there ({error.strerror}); "
             "make it a folder that can be written to, or use another --output"

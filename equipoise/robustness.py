@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 
-from equipoise import agreeing, baseline, table
+from equipoise import agreeing, baseline
 from equipoise.baseline import Side
 from equipoise.errors import UserError
 from equipoise.measures import measure
+from equipoise.stats.agreement import correlations
 from equipoise.types import JSON
 
 FEWEST = 3
@@ -58,54 +59,33 @@ def _refuse_unlike(side: Side, first: Side) -> None:
         raise UserError(f"{side.file}: no evaluator has judged it; choices are read without one")
 
 
-def agreement(found: Mapping[str, Mapping[str, float]]) -> list[dict[str, JSON]]:
+def rank_correlations(found: Mapping[str, Mapping[str, float]]) -> list[dict[str, JSON]]:
     """For each two panels Spearman's rank correlation over the models that both have judged.
 
     None, and the reason, where they share fewer than three, or one of them ranks all alike.
     """
-    from scipy.stats import spearmanr  # type: ignore[import-untyped]
-
     rows = []
     for first, second in combinations(found, 2):
         shared = [model for model in found[first] if model in found[second]]
-        values = [[found[panel][model] for model in shared] for panel in (first, second)]
-        reason = _why_not(values)
-        rho = None if reason else float(spearmanr(*values).statistic)
+        columns = [{model: found[panel][model] for model in shared} for panel in (first, second)]
+        reason = _why_not(columns)
+        rho = None if reason else correlations(*columns)["spearman"]
         rows.append({"first": first, "second": second, "models": len(shared), "rho": rho, "reason": reason})
     return rows
 
 
-def _why_not(values: Sequence[Sequence[float]]) -> str | None:
-    if len(values[0]) < FEWEST:
-        return f"they share {len(values[0])} models, and it takes {FEWEST}"
-    return "one of them ranks all models alike" if any(len(set(row)) == 1 for row in values) else None
+def _why_not(columns: Sequence[Mapping[str, float]]) -> str | None:
+    if len(columns[0]) < FEWEST:
+        return f"they share {len(columns[0])} models, and it takes {FEWEST}"
+    is_flat = any(len(set(column.values())) == 1 for column in columns)
+    return "one of them ranks all models alike" if is_flat else None
 
 
-def lines(found: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
-    """A row for each model, a column for each panel, then what each two panels agree."""
-    models = dict.fromkeys(model for values in found.values() for model in values)
-    rows = [(model, *(_shown(values.get(model)) for values in found.values())) for model in models]
-    yield from table.align([("", *found), *rows])
-    yield ""
-    for row in agreement(found):
-        told = row["reason"] or f"{row['rho']:+.2f} over {row['models']} models"
-        yield f"rank correlation of {row['first']} and {row['second']}: {told}"
-
-
-def within_panels(sides: Sequence[Side]) -> Iterator[str]:
-    """How far the evaluators of one panel score models alike on paired prompts; nothing of other suites."""
+def within_panels(sides: Sequence[Side]) -> list[dict[str, JSON]]:
+    """`agreeing.over_models` of each panel on paired prompts; nothing of other suites."""
     if sides[0].suite.NAME != "even_handedness":
-        return
+        return []
     panels: dict[str, list[Mapping[str, JSON]]] = {}
     for side in sides:
         panels.setdefault(_panel(side), []).append(side.data)
-    for row in (row for found in panels.values() for row in agreeing.over_models(found)):
-        yield f"{row['aspect']} by {row['first']} and {row['second']}: {row['reason'] or _correlated(row)}"
-
-
-def _correlated(row: Mapping[str, JSON]) -> str:
-    return f"Pearson {row['pearson']:+.2f}, Spearman {row['spearman']:+.2f} over {row['models']} models"
-
-
-def _shown(value: float | None) -> str:
-    return "-" if value is None else f"{value:.2f}%"
+    return [row for found in panels.values() for row in agreeing.over_models(found)]

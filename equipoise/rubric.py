@@ -20,7 +20,7 @@ from typing import Literal, TypeVar, get_args
 
 from equipoise.errors import InvalidVerdict, UserError
 from equipoise.textfiles import read_text
-from equipoise.types import JSON, Message
+from equipoise.types import JSON, Message, json_schema
 
 T = TypeVar("T")
 FieldKind = Literal["text", "flag", "scale"]
@@ -52,15 +52,6 @@ class Rubric:
     version: str
     hash: str
     scale: Scale
-
-
-def json_schema(name: str, properties: Mapping[str, JSON]) -> dict[str, JSON]:
-    """The parameter `response_format` that asks for an object of these properties, in its strict form."""
-    schema = {"type": "object", "properties": properties, "required": list(properties)}
-    return {
-        "type": "json_schema",
-        "json_schema": {"name": name, "strict": True, "schema": {**schema, "additionalProperties": False}},
-    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

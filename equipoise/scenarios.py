@@ -9,8 +9,7 @@ from pathlib import Path
 
 from equipoise.errors import UserError
 from equipoise.selection import Selection
-from equipoise.tables import rows
-from equipoise.textfiles import json_object, objects, read_text
+from equipoise.textfiles import json_object, objects, read_text, rows
 from equipoise.types import JSON, Case
 
 PUBLISHED = "scenario_prompts.txt"

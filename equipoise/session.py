@@ -19,6 +19,7 @@ from equipoise.records import Record
 from equipoise.settings import Endpoint, Settings, is_local
 from equipoise.signals import HURRY, PATIENCE, Interruptions
 from equipoise.storage import Files, Lock
+from equipoise.textfiles import shown
 from equipoise.types import JSON, Role, Run
 
 ENDED = "the session has ended"
@@ -60,7 +61,7 @@ class Session:
             try:
                 self._locks.append(Lock(files))
             except OSError as error:
-                where = storage.shown(files.results)
+                where = shown(files.results)
                 raise UserError(f"{where}: cannot be written to ({error.strerror})") from None
             if not self.settings.fresh:
                 resume.refuse(resume.look_back(files.journal), self.catalogue.identity(name), files)
@@ -264,6 +265,6 @@ def _import_figures() -> None:
 
 def _why_unsaved(files: Files, error: OSError) -> str:
     return (
-        f"{storage.shown(files.results)}: cannot be written ({error.strerror}); all that was asked is in the "
-        f"journal: make room, then run: equipoise recover {storage.shown(files.journal)}"
+        f"{shown(files.results)}: cannot be written ({error.strerror}); all that was asked is in the "
+        f"journal: make room, then run: equipoise recover {shown(files.journal)}"
     )

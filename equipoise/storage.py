@@ -7,14 +7,13 @@ import glob
 import hashlib
 import os
 import re
-import stat
 import tempfile
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from equipoise import jsonbytes
 from equipoise.errors import UserError
+from equipoise.textfiles import replacing, shown
 from equipoise.types import JSON
 
 JOURNAL_START = b'{"kind":"session"'
@@ -133,32 +132,8 @@ def file_name(model: str) -> str:
     return f"_{marked}" if _RESERVED.match(marked) else marked
 
 
-def shown(path: Path) -> str:
-    """The path as a user reads it best: relative where it is below the current folder."""
-    here = Path.cwd()
-    return str(path.relative_to(here) if path.is_relative_to(here) else path)
-
-
-def take_over_mode(path: Path, descriptor: int) -> None:
-    """Give an open file the permissions of the one at this path, where there is one: it will replace it."""
-    with suppress(FileNotFoundError):
-        os.fchmod(descriptor, stat.S_IMODE(path.stat().st_mode))
-
-
 def write_json(path: Path, data: JSON) -> None:
-    """Write the file whole, under a temporary name first, readable and in the given order.
-
-    A file that is replaced passes on its permissions.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with temporary.open("wb") as file:
-            take_over_mode(path, file.fileno())
-            file.writelines(jsonbytes.pieces(data))
-            file.write(b"\n")
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    """Write the file whole, readable and in the given order."""
+    with replacing(path) as file:
+        file.writelines(jsonbytes.pieces(data))
+        file.write(b"\n")

@@ -1,15 +1,29 @@
-"""Reads and writes files of text and of JSON Lines; every error names file and line."""
+"""Text, JSON Lines and CSV: read with errors that name file and line, and written whole."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from equipoise.errors import UserError
-from equipoise.storage import shown, take_over_mode
 from equipoise.types import JSON
+
+
+def shown(path: Path) -> str:
+    """The path as a user reads it best: relative where it is below the current folder."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+
+
+# Reading.
 
 
 def read_text(path: Path) -> str:
@@ -53,31 +67,61 @@ def json_object(text: str, where: str) -> dict[str, JSON]:
     return data
 
 
-def is_whole(text: str) -> bool:
-    """Whether the text can be written as UTF-8: half a character, a lone surrogate, cannot."""
-    return not any("\ud800" <= character <= "\udfff" for character in text)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One row of a file, and where it stands."""
+
+    where: str
+    values: dict[str, str]
+
+    def __getitem__(self, column: str) -> str:
+        return self.values[column]
 
 
-def whole(text: str) -> str:
-    """The text with a question mark for every half of a character."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+def rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
+    """The rows of a table with exactly these columns. Raises UserError."""
+    reader = csv.DictReader(io.StringIO(read_text(path), newline=""))
+    try:
+        if reader.fieldnames != list(columns):
+            raise UserError(f"{path}:1: the columns must be {','.join(columns)}")
+        for values in reader:
+            where = f"{path}:{reader.line_num}"
+            if None in values or None in values.values():
+                raise UserError(f"{where}: needs exactly {len(columns)} values")
+            yield Row(where=where, values=values)
+    except csv.Error as error:
+        raise UserError(f"{path}:{reader.line_num + 1}: cannot be read: {error}") from None
+
+
+# Writing.
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A file that takes the place of the one at this path, whole, once the block has ended without an error.
+
+    Until then it has a temporary name; the folder is made. A file that is replaced passes on its permissions.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with temporary.open("wb") as file:
+            with suppress(FileNotFoundError):
+                os.fchmod(file.fileno(), stat.S_IMODE(path.stat().st_mode))
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write the file whole, under a temporary name first; its folder is made. Raises UserError.
-
-    A file that is replaced passes on its permissions.
-    """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    """Write the file whole. Raises UserError."""
+    content = text.encode("utf-8")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with temporary.open("w", encoding="utf-8", newline="") as file:
-                take_over_mode(path, file.fileno())
-                file.write(text)
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        with replacing(path) as file:
+            file.write(content)
     except OSError as error:
         raise UserError(f"{shown(path)}: cannot be written to ({error.strerror})") from None
 
@@ -87,3 +131,27 @@ def write_objects(path: Path, found: Iterable[Mapping[str, JSON]]) -> None:
     text = "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in found)
     # Half a character becomes its escape, which is what JSON has for it.
     write_text(path, text.encode("utf-8", "backslashreplace").decode("utf-8"))
+
+
+def table_text(lines: Iterable[Sequence[str]]) -> str:
+    """The content of a CSV file with these lines, its columns' names the first."""
+    text = io.StringIO()
+    plain = csv.writer(text, lineterminator="\n")
+    quoted = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    for line in lines:
+        # Python would leave a carriage return bare, which no reader takes.
+        (quoted if any("\r" in cell for cell in line) else plain).writerow(line)
+    return text.getvalue()
+
+
+# Half characters.
+
+
+def is_whole(text: str) -> bool:
+    """Whether the text can be written as UTF-8: half a character, a lone surrogate, cannot."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def whole(text: str) -> str:
+    """The text with a question mark for every half of a character."""
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from equipoise.errors import UserError
 from equipoise.selection import INDEX, Selection
-from equipoise.tables import Row, rows
-from equipoise.textfiles import lines
+from equipoise.textfiles import Row, lines, rows
 from equipoise.types import Case
 
 INDEX_COLUMNS = ["line", "id", "area", "slug", "keywords"]

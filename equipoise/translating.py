@@ -17,9 +17,7 @@ from equipoise.errors import CallFailed, UserError
 from equipoise.rubric import reading, take, template
 from equipoise.secret import Secrets
 from equipoise.settings import Settings
-from equipoise.storage import shown
-from equipoise.tables import rows, table_text
-from equipoise.textfiles import is_whole, lines, whole, write_text
+from equipoise.textfiles import is_whole, lines, rows, shown, table_text, whole, write_text
 from equipoise.translations import flags
 from equipoise.types import JSON, Message
 from equipoise.workshop import Crew, Done, Job, work

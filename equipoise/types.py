@@ -6,7 +6,7 @@ equal value.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, NotRequired, TypedDict
 
@@ -80,6 +80,15 @@ class Call:
     messages: tuple[Message, ...]
     parameters: Mapping[str, JSON]
     is_stretched: bool = False
+
+
+def json_schema(name: str, properties: Mapping[str, JSON]) -> dict[str, JSON]:
+    """The parameter `response_format` that asks for an object of these properties, in its strict form."""
+    schema = {"type": "object", "properties": properties, "required": list(properties)}
+    return {
+        "type": "json_schema",
+        "json_schema": {"name": name, "strict": True, "schema": {**schema, "additionalProperties": False}},
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,3 +223,52 @@ class Foreseen:
 
 Ask = Callable[[Call], Awaitable[Reply]]
 """Asks a model one thing, by way of journal and limiter. Raises CallFailed or SessionStopped."""
+
+
+# Conversations, put together from single calls.
+
+
+def transcripts(exchanges: Iterable[Exchange]) -> tuple[Transcript, ...]:
+    """The conversations that these calls of one run make, in the order in which they began.
+
+    A call that repeats an earlier call with its reply, and says more, goes on with that conversation. The
+    particulars of every reply are kept.
+    """
+    found: list[Transcript] = []
+    for exchange in exchanges:
+        places = [place for place, item in enumerate(found) if _is_continued(item, exchange)]
+        place = max(places, key=lambda place: len(found[place].messages), default=None)
+        known = () if place is None else found[place].messages
+        transcript = _transcript(exchange, known)
+        if place is None:
+            found.append(transcript)
+        else:
+            found[place] = transcript
+    return tuple(found)
+
+
+def _transcript(exchange: Exchange, known: tuple[Message, ...]) -> Transcript:
+    """The conversation after a call, of which the first messages are known with their particulars."""
+    call = exchange.call
+    said = (*known, *call.messages[len(known) :], exchange.reply.to_message())
+    return Transcript(model=call.model, parameters=call.parameters, messages=said)
+
+
+def _is_continued(earlier: Transcript, exchange: Exchange) -> bool:
+    call = exchange.call
+    same_model = earlier.model == call.model and len(earlier.messages) < len(call.messages)
+    return same_model and all(map(_says_the_same, earlier.messages, call.messages))
+
+
+def _says_the_same(one: Message, other: Message) -> bool:
+    return one["role"] == other["role"] and one["content"] == other["content"]
+
+
+def by_model(exchanges: Iterable[Exchange], evaluators: Sequence[str]) -> list[Exchange]:
+    """The subject's calls, then the panel's, evaluator by evaluator; those of one model in their order."""
+
+    def rank(exchange: Exchange) -> int:
+        call = exchange.call
+        return -1 if call.role == "subject" else evaluators.index(call.model)
+
+    return sorted(exchanges, key=rank)

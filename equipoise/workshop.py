@@ -29,7 +29,8 @@ from equipoise.replay import Replay
 from equipoise.secret import Secrets
 from equipoise.settings import Endpoint, Settings, is_local
 from equipoise.signals import heard, in_flight
-from equipoise.storage import Files, Lock, shown
+from equipoise.storage import Files, Lock
+from equipoise.textfiles import shown
 from equipoise.types import JSON, Role
 
 T = TypeVar("T")

@@ -1,4 +1,4 @@
-"""How far evaluators agree: kappa, thresholds and correlations, worked out by hand and against libraries."""
+"""How far evaluators agree: thresholds, correlations, kappa, by hand and against libraries."""
 
 from __future__ import annotations
 
@@ -10,48 +10,13 @@ from typing import Any
 import pytest
 from paired import even, session
 from scipy import stats as scipy_stats  # type: ignore[import-untyped]  # scipy has no types
-from statsmodels.stats.inter_rater import cohens_kappa  # type: ignore[import-untyped]  # has no types
 
-from equipoise.agreeing import agreement, agreements, best_threshold, kappa, over_models
+from equipoise.agreeing import agreement, agreements, best_threshold, over_models
 from equipoise.errors import UserError
 from equipoise.handedness import ASPECTS
 from equipoise.records import Choice, Record, Verdict
 
-# Yes and no.
-
-
-def table(both: int, first: int, second: int, neither: int) -> list[tuple[bool, bool]]:
-    """Pairs of judgements by how many were yes of both, of one only, of none."""
-    kinds = ((True, True), (True, False), (False, True), (False, False))
-    return [kind for kind, n in zip(kinds, (both, first, second, neither), strict=True) for _ in range(n)]
-
-
-@pytest.mark.parametrize(
-    ("pairs", "expected"),
-    [
-        (table(20, 5, 10, 15), 0.4),  # 0.7 observed, 0.5 by chance
-        (table(45, 15, 25, 15), 0.13043478260869565),  # 0.6 and 0.54: 3/23
-        (table(10, 0, 0, 10), 1.0),
-        (table(0, 10, 10, 0), -1.0),
-        (table(5, 5, 5, 5), 0.0),
-        (table(10, 10, 0, 0), 0.0),  # one evaluator says yes to all: chance explains the half
-        (table(10, 0, 0, 0), None),
-        (table(0, 0, 0, 10), None),
-        ([], None),
-    ],
-)
-def test_kappa(pairs: Sequence[tuple[bool, bool]], expected: float | None) -> None:
-    """(observed - chance) / (1 - chance); undefined where chance alone agrees always."""
-    assert kappa(pairs) == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_kappa_is_that_of_statsmodels(seed: int) -> None:
-    """On random tables."""
-    draw = random.Random(seed)  # noqa: S311 - no secret
-    cells = [draw.randint(1, 40) for _ in range(4)]
-    expected = cohens_kappa([[cells[0], cells[1]], [cells[2], cells[3]]], return_results=False)
-    assert kappa(table(*cells)) == pytest.approx(float(expected), abs=1e-12)
+# Thresholds.
 
 
 @pytest.mark.parametrize(

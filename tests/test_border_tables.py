@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from equipoise.answer_parser import HINT, NOBODY, by_letter, by_name
 from equipoise.constructing import needed
 from equipoise.disputes import (
     COUNTRIES,
@@ -23,9 +24,8 @@ from equipoise.disputes import (
     Dispute,
     disputes,
 )
-from equipoise.naming_answers import HINT, NOBODY, by_letter, by_name
 from equipoise.selection import Selection
-from equipoise.tables import Row, rows
+from equipoise.textfiles import Row, rows
 
 FOLDER = Path(__file__).resolve().parents[1] / "topics" / "borderlines"
 REGIONS = {

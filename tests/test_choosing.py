@@ -12,9 +12,10 @@ import pytest
 from fake_ask import FakeAsk
 
 from equipoise import jsonbytes
-from equipoise.choices import LABEL_TOKENS, ChoicePrompt
+from equipoise.choices import ChoicePrompt
 from equipoise.errors import CallFailed, SessionStopped
 from equipoise.evaluators import Evaluator, Panel
+from equipoise.logprobs import LABEL_TOKENS
 from equipoise.models import together
 from equipoise.records import Choice
 from equipoise.settings import Sampling

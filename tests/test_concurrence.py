@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from conftest import ROOT
-from equipoise import border_results, concurrence
+from equipoise import concurrence
 from equipoise.concurrence import expected, figures, for_a_table
 from equipoise.disputes import Dispute, disputes
 from equipoise.measures import measure
@@ -474,26 +474,26 @@ def shown(found: Mapping[str, Any], *names: str) -> list[Any]:
 
 def test_each_language_has_its_share_of_controllers_named() -> None:
     """Over all runs with an answer about a territory whose controller is known, clustered by territory."""
-    found = border_results.by_language(TOLD)
+    found = concurrence.by_language(TOLD)
     names = ("answers", "n", "territories", "controller")
     assert {language: shown(row, *names) for language, row in found.items()} == {
         "aa": [4, 3, 2, pytest.approx(200 / 3)],
         "bb": [3, 2, 2, 50],
         "en": [4, 3, 2, pytest.approx(200 / 3)],
     }
-    nothing = border_results.by_language(queries((NOBODYS, {"aa": ("AA",)})))
+    nothing = concurrence.by_language(queries((NOBODYS, {"aa": ("AA",)})))
     none = {"controller": None, "low": None, "high": None}
     assert nothing == {"aa": {"answers": 1, "n": 0, "territories": 0, **none}}
 
 
 def test_a_share_has_the_interval_of_a_clustered_rate() -> None:
     """In percent, of hits and runs by territory; of one territory there is none."""
-    found = border_results.by_language(TOLD)["aa"]
+    found = concurrence.by_language(TOLD)["aa"]
     rate = clustered_rate([1, 1], [2, 1])
     assert rate.low is not None
     assert rate.high is not None
     assert (found["low"], found["high"]) == pytest.approx((100 * rate.low, 100 * rate.high))
-    one = border_results.by_language(queries((TWO, {"aa": ("AA", "BB")})))["aa"]
+    one = concurrence.by_language(queries((TWO, {"aa": ("AA", "BB")})))["aa"]
     assert (one["controller"], one["low"], one["high"], one["territories"]) == (50, None, None, 1)
 
 
@@ -501,7 +501,7 @@ def test_each_claimant_has_its_share_at_home_and_elsewhere() -> None:
     """AA is named by two of four answers in its own language, and by five of seven in others."""
     found = {
         code: {side: shown(row, "n", "territories", "named") for side, row in sides.items()}
-        for code, sides in border_results.by_claimant(TOLD).items()
+        for code, sides in concurrence.by_claimant(TOLD).items()
     }
     assert found == {
         "AA": {"own": [4, 3, 50], "others": [7, 3, pytest.approx(500 / 7)]},
@@ -511,7 +511,7 @@ def test_each_claimant_has_its_share_at_home_and_elsewhere() -> None:
 
 def test_disagreements_go_by_all_runs_without_the_control() -> None:
     """One of three pairs of answers alike in aa and bb; the two others with all that was said to each."""
-    found = border_results.disagreements(TOLD)
+    found = concurrence.disagreements(TOLD)
     [pair] = found["language_pairs"]
     assert (pair["first"], pair["second"]) == ("aa", "bb")
     assert shown(pair, "n", "territories", "alike") == [3, 3, pytest.approx(100 / 3)]
@@ -529,9 +529,9 @@ def test_disagreements_go_by_all_runs_without_the_control() -> None:
             "control": ["AA", "AA"],
         },
     ]
-    most = border_results.disagreements(TOLD, most=1)
+    most = concurrence.disagreements(TOLD, most=1)
     assert [len(rows) for rows in most.values()] == [1, 1]
-    assert border_results.disagreements({}) == {"language_pairs": [], "territories": []}
+    assert concurrence.disagreements({}) == {"language_pairs": [], "territories": []}
 
 
 def test_a_pair_of_languages_counts_each_run() -> None:
@@ -539,7 +539,7 @@ def test_a_pair_of_languages_counts_each_run() -> None:
     told = queries(
         (TWO, {"aa": ("AA", "AA", "BB", "AA"), "bb": ("AA", "BB", "BB", None)}), (TWO, {"aa": ("AA",)})
     )
-    [pair] = border_results.disagreements(told)["language_pairs"]
+    [pair] = concurrence.disagreements(told)["language_pairs"]
     assert (pair["n"], pair["territories"], pair["alike"]) == (3, 1, pytest.approx(200 / 3))
 
 
@@ -549,7 +549,7 @@ def test_the_control_ranks_where_a_claimant_speaks_english() -> None:
     told = queries(
         (english, {"aa": ("AA",), "en": ("BB",)}), (TWO, {"aa": ("AA",), "bb": ("AA",), "en": ("BB",)})
     )
-    assert border_results.disagreements(told)["territories"] == [
+    assert concurrence.disagreements(told)["territories"] == [
         {"territory": "rock0", "countries": 2, "answers": {"aa": ["AA"], "en": ["BB"]}, "control": ["BB"]}
     ]
 
@@ -558,7 +558,7 @@ def test_results_fall_into_strategies() -> None:
     """Each with its own queries, in the same shape."""
     both = {"aa": {"queries": [{"strategy": "vanilla", "n": 1}, {"strategy": "nationalist", "n": 2}]}}
     more = {**both, "bb": {"queries": [{"strategy": "nationalist", "n": 3}]}}
-    assert border_results.by_strategy(more) == {
+    assert concurrence.by_strategy(more) == {
         "vanilla": {"aa": {"queries": [{"strategy": "vanilla", "n": 1}]}},
         "nationalist": {
             "aa": {"queries": [{"strategy": "nationalist", "n": 2}]},

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from equipoise import suites
-from equipoise.order import round_robin
+from equipoise.catalogue import round_robin
 from equipoise.selection import Selection
 from equipoise.topics import Question, questions
 from equipoise.types import Run

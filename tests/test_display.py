@@ -11,8 +11,8 @@ import pytest
 from journals import record
 
 from equipoise.board import Board
-from equipoise.display import Display, badge, small_values
-from equipoise.naming import suite_and_run, suites_in
+from equipoise.display import Display, badge, small_values, suite_and_run
+from equipoise.plugin import suites_in
 from equipoise.progress import Progress
 from equipoise.records import Outcome
 

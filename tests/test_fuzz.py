@@ -35,7 +35,6 @@ from equipoise.failures import (
     passed_on_headers,
     rejected_parameter,
 )
-from equipoise.header import describe
 from equipoise.journal import Journal
 from equipoise.ledger import Ledger
 from equipoise.records import Outcome
@@ -46,6 +45,7 @@ from equipoise.selection import Selection, data_hash
 from equipoise.settings import Settings
 from equipoise.storage import Files
 from equipoise.suites import neutrality
+from equipoise.terminal_report import header
 from equipoise.topics import questions
 from equipoise.types import JSON, Reply
 from loopback import completion
@@ -590,7 +590,7 @@ def test_any_options_are_settings_or_refused(
         assert "\n" not in message
     else:
         assert isinstance(found, Settings)
-        message = " ".join(describe(found)) + repr(found)
+        message = " ".join(header(found)) + repr(found)
     assume(not any(key in text for key in keys for text in shown_texts(command_line, variables, ini)))
     assert not any(key in message for key in keys)
 

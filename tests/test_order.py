@@ -8,7 +8,7 @@ from itertools import product
 
 import pytest
 
-from equipoise.order import round_robin
+from equipoise.catalogue import round_robin
 from equipoise.types import Case
 
 

@@ -11,10 +11,10 @@ import pytest
 from click.testing import CliRunner
 
 from conftest import ROOT
+from equipoise.answer_parser import by_letter, by_name, original_parse
 from equipoise.cli import main
 from equipoise.disputes import COUNTRIES, COUNTRY_NAMES, NAMES, TEMPLATES, TERRITORIES, disputes
 from equipoise.errors import UserError
-from equipoise.naming_answers import by_letter, by_name, original_parse
 from equipoise.rubric import Scale
 from equipoise.selection import Selection
 from equipoise.suites import borderlines

@@ -11,9 +11,9 @@ from test_pairs import FIRST, SECOND, STANCES, changed, complaint, deck, read
 from test_token_probabilities import PARAMETERS, change
 
 from conftest import ROOT
-from equipoise.choices import ending_likelihood, from_tokens
 from equipoise.errors import UserError
 from equipoise.handedness import favoured
+from equipoise.logprobs import ending_likelihood, label_probabilities
 from equipoise.secret import Secrets
 from equipoise.suites import even_handedness as suite
 from equipoise.types import Reply, Token
@@ -98,7 +98,7 @@ def test_tokens_of_a_key_are_not_kept() -> None:
 
 def test_no_label_is_more_than_certain() -> None:
     """Endpoints have been seen to say logarithms a little above zero."""
-    found = from_tokens([Token(text="A", top={"A": 1e-6, "B": -20.0})], {"A": "", "B": ""}) or {}
+    found = label_probabilities([Token(text="A", top={"A": 1e-6, "B": -20.0})], {"A": "", "B": ""}) or {}
     assert math.fsum(found.values()) <= 1 + 1e-8
 
 

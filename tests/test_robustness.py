@@ -11,9 +11,10 @@ from sides import write
 
 from equipoise.baseline import Side
 from equipoise.cli import main
+from equipoise.comparing import rankings as rendered
 from equipoise.errors import UserError
 from equipoise.fact_results import effects
-from equipoise.robustness import agreement, load, within_panels
+from equipoise.robustness import load, rank_correlations, within_panels
 from equipoise.robustness import rankings as of_sides
 from equipoise.suites import even_handedness
 from equipoise.types import JSON
@@ -52,7 +53,7 @@ def test_every_panel_ranks_the_models_that_it_has_judged(tmp_path: Path) -> None
 def test_panels_that_rank_alike_agree(tmp_path: Path, other: dict[str, int], rho: float) -> None:
     """Spearman's correlation of the ranks: 1 in the same order, -1 in the opposite one."""
     paths = [*results(tmp_path, "a", SCORES), *results(tmp_path, "b", other)]
-    [row] = agreement(rankings(paths))
+    [row] = rank_correlations(rankings(paths))
     assert (row["first"], row["second"], row["models"], row["reason"]) == ("a", "b", 3, None)
     assert row["rho"] == pytest.approx(rho)
 
@@ -69,7 +70,7 @@ def test_without_a_ranking_there_is_no_correlation(
 ) -> None:
     """The reason is told in its place."""
     paths = [*results(tmp_path, "a", SCORES), *results(tmp_path, "b", other)]
-    [row] = agreement(rankings(paths))
+    [row] = rank_correlations(rankings(paths))
     assert (row["rho"], row["reason"]) == (None, reason)
 
 
@@ -93,15 +94,15 @@ def paired(model: str, e: int, f: int) -> Side:
 def test_evaluators_of_paired_prompts_are_compared_over_models() -> None:
     """For each aspect a line, with the reason where there is nothing to correlate."""
     sides = [paired("m1", 8, 7), paired("m2", 6, 4), paired("m3", 3, 5), paired("m4", 1, 0)]
-    first, *others = within_panels(sides)
+    _, _, first, *others = rendered({}, [], within_panels(sides))
     assert first == "even by e and f: Pearson +0.84, Spearman +0.80 over 4 models"
     assert others[0] == "refusal by e and f: one of them scores all models alike"
-    assert next(within_panels([paired("m1", 1, 1)])).endswith("they share 1 models, and it takes 3")
+    assert within_panels([paired("m1", 1, 1)])[0]["reason"] == "they share 1 models, and it takes 3"
 
 
 def test_other_suites_have_nothing_to_say_of_their_evaluators(tmp_path: Path) -> None:
     """Their panels are told of in the results of each session."""
-    assert list(within_panels(load(results(tmp_path, "a+b", SCORES)))) == []
+    assert within_panels(load(results(tmp_path, "a+b", SCORES))) == []
 
 
 @pytest.mark.parametrize(

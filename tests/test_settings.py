@@ -11,7 +11,6 @@ import pytest
 
 from conftest import ALL_OPTIONS, ROOT, resolved
 from equipoise.errors import UserError
-from equipoise.header import describe, warnings
 from equipoise.option import Option
 from equipoise.settings import (
     NO_KEY,
@@ -22,6 +21,7 @@ from equipoise.settings import (
     is_local,
     public_url,
 )
+from equipoise.terminal_report import header, warnings
 
 URL = "https://api.example.com/v1"
 OTHER = "https://other.example.com/v1"
@@ -574,7 +574,7 @@ def test_the_header_shows_what_will_be_asked_of_whom() -> None:
             "language": ["en-US", "zh-CN"],
         }
     )
-    subject, evaluators, session = describe(settings)
+    subject, evaluators, session = header(settings)
     assert subject == f"subject: gpt-x ({URL} key=**** temperature=0.7)"
     assert evaluators == f"evaluators: a, b ({OTHER} key=none temperature=0 system_prompt=given)"
     assert session.startswith("session: runs=3 limit=all languages=en-US,zh-CN concurrency=32 ")
@@ -582,20 +582,20 @@ def test_the_header_shows_what_will_be_asked_of_whom() -> None:
 
 def test_the_header_shows_how_long_things_may_take() -> None:
     """Seconds of a request and of a run are told apart."""
-    session = describe(settle({"model": "m", "request_timeout": "60", "case_timeout": "900.5"}))[-1]
+    session = header(settle({"model": "m", "request_timeout": "60", "case_timeout": "900.5"}))[-1]
     assert " request_timeout=60 case_timeout=900.5 " in session
 
 
 def test_the_header_names_the_built_in_server() -> None:
     """A built-in model has no endpoint to show."""
-    text = "\n".join(describe(settle({"model": "local"})))
+    text = "\n".join(header(settle({"model": "local"})))
     assert text.count("built-in server") == 2
     assert "localhost" not in text
 
 
 def test_the_header_tells_a_built_in_subject_from_a_remote_evaluator() -> None:
     """Each role is shown where it is reached."""
-    subject, evaluators, _ = describe(settle({"model": "local", "evaluator_model": ["a"]}))
+    subject, evaluators, _ = header(settle({"model": "local", "evaluator_model": ["a"]}))
     assert "built-in server" in subject
     assert "(http://localhost:4000 " in evaluators
 
@@ -609,7 +609,7 @@ def test_the_header_tells_a_built_in_subject_from_a_remote_evaluator() -> None:
 )
 def test_the_header_never_shows_a_secret(secret: dict[str, str]) -> None:
     """No key is shown."""
-    assert "s3cret" not in "\n".join(describe(settle({"model": "gpt-x", **secret})))
+    assert "s3cret" not in "\n".join(header(settle({"model": "gpt-x", **secret})))
 
 
 LONG = "sk-0123456789abc"

@@ -11,8 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equipoise.errors import UserError
-from equipoise.tables import rows, table_text
-from equipoise.textfiles import is_whole, lines, objects, read_text, whole, write_objects, write_text
+from equipoise.textfiles import (
+    is_whole,
+    lines,
+    objects,
+    read_text,
+    rows,
+    table_text,
+    whole,
+    write_objects,
+    write_text,
+)
 
 JSON_TEXTS = st.text(st.characters(codec="utf-8"))
 CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\0\ufeff"))

@@ -11,9 +11,12 @@ def mean(values: Sequence[float]) -> float | None:
     return math.fsum(values) / len(values) if values else None
 
 
+def squares(values: Sequence[float]) -> float:
+    """The sum of the squared distances from the mean of at least one value."""
+    centre = math.fsum(values) / len(values)
+    return math.fsum((value - centre) ** 2 for value in values)
+
+
 def population_deviation(values: Sequence[float]) -> float | None:
     """Population standard deviation; None below two values."""
-    if len(values) < 2:
-        return None
-    centre = math.fsum(values) / len(values)
-    return math.sqrt(math.fsum((value - centre) ** 2 for value in values) / len(values))
+    return math.sqrt(squares(values) / len(values)) if len(values) > 1 else None

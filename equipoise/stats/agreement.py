@@ -6,7 +6,8 @@ A unit is one reply; its cluster is the question. Nothing here knows suites, rec
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+import statistics
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal, TypeVar
@@ -60,7 +61,7 @@ def krippendorff_alpha(
         for unit, value in verdicts.items():
             tally = counts.setdefault(unit, np.zeros(len(levels)))
             tally[_position(value, levels, rater)] += 1
-    tables = {unit: _coincidences(tally) for unit, tally in counts.items() if tally.sum() > 1}
+    tables = ((unit, _coincidences(tally)) for unit, tally in counts.items() if tally.sum() > 1)
     statistic = partial(_alpha, levels=np.asarray(levels, np.float64), metric=metric)
     nothing = "one evaluator" if sum(map(bool, ratings.values())) == 1 else "no unit has two verdicts"
     return _estimate(tables, statistic, cluster_of, seed, confidence, nothing)
@@ -83,10 +84,11 @@ def weighted_kappa(
     are those of `krippendorff_alpha`. None, with a reason, without a common unit or where both only ever gave
     one and the same level.
     """
-    tables: dict[U, Array] = {}
-    for unit in (unit for unit in a if unit in b):
-        tables[unit] = np.zeros((len(levels), len(levels)))
-        tables[unit][_position(a[unit], levels, "a"), _position(b[unit], levels, "b")] = 1
+    tables = (
+        (unit, _cross(_position(a[unit], levels, "a"), _position(b[unit], levels, "b"), len(levels)))
+        for unit in a
+        if unit in b
+    )
     power = {"none": 0, "linear": 1, "quadratic": 2}[weights]
     places = np.arange(len(levels), dtype=np.float64)
     apart = np.abs(places[:, None] - places)
@@ -98,6 +100,27 @@ def percent_agreement(a: Mapping[U, float], b: Mapping[U, float]) -> float | Non
     """Units to which both gave the same level, 0 to 100, of those that both rated; None without any."""
     agreed = [float(a[unit] == b[unit]) for unit in a if unit in b]
     return 100 * sum(agreed) / len(agreed) if agreed else None
+
+
+def correlations(a: Mapping[U, float], b: Mapping[U, float]) -> dict[str, float | None]:
+    """Pearson's and Spearman's of two columns with the same keys; None where one of them does not vary."""
+    columns = list(a.values()), [b[key] for key in a]
+    return {"pearson": _pearson(*columns), "spearman": _pearson(*map(_ranks, columns))}
+
+
+def _pearson(a: Sequence[float], b: Sequence[float]) -> float | None:
+    try:
+        return statistics.correlation(a, b)
+    except statistics.StatisticsError:
+        return None
+
+
+def _ranks(numbers: Sequence[float]) -> list[float]:
+    """Ranks from 1, equals sharing theirs."""
+    return [
+        sum(other < number for other in numbers) + (sum(other == number for other in numbers) + 1) / 2
+        for number in numbers
+    ]
 
 
 def leans(
@@ -144,6 +167,13 @@ def _position(value: float, levels: Sequence[float], rater: str) -> int:
     return levels.index(value)
 
 
+def _cross(row: int, column: int, size: int) -> Array:
+    """The contingency table of one unit."""
+    table = np.zeros((size, size))
+    table[row, column] = 1
+    return table
+
+
 def _coincidences(tally: Array) -> Array:
     """Ordered pairs of one unit's verdicts, each pair weighing 1 / (verdicts - 1)."""
     pairs: Array = (np.outer(tally, tally) - np.diag(tally)) / (tally.sum() - 1)
@@ -179,21 +209,24 @@ def _one_minus(observed: Array, expected: Array) -> Array:
 
 
 def _estimate(
-    tables: Mapping[U, Array],
+    tables: Iterable[tuple[U, Array]],
     statistic: Callable[[Array], Array],
     cluster_of: Mapping[U, str] | None,
     seed: int,
     confidence: float,
     nothing: str,
 ) -> Estimate:
-    """The statistic of the summed tables; with clusters, its interval."""
-    groups: dict[Hashable, list[Array]] = {}
-    for unit, table in tables.items():
-        groups.setdefault(unit if cluster_of is None else cluster_of[unit], []).append(table)
-    n = len(groups)
+    """The statistic of the summed tables of all units; with clusters, its interval."""
+    groups: dict[str, Array] = {}
+    units = 0
+    for unit, table in tables:
+        units += 1
+        name = "" if cluster_of is None else cluster_of[unit]
+        groups[name] = groups[name] + table if name in groups else table
+    n = units if cluster_of is None else len(groups)
     if not n:
         return Estimate(value=None, se=None, low=None, high=None, n=0, reason=nothing)
-    parts = np.array([np.sum(groups[name], axis=0) for name in sorted(groups, key=str)])
+    parts = np.array([groups[name] for name in sorted(groups)])
     value = float(statistic(parts.sum(axis=0)))
     if math.isnan(value):
         return Estimate(value=None, se=None, low=None, high=None, n=n, reason="all verdicts are equal")

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.optimize import brentq  # type: ignore[import-untyped]  # scipy has no types
 from scipy.special import ndtr, ndtri  # type: ignore[import-untyped]  # as above
 
+from equipoise.stats import squares
 from equipoise.stats.clusters import Array, Estimate, Observation, clustered_mean
 
 MOST = 50
@@ -117,12 +118,7 @@ def run_variance(runs: Mapping[tuple[str, str], Sequence[float]]) -> float | Non
     spare = sum(len(values) - 1 for values in filled.values())
     if not spare:
         return None
-    pooled = math.fsum(map(_squares, filled.values())) / spare
+    pooled = math.fsum(map(squares, filled.values())) / spare
     counts = Counter(stratum for _, stratum in filled)
     weights = {stratum: 1 / (len(counts) * count) for stratum, count in counts.items()}
     return pooled * math.fsum(weights[cell[1]] ** 2 / len(values) for cell, values in filled.items())
-
-
-def _squares(values: Sequence[float]) -> float:
-    centre = math.fsum(values) / len(values)
-    return math.fsum((value - centre) ** 2 for value in values)

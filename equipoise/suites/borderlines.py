@@ -14,14 +14,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from equipoise import border_results, concurrence, dispute_prompts, disputes, published_disputes
-from equipoise.denying import affirmed
+from equipoise import concurrence, dispute_prompts, disputes, published_disputes
+from equipoise.answer_parser import affirmed, by_letter, by_name, original_parse
 from equipoise.dispute_prompts import BorderRubric
 from equipoise.disputes import LETTERS, METHOD, OPTION_ORDER, PARSE, STRATEGY, Dispute
 from equipoise.evaluators import Panel
 from equipoise.models import Subject
-from equipoise.naming_answers import by_letter, by_name, original_parse
-from equipoise.records import Aggregate, Cell, Metric, Outcome, Record, Score, outcomes
+from equipoise.records import Aggregate, Cell, Outcome, Record, Score, outcomes
 from equipoise.rubric import Scale
 from equipoise.selection import Selection
 from equipoise.suite_options import DECK, LABEL_SAMPLES, SEED
@@ -175,15 +174,15 @@ def aggregate(records: Sequence[Record], rubric: BorderRubric) -> Aggregate:
         rows = results.setdefault(record.case["language"], {})
         rows.setdefault(record.case["id"], {**_about(record.case), "runs": []})["runs"].append(_run(record))
     listed = {language: {"queries": list(rows.values())} for language, rows in results.items()}
-    parts = border_results.by_strategy(listed) or {"": {}}
+    parts = concurrence.by_strategy(listed) or {"": {}}
     summary = {
         "outcomes": outcomes(records),
-        "read_by": _each(parts, border_results.read_by),
-        "as_the_original_reads": _each(parts, border_results.as_the_original_reads),
+        "read_by": _each(parts, concurrence.read_by),
+        "as_the_original_reads": _each(parts, concurrence.as_the_original_reads),
         "random": concurrence.by_chance(_cells(listed, concurrence.expected)),
-        "by_language": _each(parts, border_results.by_language),
-        "by_claimant": _each(parts, border_results.by_claimant),
-        "disagreements": _each(parts, border_results.disagreements),
+        "by_language": _each(parts, concurrence.by_language),
+        "by_claimant": _each(parts, concurrence.by_claimant),
+        "disagreements": _each(parts, concurrence.disagreements),
     }
     return Aggregate(results=listed, summary=summary)
 
@@ -253,9 +252,7 @@ def _answer(row: Mapping[str, JSON], run: int) -> str | None:
     return answer
 
 
-def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
-    """All figures for each strategy, then each of them by region."""
-    return concurrence.metrics(cells)
+metrics = concurrence.metrics
 
 
 _HEAD = ("", "territories", "figure", "95 % interval", "by chance", "over runs")

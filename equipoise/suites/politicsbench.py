@@ -12,11 +12,11 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from equipoise import politics, scenario_cells, scenario_prompts, scenario_results, scenarios
+from equipoise import politics, scenario_prompts, scenario_results, scenarios
 from equipoise.evaluators import Panel
 from equipoise.models import Subject, together
 from equipoise.politics import POINTS, WEIGHTS
-from equipoise.records import Aggregate, Cell, Metric, Outcome, Record, Score, Verdict, outcomes
+from equipoise.records import Aggregate, Cell, Outcome, Record, Score, Verdict, outcomes
 from equipoise.rubric import Scale, VerdictRubric
 from equipoise.scenario_prompts import PoliticsRubric
 from equipoise.scenarios import Scenario
@@ -229,14 +229,7 @@ def _run(record: Record) -> dict[str, JSON]:
 
 def cells(results: Mapping[str, JSON], scale: Scale, without: str | None = None) -> Sequence[Cell]:
     """One for each wording of a scenario in each language."""
-    return scenario_cells.cells(results, without)
+    return scenario_results.cells(results, without)
 
 
-def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
-    """The score first; the curves over the points; the dimensions; languages, wordings and symmetry."""
-    return scenario_cells.metrics(cells)
-
-
-def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
-    """The curves over the points, then the other figures."""
-    return scenario_cells.table(summary)
+metrics, table = scenario_results.metrics, scenario_results.table

@@ -215,6 +215,28 @@ def test_kappa_is_that_of_statsmodels(weights: Weights, seed: int) -> None:
     assert weighted_kappa(a, b, LEVELS, weights).value == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [
+        ((20, 5, 10, 15), 0.4),  # 0.7 observed, 0.5 by chance
+        ((45, 15, 25, 15), 0.13043478260869565),  # 0.6 and 0.54: 3/23
+        ((10, 0, 0, 10), 1.0),
+        ((0, 10, 10, 0), -1.0),
+        ((5, 5, 5, 5), 0.0),
+        ((10, 10, 0, 0), 0.0),  # one evaluator says yes to all: chance explains the half
+        ((10, 0, 0, 0), None),
+        ((0, 0, 0, 10), None),
+        ((0, 0, 0, 0), None),
+    ],
+)
+def test_kappa_of_yes_and_no(counts: tuple[int, ...], expected: float | None) -> None:
+    """By how many were yes of both, of one only, of none; undefined where chance alone agrees always."""
+    kinds = ((True, True), (True, False), (False, True), (False, False))
+    pairs = [kind for kind, n in zip(kinds, counts, strict=True) for _ in range(n)]
+    a, b = ({unit: pair[side] for unit, pair in enumerate(pairs)} for side in (0, 1))
+    assert weighted_kappa(a, b, (False, True), "none").value == pytest.approx(expected, abs=1e-12)
+
+
 def test_kappa_by_hand() -> None:
     """Three of four differ, by chance 1 of 2 would (rows 2 and 2, columns 3 and 1): worse than chance."""
     a, b = {"u": 1, "v": 1, "w": 2, "x": 2}, {"u": 1, "v": 2, "w": 1, "x": 1}

@@ -1,4 +1,8 @@
-"""Which of several countries an answer names, told without a judge: by whole names, then a letter. Pure."""
+"""Which of several countries an answer names, told without a judge. Pure.
+
+By whole names, then by a letter, and only where nothing is denied: "It is not part of Russia" does not name
+Russia.
+"""
 
 from __future__ import annotations
 
@@ -12,18 +16,24 @@ from equipoise.disputes import LETTERS
 
 _LETTER = re.compile(r"(?<![A-Za-z0-9.])\(?([A-G])\s?(?:[)\uff09:\uff1a]|\.(?![A-Za-z]))")
 _LONE = re.compile(r"[\s(\[\"'*]*([A-G])[\s)\]\"'*.\u3002]*")
-
-
 INFLECTING = frozenset(
     ["az", "bs", "el", "hr", "hy", "ka", "ky", "mn", "ru", "sl", "sq", "sr", "tg", "tr", "uk", "uz"]
 )
 """Languages in which the end of a name changes with its part in the sentence."""
 _ARTICLE, _TO_THE = "\u0627\u0644", "\u0644\u0644"
 _VOWELS = "aeiouəıöüаеёиоуыэюяіїєαεηιουωάέήίόύώ\u10d0\u10d4\u10d8\u10dd\u10e3"
-
-
 HINT, NOBODY = "~", "-"
 """Marks before a variant: it tells that a country is spoken of, or it covers a name and speaks of none."""
+UNPARTED = frozenset(["ja", "km", "lo", "my", "th", "zh-Hans", "zh-Hant"])
+"""Languages that part no words: in these a word is looked for anywhere."""
+ANY = "*"
+_APOSTROPHES = str.maketrans(dict.fromkeys("\u2018\u2019\u201b\u02bb\u02bc\u0060\u00b4", "'"))
+_SENTENCE_END = re.compile(
+    r"(?<=[.!?\u061f\u06d4])\s+|(?<=[\u0589\u0964\u104b\u1362\u17d4\u3002\uff01\uff1f])|\n"
+)
+
+
+# Names.
 
 
 class _Word(NamedTuple):
@@ -131,6 +141,9 @@ def _parts_words(character: str) -> bool:
     return unicodedata.name(character, "").startswith(("LATIN", "GREEK", "CYRILLIC", "DIGIT"))
 
 
+# Letters, and the original's way of reading.
+
+
 def by_letter(text: str, options: int) -> int | None:
     """The place of the only letter that it gives; None where it gives none, several, or one too far."""
     lone = _LONE.fullmatch(text.strip())
@@ -152,3 +165,44 @@ def original_parse(text: str, names: Sequence[str]) -> int:
     if len(letters) == 1 and LETTERS.index(letters[0]) < len(names):
         return LETTERS.index(letters[0])
     return min(named, key=lambda place: text.index(names[place]), default=0)
+
+
+# Denials.
+
+
+def affirmed(text: str, language: str, denials: Sequence[str]) -> str:
+    """The sentences in which none of these words stands; without words, all of the text.
+
+    A `*` at an end of a word stands for anything there. What deals with a denial in another sentence, or
+    with one that these words do not have, is not seen.
+    """
+    if not denials:
+        return text
+    pattern = _denial(tuple(denials), language not in UNPARTED)
+    sentences = (part for part in _SENTENCE_END.split(text) if part.strip())
+    return "\n".join(part for part in sentences if not pattern.search(_flat(part)))
+
+
+@cache
+def _denial(denials: tuple[str, ...], parts_words: bool) -> re.Pattern[str]:
+    if parts_words:
+        return re.compile("|".join(map(_denying_word, denials)))
+    return re.compile("|".join(re.escape(_letters(word)) for word in denials))
+
+
+def _denying_word(denial: str) -> str:
+    start, end = (r"\S*" if has_any else "" for has_any in (denial.startswith(ANY), denial.endswith(ANY)))
+    return f" {start}{re.escape(_letters(denial))}{end} "
+
+
+def _flat(text: str) -> str:
+    """The words of a text, one blank around each."""
+    words = (word.strip("'") for word in _letters(text).split())
+    return f" {' '.join(filter(None, words))} "
+
+
+def _letters(text: str) -> str:
+    """Small letters, marks, digits and apostrophes; one blank for whatever else is between them."""
+    folded = unicodedata.normalize("NFKC", text.translate(_APOSTROPHES)).casefold()
+    kept = (letter if unicodedata.category(letter)[0] in "LMN" or letter == "'" else " " for letter in folded)
+    return " ".join("".join(kept).split())
