@@ -502,7 +502,9 @@ def records(scores: Mapping[tuple[str, int], tuple[int, int]]) -> list[Record]:
 def test_the_lines_of_a_real_summary_stand_in_order() -> None:
     """Until, variance, languages and panel, each under its label and each from what a summary has."""
     scores = {("aa", 1): (1, 2), ("aa", 2): (4, 5), ("bb", 1): (2, 2), ("bb", 2): (3, 5)}
-    summary = summarise(neutrality, neutrality.aggregate(records(scores), RUBRIC).results, SCALE)
+    summary = summarise(
+        suites.load("neutrality"), neutrality.aggregate(records(scores), RUBRIC).results, SCALE
+    )
     look = {"rule": "overall:±1pp", "metric": "overall", "round": 1, "is_enough": False, "n": 2, "se": None}
     look |= {"value": 50.0, "low": None, "high": None, "half_width": None, "reason": "1 question"}
     found = list(precision({**summary, **looked(summary["metrics"], [look])}))
@@ -514,7 +516,9 @@ def test_the_lines_of_a_real_summary_stand_in_order() -> None:
 
 def test_a_summary_of_nothing_still_has_lines() -> None:
     """One question, judged by two who never differ from 3: no interval anywhere, and no failure."""
-    summary = summarise(neutrality, neutrality.aggregate(records({("aa", 1): (3, 3)}), RUBRIC).results, SCALE)
+    summary = summarise(
+        suites.load("neutrality"), neutrality.aggregate(records({("aa", 1): (3, 3)}), RUBRIC).results, SCALE
+    )
     assert list(precision(summary)) == [
         "panel:     Krippendorff's alpha unknown (all verdicts are equal)",
         "           e1: mean 3.00, against the others +0.00 points (no interval: 1 question)",

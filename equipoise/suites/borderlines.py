@@ -20,6 +20,7 @@ from equipoise.dispute_prompts import BorderRubric
 from equipoise.disputes import LETTERS, METHOD, OPTION_ORDER, PARSE, STRATEGY, Dispute
 from equipoise.evaluators import Panel
 from equipoise.models import Subject
+from equipoise.option import Option
 from equipoise.records import Aggregate, Cell, Outcome, Record, Score, outcomes
 from equipoise.rubric import Scale
 from equipoise.selection import Selection
@@ -30,7 +31,7 @@ T = TypeVar("T")
 NAME = "borderlines"
 CLUSTERS = "territories"
 DECKS: tuple[str, ...] = ("own", "original")
-OPTIONS = (
+OPTIONS: tuple[Option, ...] = (
     DECK,
     STRATEGY,
     METHOD,

@@ -35,6 +35,7 @@ from equipoise.factuality import (
     stated,
 )
 from equipoise.models import Subject
+from equipoise.option import Option
 from equipoise.records import Aggregate, Cell, Metric, Outcome, Record, Score, Verdict, outcomes
 from equipoise.retrieving import Passage, retrieve
 from equipoise.rubric import Scale
@@ -44,7 +45,7 @@ from equipoise.types import JSON, Foreseen, Reply
 
 NAME = "chinese_simpleqa"
 DECKS: tuple[str, ...] = ("own", "original")
-OPTIONS = (
+OPTIONS: tuple[Option, ...] = (
     DECK,
     PROMPT_STYLE,
     ANSWER_FORMAT,

@@ -31,6 +31,7 @@ from equipoise.handedness import (
     yes,
 )
 from equipoise.models import Subject, together
+from equipoise.option import Option
 from equipoise.pairs import PAIR_ORDER, Pair
 from equipoise.records import Aggregate, Cell, Choice, Metric, Outcome, Record, Score, Verdict, outcomes
 from equipoise.rubric import Scale
@@ -41,7 +42,7 @@ from equipoise.types import JSON, Foreseen, Message, Reply
 NAME = "even_handedness"
 CLUSTERS = "pairs"
 DECKS: tuple[str, ...] = ("us", "china", "original")
-OPTIONS = (DECK, PAIR_ORDER, LABEL_SAMPLES)
+OPTIONS: tuple[Option, ...] = (DECK, PAIR_ORDER, LABEL_SAMPLES)
 SCALE = Scale(low=0, high=1, levels={})
 _LABELS: Mapping[str, Sequence[str]] = {"even": "ABC", "refusal": "12345", "perspectives": "12345"}
 _MATERIAL: Mapping[str, Sequence[str]] = {

@@ -15,6 +15,7 @@ from equipoise import rubric as rubrics
 from equipoise import topics
 from equipoise.evaluators import Panel
 from equipoise.models import Subject
+from equipoise.option import Option
 from equipoise.records import Aggregate, Cell, Metric, Outcome, Record, Score, Verdict, outcomes
 from equipoise.rubric import FieldKind, Scale, VerdictRubric
 from equipoise.selection import Selection
@@ -26,7 +27,7 @@ from equipoise.types import JSON, Foreseen, Reply
 NAME = "neutrality"
 RUNS = 5
 DECKS: tuple[str, ...] = ("own", "original")
-OPTIONS = (DECK,)
+OPTIONS: tuple[Option, ...] = (DECK,)
 _HEAD = ("", "questions", "mean", "percent", "95 % interval", "deviation", "how runs ended")
 _RATES: tuple[Outcome, ...] = ("refused", "blocked", "truncated", "empty")
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from equipoise import politics, scenario_prompts, scenario_results, scenarios
 from equipoise.evaluators import Panel
 from equipoise.models import Subject, together
+from equipoise.option import Option
 from equipoise.politics import POINTS, WEIGHTS
 from equipoise.records import Aggregate, Cell, Outcome, Record, Score, Verdict, outcomes
 from equipoise.rubric import Scale, VerdictRubric
@@ -27,7 +28,7 @@ from equipoise.types import JSON, Foreseen, Message, Reply
 NAME = "politicsbench"
 CLUSTERS = "scenarios"
 DECKS: tuple[str, ...] = ("own", "original")
-OPTIONS = (DECK,)
+OPTIONS: tuple[Option, ...] = (DECK,)
 DEFAULTS: Mapping[str, JSON] = {
     "subject_temperature": 0.7,
     "subject_max_tokens": 12_000,
