@@ -30,9 +30,9 @@ def validate(ctx: click.Context, paths: tuple[Path, ...]) -> None:
     Every finding is a line. Exits with 0 where there is none, 1 where there are any, 4 where a path is none.
     Published data in folders named original are checked where they are named.
     """
-    from equipoise import validating
+    from equipoise import lint
 
-    findings, files = validating.validate(paths)
+    findings, files = lint.validate(paths)
     for finding in findings:
         click.echo(str(finding))
     counts = (_counted(len(findings), "finding"), _counted(files, "file"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 from equipoise.errors import UserError
 from equipoise.evaluators import Panel
+from equipoise.findings import Finding, Recognised, Text
 from equipoise.models import Subject
 from equipoise.option import Option
 from equipoise.records import Aggregate, Cell, Metric, Record, Score
@@ -78,6 +79,19 @@ class Defaults(Protocol):
     def notes(topics: Path) -> Sequence[str]:
         """What a reader of the figures should know of these data, in sentences: for the metadata."""
         return ()
+
+    @staticmethod
+    def recognises(path: Path) -> Recognised:
+        """Whether a folder or a file is the suite's data, where its content tells and not its name alone."""
+        return "no"
+
+    @staticmethod
+    def lint(topics: Path) -> Iterator[Finding | Text]:
+        """What is wrong with the data there that the loader takes, and the texts that must differ.
+
+        Raises UserError for what cannot be read, naming file and line.
+        """
+        return iter(())
 
     @staticmethod
     def foresee(case: Any, rubric: Any) -> Sequence[Foreseen]:

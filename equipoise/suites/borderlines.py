@@ -39,6 +39,7 @@ OPTIONS = (
     SEED,
     LABEL_SAMPLES,
 )
+lint, recognises = disputes.lint, disputes.recognises
 NONE = "N"
 TIED = 1e-9
 """Sums of probabilities that differ by no more than this are equal."""

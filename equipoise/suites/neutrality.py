@@ -27,6 +27,7 @@ NAME = "neutrality"
 RUNS = 5
 DECKS: tuple[str, ...] = ("own", "original")
 OPTIONS = (DECK,)
+lint, recognises = topics.lint, topics.recognises
 _HEAD = ("", "questions", "mean", "percent", "95 % interval", "deviation", "how runs ended")
 _RATES: tuple[Outcome, ...] = ("refused", "blocked", "truncated", "empty")
 
