@@ -66,10 +66,11 @@ LAYERS: tuple[set[str], ...] = (
     }
     | {"journal", "kept", "replay", "prices", "provenance", "statusline", "table", "asking", "office"}
     | {"header", "worth", "comparing", "github", "measures"}
-    | {"foreign_results", "converting", "similarity"},
+    | {"published_neutrality", "similarity"},
     {"models", "evaluators"},
     {"suites", "naming"},
-    {"uncertainty", "baseline", "compare", "deciding", "gate", "release", "rejudge", "robustness"} | {"lint"},
+    {"uncertainty", "baseline", "compare", "deciding", "gate", "release", "rejudge", "robustness"}
+    | {"lint", "published_results"},
     {"engine", "one_run", "ledger", "results", "resume", "estimate", "recover", "rounds"},
     {"local"},
     {"catalogue"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
@@ -26,6 +27,25 @@ TESTS = "tests_benchmark"
 """The folder of a project that holds a test file for each suite."""
 GROUP = "equipoise.suites"
 """The entry points of installed packages that bring suites."""
+
+
+class Published(Protocol):
+    """The format of the results files that the published benchmark writes: a module with these."""
+
+    BENCHMARK: str
+    """Whose results they are."""
+
+    def is_published(self, data: JSON) -> bool:
+        """Whether a file's content is of this format, as it was or as it is now."""
+
+    def is_old(self, data: Mapping[str, JSON]) -> bool:
+        """Whether it has to be completed first."""
+
+    def complete(self, data: Mapping[str, JSON]) -> tuple[dict[str, JSON], Counter[str]]:
+        """The same as the benchmark writes it now, and how often what was added. Raises ValueError."""
+
+    def adapt(self, data: Mapping[str, JSON]) -> dict[str, JSON]:
+        """The same in our shape. Raises ValueError naming the place."""
 
 
 class Suite(Protocol[C, R]):
@@ -74,6 +94,8 @@ class Defaults(Protocol):
     """The sets of cases that it has, the default first; empty where there is only one."""
     DEFAULTS: Mapping[str, Any] = {}
     """What holds by name of option where the user says nothing, other than what holds for all suites."""
+    published: Published | None = None
+    """How the published benchmark writes its results; None where none of them can be read."""
 
     @staticmethod
     def notes(topics: Path) -> Sequence[str]:
