@@ -48,6 +48,13 @@ class Published(Protocol):
         """The same in our shape. Raises ValueError naming the place."""
 
 
+class Construct(Protocol):
+    """Builds tables out of others; its docstring is shown to the user."""
+
+    def __call__(self, folder: Path, *, is_check: bool = False) -> str:
+        """Write them anew, or raise UserError where they would change. Returns a line for the user."""
+
+
 class Suite(Protocol[C, R]):
     """A benchmark: a package with its name, its options and these functions.
 
@@ -96,6 +103,8 @@ class Defaults(Protocol):
     """What holds by name of option where the user says nothing, other than what holds for all suites."""
     published: Published | None = None
     """How the published benchmark writes its results; None where none of them can be read."""
+    construct: Construct | None = None
+    """What builds the tables that are made of others; None where there are none."""
 
     @staticmethod
     def notes(topics: Path) -> Sequence[str]:
