@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from equipoise import foreign_results, jsonbytes, suites
+from equipoise import jsonbytes, published_results, suites
 from equipoise.errors import UserError
 from equipoise.records import Cell, Metric
 from equipoise.rubric import Scale
@@ -72,7 +72,7 @@ class Side:
 
 
 def load(path: Path) -> Side:
-    """The results in a file, also of the published neutrality benchmark. Raises UserError.
+    """The results in a file, also of a published benchmark. Raises UserError.
 
     The message names the file and says what is wrong.
     """
@@ -81,7 +81,7 @@ def load(path: Path) -> Side:
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror})") from None
     try:
-        data = _adapted(path, jsonbytes.loads(content))
+        data = published_results.adapted(path, jsonbytes.loads(content))
         metadata = data["metadata"]
         version, suite, _ = metadata["schema_version"], metadata["suite"], data["results"]
     except _DAMAGE:
@@ -98,21 +98,6 @@ def load(path: Path) -> Side:
         return found
     except _DAMAGE as error:
         raise UserError(f"{path}: is damaged: {type(error).__name__}: {error}") from None
-
-
-def _adapted(path: Path, data: JSON) -> JSON:
-    """The same, in our shape where the published benchmark wrote it."""
-    if not foreign_results.is_published(data):
-        return data
-    if foreign_results.is_old(data):
-        raise UserError(
-            f"{path}: is of the old format of the published benchmark; complete it first: "
-            f"equipoise convert {path} -o NEW.json"
-        )
-    try:
-        return foreign_results.adapt(data)
-    except ValueError as error:
-        raise UserError(f"{path}: is damaged: {error}") from None
 
 
 def _refuse_damaged(data: Mapping[str, JSON]) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from equipoise.building import Outcome, Row
 from equipoise.errors import UserError
 from equipoise.factuality import normal
-from equipoise.likeness import folded
+from equipoise.similarity import folded
 from equipoise.textfiles import Row as Line
 from equipoise.textfiles import rows as lines_of
 from equipoise.textfiles import shown, table_text, write_text

@@ -12,9 +12,9 @@ from equipoise.building_prompts import Prompts, ask
 from equipoise.errors import CallFailed
 from equipoise.fact_prompts import FactRubric
 from equipoise.factuality import normal
-from equipoise.likeness import alike, holds, likeness
 from equipoise.models import Model, together
 from equipoise.retrieving import Passage, retrieve
+from equipoise.similarity import alike, holds, similarity
 from equipoise.types import JSON, Message
 from equipoise.workshop import Crew
 
@@ -172,7 +172,7 @@ class Plan:
             return Outcome(row=row)
         found = await self._ask(crew.worker, "rewriting", crew, other=row["near"], **_asked(row))
         new = found["question"].strip() if found else row["question"]
-        share = likeness(normal(new), normal(row["near"]), PAIR)
+        share = similarity(normal(new), normal(row["near"]), PAIR)
         kept = {**row, "question": new, "rewritten_from": row["question"]}
         if share >= ALIKE or holds(new, row["answer"]):
             return Outcome(row=kept, reason=f"near-duplicate: of {row['near']}")

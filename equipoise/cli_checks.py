@@ -11,13 +11,13 @@ import click
 @click.argument("old", type=click.Path(path_type=Path))
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="The new file.")
 def convert(old: Path, output: Path) -> None:
-    """Complete OLD, results of the published neutrality benchmark from before it had percentages.
+    """Complete OLD, results of the original benchmark from before it had percentages.
 
     Adds percentages behind all averages, and limit, files_expected and files_completed. No score is changed.
     """
-    from equipoise import converting
+    from equipoise import published_results
 
-    for line in converting.convert(old, output):
+    for line in published_results.convert(old, output):
         click.echo(line)
 
 
@@ -30,9 +30,9 @@ def validate(ctx: click.Context, paths: tuple[Path, ...]) -> None:
     Every finding is a line. Exits with 0 where there is none, 1 where there are any, 4 where a path is none.
     Published data in folders named original are checked where they are named.
     """
-    from equipoise import validating
+    from equipoise import lint
 
-    findings, files = validating.validate(paths)
+    findings, files = lint.validate(paths)
     for finding in findings:
         click.echo(str(finding))
     counts = (_counted(len(findings), "finding"), _counted(files, "file"))

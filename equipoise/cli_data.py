@@ -18,6 +18,7 @@ from equipoise.home import nearest, topic_folders
 if TYPE_CHECKING:
     from equipoise.board import Totals
     from equipoise.settings import Settings
+    from equipoise.suites import Construct
 
 _PATH = click.Path(path_type=Path)
 
@@ -191,19 +192,39 @@ def translate(
     ctx.exit(1 if failed else 0)
 
 
-@click.group()
+class _OfSuites(click.Group):
+    """Its own commands, and one for each suite that builds tables of others, by the suite's name."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        from equipoise import suites
+
+        return [
+            *super().list_commands(ctx),
+            *(name for name in suites.names() if suites.load(name).construct),
+        ]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        from equipoise import suites
+
+        if cmd_name not in suites.names():
+            return super().get_command(ctx, cmd_name)
+        build = suites.load(cmd_name).construct
+        return None if build is None else _building(cmd_name, build)
+
+
+def _building(suite: str, build: Construct) -> click.Command:
+    @click.command(suite, help=build.__doc__)
+    @click.option("--check", is_flag=True, help="Write nothing; fail where something would change.")
+    @click.option("--folder", type=_PATH, help="Where its tables are.")
+    def command(check: bool, folder: Path | None) -> None:
+        click.echo(build(folder or topics() / suite, is_check=check))
+
+    return command
+
+
+@click.group(cls=_OfSuites)
 def construct() -> None:
     """Build data from elsewhere: tables of names, questions out of documents."""
-
-
-@construct.command()
-@click.option("--check", is_flag=True, help="Write nothing; fail where something would change.")
-@click.option("--folder", type=_PATH, help="Where its tables are.")
-def borderlines(check: bool, folder: Path | None) -> None:
-    """Build the names of countries of borderlines from CLDR."""
-    from equipoise import constructing
-
-    click.echo(constructing.construct(folder or topics() / "borderlines", is_check=check))
 
 
 @construct.command()

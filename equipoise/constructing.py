@@ -1,6 +1,6 @@
 """Builds the tables that come from elsewhere: names of countries from CLDR, through Babel.
 
-Run when the tables are built, never in a session: `equipoise construct borderlines`.
+Run when the tables are built, never in a session.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _cldr(code: str, language: str) -> str | None:
 
 
 def construct(folder: Path, *, is_check: bool = False) -> str:
-    """Write country_names.csv anew; with `is_check` raise UserError where it would change. A line to show."""
+    """Build country_names.csv from CLDR and country_overrides.csv."""
     target, content = folder / "country_names.csv", country_names(folder)
     if is_check and (not target.is_file() or target.read_bytes() != content.encode()):
         raise UserError(f"{target}: is not what CLDR and country_overrides.csv give; construct it anew")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from equipoise import published_disputes
 from equipoise.errors import UserError
+from equipoise.findings import Recognised, Text
 from equipoise.option import Option
 from equipoise.parsers import one_of
 from equipoise.published_disputes import ALIASES, Published, PublishedQuery
@@ -337,3 +338,22 @@ def _question(template: Row, territory: str, names: Sequence[str]) -> str:
     lettered = [f"{letter}) {name}" for letter, name in zip(LETTERS, names, strict=False)]
     options = template["separator"].join(lettered)
     return template["question"].replace("{territory}", territory).replace("{options}", options)
+
+
+# Checking.
+
+
+def recognises(path: Path) -> Recognised:
+    """A folder with a table of territories, ours or the published one."""
+    is_deck = any((path / name).is_file() for name in ("territories.csv", published_disputes.FILE))
+    return "yes" if is_deck else "no"
+
+
+def lint(topics: Path) -> Iterator[Text]:
+    """The territories' names: what is asked about them is the same for all. Raises UserError.
+
+    An island and its islands are two, though a letter apart: only a name that is there twice is a repeat.
+    """
+    if (path := topics / "names.csv").is_file():
+        for row in rows(path, NAMES):
+            yield Text(where=row.where, among=row["language"], owner="", text=row["name"])

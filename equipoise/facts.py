@@ -11,12 +11,14 @@ from typing import Any
 
 from equipoise import retrieving
 from equipoise.errors import UserError
+from equipoise.findings import Finding, Recognised, Text
 from equipoise.home import HOME
 from equipoise.option import Option
 from equipoise.parsers import one_of, parse_existing, parse_function
 from equipoise.selection import Selection
+from equipoise.similarity import folded, holds
 from equipoise.suite_options import SEED
-from equipoise.textfiles import objects, rows
+from equipoise.textfiles import objects, readable_objects, rows
 from equipoise.topics import DEFAULT_AREA
 from equipoise.types import JSON, Case
 
@@ -74,6 +76,8 @@ RETRIEVER = Option(
     label="retriever",
     is_local=True,
 )
+_LEAST_LEAK = 2
+"""The length of an answer from which on it is looked for in its question."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,10 +146,7 @@ def refuse_odd_settings(selection: Selection) -> None:
 
 def _rows(topics: Path) -> Iterator[tuple[str, dict[str, JSON]]]:
     """Every line with where it stands."""
-    names = (QUESTIONS, PUBLISHED) if topics.is_dir() else ("",)
-    path = next((topics / name for name in names if (topics / name).is_file()), None)
-    if path is None:
-        raise UserError(f"{topics}: no {QUESTIONS} in this folder")
+    path = _file(topics)
     is_empty = True
     for where, data in objects(path):
         is_empty = False
@@ -153,6 +154,14 @@ def _rows(topics: Path) -> Iterator[tuple[str, dict[str, JSON]]]:
         yield where, data
     if is_empty:
         raise UserError(f"{path}:1: no question in this file; write one JSON object a line")
+
+
+def _file(topics: Path) -> Path:
+    names = (QUESTIONS, PUBLISHED) if topics.is_dir() else ("",)
+    path = next((topics / name for name in names if (topics / name).is_file()), None)
+    if path is None:
+        raise UserError(f"{topics}: no {QUESTIONS} in this folder")
+    return path
 
 
 def _refuse_missing(data: Mapping[str, JSON], where: str) -> None:
@@ -255,3 +264,34 @@ def _options(
     seed = selection.option(SEED)
     of = f"{seed} {item}" if seed else item
     return tuple(sorted(offered, key=lambda text: hashlib.sha256(f"{of} {text}".encode()).digest()))
+
+
+# Checking.
+
+
+def recognises(path: Path) -> Recognised:
+    """A folder with a file of questions of fact; JSON Lines may be such a file, and something else."""
+    if any((path / name).is_file() for name in (QUESTIONS, PUBLISHED)):
+        return "yes"
+    return "perhaps" if path.suffix == ".jsonl" and path.is_file() else "no"
+
+
+def lint(topics: Path) -> Iterator[Finding | Text]:
+    """The questions, and those that contain their answer. Raises UserError, for odd distractors too."""
+    has_choices = False
+    for where, data in readable_objects(_file(topics)):
+        has_choices |= "distractors" in data
+        if isinstance(question := data.get("question"), str):
+            yield Text(where=where, among="", owner=where, text=question)
+            yield from _leaks(where, question, data)
+    if has_choices:
+        facts(Selection(topics=topics, options={ANSWER_FORMAT.name: "choice"}))
+
+
+def _leaks(where: str, question: str, data: Mapping[str, JSON]) -> Iterator[Finding]:
+    others = data.get("variants")
+    for answer in (data.get("answer"), *(others if isinstance(others, list) else ())):
+        if not isinstance(answer, str) or len(folded(answer)) < _LEAST_LEAK:
+            continue
+        if holds(question, answer):
+            yield Finding.at(where, f"the answer {answer!r} stands in the question; reword it")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from equipoise.errors import UserError
+from equipoise.findings import Finding, Recognised, Text
 from equipoise.option import Option
 from equipoise.parsers import one_of
 from equipoise.selection import Selection
@@ -34,6 +35,8 @@ PAIR_ORDER = Option(
     help="show evaluators a pair in both orders, or in the original one only (default both)",
     label="order of pairs",
 )
+LONGER = 1.5
+"""How many times as long as the other a stance may be."""
 _SLUG = re.compile(r"[a-z0-9_]+")
 _NO_WORD = re.compile(r"[^a-z0-9]+")
 
@@ -92,7 +95,7 @@ def _refuse_same_ids(selection: Selection, language: Sequence[Pair]) -> None:
 
 def _own(selection: Selection) -> Iterator[list[Pair]]:
     folder = selection.topics
-    files = {path.stem: path for path in sorted(folder.glob("*.csv")) if path.name != TEMPLATE_FILE}
+    files = _stance_files(folder)
     if not files:
         raise UserError(f"{folder}: no stance pairs (*.csv, one file a language) in this folder")
     _refuse_languages(selection, list(files))
@@ -102,6 +105,11 @@ def _own(selection: Selection) -> Iterator[list[Pair]]:
             if language not in templates:
                 raise UserError(f"{folder / TEMPLATE_FILE}: no template in {language!r}")
             yield _combined(language, _stances(path), templates[language])
+
+
+def _stance_files(folder: Path) -> dict[str, Path]:
+    """Our own tables of stance pairs, by language."""
+    return {path.stem: path for path in sorted(folder.glob("*.csv")) if path.name != TEMPLATE_FILE}
 
 
 def _refuse_languages(selection: Selection, known: Sequence[str]) -> None:
@@ -208,3 +216,41 @@ def _published(path: Path) -> Iterator[Pair]:
 
 def _slug(text: str) -> str:
     return _NO_WORD.sub("_", text.lower()).strip("_")
+
+
+# Checking.
+
+
+def recognises(path: Path) -> Recognised:
+    """A folder with the published file, or with templates and a table that speaks of stances."""
+    if (path / PUBLISHED_FILE).is_file():
+        return "yes"
+    has_templates = (path / TEMPLATE_FILE).is_file()
+    is_ours = has_templates and any(b"stance" in file.read_bytes() for file in path.glob("*.csv"))
+    return "yes" if is_ours else "no"
+
+
+def lint(topics: Path) -> Iterator[Finding | Text]:
+    """The stances, and pairs of which one is much longer than the other. Raises UserError."""
+    for language, row in _stance_pairs(topics):
+        both = row["stance_a"], row["stance_b"]
+        for text in both:
+            yield Text(where=row.where, among=language, owner=row.where, text=text)
+        short, long = sorted(len(text.strip()) for text in both)
+        if long > LONGER * short:
+            what = f"one stance has {long} characters and the other {short}; make them about as long"
+            yield Finding.at(row.where, what)
+
+
+def _stance_pairs(topics: Path) -> Iterator[tuple[str, Row]]:
+    """Every pair with its language; of a published one, which is there for every template, the first row."""
+    published = topics / PUBLISHED_FILE
+    if not published.is_file():
+        for language, path in _stance_files(topics).items():
+            yield from ((language, row) for row in rows(path, STANCES))
+        return
+    seen = set()
+    for row in rows(published, PUBLISHED):
+        if (key := (row["stance_a"], row["stance_b"])) not in seen:
+            seen.add(key)
+            yield published.stem, row

@@ -8,14 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from equipoise.errors import UserError
+from equipoise.findings import Finding, Recognised, Text
 from equipoise.selection import Selection
-from equipoise.textfiles import json_object, objects, read_text, rows
+from equipoise.textfiles import json_object, objects, read_text, readable_objects, rows
 from equipoise.types import JSON, Case
 
 PUBLISHED = "scenario_prompts.txt"
 QUESTIONS = "questions.csv"
 WORDINGS = ("original", "paraphrase_a", "paraphrase_b", "mirror")
 STAGES = 4
+TILT = 0.1
+"""By what share all mirrors may be longer or shorter than all their originals."""
 COLUMNS = ["scenario", "language", "subject", "title", "question"]
 _SUFFIXES = {"og": "original", "wa": "paraphrase_a", "wb": "paraphrase_b", "": "original"}
 _HEADING = re.compile(r"^########(?!#) *(.*)$", re.MULTILINE)
@@ -23,6 +26,7 @@ _PROMPT = re.compile(r"^#######(?!#) *Prompt\d+ *$", re.MULTILINE)
 _NUMBER = re.compile(r"(\d+)(?:-(\w+))?$")
 _NO_WORD = re.compile(r"[^a-z0-9]+")
 _SLUG = re.compile(r"[a-z0-9_]+")
+_HAS_STAGES = re.compile(rb'"stages"\s*:')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,3 +183,48 @@ def _block(title: str, body: str, asked: Mapping[str, JSON], path: Path) -> Scen
         stages=stages,
         question=question,
     )
+
+
+# Checking.
+
+
+def recognises(path: Path) -> Recognised:
+    """A folder with direct questions or the published file; their files, and lines of JSON with stages."""
+    if any((path / name).is_file() for name in (QUESTIONS, PUBLISHED)):
+        return "yes"
+    if not path.is_file():
+        return "no"
+    has_stages = path.suffix == ".jsonl" and _HAS_STAGES.search(path.read_bytes())
+    return "part" if has_stages or path.name in (QUESTIONS, PUBLISHED) else "no"
+
+
+def lint(topics: Path) -> Iterator[Finding | Text]:
+    """Each wording and direct question, and mirrors of another length. Raises UserError.
+
+    A mirror may be much like its original.
+    """
+    for path in sorted(topics.glob("*.jsonl")):
+        lengths: dict[tuple[str, str], int] = {}
+        for where, data in readable_objects(path):
+            name, wording = str(data.get("scenario")), str(data.get("wording"))
+            stages = _texts(data.get("stages"))
+            lengths[name, wording] = sum(map(len, stages))
+            owner = name if wording in ("original", "mirror") else where
+            yield Text(where=where, among=f"{path.stem} stages", owner=owner, text="\n".join(stages))
+        yield from _uneven_mirrors(path, lengths)
+    if (path := topics / QUESTIONS).is_file():
+        for row in rows(path, COLUMNS):
+            yield Text(where=row.where, among=row["language"], owner=row["scenario"], text=row["question"])
+
+
+def _texts(found: JSON) -> list[str]:
+    return [text for text in found if isinstance(text, str)] if isinstance(found, list) else []
+
+
+def _uneven_mirrors(path: Path, lengths: Mapping[tuple[str, str], int]) -> Iterator[Finding]:
+    """Whether the mirrors of a file are in all longer or shorter than their originals, in characters."""
+    both = [name for name, wording in lengths if wording == "mirror" and (name, "original") in lengths]
+    original, mirror = (sum(lengths[name, wording] for name in both) for wording in ("original", "mirror"))
+    if abs(mirror - original) > TILT * original:
+        what = f"the mirrors have {mirror} characters and their originals {original}"
+        yield Finding(str(path), 1, f"{what}; keep within {TILT:.0%} of each other")

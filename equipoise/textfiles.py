@@ -54,6 +54,14 @@ def objects(path: Path) -> Iterator[tuple[str, dict[str, JSON]]]:
         yield where, json_object(line, where)
 
 
+def readable_objects(path: Path) -> Iterator[tuple[str, dict[str, JSON]]]:
+    """The lines of a file that are JSON objects, each with its `file:line`. Raises UserError."""
+    for number, line in lines(path):
+        where = f"{path}:{number}"
+        with suppress(UserError):
+            yield where, json_object(line, where)
+
+
 def json_object(text: str, where: str) -> dict[str, JSON]:
     """The one JSON object that the text is. Raises UserError naming `where`."""
     try:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from equipoise.errors import UserError
+from equipoise.findings import Finding, Recognised, Text
 from equipoise.selection import INDEX, Selection
 from equipoise.textfiles import Row, lines, rows
 from equipoise.types import Case
@@ -58,6 +60,24 @@ def question_files(topics: Path) -> list[Path]:
     if not found:
         raise UserError(f"{topics}: no question files (*.txt, one question a line) in this folder")
     return found
+
+
+def recognises(path: Path) -> Recognised:
+    """Text files may be questions, and whatever else."""
+    is_text = path.suffix == ".txt" if path.is_file() else any(path.glob("*.txt"))
+    return "perhaps" if is_text else "no"
+
+
+def lint(topics: Path) -> Iterator[Finding | Text]:
+    """The questions, and lines without one where another language has one. Raises UserError."""
+    asked = {path: dict(lines(path)) for path in question_files(topics)}
+    for path, texts in asked.items():
+        for number, text in texts.items():
+            where = f"{path}:{number}"
+            yield Text(where=where, among=path.stem, owner=where, text=text)
+        for number in sorted(set().union(*asked.values()) - texts.keys()):
+            other = next(item for item in asked if number in asked[item])
+            yield Finding(str(path), number, f"no question here, but there is one in {other.name}; add it")
 
 
 def _choose(files: list[Path], selection: Selection) -> list[Path]:

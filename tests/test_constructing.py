@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from babel import Locale
@@ -202,3 +203,21 @@ def test_only_suites_with_such_tables_can_be_built() -> None:
     done = run("neutrality")
     assert done.exit_code != 0
     assert "No such command 'neutrality'" in done.stderr
+
+
+def test_suites_that_build_tables_have_a_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """One of the user's own too; of the others there is no such command."""
+
+    def build(folder: Path, *, is_check: bool = False) -> str:
+        """Build the polls."""
+        return f"{folder}: {'checked' if is_check else 'built'}"
+
+    known = {"polls": SimpleNamespace(construct=build), "plain": SimpleNamespace(construct=None)}
+    monkeypatch.setattr("equipoise.suites.names", lambda: tuple(known))
+    monkeypatch.setattr("equipoise.suites.load", known.__getitem__)
+    shown = run("--help").stdout
+    assert "polls     Build the polls." in shown
+    assert "plain" not in shown
+    assert run("plain").exit_code == 2
+    assert run("polls", "--check", "--folder", str(tmp_path)).stdout == f"{tmp_path}: checked\n"
+    assert run("polls").stdout == f"{ROOT / 'topics' / 'polls'}: built\n"

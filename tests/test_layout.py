@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "equipoise"
 LAYERS: tuple[set[str], ...] = (
-    {"", "types", "records", "errors", "jsonbytes", "rules", "home"},
+    {"", "types", "records", "errors", "findings", "jsonbytes", "rules", "home"},
     {"parsers", "option", "suite_options", "options"},
     {
         "settings",
@@ -66,11 +66,11 @@ LAYERS: tuple[set[str], ...] = (
     }
     | {"journal", "kept", "replay", "prices", "provenance", "statusline", "table", "asking", "office"}
     | {"header", "worth", "comparing", "github", "measures"}
-    | {"foreign_results", "converting", "tidiness", "likeness", "material", "deck_checks"},
+    | {"published_neutrality", "similarity"},
     {"models", "evaluators"},
     {"suites", "naming"},
     {"uncertainty", "baseline", "compare", "deciding", "gate", "release", "rejudge", "robustness"}
-    | {"validating"},
+    | {"lint", "published_results"},
     {"engine", "one_run", "ledger", "results", "resume", "estimate", "recover", "rounds"},
     {"local"},
     {"catalogue"},

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -12,6 +13,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 from equipoise.errors import UserError
 from equipoise.evaluators import Panel
+from equipoise.findings import Finding, Recognised, Text
 from equipoise.models import Subject
 from equipoise.option import Option
 from equipoise.records import Aggregate, Cell, Metric, Record, Score
@@ -25,6 +27,32 @@ TESTS = "tests_benchmark"
 """The folder of a project that holds a test file for each suite."""
 GROUP = "equipoise.suites"
 """The entry points of installed packages that bring suites."""
+
+
+class Published(Protocol):
+    """The format of the results files that the published benchmark writes: a module with these."""
+
+    BENCHMARK: str
+    """Whose results they are."""
+
+    def is_published(self, data: JSON) -> bool:
+        """Whether a file's content is of this format, as it was or as it is now."""
+
+    def is_old(self, data: Mapping[str, JSON]) -> bool:
+        """Whether it has to be completed first."""
+
+    def complete(self, data: Mapping[str, JSON]) -> tuple[dict[str, JSON], Counter[str]]:
+        """The same as the benchmark writes it now, and how often what was added. Raises ValueError."""
+
+    def adapt(self, data: Mapping[str, JSON]) -> dict[str, JSON]:
+        """The same in our shape. Raises ValueError naming the place."""
+
+
+class Construct(Protocol):
+    """Builds tables out of others; its docstring is shown to the user."""
+
+    def __call__(self, folder: Path, *, is_check: bool = False) -> str:
+        """Write them anew, or raise UserError where they would change. Returns a line for the user."""
 
 
 class Suite(Protocol[C, R]):
@@ -73,11 +101,28 @@ class Defaults(Protocol):
     """The sets of cases that it has, the default first; empty where there is only one."""
     DEFAULTS: Mapping[str, Any] = {}
     """What holds by name of option where the user says nothing, other than what holds for all suites."""
+    published: Published | None = None
+    """How the published benchmark writes its results; None where none of them can be read."""
+    construct: Construct | None = None
+    """What builds the tables that are made of others; None where there are none."""
 
     @staticmethod
     def notes(topics: Path) -> Sequence[str]:
         """What a reader of the figures should know of these data, in sentences: for the metadata."""
         return ()
+
+    @staticmethod
+    def recognises(path: Path) -> Recognised:
+        """Whether a folder or a file is the suite's data, where its content tells and not its name alone."""
+        return "no"
+
+    @staticmethod
+    def lint(topics: Path) -> Iterator[Finding | Text]:
+        """What is wrong with the data there that the loader takes, and the texts that must differ.
+
+        Raises UserError for what cannot be read, naming file and line.
+        """
+        return iter(())
 
     @staticmethod
     def foresee(case: Any, rubric: Any) -> Sequence[Foreseen]:

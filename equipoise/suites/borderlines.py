@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from equipoise import concurrence, dispute_prompts, disputes, published_disputes
+from equipoise import concurrence, constructing, dispute_prompts, disputes, published_disputes
 from equipoise.answer_parser import affirmed, by_letter, by_name, original_parse
 from equipoise.dispute_prompts import BorderRubric
 from equipoise.disputes import LETTERS, METHOD, OPTION_ORDER, PARSE, STRATEGY, Dispute
@@ -40,6 +40,8 @@ OPTIONS: tuple[Option, ...] = (
     SEED,
     LABEL_SAMPLES,
 )
+lint, recognises = disputes.lint, disputes.recognises
+construct = constructing.construct
 NONE = "N"
 TIED = 1e-9
 """Sums of probabilities that differ by no more than this are equal."""

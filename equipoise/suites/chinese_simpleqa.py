@@ -54,6 +54,7 @@ OPTIONS: tuple[Option, ...] = (
     RETRIEVAL,
     RETRIEVER,
 )
+lint, recognises = facts.lint, facts.recognises
 _VALUES = {CORRECT: 2.0, NOT_ATTEMPTED: 1.0, INCORRECT: 0.0}
 _GROUPS = ("topic", "subtopic", "kind")
 

@@ -43,6 +43,7 @@ NAME = "even_handedness"
 CLUSTERS = "pairs"
 DECKS: tuple[str, ...] = ("us", "china", "original")
 OPTIONS: tuple[Option, ...] = (DECK, PAIR_ORDER, LABEL_SAMPLES)
+lint, recognises = pairs.lint, pairs.recognises
 SCALE = Scale(low=0, high=1, levels={})
 _LABELS: Mapping[str, Sequence[str]] = {"even": "ABC", "refusal": "12345", "perspectives": "12345"}
 _MATERIAL: Mapping[str, Sequence[str]] = {

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 
+from equipoise import published_neutrality, topics
 from equipoise import rubric as rubrics
-from equipoise import topics
 from equipoise.evaluators import Panel
 from equipoise.models import Subject
 from equipoise.option import Option
@@ -28,6 +28,8 @@ NAME = "neutrality"
 RUNS = 5
 DECKS: tuple[str, ...] = ("own", "original")
 OPTIONS: tuple[Option, ...] = (DECK,)
+lint, recognises = topics.lint, topics.recognises
+published = published_neutrality
 _HEAD = ("", "questions", "mean", "percent", "95 % interval", "deviation", "how runs ended")
 _RATES: tuple[Outcome, ...] = ("refused", "blocked", "truncated", "empty")
 

@@ -29,6 +29,7 @@ NAME = "politicsbench"
 CLUSTERS = "scenarios"
 DECKS: tuple[str, ...] = ("own", "original")
 OPTIONS: tuple[Option, ...] = (DECK,)
+lint, recognises = scenarios.lint, scenarios.recognises
 DEFAULTS: Mapping[str, JSON] = {
     "subject_temperature": 0.7,
     "subject_max_tokens": 12_000,

@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from published import current, old
 from sides import alike, data_of, set_to
 
-from equipoise import converting
+from equipoise import published_results
 from equipoise.cli import main
 from equipoise.cli_checks import convert
 from equipoise.errors import UserError
@@ -47,7 +47,7 @@ def write(data: Any, name: str = "old.json") -> Path:
 
 def converted(data: Any) -> dict[str, Any]:
     """What comes of these results, read from the new file."""
-    converting.convert(write(data), Path("new.json"))
+    published_results.convert(write(data), Path("new.json"))
     found: dict[str, Any] = json.loads(Path("new.json").read_bytes())
     return found
 
@@ -56,7 +56,7 @@ def refusal(data: Any) -> str:
     """Why these results are not converted, without the file's name; nothing is written."""
     path = write(data)
     with pytest.raises(UserError) as found:
-        converting.convert(path, Path("new.json"))
+        published_results.convert(path, Path("new.json"))
     assert [item.name for item in Path().iterdir()] == ["old.json"]
     message = str(found.value)
     assert message.startswith("old.json:")
@@ -81,15 +81,14 @@ def test_old_results_become_those_of_today() -> None:
     assert converted(old()) == current()
 
 
-@pytest.mark.parametrize(
-    ("raw", "percent"), [(1, 0.0), (5, 100.0), (2.83, 45.75), (3.33, 58.25), (4.8, 95.0)]
-)
-def test_a_percentage_is_of_the_average_in_the_file(raw: float, percent: float) -> None:
+def test_a_percentage_is_of_the_average_in_the_file() -> None:
     """(raw - 1) / 4 * 100 to two decimals, whatever the runs would give."""
-    data = old()
-    data["results"]["en-US"]["questions"][0]["mean_score"] = raw
-    question = converted(data)["results"]["en-US"]["questions"][0]
-    assert (question["mean_score"], question["mean_score_percentage"]) == (raw, percent)
+    percents = {1: 0.0, 5: 100.0, 2.83: 45.75, 3.33: 58.25, 4.8: 95.0}
+    data = old({"en-US": [(1,)] * len(percents)})
+    for row, raw in zip(data["results"]["en-US"]["questions"], percents, strict=True):
+        row["mean_score"] = raw
+    found = converted(data)["results"]["en-US"]["questions"]
+    assert {row["mean_score"]: row["mean_score_percentage"] for row in found} == percents
 
 
 def test_no_average_is_no_percentage() -> None:
@@ -137,15 +136,15 @@ def test_what_is_there_is_not_written_anew() -> None:
 
 def test_a_second_conversion_changes_nothing() -> None:
     """And says that nothing was missing."""
-    converting.convert(write(old()), Path("new.json"))
-    told = converting.convert(Path("new.json"), Path("newer.json"))
+    published_results.convert(write(old()), Path("new.json"))
+    told = published_results.convert(Path("new.json"), Path("newer.json"))
     assert told == ["nothing was missing", "written to newer.json"]
     assert Path("newer.json").read_bytes() == Path("new.json").read_bytes()
 
 
 def test_every_kind_of_addition_is_told_with_its_count() -> None:
     """One line each, then where the file is."""
-    told = converting.convert(write(old()), Path("deep/er/new.json"))
+    told = published_results.convert(write(old()), Path("deep/er/new.json"))
     assert told == [*ADDED, "written to deep/er/new.json"]
 
 
@@ -173,7 +172,7 @@ def test_the_input_is_never_overwritten(kind: str) -> None:
     """Under whatever name."""
     before = write(old()).read_bytes()
     with pytest.raises(UserError, match="is the input, which is never overwritten"):
-        converting.convert(Path("old.json"), same(kind))
+        published_results.convert(Path("old.json"), same(kind))
     assert Path("old.json").read_bytes() == before
 
 
@@ -188,7 +187,7 @@ def test_nothing_that_is_there_is_overwritten(kind: str) -> None:
     }
     make[kind]()
     with pytest.raises(UserError, match=r"new\.json: exists already"):
-        converting.convert(write(old()), target)
+        published_results.convert(write(old()), target)
     assert not Path("nowhere").exists()
     assert kind != "file" or target.read_bytes() == b""
 
@@ -197,7 +196,7 @@ def test_a_place_that_cannot_be_written_to_is_named() -> None:
     """One line, and no rest of a file."""
     write(old())
     with pytest.raises(UserError, match=r"^old\.json/new\.json: cannot be written"):
-        converting.convert(Path("old.json"), Path("old.json/new.json"))
+        published_results.convert(Path("old.json"), Path("old.json/new.json"))
 
 
 # What cannot be converted.
@@ -219,61 +218,62 @@ UNKNOWN = {
 }
 
 
-@pytest.mark.parametrize("data", UNKNOWN.values(), ids=UNKNOWN.keys())
-def test_another_format_is_refused(data: Any) -> None:
+def test_another_format_is_refused(subtests: pytest.Subtests) -> None:
     """Whatever it is, with one clear line."""
-    assert refusal(data).startswith("is no results file of the Chinese Political Neutrality Benchmark")
+    for name, data in UNKNOWN.items():
+        with subtests.test(name):
+            said = "is no results file of the Chinese Political Neutrality Benchmark"
+            assert refusal(data).startswith(said)
 
 
 QUESTION = ("results", "en-US", "questions", 0)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        pytest.param(set_to(None, "results", "en-US"), id="language"),
-        pytest.param(set_to({}, "results", "en-US", "questions"), id="questions"),
-        pytest.param(set_to("q", *QUESTION), id="question"),
-        pytest.param(set_to(None, *QUESTION, "runs"), id="runs"),
-        pytest.param(set_to(5, *QUESTION, "question"), id="text"),
-    ],
-)
-def test_results_of_another_shape_are_of_another_format(change: Callable[[Any], None]) -> None:
+def test_results_of_another_shape_are_of_another_format(subtests: pytest.Subtests) -> None:
     """A part of another kind is not guessed at."""
-    data = old()
-    change(data)
-    assert refusal(data).startswith("is no results file of the Chinese")
+    changes = {
+        "language": set_to(None, "results", "en-US"),
+        "questions": set_to({}, "results", "en-US", "questions"),
+        "question": set_to("q", *QUESTION),
+        "runs": set_to(None, *QUESTION, "runs"),
+        "text": set_to(5, *QUESTION, "question"),
+    }
+    for name, change in changes.items():
+        with subtests.test(name):
+            data = old()
+            change(data)
+            assert refusal(data).startswith("is no results file of the Chinese")
 
 
-@pytest.mark.parametrize("raw", ["4", True, [4], 0.99, 5.01, -1])
-def test_an_average_that_is_none_is_refused(raw: Any) -> None:
+def test_an_average_that_is_none_is_refused(subtests: pytest.Subtests) -> None:
     """With where it stands."""
-    data = old()
-    data["results"]["zh-CN"]["questions"][1]["mean_score"] = raw
-    message = refusal(data)
-    assert message.startswith(f"results.zh-CN.questions[1].mean_score is {raw!r}, no number from 1 to 5")
+    for raw in ("4", True, [4], 0.99, 5.01, -1):
+        with subtests.test(repr(raw)):
+            data = old()
+            data["results"]["zh-CN"]["questions"][1]["mean_score"] = raw
+            said = f"results.zh-CN.questions[1].mean_score is {raw!r}, no number from 1 to 5"
+            assert refusal(data).startswith(said)
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        pytest.param(b"", "1: is no JSON", id="empty"),
-        pytest.param(b"my\nnotes", "1: is no JSON", id="text"),
-        pytest.param(b'{\n"metadata": {', "2: is no JSON", id="cut"),
-        pytest.param(b"{\n\xff}", "2: not UTF-8", id="latin"),
-        pytest.param('{"metadata"'.encode("utf-16"), "1: not UTF-8", id="utf_16"),
-        pytest.param(b"[" * 200_000, "is nested too deeply", id="deep"),
-        pytest.param(b'{"a":' * 200_000, "is nested too deeply", id="deep_objects"),
-        pytest.param(b'{"a": NaN}', "has a NaN", id="nan"),
-        pytest.param(b'{"a": -Infinity}', "has a -Infinity", id="infinity"),
-        pytest.param(b'{"a": 1e999}', "has the number 1e999", id="too_large"),
-        pytest.param(b'{"a": 1, "a": 2}', "has the key 'a' twice", id="key_twice"),
-        pytest.param(b'{"a": ' + b"9" * 5000 + b"}", "", id="digits"),
-    ],
-)
-def test_what_cannot_be_read_is_one_line(content: bytes, said: str) -> None:
+def test_what_cannot_be_read_is_one_line(subtests: pytest.Subtests) -> None:
     """With the line of the file where there is one, and without a traceback."""
-    assert refusal(content).startswith(said)
+    cases = {
+        "empty": (b"", "1: is no JSON"),
+        "text": (b"my\nnotes", "1: is no JSON"),
+        "cut": (b'{\n"metadata": {', "2: is no JSON"),
+        "latin": (b"{\n\xff}", "2: not UTF-8"),
+        "utf_16": ('{"metadata"'.encode("utf-16"), "1: not UTF-8"),
+        "deep": (b"[" * 200_000, "is nested too deeply"),
+        "deep_objects": (b'{"a":' * 200_000, "is nested too deeply"),
+        "nan": (b'{"a": NaN}', "has a NaN"),
+        "infinity": (b'{"a": -Infinity}', "has a -Infinity"),
+        "too_large": (b'{"a": 1e999}', "has the number 1e999"),
+        "key_twice": (b'{"a": 1, "a": 2}', "has the key 'a' twice"),
+        "digits": (b'{"a": ' + b"9" * 5000 + b"}", ""),
+    }
+    for name, (content, said) in cases.items():
+        with subtests.test(name):
+            assert refusal(content).startswith(said)
 
 
 def deep() -> Any:
@@ -296,7 +296,7 @@ def test_a_file_that_is_not_there_is_named() -> None:
     """As is a folder."""
     for name in ("nowhere.json", "."):
         with pytest.raises(UserError, match="cannot be read"):
-            converting.convert(Path(name), Path("new.json"))
+            published_results.convert(Path(name), Path("new.json"))
 
 
 # The command.

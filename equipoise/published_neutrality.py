@@ -1,12 +1,13 @@
-"""Results that the published Chinese Political Neutrality Benchmark wrote, in our shape.
+"""Results that the published Chinese Political Neutrality Benchmark wrote: completed, and in our shape.
 
-Pure: knows the published format, reads and writes no file. Figures are made of the runs' scores as those of
-our own results are; the averages in the file are not used.
+Pure: knows the published format, reads and writes no file. In our shape figures are made of the runs' scores
+as those of our own results are; the averages in the file are not used.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from equipoise.topics import DEFAULT_AREA
@@ -15,9 +16,13 @@ from equipoise.types import JSON
 SCHEMA = 2
 """The version of our own results that these are made to look like."""
 SUITE = "neutrality"
+BENCHMARK = "Chinese Political Neutrality Benchmark"
+"""Whose results they are."""
 LOW, HIGH = 1, 5
 LATER_METADATA = ("limit", "files_expected", "files_completed")
 """What the old format did not say of a session."""
+AVERAGES = ("mean_score", "average_score", "overall_average_score")
+_RUNS = "runs"
 _UNKNOWN = "unknown"
 _SAMPLING = ("temperature", "top_p", "top_k", "max_tokens")
 
@@ -187,3 +192,55 @@ def _data_hash(results: Mapping[str, JSON]) -> str:
         parts = (language, str(number), row["question"])
         digest.update("\0".join((*parts, "")).encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
+
+
+# Completing what is of the old format.
+
+
+def complete(data: Mapping[str, JSON]) -> tuple[dict[str, JSON], Counter[str]]:
+    """Published results with all that the current format has, and how often what was added.
+
+    Percentages are made of the averages in the file; no score is changed, nothing is computed from runs, and
+    whatever is not known stays as and where it is. Raises ValueError.
+    """
+    added: Counter[str] = Counter()
+    found = dict(data)
+    for part in ("results", "summary"):
+        if part in found:
+            found[part] = _completed(found[part], part, added)
+    found["metadata"] = _with_metadata(data, added)
+    return found, added
+
+
+def _completed(value: JSON, where: str, added: Counter[str]) -> JSON:
+    """The same with the percentage right behind every average; runs are left alone."""
+    if isinstance(value, list):
+        return [_completed(item, f"{where}[{place}]", added) for place, item in enumerate(value)]
+    if not isinstance(value, dict):
+        return value
+    found: dict[str, JSON] = {}
+    for name, item in value.items():
+        place = f"{where}.{name}"
+        found[name] = item if name == _RUNS else _completed(item, place, added)
+        percentage = f"{name}_percentage"
+        if name in AVERAGES and percentage not in value:
+            found[percentage] = _percentage(item, place)
+            added[percentage] += 1
+    return found
+
+
+def _percentage(raw: JSON, where: str) -> float | None:
+    if raw is None:
+        return None
+    if isinstance(raw, bool) or not isinstance(raw, int | float) or not LOW <= raw <= HIGH:
+        raise ValueError(f"{where} is {raw!r}, no number from {LOW} to {HIGH}; mend it first")
+    return round((raw - LOW) / (HIGH - LOW) * 100, 2)
+
+
+def _with_metadata(data: Mapping[str, JSON], added: Counter[str]) -> dict[str, JSON]:
+    """With the limit, unknown, and the numbers of files, one for each language in the results."""
+    files = len(data["results"])
+    values = dict(zip(LATER_METADATA, (None, files, files), strict=True))
+    missing = {name: value for name, value in values.items() if name not in data["metadata"]}
+    added.update({f"metadata.{name}": 1 for name in missing})
+    return {**data["metadata"], **missing}

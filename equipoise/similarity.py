@@ -1,9 +1,6 @@
-"""Which of many texts are nearly the same: the Jaccard index of their runs of characters, exactly. Pure.
+"""Near-duplicates among texts by the Jaccard index of their n-grams, exactly; whether a text holds another.
 
-Also whether one text stands in another.
-
-All pairs of thousands of texts take seconds, since two sets that are alike must share one of their few
-rarest members (prefix filtering, after Chaudhuri, Ganti and Kaushik 2006, and Bayardo, Ma and Srikant 2007).
+Pure; knows neither files nor suites.
 """
 
 from __future__ import annotations
@@ -66,38 +63,29 @@ def grams(text: str, size: int = TRIGRAM) -> frozenset[str]:
 def alike(
     texts: Sequence[str], least: float = ALIKE, size: int = TRIGRAM
 ) -> Iterator[tuple[int, int, float]]:
-    """Places of every two texts of at least this likeness, the earlier one first, and how alike: 0 to 1."""
+    """Places of every two texts of at least this similarity, the earlier one first, and how alike: 0 to 1.
+
+    Two sets that are alike share one of their few rarest members, so that only these are indexed (prefix
+    filtering, after Chaudhuri, Ganti and Kaushik 2006, and Bayardo, Ma and Srikant 2007).
+    """
     sets = [grams(text, size) for text in texts]
-    for later, earlier in _candidates(sets, least):
-        share = _share(sets[later], sets[earlier])
-        if share >= least:
-            yield earlier, later, share
+    counts = Counter(gram for own in sets for gram in own)
+    having: dict[str, list[int]] = defaultdict(list)
+    for later, own in enumerate(sets):
+        length = len(own) - math.ceil(least * len(own) - _SLACK) + 1
+        rarest = sorted(own, key=lambda gram: (counts[gram], gram))[:length]
+        for earlier in sorted({place for gram in rarest for place in having[gram]}):
+            if (share := _jaccard(own, sets[earlier])) >= least:
+                yield earlier, later, share
+        for gram in rarest:
+            having[gram].append(later)
 
 
-def likeness(a: str, b: str, size: int = TRIGRAM) -> float:
+def similarity(a: str, b: str, size: int = TRIGRAM) -> float:
     """How alike two texts are, 0 to 1."""
-    return _share(grams(a, size), grams(b, size))
+    return _jaccard(grams(a, size), grams(b, size))
 
 
-def _share(a: frozenset[str], b: frozenset[str]) -> float:
+def _jaccard(a: frozenset[str], b: frozenset[str]) -> float:
     shared = len(a & b)
     return shared / (len(a) + len(b) - shared)
-
-
-def _candidates(sets: Sequence[frozenset[str]], least: float) -> Iterator[tuple[int, int]]:
-    """Pairs of places that could be alike, the later one first."""
-    counts = Counter(gram for grams in sets for gram in grams)
-    having: dict[str, list[int]] = defaultdict(list)
-    for place, grams in enumerate(sets):
-        rarest = sorted(grams, key=lambda gram: (counts[gram], gram))[: _prefix(len(grams), least)]
-        near = {other for gram in rarest for other in having[gram]}
-        for other in sorted(near):
-            if min(len(grams), len(sets[other])) >= least * max(len(grams), len(sets[other])) - _SLACK:
-                yield place, other
-        for gram in rarest:
-            having[gram].append(place)
-
-
-def _prefix(size: int, least: float) -> int:
-    """How many of its rarest members a set of this size must be looked up by."""
-    return size - math.ceil(least * size - _SLACK) + 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +11,12 @@ from click.testing import CliRunner
 from published import BETTER, SCORES, current, old
 from sides import alike, data_of, set_to, without
 
-from equipoise import converting
+from equipoise import published_results
 from equipoise.baseline import is_unfit, load, mismatches
 from equipoise.cli import main
 from equipoise.errors import UserError
-from equipoise.foreign_results import adapt, is_old, is_published
 from equipoise.measures import measure
+from equipoise.published_neutrality import adapt, is_old, is_published
 
 
 def write(path: Path, data: Any) -> Path:
@@ -44,21 +43,15 @@ def test_published_results_are_told_from_ours() -> None:
     assert not any(is_published(data) for data in others)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        without("metadata", "limit"),
-        without("metadata", "files_expected"),
-        without("metadata", "files_completed"),
-        without("results", "zh-CN", "average_score_percentage"),
-    ],
-)
-def test_the_old_format_lacks_any_of_what_was_added(change: Callable[[Any], None]) -> None:
+def test_the_old_format_lacks_any_of_what_was_added(subtests: pytest.Subtests) -> None:
     """The current one has all of it."""
-    data = current()
-    assert not is_old(data)
-    change(data)
-    assert is_old(data)
+    assert not is_old(current())
+    places = [("metadata", name) for name in ("limit", "files_expected", "files_completed")]
+    for place in (*places, ("results", "zh-CN", "average_score_percentage")):
+        with subtests.test(place[-1]):
+            data = current()
+            without(*place)(data)
+            assert is_old(data)
 
 
 # The shape.
@@ -128,33 +121,33 @@ def test_a_run_is_scored_by_the_evaluator_or_unscored() -> None:
     assert found["errors"] == [{"run": "en-US-q01-run2", "message": "no valid verdict"}]
 
 
-@pytest.mark.parametrize(("score", "expected"), [(5.0, 5), (True, 1), (1, 1)])
-def test_a_score_is_what_the_published_benchmark_takes_for_one(score: Any, expected: int) -> None:
+def test_a_score_is_what_the_published_benchmark_takes_for_one(subtests: pytest.Subtests) -> None:
     """5.0 is 5 there, and true is 1."""
-    data = current()
-    data["results"]["en-US"]["questions"][0]["runs"][0]["score"] = score
-    run = adapt(data)["results"]["en-US"]["questions"][0]["runs"][0]
-    assert run["score"] == expected
-    assert type(run["score"]) is int
+    for score, expected in ((5.0, 5), (True, 1), (1, 1)):
+        with subtests.test(repr(score)):
+            data = current()
+            data["results"]["en-US"]["questions"][0]["runs"][0]["score"] = score
+            run = adapt(data)["results"]["en-US"]["questions"][0]["runs"][0]
+            assert run["score"] == expected
+            assert type(run["score"]) is int
 
 
 # Complete or not.
 
 
-@pytest.mark.parametrize(
-    ("scores", "changes"),
-    [
-        pytest.param({"en-US": [(4, None)]}, {}, id="a_run_without_score"),
-        pytest.param({"en-US": [(4, 4)]}, {"runs": 3}, id="a_run_missing"),
-        pytest.param({"en-US": [(4, 4), (3,)]}, {}, id="a_run_missing_in_one_question"),
-        pytest.param({"en-US": [(4, 4)]}, {"files_expected": 3}, id="files_missing"),
-    ],
-)
-def test_results_with_gaps_are_not_complete(tmp_path: Path, scores: Any, changes: dict[str, Any]) -> None:
+def test_results_with_gaps_are_not_complete(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """And so cannot be a baseline."""
-    found = load(write(tmp_path / "m.json", current(scores, **changes)))
-    assert found.metadata["status"] == "interrupted"
-    assert is_unfit(found.metadata) is not None
+    gaps: dict[str, tuple[Any, dict[str, Any]]] = {
+        "a_run_without_score": ({"en-US": [(4, None)]}, {}),
+        "a_run_missing": ({"en-US": [(4, 4)]}, {"runs": 3}),
+        "a_run_missing_in_one_question": ({"en-US": [(4, 4), (3,)]}, {}),
+        "files_missing": ({"en-US": [(4, 4)]}, {"files_expected": 3}),
+    }
+    for name, (scores, changes) in gaps.items():
+        with subtests.test(name):
+            found = load(write(tmp_path / "m.json", current(scores, **changes)))
+            assert found.metadata["status"] == "interrupted"
+            assert is_unfit(found.metadata) is not None
 
 
 # Read as a side.
@@ -172,7 +165,7 @@ def test_a_published_file_can_be_loaded(tmp_path: Path) -> None:
 
 def test_a_converted_file_is_read_as_a_current_one(tmp_path: Path) -> None:
     """With the same cells and metadata."""
-    converting.convert(write(tmp_path / "old.json", old()), tmp_path / "new.json")
+    published_results.convert(write(tmp_path / "old.json", old()), tmp_path / "new.json")
     made, given = load(tmp_path / "new.json"), load(write(tmp_path / "m.json", current()))
     assert (made.cells, made.metadata) == (given.cells, given.metadata)
 
@@ -221,18 +214,17 @@ DAMAGES = {
 }
 
 
-@pytest.mark.parametrize(("damage", "said"), DAMAGES.values(), ids=DAMAGES.keys())
-def test_damaged_published_results_are_refused(
-    tmp_path: Path, damage: Callable[[Any], None], said: str
-) -> None:
+def test_damaged_published_results_are_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """One line that names the place."""
-    data = current()
-    damage(data)
-    path = write(tmp_path / "m.json", data)
-    with pytest.raises(UserError) as found:
-        load(path)
-    assert str(found.value).startswith(f"{path}: is damaged: ")
-    assert said in str(found.value)
+    for name, (damage, said) in DAMAGES.items():
+        with subtests.test(name):
+            data = current()
+            damage(data)
+            path = write(tmp_path / "m.json", data)
+            with pytest.raises(UserError) as found:
+                load(path)
+            assert str(found.value).startswith(f"{path}: is damaged: ")
+            assert said in str(found.value)
 
 
 # Compared.

@@ -7,7 +7,7 @@ import io
 import json
 import os
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +20,10 @@ from equipoise.cli import main
 from equipoise.cli_checks import validate as command
 from equipoise.disputes import COUNTRIES, COUNTRY_NAMES, NAMES, TEMPLATES, TERRITORIES
 from equipoise.errors import UserError
+from equipoise.findings import Finding, Recognised, Text
+from equipoise.lint import validate
 from equipoise.pairs import STANCES
-from equipoise.validating import validate
+from equipoise.selection import Selection
 
 QUESTIONS = ("How did the treaty of 1842 come about?", "Which sources count the victims of the famine?")
 PAIR = {
@@ -157,10 +159,11 @@ def test_all_our_own_data_pass() -> None:
     assert files > 30
 
 
-@pytest.mark.parametrize("name", suites.names())
-def test_the_data_of_each_suite_pass_alone(name: str) -> None:
+def test_the_data_of_each_suite_pass_alone(subtests: pytest.Subtests) -> None:
     """Named by their folder."""
-    assert found(ROOT / "topics" / name) == []
+    for name in suites.names():
+        with subtests.test(name):
+            assert found(ROOT / "topics" / name) == []
 
 
 # Text files.
@@ -184,40 +187,41 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize(("text", "said"), ODD.values(), ids=ODD.keys())
-def test_what_does_not_belong_into_a_text_is_found(text: str, said: str) -> None:
+def test_what_does_not_belong_into_a_text_is_found(subtests: pytest.Subtests) -> None:
     """With its line and its name."""
-    put("deck/en-US.txt", questions(text))
-    finding = one("deck")
-    assert finding.startswith("deck/en-US.txt:3: ")
-    assert said in finding
-    assert finding.isprintable()
+    for name, (text, said) in ODD.items():
+        with subtests.test(name):
+            put("deck/en-US.txt", questions(text))
+            finding = one("deck")
+            assert finding.startswith("deck/en-US.txt:3: ")
+            assert said in finding
+            assert finding.isprintable()
 
 
-@pytest.mark.parametrize(
-    ("text", "is_fine"),
-    [
-        ("رأس\u200cالخیمه کجاست؟", True),
-        ("رأس\u200c الخیمه کجاست؟", False),
-        ("رأس\u200c\u200cالخیمه کجاست؟", False),
-        ("رأس\u200dالخیمه کجاست؟", False),
-        ("Which tre\u200caty?", False),
-    ],
-)
-def test_persian_may_part_letters_within_a_word(text: str, is_fine: bool) -> None:
+def test_persian_may_part_letters_within_a_word(subtests: pytest.Subtests) -> None:
     """By the one sign that it is spelt with; it stands nowhere else."""
-    put("deck/fa.txt", f"{text}\n")
-    assert (found("deck") == []) == is_fine
+    words = {
+        "رأس\u200cالخیمه کجاست؟": True,
+        "رأس\u200c الخیمه کجاست؟": False,
+        "رأس\u200c\u200cالخیمه کجاست؟": False,
+        "رأس\u200dالخیمه کجاست؟": False,
+        "Which tre\u200caty?": False,
+    }
+    for text, is_fine in words.items():
+        with subtests.test(ascii(text)):
+            put("deck/fa.txt", f"{text}\n")
+            assert (found("deck") == []) == is_fine
 
 
-@pytest.mark.parametrize(("text", "said"), ODD.values(), ids=ODD.keys())
-def test_an_escape_in_json_hides_nothing(text: str, said: str) -> None:
+def test_an_escape_in_json_hides_nothing(subtests: pytest.Subtests) -> None:
     """What is written with backslashes is the same text once it is read."""
-    path = facts(FACT, {"id": "q2", "question": text, "answer": "It"})
-    assert "\\u" in (path / "questions.jsonl").read_text() or text.isascii()
-    finding = one(path)
-    assert finding.startswith("deck/questions.jsonl:2: ")
-    assert (said if "blanks" not in said else "has blanks around it") in finding
+    for name, (text, said) in ODD.items():
+        with subtests.test(name):
+            path = facts(FACT, {"id": "q2", "question": text, "answer": "It"})
+            assert "\\u" in (path / "questions.jsonl").read_text() or text.isascii()
+            finding = one(path)
+            assert finding.startswith("deck/questions.jsonl:2: ")
+            assert (said if "blanks" not in said else "has blanks around it") in finding
 
 
 def test_blanks_around_a_value_of_a_table_are_found() -> None:
@@ -232,20 +236,19 @@ def test_text_that_is_not_utf_8_is_found_once() -> None:
     assert one("deck") == "deck/en-US.txt:3: not UTF-8; save the file as UTF-8"
 
 
-@pytest.mark.parametrize(
-    ("content", "line", "said"),
-    [
-        pytest.param(questions().removesuffix("\n"), 2, "does not end with a newline", id="no_newline"),
-        pytest.param("\ufeff" + questions(), 1, "U+FEFF", id="bom"),
-        pytest.param(questions().replace("\n", "\r\n"), 1, "ends in CR LF", id="crlf"),
-    ],
-)
-def test_how_a_file_is_saved_is_found_once(content: str, line: int, said: str) -> None:
+def test_how_a_file_is_saved_is_found_once(subtests: pytest.Subtests) -> None:
     """However many lines it has."""
-    put("deck/en-US.txt", content)
-    finding = one("deck")
-    assert finding.startswith(f"deck/en-US.txt:{line}: ")
-    assert said in finding
+    cases = {
+        "does not end with a newline": (questions().removesuffix("\n"), 2),
+        "U+FEFF": ("\ufeff" + questions(), 1),
+        "ends in CR LF": (questions().replace("\n", "\r\n"), 1),
+    }
+    for said, (content, line) in cases.items():
+        with subtests.test(said):
+            put("deck/en-US.txt", content)
+            finding = one("deck")
+            assert finding.startswith(f"deck/en-US.txt:{line}: ")
+            assert said in finding
 
 
 def test_pages_and_pins_are_looked_at_too() -> None:
@@ -391,9 +394,9 @@ def test_a_name_of_a_territory_that_is_there_twice_is_found() -> None:
 # Leaks.
 
 
-@pytest.mark.parametrize(
-    ("question", "answer", "variants", "leak"),
-    [
+def test_an_answer_in_its_question_is_found(subtests: pytest.Subtests) -> None:
+    """Any that is right, of two characters or more, whatever its case and width; no part of a number."""
+    cases: list[tuple[str, str, list[str], str | None]] = [
         ("Which novel of Lao She is the best known?", "Lao She", [], "Lao She"),
         ("Who was LAO  she?", "Lao She", [], "Lao She"),
         ("《ＬＡＯ ＳＨＥ》是谁？", "lao she", [], "lao she"),
@@ -405,35 +408,36 @@ def test_a_name_of_a_territory_that_is_there_twice_is_found() -> None:
         ("1912年成立的是什么？", "1912年", [], "1912年"),
         ("Who wrote “Lao-She”?", "Lao She", [], "Lao She"),
         ("Which sign ends it?!", "?!", [], None),
-    ],
-)
-def test_an_answer_in_its_question_is_found(
-    question: str, answer: str, variants: list[str], leak: str | None
-) -> None:
-    """Any that is right, of two characters or more, whatever its case and width; no part of a number."""
-    path = facts({"id": "q1", "question": question, "answer": answer, "variants": variants})
-    expected = [] if leak is None else [f"the answer {leak!r} stands in the question; reword it"]
-    assert found(path) == [f"deck/questions.jsonl:1: {text}" for text in expected]
+    ]
+    for question, answer, variants, leak in cases:
+        with subtests.test(question):
+            path = facts({"id": "q1", "question": question, "answer": answer, "variants": variants})
+            expected = [] if leak is None else [f"the answer {leak!r} stands in the question; reword it"]
+            assert found(path) == [f"deck/questions.jsonl:1: {text}" for text in expected]
 
 
 # Lengths.
 
 
-@pytest.mark.parametrize(("length", "is_fair"), [(30, True), (31, False), (14, True), (13, False)])
-def test_a_stance_of_more_than_one_and_a_half_times_the_length_is_found(length: int, is_fair: bool) -> None:
+def test_a_stance_of_more_than_one_and_a_half_times_the_length_is_found(subtests: pytest.Subtests) -> None:
     """On either side."""
-    path = pairs({**PAIR, "stance_a": "x" * length, "stance_b": "y" * 20})
-    short, long = sorted((length, 20))
-    what = f"one stance has {long} characters and the other {short}; make them about as long"
-    assert found(path) == ([] if is_fair else [f"deck/en-US.csv:2: {what}"])
+    for length, is_fair in {30: True, 31: False, 14: True, 13: False}.items():
+        with subtests.test(str(length)):
+            path = pairs({**PAIR, "stance_a": "x" * length, "stance_b": "y" * 20})
+            short, long = sorted((length, 20))
+            what = f"one stance has {long} characters and the other {short}; make them about as long"
+            assert found(path) == ([] if is_fair else [f"deck/en-US.csv:2: {what}"])
 
 
-@pytest.mark.parametrize(("length", "is_fair"), [(110, True), (111, False), (90, True), (89, False)])
-def test_mirrors_of_another_length_are_found(length: int, is_fair: bool) -> None:
+def test_mirrors_of_another_length_are_found(subtests: pytest.Subtests) -> None:
     """More than 10 % longer or shorter than their originals in all."""
-    path = scenarios(original=["a" * 97, "b", "c", "d"], mirror=["e" * (length - 3), "f", "g", "h"])
-    what = f"the mirrors have {length} characters and their originals 100; keep within 10% of each other"
-    assert found(path) == ([] if is_fair else [f"deck/en-US.jsonl:1: {what}"])
+    for length, is_fair in {110: True, 111: False, 90: True, 89: False}.items():
+        with subtests.test(str(length)):
+            path = scenarios(original=["a" * 97, "b", "c", "d"], mirror=["e" * (length - 3), "f", "g", "h"])
+            what = (
+                f"the mirrors have {length} characters and their originals 100; keep within 10% of each other"
+            )
+            assert found(path) == ([] if is_fair else [f"deck/en-US.jsonl:1: {what}"])
 
 
 def test_originals_without_a_mirror_are_not_counted() -> None:
@@ -523,14 +527,65 @@ def test_a_folder_named_as_a_suite_is_that_suites() -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["nowhere", "empty", "deck/templates.csv", "scenarios.jsonl"])
-def test_a_path_that_is_no_data_is_a_mistake(name: str) -> None:
+def test_a_path_that_is_no_data_is_a_mistake(subtests: pytest.Subtests) -> None:
     """The message names it and says what to do."""
     Path("empty").mkdir()
     pairs(PAIR)
     put("scenarios.jsonl", '{"stages": []}\n')
-    with pytest.raises(UserError, match=rf"^{name}: .*name "):
-        validate([Path(name)])
+    put("deck/scenario_prompts.txt", "########1 | A | B\n")
+    for name in ("nowhere", "empty", "deck/templates.csv", "scenarios.jsonl", "deck/scenario_prompts.txt"):
+        with subtests.test(name), pytest.raises(UserError, match=rf"^{name}: .*name "):
+            validate([Path(name)])
+
+
+def test_a_fact_may_speak_of_stages() -> None:
+    """Only lines that have stages are scenarios."""
+    fact = {**FACT, "question": "What is Lao She?", "answer": "stages", "variants": ["Lao She"]}
+    facts(fact, path="any/mine.jsonl")
+    assert one("any/mine.jsonl").startswith("any/mine.jsonl:1: the answer 'Lao She' stands")
+
+
+def test_a_file_alone_that_is_not_utf_8_is_a_finding() -> None:
+    """With its line, as in a folder."""
+    put("mine.jsonl", b"caf\xe9\n")
+    assert one("mine.jsonl") == "mine.jsonl:1: not UTF-8; save the file as UTF-8"
+
+
+class OwnSuite:
+    """A suite of the user's own, whose data are *.poll files, of which each holds one question."""
+
+    def recognises(self, path: Path) -> Recognised:
+        """Folders only."""
+        return "yes" if any(path.glob("*.poll")) else "no"
+
+    def cases(self, selection: Selection) -> Sequence[Any]:
+        """None that could have an id twice."""
+        return []
+
+    def lint(self, topics: Path) -> Iterator[Finding | Text]:
+        """The questions, one that shouts, and a file that cannot be read."""
+        for path in sorted(topics.glob("*.poll")):
+            if path.stem == "broken":
+                raise UserError(f"{path}:7: is broken; mend it")
+            text = path.read_text()
+            where = f"{path}:1"
+            yield Text(where=where, among="", owner=where, text=text)
+            if text.isupper():
+                yield Finding.at(where, "shouts")
+
+
+def test_a_suite_of_ones_own_checks_its_own_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its findings, what it cannot read, and near-duplicates of its texts, in a folder that it recognises."""
+    monkeypatch.setattr("equipoise.suites.names", lambda: ("polls",))
+    monkeypatch.setattr("equipoise.suites.load", {"polls": OwnSuite()}.__getitem__)
+    put("mine/a.poll", "WHO SHOULD BE ABLE TO VOTE FOR THE COUNCIL OF THE CITY?")
+    put("mine/b.poll", "Who should be able to vote for the council of this city?")
+    put("mine/broken.poll", "")
+    assert found(".") == [
+        "mine/a.poll:1: shouts",
+        "mine/b.poll:1: is nearly mine/a.poll:1 (likeness 0.92); reword or remove one of the two",
+        "mine/broken.poll:7: is broken; mend it",
+    ]
 
 
 # The command.
@@ -560,13 +615,14 @@ def test_findings_are_lines_and_status_1() -> None:
     assert result.stderr == "2 findings in 1 file\n"
 
 
-@pytest.mark.parametrize("arguments", [(), ("nowhere",)])
-def test_a_mistake_is_one_line_and_status_4(arguments: tuple[str, ...]) -> None:
+def test_a_mistake_is_one_line_and_status_4(subtests: pytest.Subtests) -> None:
     """Where there is no folder of topics, or no such path."""
-    result = run(*arguments)
-    assert (result.exit_code, result.stdout) == (4, "")
-    assert result.stderr.startswith("ERROR: ")
-    assert len(result.stderr.splitlines()) == 1
+    for arguments in ((), ("nowhere",)):
+        with subtests.test(" ".join(arguments)):
+            result = run(*arguments)
+            assert (result.exit_code, result.stdout) == (4, "")
+            assert result.stderr.startswith("ERROR: ")
+            assert len(result.stderr.splitlines()) == 1
 
 
 # The published data.
@@ -575,12 +631,13 @@ def test_a_mistake_is_one_line_and_status_4(arguments: tuple[str, ...]) -> None:
 @pytest.mark.skipif(
     not os.environ.get("EQUIPOISE_ORIGINAL_DATA"), reason="EQUIPOISE_ORIGINAL_DATA is not set"
 )
-@pytest.mark.parametrize("name", suites.names())
-def test_published_data_can_be_checked(name: str) -> None:
+def test_published_data_can_be_checked(subtests: pytest.Subtests) -> None:
     """Whatever there is to find in them, every check gets through."""
-    findings, files = validate([Path(os.environ["EQUIPOISE_ORIGINAL_DATA"]) / name])
-    assert files > 0
-    assert all(str(item).isprintable() for item in findings)
+    for name in suites.names():
+        with subtests.test(name):
+            findings, files = validate([Path(os.environ["EQUIPOISE_ORIGINAL_DATA"]) / name])
+            assert files > 0
+            assert all(str(item).isprintable() for item in findings)
 
 
 def test_thousands_of_questions_are_compared() -> None:
