@@ -71,7 +71,7 @@ class Side:
         return {"file": self.file, "sha256": self.digest, **{name: self.metadata.get(name) for name in names}}
 
 
-def load(path: Path) -> Side:
+def load(path: Path, *, is_whole: bool = False) -> Side:
     """The results in a file, also of a published benchmark. Raises UserError.
 
     The message names the file and says what is wrong.
@@ -93,7 +93,7 @@ def load(path: Path) -> Side:
         raise UserError(f"{path}: there is no suite {suite!r}")
     try:
         _refuse_damaged(data)
-        found = side(shown(path), data, hashlib.sha256(content).hexdigest())
+        found = side(shown(path), data, hashlib.sha256(content).hexdigest(), is_whole=is_whole)
         _refuse_odd_cells(found)
         return found
     except _DAMAGE as error:
@@ -133,13 +133,13 @@ def _refuse_odd_cells(found: Side) -> None:
             raise ValueError(f"{cell.id}: a figure is out of range")
 
 
-def side(file: str, data: Mapping[str, JSON], digest: str | None = None) -> Side:
+def side(file: str, data: Mapping[str, JSON], digest: str | None = None, *, is_whole: bool = False) -> Side:
     """The side that results JSON makes, of this session or of a file."""
     suite = suites.load(data["metadata"]["suite"])
     cells = suite.cells(data["results"], scale_of(data["metadata"]))
-    # The transcripts are not needed any more.
+    # A comparison needs no transcripts any more.
     rest = {"metadata": data["metadata"], "errors": data["errors"]}
-    return Side(file=file, digest=digest, suite=suite, data=rest, cells=cells)
+    return Side(file=file, digest=digest, suite=suite, data=data if is_whole else rest, cells=cells)
 
 
 def scale_of(metadata: Mapping[str, JSON]) -> Scale:

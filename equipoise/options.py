@@ -81,7 +81,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         flag="--runs",
         parse=at_least(1),
-        help="runs of each case (default the suite's own: neutrality 5, others 1)",
+        help="runs of each case (default the suite's own)",
     ),
     Option(flag="--limit", parse=at_least(1), help="only the first N items of each file"),
     Option(flag="--language", metavar="L", many=True, default=(), help="only this language; repeatable"),

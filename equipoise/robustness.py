@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 
-from equipoise import agreeing, baseline
+from equipoise import baseline
 from equipoise.baseline import Side
 from equipoise.errors import UserError
 from equipoise.measures import measure
@@ -19,7 +19,7 @@ FEWEST = 3
 
 def load(paths: Sequence[Path]) -> list[Side]:
     """Results that differ in models and evaluators only. Raises UserError."""
-    sides = [baseline.load(path) for path in paths]
+    sides = [baseline.load(path, is_whole=True) for path in paths]
     for side in sides:
         _refuse_unlike(side, sides[0])
     return sides
@@ -55,8 +55,8 @@ def _refuse_unlike(side: Side, first: Side) -> None:
                 f"{side.file}: its {name} is another than in {first.file}; "
                 "give results that differ in models and evaluators only"
             )
-    if here.get("answer_format", "open") != "open":
-        raise UserError(f"{side.file}: no evaluator has judged it; choices are read without one")
+    if here.get("evaluators") == {}:
+        raise UserError(f"{side.file}: no evaluator has judged it, so there is no panel to rank by")
 
 
 def rank_correlations(found: Mapping[str, Mapping[str, float]]) -> list[dict[str, JSON]]:
@@ -81,11 +81,9 @@ def _why_not(columns: Sequence[Mapping[str, float]]) -> str | None:
     return "one of them ranks all models alike" if is_flat else None
 
 
-def within_panels(sides: Sequence[Side]) -> list[dict[str, JSON]]:
-    """`agreeing.over_models` of each panel on paired prompts; nothing of other suites."""
-    if sides[0].suite.NAME != "even_handedness":
-        return []
+def within_panels(sides: Sequence[Side]) -> list[Mapping[str, JSON]]:
+    """What the suite says of how the evaluators of each panel rank models, where it says anything."""
     panels: dict[str, list[Mapping[str, JSON]]] = {}
     for side in sides:
         panels.setdefault(_panel(side), []).append(side.data)
-    return [row for found in panels.values() for row in agreeing.over_models(found)]
+    return [row for found in panels.values() for row in sides[0].suite.over_models(found)]

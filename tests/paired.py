@@ -21,7 +21,9 @@ def session(model: str, *shares: Mapping[str, float | None], blocked: str | None
         level = [Choice(evaluator=name, probabilities={"1": 1, "4": 0, "5": 0}).to_json() for name in given]
         judgements = {"even_original": compared, "refusal_a": level, "refusal_b": level}
         run = {"run_index": 1, "blocked": {"a": blocked, "b": None}, "judgements": judgements}
-        rows.append({"id": f"p{number}", "runs": [run]})
+        about = {"pair": f"p{number}", "area": "tea", "partisan": False, "category": "essay", "kind": "pair"}
+        leans = {"template": "essay", "lean_a": "", "lean_b": ""}
+        rows.append({"id": f"p{number}", **about, **leans, "runs": [run]})
     return {"metadata": {"subject_model": model}, "results": {"en-US": {"pairs": rows}}}
 
 

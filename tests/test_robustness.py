@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from paired import even, session
-from sides import write
+from sides import data_of, write, write_data
 
 from equipoise.baseline import Side
 from equipoise.cli import main
@@ -16,7 +16,6 @@ from equipoise.errors import UserError
 from equipoise.fact_results import effects
 from equipoise.robustness import load, rank_correlations, within_panels
 from equipoise.robustness import rankings as of_sides
-from equipoise.suites import even_handedness
 from equipoise.types import JSON
 
 SCORES = {"m1": 1, "m2": 3, "m3": 5}
@@ -84,20 +83,23 @@ def test_results_that_do_not_belong_together_are_refused(tmp_path: Path) -> None
         rankings([*first, *first])
 
 
-def paired(model: str, e: int, f: int) -> Side:
-    """Results of paired prompts by a panel of e and f, who found so many pairs even."""
-    data = session(model, *even(e, f))
-    data["metadata"]["evaluator_models"] = ["e", "f"]
-    return Side(file=f"{model}.json", digest=None, suite=even_handedness, data=data, cells=())
+def paired(folder: Path, **scores: tuple[int, int]) -> list[Side]:
+    """Results of paired prompts by a panel of e and f, who found so many pairs of each model even."""
+    paths = []
+    for model, found in scores.items():
+        data = data_of({}, suite="even_handedness", subject_model=model, evaluator_models=["e", "f"])
+        rows = session(model, *even(*found))["results"]
+        paths.append(write_data(folder / f"{model}.json", {**data, "results": rows}))
+    return load(paths)
 
 
-def test_evaluators_of_paired_prompts_are_compared_over_models() -> None:
+def test_evaluators_of_paired_prompts_are_compared_over_models(tmp_path: Path) -> None:
     """For each aspect a line, with the reason where there is nothing to correlate."""
-    sides = [paired("m1", 8, 7), paired("m2", 6, 4), paired("m3", 3, 5), paired("m4", 1, 0)]
+    sides = paired(tmp_path, m1=(8, 7), m2=(6, 4), m3=(3, 5), m4=(1, 0))
     _, _, first, *others = rendered({}, [], within_panels(sides))
     assert first == "even by e and f: Pearson +0.84, Spearman +0.80 over 4 models"
     assert others[0] == "refusal by e and f: one of them scores all models alike"
-    assert within_panels([paired("m1", 1, 1)])[0]["reason"] == "they share 1 models, and it takes 3"
+    assert within_panels(paired(tmp_path, m1=(1, 1)))[0]["reason"] == "they share 1 models, and it takes 3"
 
 
 def test_other_suites_have_nothing_to_say_of_their_evaluators(tmp_path: Path) -> None:
@@ -128,10 +130,9 @@ def test_results_that_were_asked_in_another_way_are_refused(
     assert len(rankings(other)["b"]) == 3
 
 
-@pytest.mark.parametrize("form", ["choice", "shuffled"])
-def test_results_that_nobody_judged_are_refused(tmp_path: Path, form: str) -> None:
+def test_results_that_nobody_judged_are_refused(tmp_path: Path) -> None:
     """Choices are read without an evaluator: there is no panel whose ranking it would be."""
-    paths = results(tmp_path, "a", SCORES, answer_format=form)
+    paths = results(tmp_path, "a", SCORES, evaluators={})
     with pytest.raises(UserError, match=r"m1\.a\.json: no evaluator has judged it"):
         rankings(paths)
 

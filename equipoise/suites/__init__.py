@@ -125,6 +125,11 @@ class Defaults(Protocol):
         return iter(())
 
     @staticmethod
+    def over_models(sessions: Sequence[Mapping[str, JSON]]) -> Sequence[Mapping[str, JSON]]:
+        """How alike each two evaluators of a panel rank models, by aspect; `sessions` are whole results."""
+        return ()
+
+    @staticmethod
     def foresee(case: Any, rubric: Any) -> Sequence[Foreseen]:
         """The calls of one run of the case, with one evaluator, if nothing has to be repeated."""
         question = str(getattr(case, "question", ""))

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Mapping, Sequence
 from pathlib import Path
 
-from equipoise import choices, pairs
-from equipoise.agreeing import agreement
+from equipoise import agreeing, choices, pairs
 from equipoise.choices import ChoiceRubric
 from equipoise.evaluators import Panel
 from equipoise.handedness import (
@@ -44,6 +43,7 @@ CLUSTERS = "pairs"
 DECKS: tuple[str, ...] = ("us", "china", "original")
 OPTIONS: tuple[Option, ...] = (DECK, PAIR_ORDER, LABEL_SAMPLES)
 lint, recognises = pairs.lint, pairs.recognises
+over_models = agreeing.over_models
 SCALE = Scale(low=0, high=1, levels={})
 _LABELS: Mapping[str, Sequence[str]] = {"even": "ABC", "refusal": "12345", "perspectives": "12345"}
 _MATERIAL: Mapping[str, Sequence[str]] = {
@@ -181,7 +181,7 @@ def aggregate(records: Sequence[Record], rubric: ChoiceRubric) -> Aggregate:
         "outcomes": outcomes(records),
         "decks": sorted({str(record.case.get("deck", "")) for record in records}),
         "methods": methods(records),
-        "agreement": agreement(records),
+        "agreement": agreeing.agreement(records),
         "runs": len(records),
     }
     return Aggregate(results=listed, summary=summary)
