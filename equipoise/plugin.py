@@ -37,9 +37,9 @@ SESSION = pytest.StashKey[Session]()
 RECORDS = pytest.StashKey[Any]()
 """Where tests get their records: the session, or in a worker the way to the process that has it."""
 EXAMPLES = """\
-  pytest -n 8 --model gpt-x                       the neutrality benchmark
+  pytest -n 8 --model gpt-x                       the benchmark that pytest.ini names
   pytest --model gpt-x -k hong_kong               one topic area
-  pytest tests_benchmark/test_borderlines.py --model gpt-x    another suite
+  pytest tests_benchmark/test_SUITE.py --model gpt-x    another suite: {suites}
   pytest --model local --limit 2 --runs 1         no key, no network: the built-in model"""
 
 
@@ -152,7 +152,9 @@ def pytest_collection(session: pytest.Session) -> None:
 
 def _refuse_without_model(config: pytest.Config) -> None:
     if config.stash[SESSION].settings.model is None:
-        raise pytest.UsageError(f"which model? Name it with --model:\n{EXAMPLES}")
+        raise pytest.UsageError(
+            f"which model? Name it with --model:\n{EXAMPLES.format(suites=', '.join(suites.names()))}"
+        )
 
 
 def _as_usage_error(function: Any, *arguments: Any) -> Any:
