@@ -55,14 +55,14 @@ LAYERS: tuple[set[str], ...] = (
         "board",
         "budget",
     }
-    | {"journal", "kept", "replay", "prices", "provenance", "statusline", "table", "asking", "office"}
+    | {"journal", "history", "prices", "provenance", "statusline", "table", "asking", "office"}
     | {"header", "worth", "comparing", "github", "measures"}
     | {"foreign_results", "converting", "tidiness", "likeness", "material", "deck_checks"},
     {"models", "evaluators", "no_remarks"},
     {"suites", "naming"},
     {"uncertainty", "baseline", "compare", "deciding", "gate", "release", "rejudge", "robustness"}
     | {"validating"},
-    {"engine", "one_run", "ledger", "results", "resume", "estimate", "recover", "rounds"},
+    {"engine", "one_run", "results", "resume", "estimate", "recover", "rounds"},
     {"local"},
     {"catalogue"},
     {"workshop", "translations", "translating"}
