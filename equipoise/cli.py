@@ -119,8 +119,7 @@ def recover(journal: Path, output: Path | None) -> None:
     from equipoise.recover import recover as make
 
     found = make(journal, output, homes=(Path.cwd(), HOME))
-    rows = found.suite.table(found.data["summary"])
-    for line in table.lines(rows, found.data, path=storage.shown(found.path)):
+    for line in table.lines(found.rows, found.data, path=storage.shown(found.path)):
         click.echo(line)
     for warning in found.warnings:
         click.echo(f"warning:   {warning}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,16 +12,15 @@ from equipoise.errors import UserError
 from equipoise.history import DAMAGE, History
 from equipoise.rubric import Rubric
 from equipoise.storage import Files, Lock
-from equipoise.suites import AnySuite
 from equipoise.types import JSON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recovered:
-    """What came of a journal: the results, where they are, and what the user should know."""
+    """What came of a journal: the results, their table, where they are, and what the user should know."""
 
-    suite: AnySuite
     data: dict[str, JSON]
+    rows: Sequence[Sequence[str]]
     path: Path
     warnings: tuple[str, ...]
 
@@ -50,12 +50,12 @@ def _recover(path: Path, output: Path | None, homes: tuple[Path, ...]) -> Recove
         rubric = suite.rubric(_rubric(first["suite"], homes))
         try:
             data = results.build(suite, rubric, found)
-            warnings = _warnings(rubric, found)
+            rows, warnings = suite.table(data["summary"]), _warnings(rubric, found)
             storage.write_json(files.results, data)
         except DAMAGE as error:
             # Not every suite's own part of a line can be checked beforehand.
             raise UserError(f"{path}: a line is not as a session writes it ({error!r})") from error
-    return Recovered(suite=suite, data=data, path=files.results, warnings=warnings)
+    return Recovered(data=data, rows=rows, path=files.results, warnings=warnings)
 
 
 def _first_session(path: Path) -> dict[str, JSON]:
