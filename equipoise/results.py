@@ -23,13 +23,16 @@ def build(suite: AnySuite, rubric: Rubric, history: History, *, is_running: bool
     """The results JSON as plain data; what figures are worth is told once the session has ended."""
     records = history.in_order()
     aggregate = suite.aggregate(records, rubric)
-    status = history.status(is_running=is_running)
+    metadata = _metadata(suite.NAME, rubric.scale, history, records, history.status(is_running=is_running))
+    errors = [_error(record) for record in records if record.score is None]
+    # Measuring and writing take their time and their memory, and need none of them.
+    del records
     measured = {} if is_running else _measured(suite, rubric, history, aggregate.results)
     return {
-        "metadata": _metadata(suite.NAME, rubric.scale, history, records, status),
+        "metadata": metadata,
         "summary": {**aggregate.summary, **measured},
         "results": aggregate.results,
-        "errors": [_error(record) for record in records if record.score is None],
+        "errors": errors,
     }
 
 
