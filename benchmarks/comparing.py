@@ -19,8 +19,8 @@ import time
 from pathlib import Path
 
 from equipoise import results, storage, suites
+from equipoise.history import History
 from equipoise.journal import FORMAT, Journal
-from equipoise.ledger import Ledger
 from equipoise.records import Record, Verdict
 from equipoise.selection import Selection
 from equipoise.types import Call, Message, Reply
@@ -64,10 +64,10 @@ def make(folder: Path, seed: int) -> Path:
                 [kept.id],
             )
     log.close()
-    ledger = Ledger(path)
-    ledger.read_on()
+    history = History(path)
+    history.read_on()
     target = folder / f"{seed}.neutrality.json"
-    storage.write_json(target, results.build(suite, rubric, ledger))
+    storage.write_json(target, results.build(suite, rubric, history))
     return target
 
 

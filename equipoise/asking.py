@@ -17,9 +17,9 @@ from equipoise.board import Board
 from equipoise.budget import Budget, prompt_tokens, usage_of
 from equipoise.errors import CallFailed
 from equipoise.failures import Failure
+from equipoise.history import History
 from equipoise.journal import Journal
 from equipoise.rate_limit import EndpointQueue, Limiter, Priority, Slot
-from equipoise.replay import Replay
 from equipoise.types import Call, Exchange, Reply, Role, Usage
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ class Asker:
     """
 
     def __init__(
-        self, office: Office, run: str, place: int, log: Journal, replay: Replay, deadline: Deadline
+        self, office: Office, run: str, place: int, log: Journal, history: History, deadline: Deadline
     ) -> None:
         self.exchanges: list[Exchange] = []
         self.queued = 0.0
@@ -231,18 +231,17 @@ class Asker:
         self._run = run
         self._place = place
         self._log = log
-        self._replay = replay
+        self._history = history
         self._deadline = deadline
 
     async def __call__(self, call: Call) -> Reply:
         """The reply to a call. Raises CallFailed or SessionStopped."""
         kept = self._log.secrets.masked_call(call)
         digest = journal.request_hash(kept)
-        exchange = known = self._replay.take(self._run, call.role, digest)
+        exchange = known = self._history.take(self._run, call.role, digest)
         reply = known.reply if known else await self._ask(call)
         if exchange is None:
             exchange = self._log.append_call(self._run, kept, digest, reply)
-            self._replay.put(exchange.id, self._log.last)
         self.exchanges.append(exchange)
         self._count(exchange, replayed=known is not None)
         return reply

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from equipoise import (
     estimate,
+    history,
     originals,
     prices,
     rejudge,
@@ -24,6 +25,7 @@ from equipoise import (
 )
 from equipoise.baseline import Side
 from equipoise.errors import UserError
+from equipoise.history import History
 from equipoise.home import HOME, nearest
 from equipoise.local import weights
 from equipoise.option import Option
@@ -176,10 +178,10 @@ class Catalogue:
     def estimate(self, name: str, wanted: Collection[str]) -> list[str]:
         """What the runs of these ids would cost, as lines for the user; asks nothing."""
         loaded, settings = self.load(name), self.settings
-        past = resume.Past() if settings.fresh else resume.look_back(loaded.files.journal)
+        past = History(loaded.files.journal) if settings.fresh else history.load(loaded.files.journal)
         if not settings.fresh:
             resume.refuse(past, self.identity(name), loaded.files)
-        done = past.done & set(wanted)
+        done = set(filter(past.has_score, wanted))
         runs = [run for run in self.runs(name) if run.id in wanted and run.id not in done]
         foreseen = [loaded.suite.foresee(run.case, loaded.rubric) for run in runs]
         known = estimate.samples(self._journals(name), name)

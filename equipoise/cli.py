@@ -125,8 +125,7 @@ def recover(journal: Path, output: Path | None) -> None:
     from equipoise.terminal_report import summary
 
     found = make(journal, output, homes=(Path.cwd(), HOME))
-    rows = found.suite.table(found.data["summary"])
-    for line in summary(rows, found.data, path=shown(found.path)):
+    for line in summary(found.rows, found.data, path=shown(found.path)):
         click.echo(line)
     for warning in found.warnings:
         click.echo(f"warning:   {warning}")

@@ -20,7 +20,7 @@ from typing import Any
 
 from equipoise import jsonbytes
 from equipoise.errors import NotNeeded, SessionStopped
-from equipoise.kept import Calls
+from equipoise.history import Calls
 from equipoise.records import Record
 from equipoise.session import Session
 from equipoise.types import JSON, Run
@@ -157,8 +157,9 @@ def _read(answer: dict[str, JSON]) -> Record:
         raise RuntimeError(answer["defect"])
     # The transcripts stay in the journal, where they can be read.
     calls = Calls(Path(answer["journal"]))
-    for name, start in answer["starts"].items():
-        calls.put(name, start)
+    for role, starts in answer["starts"].items():
+        for name, start in starts.items():
+            calls.put(role, name, start)
     return calls.record(answer)
 
 

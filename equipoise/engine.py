@@ -16,22 +16,21 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from equipoise.asking import Asker, Deadline, Office
 from equipoise.board import Board
 from equipoise.errors import CannotKeep, NotNeeded, SessionStopped
+from equipoise.history import History
 from equipoise.journal import Journal
 from equipoise.office import open_office
 from equipoise.one_run import run_case
 from equipoise.rate_limit import Limiter
 from equipoise.records import Record
-from equipoise.replay import Replay
 from equipoise.rubric import Rubric
 from equipoise.secret import Secrets
 from equipoise.settings import Endpoint, Settings
 from equipoise.suites import AnySuite
-from equipoise.types import JSON, Role, Run
+from equipoise.types import Role, Run
 
 STOP_SECONDS = 0.2
 """How often a test that waits for its run looks whether the session has been stopped."""
@@ -45,11 +44,11 @@ RUNS_AHEAD = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
-    """What the engine needs of one suite: the suite, its rubric and where its journal is."""
+    """What the engine needs of one suite: the suite, its rubric and what its journal holds."""
 
     suite: AnySuite
     rubric: Rubric
-    journal: Path
+    history: History
 
 
 Key = tuple[str, str]
@@ -91,7 +90,7 @@ class Engine:
         self._is_closing = False
         self._limiter = Limiter(settings.concurrency, lambda: self._is_closing or board.is_stopped)
         self._most_tasks = RUNS_AHEAD * settings.concurrency
-        self._desks: dict[str, tuple[Desk, Journal, Replay]] = {}
+        self._desks: dict[str, tuple[Desk, Journal]] = {}
         self._waiting: OrderedDict[Key, _Begun] = OrderedDict()
         self._futures: dict[Key, Future[Record]] = {}
         self._lock = threading.Lock()
@@ -124,11 +123,11 @@ class Engine:
         gc.freeze()
         wanted = list(runs)
         for suite in dict.fromkeys(run.suite for run in wanted):
-            self._open(suite, {run.id for run in wanted if run.suite == suite})
+            self._open(suite)
         begun = {
             (run.suite, run.id): _Begun(run=run, place=place, future=Future())
             for place, run in enumerate(wanted)
-            if not self._desks[run.suite][2].has_record(run.id)
+            if not self._history(run.suite).has_ended(run.id)
         }
         self._futures.update({key: item.future for key, item in begun.items()})
         self._loop.call_soon_threadsafe(self._take_on, begun)
@@ -141,10 +140,10 @@ class Engine:
         """
         key = (run.suite, run.id)
         with self._lock:
-            known = self._desks[run.suite][2].record(run.id) if run.suite in self._desks else None
+            known = self._history(run.suite).record(run.id) if run.suite in self._desks else None
             if known is None and key not in self._futures:
                 self.start([run])
-                known = self._desks[run.suite][2].record(run.id)
+                known = self._history(run.suite).record(run.id)
             future = self._futures.get(key)
         if known is None and future is not None:
             known = self._await(key, future)
@@ -165,15 +164,8 @@ class Engine:
                     raise SessionStopped(self._board.stop_reason) from None
                 self._idle()
 
-    def starts(self, suite: str, calls: Iterable[str]) -> dict[str, int]:
-        """Where these calls start in the journal of a suite."""
-        return self._desks[suite][2].starts(calls)
-
-    def entry(self, run: Run) -> dict[str, JSON]:
-        """The line of the journal with the record of a run that has ended."""
-        found = self._desks[run.suite][2].entry(run.id)
-        assert found is not None
-        return found
+    def _history(self, suite: str) -> History:
+        return self._desks[suite][0].history
 
     def close(self, patience: float, is_enough: Callable[[], bool] = lambda: False) -> None:
         """Wait so many seconds at most for calls in flight, keep their replies, and end the thread.
@@ -188,7 +180,7 @@ class Engine:
         asyncio.run_coroutine_threadsafe(self._drop(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
-        for _, log, _ in self._desks.values():
+        for _, log in self._desks.values():
             self._keep_limits(log)
             log.close()
 
@@ -216,16 +208,16 @@ class Engine:
             endpoint=self._endpoint,
             limiter=self._limiter,
             board=self._board,
-            logs=lambda: [log for _, log, _ in self._desks.values()],
+            logs=lambda: [log for _, log in self._desks.values()],
         )
 
-    def _open(self, suite: str, runs: set[str]) -> None:
+    def _open(self, suite: str) -> None:
         if suite in self._desks:
             return
         desk = self._desk(suite)
-        replay = Replay(desk.journal, runs)
-        log = Journal(desk.journal, replay.session, Secrets(self.settings.secrets))
-        self._desks[suite] = (desk, log, replay)
+        history = desk.history
+        log = Journal(history.path, history.session, Secrets(self.settings.secrets), history.hear)
+        self._desks[suite] = (desk, log)
 
     def _take_on(self, begun: dict[Key, _Begun]) -> None:
         self._waiting.update(begun)
@@ -299,16 +291,14 @@ class Engine:
             future.set_result(record)
 
     async def _run(self, run: Run, place: int) -> Record:
-        desk, log, replay = self._desks[run.suite]
+        desk, log = self._desks[run.suite]
         self._limiter.refuse_if_stopped()
         deadline = Deadline(self.settings.case_timeout)
-        asker = Asker(self._opened, run.id, place, log, replay, deadline)
+        asker = Asker(self._opened, run.id, place, log, desk.history, deadline)
         record, calls = await run_case(
-            desk.suite, desk.rubric, run, asker, deadline, self.settings, replay.nonce
+            desk.suite, desk.rubric, run, asker, deadline, self.settings, desk.history.nonce
         )
-        kept = log.append_record(record, calls)
-        replay.end(run.id, log.last)
-        return kept
+        return log.append_record(record, calls)
 
     def _drain(self, patience: float, is_enough: Callable[[], bool]) -> None:
         self._loop.call_soon_threadsafe(self._turn_away)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from equipoise import journal, kept
+from equipoise import history
 from equipoise.stats import mean
 from equipoise.types import Foreseen, Role
 
@@ -84,28 +84,11 @@ def samples(paths: Iterable[Path], suite: str) -> dict[tuple[Role, str], tuple[S
     """
     found: dict[tuple[Role, str], tuple[Sample, str]] = {}
     for path in paths:
-        for (role, model, run), uses in _finished(path, suite).items():
-            sample, _ = found.setdefault((role, model), (Sample(), ""))
-            for usage in uses:
-                sample.add((str(path), run), usage)
+        for role, model, run, usage in history.used(path, suite):
+            sample, _ = found.get((role, model), (Sample(), ""))
+            sample.add((str(path), run), usage)
             found[role, model] = (sample, path.name)
     return found
-
-
-def _finished(path: Path, suite: str) -> dict[tuple[Role, str, str], list[Mapping[str, int]]]:
-    """The usage of every call of the runs that ended, by role, model and run."""
-    calls: dict[tuple[Role, str, str], list[Mapping[str, int]]] = defaultdict(list)
-    ended: set[str] = set()
-    is_ours = False
-    for line in journal.read(path, kinds=("session", "call", "record")):
-        entry = line.entry
-        if entry["kind"] == "session":
-            is_ours = (entry["suite"], entry["format"]) == (suite, journal.FORMAT)
-        elif entry["kind"] == "record":
-            ended.add(entry["run"])
-        elif is_ours:
-            calls[entry["role"], entry["model"], entry["run"]].append(kept.tokens(entry)[0])
-    return {key: uses for key, uses in calls.items() if key[2] in ended}
 
 
 def use(

@@ -3,9 +3,8 @@
 Eight kinds of line: `session` (who asked, with which settings, for which runs), `call` (what was asked and
 what came back), `failed` (a call without a reply), `learned` (an endpoint rejected a parameter), `limit`
 (an endpoint refused calls, fewer are in flight), `look` (how narrow an interval was after a round), `record`
-(how a run ended, by which calls) and `written` (the files that a command made). All processes of a session
-append to one file; a line is one write, so lines never mix, and ends with its check sum. Results are a
-function of this file alone.
+(how a run ended, by which calls) and `written` (the files that a command made). One process at a time writes
+to it. Results are a function of this file alone.
 """
 
 from __future__ import annotations
@@ -13,13 +12,11 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
-from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+import weakref
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from secrets import token_hex
 from typing import NamedTuple
-from zlib import crc32
 
 from equipoise import jsonbytes
 from equipoise.errors import CannotKeep
@@ -28,8 +25,8 @@ from equipoise.secret import NOTHING, Secrets
 from equipoise.types import JSON, Call, Exchange, Reply
 
 FORMAT = 3
-_START = b'{"kind":"'
-_SEAL = b',"sum":"'
+_AT_ONCE = 16384
+"""Bytes that are read to get one line, which most do not exceed."""
 _SAID = ("message", "reason")
 """What endpoints said, in lines that are neither calls nor records."""
 
@@ -56,43 +53,58 @@ def code(nonce: str, *parts: str) -> str:
     return hmac.new(nonce.encode(), "\0".join(parts).encode(), hashlib.sha256).hexdigest()[:16]
 
 
+def _ignore(line: Line) -> None:
+    """For journals that nobody follows."""
+
+
 class Journal:
     """Appends lines to one file.
 
-    `session` is the id of the pytest invocation that writes, `writer` that of this process's part in it;
-    `last` is where the last line starts, in bytes.
-    `secrets` is masked in what models and endpoints said; names of fields, ids and hashes stay.
+    `session` is the id of the session that writes. `secrets` is masked in what models and endpoints said;
+    names of fields, ids and hashes stay. `on_line` hears of every line once it is written.
     """
 
-    def __init__(self, path: Path, session: str, secrets: Secrets = NOTHING) -> None:
+    def __init__(
+        self,
+        path: Path,
+        session: str,
+        secrets: Secrets = NOTHING,
+        on_line: Callable[[Line], None] = _ignore,
+    ) -> None:
         self.path = path
         self.session = session
         self.secrets = secrets
-        self.writer = token_hex(4)
-        self.last = 0
+        self._on_line = on_line
         self._calls = 0
-        self._is_cut = False
-        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        self._file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
+        self._is_cut = self._has_cut_line()
+
+    def _has_cut_line(self) -> bool:
+        """Whether a crash has left a last line without its end, so that the next one needs one first."""
+        size = os.lseek(self._file, 0, os.SEEK_END)
+        return size > 0 and os.pread(self._file, 1, size - 1) != b"\n"
 
     def append(self, kind: str, **content: JSON) -> None:
         """Write one line, whole, at once. Raises CannotKeep where it cannot be written."""
         for name in content.keys() & _SAID:
             content[name] = self.secrets.mask(content[name])
-        line = seal(jsonbytes.dumps({"kind": kind, "session": self.session, **content}))
+        entry = {"kind": kind, "session": self.session, **content}
+        line = jsonbytes.dumps(entry)
         data = b"\n" + line if self._is_cut else line
         try:
             while data:
                 data = data[os.write(self._file, data) :]
                 self._is_cut = bool(data)
-            self.last = os.lseek(self._file, 0, os.SEEK_CUR) - len(line)
+            end = os.lseek(self._file, 0, os.SEEK_CUR)
         except OSError as error:
             raise CannotKeep(f"{self.path.name}: cannot be written to ({error.strerror})") from None
+        self._on_line(Line(end - len(line), end, entry))
 
     def append_call(self, run: str, call: Call, digest: str, reply: Reply) -> Exchange:
         """Keep a paid reply to a call that is masked; the exchange as it is kept."""
         self._calls += 1
         kept = self.secrets.masked_reply(reply)
-        exchange = Exchange(id=f"{self.writer}-{self._calls}", call=call, reply=kept)
+        exchange = Exchange(id=f"{self.session}-{self._calls}", call=call, reply=kept)
         self.append(
             "call",
             run=run,
@@ -117,44 +129,29 @@ class Journal:
         os.close(self._file)
 
 
-def end_last_line(path: Path) -> bool:
-    """End a line that a crash has cut, so that the next one stands alone. Whether there was one."""
-    if not path.exists() or path.stat().st_size == 0:
-        return False
-    with path.open("rb") as file:
-        file.seek(-1, os.SEEK_END)
-        is_cut = file.read(1) != b"\n"
-    if is_cut:
-        # Appended, never written in place: nothing that stands in a journal is touched.
-        with path.open("ab") as file:
-            file.write(b"\n")
-    return is_cut
-
-
 def read(path: Path, position: int = 0, kinds: Collection[str] = ()) -> Iterator[Line]:
     """The whole lines from a position on, in order, of these kinds only where any are given.
 
-    A line that was cut or changed is passed over; so is a last line that is still being written.
+    What is no JSON object with a kind is passed over; so is a last line that is still being written.
+    """
+    for start, end, entry in scan(path, position):
+        if entry is not None and (not kinds or entry["kind"] in kinds):
+            yield Line(start, end, entry)
+
+
+def scan(path: Path, position: int = 0) -> Iterator[tuple[int, int, dict[str, JSON] | None]]:
+    """Where every line but blank ones starts and ends, and what it says: None where it is damaged.
+
+    A last line that may still be being written ends where it starts.
     """
     with path.open("rb") as file:
         file.seek(position)
         for data in file:
             start, position = position, position + len(data)
-            if kinds and _kind(data) not in (None, *kinds):
-                continue
-            skipped, entry = _decode(data)
-            if entry is not None and (not kinds or entry["kind"] in kinds):
-                yield Line(start + skipped, position, entry)
-
-
-def tally(path: Path) -> Counter[str]:
-    """How many lines of each kind there are; those that are damaged under the empty name."""
-    found: Counter[str] = Counter()
-    with path.open("rb") as file:
-        for data in file:
             if data.strip():
-                found[_name(data) if _sealed(data) else (_decode(data)[1] or {"kind": ""})["kind"]] += 1
-    return found
+                entry = _decode(data)
+                is_whole = entry is not None or data.endswith(b"\n")
+                yield start, position if is_whole else start, entry
 
 
 def other_format(path: Path) -> str | None:
@@ -168,53 +165,38 @@ def other_format(path: Path) -> str | None:
     return None
 
 
-def read_one(path: Path, start: int) -> dict[str, JSON]:
-    """The line that starts there. Raises ValueError where none does."""
-    with path.open("rb") as file:
-        file.seek(start)
-        entry = _decode(file.readline())[1]
-    if entry is None:
-        raise ValueError(f"{path}: no line starts at byte {start}")
-    return entry
+class Reader:
+    """Reads single lines by where they start. The file stays open; any number of threads may read."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file: int | None = None
+
+    def read(self, start: int) -> dict[str, JSON]:
+        """The line that starts there. Raises ValueError where none does."""
+        entry = _decode(self._line(start))
+        if entry is None:
+            raise ValueError(f"{self.path}: no line starts at byte {start}")
+        return entry
+
+    def _line(self, start: int) -> bytes:
+        if self._file is None:
+            self._file = os.open(self.path, os.O_RDONLY)
+            weakref.finalize(self, os.close, self._file)
+        data, size = b"", _AT_ONCE
+        while more := os.pread(self._file, size, start + len(data)):
+            found = more.partition(b"\n")[0]
+            data += found
+            if len(found) < len(more):
+                break
+            size *= 2
+        return data
 
 
-def _kind(data: bytes) -> str | None:
-    """What kind a line is, told from its first bytes; None where only reading all of it will tell."""
-    is_one = data.startswith(_START) and data.endswith(b"}\n") and data.find(_START, 1) < 0
-    return _name(data) if is_one else None
-
-
-def _name(data: bytes) -> str:
-    return data[len(_START) :].partition(b'"')[0].decode("ascii", "replace")
-
-
-def _decode(data: bytes) -> tuple[int, dict[str, JSON] | None]:
-    """How many bytes of a cut line stand before the whole one, and what that says."""
-    entry, start = _object(data), 0
-    while entry is None and (start := data.find(_START, start + 1)) > 0:
-        entry = _object(data[start:])
-    return max(0, start), entry
-
-
-def _object(data: bytes) -> dict[str, JSON] | None:
-    said = _sealed(data)
-    if said is None:
-        return None
+def _decode(data: bytes) -> dict[str, JSON] | None:
     try:
-        entry = jsonbytes.loads(said)
+        entry = jsonbytes.loads(data)
     except ValueError:
         return None
-    return entry if isinstance(entry, dict) else None
-
-
-def seal(data: bytes) -> bytes:
-    """A line, which is an object and a newline, with the check sum of its bytes as a last field."""
-    return b'%b%b%08x"}\n' % (data.removesuffix(b"}\n"), _SEAL, crc32(data))
-
-
-def _sealed(data: bytes) -> bytes | None:
-    """What a line of ours says without its check sum; None where any of it is not as it was written."""
-    said, _, digits = data.rpartition(_SEAL)
-    said += b"}\n"
-    is_whole = said.startswith(_START) and digits.rstrip(b"\n") == b'%08x"}' % crc32(said)
-    return said if is_whole else None
+    is_line = isinstance(entry, dict) and isinstance(entry.get("kind"), str)
+    return entry if is_line else None

@@ -56,7 +56,9 @@ def by_run(metric: Metric, cells: Sequence[Cell]) -> list[float | None]:
 
 
 def _only(cell: Cell, names: Sequence[str], run: int) -> Cell:
-    return replace(cell, values={name: cell.of(name)[run : run + 1] for name in names})
+    # As `replace` would, which takes three times as long for what no figure looks at.
+    values = {name: cell.of(name)[run : run + 1] for name in names}
+    return Cell(id=cell.id, cluster=cell.cluster, stratum=cell.stratum, values=values)
 
 
 def _figure(metric: Metric, cells: Sequence[Cell]) -> float | None:

@@ -7,8 +7,9 @@ equal value.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
 from equipoise.types import JSON, Transcript
@@ -125,13 +126,17 @@ class Record:
         # Short: pytest shows it where a test fails.
         return f"<Record {self.id} {self.outcome} {self.score}>"
 
-    def subject_transcript(self) -> list[JSON]:
-        """All messages of the conversations with the subject, as results show them."""
-        return [message for item in self.subject for message in item.messages]
+    # Functions that hold on to the transcripts alone: of many runs the rest need not stay in memory.
 
-    def evaluator_transcripts(self) -> list[JSON]:
-        """Each conversation with an evaluator, as results show it."""
-        return [{"evaluator": item.model, "messages": list(item.messages)} for item in self.evaluators]
+    @property
+    def subject_transcript(self) -> Callable[[], list[JSON]]:
+        """Makes all messages of the conversations with the subject, as results show them."""
+        return partial(_messages, self.subject)
+
+    @property
+    def evaluator_transcripts(self) -> Callable[[], list[JSON]]:
+        """Makes each conversation with an evaluator, as results show it."""
+        return partial(_conversations, self.evaluators)
 
     def to_json(self) -> dict[str, JSON]:
         """Everything but the transcripts, which the journal has as calls; `from_json` is the way back."""
@@ -158,6 +163,14 @@ class Record:
         """The record that `to_json` wrote, with its transcripts."""
         verdicts = tuple(Verdict.from_json(item) for item in data["verdicts"])
         return cls(**{**data, "verdicts": verdicts}, subject=subject, evaluators=evaluators)
+
+
+def _messages(transcripts: Sequence[Transcript]) -> list[JSON]:
+    return [message for item in transcripts for message in item.messages]
+
+
+def _conversations(transcripts: Sequence[Transcript]) -> list[JSON]:
+    return [{"evaluator": item.model, "messages": list(item.messages)} for item in transcripts]
 
 
 def outcomes(records: Iterable[Record]) -> dict[str, int]:

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from equipoise import journal, results, storage, suites
+from equipoise import history, journal, results, storage, suites
 from equipoise.errors import UserError
-from equipoise.ledger import Ledger
+from equipoise.history import DAMAGE, History
 from equipoise.rubric import Rubric
 from equipoise.storage import Files, Lock
-from equipoise.suites import AnySuite
 from equipoise.types import JSON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recovered:
-    """What came of a journal: the results, where they are, and what the user should know."""
+    """What came of a journal: the results, their table, where they are, and what the user should know."""
 
-    suite: AnySuite
     data: dict[str, JSON]
+    rows: Sequence[Sequence[str]]
     path: Path
     warnings: tuple[str, ...]
 
@@ -45,12 +45,17 @@ def _recover(path: Path, output: Path | None, homes: tuple[Path, ...]) -> Recove
         # Where the journal's folder cannot be written to, no session can be at work there either.
         with suppress(OSError):
             steps.callback(Lock(files).release)
-        ledger = Ledger(path)
-        ledger.read_on()
+        found = History(path)
+        found.read_on()
         rubric = suite.rubric(_rubric(first["suite"], homes))
-        data = results.build(suite, rubric, ledger)
-        storage.write_json(files.results, data)
-    return Recovered(suite=suite, data=data, path=files.results, warnings=_warnings(path, rubric, ledger))
+        try:
+            data = results.build(suite, rubric, found)
+            rows, warnings = suite.table(data["summary"]), _warnings(rubric, found)
+            storage.write_json(files.results, data)
+        except DAMAGE as error:
+            # Not every suite's own part of a line can be checked beforehand.
+            raise UserError(f"{path}: a line is not as a session writes it ({error!r})") from error
+    return Recovered(data=data, rows=rows, path=files.results, warnings=warnings)
 
 
 def _first_session(path: Path) -> dict[str, JSON]:
@@ -58,11 +63,11 @@ def _first_session(path: Path) -> dict[str, JSON]:
         raise UserError(f"{path}: no such journal; they end in .jsonl and stand beside the results")
     if (other := journal.other_format(path)) is not None:
         raise UserError(f"{path}: the journal has format {other}, not {journal.FORMAT}")
-    found = next((line.entry for line in journal.read(path, kinds=("session",))), None)
+    found = next((entry for entry in history.sound(path) if entry["kind"] == "session"), None)
     if found is None:
         raise UserError(f"{path}: is no journal: no line in it says what session it belongs to")
-    if found["suite"] not in suites.names():
-        raise UserError(f"{path}: there is no suite {found['suite']!r}")
+    if found.get("suite") not in suites.names():
+        raise UserError(f"{path}: there is no suite {found.get('suite')!r}")
     return found
 
 
@@ -78,10 +83,10 @@ def _rubric(suite: str, homes: tuple[Path, ...]) -> Path:
     return next((place for place in places if place.is_file()), places[-1])
 
 
-def _warnings(path: Path, rubric: Rubric, ledger: Ledger) -> tuple[str, ...]:
+def _warnings(rubric: Rubric, history: History) -> tuple[str, ...]:
     found = []
-    if cut := journal.tally(path)[""]:
-        found.append(f"lines cut short and passed over: {cut}")
-    if rubric.hash != ledger.sessions[-1]["settings"]["rubric_hash"]:
+    if history.cut:
+        found.append(f"lines cut short and passed over: {history.cut}")
+    if rubric.hash != history.sessions[-1]["settings"]["rubric_hash"]:
         found.append("the rubric has changed since: what is computed by its scale is computed by the new one")
     return tuple(found)

@@ -13,8 +13,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from equipoise import journal, jsonbytes, storage, suites
+from equipoise import history, journal, jsonbytes, storage, suites
 from equipoise.errors import UserError
+from equipoise.history import History
 from equipoise.options import OPTIONS
 from equipoise.settings import Sampling, Settings
 from equipoise.textfiles import shown
@@ -141,24 +142,24 @@ def _journal(path: Path) -> Path:
     return storage.files(path.parent, path, "", "").journal
 
 
-def bring_over(path: Path, target: Path, runs: Collection[str]) -> None:
-    """Append the subject's calls of these runs to the journal at `target`, each once however often asked.
+def bring_over(path: Path, target: History, runs: Collection[str]) -> None:
+    """Append the subject's calls of these runs to the journal `target`, each once however often asked.
 
     Raises UserError where that cannot be done; what was brought over by then is kept.
     """
     try:
         _bring_over(_journal(path), target, set(runs))
+        target.read_on()
     except OSError as error:
         raise UserError(
-            f"{shown(target)}: the earlier replies cannot be brought over ({error.strerror}); "
+            f"{shown(target.path)}: the earlier replies cannot be brought over ({error.strerror}); "
             "the same command goes on from here"
         ) from None
 
 
-def _bring_over(earlier: Path, target: Path, wanted: Collection[str]) -> None:
-    known = {line.entry["id"] for line in journal.read(target, kinds=("call",))}
-    with target.open("ab") as file:
-        for line in journal.read(earlier, kinds=("call",)):
-            entry = line.entry
-            if entry["role"] == "subject" and entry["run"] in wanted and entry["id"] not in known:
-                file.write(journal.seal(jsonbytes.dumps(entry)))
+def _bring_over(earlier: Path, target: History, wanted: Collection[str]) -> None:
+    with target.path.open("ab") as file:
+        for entry in history.sound(earlier):
+            is_reply = entry["kind"] == "call" and entry["role"] == "subject"
+            if is_reply and entry["run"] in wanted and entry["id"] not in target.calls:
+                file.write(jsonbytes.dumps(entry))

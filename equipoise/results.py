@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from equipoise import prices
-from equipoise.ledger import Ledger, Status
+from equipoise.history import History, Status, Totals
 from equipoise.records import Record
 from equipoise.rubric import Rubric, Scale
 from equipoise.settings import Price
@@ -19,64 +19,67 @@ MOST_MOVES = 100
 _TOKEN_KINDS = ("input", "output", "cached", "reasoning")
 
 
-def build(suite: AnySuite, rubric: Rubric, ledger: Ledger, *, is_running: bool = False) -> dict[str, JSON]:
+def build(suite: AnySuite, rubric: Rubric, history: History, *, is_running: bool = False) -> dict[str, JSON]:
     """The results JSON as plain data; what figures are worth is told once the session has ended."""
-    records = ledger.in_order()
+    records = history.in_order()
     aggregate = suite.aggregate(records, rubric)
-    status = ledger.status(is_running=is_running)
-    measured = {} if is_running else _measured(suite, rubric, ledger, aggregate.results)
+    metadata = _metadata(suite.NAME, rubric.scale, history, records, history.status(is_running=is_running))
+    errors = [_error(record) for record in records if record.score is None]
+    # Measuring and writing take their time and their memory, and need none of them.
+    del records
+    measured = {} if is_running else _measured(suite, rubric, history, aggregate.results)
     return {
-        "metadata": _metadata(suite.NAME, rubric.scale, ledger, records, status),
+        "metadata": metadata,
         "summary": {**aggregate.summary, **measured},
         "results": aggregate.results,
-        "errors": [_error(record) for record in records if record.score is None],
+        "errors": errors,
     }
 
 
 def _measured(
-    suite: AnySuite, rubric: Rubric, ledger: Ledger, results: Mapping[str, JSON]
+    suite: AnySuite, rubric: Rubric, history: History, results: Mapping[str, JSON]
 ) -> dict[str, JSON]:
     # Here, as numpy and scipy take their time, which only who aggregates should spend.
     from equipoise import uncertainty
 
     measured = uncertainty.summarise(suite, results, rubric.scale)
-    if ledger.looks:
-        measured |= uncertainty.looked(measured["metrics"], list(ledger.looks.values()))
+    if history.looks:
+        measured |= uncertainty.looked(measured["metrics"], list(history.looks.values()))
     return measured
 
 
 def _metadata(
-    suite: str, scale: Scale, ledger: Ledger, records: list[Record], status: Status
+    suite: str, scale: Scale, history: History, records: list[Record], status: Status
 ) -> dict[str, JSON]:
-    last = ledger.sessions[-1]
-    languages = list(dict.fromkeys(ledger.planned.values()))
+    last = history.sessions[-1]
+    languages = list(dict.fromkeys(history.planned.values()))
     return {
         "schema_version": SCHEMA_VERSION,
         "suite": suite,
         "status": status,
-        **ledger.settings,
+        **history.settings,
         "scale": {"low": scale.low, "high": scale.high},
         "languages": languages,
-        "selection": ledger.selection,
+        "selection": history.selection,
         "files_expected": len(languages),
-        "files_completed": len(languages) - len({ledger.planned[run] for run in ledger.missing()}),
-        "runs_expected": len(ledger.planned),
+        "files_completed": len(languages) - len({history.planned[run] for run in history.missing()}),
+        "runs_expected": len(history.planned),
         "runs_completed": len(records),
-        "started": ledger.sessions[0]["started"],
+        "started": history.sessions[0]["started"],
         "finished": None if status == "running" else datetime.now(UTC).isoformat(timespec="seconds"),
-        "sessions": len(ledger.sessions),
+        "sessions": len(history.sessions),
         "data_notes": last["data_notes"],
         **last["versions"],
         **last["session_settings"],
-        **_seen(ledger),
+        **_seen(history.totals),
         "evaluators": _evaluators(records),
-        "parameters_changed": [_learned(entry) for entry in ledger.learned.values()],
-        "limits": _limits(ledger.limits),
-        **_spent(ledger, last),
+        "parameters_changed": [_learned(entry) for entry in history.learned.values()],
+        "limits": _limits(history.limits),
+        **_spent(history.totals, last),
     }
 
 
-def _seen(ledger: Ledger) -> dict[str, JSON]:
+def _seen(totals: Totals) -> dict[str, JSON]:
     """Which models, fingerprints and upstream providers the endpoints said had answered."""
     rows = [
         {
@@ -87,7 +90,7 @@ def _seen(ledger: Ledger) -> dict[str, JSON]:
             "provider": provider,
             "calls": n,
         }
-        for (role, model, answered, fingerprint, provider), n in ledger.seen.items()
+        for (role, model, answered, fingerprint, provider), n in totals.seen.items()
     ]
     return {"response_models": sorted(rows, key=lambda row: [str(value) for value in row.values()])}
 
@@ -129,22 +132,21 @@ def _last_levels(ends: Sequence[Mapping[str, JSON]]) -> list[int | None]:
     return [found.get(number) for number in range(max(found, default=-1) + 1)]
 
 
-def _spent(ledger: Ledger, last: Mapping[str, JSON]) -> dict[str, JSON]:
-    made, settings, price = ledger.calls[last["session"]], last["settings"], _own_price(last)
-    replayed = ledger.calls.total() - made
+def _spent(totals: Totals, last: Mapping[str, JSON]) -> dict[str, JSON]:
+    endpoints, price, roles = last["settings"]["endpoints"], _own_price(last), ("subject", "evaluator")
+    made = totals.calls[last["session"]]
+    replayed = totals.calls.total() - made
     return {
-        "calls": {"made": made, "replayed": replayed, "failed": ledger.failed, "retries": ledger.retries},
-        "tokens": {role: _tokens(ledger, role) for role in ("subject", "evaluator")},
-        "cost_usd": {
-            role: _cost(ledger, role, settings["endpoints"][role], price) for role in ("subject", "evaluator")
-        },
-        "usage_estimated": {role: ledger.estimated[role] for role in ("subject", "evaluator")},
+        "calls": {"made": made, "replayed": replayed, "failed": totals.failed, "retries": totals.retries},
+        "tokens": {role: _tokens(totals, role) for role in roles},
+        "cost_usd": {role: _cost(totals, role, endpoints[role], price) for role in roles},
+        "usage_estimated": {role: totals.estimated[role] for role in roles},
     }
 
 
-def _tokens(ledger: Ledger, role: str) -> dict[str, int]:
+def _tokens(totals: Totals, role: str) -> dict[str, int]:
     total: Counter[str] = Counter()
-    for (found, _), tokens in ledger.tokens.items():
+    for (found, _), tokens in totals.tokens.items():
         if found == role:
             total.update(tokens)
     return {kind: total[kind] for kind in _TOKEN_KINDS}
@@ -155,11 +157,11 @@ def _own_price(session: Mapping[str, JSON]) -> Price | None:
     return Price(**given) if given else None
 
 
-def _cost(ledger: Ledger, role: str, base_url: str, price: Price | None) -> float | None:
+def _cost(totals: Totals, role: str, base_url: str, price: Price | None) -> float | None:
     """USD of all calls in this role; None where a model has no price."""
     found = [
         prices.cost(model, base_url, tokens, price)
-        for (kind, model), tokens in ledger.tokens.items()
+        for (kind, model), tokens in totals.tokens.items()
         if kind == role
     ]
     return None if any(value is None for value in found) else round(sum(filter(None, found)), 6)

@@ -8,14 +8,13 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from contextlib import suppress
 from datetime import UTC, datetime
-from pathlib import Path
 
 from equipoise import journal
 from equipoise.errors import CannotKeep, UserError
+from equipoise.history import DAMAGE, History
 from equipoise.journal import Journal
-from equipoise.ledger import forget, needed
 from equipoise.storage import Files
 from equipoise.textfiles import shown
 from equipoise.types import JSON
@@ -25,59 +24,7 @@ _EXTENT = {"runs", "limit", "languages_asked"}
 """How much of a suite is asked: what one session leaves out, another one may add."""
 
 
-@dataclass(slots=True)
-class Past:
-    """What a journal holds: the settings it was begun with, the runs planned and those that are done."""
-
-    settings: dict[str, JSON] = field(default_factory=dict)
-    nonce: str = ""
-    started: str = ""
-    planned: dict[str, str] = field(default_factory=dict)
-    looks: dict[int, Mapping[str, JSON]] = field(default_factory=dict)
-    done: set[str] = field(default_factory=set)
-    failed: set[str] = field(default_factory=set)
-    calls: int = 0
-    cut: int = 0
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether no session has begun."""
-        return not self.nonce
-
-    def missing(self, plan: Mapping[str, str]) -> list[str]:
-        """The runs of a plan that are needed and have no score."""
-        return [run for run in needed(plan, self.looks) if run not in self.done]
-
-
-def look_back(path: Path) -> Past:
-    """What the journal at this path holds; an empty past where there is no file. Raises UserError."""
-    past = Past()
-    if path.is_file():
-        if (found := journal.other_format(path)) is not None:
-            raise UserError(f"the journal has format {found}, not {journal.FORMAT}: use --fresh")
-        for line in journal.read(path, kinds=("session", "record", "look")):
-            _add(past, line.entry)
-        kinds = journal.tally(path)
-        past.calls, past.cut = kinds["call"], kinds[""]
-    return past
-
-
-def _add(past: Past, entry: Mapping[str, JSON]) -> None:
-    match entry["kind"]:
-        case "session":
-            past.settings, past.nonce = entry["settings"], entry["nonce"]
-            past.started = past.started or entry["started"]
-            past.planned.update(entry["plan"])
-        case "look":
-            past.looks[entry["round"]] = entry
-        case "record":
-            ended = past.failed if entry["record"]["score"] is None else past.done
-            ended.add(entry["run"])
-            past.failed -= past.done
-            forget(past.looks, entry["run"])
-
-
-def refuse(past: Past, settings: Mapping[str, JSON], files: Files) -> None:
+def refuse(past: History, settings: Mapping[str, JSON], files: Files) -> None:
     """Raise UserError where a session cannot go on from what is there.
 
     That is where earlier runs had other settings, or where their journal is gone and only results are left.
@@ -87,8 +34,9 @@ def refuse(past: Past, settings: Mapping[str, JSON], files: Files) -> None:
             f"{shown(files.results)}: these results have lost their journal {files.journal.name}, so "
             "all would be paid again; bring it back, or use --fresh, which archives them, or another --output"
         )
-    for name in settings if not past.is_empty else ():
-        before, now = _shown(past.settings.get(name)), _shown(settings[name])
+    last = past.sessions[-1]["settings"] if past.sessions else {}
+    for name in settings if past.sessions else ():
+        before, now = _shown(last.get(name)), _shown(settings[name])
         if before != now and not _may_grow(name, settings):
             raise UserError(
                 f"{shown(files.journal)}: an earlier session is here whose {name} was {before}, now "
@@ -111,6 +59,7 @@ def _shown(value: JSON) -> str:
 
 def begin(
     files: Files,
+    past: History,
     plan: Mapping[str, str],
     settings: Mapping[str, JSON],
     about: Mapping[str, JSON],
@@ -119,10 +68,10 @@ def begin(
 ) -> str:
     """Write this session's first line to the journal and say, for the user, what became of an earlier one.
 
-    `plan` maps run ids to their languages. `settings` decide whether a journal can be resumed, `about` is
-    only kept. Raises UserError.
+    `past` is what the journal holds, nothing where it is begun afresh; then it holds that line too. `plan`
+    maps run ids to their languages. `settings` decide whether a journal can be resumed, `about` is only kept.
+    Raises UserError.
     """
-    past = Past() if fresh else look_back(files.journal)
     decision = ""
     if fresh and (files.journal.exists() or files.results.exists()):
         decision = f"the earlier results are kept as {_archive(files)}"
@@ -132,7 +81,7 @@ def begin(
     elif past.cut:
         decision = f"nothing is kept; lines cut short and passed over: {past.cut}"
     try:
-        _write_first_line(files.journal, plan, past.nonce, {"settings": dict(settings), **about})
+        _write_first_line(past, plan, {"settings": dict(settings), **about})
     except (OSError, CannotKeep) as error:
         raise UserError(f"{shown(files.journal)}: cannot be begun: {error}") from None
     return decision
@@ -153,32 +102,33 @@ def _archive(files: Files) -> str:
 def _begun(files: Files) -> datetime:
     """When the earlier files were begun, where their journal tells it; else now."""
     moment = datetime.now(UTC)
-    if files.journal.exists():
-        first = next((line.entry for line in journal.read(files.journal, kinds=("session",))), None)
-        moment = datetime.fromisoformat(first["started"]) if first else moment
+    # A journal of another release may say it in another way.
+    with suppress(FileNotFoundError, StopIteration, *DAMAGE):
+        first = next(journal.read(files.journal, kinds=("session",)))
+        moment = datetime.fromisoformat(first.entry["started"])
     return moment
 
 
-def _resuming(past: Past, plan: Mapping[str, str]) -> str:
-    if not past.missing(plan):
+def _resuming(past: History, plan: Mapping[str, str]) -> str:
+    if not past.to_ask(plan):
         return COMPLETE_ALREADY
-    done = len(past.done & set(plan))
-    again = past.failed & set(plan)
+    done, calls = sum(map(past.has_score, plan)), past.totals.calls.total()
+    again = past.unscored & plan.keys()
     failed = f", {len(again)} that ended without a score are asked again" if again else ""
     cut = f"; lines cut short and passed over: {past.cut}" if past.cut else ""
-    return f"resuming: {done} of {len(plan)} runs are done{failed}, {past.calls} calls are kept{cut}"
+    return f"resuming: {done} of {len(plan)} runs are done{failed}, {calls} calls are kept{cut}"
 
 
-def _write_first_line(path: Path, plan: Mapping[str, str], nonce: str, content: Mapping[str, JSON]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    journal.end_last_line(path)
-    log = Journal(path, secrets.token_hex(4))
+def _write_first_line(past: History, plan: Mapping[str, str], content: Mapping[str, JSON]) -> None:
+    past.path.parent.mkdir(parents=True, exist_ok=True)
+    log = Journal(past.path, secrets.token_hex(4))
     log.append(
         "session",
         format=journal.FORMAT,
         started=datetime.now(UTC).isoformat(timespec="seconds"),
-        nonce=nonce or secrets.token_hex(16),
+        nonce=past.nonce or secrets.token_hex(16),
         plan=dict(plan),
         **content,
     )
     log.close()
+    past.read_on()

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
+from equipoise.history import History
 from equipoise.journal import Journal
-from equipoise.ledger import Ledger
 from equipoise.measures import observations, valid
 from equipoise.records import Cell, Metric
 from equipoise.rules import Until
@@ -32,8 +32,8 @@ def look(until: Until, metric: Metric, cells: Sequence[Cell], number: int, looks
     return {**told, "is_enough": half is not None and half <= until.half_width}
 
 
-def keep(ledger: Ledger, found: Mapping[str, JSON]) -> None:
+def keep(history: History, found: Mapping[str, JSON]) -> None:
     """Write a look to the journal."""
-    log = Journal(ledger.path, ledger.sessions[-1]["session"])
+    log = Journal(history.path, history.session, on_line=history.hear)
     log.append("look", **found)
     log.close()

@@ -8,12 +8,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from equipoise import rejudge, release, results, resume, storage
+from equipoise import history, rejudge, release, results, resume, storage
 from equipoise.board import Board
 from equipoise.catalogue import Catalogue
 from equipoise.engine import Desk, Engine
 from equipoise.errors import CannotSave, SessionStopped, UserError
-from equipoise.ledger import Ledger
+from equipoise.history import History
 from equipoise.local import LocalServer, weights
 from equipoise.records import Record
 from equipoise.settings import Endpoint, Settings, is_local
@@ -38,7 +38,7 @@ class Session:
     _is_started: bool = False
     _is_ended: bool = False
     board: Board = field(init=False)
-    _ledgers: dict[str, Ledger] = field(default_factory=dict)
+    _histories: dict[str, History] = field(default_factory=dict)
     _locks: list[Lock] = field(default_factory=list)
     begun: dict[str, str] = field(default_factory=dict)
     _plans: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -63,8 +63,11 @@ class Session:
             except OSError as error:
                 where = shown(files.results)
                 raise UserError(f"{where}: cannot be written to ({error.strerror})") from None
-            if not self.settings.fresh:
-                resume.refuse(resume.look_back(files.journal), self.catalogue.identity(name), files)
+            if self.settings.fresh:
+                self._histories[name] = History(files.journal)
+            else:
+                self._histories[name] = history.load(files.journal)
+                resume.refuse(self._histories[name], self.catalogue.identity(name), files)
 
     def begin(self, plan: Mapping[str, Sequence[str]], selection: Mapping[str, JSON]) -> None:
         """Open the journals for these runs of each suite. Raises UserError."""
@@ -79,13 +82,14 @@ class Session:
             selected = {**selection, "deselected": len(languages) - len(planned)}
             self.begun[name] = resume.begin(
                 loaded.files,
+                self._histories[name],
                 planned,
                 self.catalogue.identity(name),
                 {**self.catalogue.about(name), "selection": selected},
                 fresh=self.settings.fresh,
             )
             if self.settings.rejudge:
-                rejudge.bring_over(self.settings.rejudge, loaded.files.journal, ids)
+                rejudge.bring_over(self.settings.rejudge, self._histories[name], ids)
 
     # The built-in servers.
 
@@ -125,7 +129,7 @@ class Session:
 
     def _desk(self, name: str) -> Desk:
         loaded = self.catalogue.load(name)
-        return Desk(suite=loaded.suite, rubric=loaded.rubric, journal=loaded.files.journal)
+        return Desk(suite=loaded.suite, rubric=loaded.rubric, history=self._histories[name])
 
     @property
     def stop_reason(self) -> str | None:
@@ -156,9 +160,9 @@ class Session:
         """The same as plain data, for another process: the journal's line, and where its calls stand."""
         wanted = self._planned[suite, run]
         self.record(wanted)
-        entry = self.engine.entry(wanted)
-        journal = str(self.catalogue.load(suite).files.journal)
-        return {**entry, "journal": journal, "starts": self.engine.starts(suite, entry["calls"])}
+        found = self._histories[suite]
+        entry = found.entry(run)
+        return {**entry, "journal": str(found.path), "starts": found.calls.starts(entry["calls"])}
 
     # Rounds of runs.
 
@@ -168,30 +172,23 @@ class Session:
         Raises CannotKeep.
         """
         with self.interruptions.undisturbed():
-            ledger = self._ledger(name)
-            found = ledger.looks.get(number) or self._look(name, ledger, number)
+            found = self._histories[name].looks.get(number) or self._look(name, number)
         if found["is_enough"]:
             self.board.close_rounds()
         return bool(found["is_enough"])
 
-    def _look(self, name: str, ledger: Ledger, number: int) -> Mapping[str, JSON]:
+    def _look(self, name: str, number: int) -> Mapping[str, JSON]:
         from equipoise import rounds
 
         assert self.settings.until is not None
-        loaded = self.catalogue.load(name)
+        loaded, known = self.catalogue.load(name), self._histories[name]
         scale = loaded.rubric.scale
-        records = [record for record in ledger.in_order() if record.run <= number]
+        records = [record for record in known.in_order() if record.run <= number]
         cells = loaded.suite.cells(loaded.suite.aggregate(records, loaded.rubric).results, scale)
         metric = {item.name: item for item in loaded.suite.metrics(cells)}[self.settings.until.name]
         found = rounds.look(self.settings.until, metric, cells, number, self.catalogue.repeats(name))
-        rounds.keep(ledger, found)
+        rounds.keep(known, found)
         return found
-
-    def _ledger(self, name: str) -> Ledger:
-        """What the journal of a suite says by now."""
-        ledger = self._ledgers.setdefault(name, Ledger(self.catalogue.load(name).files.journal))
-        ledger.read_on()
-        return ledger
 
     # The end.
 
@@ -205,21 +202,20 @@ class Session:
             return self._save(name, is_running=is_running)
 
     def _save(self, name: str, *, is_running: bool) -> dict[str, JSON]:
-        loaded, ledger = self.catalogue.load(name), self._ledger(name)
-        data = results.build(loaded.suite, loaded.rubric, ledger, is_running=is_running)
+        loaded, known = self.catalogue.load(name), self._histories[name].part()
+        data = results.build(loaded.suite, loaded.rubric, known, is_running=is_running)
         if not is_running:
-            del self._ledgers[name]
             baseline = self.catalogue.baselines.get(name)
             data |= release.conclude(self.settings, baseline, data, loaded.files.results)
         try:
             storage.write_json(loaded.files.results, data)
         except OSError as error:
             raise CannotSave(_why_unsaved(loaded.files, error)) from None
-        return data if is_running else {**data, **self._part(name, ledger)}
+        return data if is_running else {**data, **self._part(name, known)}
 
-    def _part(self, name: str, ledger: Ledger) -> dict[str, JSON]:
-        part = ledger.only(self._plans[name])
-        if len(part.planned) == len(ledger.planned):
+    def _part(self, name: str, known: History) -> dict[str, JSON]:
+        part = known.part(self._plans[name])
+        if len(part.planned) == len(known.planned):
             return {}
         loaded = self.catalogue.load(name)
         data = results.build(loaded.suite, loaded.rubric, part)

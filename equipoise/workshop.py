@@ -20,12 +20,12 @@ from equipoise.asking import Asker, Deadline, Office
 from equipoise.board import Board, Totals
 from equipoise.errors import CallFailed, SessionStopped, UserError
 from equipoise.evaluators import Evaluator
+from equipoise.history import History
 from equipoise.journal import Journal
 from equipoise.local import LocalServer, weights
 from equipoise.models import Subject
 from equipoise.office import open_office
 from equipoise.rate_limit import Limiter
-from equipoise.replay import Replay
 from equipoise.secret import Secrets
 from equipoise.settings import Endpoint, Settings, is_local
 from equipoise.signals import heard, in_flight
@@ -155,7 +155,6 @@ class _Workshop:
             _carry(board, before)
         self._limiter = Limiter(self._settings.concurrency, lambda: board.is_stopped)
         self._board, self._log = board, self._begin()
-        self._replay = Replay(self._path, {job.name for job in jobs})
         office = self._open()
         try:
             found = await self._all(office, jobs, on_done)
@@ -165,11 +164,11 @@ class _Workshop:
         return Done(results=_results(found, board), totals=board.totals())
 
     def _begin(self) -> Journal:
-        journal.end_last_line(self._path)
-        log = Journal(self._path, secrets.token_hex(4), Secrets(self._settings.secrets))
-        earlier = next((line.entry for line in journal.read(self._path, kinds=("session",))), None)
+        self._history = History(self._path)
+        log = Journal(self._path, secrets.token_hex(4), Secrets(self._settings.secrets), self._history.hear)
+        self._history.read_on()
         # The same for all sessions: prompts that quote material carry codes made of it.
-        self._nonce = earlier["nonce"] if earlier else secrets.token_hex(16)
+        self._nonce = self._history.nonce or secrets.token_hex(16)
         started = datetime.now(UTC).isoformat(timespec="seconds")
         about = {"format": journal.FORMAT, "started": started, "suite": self._path.stem}
         log.append("session", nonce=self._nonce, **about)
@@ -211,7 +210,7 @@ class _Workshop:
 
     async def _one(self, office: Office, place: int, job: Job[T], on_done: Callable[[], None]) -> T:
         deadline = Deadline(self._settings.case_timeout)
-        asker = Asker(office, job.name, place, self._log, self._replay, deadline)
+        asker = Asker(office, job.name, place, self._log, self._history, deadline)
         try:
             async with deadline:
                 found = await job.do(self._crew(asker, job.name))

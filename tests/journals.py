@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from equipoise.journal import FORMAT, Journal, request_hash, seal
+from equipoise.history import History
+from equipoise.journal import FORMAT, Journal, request_hash
 from equipoise.records import Outcome, Record, Verdict
 from equipoise.types import JSON, Call, Exchange, Message, Reply, Role, Transcript, Usage
 
@@ -102,8 +103,14 @@ def write(path: Path, *records: Record, plan: Plan = (), **changes: JSON) -> Non
 
 def rewrite(path: Path, old: bytes, new: bytes) -> None:
     """Change what lines of a journal say, as if they had been written so."""
-    lines = [line.rpartition(b',"sum":')[0] + b"}\n" for line in path.read_bytes().splitlines()]
-    path.write_bytes(b"".join(seal(line.replace(old, new)) for line in lines))
+    path.write_bytes(path.read_bytes().replace(old, new))
+
+
+def history_of(path: Path) -> History:
+    """What the journal holds by now."""
+    history = History(path)
+    history.read_on()
+    return history
 
 
 def said(transcripts: Sequence[Transcript]) -> list[list[Any]]:

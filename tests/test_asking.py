@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import pytest
-from journals import ask, begin, keep
+from journals import ask, begin, history_of, keep
 
 from equipoise import journal
 from equipoise.asking import LONGEST_PAUSE, Asker, Deadline, Office, Place, Way
@@ -22,7 +22,6 @@ from equipoise.errors import CallFailed, SessionStopped
 from equipoise.failures import Failure
 from equipoise.journal import request_hash
 from equipoise.rate_limit import AdaptiveLimit, Limiter, Priority, Slot
-from equipoise.replay import Replay
 from equipoise.secret import Secrets
 from equipoise.types import Call, Reply, Role, Usage
 
@@ -282,8 +281,8 @@ class World:
         deadline: Deadline | None = None,
     ) -> Asker:
         """The asker of a run, which knows what the journal has by now."""
-        replay = Replay(self.path, {run})
-        return Asker(self.office(client), run, place, self.log, replay, deadline or AllTheTime())
+        history = history_of(self.path)
+        return Asker(self.office(client), run, place, self.log, history, deadline or AllTheTime())
 
     def lines(self, kind: str) -> list[dict[str, Any]]:
         """The lines of this kind, without what all lines have."""

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from journals import SETTINGS, USAGE, ask, begin, keep, record
 
 from conftest import ALL_OPTIONS, ROOT, resolved
-from equipoise import estimate, journal, jsonbytes, resume, thoughts
+from equipoise import estimate, history, journal, jsonbytes, resume, thoughts
 from equipoise.board import Board
 from equipoise.bodies import read_body
 from equipoise.cli import main
@@ -35,10 +35,9 @@ from equipoise.failures import (
     passed_on_headers,
     rejected_parameter,
 )
+from equipoise.history import History
 from equipoise.journal import Journal
-from equipoise.ledger import Ledger
 from equipoise.records import Outcome
-from equipoise.replay import Replay
 from equipoise.retry import LONGEST_RETRY_AFTER, retry_after
 from equipoise.rubric import VerdictRubric
 from equipoise.selection import Selection, data_hash
@@ -154,7 +153,6 @@ def real_journal(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     settings = {**SETTINGS, "rubric_hash": RUBRIC.hash}
     for session in ("s1", "s2"):
         log = begin(path, runs, session=session, suite="neutrality", settings=settings)
-        log.writer = f"w-{session}"
         _append_all(log, runs[:3] if session == "s1" else runs[2:4])
         log.close()
     content = path.read_bytes()
@@ -240,16 +238,16 @@ def journal_bytes(real: bytes) -> st.SearchStrategy[bytes]:
 
 def look_at_everything(path: Path) -> None:
     """Read a journal in all the ways there are."""
-    lines = list(journal.read(path))
+    lines, reader = list(journal.read(path)), journal.Reader(path)
     for line in lines:
-        assert journal.read_one(path, line.start) == line.entry
+        assert reader.read(line.start) == line.entry
     for kinds in (("session",), ("call", "record")):
         assert [line.entry for line in journal.read(path, kinds=kinds)] == [
             line.entry for line in lines if line.entry["kind"] in kinds
         ]
     for place, line in enumerate(lines):
         assert list(journal.read(path, line.end)) == lines[place + 1 :]
-    assert sum(journal.tally(path).values()) >= len(lines)
+    assert len(list(journal.scan(path))) >= len(lines)
 
 
 @fuzzed
@@ -277,9 +275,9 @@ def test_a_damaged_journal_can_be_looked_back_on(
     """What a session would go on from is known, or the user is told that it cannot."""
     path.write_bytes(data.draw(journal_bytes(real_journal)))
     with user_errors():
-        past = resume.look_back(path)
+        past = history.load(path)
         resume.refuse(past, {"runs": 1}, Files(results=path.with_suffix(".json"), journal=path))
-        assert set(past.missing(past.planned)) <= past.planned.keys()
+        assert set(past.to_ask(past.planned)) <= past.planned.keys()
     estimate.samples([path], "neutrality")
 
 
@@ -296,11 +294,11 @@ def test_a_damaged_journal_can_be_replayed(data: st.DataObject, path: Path, real
     path.write_bytes(data.draw(journal_bytes(real_journal)))
     calls = calls_of(real_journal)
     with user_errors():
-        replay = Replay(path, {call["run"] for call in calls})
+        found = history.load(path)
         for call in calls:
-            ended = replay.record(call["run"])
-            assert ended is None or ended.score is not None
-            taken = replay.take(call["run"], call["role"], call["request"])
+            ended = found.record(call["run"])
+            assert (ended is not None) == found.has_ended(call["run"])
+            taken = found.take(call["run"], call["role"], call["request"])
             assert taken is None or isinstance(taken.reply.text, str)
 
 
@@ -311,14 +309,14 @@ def test_a_damaged_journal_can_be_added_up(data: st.DataObject, path: Path, real
     content = data.draw(journal_bytes(real_journal))
     path.write_bytes(content)
     with user_errors():
-        whole, parts = Ledger(path), Ledger(path)
+        whole, parts = History(path), History(path)
         whole.read_on()
         path.write_bytes(content[: content.rfind(b"\n", 0, len(content) // 2) + 1])
         parts.read_on()
         path.write_bytes(content)
         parts.read_on()
-        assert (parts.planned, parts.calls, parts.tokens) == (whole.planned, whole.calls, whole.tokens)
-        assert list(parts.records) == list(whole.records)
+        assert (parts.planned, parts.totals, parts.cut) == (whole.planned, whole.totals, whole.cut)
+        assert [item.to_json() for item in parts.in_order()] == [item.to_json() for item in whole.in_order()]
         assert whole.status(is_running=False) in ("interrupted", "complete")
 
 
@@ -372,10 +370,9 @@ def test_a_line_may_lack_or_mistake_any_of_its_parts(kind: str, path: Path, real
             path.write_bytes(b"".join(map(jsonbytes.dumps, changed)))
             try:
                 with user_errors():
-                    resume.look_back(path)
-                    replay = Replay(path, set(lines[0]["plan"]))
+                    found = history.load(path)
                     for run in lines[0]["plan"]:
-                        replay.record(run)
+                        found.record(run)
                 estimate.samples([path], "neutrality")
                 recover(path)
             except Exception as error:

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from journals import ask, begin, every_text, keep, record, write
+from journals import ask, begin, every_text, history_of, keep, record, write
 
 from conftest import ALL_OPTIONS, resolved
 from equipoise import jsonbytes, rejudge
 from equipoise.errors import UserError
-from equipoise.journal import FORMAT, end_last_line, read, seal, tally
-from equipoise.ledger import Ledger
+from equipoise.journal import FORMAT, Journal, read
 from equipoise.settings import Sampling, Settings
 from equipoise.types import JSON
 
@@ -289,21 +288,21 @@ def earlier(path: Path) -> None:
 def test_only_the_subjects_calls_of_the_wanted_runs_are_brought_over(path: Path, target: Path) -> None:
     """Unchanged and in order, with nothing of evaluators, records, failures or other runs."""
     earlier(path)
-    rejudge.bring_over(path, target, ["b-run1", "a-run1", "z-run1"])
+    rejudge.bring_over(path, history_of(target), ["b-run1", "a-run1", "z-run1"])
     theirs = calls(path.with_suffix(".jsonl"))
     assert [entry["role"] for entry in theirs] == ["subject", "evaluator"] * 3
     assert calls(target) == [theirs[0], theirs[2]]
-    assert tally(target) == {"session": 1, "call": 2}
+    assert [line.entry["kind"] for line in read(target)] == ["session", "call", "call"]
 
 
 def test_bringing_over_twice_adds_nothing(path: Path, target: Path) -> None:
     """As when a session is resumed; runs that are wanted only then are added."""
     earlier(path)
-    rejudge.bring_over(path, target, ["a-run1"])
+    rejudge.bring_over(path, history_of(target), ["a-run1"])
     before = target.read_bytes()
-    rejudge.bring_over(path, target, ["a-run1"])
+    rejudge.bring_over(path, history_of(target), ["a-run1"])
     assert target.read_bytes() == before
-    rejudge.bring_over(path, target, ["a-run1", "c-run1"])
+    rejudge.bring_over(path, history_of(target), ["a-run1", "c-run1"])
     assert [entry["run"] for entry in calls(target)] == ["a-run1", "c-run1"]
 
 
@@ -311,7 +310,7 @@ def test_no_wanted_run_brings_nothing_over(path: Path, target: Path) -> None:
     """The new journal is as it was, and the old one always."""
     earlier(path)
     before = [file.read_bytes() for file in (target, path.with_suffix(".jsonl"))]
-    rejudge.bring_over(path, target, [])
+    rejudge.bring_over(path, history_of(target), [])
     assert [file.read_bytes() for file in (target, path.with_suffix(".jsonl"))] == before
 
 
@@ -321,31 +320,31 @@ def test_whatever_was_said_is_brought_over_as_it_was(path: Path, target: Path, t
     log = begin(path.with_suffix(".jsonl"), ["a-run1"])
     keep(log, ask(text, seed=1), text)
     log.close()
-    rejudge.bring_over(path, target, ["a-run1"])
+    rejudge.bring_over(path, history_of(target), ["a-run1"])
     (found,) = calls(target)
     assert (found["messages"][0]["content"], found["reply"]["text"]) == (text, text)
-    assert tally(target) == {"session": 1, "call": 1}
-    ledger = Ledger(target)
-    ledger.read_on()
-    assert ledger.calls == {"s1": 1}
+    assert history_of(target).totals.calls == {"s1": 1}
 
 
 def test_a_damaged_line_is_passed_over(path: Path, target: Path) -> None:
-    """What cannot be trusted is not brought over; the run's reply is then asked for anew."""
+    """What cannot be read is not brought over; the run's reply is then asked for anew."""
     earlier(path)
     journal = path.with_suffix(".jsonl")
-    journal.write_bytes(journal.read_bytes().replace(b"Because a.", b"Because x."))
-    rejudge.bring_over(path, target, ["a-run1", "b-run1"])
+    journal.write_bytes(journal.read_bytes().replace(b'Because a."', b"Because a."))
+    rejudge.bring_over(path, history_of(target), ["a-run1", "b-run1"])
     assert [entry["run"] for entry in calls(target)] == ["b-run1"]
 
 
-def test_each_line_is_written_with_its_check_sum(path: Path, target: Path) -> None:
-    """Exactly as a session writes it."""
+def test_each_line_is_written_as_it_was(path: Path, target: Path) -> None:
+    """Byte for byte, and the history that is handed over can replay it."""
     earlier(path)
-    rejudge.bring_over(path, target, ["a-run1"])
+    history = history_of(target)
+    rejudge.bring_over(path, history, ["a-run1"])
     last = target.read_bytes().splitlines(keepends=True)[-1]
-    assert last == seal(jsonbytes.dumps(calls(target)[0]))
     assert last in path.with_suffix(".jsonl").read_bytes()
+    found = history.take("a-run1", "subject", calls(target)[0]["request"])
+    assert found is not None
+    assert found.reply.text == "Because a."
 
 
 def test_a_disk_that_is_full_while_calls_are_brought_over_is_told(path: Path, target: Path) -> None:
@@ -355,11 +354,11 @@ def test_a_disk_that_is_full_while_calls_are_brought_over_is_told(path: Path, ta
     resource.setrlimit(resource.RLIMIT_FSIZE, (target.stat().st_size + 100, usual[1]))
     try:
         with pytest.raises(UserError, match=r"jsonl: the earlier replies cannot be brought over \(.+\); the"):
-            rejudge.bring_over(path, target, ["a-run1", "b-run1"])
+            rejudge.bring_over(path, history_of(target), ["a-run1", "b-run1"])
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, usual)
-    end_last_line(target)
-    rejudge.bring_over(path, target, ["a-run1", "b-run1"])
+    Journal(target, "s2").append("written", files={})
+    rejudge.bring_over(path, history_of(target), ["a-run1", "b-run1"])
     assert [entry["run"] for entry in calls(target)] == ["a-run1", "b-run1"]
 
 
@@ -367,4 +366,4 @@ def test_a_journal_that_is_gone_by_then_is_told(path: Path, target: Path) -> Non
     """The earlier journal may be moved after the check: no traceback."""
     path.with_suffix(".jsonl").unlink()
     with pytest.raises(UserError, match="cannot be brought over"):
-        rejudge.bring_over(path, target, ["a-run1"])
+        rejudge.bring_over(path, history_of(target), ["a-run1"])

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from journals import SETTINGS, STARTED, USAGE, ask, begin, keep, record, write
+from journals import SETTINGS, STARTED, USAGE, ask, begin, history_of, keep, record, write
 
 from conftest import ROOT, Bench
 from equipoise import jsonbytes, results, suites
 from equipoise.budget import prompt_tokens
-from equipoise.ledger import Ledger
 from equipoise.records import Outcome
 from equipoise.rubric import load
 from equipoise.types import Call, Reply
@@ -100,9 +99,7 @@ def path(tmp_path: Path) -> Path:
 
 def build(path: Path, *, is_running: bool = False) -> Any:
     """The results of a journal, as they would be read from their file."""
-    ledger = Ledger(path)
-    ledger.read_on()
-    made = results.build(suites.load("neutrality"), RUBRIC, ledger, is_running=is_running)
+    made = results.build(suites.load("neutrality"), RUBRIC, history_of(path), is_running=is_running)
     return jsonbytes.loads(jsonbytes.dumps(made))
 
 
@@ -260,19 +257,19 @@ def test_the_level_at_the_end_is_told_of_every_endpoint(path: Path) -> None:
 
 
 def test_limits_are_summed_over_all_sessions(path: Path) -> None:
-    """The highest and the lowest of any session, all calls that were refused, and each cut in order.
-
-    Older journals say which of several processes wrote an entry: that is passed over.
-    """
+    """The highest and the lowest of any session, all calls that were refused, and each cut in order."""
     log = begin(path)
     log.append("limit", **cut(1.0))
-    log.append("limit", **cut(2.0, process="p2", before=4, after=2))
-    for process, lowest, highest, refused in (("p1", 4, 9, 3), ("p2", 2, 8, 1)):
-        end = {"process": process, "endpoint": 0, "lowest": lowest, "highest": highest, "last": 5}
+    log.append("limit", **cut(2.0, before=4, after=2))
+    for lowest, highest, refused in ((4, 9, 3), (2, 8, 1)):
+        end = {"endpoint": 0, "lowest": lowest, "highest": highest, "last": 5}
         log.append("limit", event="end", refused=refused, **end)
     found = metadata(path)["limits"]
     assert (found["highest"], found["lowest"], found["refused"], found["cuts"]) == (9, 2, 4, 2)
-    assert [(move["second"], move["after"]) for move in found["moves"]] == [(1.0, 4), (2.0, 2)]
+    assert [(move["session"], move["second"], move["after"]) for move in found["moves"]] == [
+        ("s1", 1.0, 4),
+        ("s1", 2.0, 2),
+    ]
     names = ["session", "endpoint", "second", "status", "pause", "before", "after", "borne"]
     assert list(found["moves"][0]) == names
 

@@ -12,9 +12,10 @@ from journals import STARTED, ask, keep, record, write
 
 from equipoise import journal
 from equipoise.errors import UserError
+from equipoise.history import History, load
 from equipoise.journal import Journal, read
 from equipoise.records import Outcome
-from equipoise.resume import COMPLETE_ALREADY, Past, begin, look_back
+from equipoise.resume import COMPLETE_ALREADY, begin
 from equipoise.storage import Files
 
 
@@ -29,9 +30,9 @@ def path(tmp_path: Path) -> Path:
 
 def test_no_journal_is_an_empty_past(path: Path) -> None:
     """Where there is no file nothing has begun and everything is missing."""
-    past = look_back(path)
-    assert past == Past()
-    assert (past.is_empty, past.missing({"a-run1": "aa"})) == (True, ["a-run1"])
+    past = load(path)
+    assert (past.is_empty, past.nonce, past.planned) == (True, "", {})
+    assert past.to_ask({"a-run1": "aa"}) == ["a-run1"]
 
 
 @pytest.mark.parametrize(
@@ -51,30 +52,31 @@ def test_a_run_is_missing_until_it_has_a_score(
 ) -> None:
     """However it ended before, a run without a score is asked again."""
     write(path, *(record(*end) for end in ends), plan=["a-run1", "b-run1"])
-    assert look_back(path).missing({"a-run1": "aa", "b-run1": "aa"}) == missing
+    assert load(path).to_ask({"a-run1": "aa", "b-run1": "aa"}) == missing
 
 
 def test_looking_back_counts_what_is_there(path: Path) -> None:
-    """Done and failed runs, kept calls, settings, nonce and the first beginning are all known."""
+    """Done and failed runs, kept calls, settings and nonce are all known."""
     write(path, record("a"), record("b", "error"), record("c", "error"), record("c"), plan=["a-run1"])
     keep(Journal(path, "s1"), ask("Why?"))
-    past = look_back(path)
-    assert (past.done, past.failed, past.calls) == ({"a-run1", "c-run1"}, {"b-run1"}, 1)
-    assert (past.settings, past.nonce, past.started) == (KEPT_SETTINGS, "n0", STARTED)
+    past = load(path)
+    done = [run for run in ("a-run1", "b-run1", "c-run1", "d-run1") if past.has_score(run)]
+    assert (done, past.unscored, past.totals.calls) == (["a-run1", "c-run1"], {"b-run1"}, {"s1": 1})
+    assert (past.sessions[0]["settings"], past.nonce) == (KEPT_SETTINGS, "n0")
 
 
 def test_a_resumed_session_began_when_it_was_first_begun(path: Path) -> None:
     """The first beginning, which names the archive, stays known however often a session is resumed."""
     write(path, plan=["a-run1"])
     write(path, plan=["a-run1"], session="s2", started="2026-01-09T00:00:00+00:00")
-    assert look_back(path).started == STARTED
+    assert load(path).sessions[0]["started"] == STARTED
 
 
 @pytest.mark.parametrize("content", [b"", b'{"kind":"session","session":"s1","for'], ids=["empty", "cut"])
 def test_a_journal_without_a_whole_line_is_an_empty_past(path: Path, content: bytes) -> None:
     """A session that was killed before its first line was written has not begun."""
     path.write_bytes(content)
-    past = look_back(path)
+    past = load(path)
     assert past.is_empty
     assert past.cut == (1 if content else 0)
 
@@ -85,8 +87,8 @@ def test_lines_that_were_cut_are_counted(path: Path) -> None:
     with path.open("ab") as file:
         file.write(b'{"kind":"call","run":"b-ru\n{"kind":"record","run":"b-\n')
     write(path, record("b"), plan=["b-run1"])
-    past = look_back(path)
-    assert (past.cut, past.done) == (2, {"a-run1", "b-run1"})
+    past = load(path)
+    assert (past.cut, past.status(is_running=False)) == (2, "complete")
 
 
 @pytest.mark.parametrize("number", [1, journal.FORMAT + 1])
@@ -94,7 +96,7 @@ def test_a_journal_of_another_format_is_refused(path: Path, number: int) -> None
     """Lines of another release are not guessed at: the user is told both formats and the way out."""
     write(path, format=number)
     with pytest.raises(UserError, match=f"format {number}, not {journal.FORMAT}: use --fresh"):
-        look_back(path)
+        load(path)
 
 
 # Beginning.
@@ -112,7 +114,9 @@ def files(tmp_path: Path) -> Files:
 
 def start(files: Files, plan: Sequence[str] = PLAN, *, fresh: bool = False, **changes: Any) -> str:
     """Begin a session with the usual settings but for the changes."""
-    return begin(files, dict.fromkeys(plan, "aa"), SETTINGS | changes, {"suite": "neutrality"}, fresh=fresh)
+    past = History(files.journal) if fresh else load(files.journal)
+    about = {"suite": "neutrality", "selection": {"keyword": None, "mark": None, "deselected": 0}}
+    return begin(files, past, dict.fromkeys(plan, "aa"), SETTINGS | changes, about, fresh=fresh)
 
 
 def finish(files: Files, *cases: str) -> None:
@@ -141,20 +145,21 @@ def test_a_first_session_writes_down_how_it_began(files: Files) -> None:
 def test_no_two_fresh_sessions_share_a_nonce(files: Files) -> None:
     """The marker codes of one session tell nothing about those of another."""
     start(files)
-    before = look_back(files.journal).nonce
+    before = load(files.journal).nonce
     start(files, fresh=True)
-    assert look_back(files.journal).nonce not in ("", before)
+    assert load(files.journal).nonce not in ("", before)
 
 
 def test_an_interrupted_session_is_resumed(files: Files) -> None:
     """The nonce and the finished runs stay, and the user is told how many there are."""
     start(files)
-    before = look_back(files.journal)
+    before = load(files.journal)
     finish(files, "a")
     decision = start(files)
-    past = look_back(files.journal)
+    past = load(files.journal)
     assert decision.startswith("resuming: 1 of 2 runs are done")
-    assert (past.nonce, past.done, past.started) == (before.nonce, {"a-run1"}, before.started)
+    assert (past.nonce, past.sessions[0]) == (before.nonce, before.sessions[0])
+    assert past.to_ask(past.planned) == ["b-run1"]
     assert archived(files) == {}
 
 
@@ -163,7 +168,7 @@ def test_a_session_that_was_cut_in_its_first_line_is_begun(files: Files) -> None
     files.journal.parent.mkdir()
     files.journal.write_bytes(b'{"kind":"session","session":"s0","for')
     assert start(files) == "nothing is kept; lines cut short and passed over: 1"
-    past = look_back(files.journal)
+    past = load(files.journal)
     assert (list(past.planned), past.cut) == (PLAN, 1)
 
 
@@ -177,14 +182,14 @@ def test_the_decision_counts_calls_and_lines_that_were_cut(files: Files) -> None
         file.write(b'{"kind":"call","run":"a-ru')
     decision = start(files)
     assert decision.endswith(", 2 calls are kept; lines cut short and passed over: 1")
-    assert list(look_back(files.journal).planned) == PLAN
+    assert list(load(files.journal).planned) == PLAN
 
 
 def test_runs_planned_once_stay_planned(files: Files) -> None:
     """A resumed session that asks for fewer runs does not make the rest of the first plan vanish."""
     start(files, ["a-run1", "b-run1"])
     start(files, ["b-run1", "c-run1"])
-    assert sorted(look_back(files.journal).planned) == ["a-run1", "b-run1", "c-run1"]
+    assert sorted(load(files.journal).planned) == ["a-run1", "b-run1", "c-run1"]
     finish(files, "b", "c")
     assert start(files, ["b-run1", "c-run1"]) == COMPLETE_ALREADY
     assert start(files).startswith("resuming: 1 of 2 runs are done")
@@ -226,7 +231,7 @@ def test_the_extent_may_grow_and_shrink(files: Files) -> None:
     finish(files, "a", "b")
     more = start(files, [*PLAN, "c-run1"], runs=10, limit=3, languages_asked=["aa", "bb"])
     assert more.startswith("resuming: 2 of 3 runs are done")
-    assert look_back(files.journal).missing(dict.fromkeys([*PLAN, "c-run1"], "aa")) == ["c-run1"]
+    assert load(files.journal).to_ask(dict.fromkeys([*PLAN, "c-run1"], "aa")) == ["c-run1"]
 
 
 def test_rounds_of_until_are_as_many_as_were_planned(files: Files) -> None:
@@ -243,8 +248,8 @@ def test_fresh_archives_what_was_interrupted(files: Files) -> None:
     before = files.journal.read_bytes()
     start(files, fresh=True, runs=1, subject_temperature=0.0)
     assert list(archived(files).values()) == [before]
-    past = look_back(files.journal)
-    assert (past.done, past.settings["runs"]) == (set(), 1)
+    past = load(files.journal)
+    assert (past.to_ask(past.planned), past.settings["runs"]) == (PLAN, 1)
 
 
 def test_fresh_archives_a_journal_of_another_format(files: Files) -> None:
@@ -256,7 +261,7 @@ def test_fresh_archives_a_journal_of_another_format(files: Files) -> None:
         start(files)
     start(files, fresh=True)
     assert list(archived(files).values()) == [before]
-    assert list(look_back(files.journal).planned) == PLAN
+    assert list(load(files.journal).planned) == PLAN
 
 
 def test_the_user_is_told_a_file_that_is_there(files: Files) -> None:

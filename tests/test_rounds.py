@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.stats
-from journals import begin, record
+from journals import begin, history_of, record
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from equipoise import resume, rounds
+from equipoise import rounds
+from equipoise.history import forget, needed
 from equipoise.journal import Journal
-from equipoise.ledger import Ledger, forget, needed
 from equipoise.measures import observations, valid
 from equipoise.records import Cell, Metric
 from equipoise.rules import Until, parse_until
@@ -161,13 +161,6 @@ def planned(questions: Sequence[str] = ("a", "b"), runs: int = 3) -> list[str]:
     return [f"{question}-run{run}" for run in range(1, runs + 1) for question in questions]
 
 
-def ledger_of(path: Path) -> Ledger:
-    """The whole journal, added up."""
-    ledger = Ledger(path)
-    ledger.read_on()
-    return ledger
-
-
 def journal_of(path: Path, done: int) -> Journal:
     """A session of two questions and three rounds, so many of which are done."""
     log = begin(path, planned())
@@ -189,48 +182,46 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_a_look_is_kept_whole(path: Path) -> None:
-    """The line belongs to the last session and says all that was found; a ledger read on has it."""
+    """The line belongs to the last session and says all that was found, as does the history."""
     journal_of(path, 1).close()
-    ledger = ledger_of(path)
+    history = history_of(path)
     found = found_in(1, 1)
-    rounds.keep(ledger, found)
-    assert ledger.looks == {}
-    ledger.read_on()
-    assert ledger.looks == {1: {"kind": "look", "session": "s1", **found}}
-    assert ledger_of(path).looks == ledger.looks
+    rounds.keep(history, found)
+    assert history.looks == {1: {"kind": "look", "session": "s1", **found}}
+    assert history_of(path).looks == history.looks
 
 
 def test_a_look_belongs_to_the_session_that_looked(path: Path) -> None:
     """After a resumption that is the later one."""
     journal_of(path, 1).close()
     begin(path, planned(), session="s2").close()
-    rounds.keep(ledger_of(path), found_in(1, 1))
-    assert ledger_of(path).looks[1]["session"] == "s2"
+    rounds.keep(history_of(path), found_in(1, 1))
+    assert history_of(path).looks[1]["session"] == "s2"
 
 
 def missing(path: Path) -> list[str]:
     """What a session would ask that goes on from there."""
-    past = resume.look_back(path)
-    return past.missing(past.planned)
+    history = history_of(path)
+    return history.to_ask(history.planned)
 
 
 def test_a_look_that_is_not_enough_changes_no_plan(path: Path) -> None:
     """All rounds are still to be asked."""
     journal_of(path, 1).close()
-    rounds.keep(ledger_of(path), found_in(1, 1))
-    ledger = ledger_of(path)
-    assert list(ledger.planned) == planned()
-    assert ledger.missing() == planned()[2:]
+    rounds.keep(history_of(path), found_in(1, 1))
+    history = history_of(path)
+    assert list(history.planned) == planned()
+    assert history.missing() == planned()[2:]
     assert missing(path) == planned()[2:]
 
 
 def test_a_look_that_is_enough_drops_later_rounds_from_the_plan(path: Path) -> None:
     """What was planned beyond is not missing: the session is complete."""
     journal_of(path, 2).close()
-    rounds.keep(ledger_of(path), found_in(1000, 2))
-    ledger = ledger_of(path)
-    assert list(ledger.planned) == planned()[:4]
-    assert (ledger.missing(), ledger.status(is_running=False)) == ([], "complete")
+    rounds.keep(history_of(path), found_in(1000, 2))
+    history = history_of(path)
+    assert list(history.planned) == planned()[:4]
+    assert (history.missing(), history.status(is_running=False)) == ([], "complete")
     assert missing(path) == []
 
 
@@ -239,10 +230,10 @@ def test_a_run_beyond_the_last_round_is_kept_and_not_counted(path: Path) -> None
     log = journal_of(path, 2)
     log.append_record(record("a", run=3), [])
     log.close()
-    rounds.keep(ledger_of(path), found_in(1000, 2))
-    ledger = ledger_of(path)
-    assert [item.id for item in ledger.in_order()] == planned()[:4]
-    assert "a-run3" in ledger.records
+    rounds.keep(history_of(path), found_in(1000, 2))
+    history = history_of(path)
+    assert [item.id for item in history.in_order()] == planned()[:4]
+    assert history.has_score("a-run3")
 
 
 def test_a_run_of_the_rounds_that_are_needed_must_still_have_a_score(path: Path) -> None:
@@ -251,8 +242,8 @@ def test_a_run_of_the_rounds_that_are_needed_must_still_have_a_score(path: Path)
     log.append_record(record("a"), [])
     log.append_record(record("b", "error"), [])
     log.close()
-    rounds.keep(ledger_of(path), found_in(1000, 1))
-    assert ledger_of(path).status(is_running=False) == "interrupted"
+    rounds.keep(history_of(path), found_in(1000, 1))
+    assert history_of(path).status(is_running=False) == "interrupted"
     assert missing(path) == ["b-run1"]
 
 
