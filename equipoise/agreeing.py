@@ -10,7 +10,6 @@ from itertools import combinations
 from equipoise.errors import UserError
 from equipoise.handedness import ASPECTS, YES, evaluators_of, reaches, read_from, values
 from equipoise.records import Record
-from equipoise.stats.agreement import correlations, percent_agreement, weighted_kappa
 from equipoise.types import JSON
 
 FEWEST = 3
@@ -73,6 +72,8 @@ def agreements(
 
 
 def _agreement(a: Shares, b: Shares, topic_of: Mapping[str, str]) -> dict[str, JSON]:
+    from equipoise.stats.agreement import correlations, percent_agreement
+
     both = [run for run in a if run in b]
     over_topics = correlations(_by_topic(a, both, topic_of), _by_topic(b, both, topic_of))
     yes, other = _yes(a), _yes(b)
@@ -89,11 +90,15 @@ def _yes(given: Shares, threshold: float = YES) -> dict[str, bool]:
 
 
 def _kappa(a: Mapping[str, bool], b: Mapping[str, bool]) -> float | None:
+    from equipoise.stats.agreement import weighted_kappa
+
     return weighted_kappa(a, b, (False, True), "none").value
 
 
 def _tuned(given: Mapping[str, Shares], sampled: Iterable[str]) -> dict[str, JSON]:
     """What the threshold of the one that has probabilities should be; the second's, where both have."""
+    from equipoise.stats.agreement import percent_agreement
+
     tunable = [name for name in given if name not in sampled]
     tuned = tunable[-1] if tunable else None
     fixed = next((name for name in given if name != tuned), None)
@@ -163,6 +168,8 @@ def _scores(
 
 
 def _ranked(scores: Mapping[str, tuple[float, float]]) -> dict[str, JSON]:
+    from equipoise.stats.agreement import correlations
+
     columns = [{model: pair[place] for model, pair in scores.items()} for place in (0, 1)]
     found: dict[str, JSON] = {"models": len(scores), "scores": {m: list(pair) for m, pair in scores.items()}}
     if len(scores) < FEWEST:
