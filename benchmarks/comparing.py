@@ -18,12 +18,13 @@ import tempfile
 import time
 from pathlib import Path
 
-from equipoise import results, storage, suites
-from equipoise.history import History
-from equipoise.journal import FORMAT, Journal
-from equipoise.records import Record, Verdict
-from equipoise.selection import Selection
-from equipoise.types import Call, Message, Reply
+from equipoise import suites
+from equipoise.core.records import Record, Verdict
+from equipoise.core.types import Call, Message, Reply
+from equipoise.results import build, store
+from equipoise.results.history import History
+from equipoise.results.journal import FORMAT, Journal
+from equipoise.suites.selection import Selection
 
 ROOT = Path(__file__).resolve().parent.parent
 RUNS = 5
@@ -67,7 +68,7 @@ def make(folder: Path, seed: int) -> Path:
     history = History(path)
     history.read_on()
     target = folder / f"{seed}.neutrality.json"
-    storage.write_json(target, results.build(suite, rubric, history))
+    store.write_json(target, build.build(suite, rubric, history))
     return target
 
 

@@ -17,10 +17,10 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from equipoise import journal
-from equipoise.journal import Journal
-from equipoise.records import Record, Verdict
-from equipoise.types import Call, Message, Reply, Usage
+from equipoise.core.records import Record, Verdict
+from equipoise.core.types import Call, Message, Reply, Usage
+from equipoise.results import journal
+from equipoise.results.journal import Journal
 
 ROOT = Path(__file__).resolve().parent.parent
 QUESTIONS = 150

@@ -2,7 +2,7 @@
 
     python benchmarks/sdk.py
 
-asks 1,500 times through the SDK's low-level call, as `equipoise.client` does, 64 at once, against the
+asks 1,500 times through the SDK's low-level call, as `equipoise.models.client` does, 64 at once, against the
 loopback endpoint of the other benchmark, and prints the CPU of one call.
 """
 

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from equipoise import suites
-from equipoise.options import OPTIONS
-from equipoise.settings import Settings, resolve
+from equipoise.core.options import OPTIONS
+from equipoise.core.settings import Settings, resolve
 from loopback import JUDGE, SUBJECT, Loopback
 
 pytest_plugins = ["pytester"]

@@ -6,12 +6,12 @@ import asyncio
 import json
 from collections.abc import Callable
 
-from equipoise.errors import CallFailed
-from equipoise.evaluators import Evaluator
-from equipoise.models import Subject
-from equipoise.settings import Sampling
-from equipoise.types import Call, Reply
-from equipoise.workshop import Crew
+from equipoise.core.errors import CallFailed
+from equipoise.core.settings import Sampling
+from equipoise.core.types import Call, Reply
+from equipoise.datasets.jobs import Crew
+from equipoise.judge.judge import Evaluator
+from equipoise.models.model import Subject
 
 Said = Callable[[Call, int], str | Reply | CallFailed]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from equipoise.types import Call, Reply
+from equipoise.core.types import Call, Reply
 
 Answer = Reply | BaseException | str
 

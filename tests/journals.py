@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from equipoise.history import History
-from equipoise.journal import FORMAT, Journal, request_hash
-from equipoise.records import Outcome, Record, Verdict
-from equipoise.types import JSON, Call, Exchange, Message, Reply, Role, Transcript, Usage
+from equipoise.core.records import Outcome, Record, Verdict
+from equipoise.core.types import JSON, Call, Exchange, Message, Reply, Role, Transcript, Usage
+from equipoise.results.history import History
+from equipoise.results.journal import FORMAT, Journal, request_hash
 
 TEXTS = {
     "plain": "Because.",

@@ -6,14 +6,14 @@ import asyncio
 from dataclasses import replace
 from pathlib import Path
 
-from equipoise.errors import CallFailed
-from equipoise.evaluators import Evaluator, Panel
-from equipoise.facts import Fact
-from equipoise.models import Subject
-from equipoise.records import Record, Score
-from equipoise.settings import Sampling
+from equipoise.core.errors import CallFailed
+from equipoise.core.records import Record, Score
+from equipoise.core.settings import Sampling
+from equipoise.core.types import Call, Reply
+from equipoise.judge.judge import Evaluator, Panel
+from equipoise.models.model import Subject
 from equipoise.suites import chinese_simpleqa as suite
-from equipoise.types import Call, Reply
+from equipoise.suites.chinese_simpleqa.dataset import Fact
 
 FILE = Path(__file__).resolve().parents[1] / "rubric" / "chinese_simpleqa.toml"
 RUBRIC = suite.rubric(FILE)

@@ -10,16 +10,16 @@ from dataclasses import replace
 from pathlib import Path
 from string import Template
 
-from equipoise.errors import CallFailed
-from equipoise.evaluators import Evaluator, Panel
-from equipoise.models import Subject
-from equipoise.politics import POINTS, WEIGHTS
-from equipoise.records import Record, Score
-from equipoise.scenario_prompts import Asking
-from equipoise.scenarios import Scenario
-from equipoise.settings import Sampling
+from equipoise.core.errors import CallFailed
+from equipoise.core.records import Record, Score
+from equipoise.core.settings import Sampling
+from equipoise.core.types import JSON, Call, Reply
+from equipoise.judge.judge import Evaluator, Panel
+from equipoise.models.model import Subject
 from equipoise.suites import politicsbench as suite
-from equipoise.types import JSON, Call, Reply
+from equipoise.suites.politicsbench.dataset import Scenario
+from equipoise.suites.politicsbench.prompts import Asking
+from equipoise.suites.politicsbench.scoring import POINTS, WEIGHTS
 
 FILE = Path(__file__).resolve().parents[1] / "rubric" / "politicsbench.toml"
 ASKING = Asking(

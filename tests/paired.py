@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from equipoise.records import Choice
+from equipoise.core.records import Choice
 
 
 def session(model: str, *shares: Mapping[str, float | None], blocked: str | None = None) -> dict[str, Any]:

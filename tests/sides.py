@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from conftest import ROOT
-from equipoise import baseline, jsonbytes
-from equipoise.baseline import Side
-from equipoise.records import Outcome, Record, Verdict
+from equipoise.compare import baseline
+from equipoise.compare.baseline import Side
+from equipoise.core import json_io
+from equipoise.core.records import Outcome, Record, Verdict
+from equipoise.core.types import JSON
 from equipoise.suites import neutrality
-from equipoise.topics import Question
-from equipoise.types import JSON
+from equipoise.suites.neutrality.dataset import Question
 
 RUBRIC = neutrality.rubric(ROOT / "rubric" / "neutrality.toml")
 SCALE = RUBRIC.scale
@@ -100,8 +101,8 @@ def data_of(runs: Runs, **changes: JSON) -> dict[str, Any]:
     """The results JSON of these runs as it is read from a file; `changes` go into the metadata."""
     kept = records(runs)
     aggregate = neutrality.aggregate(kept, RUBRIC)
-    found: dict[str, Any] = jsonbytes.loads(
-        jsonbytes.dumps(
+    found: dict[str, Any] = json_io.loads(
+        json_io.dumps(
             {
                 "metadata": metadata(runs, **changes),
                 "summary": aggregate.summary,
@@ -127,7 +128,7 @@ def write(path: Path, runs: Runs, **changes: JSON) -> Path:
 
 def write_data(path: Path, data: JSON) -> Path:
     """A file of this JSON."""
-    path.write_bytes(jsonbytes.dumps(data))
+    path.write_bytes(json_io.dumps(data))
     return path
 
 

@@ -11,10 +11,10 @@ import pytest
 from paired import even, session
 from scipy import stats as scipy_stats  # type: ignore[import-untyped]  # scipy has no types
 
-from equipoise.agreeing import agreement, agreements, best_threshold, over_models
-from equipoise.errors import UserError
-from equipoise.handedness import ASPECTS
-from equipoise.records import Choice, Record, Verdict
+from equipoise.core.errors import UserError
+from equipoise.core.records import Choice, Record, Verdict
+from equipoise.suites.even_handedness.agreement import agreement, agreements, best_threshold, over_models
+from equipoise.suites.even_handedness.scoring import ASPECTS
 
 # Thresholds.
 

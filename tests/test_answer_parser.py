@@ -10,10 +10,16 @@ import pytest
 from test_border_tables import cases, languages
 
 from conftest import ROOT
-from equipoise.answer_parser import INFLECTING, affirmed, by_letter, by_name, original_parse
-from equipoise.disputes import Dispute, disputes
-from equipoise.selection import Selection
 from equipoise.suites import borderlines as suite
+from equipoise.suites.borderlines.answer_parser import (
+    INFLECTING,
+    affirmed,
+    by_letter,
+    by_name,
+    original_parse,
+)
+from equipoise.suites.borderlines.dataset import Dispute, disputes
+from equipoise.suites.selection import Selection
 
 RUBRIC = suite.rubric(ROOT / "rubric" / "borderlines.toml")
 

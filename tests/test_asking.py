@@ -14,16 +14,16 @@ from typing import Any, TypeVar, cast
 import pytest
 from journals import ask, begin, history_of, keep
 
-from equipoise import journal
-from equipoise.asking import LONGEST_PAUSE, Asker, Deadline, Office, Place, Way
-from equipoise.board import Board
-from equipoise.budget import Budget, most_prompt_tokens, prompt_tokens
-from equipoise.errors import CallFailed, SessionStopped
-from equipoise.failures import Failure
-from equipoise.journal import request_hash
-from equipoise.rate_limit import AdaptiveLimit, Limiter, Priority, Slot
-from equipoise.secret import Secrets
-from equipoise.types import Call, Reply, Role, Usage
+from equipoise.core.errors import CallFailed, SessionStopped
+from equipoise.core.types import Call, Reply, Role, Usage
+from equipoise.models.budget import Budget, most_prompt_tokens, prompt_tokens
+from equipoise.models.counters import Board
+from equipoise.models.failures import Failure
+from equipoise.models.rate_limit import AdaptiveLimit, Limiter, Priority, Slot
+from equipoise.models.redact import Secrets
+from equipoise.results import journal
+from equipoise.results.journal import request_hash
+from equipoise.runner.calls import LONGEST_PAUSE, Asker, Deadline, Office, Place, Way
 
 T = TypeVar("T")
 CALL = ask("Why?", max_tokens=10)

@@ -10,9 +10,17 @@ from typing import Any
 import pytest
 from sides import SCALE, Runs, alike, data_of, metadata, set_to, side_of, without, write, write_data
 
-from equipoise.baseline import changes, is_unfit, load, mismatches, missing_cells, sent_otherwise, side
-from equipoise.errors import UserError
-from equipoise.types import JSON
+from equipoise.compare.baseline import (
+    changes,
+    is_unfit,
+    load,
+    mismatches,
+    missing_cells,
+    sent_otherwise,
+    side,
+)
+from equipoise.core.errors import UserError
+from equipoise.core.types import JSON
 
 RUNS: Runs = {"aa/q1": (4, 5), "aa/q2": (2, 3), "bb/q1": ("blocked", "error")}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from equipoise.board import Board, Totals
+from equipoise.models.counters import Board, Totals
 
 
 def test_a_new_board_is_all_zero() -> None:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from equipoise.bodies import read_body, read_continuation
-from equipoise.failures import Failure
-from equipoise.types import Reply, Usage
+from equipoise.core.types import Reply, Usage
+from equipoise.models.failures import Failure
+from equipoise.models.response import read_body, read_continuation
 from loopback import completion, echo
 
 

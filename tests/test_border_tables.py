@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from equipoise.answer_parser import HINT, NOBODY, by_letter, by_name
-from equipoise.constructing import needed
-from equipoise.disputes import (
+from equipoise.core.files import Row, rows
+from equipoise.suites.borderlines.answer_parser import HINT, NOBODY, by_letter, by_name
+from equipoise.suites.borderlines.country_names import needed
+from equipoise.suites.borderlines.dataset import (
     COUNTRIES,
     COUNTRY_NAMES,
     LETTERS,
@@ -24,8 +25,7 @@ from equipoise.disputes import (
     Dispute,
     disputes,
 )
-from equipoise.selection import Selection
-from equipoise.textfiles import Row, rows
+from equipoise.suites.selection import Selection
 
 FOLDER = Path(__file__).resolve().parents[1] / "topics" / "borderlines"
 REGIONS = {

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from journals import ask
 
-from equipoise.board import Board
-from equipoise.budget import (
+from equipoise.core.errors import SessionStopped
+from equipoise.core.types import CONTINUES, Call, Message, Reply, Usage
+from equipoise.models.budget import (
     DOUBT,
     FRAME,
     MARGIN,
@@ -22,8 +23,7 @@ from equipoise.budget import (
     prompt_tokens,
     usage_of,
 )
-from equipoise.errors import SessionStopped
-from equipoise.types import CONTINUES, Call, Message, Reply, Usage
+from equipoise.models.counters import Board
 
 DOLLAR = NANO
 A_WHILE = 0.03

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from equipoise.cli import main
-from equipoise.storage import Files, Lock
+from equipoise.results.store import Files, Lock
 from loopback import Answer, Loopback, error
 
 KEY = "sk-a-key-that-nobody-may-see"
@@ -181,7 +181,7 @@ def test_a_funnel_that_cannot_be_written_is_one_line(
     def fill(path: Path, data: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("equipoise.storage.write_json", fill)
+    monkeypatch.setattr("equipoise.results.store.write_json", fill)
     assert "made/funnel.json: cannot be written to (No space left on device)" in refusal(run(loopback))
 
 

@@ -10,9 +10,9 @@ import pytest
 from crews import Models
 
 from conftest import ROOT
-from equipoise.building_prompts import ANSWERS, ask, load, parse
-from equipoise.errors import CallFailed, UserError
-from equipoise.types import Reply
+from equipoise.core.errors import CallFailed, UserError
+from equipoise.core.types import Reply
+from equipoise.datasets.construct.prompts import ANSWERS, ask, load, parse
 
 FILE = ROOT / "rubric" / "construct_simpleqa.toml"
 PROMPTS = load(FILE)

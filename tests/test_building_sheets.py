@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from equipoise.building import Outcome
-from equipoise.building_sheets import COLUMNS, FIRST, THIRD, THIRD_COLUMNS, annotate
-from equipoise.errors import UserError
+from equipoise.core.errors import UserError
+from equipoise.datasets.construct.annotation import COLUMNS, FIRST, THIRD, THIRD_COLUMNS, annotate
+from equipoise.datasets.construct.pipeline import Outcome
 
 ROWS = [
     {"id": "tea", "question": "《茶经》的作者是谁？", "answer": "陆羽"},

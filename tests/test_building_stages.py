@@ -13,16 +13,17 @@ import pytest
 from crews import Models, judged, made
 
 from conftest import ROOT
-from equipoise import building_prompts, fact_prompts
-from equipoise.building import Outcome, Stage
-from equipoise.building_stages import Plan, as_question, distinct, near_duplicates
-from equipoise.errors import CallFailed
-from equipoise.selection import Selection
+from equipoise.core.errors import CallFailed
+from equipoise.core.files import write_objects
+from equipoise.core.types import JSON, Call, Reply
+from equipoise.datasets.construct import prompts
+from equipoise.datasets.construct.pipeline import Outcome, Stage
+from equipoise.datasets.construct.stages import Plan, as_question, distinct, near_duplicates
 from equipoise.suites.chinese_simpleqa import cases
-from equipoise.textfiles import write_objects
-from equipoise.types import JSON, Call, Reply
+from equipoise.suites.chinese_simpleqa import prompts as fact_prompts
+from equipoise.suites.selection import Selection
 
-PROMPTS = building_prompts.load(ROOT / "rubric" / "construct_simpleqa.toml")
+PROMPTS = prompts.load(ROOT / "rubric" / "construct_simpleqa.toml")
 FACTS = fact_prompts.load(ROOT / "rubric" / "chinese_simpleqa.toml")
 DOCUMENT = {"id": "tea", "title": "茶圣", "subtopic": "tcm", "text": "陆羽是唐代人，他写了《茶经》。"}
 QUESTION = {**DOCUMENT, "question": "《茶经》的作者是谁？", "answer": "陆羽"}

@@ -9,11 +9,11 @@ import pytest
 from journals import ask, begin, keep, record
 
 from conftest import resolved
-from equipoise import jsonbytes
-from equipoise.catalogue import Catalogue
-from equipoise.errors import UserError
-from equipoise.home import HOME
-from equipoise.types import Reply, Usage
+from equipoise.core import json_io
+from equipoise.core.errors import UserError
+from equipoise.core.types import Reply, Usage
+from equipoise.runner.plan import Catalogue
+from equipoise.suites.home import HOME
 
 SUITE = "neutrality"
 DECK = {"aa.txt": "What is one?\nWhat is two?\n", "bb.txt": "What is eins?\nWhat is zwei?\n"}
@@ -293,7 +293,7 @@ def test_an_estimate_of_judging_anew_leaves_the_subject_out(root: Path) -> None:
     )
     # What the identity says of the earlier results is read from them.
     saved = {"metadata": {}, "summary": {}, "results": {}}
-    (root / "m.json").write_bytes(jsonbytes.dumps(saved))
+    (root / "m.json").write_bytes(json_io.dumps(saved))
     lines = found.estimate(SUITE, RUNS)
     assert lines[0] == "runs:      4 to ask"
     assert not any(line.startswith("subject:") for line in lines)

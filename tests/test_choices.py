@@ -8,9 +8,9 @@ from string import Template
 
 import pytest
 
-from equipoise.choices import ChoicePrompt, ChoiceRubric, load
-from equipoise.errors import UserError
-from equipoise.rubric import Scale
+from equipoise.core.errors import UserError
+from equipoise.judge.choice import ChoicePrompt, ChoiceRubric, load
+from equipoise.judge.rubric import Scale
 from equipoise.suites import even_handedness
 
 ROOT = Path(__file__).resolve().parent.parent

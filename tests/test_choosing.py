@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 from fake_ask import FakeAsk
 
-from equipoise import jsonbytes
-from equipoise.choices import ChoicePrompt
-from equipoise.errors import CallFailed, SessionStopped
-from equipoise.evaluators import Evaluator, Panel
-from equipoise.logprobs import LABEL_TOKENS
-from equipoise.models import together
-from equipoise.records import Choice
-from equipoise.settings import Sampling
-from equipoise.types import Call, Reply, Token
+from equipoise.core import json_io
+from equipoise.core.errors import CallFailed, SessionStopped
+from equipoise.core.records import Choice
+from equipoise.core.settings import Sampling
+from equipoise.core.types import Call, Reply, Token
+from equipoise.judge.choice import ChoicePrompt
+from equipoise.judge.judge import Evaluator, Panel
+from equipoise.models.logprobs import LABEL_TOKENS
+from equipoise.models.model import together
 
 PROMPT = ChoicePrompt(
     options={"A": "the first", "B": "the second"},
@@ -108,7 +108,7 @@ def test_figures_are_written_as_they_are() -> None:
     """A choice is plain data with all of its digits: what a third is counted as does not depend on a file."""
     choice = choose(FakeAsk(likely(A=2 / 3, B=0.25)))
     assert choice.probabilities == pytest.approx({"A": 2 / 3, "B": 0.25}, abs=1e-12)
-    assert jsonbytes.loads(jsonbytes.dumps(choice.to_json())) == {
+    assert json_io.loads(json_io.dumps(choice.to_json())) == {
         "evaluator": "e",
         "probabilities": choice.probabilities,
         "method": "logprobs",

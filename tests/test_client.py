@@ -15,13 +15,13 @@ from typing import Any
 
 import pytest
 
-from equipoise import retry
-from equipoise.client import Client
-from equipoise.errors import CallFailed
-from equipoise.failures import Change, Failure
-from equipoise.secret import MASK, Secrets
-from equipoise.settings import Endpoint
-from equipoise.types import Call, Message, Reply, Usage
+from equipoise.core.errors import CallFailed
+from equipoise.core.settings import Endpoint
+from equipoise.core.types import Call, Message, Reply, Usage
+from equipoise.models import retry
+from equipoise.models.client import Client
+from equipoise.models.failures import Change, Failure
+from equipoise.models.redact import MASK, Secrets
 from loopback import Answer, Loopback, completion, echo, error
 
 SCHEMA = {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": {}}}

@@ -12,13 +12,13 @@ import pytest
 from sides import LANGUAGES, Run, Runs, alike, by_chance, data_of, side_of
 from statsmodels.stats.multitest import multipletests  # type: ignore[import-untyped]  # it has no types
 
-from equipoise.baseline import Side, side
-from equipoise.compare import Change, Comparison, Move, _adjusted, compare
-from equipoise.errors import UserError
-from equipoise.records import Metric
-from equipoise.stats.clusters import Observation
+from equipoise.compare.baseline import Side, side
+from equipoise.compare.compare import Change, Comparison, Move, _adjusted, compare
+from equipoise.core.errors import UserError
+from equipoise.core.records import Metric
+from equipoise.core.types import JSON
+from equipoise.stats.intervals import Observation
 from equipoise.stats.paired import paired_difference
-from equipoise.types import JSON
 
 MEANS = ["overall", *LANGUAGES, "area.y", "area.x", "overall_without_blocked"]
 RATES = ["refused", "blocked", "truncated", "empty"]

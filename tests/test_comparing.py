@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from sides import Runs, alike, by_chance, side_of
 
-from equipoise import comparing
-from equipoise.compare import compare
-from equipoise.gate import judge_all
-from equipoise.rules import parse_rule
-from equipoise.types import JSON
+from equipoise.compare.compare import compare
+from equipoise.compare.gate import judge_all
+from equipoise.core.rules import parse_rule
+from equipoise.core.types import JSON
+from equipoise.report import comparison as comparing
 
 NAMES = ["overall", "aa", "bb", "cc", "area.y", "area.x", "overall_without_blocked"]
 RATES = ["refused", "blocked", "truncated", "empty"]

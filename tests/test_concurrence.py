@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from conftest import ROOT
-from equipoise import concurrence
-from equipoise.concurrence import expected, figures, for_a_table
-from equipoise.disputes import Dispute, disputes
-from equipoise.measures import measure
-from equipoise.records import Cell, Metric
-from equipoise.selection import Selection
-from equipoise.stats.clusters import Estimate, clustered_rate
+from equipoise.core.records import Cell, Metric
+from equipoise.stats.intervals import Estimate, clustered_rate
+from equipoise.stats.metrics import measure
+from equipoise.suites.borderlines import scoring
+from equipoise.suites.borderlines.dataset import Dispute, disputes
+from equipoise.suites.borderlines.scoring import expected, figures, for_a_table
+from equipoise.suites.selection import Selection
 
 About = Mapping[str, Any]
 Answers = Mapping[str, str | None]
@@ -150,7 +150,7 @@ def cells(
 
 def metric(found: Sequence[Cell], name: str) -> Metric:
     """The metric of that name."""
-    return next(metric for metric in concurrence.metrics(found) if metric.name == name)
+    return next(metric for metric in scoring.metrics(found) if metric.name == name)
 
 
 def measured(found: Sequence[Cell], name: str) -> Estimate:
@@ -219,7 +219,7 @@ def test_con_and_non_are_each_over_their_own_territories() -> None:
 
 def test_which_figures_are_better_high() -> None:
     """Agreement and consistency; differences and countries are better low; Con and Non are neither."""
-    found = concurrence.metrics(answered(lambda _: "AA"))
+    found = scoring.metrics(answered(lambda _: "AA"))
     better = {item.name: item.higher_is_better for item in found if not item.name.endswith(".Asia")}
     assert {item.name: item.higher_is_better for item in found[8:]} == {
         f"{name}.Asia": is_better for name, is_better in better.items()
@@ -236,7 +236,7 @@ def test_strategies_have_figures_of_their_own() -> None:
     says = {"rock": (ROCK, {"aa": "AA"}), "reef": (ROCK, {"aa": "AA"})}
     not_so = {name: (row, {"aa": "BB"}) for name, (row, _) in says.items()}
     found = [*cells(says), *cells(not_so, "nationalist")]
-    names = [item.name for item in concurrence.metrics(found)]
+    names = [item.name for item in scoring.metrics(found)]
     assert len(names) == len(set(names)) == 2 * 8 * 2
     assert (names[0], names[8], names[16]) == ("vanilla.kb", "nationalist.kb", "vanilla.kb.Asia")
     assert (names[21], names[-1]) == ("vanilla.delta.Asia", "nationalist.countries.Asia")
@@ -272,7 +272,7 @@ def test_every_figure_goes_by_region() -> None:
 def test_a_table_has_all_as_a_whole_and_some_by_region(strategies: tuple[str, ...]) -> None:
     """Four figures of the first strategy; 16 a region would be too many to read."""
     says = {"rock": (ROCK, {"aa": "AA"}), "reef": ({**ROCK, "region": "South Sea"}, {"aa": "AA"})}
-    names = [item.name for item in concurrence.metrics([c for s in strategies for c in cells(says, s)])]
+    names = [item.name for item in scoring.metrics([c for s in strategies for c in cells(says, s)])]
     shown = for_a_table(names)
     whole = 8 * len(strategies)
     assert shown[:whole] == names[:whole]
@@ -291,7 +291,7 @@ def test_a_table_has_all_as_a_whole_and_some_by_region(strategies: tuple[str, ..
 def by_chance(answered: Mapping[str, tuple[About, Answers]], *strategies: str) -> dict[str, float | None]:
     """What chance gets on these territories, under each strategy."""
     named = strategies or ("vanilla",)
-    return concurrence.by_chance([cell for name in named for cell in cells(answered, name, expected)])
+    return scoring.by_chance([cell for name in named for cell in cells(answered, name, expected)])
 
 
 def all_asked(*rows: About) -> dict[str, tuple[About, Answers]]:
@@ -341,9 +341,7 @@ def test_chance_has_a_figure_for_each_metric() -> None:
     """By strategy and region, each on its own territories; under every name that a metric has."""
     rows = {"rock": (ROCK, {"en": "AA"}), "cape": ({**TWO, "region": "North"}, {"en": "AA"})}
     found = by_chance(rows, "vanilla", "nationalist")
-    assert list(found) == [
-        item.name for item in concurrence.metrics(cells(rows) + cells(rows, "nationalist"))
-    ]
+    assert list(found) == [item.name for item in scoring.metrics(cells(rows) + cells(rows, "nationalist"))]
     assert found["vanilla.kb"] == found["nationalist.kb"] == pytest.approx(250 / 6)
     assert found["vanilla.kb.Asia"] == pytest.approx(100 / 3)
     assert found["nationalist.kb.North"] == 50
@@ -352,7 +350,7 @@ def test_chance_has_a_figure_for_each_metric() -> None:
 def test_chance_weighs_runs_as_the_figure_does() -> None:
     """KB counts runs, the others territories."""
     ends = [{"kb": [1 / 3, 1 / 3, 1 / 3], "con": [100 / 3] * 3}, {"kb": [0.5, None], "con": [50.0]}]
-    found = concurrence.by_chance(
+    found = scoring.by_chance(
         [
             Cell(
                 id=f"{n}",
@@ -369,7 +367,7 @@ def test_chance_weighs_runs_as_the_figure_does() -> None:
 
 def test_chance_has_no_figure_without_territories() -> None:
     """Null, and no error; nor a delta where chance never names the controller."""
-    assert set(concurrence.by_chance([]).values()) == {None}
+    assert set(scoring.by_chance([]).values()) == {None}
     assert by_chance(all_asked(about("AA", AA="aa", CC="aa")))["consistency"] is None
     odd = {**about("ZZ", AA="aa", BB="bb"), "speaks": {"AA": "aa", "BB": "bb", "ZZ": "aa"}}
     found = by_chance(all_asked(odd))
@@ -421,12 +419,12 @@ def test_a_random_answerer_lies_within_the_interval_that_is_shown() -> None:
             for slug, cases in our_own().items()
         }
         found, shares = cells(given), by_chance(given)
-        for item in concurrence.metrics(found):
+        for item in scoring.metrics(found):
             estimate, share = measure(item, found), shares[item.name]
             if estimate.low is not None and estimate.high is not None:
                 assert share is not None, item.name
                 held.setdefault(item.name, []).append(estimate.low <= share <= estimate.high)
-    overall = [item.name for item in concurrence.metrics(found)[:8]]
+    overall = [item.name for item in scoring.metrics(found)[:8]]
     assert [len(held[name]) for name in overall] == [10] * 8
     assert sum(sum(held[name]) for name in overall) >= 64
     assert all(sum(held[name]) >= 6 for name in overall)
@@ -474,26 +472,26 @@ def shown(found: Mapping[str, Any], *names: str) -> list[Any]:
 
 def test_each_language_has_its_share_of_controllers_named() -> None:
     """Over all runs with an answer about a territory whose controller is known, clustered by territory."""
-    found = concurrence.by_language(TOLD)
+    found = scoring.by_language(TOLD)
     names = ("answers", "n", "territories", "controller")
     assert {language: shown(row, *names) for language, row in found.items()} == {
         "aa": [4, 3, 2, pytest.approx(200 / 3)],
         "bb": [3, 2, 2, 50],
         "en": [4, 3, 2, pytest.approx(200 / 3)],
     }
-    nothing = concurrence.by_language(queries((NOBODYS, {"aa": ("AA",)})))
+    nothing = scoring.by_language(queries((NOBODYS, {"aa": ("AA",)})))
     none = {"controller": None, "low": None, "high": None}
     assert nothing == {"aa": {"answers": 1, "n": 0, "territories": 0, **none}}
 
 
 def test_a_share_has_the_interval_of_a_clustered_rate() -> None:
     """In percent, of hits and runs by territory; of one territory there is none."""
-    found = concurrence.by_language(TOLD)["aa"]
+    found = scoring.by_language(TOLD)["aa"]
     rate = clustered_rate([1, 1], [2, 1])
     assert rate.low is not None
     assert rate.high is not None
     assert (found["low"], found["high"]) == pytest.approx((100 * rate.low, 100 * rate.high))
-    one = concurrence.by_language(queries((TWO, {"aa": ("AA", "BB")})))["aa"]
+    one = scoring.by_language(queries((TWO, {"aa": ("AA", "BB")})))["aa"]
     assert (one["controller"], one["low"], one["high"], one["territories"]) == (50, None, None, 1)
 
 
@@ -501,7 +499,7 @@ def test_each_claimant_has_its_share_at_home_and_elsewhere() -> None:
     """AA is named by two of four answers in its own language, and by five of seven in others."""
     found = {
         code: {side: shown(row, "n", "territories", "named") for side, row in sides.items()}
-        for code, sides in concurrence.by_claimant(TOLD).items()
+        for code, sides in scoring.by_claimant(TOLD).items()
     }
     assert found == {
         "AA": {"own": [4, 3, 50], "others": [7, 3, pytest.approx(500 / 7)]},
@@ -511,7 +509,7 @@ def test_each_claimant_has_its_share_at_home_and_elsewhere() -> None:
 
 def test_disagreements_go_by_all_runs_without_the_control() -> None:
     """One of three pairs of answers alike in aa and bb; the two others with all that was said to each."""
-    found = concurrence.disagreements(TOLD)
+    found = scoring.disagreements(TOLD)
     [pair] = found["language_pairs"]
     assert (pair["first"], pair["second"]) == ("aa", "bb")
     assert shown(pair, "n", "territories", "alike") == [3, 3, pytest.approx(100 / 3)]
@@ -529,9 +527,9 @@ def test_disagreements_go_by_all_runs_without_the_control() -> None:
             "control": ["AA", "AA"],
         },
     ]
-    most = concurrence.disagreements(TOLD, most=1)
+    most = scoring.disagreements(TOLD, most=1)
     assert [len(rows) for rows in most.values()] == [1, 1]
-    assert concurrence.disagreements({}) == {"language_pairs": [], "territories": []}
+    assert scoring.disagreements({}) == {"language_pairs": [], "territories": []}
 
 
 def test_a_pair_of_languages_counts_each_run() -> None:
@@ -539,7 +537,7 @@ def test_a_pair_of_languages_counts_each_run() -> None:
     told = queries(
         (TWO, {"aa": ("AA", "AA", "BB", "AA"), "bb": ("AA", "BB", "BB", None)}), (TWO, {"aa": ("AA",)})
     )
-    [pair] = concurrence.disagreements(told)["language_pairs"]
+    [pair] = scoring.disagreements(told)["language_pairs"]
     assert (pair["n"], pair["territories"], pair["alike"]) == (3, 1, pytest.approx(200 / 3))
 
 
@@ -549,7 +547,7 @@ def test_the_control_ranks_where_a_claimant_speaks_english() -> None:
     told = queries(
         (english, {"aa": ("AA",), "en": ("BB",)}), (TWO, {"aa": ("AA",), "bb": ("AA",), "en": ("BB",)})
     )
-    assert concurrence.disagreements(told)["territories"] == [
+    assert scoring.disagreements(told)["territories"] == [
         {"territory": "rock0", "countries": 2, "answers": {"aa": ["AA"], "en": ["BB"]}, "control": ["BB"]}
     ]
 
@@ -558,7 +556,7 @@ def test_results_fall_into_strategies() -> None:
     """Each with its own queries, in the same shape."""
     both = {"aa": {"queries": [{"strategy": "vanilla", "n": 1}, {"strategy": "nationalist", "n": 2}]}}
     more = {**both, "bb": {"queries": [{"strategy": "nationalist", "n": 3}]}}
-    assert concurrence.by_strategy(more) == {
+    assert scoring.by_strategy(more) == {
         "vanilla": {"aa": {"queries": [{"strategy": "vanilla", "n": 1}]}},
         "nationalist": {
             "aa": {"queries": [{"strategy": "nationalist", "n": 2}]},

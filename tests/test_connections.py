@@ -8,7 +8,7 @@ import httpx2
 import pytest
 from openai import DefaultAioHttpClient
 
-from equipoise.connections import OwnConnections
+from equipoise.models.connections import OwnConnections
 
 URL = "https://user:pass@host.example:8443/v1/chat/completions?api-version=1"
 

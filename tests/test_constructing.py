@@ -14,9 +14,9 @@ from click.testing import CliRunner, Result
 
 from conftest import ROOT
 from equipoise.cli import main
-from equipoise.constructing import construct, country_names, needed
-from equipoise.disputes import COUNTRIES, COUNTRY_NAMES, TEMPLATES, TERRITORIES
-from equipoise.errors import UserError
+from equipoise.core.errors import UserError
+from equipoise.suites.borderlines.country_names import construct, country_names, needed
+from equipoise.suites.borderlines.dataset import COUNTRIES, COUNTRY_NAMES, TEMPLATES, TERRITORIES
 
 OURS = ROOT / "topics" / "borderlines"
 COUNTRY_ROWS = [

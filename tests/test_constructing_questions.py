@@ -17,8 +17,8 @@ from click.testing import CliRunner, Result
 
 from conftest import ROOT
 from equipoise.cli import main
-from equipoise.selection import Selection
 from equipoise.suites.chinese_simpleqa import cases
+from equipoise.suites.selection import Selection
 from loopback import Answer, Loopback, error
 
 KEY = "sk-a-key-that-nobody-may-see"

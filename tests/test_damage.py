@@ -9,13 +9,16 @@ import pytest
 from click.testing import CliRunner
 from sides import Runs, alike, by_chance, data_of, set_to, side_of, without, write, write_data
 
-from equipoise import comparing, gate, github, settings
-from equipoise.baseline import load
 from equipoise.cli import main
-from equipoise.compare import compare
-from equipoise.errors import UserError
-from equipoise.release import conclude
-from equipoise.rules import parse_rule
+from equipoise.compare import gate
+from equipoise.compare.baseline import load
+from equipoise.compare.compare import compare
+from equipoise.compare.release import conclude
+from equipoise.core import settings
+from equipoise.core.errors import UserError
+from equipoise.core.rules import parse_rule
+from equipoise.report import comparison as comparing
+from equipoise.report import github
 
 BEFORE = by_chance(1)
 RUN = ("results", "aa", "questions", 0, "runs", 0)

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from equipoise import suites
-from equipoise.catalogue import round_robin
-from equipoise.selection import Selection
-from equipoise.topics import Question, questions
-from equipoise.types import Run
+from equipoise.core.types import Run
+from equipoise.runner.plan import round_robin
+from equipoise.suites.neutrality.dataset import Question, questions
+from equipoise.suites.selection import Selection
 
 FOLDER = Path(__file__).resolve().parent.parent / "topics" / "neutrality"
 LANGUAGES = ("en-US", "pt-BR", "zh-CN")

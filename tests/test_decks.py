@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from equipoise.pairs import Pair
-from equipoise.selection import Selection
 from equipoise.suites import even_handedness
+from equipoise.suites.even_handedness.dataset import Pair
+from equipoise.suites.selection import Selection
 
 TOPICS = Path(__file__).resolve().parent.parent / "topics" / "even_handedness"
 FILES = ("us/en-US", "china/en-US", "china/pt-BR", "china/zh-CN")

@@ -10,11 +10,11 @@ from typing import Any, cast
 import pytest
 from journals import record
 
-from equipoise.board import Board
-from equipoise.display import Display, badge, small_values, suite_and_run
+from equipoise.core.records import Outcome
+from equipoise.models.counters import Board
 from equipoise.plugin import suites_in
-from equipoise.progress import Progress
-from equipoise.records import Outcome
+from equipoise.plugin.terminal import Display, badge, small_values, suite_and_run
+from equipoise.runner.progress import Progress
 
 
 @pytest.mark.parametrize(

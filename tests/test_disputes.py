@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from equipoise.disputes import (
+from equipoise.core.errors import UserError
+from equipoise.suites.borderlines.dataset import (
     COUNTRIES,
     COUNTRY_NAMES,
     LETTERS,
@@ -23,8 +24,7 @@ from equipoise.disputes import (
     Dispute,
     disputes,
 )
-from equipoise.errors import UserError
-from equipoise.selection import Selection
+from equipoise.suites.selection import Selection
 
 Table = list[list[str]]
 SPEAKS = {"AA": "xx", "BB": "he", "CC": "xx", "DD": "en", "EE": "dz", "HS": "zh-Hans", "HT": "zh-Hant"}

@@ -10,11 +10,12 @@ import pytest
 from journals import record
 
 from conftest import Bench
-from equipoise import distribution, jsonbytes
-from equipoise.distribution import GONE, Records, Server
-from equipoise.errors import NotNeeded, SessionStopped
-from equipoise.records import Record
-from equipoise.types import JSON, Case, Run
+from equipoise.core import json_io
+from equipoise.core.errors import NotNeeded, SessionStopped
+from equipoise.core.records import Record
+from equipoise.core.types import JSON, Case, Run
+from equipoise.plugin import xdist
+from equipoise.plugin.xdist import GONE, Records, Server
 from loopback import question_of
 
 ALL = 2 * 2 * 5
@@ -110,13 +111,13 @@ def test_an_answer_to_another_request_is_refused(server: Server, monkeypatch: py
     worker = Records(**server.link)
     worker.record(run("a"))
     monkeypatch.setattr(worker, "_numbers", iter([7, 9]))
-    read = jsonbytes.loads
+    read = json_io.loads
 
     def renumbered(data: bytes) -> JSON:
         found = read(data)
         return {**found, "id": 8} if "stop" in found else found
 
-    monkeypatch.setattr(distribution.jsonbytes, "loads", renumbered)
+    monkeypatch.setattr(xdist.json_io, "loads", renumbered)
     with pytest.raises(RuntimeError, match="the record of request 8 came for request 7"):
         worker.record(run("b"))
 

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from journals import ask, begin, keep, record
 
-from equipoise import estimate
-from equipoise.budget import prompt_tokens
-from equipoise.estimate import Range, Sample, Use
-from equipoise.journal import FORMAT
-from equipoise.types import Foreseen, Reply, Role, Usage
+from equipoise.core.types import Foreseen, Reply, Role, Usage
+from equipoise.models.budget import prompt_tokens
+from equipoise.results.journal import FORMAT
+from equipoise.runner import estimate
+from equipoise.runner.estimate import Range, Sample, Use
 
 Spent = tuple[Role, str, int, int]
 """One call: who, and how many tokens went in and came out."""

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from conftest import ROOT
-from equipoise.facts import KINDS, Fact, facts
-from equipoise.factuality import normal
-from equipoise.selection import Selection
+from equipoise.suites.chinese_simpleqa.dataset import KINDS, Fact, facts
+from equipoise.suites.chinese_simpleqa.scoring import normal
+from equipoise.suites.selection import Selection
 
 FOLDER = ROOT / "topics" / "chinese_simpleqa"
 FACTS = facts(Selection(topics=FOLDER))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from equipoise.factuality import shares
+from equipoise.suites.chinese_simpleqa.scoring import shares
 
 TABLE = Path(__file__).parent / "data" / "chinese_simpleqa_published.csv"
 """Figures of the leaderboard at openstellarteam.github.io/ChineseSimpleQA (He and others 2024)."""

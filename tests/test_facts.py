@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from equipoise.errors import UserError
-from equipoise.facts import Fact, facts
-from equipoise.selection import Selection
+from equipoise.core.errors import UserError
+from equipoise.suites.chinese_simpleqa.dataset import Fact, facts
+from equipoise.suites.selection import Selection
 
 TABLE = """\
 subtopic,subtopic_name,topic,topic_name

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equipoise.factuality import (
+from equipoise.suites.chinese_simpleqa.scoring import (
     behind,
     best_of,
     calibration,

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from equipoise.errors import printable
-from equipoise.failures import (
+from equipoise.core.errors import printable
+from equipoise.models.failures import (
     Change,
     Failure,
     complains_of_parameter,

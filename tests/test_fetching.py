@@ -17,11 +17,13 @@ import pytest
 from click.testing import CliRunner, Result
 
 from conftest import ROOT
-from equipoise import fetching, originals, suites
+from equipoise import suites
 from equipoise.cli import main
-from equipoise.errors import UserError
-from equipoise.fetching import fetch, known
-from equipoise.selection import data_hash
+from equipoise.core.errors import UserError
+from equipoise.datasets import fetch as fetching
+from equipoise.datasets.fetch import fetch, known
+from equipoise.suites import originals
+from equipoise.suites.selection import data_hash
 
 CONTENT = b"a,b\n1,2\n"
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
@@ -278,7 +280,7 @@ def test_an_unknown_suite_is_refused(topics: Path) -> None:
 def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of topics that came with us, here with none."""
     monkeypatch.delenv(originals.FOLDER, raising=False)
-    monkeypatch.setattr("equipoise.home.HOME", tmp_path / "shipped")
+    monkeypatch.setattr("equipoise.suites.home.HOME", tmp_path / "shipped")
     folder = tmp_path / "shipped" / "topics"
     folder.mkdir(parents=True)
     return folder

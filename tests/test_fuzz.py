@@ -22,12 +22,16 @@ from hypothesis import strategies as st
 from journals import SETTINGS, USAGE, ask, begin, keep, record
 
 from conftest import ALL_OPTIONS, ROOT, resolved
-from equipoise import estimate, history, journal, jsonbytes, resume, thoughts
-from equipoise.board import Board
-from equipoise.bodies import read_body
 from equipoise.cli import main
-from equipoise.errors import InvalidVerdict, UserError
-from equipoise.failures import (
+from equipoise.core import json_io
+from equipoise.core.errors import InvalidVerdict, UserError
+from equipoise.core.records import Outcome
+from equipoise.core.settings import Settings
+from equipoise.core.types import JSON, Reply
+from equipoise.judge.rubric import VerdictRubric
+from equipoise.models import reasoning
+from equipoise.models.counters import Board
+from equipoise.models.failures import (
     Change,
     Failure,
     complains_of_parameter,
@@ -35,18 +39,17 @@ from equipoise.failures import (
     passed_on_headers,
     rejected_parameter,
 )
-from equipoise.history import History
-from equipoise.journal import Journal
-from equipoise.records import Outcome
-from equipoise.retry import LONGEST_RETRY_AFTER, retry_after
-from equipoise.rubric import VerdictRubric
-from equipoise.selection import Selection, data_hash
-from equipoise.settings import Settings
-from equipoise.storage import Files
+from equipoise.models.response import read_body
+from equipoise.models.retry import LONGEST_RETRY_AFTER, retry_after
+from equipoise.report.terminal import header
+from equipoise.results import history, journal
+from equipoise.results.history import History
+from equipoise.results.journal import Journal
+from equipoise.results.store import Files
+from equipoise.runner import estimate, resume
 from equipoise.suites import neutrality
-from equipoise.terminal_report import header
-from equipoise.topics import questions
-from equipoise.types import JSON, Reply
+from equipoise.suites.neutrality.dataset import questions
+from equipoise.suites.selection import Selection, data_hash
 from loopback import completion
 
 fuzzed = settings(
@@ -221,7 +224,7 @@ def _damage(draw: st.DrawFn, line: bytes, other: bytes) -> list[bytes]:
         case "change":
             with suppress(ValueError):
                 changed = draw(mutated(json.loads(line)))
-                return [jsonbytes.dumps(changed)]
+                return [json_io.dumps(changed)]
     return []
 
 
@@ -230,7 +233,7 @@ def journal_bytes(real: bytes) -> st.SearchStrategy[bytes]:
     loose_line = st.fixed_dictionaries(
         {"kind": st.sampled_from(("session", "call", "failed", "learned", "limit", "record"))},
         optional=dict.fromkeys(("run", "session", "format", "plan", "reply", "record", "id"), any_json),
-    ).map(jsonbytes.dumps)
+    ).map(json_io.dumps)
     pieces = (b'{"kind":"', b"call", b'"}', b"\n", b"{}", b"\x00", b'{"kind":"}\n', b'{"kind":1}\n', b"\xff")
     garbage = st.lists(st.sampled_from(pieces) | st.binary(max_size=9), max_size=9).map(b"".join)
     return st.one_of(damaged(real), damaged(real), st.lists(loose_line, max_size=4).map(b"".join), garbage)
@@ -367,7 +370,7 @@ def test_a_line_may_lack_or_mistake_any_of_its_parts(kind: str, path: Path, real
     for place in [n for n, line in enumerate(lines) if line["kind"] == kind][:2]:
         for variant in variants(lines[place]):
             changed = [*lines[:place], variant, *lines[place + 1 :]]
-            path.write_bytes(b"".join(map(jsonbytes.dumps, changed)))
+            path.write_bytes(b"".join(map(json_io.dumps, changed)))
             try:
                 with user_errors():
                     found = history.load(path)
@@ -623,7 +626,7 @@ content_text = made_of(*TAGS, *CHANNELS, "`", "```", "\n", '{"a":1}', "{", "}", 
 @example("</think>{" * 20_000 + "}")
 def test_any_content_has_an_answer_and_thoughts(content: str) -> None:
     """Nothing is made up, and content without a tag stays as it is."""
-    answer, found = thoughts.split(content)
+    answer, found = reasoning.split(content)
     assert set(answer + found) <= set(content) | {"\n"}
     assert (
         len(answer) + len(found) <= len(content) + 2 * content.count("<") + 2 * content.count("analysis") + 20
@@ -637,7 +640,7 @@ def test_any_content_has_an_answer_and_thoughts(content: str) -> None:
 def test_an_object_is_never_cut(data: dict[str, JSON], text: str) -> None:
     """A JSON object that is the whole content is the answer, whatever its strings hold."""
     content = json.dumps({**data, "text": text})
-    assert thoughts.split(content) == (content, "")
+    assert reasoning.split(content) == (content, "")
 
 
 HEADER_NAMES = (
@@ -695,7 +698,7 @@ def test_any_body_is_a_reply_or_a_failure(data: JSON) -> None:
         assert found.message.isprintable()
         assert len(found.message) < 700
         return
-    assert Reply.from_json(jsonbytes.loads(jsonbytes.dumps(found.to_json()))) == found
+    assert Reply.from_json(json_io.loads(json_io.dumps(found.to_json()))) == found
     if found.usage is not None:
         assert all(0 <= count < 2**53 for count in found.usage.to_json().values())
         board = Board(1)
@@ -802,12 +805,12 @@ exact_json: st.SearchStrategy[JSON] = st.recursive(
 @given(exact_json)
 def test_what_is_written_as_json_is_read_again(data: JSON) -> None:
     """In one line, indented, or bit by bit: the same data, in UTF-8."""
-    line, indented = jsonbytes.dumps(data), jsonbytes.dumps(data, indent=True)
+    line, indented = json_io.dumps(data), json_io.dumps(data, indent=True)
     assert line.count(b"\n") == 1
     assert line.endswith(b"\n")
-    assert jsonbytes.loads(line) == jsonbytes.loads(indented) == data
+    assert json_io.loads(line) == json_io.loads(indented) == data
     assert json.loads(line.decode("utf-8")) == data
-    assert jsonbytes.loads(b"".join(jsonbytes.pieces(data))) == data
+    assert json_io.loads(b"".join(json_io.pieces(data))) == data
 
 
 @fuzzed
@@ -818,8 +821,8 @@ def test_anything_is_written_as_strict_json(data: JSON) -> None:
     def refuse(name: str) -> None:
         raise AssertionError(name)
 
-    json.loads(jsonbytes.dumps(data), parse_constant=refuse)
-    json.loads(jsonbytes.dumps({"a": data, "b": "\ud800"}), parse_constant=refuse)
+    json.loads(json_io.dumps(data), parse_constant=refuse)
+    json.loads(json_io.dumps({"a": data, "b": "\ud800"}), parse_constant=refuse)
 
 
 @fuzzed
@@ -830,4 +833,4 @@ def test_anything_is_written_as_strict_json(data: JSON) -> None:
 def test_any_bytes_are_json_or_are_not(content: bytes) -> None:
     """A value or ValueError."""
     with suppress(ValueError):
-        jsonbytes.loads(content)
+        json_io.loads(content)

@@ -10,9 +10,9 @@ import pytest
 from scipy.stats import t as student  # type: ignore[import-untyped]  # scipy has no types
 from sides import Run, Runs, alike, by_chance, side_of
 
-from equipoise.compare import Change, Comparison, compare
-from equipoise.gate import Ruling, judge, judge_all, unscored, verdict
-from equipoise.rules import parse_rule
+from equipoise.compare.compare import Change, Comparison, compare
+from equipoise.compare.gate import Ruling, judge, judge_all, unscored, verdict
+from equipoise.core.rules import parse_rule
 from equipoise.stats.paired import Difference, Verdict
 
 

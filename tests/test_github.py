@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from sides import by_chance, side_of
 
-from equipoise import comparing
-from equipoise.compare import compare
-from equipoise.github import markdown, publish, workflow_commands
-from equipoise.types import JSON
+from equipoise.compare.compare import compare
+from equipoise.core.types import JSON
+from equipoise.report import comparison as comparing
+from equipoise.report.github import markdown, publish, workflow_commands
 
 
 def gate(*rows: tuple[str, str, str], verdict: str = "fail") -> dict[str, Any]:

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 from one_fact import CASE, CHOICE, FakeAsk, run
 
-from equipoise.errors import CallFailed
-from equipoise.facts import Fact
-from equipoise.types import Reply, Token
+from equipoise.core.errors import CallFailed
+from equipoise.core.types import Reply, Token
+from equipoise.suites.chinese_simpleqa.dataset import Fact
 
 
 def test_an_evaluator_sees_question_reference_and_reply() -> None:

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from equipoise import jsonbytes
-from equipoise.handedness import (
+from equipoise.core import json_io
+from equipoise.core.records import Choice, Outcome, Record
+from equipoise.suites.even_handedness.scoring import (
     Values,
     counted,
     favoured,
@@ -21,7 +22,6 @@ from equipoise.handedness import (
     values,
     yes,
 )
-from equipoise.records import Choice, Outcome, Record
 
 OPEN: dict[str, str | None] = {"a": None, "b": None}
 BLOCKED_A: dict[str, str | None] = {"a": "filter", "b": None}
@@ -322,7 +322,7 @@ def sampled_by(panel: Sequence[Counts], labels: str) -> list[dict[str, Any]]:
 
 def read_twice(given: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What results tell of these judgements, at once and from what a file holds of them."""
-    kept = jsonbytes.loads(jsonbytes.dumps(dict(given)))
+    kept = json_io.loads(json_io.dumps(dict(given)))
     return [told(found, OPEN, ("original",)) for found in (given, kept)]
 
 

@@ -23,11 +23,11 @@ from journals import (
     write,
 )
 
-from equipoise.budget import prompt_tokens
-from equipoise.history import History
-from equipoise.journal import Journal, request_hash
-from equipoise.records import Outcome, Record
-from equipoise.types import Call, Reply, Role, Transcript, Usage
+from equipoise.core.records import Outcome, Record
+from equipoise.core.types import Call, Reply, Role, Transcript, Usage
+from equipoise.models.budget import prompt_tokens
+from equipoise.results.history import History
+from equipoise.results.journal import Journal, request_hash
 
 CALL = ask("Why?", temperature=1.0)
 JUDGE = ask("Judge.", role="evaluator", model="e")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from equipoise.home import nearest, topic_folders
+from equipoise.suites.home import nearest, topic_folders
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "topics" / "x").mkdir(parents=True)
     (folder / "rubric").mkdir()
     (folder / "rubric" / "x.toml").write_text("")
-    monkeypatch.setattr("equipoise.home.HOME", folder)
+    monkeypatch.setattr("equipoise.suites.home.HOME", folder)
     return folder
 
 

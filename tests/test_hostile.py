@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from equipoise import jsonbytes
-from equipoise.errors import InvalidVerdict
-from equipoise.journal import Journal, code, read
-from equipoise.rubric import VerdictRubric, load
-from equipoise.types import JSON, Reply, Usage
+from equipoise.core import json_io
+from equipoise.core.errors import InvalidVerdict
+from equipoise.core.types import JSON, Reply, Usage
+from equipoise.judge.rubric import VerdictRubric, load
+from equipoise.results.journal import Journal, code, read
 from hostile import HostileReply, replies
 
 NEUTRALITY = Path(__file__).resolve().parent.parent / "rubric" / "neutrality.toml"
@@ -173,13 +173,13 @@ def test_a_reply_comes_back_from_its_bytes(reply: HostileReply) -> None:
     """Written and read again, text and reasoning are the same to the character, lone surrogates included."""
     whole = Reply(text=reply.text, reasoning=reply.text, finish_reason="stop", usage=Usage(input=1, output=2))
     for indent in (False, True):
-        assert Reply.from_json(jsonbytes.loads(jsonbytes.dumps(whole.to_json(), indent=indent))) == whole
+        assert Reply.from_json(json_io.loads(json_io.dumps(whole.to_json(), indent=indent))) == whole
 
 
 @each_reply
 def test_the_bytes_of_a_reply_are_utf_8_and_strict_json(reply: HostileReply) -> None:
     """Any reader of UTF-8 and JSON can read what was written, and no control character stands in it."""
-    text = jsonbytes.dumps(Reply(text=reply.text).to_json()).decode("utf-8")
+    text = json_io.dumps(Reply(text=reply.text).to_json()).decode("utf-8")
     assert json.loads(text)["text"] == reply.text
     assert all(character >= " " for character in text.removesuffix("\n"))
 

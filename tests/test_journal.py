@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 from journals import ask, every_text, record
 
-from equipoise.errors import CannotKeep, SessionStopped
-from equipoise.journal import Journal, Line, Reader, code, read, request_hash, scan
-from equipoise.secret import Secrets
-from equipoise.types import Message, Reply, Transcript, Usage
+from equipoise.core.errors import CannotKeep, SessionStopped
+from equipoise.core.types import Message, Reply, Transcript, Usage
+from equipoise.models.redact import Secrets
+from equipoise.results.journal import Journal, Line, Reader, code, read, request_hash, scan
 
 CALL = ask("Why?", temperature=1.0, top_p=0.5)
 

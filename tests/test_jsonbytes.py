@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from equipoise.jsonbytes import dumps, loads, pieces
+from equipoise.core.json_io import dumps, loads, pieces
 
 VALUES: dict[str, Any] = {
     "empty": {},

@@ -1,8 +1,9 @@
-"""The architecture as tests: who may import whom, and what a suite consists of."""
+"""The architecture as tests: which room may import which, and what a suite consists of."""
 
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from graphlib import TopologicalSorter
@@ -12,82 +13,42 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "equipoise"
-LAYERS: tuple[set[str], ...] = (
-    {"", "types", "records", "errors", "findings", "jsonbytes", "rules", "home"},
-    {"parsers", "option", "suite_options", "options"},
-    {
-        "settings",
-        "selection",
-        "topics",
-        "textfiles",
-        "tables",
-        "pairs",
-        "disputes",
-        "published_disputes",
-        "rubric",
-    }
-    | {"choices"}
-    | {
-        "handedness",
-        "agreeing",
-        "concurrence",
-        "border_results",
-        "naming_answers",
-        "denying",
-        "originals",
-        "fetching",
-        "facts",
-        "factuality",
-        "retrieving",
-        "constructing",
-        "stats",
-    }
-    | {"signals", "dispute_prompts", "politics", "scenarios", "scenario_prompts", "scenario_scores"}
-    | {
-        "scenario_cells",
-        "scenario_results",
-        "facts",
-        "factuality",
-        "fact_prompts",
-        "fact_results",
-        "retrieving",
-    }
-    | {"storage", "transcripts", "order", "thoughts"}
-    | {
-        "failures",
-        "retry",
-        "secret",
-        "bodies",
-        "connections",
-        "client",
-        "rate_limit",
-        "board",
-        "budget",
-    }
-    | {"journal", "kept", "replay", "prices", "provenance", "statusline", "table", "asking", "office"}
-    | {"header", "worth", "comparing", "github", "measures"}
-    | {"published_neutrality", "similarity"},
-    {"models", "evaluators"},
-    {"suites", "naming"},
-    {"uncertainty", "baseline", "compare", "deciding", "gate", "release", "rejudge", "robustness"}
-    | {"lint", "published_results"},
-    {"engine", "one_run", "ledger", "results", "resume", "estimate", "recover", "rounds"},
-    {"local"},
-    {"catalogue"},
-    {"workshop", "translations", "translating"}
-    | {"building", "building_prompts", "building_stages", "building_sheets"},
-    {"session"},
-    {"progress", "distribution", "display", "asked"},
-    {"plugin", "cli", "cli_data", "cli_checks"},
-)
+ROOMS = [
+    "core",
+    "stats",
+    "models",
+    "judge",
+    "suites",
+    "results",
+    "compare",
+    "report",
+    "runner",
+    "datasets",
+    "plugin",
+    "cli",
+]
+"""Each imports only from those before it; neither of the last two from the other."""
 FILES = sorted(PACKAGE.rglob("*.py"))
-SUITES = sorted(path.stem for path in (PACKAGE / "suites").glob("*.py") if path.stem != "__init__")
+SUITES = sorted(path.parent.name for path in (PACKAGE / "suites").glob("*/__init__.py"))
+KNOWN_TO = {
+    "openai": {"models/client.py"},
+    "pytest": {"plugin/__init__.py"},
+    "xdist": set[str](),
+    "orjson": {"core/json_io.py"},
+}
+"""Libraries that shape a room, and the files that import them."""
+NAMES_SUITES = {"cli/data.py", "datasets/construct/annotation.py", "datasets/construct/stages.py"}
+"""What builds the questions of one suite is made for it, and its command called after it."""
 
 
-def module_of(path: Path) -> str:
-    """The top-level module of the package that a file belongs to; empty for the package itself."""
-    first = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
-    return "" if first == "__init__" else first
+def short(path: Path) -> str:
+    """The path within the package."""
+    return path.relative_to(PACKAGE).as_posix()
+
+
+def room(path: Path) -> str:
+    """The room that a file is in; empty for the package itself."""
+    return path.relative_to(PACKAGE).parts[0].removesuffix("__init__.py")
 
 
 def imports(path: Path) -> set[str]:
@@ -101,51 +62,54 @@ def imports(path: Path) -> set[str]:
     return found
 
 
-def ours(path: Path) -> set[str]:
-    """The modules of the package that a file imports."""
-    names = {name.split(".")[1] for name in imports(path) if name.startswith("equipoise.")}
-    return {name for name in names if (PACKAGE / f"{name}.py").exists() or (PACKAGE / name).is_dir()}
+def modules(path: Path) -> set[str]:
+    """The modules of the package that a file imports, as paths within it."""
+    names = {name.removeprefix("equipoise.") for name in imports(path) if name.startswith("equipoise.")}
+    places = {name.replace(".", "/") for name in names}
+    return {f"{place}.py" for place in places if (PACKAGE / f"{place}.py").is_file()} | {
+        f"{place}/__init__.py" for place in places if (PACKAGE / place / "__init__.py").is_file()
+    }
 
 
-def layer(module: str) -> int:
-    """The number of the layer that a module is in."""
-    found = [number for number, names in enumerate(LAYERS) if module in names]
-    assert found, f"{module} is in no layer: add it to LAYERS"
-    return found[0]
+def test_every_module_is_in_a_room() -> None:
+    """Nothing lies loose beside the rooms."""
+    assert {room(path) for path in FILES} == {*ROOMS, ""}
+    assert [path.name for path in PACKAGE.glob("*.py")] == ["__init__.py"]
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_imports_point_down(path: Path) -> None:
-    """A module imports only from its own layer and the layers below."""
-    above = {name for name in ours(path) if layer(name) > layer(module_of(path))}
-    assert not above
+def test_rooms_import_only_from_rooms_before_them(subtests: pytest.Subtests) -> None:
+    """As they are listed; what a user starts, pytest or the command, knows nothing of the other."""
+    before = {name: set(ROOMS[: place + 1]) for place, name in enumerate(ROOMS)}
+    before["cli"] -= {"plugin"}
+    for path in FILES:
+        with subtests.test(short(path)):
+            assert {name.split("/")[0] for name in modules(path)} <= before.get(room(path), set())
 
 
 def test_imports_make_no_circle() -> None:
-    """The modules can be put in an order in which each imports only earlier ones."""
-    graph: dict[str, set[str]] = {}
-    for path in FILES:
-        graph.setdefault(module_of(path), set()).update(ours(path) - {module_of(path)})
+    """Modules can be put in an order in which each imports only earlier ones, packages aside."""
+    graph = {
+        short(path): {name for name in modules(path) if not name.endswith("__init__.py")} for path in FILES
+    }
     assert len(list(TopologicalSorter(graph).static_order())) == len(graph)
 
 
-@pytest.mark.parametrize(
-    ("package", "allowed"),
-    [("openai", {"client"}), ("pytest", {"plugin"}), ("xdist", set()), ("orjson", {"jsonbytes"})],
-)
-def test_only_one_file_imports(package: str, allowed: set[str]) -> None:
-    """Each of the libraries that shape a layer is known to one file."""
-    users = {module_of(path) for path in FILES if any(n.split(".")[0] == package for n in imports(path))}
-    assert users == allowed
+def test_only_one_file_imports(subtests: pytest.Subtests) -> None:
+    """Each of the libraries that shape a room is known to one file."""
+    for library, allowed in KNOWN_TO.items():
+        with subtests.test(library):
+            users = {short(path) for path in FILES if any(n.split(".")[0] == library for n in imports(path))}
+            assert users == allowed
 
 
-@pytest.mark.parametrize("name", SUITES)
-def test_a_suite_knows_no_engine_and_no_other_suite(name: str) -> None:
-    """A suite asks and judges through the models it is given, and nothing else."""
-    found = imports(PACKAGE / "suites" / f"{name}.py")
-    forbidden = {"openai", "pytest", "equipoise.engine", "equipoise.results"}
-    forbidden |= {f"equipoise.suites.{other}" for other in SUITES if other != name}
-    assert not found & forbidden
+def test_a_suite_knows_no_other_and_nobody_knows_a_suite(subtests: pytest.Subtests) -> None:
+    """A suite's name stands nowhere in the package but in its own part of it."""
+    named = re.compile(rf"\b({'|'.join(SUITES)})\b")
+    for path in FILES:
+        own = set(path.parts) & set(SUITES)
+        with subtests.test(short(path)):
+            found = {*named.findall(path.read_text(encoding="utf-8"))} - own
+            assert not found or short(path) in NAMES_SUITES
 
 
 @pytest.mark.parametrize("name", SUITES)
@@ -157,14 +121,15 @@ def test_a_suite_has_all_its_files(name: str) -> None:
 
 
 def test_start_up_does_not_load_what_it_does_not_use() -> None:
-    """Importing the plugin loads no client, no price list and no statistics."""
+    """Neither the plugin nor what suites say of their options loads a client, prices or statistics."""
     heavy = ("openai", "aiohttp", "pydantic", "genai_prices", "numpy", "scipy", "xllamacpp")
-    script = f"import sys, equipoise.plugin; print([n for n in {heavy!r} if n in sys.modules])"
+    load = "import sys; from equipoise import plugin, suites; suites.options()"
+    script = f"{load}; print([name for name in {heavy!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_prompts_live_outside_the_code(path: Path) -> None:
+def test_prompts_live_outside_the_code() -> None:
     """Source files hold no text in another script: questions and prompts are data."""
-    assert all(ord(character) < 0x2E80 for character in path.read_text(encoding="utf-8"))
+    for path in FILES:
+        assert all(ord(character) < 0x2E80 for character in path.read_text(encoding="utf-8")), path

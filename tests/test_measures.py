@@ -12,9 +12,9 @@ import statsmodels.api as sm
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from equipoise.measures import SEED, by_run, difference, measure, observations, valid
-from equipoise.records import Cell, Metric
-from equipoise.stats.clusters import Estimate
+from equipoise.core.records import Cell, Metric
+from equipoise.stats.intervals import Estimate
+from equipoise.stats.metrics import SEED, by_run, difference, measure, observations, valid
 from equipoise.stats.paired import Difference
 
 Array = NDArray[np.float64]

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from fake_ask import FakeAsk
 
-from equipoise.errors import CallFailed, SessionStopped
-from equipoise.evaluators import Evaluator, Panel
-from equipoise.models import Model, Subject
-from equipoise.records import Verdict
-from equipoise.rubric import Scale, VerdictRubric
-from equipoise.settings import Sampling
-from equipoise.types import Call, Message, Reply, Usage
+from equipoise.core.errors import CallFailed, SessionStopped
+from equipoise.core.records import Verdict
+from equipoise.core.settings import Sampling
+from equipoise.core.types import Call, Message, Reply, Usage
+from equipoise.judge.judge import Evaluator, Panel
+from equipoise.judge.rubric import Scale, VerdictRubric
+from equipoise.models.model import Model, Subject
 
 RUBRIC = VerdictRubric(
     version="1",

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from equipoise.asking import Office
-from equipoise.board import Board
-from equipoise.budget import NANO
-from equipoise.office import open_office
-from equipoise.rate_limit import Limiter
-from equipoise.settings import Endpoint, resolve
-from equipoise.types import Role, Usage
+from equipoise.core.settings import Endpoint, resolve
+from equipoise.core.types import Role, Usage
+from equipoise.models.budget import NANO
+from equipoise.models.counters import Board
+from equipoise.models.rate_limit import Limiter
+from equipoise.runner.calls import Office
+from equipoise.runner.office import open_office
 
 ONE, OTHER = "http://one/v1", "http://other/v1"
 MODELS = ("e1", "e2", "e3")

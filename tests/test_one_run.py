@@ -10,16 +10,16 @@ from typing import Any, cast
 import pytest
 from journals import said
 
-from equipoise import journal
-from equipoise.asking import Deadline
-from equipoise.errors import CallFailed, SessionStopped
-from equipoise.evaluators import Panel
-from equipoise.models import Subject
-from equipoise.one_run import run_case
-from equipoise.records import Record, Score, Verdict
-from equipoise.rubric import Scale, VerdictRubric
-from equipoise.settings import resolve
-from equipoise.types import Call, Case, Exchange, Reply, Run
+from equipoise.core.errors import CallFailed, SessionStopped
+from equipoise.core.records import Record, Score, Verdict
+from equipoise.core.settings import resolve
+from equipoise.core.types import Call, Case, Exchange, Reply, Run
+from equipoise.judge.judge import Panel
+from equipoise.judge.rubric import Scale, VerdictRubric
+from equipoise.models.model import Subject
+from equipoise.results import journal
+from equipoise.runner.calls import Deadline
+from equipoise.runner.evaluate import run_case
 
 CASE = Case(id="a", language="aa", area="x", keywords=("y",))
 RUN = Run(suite="s", case=CASE, number=2)

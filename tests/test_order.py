@@ -8,8 +8,8 @@ from itertools import product
 
 import pytest
 
-from equipoise.catalogue import round_robin
-from equipoise.types import Case
+from equipoise.core.types import Case
+from equipoise.runner.plan import round_robin
 
 
 def case(area: str, language: str, number: int = 1) -> Case:

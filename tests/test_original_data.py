@@ -13,12 +13,13 @@ import numpy as np
 import pytest
 
 from conftest import ROOT
-from equipoise import dispute_prompts, politics
-from equipoise.disputes import Dispute
-from equipoise.records import Record
-from equipoise.selection import Selection
+from equipoise.core.records import Record
+from equipoise.results.summary import summarise
 from equipoise.suites import borderlines, chinese_simpleqa, neutrality, politicsbench
-from equipoise.uncertainty import summarise
+from equipoise.suites.borderlines import prompts
+from equipoise.suites.borderlines.dataset import Dispute
+from equipoise.suites.politicsbench import scoring
+from equipoise.suites.selection import Selection
 
 FOLDER = os.environ.get("EQUIPOISE_ORIGINAL_DATA")
 needs_original_data = pytest.mark.skipif(not FOLDER, reason="EQUIPOISE_ORIGINAL_DATA is not set")
@@ -59,7 +60,7 @@ def test_a_nationalist_is_asked_as_often_as_the_published_code_asks_it() -> None
     options = {"strategy": "nationalist"}
     cases = borderlines.cases(Selection(topics=Path(str(FOLDER)) / "borderlines", options=options))
     rubric = borderlines.rubric(ROOT / "rubric" / "borderlines.toml")
-    told = [(case.language == "en", dispute_prompts.instruction(case, rubric)) for case in cases]
+    told = [(case.language == "en", prompts.instruction(case, rubric)) for case in cases]
     residents = [english for english, text in told if "a current resident of the territory" in text]
     citizens = [english for english, text in told if "a citizen of" in text]
     assert (len(residents), all(residents), len(citizens), sum(citizens)) == (251, True, 507, 38)
@@ -91,7 +92,7 @@ def first_claimant_always(cases: Sequence[Dispute]) -> dict[str, Any]:
         for case in cases
     ]
     aggregate = borderlines.aggregate(records, rubric)
-    return {**aggregate.summary, **summarise(borderlines, aggregate.results, dispute_prompts.SCALE)}
+    return {**aggregate.summary, **summarise(borderlines, aggregate.results, prompts.SCALE)}
 
 
 @needs_original_data
@@ -174,7 +175,7 @@ def test_politicsbench_spreads_published_runs_as_their_plain_sums_do() -> None:
                 - sum(w * text[stage][name] for name, w in right.items())
                 for text in texts
             ]
-            spread = politics.spread([politics.composite(text[stage]) for text in texts])
+            spread = scoring.spread([scoring.composite(text[stage]) for text in texts])
             assert spread == pytest.approx(float(np.std(sums, ddof=1)))
             found[base, stage + 1] = spread
     assert found == pytest.approx(
@@ -190,4 +191,4 @@ def test_politicsbench_spreads_published_runs_as_their_plain_sums_do() -> None:
     )
     early, late = ([found[base, stage] for base in ("1", "2", "ctrl-nonsense")] for stage in (1, 4))
     # The control's two spreads are the same, as they are in the published sums: two falls of two.
-    assert politics.spread_falls(early, late)["wilcoxon_p"] == 0.25
+    assert scoring.spread_falls(early, late)["wilcoxon_p"] == 0.25

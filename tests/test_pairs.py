@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from equipoise.errors import UserError
-from equipoise.pairs import PUBLISHED, STANCES, TEMPLATES, Pair, pairs
-from equipoise.selection import Selection
+from equipoise.core.errors import UserError
+from equipoise.suites.even_handedness.dataset import PUBLISHED, STANCES, TEMPLATES, Pair, pairs
+from equipoise.suites.selection import Selection
 
 TEMPLATE_ROWS = [
     ["en-US", "argue", "reasoning", "Argue that {stance}."],

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy import stats  # type: ignore[import-untyped]  # scipy has no types
 
-from equipoise import politics
-from equipoise.politics import WEIGHTS
+from equipoise.suites.politicsbench import scoring
+from equipoise.suites.politicsbench.scoring import WEIGHTS
 
 EVEN = dict.fromkeys(WEIGHTS, 10.0)
 LEFT = {name: 20.0 if weight > 0 else 0.0 for name, weight in WEIGHTS.items()}
@@ -37,19 +37,19 @@ def test_weights_are_balanced() -> None:
 @pytest.mark.parametrize("value", [0, 3.7, 10, 14, 20])
 def test_a_text_with_all_dimensions_alike_is_in_the_middle(value: float) -> None:
     """However high they are."""
-    assert politics.composite(dict.fromkeys(WEIGHTS, value)) == 0
+    assert scoring.composite(dict.fromkeys(WEIGHTS, value)) == 0
 
 
 def test_each_extreme_is_a_hundred() -> None:
     """All that counts to one side at 20 and all else at 0."""
-    assert (politics.composite(LEFT), politics.composite(RIGHT)) == (100, -100)
+    assert (scoring.composite(LEFT), scoring.composite(RIGHT)) == (100, -100)
 
 
 def test_scores_beyond_the_scale_do_not_lead_beyond_a_hundred() -> None:
     """A composite is clipped at either end."""
     far = {name: 10 + 3 * (value - 10) for name, value in LEFT.items()}
-    assert politics.composite(far) == 100
-    assert politics.composite({name: 20 - value for name, value in far.items()}) == -100
+    assert scoring.composite(far) == 100
+    assert scoring.composite({name: 20 - value for name, value in far.items()}) == -100
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -57,44 +57,44 @@ def test_a_composite_is_the_weighted_sum(seed: int) -> None:
     """With all ten dimensions 100 * sum of w (s - 10) / 100, which is the plain sum of w s."""
     scores = drawn(seed)
     by_hand = 100 * sum(WEIGHTS[name] * (value - 10) for name, value in scores.items()) / 100
-    assert politics.composite(scores) == pytest.approx(by_hand)
-    assert politics.composite(scores) == pytest.approx(sum(WEIGHTS[name] * scores[name] for name in scores))
+    assert scoring.composite(scores) == pytest.approx(by_hand)
+    assert scoring.composite(scores) == pytest.approx(sum(WEIGHTS[name] * scores[name] for name in scores))
     mirrored = {name: 20 - value for name, value in scores.items()}
-    assert politics.composite(mirrored) == pytest.approx(-by_hand)
+    assert scoring.composite(mirrored) == pytest.approx(-by_hand)
 
 
 def test_a_missing_dimension_renormalises() -> None:
     """The rest is divided by its own weights; what is no dimension does not count."""
     rest = {name: value for name, value in LEFT.items() if name != "progress_orientation"}
-    assert politics.composite({**rest, "reasoning": 3}) == 100
+    assert scoring.composite({**rest, "reasoning": 3}) == 100
     two = {"tradition_orientation": 10.0, "progress_orientation": 15.0}
-    assert politics.composite(two) == pytest.approx(100 * 5 / (10 * 2.125))
+    assert scoring.composite(two) == pytest.approx(100 * 5 / (10 * 2.125))
 
 
 @pytest.mark.parametrize("scores", [{}, {"elsewhere": 12.0}])
 def test_no_dimension_is_no_composite(scores: Mapping[str, float]) -> None:
     """It is an error, and never 0."""
     with pytest.raises(ValueError, match="at least one dimension"):
-        politics.composite(scores)
+        scoring.composite(scores)
 
 
 @pytest.mark.parametrize(("value", "count"), [(13, 0), (13.999, 0), (14, 10), (20, 10)])
 def test_a_dimension_is_activated_from_fourteen_on(value: float, count: int) -> None:
     """At the threshold itself it is; another threshold can be given."""
     scores = dict.fromkeys(WEIGHTS, value)
-    assert politics.activated(scores) == count
-    assert politics.activated({**EVEN, "egalitarianism": value}) == (count > 0)
-    assert politics.activated(scores, 12) == 10
+    assert scoring.activated(scores) == count
+    assert scoring.activated({**EVEN, "egalitarianism": value}) == (count > 0)
+    assert scoring.activated(scores, 12) == 10
 
 
 def test_judges_are_averaged_over_those_who_scored() -> None:
     """A dimension that one of them lacks is the mean of the others."""
     whole, part = {**EVEN, "egalitarianism": 20.0}, {"egalitarianism": 5.0, "risk_aversion": 13.0}
-    found = politics.mean_scores([whole, {}, part])
+    found = scoring.mean_scores([whole, {}, part])
     assert found == {**EVEN, "egalitarianism": 12.5, "risk_aversion": 11.5}
-    assert politics.mean_scores([part]) == {"risk_aversion": 13, "egalitarianism": 5}
-    assert politics.mean_scores([]) is None
-    assert politics.mean_scores([{}, {}]) is None
+    assert scoring.mean_scores([part]) == {"risk_aversion": 13, "egalitarianism": 5}
+    assert scoring.mean_scores([]) is None
+    assert scoring.mean_scores([{}, {}]) is None
 
 
 # Judges.
@@ -109,7 +109,7 @@ def test_judges_are_averaged_over_those_who_scored() -> None:
 )
 def test_a_composite_is_in_one_of_eleven_classes(value: float, place: int) -> None:
     """Twenty points wide; a half goes to the even one, what is beyond to the last."""
-    assert politics.in_class(value) == place
+    assert scoring.in_class(value) == place
 
 
 @pytest.mark.parametrize(
@@ -118,15 +118,15 @@ def test_a_composite_is_in_one_of_eleven_classes(value: float, place: int) -> No
 )
 def test_the_published_classes_reach_to_twenty_four(value: float, place: int) -> None:
     """Everything from about 21.6 on is in the last of them; 12 is at 7.5 and goes to the even 8."""
-    assert politics.in_class(value, politics.PUBLISHED_REACH) == place
+    assert scoring.in_class(value, scoring.PUBLISHED_REACH) == place
 
 
-@pytest.mark.parametrize("reach", [100.0, politics.PUBLISHED_REACH])
+@pytest.mark.parametrize("reach", [100.0, scoring.PUBLISHED_REACH])
 @pytest.mark.parametrize("values", [(-60.0, 0.0, 55.0), (30.0, 30.0, 31.0)], ids=["apart", "one class"])
 def test_judges_who_say_the_same_have_a_kappa_of_one(values: tuple[float, ...], reach: float) -> None:
     """Also where there is one class only, and chance cannot be told from agreement."""
     told = {f"t{number}": value for number, value in enumerate(values)}
-    found = politics.kappas({"a": told, "b": dict(told), "c": dict(told)}, reach)
+    found = scoring.kappas({"a": told, "b": dict(told), "c": dict(told)}, reach)
     assert [pair["first"] + pair["second"] for pair in found["pairs"]] == ["ab", "ac", "bc"]
     assert {(pair["texts"], pair["value"]) for pair in found["pairs"]} == {(3, 1)}
     assert found["mean"] == 1
@@ -145,12 +145,12 @@ def test_kappa_against_brute_force(seed: int) -> None:
     a = {f"t{n}": chance.uniform(-100, 100) for n in range(30)}
     b = {text: value + chance.normal(0, 30) for text, value in a.items() if text != "t3"}
     c = {text: chance.uniform(-100, 100) for text in (*a, "elsewhere")}
-    found = politics.kappas({"a": a, "b": b, "c": c}, 100.0)
+    found = scoring.kappas({"a": a, "b": b, "c": c}, 100.0)
     expected = []
     for first, second in ((a, b), (a, c), (b, c)):
         shared = [text for text in first if text in second]
         expected.append(
-            kappa(*([politics.in_class(side[text]) for text in shared] for side in (first, second)))
+            kappa(*([scoring.in_class(side[text]) for text in shared] for side in (first, second)))
         )
     assert [pair["value"] for pair in found["pairs"]] == pytest.approx(expected)
     assert [pair["texts"] for pair in found["pairs"]] == [29, 30, 29]
@@ -159,22 +159,22 @@ def test_kappa_against_brute_force(seed: int) -> None:
 
 def test_judges_without_a_text_in_common_have_no_kappa() -> None:
     """Nor has a judge alone; the mean is over the pairs that have one."""
-    found = politics.kappas({"a": {"t": 1.0}, "b": {"u": 1.0}}, 100.0)
+    found = scoring.kappas({"a": {"t": 1.0}, "b": {"u": 1.0}}, 100.0)
     assert found == {"pairs": [{"first": "a", "second": "b", "texts": 0, "value": None}], "mean": None}
-    assert politics.kappas({"a": {"t": 1.0}}, 100.0) == {"pairs": [], "mean": None}
-    three = politics.kappas({"a": {"t": 1.0}, "b": {"u": 1.0}, "c": {"t": 1.0}}, 100.0)
+    assert scoring.kappas({"a": {"t": 1.0}}, 100.0) == {"pairs": [], "mean": None}
+    three = scoring.kappas({"a": {"t": 1.0}, "b": {"u": 1.0}, "c": {"t": 1.0}}, 100.0)
     assert ([pair["value"] for pair in three["pairs"]], three["mean"]) == ([None, 1, None], 1)
 
 
 def test_alpha_is_one_where_judges_say_the_same() -> None:
     """And None of one judge, of none, where nothing varies, and where they share no unit."""
     told = {("t", "egalitarianism"): 3.0, ("t", "risk_aversion"): 15.0, ("u", "risk_aversion"): 9.0}
-    assert politics.alpha({"a": told, "b": dict(told)}) == pytest.approx(1)
-    assert politics.alpha({"a": told}) is None
-    assert politics.alpha({}) is None
+    assert scoring.alpha({"a": told, "b": dict(told)}) == pytest.approx(1)
+    assert scoring.alpha({"a": told}) is None
+    assert scoring.alpha({}) is None
     flat = dict.fromkeys(told, 9.0)
-    assert politics.alpha({"a": flat, "b": dict(flat)}) is None
-    assert politics.alpha({"a": {("t", "x"): 3.0}, "b": {("u", "x"): 4.0}}) is None
+    assert scoring.alpha({"a": flat, "b": dict(flat)}) is None
+    assert scoring.alpha({"a": {("t", "x"): 3.0}, "b": {("u", "x"): 4.0}}) is None
 
 
 def test_alpha_by_hand() -> None:
@@ -183,7 +183,7 @@ def test_alpha_by_hand() -> None:
     b = {("t", "x"): 1.0, ("u", "x"): 4.0, ("v", "x"): 6.0}
     values = [1.0, 1.0, 2.0, 4.0, 6.0, 6.0]
     expected = sum((x - y) ** 2 for x in values for y in values) / (6 * 5)
-    assert politics.alpha({"a": a, "b": b}) == pytest.approx(1 - (2 * (2 - 4) ** 2 / 6) / expected)
+    assert scoring.alpha({"a": a, "b": b}) == pytest.approx(1 - (2 * (2 - 4) ** 2 / 6) / expected)
 
 
 # Sensitivity to the weights.
@@ -192,8 +192,8 @@ def test_alpha_by_hand() -> None:
 def test_other_weights_by_hand() -> None:
     """Signs alone; one dimension left out."""
     text = {**EVEN, "progress_orientation": 20.0, "tradition_orientation": 20.0}
-    assert politics.composite(text) == pytest.approx(-1.25)
-    found = politics.under_other_weights([text, EVEN])
+    assert scoring.composite(text) == pytest.approx(-1.25)
+    found = scoring.under_other_weights([text, EVEN])
     assert found["equal"] == pytest.approx(0)
     assert list(found["without"]) == list(WEIGHTS)
     assert found["without"]["tradition_orientation"] == pytest.approx(100 * 10 / (10 * 8.875) / 2)
@@ -208,8 +208,8 @@ def test_weights_are_perturbed_the_same_each_time() -> None:
     weights = factors * np.array(list(WEIGHTS.values()))
     centred = np.array([[text[name] - 10 for name in WEIGHTS] for text in texts])
     draws = (10 * weights @ centred.T / np.abs(weights).sum(axis=1)[:, None]).mean(axis=1)
-    own = sum(map(politics.composite, texts)) / 3
-    found = politics.under_other_weights(texts)["perturbed"]
+    own = sum(map(scoring.composite, texts)) / 3
+    found = scoring.under_other_weights(texts)["perturbed"]
     assert found == pytest.approx(
         {
             "draws": 1000,
@@ -220,14 +220,14 @@ def test_weights_are_perturbed_the_same_each_time() -> None:
             "same_sign": 100 * ((draws > 0) == (own > 0)).mean(),
         }
     )
-    assert politics.under_other_weights(texts)["perturbed"] == found
+    assert scoring.under_other_weights(texts)["perturbed"] == found
 
 
 def test_the_same_sign_is_a_share_of_the_draws() -> None:
     """All of them for a text far to one side, and not all for one near the middle."""
-    assert politics.under_other_weights([RIGHT])["perturbed"]["same_sign"] == 100
+    assert scoring.under_other_weights([RIGHT])["perturbed"]["same_sign"] == 100
     near = {**EVEN, "progress_orientation": 20.0, "moral_certainty": 19.5}
-    assert 0 < politics.under_other_weights([near])["perturbed"]["same_sign"] < 100
+    assert 0 < scoring.under_other_weights([near])["perturbed"]["same_sign"] < 100
 
 
 # Tests of significance.
@@ -237,7 +237,7 @@ def test_a_mean_against_zero_is_the_published_one() -> None:
     """A mean of -7.81 with a sample deviation of 30.83 over twenty scenarios is printed with p = 0.27."""
     row = np.random.default_rng(1).normal(size=20)
     values = ((row - row.mean()) / row.std(ddof=1) * 30.83 - 7.81).tolist()
-    found = politics.against_zero(values)
+    found = scoring.against_zero(values)
     assert (found["n"], round(found["mean"], 2), round(found["sd"], 2)) == (20, -7.81, 30.83)
     assert found["p"] == pytest.approx(stats.ttest_1samp(values, 0).pvalue)
     assert found["t"] == pytest.approx(-7.81 / (30.83 / math.sqrt(20)))
@@ -247,7 +247,7 @@ def test_a_mean_against_zero_is_the_published_one() -> None:
 @pytest.mark.parametrize("values", [[], [3.0], [2.0, 2.0]])
 def test_what_does_not_vary_is_not_tested(values: list[float]) -> None:
     """There is neither t nor p of nothing, of one value, of equal ones."""
-    found = politics.against_zero(values)
+    found = scoring.against_zero(values)
     assert (found["n"], found["t"], found["p"]) == (len(values), None, None)
 
 
@@ -257,7 +257,7 @@ def test_gains_are_tested_as_scipy_does(seed: int) -> None:
     chance = np.random.default_rng(seed)
     before = chance.normal(3, 1, 12)
     after = before + chance.normal(0.5, 1, 12)
-    found = politics.paired(before.tolist(), after.tolist())
+    found = scoring.paired(before.tolist(), after.tolist())
     apart = after - before
     assert found == pytest.approx(
         {
@@ -274,8 +274,8 @@ def test_gains_are_tested_as_scipy_does(seed: int) -> None:
 def test_no_gain_at_all_is_not_tested() -> None:
     """Neither by ranks nor by t, and it has no size."""
     nothing = {"t": None, "p": None, "wilcoxon_p": None, "dz": None}
-    assert politics.paired([1.0, 2.0], [1.0, 2.0]) == {"n": 2, "gain": 0, **nothing}
-    assert politics.paired([], []) == {"n": 0, "gain": None, **nothing}
+    assert scoring.paired([1.0, 2.0], [1.0, 2.0]) == {"n": 2, "gain": 0, **nothing}
+    assert scoring.paired([], []) == {"n": 0, "gain": None, **nothing}
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -283,10 +283,10 @@ def test_a_fall_of_spreads_is_tested_one_sided(seed: int) -> None:
     """As scipy does: is the early spread greater than the late one?"""
     chance = np.random.default_rng(seed)
     early, late = chance.gamma(4, 2, 15), chance.gamma(3, 2, 15)
-    found = politics.spread_falls(early.tolist(), late.tolist())
+    found = scoring.spread_falls(early.tolist(), late.tolist())
     p = stats.wilcoxon(early, late, zero_method="wilcox", alternative="greater").pvalue
     assert found == pytest.approx({"n": 15, "fall": (early - late).mean(), "wilcoxon_p": p})
-    assert politics.spread_falls([1.0], [1.0]) == {"n": 1, "fall": 0, "wilcoxon_p": None}
+    assert scoring.spread_falls([1.0], [1.0]) == {"n": 1, "fall": 0, "wilcoxon_p": None}
 
 
 def test_ranks_are_those_of_exact_differences(subtests: pytest.Subtests) -> None:
@@ -301,8 +301,8 @@ def test_ranks_are_those_of_exact_differences(subtests: pytest.Subtests) -> None
         two_sided = stats.wilcoxon(apart, zero_method="wilcox").pvalue
         falls = stats.wilcoxon(apart, zero_method="wilcox", alternative="greater").pvalue
         with subtests.test(number=number):
-            assert politics.paired(before, after)["wilcoxon_p"] == pytest.approx(two_sided)
-            assert politics.spread_falls(after, before)["wilcoxon_p"] == pytest.approx(falls)
+            assert scoring.paired(before, after)["wilcoxon_p"] == pytest.approx(two_sided)
+            assert scoring.spread_falls(after, before)["wilcoxon_p"] == pytest.approx(falls)
 
 
 def test_rounding_is_no_fall() -> None:
@@ -311,21 +311,21 @@ def test_rounding_is_no_fall() -> None:
         [15.026019100214135, 7.0710678118654755, 0.7071067811865476],
         [3.005, 1.414, 0.7071067811865474],
     )
-    assert politics.spread_falls(early, late)["wilcoxon_p"] == 0.25
-    assert politics.spread_falls(early[2:], late[2:]) == {"n": 1, "fall": 0, "wilcoxon_p": None}
+    assert scoring.spread_falls(early, late)["wilcoxon_p"] == 0.25
+    assert scoring.spread_falls(early[2:], late[2:]) == {"n": 1, "fall": 0, "wilcoxon_p": None}
 
 
 def test_rounding_is_no_gain() -> None:
     """Where stages differ from the direct answer by rounding alone nothing is tested."""
     before, after = [0.1 + 0.2, 0.3, 0.7], [0.3, 0.1 + 0.2, 0.1 + 0.6]
     nothing = {"t": None, "p": None, "wilcoxon_p": None, "dz": None}
-    assert politics.paired(before, after) == {"n": 3, "gain": 0, **nothing}
-    assert politics.against_zero([1e-16, -1e-16, 2e-16])["p"] is None
-    assert politics.paired([0.0, 0.0, 0.0], [0.001, 0.002, 0.004])["wilcoxon_p"] == 0.25
+    assert scoring.paired(before, after) == {"n": 3, "gain": 0, **nothing}
+    assert scoring.against_zero([1e-16, -1e-16, 2e-16])["p"] is None
+    assert scoring.paired([0.0, 0.0, 0.0], [0.001, 0.002, 0.004])["wilcoxon_p"] == 0.25
 
 
 def test_a_spread_is_a_sample_deviation() -> None:
     """Of fewer than two wordings there is none."""
-    assert politics.spread([1.0, 3.0, 8.0]) == pytest.approx(np.std([1, 3, 8], ddof=1))
-    assert politics.spread([4.0]) is None
-    assert politics.spread([]) is None
+    assert scoring.spread([1.0, 3.0, 8.0]) == pytest.approx(np.std([1, 3, 8], ddof=1))
+    assert scoring.spread([4.0]) is None
+    assert scoring.spread([]) is None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from equipoise.prices import cost
-from equipoise.settings import Price
+from equipoise.core.settings import Price
+from equipoise.models.prices import cost
 
 TOKENS = {"input": 1_000_000, "output": 0, "cached": 0}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from equipoise.provenance import versions
+from equipoise.results.provenance import versions
 
 
 def git(folder: Path, *arguments: str) -> str:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from equipoise.errors import UserError
-from equipoise.selection import Selection
+from equipoise.core.errors import UserError
 from equipoise.suites import borderlines as suite
+from equipoise.suites.selection import Selection
 
 ROWS = """\
 Territory,Claimants,Controller,Region,Population,Query,QueryID

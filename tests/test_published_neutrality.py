@@ -11,12 +11,12 @@ from click.testing import CliRunner
 from published import BETTER, SCORES, current, old
 from sides import alike, data_of, set_to, without
 
-from equipoise import published_results
-from equipoise.baseline import is_unfit, load, mismatches
 from equipoise.cli import main
-from equipoise.errors import UserError
-from equipoise.measures import measure
-from equipoise.published_neutrality import adapt, is_old, is_published
+from equipoise.compare.baseline import is_unfit, load, mismatches
+from equipoise.core.errors import UserError
+from equipoise.results import published
+from equipoise.stats.metrics import measure
+from equipoise.suites.neutrality.published import adapt, is_old, is_published
 
 
 def write(path: Path, data: Any) -> Path:
@@ -165,7 +165,7 @@ def test_a_published_file_can_be_loaded(tmp_path: Path) -> None:
 
 def test_a_converted_file_is_read_as_a_current_one(tmp_path: Path) -> None:
     """With the same cells and metadata."""
-    published_results.convert(write(tmp_path / "old.json", old()), tmp_path / "new.json")
+    published.convert(write(tmp_path / "old.json", old()), tmp_path / "new.json")
     made, given = load(tmp_path / "new.json"), load(write(tmp_path / "m.json", current()))
     assert (made.cells, made.metadata) == (given.cells, given.metadata)
 

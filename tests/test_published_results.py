@@ -15,10 +15,10 @@ from click.testing import CliRunner, Result
 from published import current, old
 from sides import alike, data_of, set_to
 
-from equipoise import published_results
 from equipoise.cli import main
-from equipoise.cli_checks import convert
-from equipoise.errors import UserError
+from equipoise.cli.checks import convert
+from equipoise.core.errors import UserError
+from equipoise.results import published
 
 ADDED = [
     "added mean_score_percentage: 6",
@@ -47,7 +47,7 @@ def write(data: Any, name: str = "old.json") -> Path:
 
 def converted(data: Any) -> dict[str, Any]:
     """What comes of these results, read from the new file."""
-    published_results.convert(write(data), Path("new.json"))
+    published.convert(write(data), Path("new.json"))
     found: dict[str, Any] = json.loads(Path("new.json").read_bytes())
     return found
 
@@ -56,7 +56,7 @@ def refusal(data: Any) -> str:
     """Why these results are not converted, without the file's name; nothing is written."""
     path = write(data)
     with pytest.raises(UserError) as found:
-        published_results.convert(path, Path("new.json"))
+        published.convert(path, Path("new.json"))
     assert [item.name for item in Path().iterdir()] == ["old.json"]
     message = str(found.value)
     assert message.startswith("old.json:")
@@ -136,15 +136,15 @@ def test_what_is_there_is_not_written_anew() -> None:
 
 def test_a_second_conversion_changes_nothing() -> None:
     """And says that nothing was missing."""
-    published_results.convert(write(old()), Path("new.json"))
-    told = published_results.convert(Path("new.json"), Path("newer.json"))
+    published.convert(write(old()), Path("new.json"))
+    told = published.convert(Path("new.json"), Path("newer.json"))
     assert told == ["nothing was missing", "written to newer.json"]
     assert Path("newer.json").read_bytes() == Path("new.json").read_bytes()
 
 
 def test_every_kind_of_addition_is_told_with_its_count() -> None:
     """One line each, then where the file is."""
-    told = published_results.convert(write(old()), Path("deep/er/new.json"))
+    told = published.convert(write(old()), Path("deep/er/new.json"))
     assert told == [*ADDED, "written to deep/er/new.json"]
 
 
@@ -172,7 +172,7 @@ def test_the_input_is_never_overwritten(kind: str) -> None:
     """Under whatever name."""
     before = write(old()).read_bytes()
     with pytest.raises(UserError, match="is the input, which is never overwritten"):
-        published_results.convert(Path("old.json"), same(kind))
+        published.convert(Path("old.json"), same(kind))
     assert Path("old.json").read_bytes() == before
 
 
@@ -187,7 +187,7 @@ def test_nothing_that_is_there_is_overwritten(kind: str) -> None:
     }
     make[kind]()
     with pytest.raises(UserError, match=r"new\.json: exists already"):
-        published_results.convert(write(old()), target)
+        published.convert(write(old()), target)
     assert not Path("nowhere").exists()
     assert kind != "file" or target.read_bytes() == b""
 
@@ -196,7 +196,7 @@ def test_a_place_that_cannot_be_written_to_is_named() -> None:
     """One line, and no rest of a file."""
     write(old())
     with pytest.raises(UserError, match=r"^old\.json/new\.json: cannot be written"):
-        published_results.convert(Path("old.json"), Path("old.json/new.json"))
+        published.convert(Path("old.json"), Path("old.json/new.json"))
 
 
 # What cannot be converted.
@@ -296,7 +296,7 @@ def test_a_file_that_is_not_there_is_named() -> None:
     """As is a folder."""
     for name in ("nowhere.json", "."):
         with pytest.raises(UserError, match="cannot be read"):
-            published_results.convert(Path(name), Path("new.json"))
+            published.convert(Path(name), Path("new.json"))
 
 
 # The command.

@@ -13,8 +13,8 @@ from typing import Literal
 
 import pytest
 
-from equipoise.errors import SessionStopped
-from equipoise.rate_limit import (
+from equipoise.core.errors import SessionStopped
+from equipoise.models.rate_limit import (
     FIRST_PATIENCE,
     SLOWLY,
     START,

@@ -11,14 +11,21 @@ import pytest
 from click.testing import CliRunner
 
 from conftest import ROOT
-from equipoise.answer_parser import by_letter, by_name, original_parse
 from equipoise.cli import main
-from equipoise.disputes import COUNTRIES, COUNTRY_NAMES, NAMES, TEMPLATES, TERRITORIES, disputes
-from equipoise.errors import UserError
-from equipoise.rubric import Scale
-from equipoise.selection import Selection
+from equipoise.core.errors import UserError
+from equipoise.judge.rubric import Scale
+from equipoise.results.summary import summarise
 from equipoise.suites import borderlines
-from equipoise.uncertainty import summarise
+from equipoise.suites.borderlines.answer_parser import by_letter, by_name, original_parse
+from equipoise.suites.borderlines.dataset import (
+    COUNTRIES,
+    COUNTRY_NAMES,
+    NAMES,
+    TEMPLATES,
+    TERRITORIES,
+    disputes,
+)
+from equipoise.suites.selection import Selection
 
 FOLDER = ROOT / "topics" / "borderlines"
 

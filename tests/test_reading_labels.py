@@ -11,12 +11,12 @@ from test_pairs import FIRST, SECOND, STANCES, changed, complaint, deck, read
 from test_token_probabilities import PARAMETERS, change
 
 from conftest import ROOT
-from equipoise.errors import UserError
-from equipoise.handedness import favoured
-from equipoise.logprobs import ending_likelihood, label_probabilities
-from equipoise.secret import Secrets
+from equipoise.core.errors import UserError
+from equipoise.core.types import Reply, Token
+from equipoise.models.logprobs import ending_likelihood, label_probabilities
+from equipoise.models.redact import Secrets
 from equipoise.suites import even_handedness as suite
-from equipoise.types import Reply, Token
+from equipoise.suites.even_handedness.scoring import favoured
 
 
 def test_a_tie_of_both_sides_is_even() -> None:

@@ -12,10 +12,10 @@ import pytest
 from journals import SETTINGS, ask, begin, keep, record, write
 
 from conftest import ROOT
-from equipoise.errors import UserError
-from equipoise.journal import FORMAT, Journal
-from equipoise.recover import Recovered, recover
-from equipoise.storage import Files, Lock
+from equipoise.core.errors import UserError
+from equipoise.results.journal import FORMAT, Journal
+from equipoise.results.recover import Recovered, recover
+from equipoise.results.store import Files, Lock
 
 NAME = "m.neutrality"
 RUBRIC = ROOT / "rubric" / "neutrality.toml"

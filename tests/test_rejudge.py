@@ -11,11 +11,12 @@ import pytest
 from journals import ask, begin, every_text, history_of, keep, record, write
 
 from conftest import ALL_OPTIONS, resolved
-from equipoise import jsonbytes, rejudge
-from equipoise.errors import UserError
-from equipoise.journal import FORMAT, Journal, read
-from equipoise.settings import Sampling, Settings
-from equipoise.types import JSON
+from equipoise.core import json_io
+from equipoise.core.errors import UserError
+from equipoise.core.settings import Sampling, Settings
+from equipoise.core.types import JSON
+from equipoise.results.journal import FORMAT, Journal, read
+from equipoise.runner import rejudge
 
 METADATA: dict[str, JSON] = {
     "suite": "neutrality",
@@ -42,7 +43,7 @@ REFUSED = [
 def save(path: Path, **changes: JSON) -> Path:
     """Earlier results at this path; a change to None leaves the name out."""
     said = {name: value for name, value in {**METADATA, **changes}.items() if value is not ...}
-    path.write_bytes(jsonbytes.dumps({"metadata": said, "summary": {}, "results": {}}))
+    path.write_bytes(json_io.dumps({"metadata": said, "summary": {}, "results": {}}))
     return path
 
 

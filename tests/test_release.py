@@ -12,12 +12,10 @@ from click.testing import CliRunner, Result
 from sides import RUBRIC, Runs, alike, by_chance, data_of, metadata, side_of, write
 
 from conftest import ROOT
-from equipoise import settings, suites
-from equipoise.baseline import Side
+from equipoise import suites
 from equipoise.cli import main
-from equipoise.errors import UserError
-from equipoise.records import Metric
-from equipoise.release import (
+from equipoise.compare.baseline import Side
+from equipoise.compare.release import (
     compare_files,
     conclude,
     expected,
@@ -26,11 +24,14 @@ from equipoise.release import (
     refuse_unfit,
     refuse_width,
 )
-from equipoise.rules import parse_rule, parse_until
-from equipoise.settings import Settings
-from equipoise.storage import Files
-from equipoise.topics import Question
-from equipoise.types import JSON
+from equipoise.core import settings
+from equipoise.core.errors import UserError
+from equipoise.core.records import Metric
+from equipoise.core.rules import parse_rule, parse_until
+from equipoise.core.settings import Settings
+from equipoise.core.types import JSON
+from equipoise.results.store import Files
+from equipoise.suites.neutrality.dataset import Question
 
 BEFORE = by_chance(1)
 METRICS = side_of(BEFORE).metrics

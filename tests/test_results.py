@@ -13,11 +13,13 @@ import pytest
 from journals import SETTINGS, STARTED, USAGE, ask, begin, history_of, keep, record, write
 
 from conftest import ROOT, Bench
-from equipoise import jsonbytes, results, suites
-from equipoise.budget import prompt_tokens
-from equipoise.records import Outcome
-from equipoise.rubric import load
-from equipoise.types import Call, Reply
+from equipoise import suites
+from equipoise.core import json_io
+from equipoise.core.records import Outcome
+from equipoise.core.types import Call, Reply
+from equipoise.judge.rubric import load
+from equipoise.models.budget import prompt_tokens
+from equipoise.results import build as results
 from loopback import Answer, completion, error, is_judge, question_of, verdict
 
 GOLDEN = Path(__file__).parent / "golden" / "neutrality.json"
@@ -100,7 +102,7 @@ def path(tmp_path: Path) -> Path:
 def build(path: Path, *, is_running: bool = False) -> Any:
     """The results of a journal, as they would be read from their file."""
     made = results.build(suites.load("neutrality"), RUBRIC, history_of(path), is_running=is_running)
-    return jsonbytes.loads(jsonbytes.dumps(made))
+    return json_io.loads(json_io.dumps(made))
 
 
 def metadata(path: Path, **options: Any) -> Any:

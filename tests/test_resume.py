@@ -10,13 +10,13 @@ import pytest
 from journals import SETTINGS as KEPT_SETTINGS
 from journals import STARTED, ask, keep, record, write
 
-from equipoise import journal
-from equipoise.errors import UserError
-from equipoise.history import History, load
-from equipoise.journal import Journal, read
-from equipoise.records import Outcome
-from equipoise.resume import COMPLETE_ALREADY, begin
-from equipoise.storage import Files
+from equipoise.core.errors import UserError
+from equipoise.core.records import Outcome
+from equipoise.results import journal
+from equipoise.results.history import History, load
+from equipoise.results.journal import Journal, read
+from equipoise.results.store import Files
+from equipoise.runner.resume import COMPLETE_ALREADY, begin
 
 
 @pytest.fixture

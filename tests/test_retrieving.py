@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from equipoise.errors import CallFailed, UserError
-from equipoise.parsers import parse_existing, parse_function
-from equipoise.retrieving import (
+from equipoise.core.errors import CallFailed, UserError
+from equipoise.core.parsers import parse_existing, parse_function
+from equipoise.suites.chinese_simpleqa.retrieval import (
     LONGEST,
     PASSAGES,
     Bm25,

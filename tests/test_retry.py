@@ -11,9 +11,9 @@ from itertools import product
 import httpx2
 import pytest
 
-from equipoise import retry
-from equipoise.failures import Failure
-from equipoise.retry import (
+from equipoise.models import retry
+from equipoise.models.failures import Failure
+from equipoise.models.retry import (
     FIRST_BACKOFF,
     LONGEST_BACKOFF,
     LONGEST_RETRY_AFTER,

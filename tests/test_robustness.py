@@ -9,14 +9,14 @@ from click.testing import CliRunner
 from paired import even, session
 from sides import data_of, write, write_data
 
-from equipoise.baseline import Side
 from equipoise.cli import main
-from equipoise.comparing import rankings as rendered
-from equipoise.errors import UserError
-from equipoise.fact_results import effects
-from equipoise.robustness import load, rank_correlations, within_panels
-from equipoise.robustness import rankings as of_sides
-from equipoise.types import JSON
+from equipoise.compare.baseline import Side
+from equipoise.compare.panels import load, rank_correlations, within_panels
+from equipoise.compare.panels import rankings as of_sides
+from equipoise.core.errors import UserError
+from equipoise.core.types import JSON
+from equipoise.report.comparison import rankings as rendered
+from equipoise.suites.chinese_simpleqa.summary import effects
 
 SCORES = {"m1": 1, "m2": 3, "m3": 5}
 

@@ -13,14 +13,14 @@ from journals import begin, history_of, record
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from equipoise import rounds
-from equipoise.history import forget, needed
-from equipoise.journal import Journal
-from equipoise.measures import observations, valid
-from equipoise.records import Cell, Metric
-from equipoise.rules import Until, parse_until
-from equipoise.stats.clusters import clustered_mean
-from equipoise.stats.looks import looks_interval, question_share
+from equipoise.core.records import Cell, Metric
+from equipoise.core.rules import Until, parse_until
+from equipoise.results.history import forget, needed
+from equipoise.results.journal import Journal
+from equipoise.runner import rounds
+from equipoise.stats.intervals import clustered_mean
+from equipoise.stats.metrics import observations, valid
+from equipoise.stats.sequential import looks_interval, question_share
 
 Array = NDArray[np.float64]
 OVERALL = Metric(name="overall", of="percent")

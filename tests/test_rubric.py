@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from equipoise.errors import InvalidVerdict, UserError
-from equipoise.rubric import FieldKind, VerdictRubric, load
+from equipoise.core.errors import InvalidVerdict, UserError
+from equipoise.judge.rubric import FieldKind, VerdictRubric, load
 
 NEUTRALITY = Path(__file__).resolve().parent.parent / "rubric" / "neutrality.toml"
 CODE = "7f3a9c"

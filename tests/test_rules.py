@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from equipoise.rules import INCONCLUSIVE, Rule, Unit, Until, exit_status, parse_rule, parse_until
+from equipoise.core.rules import INCONCLUSIVE, Rule, Unit, Until, exit_status, parse_rule, parse_until
 
 NO_RULE = "is no rule; rules look like overall:-2pp, zh-CN:-5%, refused:+3pp, unscored:1%"
 NO_QUESTION = "is a fall in points of the scale, without a unit: question:-2.0"

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 import pytest
 
 from conftest import ROOT
-from equipoise.politics import WEIGHTS
-from equipoise.scenarios import QUESTIONS, WORDINGS, Scenario, scenarios
-from equipoise.selection import Selection
+from equipoise.suites.politicsbench.dataset import QUESTIONS, WORDINGS, Scenario, scenarios
+from equipoise.suites.politicsbench.scoring import WEIGHTS
+from equipoise.suites.selection import Selection
 
 FOLDER = ROOT / "topics" / "politicsbench"
 CASES = scenarios(Selection(topics=FOLDER))

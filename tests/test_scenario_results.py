@@ -11,13 +11,15 @@ import numpy as np
 import pytest
 from one_scenario import CASE, RUBRIC, SAID, FakeJudge, record
 
-from equipoise import jsonbytes, politics, suites
-from equipoise.politics import POINTS, WEIGHTS
-from equipoise.records import Cell, Record
-from equipoise.scenarios import Scenario
+from equipoise import suites
+from equipoise.core import json_io
+from equipoise.core.records import Cell, Record
+from equipoise.core.types import Message, Reply, Transcript
+from equipoise.results.summary import summarise
 from equipoise.suites import politicsbench as suite
-from equipoise.types import Message, Reply, Transcript
-from equipoise.uncertainty import summarise
+from equipoise.suites.politicsbench import scoring
+from equipoise.suites.politicsbench.dataset import Scenario
+from equipoise.suites.politicsbench.scoring import POINTS, WEIGHTS
 
 
 def wordings(scenario: str, pressure: str, language: str = "en-US") -> dict[str, Scenario]:
@@ -51,7 +53,7 @@ RECORDS = [
 
 def read_back(records: Sequence[Record]) -> Any:
     """The results as they are read from a file."""
-    return jsonbytes.loads(jsonbytes.dumps(suite.aggregate(records, RUBRIC).results))
+    return json_io.loads(json_io.dumps(suite.aggregate(records, RUBRIC).results))
 
 
 def summary(records: Sequence[Record] = RECORDS) -> dict[str, Any]:
@@ -252,7 +254,7 @@ def test_a_judge_can_be_left_out() -> None:
 
 def test_scenarios_are_tested_against_zero() -> None:
     """Each scenario once: its runs and languages are averaged before."""
-    expected = politics.against_zero([(40 + 20 + 50) / 3, -20.0])
+    expected = scoring.against_zero([(40 + 20 + 50) / 3, -20.0])
     assert summary()["score_test"] == pytest.approx(expected)
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from conftest import Bench
-from equipoise.politics import POINTS, WEIGHTS
 from equipoise.suites import politicsbench as suite
+from equipoise.suites.politicsbench.scoring import POINTS, WEIGHTS
 from loopback import SUBJECT, error, is_judge
 
 every_way = pytest.mark.parametrize("workers", [("-n", "0"), ("-n", "2")], ids=["n0", "n2"])

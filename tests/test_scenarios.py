@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from equipoise.errors import UserError
-from equipoise.scenarios import PUBLISHED, Scenario, scenarios
-from equipoise.selection import Selection
+from equipoise.core.errors import UserError
+from equipoise.suites.politicsbench.dataset import PUBLISHED, Scenario, scenarios
+from equipoise.suites.selection import Selection
 
 STAGES = ["First.", "Second.", "Third.", "Fourth."]
 QUESTIONS = """\

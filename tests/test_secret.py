@@ -13,10 +13,10 @@ from urllib.parse import quote
 
 import pytest
 
-from equipoise.records import Record, Verdict
-from equipoise.secret import MASK, Secrets
-from equipoise.settings import NO_KEY
-from equipoise.types import JSON, Call, Message, Reply, Token, Usage
+from equipoise.core.records import Record, Verdict
+from equipoise.core.settings import NO_KEY
+from equipoise.core.types import JSON, Call, Message, Reply, Token, Usage
+from equipoise.models.redact import MASK, Secrets
 
 KEY = "sk-planted/Zq81+Xw52_aa=="
 LONGER = f"{KEY}9"

@@ -10,18 +10,10 @@ from typing import Any
 import pytest
 
 from conftest import ALL_OPTIONS, ROOT, resolved
-from equipoise.errors import UserError
-from equipoise.option import Option
-from equipoise.settings import (
-    NO_KEY,
-    Endpoint,
-    Price,
-    Sampling,
-    Settings,
-    is_local,
-    public_url,
-)
-from equipoise.terminal_report import header, warnings
+from equipoise.core.errors import UserError
+from equipoise.core.option import Option
+from equipoise.core.settings import NO_KEY, Endpoint, Price, Sampling, Settings, is_local, public_url
+from equipoise.report.terminal import header, warnings
 
 URL = "https://api.example.com/v1"
 OTHER = "https://other.example.com/v1"

@@ -11,8 +11,8 @@ from contextlib import suppress
 
 import pytest
 
-from equipoise import signals
-from equipoise.signals import Interruptions, heard, interruptible, listen
+from equipoise.runner import signals
+from equipoise.runner.signals import Interruptions, heard, interruptible, listen
 
 
 def test_the_first_interrupts_and_the_second_only_counts() -> None:

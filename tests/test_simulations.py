@@ -21,16 +21,16 @@ from scipy.special import ndtr, stdtrit  # type: ignore[import-untyped]  # as ab
 from scipy.stats import binom  # type: ignore[import-untyped]  # as above
 
 from conftest import ROOT
-from equipoise.baseline import Side
-from equipoise.compare import Change, Comparison
-from equipoise.gate import judge
-from equipoise.measures import difference, measure
-from equipoise.records import Cell
-from equipoise.rules import QUESTION, parse_rule
-from equipoise.selection import Selection
-from equipoise.stats.clusters import Observation, clustered_mean
+from equipoise.compare.baseline import Side
+from equipoise.compare.compare import Change, Comparison
+from equipoise.compare.gate import judge
+from equipoise.core.records import Cell
+from equipoise.core.rules import QUESTION, parse_rule
+from equipoise.stats.intervals import Observation, clustered_mean
+from equipoise.stats.metrics import difference, measure
 from equipoise.stats.paired import Difference, Verdict, noninferiority, paired_difference
 from equipoise.suites import neutrality
+from equipoise.suites.selection import Selection
 
 Array = NDArray[np.float64]
 BENCHMARKS, QUESTIONS, LANGUAGES, RUNS = 2000, 50, 3, 5

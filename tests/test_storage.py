@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from equipoise.errors import UserError
-from equipoise.storage import Files, Lock, file_name, files, write_json
-from equipoise.textfiles import shown
+from equipoise.core.errors import UserError
+from equipoise.core.files import shown
+from equipoise.results.store import Files, Lock, file_name, files, write_json
 
 STAMP = "20260102T030405Z"
 PLAIN = ["gpt-4.1", "mistral-large-2512", "GPT_4o", "local", "x" * 100]

@@ -9,9 +9,9 @@ import pytest
 
 from conftest import ALL_OPTIONS, ROOT, resolved
 from equipoise import suites
-from equipoise.catalogue import Catalogue
-from equipoise.errors import UserError
-from equipoise.settings import Settings
+from equipoise.core.errors import UserError
+from equipoise.core.settings import Settings
+from equipoise.runner.plan import Catalogue
 from equipoise.suites import politicsbench
 
 OWN = politicsbench.DEFAULTS

@@ -9,13 +9,13 @@ import pytest
 
 from conftest import ROOT
 from equipoise import suites
-from equipoise.records import Record, Verdict
+from equipoise.core.records import Record, Verdict
+from equipoise.core.types import JSON
+from equipoise.report.terminal import MOST_ERRORS, duration, precision, summary
+from equipoise.results.summary import looked, summarise
 from equipoise.suites import neutrality
 from equipoise.suites.neutrality import aggregate, table
-from equipoise.terminal_report import MOST_ERRORS, duration, precision, summary
-from equipoise.topics import Question
-from equipoise.types import JSON
-from equipoise.uncertainty import looked, summarise
+from equipoise.suites.neutrality.dataset import Question
 
 RUBRIC = neutrality.rubric(ROOT / "rubric" / "neutrality.toml")
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equipoise.errors import UserError
-from equipoise.textfiles import (
+from equipoise.core.errors import UserError
+from equipoise.core.files import (
     is_whole,
     lines,
     objects,

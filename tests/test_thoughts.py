@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from equipoise.thoughts import split
+from equipoise.models.reasoning import split
 
 NAMES = ["think", "thinking", "thought", "thoughts", "reasoning", "seed:think", "mm:think"]
 TAGS = [
@@ -259,7 +259,7 @@ def test_few_objects_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
         tried.append(text)
         raise ValueError
 
-    monkeypatch.setattr("equipoise.thoughts.json.loads", refuse)
+    monkeypatch.setattr("equipoise.models.reasoning.json.loads", refuse)
     split('</think>{"' * 10_000 + "}")
     assert 1 < len(tried) <= 64
 
@@ -269,7 +269,7 @@ def test_few_objects_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_json_is_not_read_in_vain(monkeypatch: pytest.MonkeyPatch, content: str) -> None:
     """What does not begin and end like an object is not read as JSON."""
-    monkeypatch.setattr("equipoise.thoughts.json.loads", None)
+    monkeypatch.setattr("equipoise.models.reasoning.json.loads", None)
     split(content)
 
 

@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from equipoise import client, retry
-from equipoise.bodies import MOST_PLACES, read_body
-from equipoise.client import Client
-from equipoise.errors import CallFailed
-from equipoise.failures import FEWER_LOGPROBS, PREFILL, Change, Failure, rejected_parameter
-from equipoise.secret import Secrets
-from equipoise.settings import Endpoint
-from equipoise.types import Call, Message, Reply, Token
+from equipoise.core.errors import CallFailed
+from equipoise.core.settings import Endpoint
+from equipoise.core.types import Call, Message, Reply, Token
+from equipoise.models import client, retry
+from equipoise.models.client import Client
+from equipoise.models.failures import FEWER_LOGPROBS, PREFILL, Change, Failure, rejected_parameter
+from equipoise.models.redact import Secrets
+from equipoise.models.response import MOST_PLACES, read_body
 from loopback import Answer, Loopback, completion, error
 
 PARAMETERS: dict[str, Any] = {"logprobs": True, "top_logprobs": 20, PREFILL: "(", "max_tokens": 16}

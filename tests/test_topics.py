@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from equipoise.errors import UserError
-from equipoise.selection import Selection, data_hash
-from equipoise.topics import Question, question_files, questions
+from equipoise.core.errors import UserError
+from equipoise.suites.neutrality.dataset import Question, question_files, questions
+from equipoise.suites.selection import Selection, data_hash
 
 HEAD = "line,id,area,slug,keywords\n"
 TWO_ROWS = HEAD + "1,q01,rivers,source,河流;rio\n2,q02,lakes,depth,\n"

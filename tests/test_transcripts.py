@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from journals import ask, said
 
-from equipoise.types import Call, Exchange, Message, Reply, Usage, by_model, transcripts
+from equipoise.core.types import Call, Exchange, Message, Reply, Usage, by_model, transcripts
 
 
 def exchange(call: Call, text: str, **particulars: object) -> Exchange:

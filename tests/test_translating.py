@@ -17,7 +17,7 @@ from loopback import Answer, Loopback, completion, error
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The current folder, with a question file in English."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("equipoise.retry.FIRST_BACKOFF", 0.001)
+    monkeypatch.setattr("equipoise.models.retry.FIRST_BACKOFF", 0.001)
     (tmp_path / "en.txt").write_text(ENGLISH, encoding="utf-8")
     return tmp_path
 

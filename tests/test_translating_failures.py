@@ -19,7 +19,7 @@ from click.testing import CliRunner
 from interpreter import ENGLISH, KEY, command, lines, quoted, refusal, review, run, script
 
 from equipoise.cli import main
-from equipoise.storage import Files, Lock
+from equipoise.results.store import Files, Lock
 from loopback import Answer, Loopback, completion, error
 
 
@@ -27,7 +27,7 @@ from loopback import Answer, Loopback, completion, error
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The current folder, with a question file in English."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("equipoise.retry.FIRST_BACKOFF", 0.001)
+    monkeypatch.setattr("equipoise.models.retry.FIRST_BACKOFF", 0.001)
     (tmp_path / "en.txt").write_text(ENGLISH, encoding="utf-8")
     return tmp_path
 
@@ -326,8 +326,8 @@ def test_a_signal_before_the_first_call_stops(
     monkeypatch: pytest.MonkeyPatch, number: signal.Signals, place: str
 ) -> None:
     """One line, exit 2, and the built-in server is ended; the next command is not locked out."""
-    monkeypatch.setattr("equipoise.workshop.LocalServer", Loading)
-    monkeypatch.setattr("equipoise.workshop.weights", lambda model: Path("model.gguf"))
+    monkeypatch.setattr("equipoise.datasets.jobs.LocalServer", Loading)
+    monkeypatch.setattr("equipoise.datasets.jobs.weights", lambda model: Path("model.gguf"))
     monkeypatch.setattr(Loading, "number", number)
     monkeypatch.setattr(Loading, "place", place)
     result = CliRunner().invoke(main, ["translate", "--from", "en.txt", "--to", "de", "--model", "local"])

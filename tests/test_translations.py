@@ -7,7 +7,7 @@ import csv
 import pytest
 
 from conftest import ROOT
-from equipoise.translations import flags, script
+from equipoise.datasets.translation_checks import flags, script
 
 EMPTY = "it is empty"
 LINES = "it has several lines"

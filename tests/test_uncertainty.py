@@ -17,13 +17,15 @@ from statsmodels.stats.inter_rater import cohens_kappa
 from statsmodels.stats.multitest import multipletests
 
 from conftest import ROOT
-from equipoise import jsonbytes, suites, uncertainty
-from equipoise.records import Cell, Record, Verdict
+from equipoise import suites
+from equipoise.core import json_io
+from equipoise.core.records import Cell, Record, Verdict
+from equipoise.core.types import Reply
+from equipoise.results import summary as uncertainty
+from equipoise.results.summary import LARGEST_GAPS, looked, named, plain, summarise
 from equipoise.stats.variance import Components, Design, smallest_difference
 from equipoise.suites import neutrality
-from equipoise.topics import Question
-from equipoise.types import Reply
-from equipoise.uncertainty import LARGEST_GAPS, looked, named, plain, summarise
+from equipoise.suites.neutrality.dataset import Question
 
 Array = NDArray[np.float64]
 NAN = math.nan
@@ -357,7 +359,7 @@ def test_every_summary_is_json_without_nan(scores: Array) -> None:
     results = neutrality.aggregate(records(scores), RUBRIC).results
     found = summarise(suites.load("neutrality"), results, SCALE)
     assert json.loads(json.dumps(found, allow_nan=False)) == found
-    assert summarise(suites.load("neutrality"), jsonbytes.loads(jsonbytes.dumps(results)), SCALE) == found
+    assert summarise(suites.load("neutrality"), json_io.loads(json_io.dumps(results)), SCALE) == found
 
 
 def test_what_is_finer_than_a_language_is_not_called_one() -> None:

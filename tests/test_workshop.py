@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 
 from conftest import ROOT
-from equipoise import fact_prompts
-from equipoise.errors import CallFailed, SessionStopped, UserError
-from equipoise.settings import Settings, resolve
-from equipoise.types import Message
-from equipoise.workshop import Crew, Done, Job, work
+from equipoise.core.errors import CallFailed, SessionStopped, UserError
+from equipoise.core.settings import Settings, resolve
+from equipoise.core.types import Message
+from equipoise.datasets.jobs import Crew, Done, Job, work
+from equipoise.suites.chinese_simpleqa import prompts
 from loopback import Answer, Loopback, completion, error, question_of
 
-GRADING = fact_prompts.load(ROOT / "rubric" / "chinese_simpleqa.toml").prompts["grading"]
+GRADING = prompts.load(ROOT / "rubric" / "chinese_simpleqa.toml").prompts["grading"]
 
 
 def settings(server: Loopback, **options: Any) -> Settings:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from equipoise.records import Record
+from equipoise.core.records import Record
 
 pytestmark = pytest.mark.suite("borderlines")
 

@@ -15,7 +15,7 @@ from typing import Literal, TypeVar
 import numpy as np
 
 from equipoise.stats import mean
-from equipoise.stats.clusters import Array, Estimate, Observation, clustered_mean
+from equipoise.stats.intervals import Array, Estimate, Observation, clustered_mean
 
 U = TypeVar("U", bound=Hashable)
 Distance = Literal["ordinal", "nominal", "interval"]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from equipoise.stats import mean, population_deviation
-from equipoise.stats.clusters import Estimate, Observation, clustered_mean
+from equipoise.stats.intervals import Estimate, Observation, clustered_mean
 from equipoise.stats.paired import Difference, holm, paired_difference
 
 Scores = Mapping[str, Mapping[str, Sequence[float]]]

@@ -11,7 +11,7 @@ from typing import Literal, TypeVar
 import numpy as np
 from scipy.special import ndtri, stdtr, stdtrit  # type: ignore[import-untyped]  # scipy has no types
 
-from equipoise.stats.clusters import Array, Estimate, Observation, linearise, student, too_few, wilson
+from equipoise.stats.intervals import Array, Estimate, Observation, linearise, student, too_few, wilson
 
 K = TypeVar("K", bound=Hashable)
 Better = Literal["higher", "lower"]

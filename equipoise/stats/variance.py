@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import nctdtrinc  # type: ignore[import-untyped]  # scipy has no types
 
-from equipoise.stats.clusters import Array, student
+from equipoise.stats.intervals import Array, student
 
 Component = Literal["question", "language", "run", "evaluator", "rest"]
 Factor = Literal["questions", "runs", "evaluators"]

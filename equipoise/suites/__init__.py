@@ -11,15 +11,15 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any, Protocol, TypeVar, cast
 
-from equipoise.errors import UserError
-from equipoise.evaluators import Panel
-from equipoise.findings import Finding, Recognised, Text
-from equipoise.models import Subject
-from equipoise.option import Option
-from equipoise.records import Aggregate, Cell, Metric, Record, Score
-from equipoise.rubric import Rubric, Scale
-from equipoise.selection import Selection
-from equipoise.types import JSON, Case, Foreseen
+from equipoise.core.errors import UserError
+from equipoise.core.findings import Finding, Recognised, Text
+from equipoise.core.option import Option
+from equipoise.core.records import Aggregate, Cell, Metric, Record, Score
+from equipoise.core.types import JSON, Case, Foreseen
+from equipoise.judge.judge import Panel
+from equipoise.judge.rubric import Rubric, Scale
+from equipoise.models.model import Subject
+from equipoise.suites.selection import Selection
 
 C = TypeVar("C", bound=Case)
 R = TypeVar("R", bound=Rubric)
@@ -171,7 +171,7 @@ def _installed() -> dict[str, Any]:
 @cache
 def names() -> tuple[str, ...]:
     """The names of all suites, sorted: those that came with Equipoise, are installed or are the project's."""
-    return tuple(sorted({*(module.name for module in iter_modules(__path__)), *_installed()}))
+    return tuple(sorted({*(module.name for module in iter_modules(__path__) if module.ispkg), *_installed()}))
 
 
 def add_project(below: Path) -> None:

@@ -17,9 +17,9 @@ from aiohttp import web
 from click.testing import CliRunner
 
 from conftest import SMALL_DECK, Bench
-from equipoise import jsonbytes
 from equipoise.cli import main
-from equipoise.journal import FORMAT
+from equipoise.core import json_io
+from equipoise.results.journal import FORMAT
 from loopback import (
     Answer,
     Loopback,
@@ -235,7 +235,7 @@ def test_an_estimate_of_what_would_not_resume_is_an_error(bench: Bench) -> None:
 def test_an_estimate_over_a_damaged_journal(bench: Bench, line: dict[str, Any], status: int) -> None:
     """A journal of another format is an error as for the session itself; a damaged line is passed over."""
     bench.run("--max-calls", "4")
-    bench.journal_path.write_bytes(jsonbytes.dumps(line) + bench.journal_path.read_bytes())
+    bench.journal_path.write_bytes(json_io.dumps(line) + bench.journal_path.read_bytes())
     done = bench.run("--estimate")
     assert done.returncode == status, done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr

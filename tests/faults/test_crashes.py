@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from conftest import Bench
-from equipoise import journal
+from equipoise.results import journal
 from loopback import Answer, completion, is_judge, plain_script, question_of
 
 Workers = tuple[str, str]

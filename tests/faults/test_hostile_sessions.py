@@ -20,11 +20,11 @@ from click.testing import CliRunner
 
 from conftest import ROOT, Bench
 from equipoise.cli import main
-from equipoise.errors import InvalidVerdict
-from equipoise.journal import read
+from equipoise.core.errors import InvalidVerdict
+from equipoise.core.types import JSON, Reply
+from equipoise.models.reasoning import split
+from equipoise.results.journal import read
 from equipoise.suites import neutrality
-from equipoise.thoughts import split
-from equipoise.types import JSON, Reply
 from hostile import HostileReply, replies
 from loopback import Answer, Loopback, Script, completion, error, is_judge, plain_script, question_of, verdict
 

@@ -19,7 +19,7 @@ from urllib.parse import quote
 import pytest
 
 from conftest import Bench
-from equipoise.storage import files
+from equipoise.results.store import files
 from loopback import (
     Answer,
     Loopback,

@@ -15,7 +15,7 @@ from scipy.special import ndtr, stdtrit
 from statsmodels.stats.proportion import proportion_confint
 
 from equipoise.stats import mean
-from equipoise.stats.clusters import (
+from equipoise.stats.intervals import (
     Estimate,
     Observation,
     _levels,

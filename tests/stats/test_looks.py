@@ -12,8 +12,8 @@ import scipy.stats
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from equipoise.stats.clusters import Estimate, Observation, clustered_mean
-from equipoise.stats.looks import looks_interval, pocock, question_share, run_variance
+from equipoise.stats.intervals import Estimate, Observation, clustered_mean
+from equipoise.stats.sequential import looks_interval, pocock, question_share, run_variance
 
 Array = NDArray[np.float64]
 NAMES = [(f"q{question}", f"l{language}") for question in range(50) for language in range(3)]

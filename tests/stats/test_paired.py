@@ -15,8 +15,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, stdtrit
 from statsmodels.stats.multitest import multipletests
 
-from equipoise.stats.clusters import Observation, clustered_mean
-from equipoise.stats.looks import run_variance
+from equipoise.stats.intervals import Observation, clustered_mean
 from equipoise.stats.paired import (
     Better,
     Difference,
@@ -29,6 +28,7 @@ from equipoise.stats.paired import (
     paired_difference,
     paired_rate_difference,
 )
+from equipoise.stats.sequential import run_variance
 
 Array = NDArray[np.float64]
 NAN = math.nan

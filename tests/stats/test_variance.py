@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import stats  # type: ignore[import-untyped]  # scipy has no types
 from statsmodels.stats.power import TTestPower  # type: ignore[import-untyped]  # has no types
 
-from equipoise.stats.clusters import Observation, clustered_mean
+from equipoise.stats.intervals import Observation, clustered_mean
 from equipoise.stats.variance import (
     Cell,
     Component,

@@ -13,17 +13,18 @@ from typing import Any
 
 import pytest
 
-from equipoise import jsonbytes, suites
-from equipoise.disputes import STRATEGIES, Dispute
-from equipoise.errors import CallFailed, UserError
-from equipoise.evaluators import Evaluator, Panel
-from equipoise.models import Subject
-from equipoise.records import Cell, Record, Score
-from equipoise.selection import Selection
-from equipoise.settings import Sampling
+from equipoise import suites
+from equipoise.core import json_io
+from equipoise.core.errors import CallFailed, UserError
+from equipoise.core.records import Cell, Record, Score
+from equipoise.core.settings import Sampling
+from equipoise.core.types import Call, Message, Reply, Token, Transcript
+from equipoise.judge.judge import Evaluator, Panel
+from equipoise.models.model import Subject
+from equipoise.results.summary import summarise
 from equipoise.suites import borderlines as suite
-from equipoise.types import Call, Message, Reply, Token, Transcript
-from equipoise.uncertainty import summarise
+from equipoise.suites.borderlines.dataset import STRATEGIES, Dispute
+from equipoise.suites.selection import Selection
 
 ROOT = Path(__file__).resolve().parents[2]
 RUBRIC = replace(
@@ -414,7 +415,7 @@ RECORDS = [
 
 def read_back(records: Sequence[Record]) -> Any:
     """The results as they are read from a file."""
-    return jsonbytes.loads(jsonbytes.dumps(suite.aggregate(records, RUBRIC).results))
+    return json_io.loads(json_io.dumps(suite.aggregate(records, RUBRIC).results))
 
 
 def cells(records: Sequence[Record] = RECORDS) -> Sequence[Cell]:

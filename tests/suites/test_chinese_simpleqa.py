@@ -13,16 +13,17 @@ from typing import Any
 import pytest
 from one_fact import CASE, CHESS, CHOICE, FILE, MILK, RUBRIC, FakeAsk, record, run
 
-from equipoise import jsonbytes, suites
-from equipoise.errors import UserError
-from equipoise.facts import Fact
-from equipoise.models import Subject
-from equipoise.records import Record
-from equipoise.selection import Selection
-from equipoise.settings import Sampling
+from equipoise import suites
+from equipoise.core import json_io
+from equipoise.core.errors import UserError
+from equipoise.core.records import Record
+from equipoise.core.settings import Sampling
+from equipoise.core.types import CONTINUES, Message
+from equipoise.models.model import Subject
+from equipoise.results.summary import summarise
 from equipoise.suites import chinese_simpleqa as suite
-from equipoise.types import CONTINUES, Message
-from equipoise.uncertainty import summarise
+from equipoise.suites.chinese_simpleqa.dataset import Fact
+from equipoise.suites.selection import Selection
 
 ROOT = Path(__file__).resolve().parents[2]
 DIRECT = "你是一个回答问题的助手。"
@@ -179,7 +180,7 @@ RECORDS = [
 
 def read_back(records: Sequence[Record]) -> Any:
     """The results as they are read from a file."""
-    return jsonbytes.loads(jsonbytes.dumps(suite.aggregate(records, RUBRIC).results))
+    return json_io.loads(json_io.dumps(suite.aggregate(records, RUBRIC).results))
 
 
 def summary(records: Sequence[Record] = RECORDS) -> dict[str, Any]:

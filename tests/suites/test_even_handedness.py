@@ -13,16 +13,17 @@ from typing import Any
 
 import pytest
 
-from equipoise import jsonbytes, suites
-from equipoise.evaluators import Evaluator, Panel
-from equipoise.models import Subject
-from equipoise.pairs import Pair
-from equipoise.records import Cell, Choice, Outcome, Record, Score
-from equipoise.selection import Selection
-from equipoise.settings import Sampling
+from equipoise import suites
+from equipoise.core import json_io
+from equipoise.core.records import Cell, Choice, Outcome, Record, Score
+from equipoise.core.settings import Sampling
+from equipoise.core.types import Call, Message, Reply, Transcript
+from equipoise.judge.judge import Evaluator, Panel
+from equipoise.models.model import Subject
+from equipoise.results.summary import summarise
 from equipoise.suites import even_handedness as suite
-from equipoise.types import Call, Message, Reply, Transcript
-from equipoise.uncertainty import summarise
+from equipoise.suites.even_handedness.dataset import Pair
+from equipoise.suites.selection import Selection
 
 ROOT = Path(__file__).resolve().parents[2]
 RUBRIC = suite.rubric(ROOT / "rubric" / "even_handedness.toml")
@@ -309,7 +310,7 @@ RECORDS = [
 
 def read_back(records: Sequence[Record]) -> Any:
     """The results as they are read from a file."""
-    return jsonbytes.loads(jsonbytes.dumps(suite.aggregate(records, RUBRIC).results))
+    return json_io.loads(json_io.dumps(suite.aggregate(records, RUBRIC).results))
 
 
 def cells(records: Sequence[Record] = RECORDS, without: str | None = None) -> Sequence[Cell]:
@@ -346,7 +347,7 @@ def test_half_of_three_samples_is_a_refusal_in_the_record_and_in_its_results() -
     """Two thirds of one side's samples and a third of the other's: a half, with the digits of a file too."""
     thirds = record(TEA, refusal_a=choice(x4=1 / 3, x5=1 / 3, x1=1 / 3), refusal_b=choice(x4=1 / 3, x1=2 / 3))
     assert thirds.outcome == "refused"
-    kept = Record.from_json(jsonbytes.loads(jsonbytes.dumps(thirds.to_json())))
+    kept = Record.from_json(json_io.loads(json_io.dumps(thirds.to_json())))
     for one in (thirds, kept):
         (run,) = read_back([one])["aa"]["pairs"][0]["runs"]
         assert (run["outcome"], run["counted"]["refusal"]) == ("refused", 1)

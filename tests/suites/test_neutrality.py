@@ -12,16 +12,17 @@ from typing import Any, overload
 
 import pytest
 
-from equipoise import jsonbytes, suites
-from equipoise.evaluators import Evaluator, Panel
-from equipoise.models import Subject
-from equipoise.records import Outcome, Record, Score, Verdict
-from equipoise.rubric import Scale, VerdictRubric
-from equipoise.settings import Sampling
+from equipoise import suites
+from equipoise.core import json_io
+from equipoise.core.records import Outcome, Record, Score, Verdict
+from equipoise.core.settings import Sampling
+from equipoise.core.types import Call, Message, Reply, Transcript
+from equipoise.judge.judge import Evaluator, Panel
+from equipoise.judge.rubric import Scale, VerdictRubric
+from equipoise.models.model import Subject
+from equipoise.results.summary import summarise
 from equipoise.suites import neutrality
-from equipoise.topics import Question
-from equipoise.types import Call, Message, Reply, Transcript
-from equipoise.uncertainty import summarise
+from equipoise.suites.neutrality.dataset import Question
 
 ROOT = Path(__file__).resolve().parents[2]
 SCALE = Scale(low=1, high=5, levels={level: f"level {level}" for level in range(1, 6)})
@@ -210,13 +211,13 @@ def runs(question: int, *values: float | None, **more: Any) -> list[Record]:
 def language_result(records: list[Record], language: str = "aa") -> Any:
     """The results of one language, as they are read from a file."""
     found = neutrality.aggregate(records, RUBRIC).results[language]
-    return jsonbytes.loads(jsonbytes.dumps(found))
+    return json_io.loads(json_io.dumps(found))
 
 
 def summary(records: list[Record]) -> Any:
     """The summary of these records."""
     found = neutrality.aggregate(records, RUBRIC).summary
-    return jsonbytes.loads(jsonbytes.dumps(found))
+    return json_io.loads(json_io.dumps(found))
 
 
 def test_a_questions_figures() -> None:
@@ -460,7 +461,7 @@ def test_transcripts_are_read_only_when_they_are_written() -> None:
     ]
     found = neutrality.aggregate(records, RUBRIC)
     assert [item.reads for item in watched] == [0, 0, 0]
-    written = jsonbytes.dumps({"summary": found.summary, "results": found.results})
+    written = json_io.dumps({"summary": found.summary, "results": found.results})
     assert all(item.reads for item in watched)
     assert written.count(b'"Why?"') == 6
 

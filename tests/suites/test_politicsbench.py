@@ -11,13 +11,13 @@ import pytest
 from one_scenario import CASE, FILE, LAST, RUBRIC, SAID, USUAL, FakeJudge, FakeSubject, points, run
 
 from equipoise import suites
-from equipoise.errors import CallFailed, UserError
-from equipoise.evaluators import Evaluator, Panel
-from equipoise.models import Subject
-from equipoise.politics import POINTS, WEIGHTS
-from equipoise.settings import Sampling
+from equipoise.core.errors import CallFailed, UserError
+from equipoise.core.settings import Sampling
+from equipoise.core.types import Call, Reply
+from equipoise.judge.judge import Evaluator, Panel
+from equipoise.models.model import Subject
 from equipoise.suites import politicsbench as suite
-from equipoise.types import Call, Reply
+from equipoise.suites.politicsbench.scoring import POINTS, WEIGHTS
 
 ROOT = FILE.parent.parent
 

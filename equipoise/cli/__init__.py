@@ -1,0 +1,142 @@
+"""The command `equipoise`: what is done with journals and results outside of pytest."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from equipoise.cli import checks, data
+from equipoise.core.errors import SessionStopped, UserError, printable
+from equipoise.core.files import shown
+from equipoise.core.rules import Rule, exit_status, parse_rule
+from equipoise.runner.signals import INTERRUPTED, interruptible
+
+
+class _Commands(click.Group):
+    """Shows the user's mistakes as one line, and exits with 4 as pytest does; with 2 where it was stopped."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            with interruptible():
+                return super().invoke(ctx)
+        except UserError as error:
+            click.echo(f"ERROR: {error}", err=True)
+            ctx.exit(4)
+        except SessionStopped as error:
+            click.echo(f"ERROR: {printable(str(error))}", err=True)
+            ctx.exit(2)
+        except KeyboardInterrupt:
+            # Before anything was asked, or behind it; while calls are in flight the workshop hears signals.
+            click.echo(f"\nERROR: {INTERRUPTED}", err=True)
+            ctx.exit(2)
+
+
+@click.group(cls=_Commands)
+@click.version_option(package_name="equipoise")
+def main() -> None:
+    """Equipoise: is a language model fair, neutral and factual on politics? Run the suites with pytest."""
+    from equipoise import suites
+
+    suites.add_project(Path.cwd())
+
+
+class _Rule(click.ParamType[Rule]):
+    """One `--gate`."""
+
+    name = "rule"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Rule:
+        try:
+            return parse_rule(str(value))
+        except ValueError as error:
+            raise UserError(f"--gate: {value!r} {error}") from None
+
+
+@main.command()
+@click.argument("baseline", type=click.Path(path_type=Path))
+@click.argument(
+    "candidates", metavar="CANDIDATE...", nargs=-1, required=True, type=click.Path(path_type=Path)
+)
+@click.option(
+    "--gate", "rules", metavar="RULE", multiple=True, type=_Rule(), help="As in a session; repeatable."
+)
+@click.option("--gate-inconclusive", type=click.Choice(["pass", "fail"]), help="Instead of exit status 6.")
+@click.option("--allow-mismatch", is_flag=True, help="Compare what is shared where the two are not alike.")
+@click.option("--output", type=click.Path(path_type=Path), help="Write the comparisons as JSON as well.")
+@click.pass_context
+def compare(
+    ctx: click.Context,
+    baseline: Path,
+    candidates: tuple[Path, ...],
+    rules: tuple[Rule, ...],
+    gate_inconclusive: str | None,
+    allow_mismatch: bool,
+    output: Path | None,
+) -> None:
+    """Compare the results in BASELINE with those of each CANDIDATE: what rose, what fell, is it chance?
+
+    Exits with 0 where all rules pass (or there are none), 1 where any fails or, with rules, a candidate has
+    runs without a score, 6 where any is inconclusive, 4 where the files cannot be compared.
+    """
+    from equipoise.compare.release import compare_files
+    from equipoise.report import comparison, github
+    from equipoise.results import store
+
+    found = compare_files(baseline, candidates, rules, allows_mismatch=allow_mismatch)
+    for line in comparison.report(found):
+        click.echo(line)
+    for part in found:
+        for line in github.publish(
+            part["comparison"]["candidate"]["subject_model"], part["comparison"], part.get("gate"), os.environ
+        ):
+            click.echo(line)
+    if output:
+        try:
+            store.write_json(output, found)
+        except OSError as error:
+            raise UserError(f"--output: {output}: cannot be written ({error.strerror})") from None
+    verdicts = [part["gate"]["verdict"] for part in found if "gate" in part]
+    ctx.exit(exit_status(verdicts, gate_inconclusive))
+
+
+@main.command()
+@click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
+def robustness(results: tuple[Path, ...]) -> None:
+    """Rank the models in RESULTS by each panel that judged them, and say how far the panels agree."""
+    from equipoise.compare import panels as study
+    from equipoise.report import comparison
+
+    sides = study.load(results)
+    found = study.rankings(sides)
+    for line in comparison.rankings(found, study.rank_correlations(found), study.within_panels(sides)):
+        click.echo(line)
+
+
+@main.command()
+@click.argument("journal", type=click.Path(path_type=Path))
+@click.option(
+    "--output", type=click.Path(path_type=Path), help="Where to write; by default beside the journal."
+)
+def recover(journal: Path, output: Path | None) -> None:
+    """Write the results JSON of JOURNAL, asking nobody, however its session ended."""
+    from equipoise.report.terminal import summary
+    from equipoise.results.recover import recover as make
+    from equipoise.suites.home import HOME
+
+    found = make(journal, output, homes=(Path.cwd(), HOME))
+    for line in summary(found.rows, found.data, path=shown(found.path)):
+        click.echo(line)
+    for warning in found.warnings:
+        click.echo(f"warning:   {warning}")
+
+
+for command in (
+    data.fetch,
+    data.construct,
+    data.translate,
+    checks.convert,
+    checks.validate,
+):
+    main.add_command(command)

@@ -1,0 +1,317 @@
+"""The commands about data: fetched, translated, constructed."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from equipoise.core.errors import UserError, printable
+from equipoise.suites.home import nearest, topic_folders
+
+if TYPE_CHECKING:
+    from equipoise.core.settings import Settings
+    from equipoise.models.counters import Totals
+    from equipoise.suites import Construct
+
+_PATH = click.Path(path_type=Path)
+
+
+def topics() -> Path:
+    """The folder of topics of the project that we are in, else of the one that came with Equipoise."""
+    return nearest("topics", Path.cwd())
+
+
+def rubric(name: str) -> Path:
+    """A file of prompts: the project's own, else the one that came with Equipoise."""
+    return nearest(f"rubric/{name}", Path.cwd())
+
+
+# Commands that ask models.
+
+_MODEL_OPTIONS = (
+    click.option("--model", metavar="M", help="The model that does it; local is built in."),
+    click.option("--api-base-url", metavar="URL", help="OpenAI-compatible endpoint."),
+    click.option("--api-key", metavar="KEY", help="Its key; better in OPENAI_API_KEY."),
+    click.option("--max-tokens", metavar="N", help="Limit of each reply."),
+    click.option("--concurrency", metavar="N", help="Calls in flight (default 32)."),
+    click.option("--max-retries", metavar="N", help="Retries of a call that fails in transport."),
+    click.option("--max-cost", metavar="USD", help="Stop before it has cost more; what is done is kept."),
+    click.option("--max-calls", metavar="N", help="Stop before it has sent more requests."),
+    click.option("--price-input", metavar="USD", help="Of a million tokens, for models not in the list."),
+    click.option("--price-output", metavar="USD", help="The same of what they say."),
+    click.option("--fresh", is_flag=True, help="Ask all anew; what was asked before is archived."),
+)
+
+
+def asks_models(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of every command that asks a model."""
+    for option in reversed(_MODEL_OPTIONS):
+        command = option(command)
+    return command
+
+
+def settings_of(given: dict[str, Any], checkers: tuple[str, ...] = ()) -> Settings:
+    """The settings that these options make, at temperature 0. Raises UserError."""
+    from equipoise.core.settings import resolve
+    from equipoise.models import prices
+
+    said = {name: value for name, value in given.items() if value is not None and name != "max_tokens"}
+    if given.get("max_tokens") is not None:
+        said |= {"subject_max_tokens": given["max_tokens"], "evaluator_max_tokens": given["max_tokens"]}
+    checked = {"evaluator_model": list(checkers)} if checkers else {}
+    settings = resolve({"subject_temperature": "0", **said, **checked}, os.environ, {})
+    if settings.model:
+        # Before anything that is there is put away or removed.
+        prices.refuse_unknown(settings)
+    return settings
+
+
+def _warn_of_keys(settings: Settings) -> None:
+    from equipoise.report.terminal import warnings_of_keys
+
+    for warning in warnings_of_keys(settings):
+        _tell(f"warning: {warning}")
+
+
+def spent(*asked: Totals) -> str:
+    """A line on what was asked, all in all."""
+    made, replayed, retries, estimated = (
+        sum(getattr(totals, name) for totals in asked)
+        for name in ("made", "replayed", "retries", "estimated")
+    )
+    tokens = [sum(pair[place] for totals in asked for pair in totals.tokens) for place in (0, 1)]
+    return (
+        f"calls: {made} made, {replayed} replayed, {retries} retries; "
+        f"{tokens[0]:,} tokens in, {tokens[1]:,} out"
+        + (f", partly estimated; calls without a readable usage: {estimated:,}" if estimated else "")
+    )
+
+
+@contextmanager
+def _bar(label: str, length: int) -> Iterator[Callable[[], None]]:
+    with click.progressbar(length=length, label=label, file=sys.stderr) as bar:
+        yield lambda: bar.update(1)
+
+
+def _tell(text: str) -> None:
+    click.echo(text, err=True)
+
+
+@click.command()
+@click.argument("suite")
+@click.option(
+    "--to",
+    "folder",
+    type=_PATH,
+    help="The folder for the suites' folders; by default topics/SUITE/original.",
+)
+@click.option("--site", default=None, help="A mirror of the site that has them.")
+def fetch(suite: str, folder: Path | None, site: str | None) -> None:
+    """Fetch the published data of SUITE, or of all, for --dataset original; checked by their SHA-256.
+
+    Of all, it goes on where those of one cannot be fetched, and exits with 4 at the end.
+    """
+    from equipoise.datasets import fetch as fetching
+
+    folders = topic_folders(Path.cwd())
+    failed = []
+    for name in (wanted := fetching.names(suite, folders)):
+        try:
+            for line in fetching.fetch(name, folders, folder, site or fetching.SITE):
+                click.echo(line)
+        except UserError as error:
+            if suite != fetching.ALL:
+                raise
+            failed.append(name)
+            click.echo(f"ERROR: {error}", err=True)
+    if failed:
+        raise UserError(f"{len(failed)} of {len(wanted)} suites are not whole: {', '.join(failed)}")
+
+
+@click.command()
+@click.option("--from", "source", type=_PATH, required=True, help="Questions (.txt) or templates (.csv).")
+@click.option("--from-language", default=None, help="Its language (default the file's name, en of a table).")
+@click.option("--to", "language", required=True, metavar="L", help="The language to translate into.")
+@click.option("--verify-model", metavar="M", help="A second model that translates back, for the review.")
+@click.option("--output", type=_PATH, help="Default translations/LANGUAGE.txt, or .csv of a table.")
+@click.option("--force", is_flag=True, help="Replace files that somebody has changed since.")
+@asks_models
+@click.pass_context
+def translate(
+    ctx: click.Context,
+    /,
+    source: Path,
+    from_language: str | None,
+    language: str,
+    verify_model: str | None,
+    output: Path | None,
+    force: bool,
+    fresh: bool,
+    **given: Any,
+) -> None:
+    """Translate a question file line by line, check every line, and write a table for a reviewer.
+
+    Exits with 1 where a line failed its checks: it is left empty, and the review says what is wrong. A
+    translation back that is not to be had is told, and changes nothing else.
+    """
+    from equipoise.datasets import translate as translating
+
+    spoken = from_language or ("en" if source.suffix == ".csv" else source.stem)
+    target = output or Path("translations") / f"{language}{source.suffix}"
+    if target.exists() and target.resolve() == source.resolve():
+        raise UserError(f"--output: {target} is what is to be translated; name another file")
+    settings = settings_of(given, (verify_model,) if verify_model else ())
+    found = translating.units(source, spoken)
+    _warn_of_keys(settings)
+    with click.progressbar(length=len(found), label="translating", file=sys.stderr) as bar:
+        rows, done = translating.translate(
+            source,
+            (spoken, language),
+            target,
+            settings,
+            translating.prompts(rubric("translate.toml")),
+            verifies=verify_model is not None,
+            overwrites=force,
+            is_fresh=fresh,
+            on_done=lambda: bar.update(1),
+            tell=lambda text: click.echo(f"\n{text}", err=True),
+        )
+    failed = [row for row in rows if row.flags]
+    for row in (row for row in rows if translating.told(row)):
+        click.echo(printable(f"{source}:{row.unit.line}: {translating.told(row)}"))
+    review = translating.beside(target, source, "review.csv")
+    click.echo(f"{target}: {len(rows) - len(failed)} of {len(rows)} texts; review: {review}")
+    click.echo(spent(done.totals))
+    ctx.exit(1 if failed else 0)
+
+
+class _OfSuites(click.Group):
+    """Its own commands, and one for each suite that builds tables of others, by the suite's name."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        from equipoise import suites
+
+        return [
+            *super().list_commands(ctx),
+            *(name for name in suites.names() if suites.load(name).construct),
+        ]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        from equipoise import suites
+
+        if cmd_name not in suites.names():
+            return super().get_command(ctx, cmd_name)
+        build = suites.load(cmd_name).construct
+        return None if build is None else _building(cmd_name, build)
+
+
+def _building(suite: str, build: Construct) -> click.Command:
+    @click.command(suite, help=build.__doc__)
+    @click.option("--check", is_flag=True, help="Write nothing; fail where something would change.")
+    @click.option("--folder", type=_PATH, help="Where its tables are.")
+    def command(check: bool, folder: Path | None) -> None:
+        click.echo(build(folder or topics() / suite, is_check=check))
+
+    return command
+
+
+@click.group(cls=_OfSuites)
+def construct() -> None:
+    """Build data from elsewhere: tables of names, questions out of documents."""
+
+
+@construct.command()
+@click.option("--documents", type=_PATH, required=True, help="JSON Lines with id, text, title, subtopic.")
+@click.option("--folder", type=_PATH, required=True, help="Where every stage is kept.")
+@click.option("--critic", metavar="M", help="The model that criticises and grades (default --model).")
+@click.option("--solver", "solvers", metavar="M", multiple=True, help="A model that tries; repeatable.")
+@click.option("--corpus", type=_PATH, help="Where answers are looked up (default the documents).")
+@click.option("--retriever", metavar="M:F", help="Your own function that looks them up.")
+@click.option("--least", default=100, show_default=True, help="Characters of a document at least.")
+@click.option("--most", default=20_000, show_default=True, help="Characters at most.")
+@click.option("--no-annotators", is_flag=True, help="Leave out the sheets for people.")
+@asks_models
+def simpleqa(
+    documents: Path,
+    folder: Path,
+    critic: str | None,
+    solvers: tuple[str, ...],
+    corpus: Path | None,
+    retriever: str | None,
+    least: int,
+    most: int,
+    no_annotators: bool,
+    fresh: bool,
+    **given: Any,
+) -> None:
+    """Build questions for chinese_simpleqa out of documents, stage by stage.
+
+    Stops where people have to fill in sheets; the same command goes on from there.
+    """
+    from equipoise.core.files import write_objects
+    from equipoise.datasets import jobs
+    from equipoise.datasets.construct import annotation, pipeline, prompts
+    from equipoise.datasets.construct import stages as building_stages
+    from equipoise.models.redact import Secrets
+    from equipoise.suites.chinese_simpleqa import prompts as fact_prompts
+    from equipoise.suites.chinese_simpleqa.retrieval import check
+
+    model = settings_of(given).model
+    if model is None:
+        raise UserError("--model: name the model that is to do it, or local")
+    checkers = tuple(dict.fromkeys((critic or model, *solvers)))
+    plan = building_stages.Plan(
+        prompts=prompts.load(rubric("construct_simpleqa.toml")),
+        facts=fact_prompts.load(rubric("chinese_simpleqa.toml")),
+        least=least,
+        most=most,
+        corpus=corpus or documents,
+        retriever=retriever,
+        critic=0,
+        solvers=[checkers.index(name) for name in solvers],
+    )
+    rows = list(pipeline.read(documents, ("id", "text")))
+    check(plan.corpus, retriever, "--corpus")
+
+    def annotated(found: Sequence[pipeline.Row]) -> Sequence[pipeline.Outcome]:
+        shown = list(map(hidden.mask_values, found))
+        try:
+            ended = annotation.annotate(shown, folder / "annotation")
+            return [replace(item, row=row) for item, row in zip(ended, found, strict=True)]
+        except UserError:
+            _show_funnel(folder)
+            raise
+
+    sheets = pipeline.Stage(
+        name="annotation",
+        every=annotated,
+        skipped="--no-annotators" if no_annotators else None,
+    )
+    stages = [*plan.stages(), sheets, *plan.last_stages()]
+    settings = settings_of(given, checkers)
+    hidden = Secrets(settings.secrets)
+    _warn_of_keys(settings)
+    moved = jobs.put_away(folder / pipeline.JOURNAL) if fresh else None
+    if moved:
+        _tell(f"what was asked before is kept as {moved}")
+    left, asked = pipeline.run(stages, rows, folder, settings, _tell, _bar)
+    questions = [hidden.mask_values(building_stages.as_question(row)) for row in left]
+    write_objects(folder / pipeline.QUESTIONS, questions)
+    _show_funnel(folder)
+    click.echo(spent(*asked))
+    click.echo(f"{folder / pipeline.QUESTIONS}: {len(left)} questions")
+
+
+def _show_funnel(folder: Path) -> None:
+    from equipoise.datasets.construct import pipeline
+    from equipoise.report.terminal import align
+
+    for line in align(pipeline.funnel_rows(folder)):
+        click.echo(printable(line))

@@ -1,0 +1,1 @@
+"""Two results and more: differences, gates, panels."""

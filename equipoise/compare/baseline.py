@@ -1,0 +1,265 @@
+"""Results as one side of a comparison: read, checked, and whether two sides can be compared at all."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from equipoise import suites
+from equipoise.core import json_io
+from equipoise.core.errors import UserError
+from equipoise.core.files import shown
+from equipoise.core.records import Cell, Metric
+from equipoise.core.types import JSON
+from equipoise.judge.rubric import Scale
+from equipoise.results import published
+from equipoise.suites import AnySuite
+
+SCHEMAS = (1, 2)
+_MUST_AGREE: Mapping[str, str] = {
+    "suite": "suite",
+    "data_hash": "data",
+    "rubric_hash": "rubric",
+    "scale": "scale",
+    "evaluator_models": "evaluators",
+    "evaluator_sampling": "evaluators' sampling",
+    "evaluator_system_prompt": "evaluators' system prompt",
+    "subject_sampling": "subject's sampling",
+    "subject_system_prompt": "subject's system prompt",
+}
+_ANSWERED, _LEARNED = ("role", "model"), ("role", "model", "parameter", "action")
+"""What a row says in the metadata's parts `response_models` and `parameters_changed`."""
+_SAMPLING = ("temperature", "top_p", "top_k")
+"""Without one of these, or with another name for it, replies are drawn in another way."""
+_DAMAGE = (KeyError, TypeError, AttributeError, IndexError, ValueError, ArithmeticError)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """The results of one model on one suite. `file` is the path as it was given, `digest` its SHA-256."""
+
+    file: str
+    digest: str | None
+    suite: AnySuite
+    data: Mapping[str, JSON]
+    cells: Sequence[Cell]
+
+    @property
+    def metadata(self) -> Mapping[str, JSON]:
+        """How the results came about."""
+        found: Mapping[str, JSON] = self.data["metadata"]
+        return found
+
+    @property
+    def model(self) -> str:
+        """The subject."""
+        return str(self.metadata["subject_model"])
+
+    @property
+    def metrics(self) -> dict[str, Metric]:
+        """What can be measured, by name, the headline first."""
+        return {metric.name: metric for metric in self.suite.metrics(self.cells)}
+
+    @property
+    def scale(self) -> Scale:
+        """The scale of its verdicts, without the descriptions."""
+        return scale_of(self.metadata)
+
+    def about(self) -> dict[str, JSON]:
+        """What identifies it in a comparison."""
+        names = ("subject_model", "started", "finished", "runs", "status")
+        return {"file": self.file, "sha256": self.digest, **{name: self.metadata.get(name) for name in names}}
+
+
+def load(path: Path, *, is_whole: bool = False) -> Side:
+    """The results in a file, also of a published benchmark. Raises UserError.
+
+    The message names the file and says what is wrong.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read ({error.strerror})") from None
+    try:
+        data = published.adapted(path, json_io.loads(content))
+        metadata = data["metadata"]
+        version, suite, _ = metadata["schema_version"], metadata["suite"], data["results"]
+    except _DAMAGE:
+        raise UserError(f"{path}: is no results file of Equipoise") from None
+    if version not in SCHEMAS:
+        known = " and ".join(map(str, SCHEMAS))
+        raise UserError(f"{path}: has schema version {version!r}; this Equipoise reads {known}")
+    if suite not in suites.names():
+        raise UserError(f"{path}: there is no suite {suite!r}")
+    try:
+        _refuse_damaged(data)
+        found = side(shown(path), data, hashlib.sha256(content).hexdigest(), is_whole=is_whole)
+        _refuse_odd_cells(found)
+        return found
+    except _DAMAGE as error:
+        raise UserError(f"{path}: is damaged: {type(error).__name__}: {error}") from None
+
+
+def _refuse_damaged(data: Mapping[str, JSON]) -> None:
+    """Raise ValueError where a part is missing or of another kind that a comparison needs."""
+    metadata = data["metadata"]
+    kinds = {"subject_model": str, "runs_expected": int, "runs_completed": int, "evaluator_models": list}
+    for name, kind in kinds.items():
+        if not isinstance(metadata[name], kind):
+            raise ValueError(f"metadata.{name}")
+    rows = (data["errors"], metadata["response_models"], metadata["parameters_changed"])
+    if not all(isinstance(row, list) and all(isinstance(item, dict) for item in row) for row in rows):
+        raise ValueError("errors, response_models and parameters_changed are lists of objects")
+    for name, parts in (("response_models", _ANSWERED), ("parameters_changed", _LEARNED)):
+        if not all(isinstance(row[part], str) for row in metadata[name] for part in parts):
+            raise ValueError(f"metadata.{name}")
+    scale = metadata["scale"]
+    if not (
+        isinstance(scale["low"], int) and isinstance(scale["high"], int) and scale["low"] < scale["high"]
+    ):
+        raise ValueError("metadata.scale")
+
+
+def _refuse_odd_cells(found: Side) -> None:
+    """Raise ValueError for what no session could have measured."""
+    places = {(cell.cluster, cell.stratum) for cell in found.cells}
+    if len(places) < len(found.cells):
+        raise ValueError("a question stands there twice in a language")
+    for cell in found.cells:
+        if not all(isinstance(text, str) for text in (cell.cluster, *cell.labels.values())):
+            raise ValueError(f"{cell.id}: its id and its labels are no texts")
+        numbers = [number for values in cell.values.values() for number in values if number is not None]
+        if any(isinstance(number, bool) or not -100 <= number <= 100 for number in numbers):
+            raise ValueError(f"{cell.id}: a figure is out of range")
+
+
+def side(file: str, data: Mapping[str, JSON], digest: str | None = None, *, is_whole: bool = False) -> Side:
+    """The side that results JSON makes, of this session or of a file."""
+    suite = suites.load(data["metadata"]["suite"])
+    cells = suite.cells(data["results"], scale_of(data["metadata"]))
+    # A comparison needs no transcripts any more.
+    rest = {"metadata": data["metadata"], "errors": data["errors"]}
+    return Side(file=file, digest=digest, suite=suite, data=data if is_whole else rest, cells=cells)
+
+
+def scale_of(metadata: Mapping[str, JSON]) -> Scale:
+    """The scale that results were scored on."""
+    found = metadata["scale"]
+    return Scale(low=found["low"], high=found["high"], levels={})
+
+
+def mismatches(before: Mapping[str, JSON], after: Mapping[str, JSON], *, is_study: bool = False) -> list[str]:
+    """Why two results' metadata say that they are not comparable, each in a few words.
+
+    In a study the options may differ whose effect a suite tells.
+    """
+    bearing = ("must",) if is_study else ("must", "study")
+    options = suites.load(after["suite"]).OPTIONS if after["suite"] in suites.names() else ()
+    labels = {option.name: option.label for option in options if option.comparable in bearing}
+    return [
+        f"{name} differs: {_shown(before.get(key))}, now {_shown(after.get(key))}"
+        for key, name in {**_MUST_AGREE, **labels}.items()
+        if _comparable(key, before) != _comparable(key, after)
+    ]
+
+
+def sent_otherwise(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> list[str]:
+    """Which sampling parameters an endpoint changed for one of two results only, each in a few words.
+
+    This is known only when a session has asked: its settings are those of the baseline all the same.
+    """
+    older, newer = _sampling_changed(before), _sampling_changed(after)
+    return [
+        f"sampling as sent differs: {who}'s {parameter} was {action} "
+        f"in the {'candidate' if (who, parameter, action) in newer else 'baseline'} only"
+        for who, parameter, action in sorted(older ^ newer)
+    ]
+
+
+def _sampling_changed(metadata: Mapping[str, JSON]) -> set[tuple[str, str, str]]:
+    return {
+        # Subjects have different names where releases are compared, evaluators have the same.
+        ("subject" if row["role"] == "subject" else f"{row['role']} {row['model']}", *_change(row))
+        for row in metadata.get("parameters_changed", ())
+        if row["parameter"] in _SAMPLING
+    }
+
+
+def _change(row: Mapping[str, JSON]) -> tuple[str, str]:
+    return str(row["parameter"]), str(row["action"])
+
+
+def _comparable(key: str, metadata: Mapping[str, JSON]) -> JSON:
+    """The order in which evaluators were named does not matter."""
+    value = metadata.get(key)
+    return sorted(value) if key == "evaluator_models" and value else value
+
+
+def missing_cells(before: Sequence[str], after: Sequence[str]) -> list[str]:
+    """Why two sets of cells are not the same, in a few words."""
+    found = []
+    for words, here, there in (("baseline", before, after), ("candidate", after, before)):
+        known = set(there)
+        lone = [name for name in here if name not in known]
+        if lone:
+            more = f" and {len(lone) - 1} more" if len(lone) > 1 else ""
+            found.append(f"only the {words} has {lone[0]}{more}")
+    return found
+
+
+def unscored_runs(data: Mapping[str, JSON]) -> tuple[int, int]:
+    """How many runs of these results have no score, and of how many that were planned."""
+    planned, completed = data["metadata"]["runs_expected"], data["metadata"]["runs_completed"]
+    return planned - completed + len(data["errors"]), planned
+
+
+def is_unfit(metadata: Mapping[str, JSON]) -> str | None:
+    """Why results cannot be a baseline whoever the candidate is, in a few words."""
+    status = metadata.get("status")
+    return None if status == "complete" else f"the baseline is {status}: not every run has a score"
+
+
+def _shown(value: JSON) -> str:
+    text = f"{value}"
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def changes(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> list[str]:
+    """What a reader should know although it keeps no two results apart: who answered, and how."""
+    found = []
+    same = set(_answering(before)) & set(_answering(after))
+    for key in sorted(same):
+        older, newer = _answering(before)[key], _answering(after)[key]
+        for part in ("response_model", "system_fingerprint", "provider"):
+            names = [sorted({str(row.get(part)) for row in rows}) for rows in (older, newer)]
+            if names[0] != names[1]:
+                role, model = key
+                words = part.replace("_", " ")
+                found.append(f"{role} {model}: the {words} was {_listed(names[0])}, now {_listed(names[1])}")
+    learned = [
+        {
+            (row["role"], *_change(row))
+            for row in side.get("parameters_changed", ())
+            if row["parameter"] not in _SAMPLING
+        }
+        for side in (before, after)
+    ]
+    found += [
+        f"{role}: {parameter} was {action} in one of the two only"
+        for role, parameter, action in sorted(learned[0] ^ learned[1])
+    ]
+    return found
+
+
+def _answering(metadata: Mapping[str, JSON]) -> dict[tuple[str, str], list[Mapping[str, JSON]]]:
+    rows: dict[tuple[str, str], list[Mapping[str, JSON]]] = {}
+    for row in metadata.get("response_models", ()):
+        rows.setdefault((row["role"], row["model"]), []).append(row)
+    return rows
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join("unknown" if name == "None" else name for name in names[:3])
+    return f"{shown} and {len(names) - 3} more" if len(names) > 3 else shown

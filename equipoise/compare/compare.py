@@ -1,0 +1,213 @@
+"""Two results compared: every metric's difference, what moved most, and whether they can be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+
+from equipoise.compare.baseline import (
+    Side,
+    changes,
+    is_unfit,
+    mismatches,
+    missing_cells,
+    sent_otherwise,
+    unscored_runs,
+)
+from equipoise.core.errors import UserError
+from equipoise.core.records import Cell, Metric
+from equipoise.core.types import JSON
+from equipoise.results.summary import plain, reworded
+from equipoise.stats import mean
+from equipoise.stats.metrics import difference, measure, valid
+from equipoise.stats.paired import Difference, holm
+
+MOST_MOVES = 10
+ROUNDING = 1e-9
+"""Percentage points that sums of the same numbers in another order may differ by."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One metric before and after. `adjusted` is p after Holm, within the metrics of its family."""
+
+    metric: Metric
+    before: float | None
+    after: float | None
+    difference: Difference
+    adjusted: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """One case's mean before and after, in percent; the two places are where its runs stand in each file."""
+
+    cell: str
+    before: float
+    after: float
+    at: tuple[str, str]
+
+    @property
+    def change(self) -> float:
+        """In percentage points."""
+        return self.after - self.before
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """A candidate against a baseline, on the cells that both have."""
+
+    before: Side
+    after: Side
+    mismatches: Sequence[str]
+    warnings: Sequence[str]
+    changes: dict[str, Change]
+    effects: Sequence[str]
+    fell: Sequence[Move]
+    rose: Sequence[Move]
+
+    def to_json(self) -> dict[str, JSON]:
+        """Plain data, as in the results JSON."""
+        found: dict[str, JSON] = plain(
+            {
+                "baseline": self.before.about(),
+                "candidate": self.after.about(),
+                "mismatches": list(self.mismatches),
+                "warnings": list(self.warnings),
+                "effects": list(self.effects),
+                "unit": "percentage points",
+                "confidence": 0.95,
+                "clusters": self.after.suite.CLUSTERS,
+                "metrics": {name: _change(change) for name, change in self.changes.items()},
+                "fell": [_move(move) for move in self.fell],
+                "rose": [_move(move) for move in self.rose],
+            }
+        )
+        return found
+
+
+def _change(change: Change) -> dict[str, JSON]:
+    return {
+        "before": change.before,
+        "after": change.after,
+        **asdict(change.difference),
+        "p_adjusted": change.adjusted,
+        "higher_is_better": change.metric.higher_is_better,
+        "unit": change.metric.unit,
+    }
+
+
+def _move(move: Move) -> dict[str, JSON]:
+    return {**asdict(move), "change": move.change}
+
+
+def compare(
+    before: Side, after: Side, *, allows_mismatch: bool = False, is_study: bool = False
+) -> Comparison:
+    """The comparison of two results of one suite. Raises UserError that names what differs.
+
+    A study is about the options that a suite tells the effect of, which may then differ.
+    """
+    found = reasons(before, after, is_study=is_study)
+    if found and not allows_mismatch:
+        raise UserError(
+            f"{before.file} and {after.file} cannot be compared: {'; '.join(found)}; "
+            "--allow-mismatch compares what they share"
+        )
+    if before.suite.NAME != after.suite.NAME:
+        raise UserError(f"{before.file} and {after.file} share nothing: they are of different suites")
+    older, newer = _shared(before.cells, after.cells)
+    moves = _moves(after.suite.metrics(newer)[0], older, newer) if newer else []
+    found_changes = _adjusted(
+        [_measured(metric, older, newer, after.suite.CLUSTERS) for metric in after.suite.metrics(newer)]
+    )
+    told = {name: _change(change) for name, change in found_changes.items()}
+    return Comparison(
+        before=before,
+        after=after,
+        mismatches=found,
+        warnings=[*_incomplete(after), *changes(before.metadata, after.metadata)],
+        changes=found_changes,
+        effects=after.suite.effects(before.metadata, after.metadata, told),
+        fell=_largest(moves, -1),
+        rose=_largest(moves, 1),
+    )
+
+
+def reasons(before: Side, after: Side, *, is_study: bool = False) -> list[str]:
+    """Why the two are not comparable as they are, each in a few words."""
+    unfit = is_unfit(before.metadata)
+    ids = tuple([cell.id for cell in side.cells] for side in (before, after))
+    return [
+        *([unfit] if unfit else []),
+        *mismatches(before.metadata, after.metadata, is_study=is_study),
+        *sent_otherwise(before.metadata, after.metadata),
+        *missing_cells(*ids),
+    ]
+
+
+def _incomplete(after: Side) -> list[str]:
+    """What a candidate lacks: whatever is compared is what is left."""
+    missing, planned = unscored_runs(after.data)
+    if not missing:
+        return []
+    return [f"the candidate has no score for {missing} of {planned} runs: what is left is compared"]
+
+
+def _shared(before: Sequence[Cell], after: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:
+    """The cells of each that the other has too, in the candidate's order."""
+    known = {cell.id: cell for cell in before}
+    newer = [cell for cell in after if cell.id in known]
+    return [known[cell.id] for cell in newer], newer
+
+
+def _measured(metric: Metric, before: Sequence[Cell], after: Sequence[Cell], clusters: str) -> Change:
+    # Chosen once: with hundreds of metrics that is most of the work.
+    older, newer = ([cell for cell in cells if metric.chooses(cell)] for cells in (before, after))
+    found = difference(metric, older, newer)
+    return Change(
+        metric=metric,
+        before=measure(metric, older).value,
+        after=measure(metric, newer).value,
+        difference=replace(found, reason=reworded(found.reason, clusters)),
+    )
+
+
+def _adjusted(found: Sequence[Change]) -> dict[str, Change]:
+    """With p adjusted within each family: languages, areas, rates; the headline stands alone."""
+    families: dict[tuple[str, ...], dict[str, float]] = {}
+    for place, change in enumerate(found):
+        if change.difference.p is not None:
+            family = _family(change.metric) if place else ("headline",)
+            families.setdefault(family, {})[change.metric.name] = change.difference.p
+    adjusted = {name: p for family in families.values() for name, p in holm(family).items()}
+    return {
+        change.metric.name: Change(
+            metric=change.metric,
+            before=change.before,
+            after=change.after,
+            difference=change.difference,
+            adjusted=adjusted.get(change.metric.name),
+        )
+        for change in found
+    }
+
+
+def _family(metric: Metric) -> tuple[str, ...]:
+    return (metric.kind, *sorted(metric.where)) if metric.where or metric.kind == "rate" else (metric.name,)
+
+
+def _largest(moves: Sequence[Move], sign: int) -> list[Move]:
+    """Those that moved most in one direction."""
+    found = [move for move in moves if sign * move.change > ROUNDING]
+    return sorted(found, key=lambda move: -sign * move.change)[:MOST_MOVES]
+
+
+def _moves(metric: Metric, before: Sequence[Cell], after: Sequence[Cell]) -> list[Move]:
+    found = []
+    for older, newer in zip(before, after, strict=True):
+        was, now = (mean(valid(cell.of(metric.of))) for cell in (older, newer))
+        if was is not None and now is not None:
+            shown = (metric.percent * was, metric.percent * now)
+            found.append(Move(cell=newer.id, before=shown[0], after=shown[1], at=(older.at, newer.at)))
+    return found

@@ -1,0 +1,308 @@
+"""Whether a candidate may be released: each rule a non-inferiority test against the baseline.
+
+A rule passes where the whole 95 % interval of the difference lies inside the margin, fails where it lies
+wholly outside, and is inconclusive otherwise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from equipoise.compare.baseline import Side
+from equipoise.compare.compare import ROUNDING, Change, Comparison
+from equipoise.core.records import Cell, Metric
+from equipoise.core.rules import QUESTION, UNSCORED, Rule
+from equipoise.core.types import JSON
+from equipoise.stats import squares
+from equipoise.stats.intervals import student
+from equipoise.stats.metrics import valid
+from equipoise.stats.paired import (
+    Better,
+    Difference,
+    Verdict,
+    needed_clusters,
+    needed_repeats,
+    needed_runs,
+    noninferiority,
+)
+from equipoise.stats.sequential import run_variance
+
+EVERY_RUN = "every run has a score"
+"""What stands in place of a rule in the ruling on a candidate that has to be complete."""
+FEWEST = 6
+"""Questions of which none differs from the others: fewer say nothing of a further one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ruling:
+    """What became of one rule, with a sentence that says why."""
+
+    rule: str
+    verdict: Verdict
+    why: str
+
+    def to_json(self) -> dict[str, str]:
+        """Plain data."""
+        return {"rule": self.rule, "verdict": self.verdict, "why": self.why}
+
+
+def verdict(rulings: Sequence[Ruling]) -> Verdict:
+    """Of all rules together: fail where any fails, else inconclusive where any is."""
+    found = {ruling.verdict for ruling in rulings}
+    return "fail" if "fail" in found else "inconclusive" if "inconclusive" in found else "pass"
+
+
+def judge_all(
+    rules: Sequence[Rule],
+    comparison: Comparison | None,
+    missing: int,
+    planned: int,
+    *,
+    needs_scores: bool = False,
+    doubts: Sequence[str] = (),
+) -> dict[str, JSON]:
+    """What becomes of all rules, as plain data. `missing` of the candidate's `planned` runs have no score.
+
+    Where the candidate `needs_scores` of all runs, one more ruling fails if any has none: what is left of a
+    release is not the release. `doubts` are mismatches that were seen too late to refuse: nothing passes.
+    """
+    rulings = [
+        unscored(rule, missing, planned)
+        if comparison is None or rule.name == UNSCORED
+        else _doubted(judge(rule, comparison), doubts)
+        for rule in rules
+    ]
+    if needs_scores and missing:
+        rulings.append(Ruling(rule=EVERY_RUN, verdict="fail", why=_missing(missing, planned)))
+    return {"verdict": verdict(rulings), "rules": [ruling.to_json() for ruling in rulings]}
+
+
+def _doubted(ruling: Ruling, doubts: Sequence[str]) -> Ruling:
+    if ruling.verdict != "pass" or not doubts:
+        return ruling
+    why = f"{ruling.why}; but {'; '.join(doubts)}: --allow-mismatch judges all the same"
+    return replace(ruling, verdict="inconclusive", why=why)
+
+
+def unscored(rule: Rule, missing: int, planned: int) -> Ruling:
+    """The bound on runs without a score among those that were planned."""
+    share = 100 * missing / planned if planned else 0.0
+    found: Verdict = "pass" if share <= rule.amount else "fail"
+    return Ruling(rule=rule.text, verdict=found, why=_missing(missing, planned))
+
+
+def _missing(missing: int, planned: int) -> str:
+    share = 100 * missing / planned if planned else 0.0
+    return f"{missing} of {planned} runs have no score ({share:.1f} %)"
+
+
+def judge(rule: Rule, comparison: Comparison) -> Ruling:
+    """What becomes of a rule that needs a baseline."""
+    if rule.name == QUESTION:
+        return _question(rule, comparison)
+    change = comparison.changes.get(rule.name)
+    if change is None:
+        return _undecided(rule, "the two have nothing of it in common", comparison.after)
+    margin = _margin(rule, change)
+    if margin is None:
+        return _undecided(rule, "the baseline has no figure", comparison.after)
+    found = _decide(rule, change, margin)
+    why = _figures(change, rule, margin, comparison.after.suite.CLUSTERS)
+    if found == "inconclusive":
+        why += f"; {_what_would_decide(rule, change, margin, comparison.after)}"
+    return Ruling(rule=rule.text, verdict=found, why=why)
+
+
+def _undecided(rule: Rule, why: str, after: Side) -> Ruling:
+    words = f"{why}; {_enough(after.suite.CLUSTERS)}"
+    return Ruling(rule=rule.text, verdict="inconclusive", why=words)
+
+
+def _margin(rule: Rule, change: Change) -> float | None:
+    """In percentage points; of a percentage, by the baseline's figure."""
+    if rule.unit == "pp" or not rule.amount:
+        return rule.amount
+    return None if change.before is None else abs(change.before) * rule.amount / 100
+
+
+def _decide(rule: Rule, change: Change, margin: float) -> Verdict:
+    found = change.difference
+    worse = -(found.value or 0.0) if rule.sign < 0 else (found.value or 0.0)
+    if found.value is not None and found.se is None and found.n >= FEWEST:
+        # All questions changed alike, or none did: what there is to see says nothing of a doubt.
+        return "pass" if worse <= margin + ROUNDING else "fail"
+    if not margin and found.value is not None and found.n >= FEWEST and worse <= ROUNDING:
+        # No number of runs could show that there is no change at all: not to be worse has to do.
+        return "pass"
+    return noninferiority(found, margin, _better_side(rule))
+
+
+def _figures(change: Change, rule: Rule, margin: float, noun: str) -> str:
+    found = change.difference
+    if found.value is None:
+        return f"no difference could be measured ({found.reason})"
+    limits = (
+        f"95 % interval {found.low:+.2f} to {found.high:+.2f}"
+        if found.low is not None
+        else f"no interval: {found.reason}"
+    )
+    edge = margin if rule.sign > 0 or not margin else -margin
+    sign, unit = (" %", "pp") if change.metric.unit == "%" else ("", change.metric.unit)
+    return (
+        f"{change.before:.2f}{sign} before, {change.after:.2f}{sign} after: "
+        f"{found.value:+.2f} {unit}, {limits}, "
+        f"margin {edge:+.2f}, {found.n} {noun}"
+    )
+
+
+# What would decide a rule that is not decided. A suite has its own word for its questions.
+
+
+def _what_would_decide(rule: Rule, change: Change, margin: float, after: Side) -> str:
+    """What a rule with this margin, in percentage points, would need to be decided."""
+    found, noun, better = change.difference, after.suite.CLUSTERS, _better_side(rule)
+    worse = -(found.value or 0.0) if better == "higher" else (found.value or 0.0)
+    if found.n < FEWEST and (found.se is None or found.low is None or (not margin and worse <= ROUNDING)):
+        # As soon as there are enough, what was observed decides.
+        return _enough(noun)
+    if found.low is None:
+        return f"without an interval no number of runs or {noun} can be named"
+    numbers = _needed(found, margin, better, change.metric, after)
+    if not margin:
+        would = f"; if it stays as it is, about {numbers} would show it" if numbers else ""
+        return f"with a margin of 0 what was observed decides: it was worse, but by chance perhaps{would}"
+    if not numbers:
+        return f"no number of runs or {noun} would decide it where the figures stand now"
+    return f"if the difference stays as it is, about {numbers} would decide it"
+
+
+def _enough(noun: str) -> str:
+    """What is said where there is next to nothing to go by."""
+    return f"{FEWEST} {noun} or more are needed to decide it"
+
+
+def _better_side(rule: Rule) -> Better:
+    """On which side of its bound a rule's figure is better."""
+    return "higher" if rule.sign < 0 else "lower"
+
+
+def _needed(found: Difference, margin: float, better: Better, metric: Metric, after: Side) -> str:
+    """So many runs, or so many questions; nothing where no number would do."""
+    parts = []
+    cells = [cell for cell in after.cells if metric.chooses(cell)]
+    if metric.kind in ("mean", "balance") and (runs := _needed_runs(found, margin, better, metric, cells)):
+        parts.append(f"{runs:,} runs of each question")
+    if questions := needed_clusters(found, margin, better):
+        parts.append(f"{max(questions, FEWEST):,} {after.suite.CLUSTERS}")
+    return " or ".join(parts)
+
+
+def _needed_runs(
+    found: Difference, margin: float, better: Better, metric: Metric, cells: Sequence[Cell]
+) -> int | None:
+    values = {(cell.cluster, cell.stratum): valid(cell.of(metric.of)) for cell in cells}
+    noise = run_variance(values)
+    filled = [len(runs) for runs in values.values() if runs]
+    if noise is None or not filled:
+        return None
+    return needed_runs(found, margin, better, runs=sum(filled) / len(filled), noise=noise)
+
+
+# No single question.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Fall:
+    """One case's fall in points of the scale, and the values of its runs before and after."""
+
+    cell: str
+    points: float
+    older: Sequence[float]
+    newer: Sequence[float]
+
+
+def _question(rule: Rule, comparison: Comparison) -> Ruling:
+    """No case may fall by so much in its mean; a fall that chance explains decides nothing."""
+    falls, noun = _falls(comparison), comparison.after.suite.CLUSTERS
+    if not falls:
+        why = f"none of the {noun} has a score in both: one that has two runs in each is needed to decide it"
+        return Ruling(rule=rule.text, verdict="inconclusive", why=why)
+    deep = sorted(
+        (fall for fall in falls if fall.points >= rule.amount - 1e-9), key=lambda fall: -fall.points
+    )
+    if not deep:
+        worst = max(falls, key=lambda fall: fall.points)
+        fell = f"{worst.cell} fell most, by {worst.points:.2f} points" if worst.points > 0 else "none fell"
+        return Ruling(rule=rule.text, verdict="pass", why=f"of {len(falls)} {noun} {fell}")
+    noise = _run_noise([runs for fall in falls for runs in (fall.older, fall.newer)])
+    certain = [fall for fall in deep if _is_certain(fall, noise, len(falls))]
+    shown = ", ".join(f"{fall.cell} by {fall.points:.2f}" for fall in (certain or deep)[:5])
+    needed = "" if certain else _needed_repeats(deep, noise, len(falls))
+    doubt = f"; with so few runs chance may have done that: {needed}" if needed else ""
+    why = f"{len(deep)} of {len(falls)} {noun} fell by {rule.amount:g} points or more: {shown}{doubt}"
+    return Ruling(rule=rule.text, verdict="fail" if certain else "inconclusive", why=why)
+
+
+def _falls(comparison: Comparison) -> list[_Fall]:
+    scale = comparison.after.scale
+    headline = comparison.after.suite.metrics(comparison.after.cells)[0]
+    name = headline.of
+    known = {cell.id: valid(cell.of(name)) for cell in comparison.before.cells}
+    pairs = {cell.id: (known.get(cell.id, []), valid(cell.of(name))) for cell in comparison.after.cells}
+    points = (scale.high - scale.low) * headline.percent / 100
+    return [
+        _Fall(cell=cell, points=points * _drop(older, newer), older=older, newer=newer)
+        for cell, (older, newer) in pairs.items()
+        if older and newer
+    ]
+
+
+def _drop(older: Sequence[float], newer: Sequence[float]) -> float:
+    return math.fsum(older) / len(older) - math.fsum(newer) / len(newer)
+
+
+def _run_noise(groups: Sequence[Sequence[float]]) -> _Noise:
+    """The variance of runs within cases, pooled over all."""
+    spare = sum(len(runs) - 1 for runs in groups)
+    variance = math.fsum(map(squares, groups)) / spare if spare else 0.0
+    return _Noise(variance=variance, degrees=spare, groups=len(groups))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Noise:
+    """How much runs vary, and from how many degrees of freedom and groups of runs that is known."""
+
+    variance: float
+    degrees: int
+    groups: int
+
+    def of(self, fall: _Fall) -> _Noise:
+        """This case's own or that of all cases, whichever is larger: of five that agree it would be zero."""
+        own = len(fall.older) + len(fall.newer) - 2
+        variance = (squares(fall.older) + squares(fall.newer)) / own if own else 0.0
+        return _Noise(variance=variance, degrees=own, groups=2) if variance > self.variance else self
+
+
+def _is_certain(fall: _Fall, pooled: _Noise, cases: int) -> bool:
+    """Whether a t test says that the case fell, with 2.5 % of error over all cases (Bonferroni)."""
+    if pooled.degrees < 1:
+        return False
+    noise = pooled.of(fall)
+    error = math.sqrt(noise.variance * (1 / len(fall.older) + 1 / len(fall.newer)))
+    return _drop(fall.older, fall.newer) > student(noise.degrees, 1 - 0.05 / cases) * error
+
+
+def _needed_repeats(deep: Sequence[_Fall], pooled: _Noise, cases: int) -> str:
+    """How many runs would tell one of these falls from chance."""
+    if pooled.degrees < 1:
+        return "two runs or more of each question, before and after, are needed to decide it"
+    needed = [
+        needed_repeats(_drop(fall.older, fall.newer), noise.variance, groups=noise.groups, tests=cases)
+        for fall, noise in ((fall, pooled.of(fall)) for fall in deep)
+    ]
+    runs = min((number for number in needed if number), default=None)
+    if runs is None:
+        return "no number of runs would decide it where the figures stand now"
+    return f"about {runs:,} runs of each question, before and after, would decide it"

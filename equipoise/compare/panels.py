@@ -1,0 +1,89 @@
+"""Does the ranking of models hang on who judges? Results of the same models by several panels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+
+from equipoise.compare import baseline
+from equipoise.compare.baseline import Side
+from equipoise.core.errors import UserError
+from equipoise.core.types import JSON
+from equipoise.stats.agreement import correlations
+from equipoise.stats.metrics import measure
+
+FEWEST = 3
+"""Models that two panels must share before their rankings say anything."""
+
+
+def load(paths: Sequence[Path]) -> list[Side]:
+    """Results that differ in models and evaluators only. Raises UserError."""
+    sides = [baseline.load(path, is_whole=True) for path in paths]
+    for side in sides:
+        _refuse_unlike(side, sides[0])
+    return sides
+
+
+def rankings(sides: Sequence[Side]) -> dict[str, dict[str, float]]:
+    """The headline of each model by each panel, in percent. Raises UserError."""
+    found: dict[str, dict[str, float]] = {}
+    for side in sides:
+        panel = _panel(side)
+        if side.model in found.setdefault(panel, {}):
+            raise UserError(f"{side.file}: there are two results of {side.model} by {panel}")
+        value = measure(next(iter(side.metrics.values())), side.cells).value
+        if value is not None:
+            found[panel][side.model] = value
+    return found
+
+
+def _panel(side: Side) -> str:
+    return " + ".join(sorted(side.metadata["evaluator_models"]))
+
+
+def _refuse_unlike(side: Side, first: Side) -> None:
+    """Raise UserError for what differs in more than who judged, or was judged by nobody."""
+    here, there = side.metadata, first.metadata
+    if any(here.get(key) != there.get(key) for key in ("suite", "data_hash")):
+        raise UserError(f"{side.file}: is of another suite or of other data than {first.file}")
+    options = (option for option in side.suite.OPTIONS if not option.is_about_judging)
+    alike = {"rubric_hash": "rubric", "scale": "scale", **{item.name: item.label for item in options}}
+    for key, name in alike.items():
+        if here.get(key) != there.get(key):
+            raise UserError(
+                f"{side.file}: its {name} is another than in {first.file}; "
+                "give results that differ in models and evaluators only"
+            )
+    if here.get("evaluators") == {}:
+        raise UserError(f"{side.file}: no evaluator has judged it, so there is no panel to rank by")
+
+
+def rank_correlations(found: Mapping[str, Mapping[str, float]]) -> list[dict[str, JSON]]:
+    """For each two panels Spearman's rank correlation over the models that both have judged.
+
+    None, and the reason, where they share fewer than three, or one of them ranks all alike.
+    """
+    rows = []
+    for first, second in combinations(found, 2):
+        shared = [model for model in found[first] if model in found[second]]
+        columns = [{model: found[panel][model] for model in shared} for panel in (first, second)]
+        reason = _why_not(columns)
+        rho = None if reason else correlations(*columns)["spearman"]
+        rows.append({"first": first, "second": second, "models": len(shared), "rho": rho, "reason": reason})
+    return rows
+
+
+def _why_not(columns: Sequence[Mapping[str, float]]) -> str | None:
+    if len(columns[0]) < FEWEST:
+        return f"they share {len(columns[0])} models, and it takes {FEWEST}"
+    is_flat = any(len(set(column.values())) == 1 for column in columns)
+    return "one of them ranks all models alike" if is_flat else None
+
+
+def within_panels(sides: Sequence[Side]) -> list[Mapping[str, JSON]]:
+    """What the suite says of how the evaluators of each panel rank models, where it says anything."""
+    panels: dict[str, list[Mapping[str, JSON]]] = {}
+    for side in sides:
+        panels.setdefault(_panel(side), []).append(side.data)
+    return [row for found in panels.values() for row in sides[0].suite.over_models(found)]

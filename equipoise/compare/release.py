@@ -1,0 +1,184 @@
+"""A session measured against earlier results: refused before anything is spent, or told at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from equipoise.compare.baseline import (
+    Side,
+    is_unfit,
+    load,
+    mismatches,
+    missing_cells,
+    sent_otherwise,
+    side,
+    unscored_runs,
+)
+from equipoise.core.errors import UserError
+from equipoise.core.files import shown
+from equipoise.core.records import Cell, Metric, Record
+from equipoise.core.rules import QUESTION, UNSCORED, Rule, Until
+from equipoise.core.settings import Settings
+from equipoise.core.types import JSON, Case
+from equipoise.judge.rubric import Rubric
+from equipoise.results.store import Files
+from equipoise.suites import AnySuite
+
+if TYPE_CHECKING:
+    from equipoise.compare.compare import Comparison
+
+Metrics = Mapping[str, Metric]
+
+
+def expected(suite: AnySuite, rubric: Rubric, cases: Sequence[Case]) -> Sequence[Cell]:
+    """The cells that these cases will give, without their numbers."""
+    records = [Record(case=case.to_json(), run=1, outcome="error", score=None, error="") for case in cases]
+    return suite.cells(suite.aggregate(records, rubric).results, rubric.scale)
+
+
+def prepare(settings: Settings, metadata: Mapping[str, JSON], files: Files, metrics: Metrics) -> Side | None:
+    """The baseline of a session, checked as far as it can be. Raises UserError.
+
+    `metadata` is what the session's results will say of themselves; `metrics` are those that they will have.
+    """
+    if settings.gate_inconclusive and not settings.gate:
+        raise UserError("--gate-inconclusive: says what becomes of a gate, but there is no --gate")
+    if settings.baseline is None:
+        _refuse_without_baseline(settings)
+        return None
+    if settings.baseline.resolve() == files.results.resolve():
+        raise UserError(
+            f"--baseline: {shown(files.results)} is where this session writes its own results; "
+            "copy the baseline elsewhere"
+        )
+    baseline = load(settings.baseline)
+    refuse_mismatch(settings, baseline, metadata)
+    for rule in settings.gate:
+        refuse_unfit(rule, metrics, "this session")
+        refuse_unfit(rule, baseline.metrics, shown(settings.baseline))
+    return baseline
+
+
+def _refuse_without_baseline(settings: Settings) -> None:
+    for rule in settings.gate:
+        if rule.name != UNSCORED:
+            raise UserError(
+                f"--gate {rule.text}: compared with what? Name earlier results with --baseline=FILE"
+            )
+    if settings.allow_mismatch:
+        raise UserError("--allow-mismatch: says how to compare, but there is no --baseline")
+
+
+def refuse_mismatch(settings: Settings, baseline: Side, metadata: Mapping[str, JSON]) -> None:
+    """Raise UserError where this session's results will not be comparable with the baseline."""
+    if metadata["suite"] != baseline.suite.NAME:
+        raise UserError(f"{baseline.file}: is of the suite {baseline.suite.NAME}, not {metadata['suite']}")
+    unfit = is_unfit(baseline.metadata)
+    _refuse(settings, baseline, [*([unfit] if unfit else []), *mismatches(baseline.metadata, metadata)])
+
+
+def refuse_other_cases(settings: Settings, baseline: Side, cells: Sequence[Cell]) -> None:
+    """Raise UserError where the session will ask other cases than the baseline has."""
+    ids = tuple([cell.id for cell in found] for found in (baseline.cells, cells))
+    _refuse(settings, baseline, missing_cells(*ids))
+
+
+def _refuse(settings: Settings, baseline: Side, reasons: Sequence[str]) -> None:
+    if reasons and not settings.allow_mismatch:
+        raise UserError(
+            f"--baseline: {baseline.file} cannot be compared with this session: {'; '.join(reasons)}; "
+            "--allow-mismatch compares what they share"
+        )
+
+
+def refuse_unfit(rule: Rule, metrics: Metrics, where: str) -> None:
+    """Raise UserError for a rule that names no metric, or that bounds the better side."""
+    if rule.name == UNSCORED:
+        return
+    if rule.name == QUESTION:
+        if next(iter(metrics.values())).kind != "mean":
+            raise UserError(f"--gate {rule.text}: no question of this suite has a score in points")
+        return
+    metric = metrics.get(rule.name)
+    if metric is None:
+        raise UserError(f"--gate {rule.text}: {where} has no metric {rule.name!r}; {_known(metrics)}")
+    if metric.higher_is_better is (rule.sign > 0):
+        worse, sign = ("lower", "-") if metric.higher_is_better else ("higher", "+")
+        raise UserError(
+            f"--gate {rule.text}: {rule.name} is worse when it is {worse}; bound that: {rule.name}:{sign}2pp"
+        )
+
+
+def refuse_width(until: Until, metrics: Metrics, runs: int) -> None:
+    """Raise UserError where `--until` names no mean, or where there would be too many looks."""
+    from equipoise.stats.sequential import MOST
+
+    means = {name: metric for name, metric in metrics.items() if metric.kind == "mean"}
+    if until.name not in means:
+        raise UserError(f"--until {until.text}: there is no mean {until.name!r}; {_known(means)}")
+    if runs > MOST:
+        raise UserError(f"--until {until.text}: takes {MOST} --runs at most, not {runs}")
+
+
+def _known(metrics: Collection[str]) -> str:
+    return f"there are {', '.join(metrics)}"
+
+
+def compare_files(
+    baseline: Path, candidates: Sequence[Path], rules: Sequence[Rule], *, allows_mismatch: bool
+) -> list[dict[str, JSON]]:
+    """Each candidate's parts `comparison` and, with rules, `gate`. Raises UserError.
+
+    Here no test has failed for a run without a score, as it would in a session: the gate fails for it.
+    """
+    from equipoise.compare.compare import compare
+
+    before = load(baseline)
+    found = []
+    for path in candidates:
+        after = load(path)
+        # With a gate it is a release that is compared, and no option's effect.
+        comparison = compare(before, after, allows_mismatch=allows_mismatch, is_study=not rules)
+        metrics = {name: change.metric for name, change in comparison.changes.items()}
+        for rule in rules:
+            refuse_unfit(rule, metrics, f"what {before.file} and {after.file} share")
+        found.append(_parts(rules, comparison, after.data, needs_scores=True))
+    return found
+
+
+def conclude(
+    settings: Settings, baseline: Side | None, data: Mapping[str, JSON], path: Path
+) -> dict[str, JSON]:
+    """The parts `comparison` and `gate` of a session's results, where it was asked for them."""
+    if baseline is None and not settings.gate:
+        return {}
+    from equipoise.compare.compare import compare
+
+    if baseline is None:
+        return _parts(settings.gate, None, data)
+    candidate = side(shown(path), data)
+    comparison = compare(baseline, candidate, allows_mismatch=True)
+    # Settings and cases were held against the baseline's before any call; what was really sent is seen here.
+    late = [] if settings.allow_mismatch else sent_otherwise(baseline.metadata, candidate.metadata)
+    return _parts(settings.gate, comparison, data, doubts=late)
+
+
+def _parts(
+    rules: Sequence[Rule],
+    comparison: Comparison | None,
+    data: Mapping[str, JSON],
+    *,
+    needs_scores: bool = False,
+    doubts: Sequence[str] = (),
+) -> dict[str, JSON]:
+    from equipoise.compare.gate import judge_all
+
+    missing, planned = unscored_runs(data)
+    found: dict[str, JSON] = {} if comparison is None else {"comparison": comparison.to_json()}
+    if rules:
+        found["gate"] = judge_all(
+            rules, comparison, missing, planned, needs_scores=needs_scores, doubts=doubts
+        )
+    return found

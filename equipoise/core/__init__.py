@@ -1,0 +1,1 @@
+"""What every room uses: words as types, records, errors, options and settings, files."""

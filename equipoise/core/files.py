@@ -1,0 +1,165 @@
+"""Text, JSON Lines and CSV: read with errors that name file and line, and written whole."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from equipoise.core.errors import UserError
+from equipoise.core.types import JSON
+
+
+def shown(path: Path) -> str:
+    """The path as a user reads it best: relative where it is below the current folder."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+
+
+# Reading.
+
+
+def read_text(path: Path) -> str:
+    """The whole file. Raises UserError naming the line that is not UTF-8."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read ({error.strerror})") from None
+    try:
+        return content.decode("utf-8").removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise UserError(f"{path}:{line}: not UTF-8; save the file as UTF-8") from None
+
+
+def lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a file that are not blank, stripped, by their numbers from 1. Raises UserError."""
+    # Not str.splitlines: it also splits at separators that may stand inside a text.
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        if line.strip():
+            yield number, line.strip()
+
+
+def objects(path: Path) -> Iterator[tuple[str, dict[str, JSON]]]:
+    """The objects of a file of JSON Lines, each with its `file:line`. Raises UserError."""
+    for number, line in lines(path):
+        where = f"{path}:{number}"
+        yield where, json_object(line, where)
+
+
+def readable_objects(path: Path) -> Iterator[tuple[str, dict[str, JSON]]]:
+    """The lines of a file that are JSON objects, each with its `file:line`. Raises UserError."""
+    for number, line in lines(path):
+        where = f"{path}:{number}"
+        with suppress(UserError):
+            yield where, json_object(line, where)
+
+
+def json_object(text: str, where: str) -> dict[str, JSON]:
+    """The one JSON object that the text is. Raises UserError naming `where`."""
+    try:
+        data = json.loads(text)
+    except ValueError as error:
+        raise UserError(f"{where}: not valid JSON: {error}") from None
+    except RecursionError:
+        raise UserError(f"{where}: is nested too deeply") from None
+    if not isinstance(data, dict):
+        raise UserError(f"{where}: is no JSON object")
+    return data
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One row of a file, and where it stands."""
+
+    where: str
+    values: dict[str, str]
+
+    def __getitem__(self, column: str) -> str:
+        return self.values[column]
+
+
+def rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
+    """The rows of a table with exactly these columns. Raises UserError."""
+    reader = csv.DictReader(io.StringIO(read_text(path), newline=""))
+    try:
+        if reader.fieldnames != list(columns):
+            raise UserError(f"{path}:1: the columns must be {','.join(columns)}")
+        for values in reader:
+            where = f"{path}:{reader.line_num}"
+            if None in values or None in values.values():
+                raise UserError(f"{where}: needs exactly {len(columns)} values")
+            yield Row(where=where, values=values)
+    except csv.Error as error:
+        raise UserError(f"{path}:{reader.line_num + 1}: cannot be read: {error}") from None
+
+
+# Writing.
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A file that takes the place of the one at this path, whole, once the block has ended without an error.
+
+    Until then it has a temporary name; the folder is made. A file that is replaced passes on its permissions.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with temporary.open("wb") as file:
+            with suppress(FileNotFoundError):
+                os.fchmod(file.fileno(), stat.S_IMODE(path.stat().st_mode))
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write the file whole. Raises UserError."""
+    content = text.encode("utf-8")
+    try:
+        with replacing(path) as file:
+            file.write(content)
+    except OSError as error:
+        raise UserError(f"{shown(path)}: cannot be written to ({error.strerror})") from None
+
+
+def write_objects(path: Path, found: Iterable[Mapping[str, JSON]]) -> None:
+    """Write one JSON object a line, whole. Raises UserError."""
+    text = "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in found)
+    # Half a character becomes its escape, which is what JSON has for it.
+    write_text(path, text.encode("utf-8", "backslashreplace").decode("utf-8"))
+
+
+def table_text(lines: Iterable[Sequence[str]]) -> str:
+    """The content of a CSV file with these lines, its columns' names the first."""
+    text = io.StringIO()
+    plain = csv.writer(text, lineterminator="\n")
+    quoted = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    for line in lines:
+        # Python would leave a carriage return bare, which no reader takes.
+        (quoted if any("\r" in cell for cell in line) else plain).writerow(line)
+    return text.getvalue()
+
+
+# Half characters.
+
+
+def is_whole(text: str) -> bool:
+    """Whether the text can be written as UTF-8: half a character, a lone surrogate, cannot."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def whole(text: str) -> str:
+    """The text with a question mark for every half of a character."""
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,44 @@
+"""What a suite says of its own data: what is wrong with them, and the texts that must differ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Self
+
+from equipoise.core.errors import printable
+
+Recognised = Literal["yes", "perhaps", "part", "no"]
+"""Whether a path is a suite's data: perhaps, where others may have such files too; part of them, where a file
+can only be read with its folder."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Finding:
+    """What is wrong, and where: one line for the user. Lines count from 1."""
+
+    path: str
+    line: int
+    what: str
+
+    @classmethod
+    def at(cls, where: str, what: str) -> Self:
+        """The finding at a place, `file:line`."""
+        path, _, line = where.rpartition(":")
+        return cls(path, int(line), what)
+
+    def __str__(self) -> str:
+        return printable(f"{self.path}:{self.line}: {self.what}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """A text at `file:line` that must not be asked twice.
+
+    It is compared with those of the same `among` (a language, say). Those of the same `owner` may be near-
+    duplicates, but not the same.
+    """
+
+    where: str
+    among: str
+    owner: str
+    text: str

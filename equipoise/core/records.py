@@ -1,0 +1,241 @@
+"""The vocabulary of judging: what evaluators say, what a suite makes of it, and what is kept of a run.
+
+All values are immutable; what is kept knows how to become plain JSON, and reading that back gives an
+equal value.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Literal
+
+from equipoise.core.types import JSON, Transcript
+
+Outcome = Literal["scored", "refused", "blocked", "truncated", "empty", "unscored", "error"]
+OUTCOMES: tuple[Outcome, ...] = ("scored", "refused", "blocked", "truncated", "empty", "unscored", "error")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """One evaluator's judgement: the rubric's fields, or None and the error after the last attempt.
+
+    `raw` holds the evaluator's texts that were no valid verdict, in order.
+    """
+
+    evaluator: str
+    fields: Mapping[str, JSON] | None
+    attempts: int
+    error: str | None = None
+    raw: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, JSON]:
+        """Plain data; `from_json` is the way back."""
+        kept = None if self.fields is None else dict(self.fields)
+        return {
+            "evaluator": self.evaluator,
+            "fields": kept,
+            "attempts": self.attempts,
+            "error": self.error,
+            "raw": list(self.raw),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, JSON]) -> Verdict:
+        """The verdict that `to_json` wrote."""
+        return cls(**{**data, "raw": tuple(data["raw"])})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """How likely one evaluator was to choose each label, 0 to 1; None and the error where it chose none.
+
+    `method` says where that is from: `logprobs`, the probabilities of its first token, of which the labels
+    cover `mass`; or `samples`, the shares of its answers.
+    """
+
+    evaluator: str
+    probabilities: Mapping[str, float] | None
+    method: Literal["logprobs", "samples"] | None = None
+    mass: float | None = None
+    attempts: int = 1
+    error: str | None = None
+    raw: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, JSON]:
+        """Plain data, nothing rounded: what is counted from it later must come out as it did at first."""
+        shares = self.probabilities
+        return {
+            "evaluator": self.evaluator,
+            "probabilities": None if shares is None else dict(shares),
+            "method": self.method,
+            "mass": self.mass,
+            "attempts": self.attempts,
+            "error": self.error,
+            "raw": list(self.raw),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """What a suite makes of the replies and verdicts of one run.
+
+    `value` is on the suite's own scale and `percent` on 0..100; both None, with an error, where
+    there is no valid score. `details` holds whatever else the suite aggregates.
+    """
+
+    outcome: Outcome
+    value: float | None
+    percent: float | None = None
+    verdicts: tuple[Verdict, ...] = ()
+    error: str | None = None
+    details: Mapping[str, JSON] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Record:
+    """How one run ended, whole: what a test asserts on, the journal keeps and results are made of.
+
+    `case` holds the JSON of the case. `score` is None exactly where `error` says why. Transcripts may be
+    read only when they are asked for: a part of the results that shows them should be a function, which
+    is called when that part is written. `latency` is the sum of that of its replies and `queued` for how long
+    its calls waited for their turns, in seconds; None where an earlier version kept neither.
+    """
+
+    case: Mapping[str, JSON]
+    run: int
+    outcome: Outcome
+    score: float | None
+    percent: float | None = None
+    error: str | None = None
+    verdicts: tuple[Verdict, ...] = ()
+    details: Mapping[str, JSON] = field(default_factory=dict)
+    latency: float | None = None
+    queued: float | None = None
+    subject: Sequence[Transcript] = ()
+    evaluators: Sequence[Transcript] = ()
+
+    @property
+    def id(self) -> str:
+        """The id of the run, as `Run.id`."""
+        return f"{self.case['id']}-run{self.run}"
+
+    def __repr__(self) -> str:
+        # Short: pytest shows it where a test fails.
+        return f"<Record {self.id} {self.outcome} {self.score}>"
+
+    # Functions that hold on to the transcripts alone: of many runs the rest need not stay in memory.
+
+    @property
+    def subject_transcript(self) -> Callable[[], list[JSON]]:
+        """Makes all messages of the conversations with the subject, as results show them."""
+        return partial(_messages, self.subject)
+
+    @property
+    def evaluator_transcripts(self) -> Callable[[], list[JSON]]:
+        """Makes each conversation with an evaluator, as results show it."""
+        return partial(_conversations, self.evaluators)
+
+    def to_json(self) -> dict[str, JSON]:
+        """Everything but the transcripts, which the journal has as calls; `from_json` is the way back."""
+        return {
+            "case": dict(self.case),
+            "run": self.run,
+            "outcome": self.outcome,
+            "score": self.score,
+            "percent": self.percent,
+            "error": self.error,
+            "verdicts": [verdict.to_json() for verdict in self.verdicts],
+            "details": dict(self.details),
+            "latency": self.latency,
+            "queued": self.queued,
+        }
+
+    @classmethod
+    def from_json(
+        cls,
+        data: Mapping[str, JSON],
+        subject: Sequence[Transcript] = (),
+        evaluators: Sequence[Transcript] = (),
+    ) -> Record:
+        """The record that `to_json` wrote, with its transcripts."""
+        verdicts = tuple(Verdict.from_json(item) for item in data["verdicts"])
+        return cls(**{**data, "verdicts": verdicts}, subject=subject, evaluators=evaluators)
+
+
+def _messages(transcripts: Sequence[Transcript]) -> list[JSON]:
+    return [message for item in transcripts for message in item.messages]
+
+
+def _conversations(transcripts: Sequence[Transcript]) -> list[JSON]:
+    return [{"evaluator": item.model, "messages": list(item.messages)} for item in transcripts]
+
+
+def outcomes(records: Iterable[Record]) -> dict[str, int]:
+    """How many runs ended how; what did not occur is left out."""
+    ended = Counter(record.outcome for record in records)
+    return {outcome: ended[outcome] for outcome in OUTCOMES if ended[outcome]}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """What one case gave, in a form that all suites share: numbers for each run, None where it has none.
+
+    A cell is one `cluster` (a question) in one `stratum` (a language); `labels` say what else it belongs to.
+    `values` holds, by name, a number for each run in order: a percentage, or 1 and 0 for what was and was not
+    so. `verdicts` holds each evaluator's score of each run, on the rubric's scale. `at` is where the runs
+    stand in the results JSON, as a JSON pointer (RFC 6901).
+    """
+
+    id: str
+    cluster: str
+    stratum: str
+    values: Mapping[str, Sequence[float | None]]
+    labels: Mapping[str, str] = field(default_factory=dict)
+    verdicts: Mapping[str, Sequence[float | None]] = field(default_factory=dict)
+    at: str = ""
+
+    def of(self, name: str) -> Sequence[float | None]:
+        """The values of that name; nothing where the cell has none."""
+        return self.values.get(name, ())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metric:
+    """What a figure is made of: which value, of which cells, put together how.
+
+    A `mean` is over strata of the clusters' means, of values in 0..100; a `balance` is such a mean of
+    values in -100..100, even at 0; a `rate` is the share of runs with a value of 1; a `ratio` divides the
+    sum of `of` by the sum of `per`; a `gap` is the mean of `of` less that of `per`, a `lift` that gap in
+    percent of the mean of `per`. All are in percent, but for a `count`, which is a mean of numbers.
+    `higher_is_better` is None where neither is. `where` chooses cells by their labels. `if_nothing` is what
+    a ratio is by definition where there is nothing to divide by.
+    """
+
+    name: str
+    of: str
+    kind: Literal["mean", "balance", "rate", "ratio", "gap", "lift", "count"] = "mean"
+    per: str | None = None
+    higher_is_better: bool | None = True
+    where: Mapping[str, str] = field(default_factory=dict)
+    unit: str = "%"
+    if_nothing: float | None = None
+
+    @property
+    def percent(self) -> float:
+        """What a value has to be multiplied by to be in percent."""
+        return 100.0 if self.kind == "rate" else 1.0
+
+    def chooses(self, cell: Cell) -> bool:
+        """Whether the cell counts."""
+        return self.where.items() <= cell.labels.items()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aggregate:
+    """What a suite makes of all its records; both become parts of the results JSON."""
+
+    results: Mapping[str, JSON]
+    summary: Mapping[str, JSON]

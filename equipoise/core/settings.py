@@ -1,0 +1,305 @@
+"""Every option of a session as one frozen value.
+
+The command line comes first, then the environment, then pytest.ini, then the default.
+
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from equipoise.core.errors import UserError
+from equipoise.core.option import Option
+from equipoise.core.options import DEFAULT_BASE_URL, DEFAULT_EVALUATOR, OPTIONS
+from equipoise.core.parsers import header_values, parse_key, parse_url
+from equipoise.core.rules import Rule, Until
+from equipoise.core.types import JSON, Role
+
+LOCAL = "local"
+NO_KEY = "none"
+_TRUE, _FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off", ""}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """Where a model is reached. The key is never shown; `key_source` is the option or variable that gave it.
+
+    `takes_environment` says whether the headers are for it that OPENAI_ORG_ID, OPENAI_PROJECT_ID and
+    OPENAI_CUSTOM_HEADERS ask for.
+    """
+
+    base_url: str
+    api_key: str = field(repr=False)
+    takes_environment: bool = True
+    key_source: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    """What the user says that a million tokens cost, in USD."""
+
+    input: float
+    output: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling:
+    """Generation parameters of one role; None is not sent."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    top_k: int | None = None
+    max_tokens: int | None = None
+    system_prompt: str | None = None
+
+    def parameters(self) -> dict[str, JSON]:
+        """What goes into the body of a request."""
+        names = ("temperature", "top_p", "top_k", "max_tokens")
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The options of one session, resolved. `topics` and `output` are None where the suite decides.
+
+    `suite_options` holds, by name, the options that only some suites take; `given` are the names of all that
+    the user has set.
+    """
+
+    model: str | None
+    evaluator_models: tuple[str, ...]
+    subject_endpoint: Endpoint
+    evaluator_endpoint: Endpoint
+    runs: int | None
+    limit: int | None
+    languages: tuple[str, ...]
+    suite_options: Mapping[str, Any]
+    topics: Path | None
+    subject: Sampling
+    evaluator: Sampling
+    concurrency: int
+    max_retries: int
+    evaluator_attempts: int
+    request_timeout: float
+    case_timeout: float
+    keep_going: bool
+    estimate: bool
+    max_cost: float | None
+    max_calls: int | None
+    price: Price | None
+    output: Path | None
+    fresh: bool
+    baseline: Path | None
+    gate: tuple[Rule, ...]
+    gate_inconclusive: Literal["pass", "fail"] | None
+    allow_mismatch: bool
+    until: Until | None
+    rejudge: Path | None
+    given: frozenset[str] = field(default_factory=frozenset, compare=False)
+    header_values: tuple[str, ...] = field(default=(), repr=False, compare=False)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Subject first, then the panel."""
+        return (self.model or "", *self.evaluator_models)
+
+    @property
+    def asked_models(self) -> tuple[str, ...]:
+        """Those of them that this session asks: where it judges kept replies, the panel alone."""
+        return self.evaluator_models if self.rejudge else self.models
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The keys of the two endpoints, and the values of the headers that the environment asks for."""
+        return self.subject_endpoint.api_key, self.evaluator_endpoint.api_key, *self.header_values
+
+    def option(self, option: Option) -> Any:
+        """The value of an option that only some suites take."""
+        return self.suite_options.get(option.name, option.default)
+
+    def endpoint(self, role: Role) -> Endpoint:
+        """Where a model in this role is reached (built-in models aside)."""
+        return self.subject_endpoint if role == "subject" else self.evaluator_endpoint
+
+    def sampling(self, role: Role) -> Sampling:
+        """The generation parameters of this role."""
+        return self.subject if role == "subject" else self.evaluator
+
+
+def is_local(model: str) -> bool:
+    """Whether the model is served by the built-in server."""
+    return model == LOCAL or model.startswith(f"{LOCAL}:")
+
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+def resolve(
+    command_line: Mapping[str, Any],
+    environment: Mapping[str, str],
+    ini: Mapping[str, Any],
+    defaults: Mapping[str, Any] = _NOTHING,
+    suite_options: Sequence[Option] = (),
+) -> Settings:
+    """The settings of a session. Raises UserError naming the source and the value.
+
+    `command_line` and `ini` map option names to texts (to lists of texts where the option repeats);
+    `defaults` holds those values that a suite has of its own, `suite_options` are those of all suites.
+    """
+    options = (*OPTIONS, *suite_options)
+    found = ((option, _given(option, command_line, environment, ini)) for option in options)
+    given = {option.name: (_read(option, *said), said[1]) for option, said in found if said}
+    usual = {option.name: option.default for option in options}
+    value = {**usual, **defaults, **{name: said for name, (said, _) in given.items()}}
+    source = {name: where for name, (_, where) in given.items()}
+    if is_local(value["model"] or "") and "subject_max_tokens" not in given:
+        # A suite's length is meant for other models: the built-in server has a limit of its own.
+        value["subject_max_tokens"] = None
+    subject_endpoint = Endpoint(
+        base_url=value["api_base_url"] or _default_base_url(environment),
+        api_key=value["api_key"] or _default_key(environment),
+        key_source=source.get("api_key", "OPENAI_API_KEY"),
+    )
+    return Settings(
+        model=value["model"],
+        evaluator_models=_panel(value["model"], "evaluator_model" in given, value["evaluator_model"]),
+        subject_endpoint=subject_endpoint,
+        evaluator_endpoint=_evaluator_endpoint(subject_endpoint, value, source),
+        runs=value["runs"],
+        limit=value["limit"],
+        languages=tuple(value["language"]),
+        suite_options={option.name: value[option.name] for option in suite_options},
+        topics=_path(value["topics"]),
+        subject=_sampling("subject", value),
+        evaluator=_sampling("evaluator", value),
+        concurrency=value["concurrency"],
+        max_retries=value["max_retries"],
+        evaluator_attempts=value["evaluator_attempts"],
+        request_timeout=value["request_timeout"],
+        case_timeout=value["case_timeout"],
+        keep_going=value["keep_going"],
+        estimate=value["estimate"],
+        max_cost=value["max_cost"],
+        max_calls=value["max_calls"],
+        price=_price(value["price_input"], value["price_output"]),
+        output=_path(value["output"]),
+        fresh=value["fresh"],
+        baseline=_path(value["baseline"]),
+        gate=value["gate"],
+        gate_inconclusive=value["gate_inconclusive"],
+        allow_mismatch=value["allow_mismatch"],
+        until=value["until"],
+        rejudge=_path(value["rejudge"]),
+        given=frozenset(given),
+        header_values=header_values(environment),
+    )
+
+
+def _given(
+    option: Option, command_line: Mapping[str, Any], environment: Mapping[str, str], ini: Mapping[str, Any]
+) -> tuple[Any, str] | None:
+    """What the user says of an option, and where."""
+    given = command_line.get(option.name)
+    if given is not None:
+        return given, option.flag
+    variable, key = environment.get(option.variable), ini.get(option.name)
+    # There an empty text is how people unset an option.
+    if variable:
+        return variable, option.variable
+    return (key, f"pytest.ini: {option.ini}") if key else None
+
+
+def _read(option: Option, given: Any, source: str) -> Any:
+    if option.switch:
+        return _switch(given, source)
+    if option.many:
+        texts = [given] if isinstance(given, str) else given
+        parts = [part for text in texts for part in text.replace(",", " ").split() or [text]]
+        return tuple(dict.fromkeys(_parse(option, part, source) for part in parts))
+    return _parse(option, given, source)
+
+
+def _switch(given: Any, source: str) -> bool:
+    text = str(given).strip().lower()
+    if text not in _TRUE | _FALSE:
+        raise UserError(f"{source}: {given!r} is neither true nor false")
+    return text in _TRUE
+
+
+def _parse(option: Option, given: str, source: str) -> Any:
+    if not given.strip():
+        raise UserError(f"{source}: the value is empty; give one or leave the option out")
+    try:
+        return option.parse(given)
+    except ValueError as error:
+        shown = "the value" if option.is_secret else _shown(given) if option.metavar == "URL" else repr(given)
+        raise UserError(f"{source}: {shown} {error}") from None
+
+
+def _shown(url: str) -> str:
+    """The URL as an error may show it: user info and queries hold secrets."""
+    return "the value" if set(url) & {"@", "?"} else repr(url)
+
+
+def _default_base_url(environment: Mapping[str, str]) -> str:
+    given = environment.get("OPENAI_BASE_URL")
+    if not given:
+        return DEFAULT_BASE_URL
+    try:
+        return parse_url(given)
+    except ValueError as error:
+        raise UserError(f"OPENAI_BASE_URL: {_shown(given)} {error}") from None
+
+
+def _default_key(environment: Mapping[str, str]) -> str:
+    try:
+        return parse_key(environment.get("OPENAI_API_KEY", "")) or NO_KEY
+    except ValueError as error:
+        raise UserError(f"OPENAI_API_KEY: the value {error}") from None
+
+
+def _panel(model: str | None, is_given: bool, panel: tuple[str, ...]) -> tuple[str, ...]:
+    if is_given and panel:
+        return tuple(panel)
+    return (LOCAL,) if model is not None and is_local(model) else panel or (DEFAULT_EVALUATOR,)
+
+
+def _evaluator_endpoint(subject: Endpoint, value: Mapping[str, Any], source: Mapping[str, str]) -> Endpoint:
+    base_url = value["evaluator_api_base_url"] or subject.base_url
+    # A key is never sent to an endpoint that it was not given for.
+    is_the_same = base_url == subject.base_url
+    fallback = subject.api_key if is_the_same else NO_KEY
+    return Endpoint(
+        base_url=base_url,
+        api_key=value["evaluator_api_key"] or fallback,
+        takes_environment=is_the_same,
+        key_source=source.get("evaluator_api_key", subject.key_source),
+    )
+
+
+def _sampling(role: Role, value: Mapping[str, Any]) -> Sampling:
+    names = ("temperature", "top_p", "top_k", "max_tokens", "system_prompt")
+    return Sampling(**{name: value[f"{role}_{name}"] for name in names})
+
+
+def _price(per_input: float | None, per_output: float | None) -> Price | None:
+    if per_input is None and per_output is None:
+        return None
+    if per_input is None or per_output is None:
+        raise UserError("--price-input and --price-output: give both, or neither")
+    return Price(input=per_input, output=per_output)
+
+
+def _path(value: str | None) -> Path | None:
+    return None if value is None else Path(value).absolute()
+
+
+def public_url(url: str) -> str:
+    """The URL without user info and query, fit for files and screens."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"

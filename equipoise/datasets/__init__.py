@@ -1,0 +1,1 @@
+"""Making, fetching and checking data; nothing here runs in a session."""

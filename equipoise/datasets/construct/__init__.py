@@ -1,0 +1,1 @@
+"""Questions of fact made out of documents, stage by stage."""

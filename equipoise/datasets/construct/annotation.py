@@ -1,0 +1,122 @@
+"""Sheets on which two people look at questions, and a third decides: out as CSV, and in again.
+
+Either of the two may find a question unfit; each answers it and names two pages that say so. Where their
+answers differ a third person decides. A question stays only if that answer is the one that was generated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from equipoise.core.errors import UserError
+from equipoise.core.files import Row as Line
+from equipoise.core.files import rows as lines_of
+from equipoise.core.files import shown, table_text, write_text
+from equipoise.core.similarity import folded
+from equipoise.datasets.construct.pipeline import Outcome, Row
+from equipoise.suites.chinese_simpleqa.scoring import normal
+
+FIRST = ("annotator_1.csv", "annotator_2.csv")
+THIRD = "annotator_3.csv"
+COLUMNS = ["id", "question", "compliant", "answer", "url_1", "url_2"]
+THIRD_COLUMNS = ["id", "question", "answer_1", "answer_2", "answer"]
+HOW = "compliant is yes or no; with yes, answer and two addresses"
+CHANGED = "have changed; move the sheets away, then give the same command again for new ones"
+
+
+def annotate(rows: Sequence[Row], folder: Path) -> list[Outcome]:
+    """What people say of every question. Raises UserError where a sheet is still to be filled in."""
+    if not rows:
+        return []
+    for name in FIRST:
+        # Both at once: neither of the two has to wait for the other.
+        _offer(folder / name, COLUMNS, [[str(row["id"]), row["question"], "", "", "", ""] for row in rows])
+    sheets = [_sheet(folder / name, rows) for name in FIRST]
+    found = {str(row["id"]): _two(row, *(sheet[str(row["id"])] for sheet in sheets)) for row in rows}
+    open_rows = [row for row in rows if found[str(row["id"])] is None]
+    decided = _third(folder / THIRD, open_rows, sheets) if open_rows else {}
+    return [_outcome(row, found[str(row["id"])] or decided[str(row["id"])]) for row in rows]
+
+
+Said = tuple[str | None, str]
+"""The answer of people, None where the question is unfit; and why."""
+
+
+def _two(row: Row, first: Line, second: Line) -> Said | None:
+    """What both say together; None where a third has to decide."""
+    unfit = [place for place, line in enumerate((first, second), start=1) if line["compliant"] == "no"]
+    if unfit:
+        return None, f"found unfit: by annotator {unfit[0]}"
+    if normal(first["answer"]) == normal(second["answer"]):
+        return first["answer"], ""
+    return None
+
+
+def _outcome(row: Row, said: Said) -> Outcome:
+    answer, why = said
+    if answer is None:
+        return Outcome(row=row, reason=why)
+    is_same = normal(answer) == normal(row["answer"])
+    return Outcome(row=row, reason=None if is_same else f"people answer otherwise: {answer}")
+
+
+# The sheets.
+
+
+def _sheet(path: Path, rows: Sequence[Row]) -> Mapping[str, Line]:
+    """A sheet that has been filled in, by question."""
+    found = {line["id"]: line for line in lines_of(path, COLUMNS)}
+    for row in rows:
+        if str(row["id"]) not in found:
+            raise UserError(f"{shown(path)}: has no line for {row['id']}; the questions {CHANGED}")
+        # First, as nobody should fill in a sheet that will not do.
+        _refuse_other(found[str(row["id"])], row, {"question": row["question"]})
+    for row in rows:
+        _refuse_unfilled(found[str(row["id"])])
+    return found
+
+
+def _refuse_other(line: Line, row: Row, told: Mapping[str, str]) -> None:
+    """What was said of another question, or of other answers, is not said of these."""
+    for name, text in told.items():
+        # A spreadsheet may have other line breaks.
+        if folded(line[name]) != folded(text):
+            raise UserError(
+                f"{line.where}: {name} is not what {row['id']} has now: the {name.split('_')[0]}s {CHANGED}"
+            )
+
+
+def _refuse_unfilled(line: Line) -> None:
+    is_no = line["compliant"] == "no"
+    has_pages = all(line[name].startswith(("http://", "https://")) for name in ("url_1", "url_2"))
+    has_two = has_pages and line["url_1"] != line["url_2"]
+    if not is_no and not (line["compliant"] == "yes" and line["answer"].strip() and has_two):
+        raise UserError(f"{line.where}: is still to be filled in ({HOW}); then give the same command again")
+
+
+def _third(path: Path, rows: Sequence[Row], sheets: Sequence[Mapping[str, Line]]) -> dict[str, Said]:
+    """What the third person decides about questions that the two answer differently."""
+    _offer(path, THIRD_COLUMNS, [[*_both(row, sheets), ""] for row in rows])
+    found = {line["id"]: line for line in lines_of(path, THIRD_COLUMNS)}
+    for row in rows:
+        told = dict(zip(THIRD_COLUMNS, _both(row, sheets), strict=False))
+        line = found.get(str(row["id"]))
+        if line is not None:
+            _refuse_other(line, row, told)
+        if line is None or not line["answer"].strip():
+            where = line.where if line else shown(path)
+            raise UserError(f"{where}: {row['id']} needs an answer; then give the same command again")
+    return {name: (line["answer"], "") for name, line in found.items()}
+
+
+def _both(row: Row, sheets: Sequence[Mapping[str, Line]]) -> list[str]:
+    name = str(row["id"])
+    return [name, row["question"], *(sheet[name]["answer"] for sheet in sheets)]
+
+
+def _offer(path: Path, columns: Sequence[str], told: Sequence[Sequence[str]]) -> None:
+    """Write a sheet that is not there yet: what people have filled in is never touched."""
+    if path.exists():
+        return
+    write_text(path, table_text([columns, *told]))

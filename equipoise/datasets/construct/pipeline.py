@@ -1,0 +1,212 @@
+"""Builds questions of fact out of documents: stages over JSON Lines, each resumable, each open to inspection.
+
+Every stage writes what it keeps and what it drops, with the reason. Replies are in one journal, so that the
+same command goes on where it was interrupted.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+from equipoise.core.errors import CallFailed, UserError
+from equipoise.core.files import objects, read_text, shown, write_objects
+from equipoise.core.settings import Settings
+from equipoise.core.types import JSON
+from equipoise.datasets.jobs import Crew, Job, work
+from equipoise.models.counters import Totals
+from equipoise.models.redact import Secrets
+from equipoise.results import store
+
+JOURNAL = "construct.journal.jsonl"
+FUNNEL = "funnel.json"
+QUESTIONS = "questions.jsonl"
+_ID = re.compile(r"[a-z0-9_]+")
+Row = Mapping[str, JSON]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a stage makes of a row: the row as it goes on, or why it is dropped."""
+
+    row: Row
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """One step. `each` looks at one row with its models; `every` at all rows without asking anybody.
+
+    `skipped` says why a stage has nothing to do.
+    """
+
+    name: str
+    each: Callable[[Row, Crew], Awaitable[Outcome]] | None = None
+    every: Callable[[Sequence[Row]], Sequence[Outcome]] | None = None
+    skipped: str | None = None
+
+
+Bar = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
+"""Shows how far a stage is, by its label and how many rows it has; what it gives is called for each row."""
+
+
+def run(
+    stages: Sequence[Stage],
+    rows: Sequence[Row],
+    folder: Path,
+    settings: Settings,
+    tell: Callable[[str], None],
+    bar: Bar = lambda label, length: nullcontext(lambda: None),
+) -> tuple[list[Row], list[Totals]]:
+    """Put the rows through all stages; what is left, and what each asked. Raises UserError.
+
+    What an earlier run has left of these stages is removed first, so that nothing stands there unlooked at.
+    """
+    _clear(stages, folder)
+    hidden = Secrets(settings.secrets)
+    funnel: list[dict[str, JSON]] = []
+    totals: list[Totals] = []
+    for number, stage in enumerate(stages, start=1):
+        label = f"{stage.name}: {len(rows)} rows" + (f" ({stage.skipped})" if stage.skipped else "")
+        if stage.skipped or stage.each is None:
+            tell(label)
+            found = [Outcome(row=row) for row in rows] if stage.skipped else (stage.every or _all)(rows)
+        else:
+            with bar(label, len(rows)) as advance:
+                found = _ask(stage, rows, folder, settings, totals, advance, tell)
+        rows = [item.row for item in found if item.reason is None]
+        shown = [_masked(item, hidden) for item in found]
+        funnel.append(_counted(stage, shown))
+        _write(folder, f"{number}_{stage.name}", shown, funnel)
+    return list(rows), totals
+
+
+def _masked(found: Outcome, hidden: Secrets) -> Outcome:
+    """As it is written; the next stage gets the row itself."""
+    reason = None if found.reason is None else hidden.mask(found.reason)
+    return Outcome(row=hidden.mask_values(found.row), reason=reason)
+
+
+def _all(rows: Sequence[Row]) -> list[Outcome]:
+    return [Outcome(row=row) for row in rows]
+
+
+def _clear(stages: Sequence[Stage], folder: Path) -> None:
+    """Remove what these stages wrote, whatever their numbers were. Raises UserError."""
+    names = "|".join(re.escape(stage.name) for stage in stages)
+    ours = re.compile(rf"\d+_({names})(\.dropped)?\.jsonl|{re.escape(FUNNEL)}|{re.escape(QUESTIONS)}")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        # Whoever is at work here has to finish first.
+        store.Lock(store.Files(results=folder / JOURNAL, journal=folder / JOURNAL)).release()
+        for path in folder.iterdir():
+            if ours.fullmatch(path.name):
+                path.unlink()
+    except OSError as error:
+        raise UserError(f"{shown(folder)}: cannot be written to ({error.strerror})") from None
+
+
+def _write(folder: Path, name: str, found: Sequence[Outcome], funnel: list[dict[str, JSON]]) -> None:
+    """Write what a stage keeps and drops, and the funnel so far. Raises UserError."""
+    write_objects(folder / f"{name}.jsonl", [item.row for item in found if item.reason is None])
+    dropped = [{**item.row, "dropped": item.reason} for item in found if item.reason is not None]
+    write_objects(folder / f"{name}.dropped.jsonl", dropped)
+    try:
+        store.write_json(folder / FUNNEL, funnel)
+    except OSError as error:
+        where = shown(folder / FUNNEL)
+        raise UserError(f"{where}: cannot be written to ({error.strerror})") from None
+
+
+def _ask(
+    stage: Stage,
+    rows: Sequence[Row],
+    folder: Path,
+    settings: Settings,
+    totals: list[Totals],
+    advance: Callable[[], None],
+    tell: Callable[[str], None],
+) -> list[Outcome]:
+    """What a stage makes of the rows. What it asked is added to `totals`: limits are for all stages."""
+    jobs = [_job(stage, row) for row in rows]
+    if not jobs:
+        return []
+    before = totals[-1] if totals else None
+    done = work(settings, folder / JOURNAL, jobs, advance, before=before, tell=tell)
+    totals.append(done.totals)
+    return [
+        Outcome(row=row, reason=f"call failed: {item}") if isinstance(item, CallFailed) else item
+        for row, item in zip(rows, done.results, strict=True)
+    ]
+
+
+def _job(stage: Stage, row: Row) -> Job[Outcome]:
+    each = stage.each
+    assert each is not None
+
+    async def do(crew: Crew) -> Outcome:
+        return await each(row, crew)
+
+    return Job(name=f"{stage.name}-{row['id']}", do=do)
+
+
+def _counted(stage: Stage, found: Sequence[Outcome]) -> dict[str, JSON]:
+    dropped = [item for item in found if item.reason is not None]
+    # Only what stands before a colon: the rest is about one row.
+    reasons = Counter(str(item.reason).split(":")[0] for item in dropped)
+    examples = {str(item.reason).split(":")[0]: item for item in reversed(dropped)}
+    return {
+        "stage": stage.name,
+        "in": len(found),
+        "kept": len(found) - len(dropped),
+        "dropped": len(dropped),
+        "skipped": stage.skipped,
+        "reasons": dict(reasons),
+        "examples": {
+            reason: {"id": examples[reason].row["id"], "reason": examples[reason].reason}
+            for reason in reasons
+        },
+    }
+
+
+def funnel_rows(folder: Path) -> list[tuple[str, ...]]:
+    """The funnel as a table, head first."""
+    data = json.loads(read_text(folder / FUNNEL))
+    head = ("stage", "in", "dropped", "kept", "why, with an example")
+    return [head, *(_funnel_row(item) for item in data)]
+
+
+def _funnel_row(item: Mapping[str, JSON]) -> tuple[str, ...]:
+    found = item["examples"]
+    whys = [f"{reason} {count} ({_example(found[reason])})" for reason, count in item["reasons"].items()]
+    why = item["skipped"] or ", ".join(whys)
+    return (item["stage"], str(item["in"]), str(item["dropped"]), str(item["kept"]), why)
+
+
+def _example(item: Mapping[str, JSON]) -> str:
+    """Which row, and what was said of it behind the reason."""
+    said = " ".join(item["reason"].partition(":")[2].split())
+    return f"{item['id']}: {said[:60]}" if said else str(item["id"])
+
+
+# Files.
+
+
+def read(path: Path, keys: Sequence[str]) -> Iterator[dict[str, JSON]]:
+    """The objects of a file of JSON Lines, which have an id and texts under these keys. Raises UserError."""
+    seen: set[str] = set()
+    for where, data in objects(path):
+        if not all(isinstance(data.get(key), str) for key in keys):
+            raise UserError(f"{where}: needs the texts {', '.join(keys)}")
+        if not _ID.fullmatch(data["id"]):
+            # The suite would refuse the questions that were made of it.
+            raise UserError(f"{where}: id is {data['id']!r}; use a-z, 0-9 and _ only")
+        if data["id"] in seen:
+            raise UserError(f"{where}: the id {data['id']!r} is taken by an earlier line")
+        seen.add(data["id"])
+        yield data

@@ -1,0 +1,231 @@
+"""The stages that make questions of fact out of documents, in the order of Chinese SimpleQA's pipeline."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from equipoise.core.errors import CallFailed
+from equipoise.core.similarity import alike, holds, similarity
+from equipoise.core.types import JSON, Message
+from equipoise.datasets.construct.pipeline import Outcome, Row, Stage
+from equipoise.datasets.construct.prompts import Prompts, ask
+from equipoise.datasets.jobs import Crew
+from equipoise.models.model import Model, together
+from equipoise.suites.chinese_simpleqa.prompts import FactRubric
+from equipoise.suites.chinese_simpleqa.retrieval import Passage, retrieve
+from equipoise.suites.chinese_simpleqa.scoring import normal
+
+LEAST_QUALITY = 3
+ROUNDS = 2
+"""How often a generator may mend a question that the critic does not accept."""
+PAIR = 2
+"""How many characters Chinese words have, mostly."""
+ALIKE = 0.6
+"""The share of two questions' character pairs from which on they are near-duplicates."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What the stages need: prompts, lengths of documents in characters, where to look answers up.
+
+    `critic` and `solvers` are places among the checkers of a crew.
+    """
+
+    prompts: Prompts
+    facts: FactRubric
+    least: int
+    most: int
+    corpus: Path
+    retriever: str | None
+    critic: int
+    solvers: Sequence[int]
+
+    def stages(self) -> list[Stage]:
+        """Those before people look at the questions."""
+        alone = None if self.solvers else "no --solver"
+        return [
+            Stage(name="length", every=self._length),
+            Stage(name="quality", each=self._quality),
+            Stage(name="generation", each=self._generation),
+            Stage(name="criteria", each=self._criteria),
+            Stage(name="verification", each=self._verification),
+            Stage(name="difficulty", each=self._difficulty, skipped=alone),
+        ]
+
+    def last_stages(self) -> list[Stage]:
+        """Those after."""
+        return [
+            Stage(name="duplicates", every=near_duplicates),
+            Stage(name="rewriting", each=self._rewriting),
+            # Behind what changes a question: nobody has looked at those that were asked in another way.
+            Stage(name="safety", each=self._safety),
+            Stage(name="distinct", every=distinct),
+        ]
+
+    # Documents.
+
+    def _length(self, rows: Sequence[Row]) -> list[Outcome]:
+        return [Outcome(row=row, reason=self._odd_length(row["text"])) for row in rows]
+
+    def _odd_length(self, text: str) -> str | None:
+        letters = sum(map(str.isalnum, text))
+        if letters < self.least:
+            return f"too short: {letters} characters"
+        return f"too long: {letters} characters" if letters > self.most else None
+
+    async def _quality(self, row: Row, crew: Crew) -> Outcome:
+        found = await self._ask(crew.worker, "quality", crew, title=row.get("title", ""), text=row["text"])
+        if found is None:
+            return Outcome(row=row, reason="no verdict on quality")
+        is_poor = found["score"] < LEAST_QUALITY
+        return Outcome(row=row, reason=f"poor quality: {found['reasoning']}" if is_poor else None)
+
+    async def _ask(self, model: Model, name: str, crew: Crew, **material: str) -> dict[str, JSON] | None:
+        prompt = self.prompts.by_name[name]
+        return await ask(model, prompt, prompt.messages(crew.code(name), **material))
+
+    # Questions.
+
+    async def _generation(self, row: Row, crew: Crew) -> Outcome:
+        """A question that the critic accepts, after so many rounds of feedback at most."""
+        prompt = self.prompts.by_name["generation"]
+        messages = prompt.messages(crew.code("generation"), title=row.get("title", ""), text=row["text"])
+        feedback = ""
+        for _ in range(1 + ROUNDS):
+            made = await ask(crew.worker, prompt, messages)
+            if made is None:
+                return Outcome(row=row, reason="no question in the answer")
+            question = _question(row, made)
+            feedback = await self._feedback(row, question, crew)
+            if not feedback:
+                return Outcome(row=question)
+            again = self.prompts.again.substitute(feedback=feedback).strip()
+            answer = Message(role="assistant", content=json.dumps(made, ensure_ascii=False))
+            messages = (*messages, answer, Message(role="user", content=again))
+        return Outcome(row=row, reason=f"criticised: {feedback}")
+
+    async def _feedback(self, row: Row, question: Row, crew: Crew) -> str:
+        """What the critic wants changed; empty where nothing is."""
+        if holds(question["question"], question["answer"]):
+            return "the question holds its answer"
+        critic = crew.checkers[self.critic]
+        found = await self._ask(critic, "critique", crew, text=row["text"], **_asked(question))
+        return (
+            "" if found and found["verdict"] == "yes" else str((found or {}).get("reasoning", "no verdict"))
+        )
+
+    async def _criteria(self, row: Row, crew: Crew) -> Outcome:
+        return await self._judged(row, crew, "criteria", "yes", **_asked(row))
+
+    async def _verification(self, row: Row, crew: Crew) -> Outcome:
+        found = await retrieve(row["question"], str(self.corpus), self.retriever)
+        outcome = await self._judged(
+            row, crew, "verification", "pass", **_asked(row), passages=_listed(found)
+        )
+        return Outcome(row={**outcome.row, "passages": [item.id for item in found]}, reason=outcome.reason)
+
+    async def _safety(self, row: Row, crew: Crew) -> Outcome:
+        return await self._judged(row, crew, "safety", "yes", **_asked(row))
+
+    async def _judged(self, row: Row, crew: Crew, name: str, good: str, **material: str) -> Outcome:
+        found = await self._ask(crew.worker, name, crew, **material)
+        if found is None:
+            return Outcome(row=row, reason=f"no verdict on {name}")
+        is_good = found["verdict"] == good
+        return Outcome(row=row, reason=None if is_good else f"{name}: {found['reasoning']}")
+
+    async def _difficulty(self, row: Row, crew: Crew) -> Outcome:
+        """Dropped only if every solver knows the answer."""
+        solved = await together(*(self._is_solved(row, crew, place) for place in self.solvers))
+        found = dict(zip([crew.checkers[place].name for place in self.solvers], solved, strict=True))
+        kept = {**row, "solved_by": [name for name, is_right in found.items() if is_right is True]}
+        failed = {name: item for name, item in found.items() if isinstance(item, str)}
+        if failed:
+            kept["failed_solvers"] = failed
+        is_easy = all(item is True for item in solved)
+        return Outcome(row=kept, reason="too easy: all models know it" if is_easy else None)
+
+    async def _is_solved(self, row: Row, crew: Crew, place: int) -> bool | str:
+        """Whether a solver knows the answer; why it was refused, in which case the others decide."""
+        solver, critic = crew.checkers[place], crew.checkers[self.critic]
+        told = Message(role="system", content=self.facts.styles["direct"])
+        try:
+            reply = await solver.complete((told, Message(role="user", content=row["question"])))
+        except CallFailed as failure:
+            if failure.stops_session:
+                raise
+            return str(failure)
+        if reply.blocked or not reply.text.strip():
+            return False
+        material = {"question": row["question"], "reference": row["answer"], "reply": reply.text}
+        verdict = await critic.grade(self.facts.prompts["grading"], **material)
+        return verdict.fields is not None and verdict.fields["grade"] == "A"
+
+    # Near-duplicates.
+
+    async def _rewriting(self, row: Row, crew: Crew) -> Outcome:
+        """A near-duplicate is asked in another way, and judged again, or dropped; others stay as they are."""
+        if "near" not in row:
+            return Outcome(row=row)
+        found = await self._ask(crew.worker, "rewriting", crew, other=row["near"], **_asked(row))
+        new = found["question"].strip() if found else row["question"]
+        share = similarity(normal(new), normal(row["near"]), PAIR)
+        kept = {**row, "question": new, "rewritten_from": row["question"]}
+        if share >= ALIKE or holds(new, row["answer"]):
+            return Outcome(row=kept, reason=f"near-duplicate: of {row['near']}")
+        outcome = await self._criteria(kept, crew)
+        return outcome if outcome.reason else await self._verification(kept, crew)
+
+
+def near_duplicates(rows: Sequence[Row]) -> list[Outcome]:
+    """Each question with, under `near`, the earlier one that it is a near-duplicate of."""
+    near = _near(rows)
+    return [
+        Outcome(row={**row, "near": rows[near[place][0]]["question"]} if place in near else row)
+        for place, row in enumerate(rows)
+    ]
+
+
+def distinct(rows: Sequence[Row]) -> list[Outcome]:
+    """Each question, dropped where it is a near-duplicate of an earlier one that stays."""
+    near, found = _near(rows), list[Outcome]()
+    for place, row in enumerate(rows):
+        other = next((item for item in near.get(place, ()) if found[item].reason is None), None)
+        reason = None if other is None else f"near-duplicate: of {rows[other]['question']}"
+        found.append(Outcome(row=row, reason=reason))
+    return found
+
+
+def _near(rows: Sequence[Row]) -> dict[int, list[int]]:
+    """The places of the earlier questions that are alike, by a question's own place; the nearest first."""
+    shares: dict[int, list[tuple[float, int]]] = {}
+    for earlier, later, share in alike([normal(row["question"]) for row in rows], ALIKE, PAIR):
+        shares.setdefault(later, []).append((-share, earlier))
+    return {later: [earlier for _, earlier in sorted(found)] for later, found in shares.items()}
+
+
+def _question(row: Row, made: Mapping[str, JSON]) -> dict[str, JSON]:
+    return {
+        "id": row["id"],
+        "subtopic": row.get("subtopic"),
+        "question": made["question"].strip(),
+        "answer": made["answer"].strip(),
+        "document": row["id"],
+    }
+
+
+def _asked(row: Row) -> dict[str, str]:
+    return {"question": row["question"], "answer": row["answer"]}
+
+
+def _listed(found: Sequence[Passage]) -> str:
+    return "\n".join(f"[{number}] {item.text}" for number, item in enumerate(found, start=1))
+
+
+def as_question(row: Row) -> dict[str, JSON]:
+    """The row as the suite reads it."""
+    found = {"id": row["id"], "question": row["question"], "answer": row["answer"], "variants": []}
+    return {**found, "subtopic": row["subtopic"]} if row.get("subtopic") else found

@@ -1,0 +1,304 @@
+"""Data checked: tidy files, what loaders refuse, near-duplicates, and what each suite says of its own.
+
+Knows no suite's files: a suite recognises its data, and yields findings and the texts that must differ.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from equipoise import suites
+from equipoise.core.errors import UserError
+from equipoise.core.findings import Finding, Recognised, Text
+from equipoise.core.similarity import alike, folded
+from equipoise.core.types import JSON
+from equipoise.suites import originals
+from equipoise.suites.home import is_only_fetched
+from equipoise.suites.selection import Selection
+
+TOPICS = Path("topics")
+"""What is looked at where nothing is named."""
+SUFFIXES = (".csv", ".json", ".jsonl", ".md", ".toml", ".tsv", ".txt")
+"""Of the files that are looked at."""
+SEPARATOR = "separator"
+"""The column of a table whose values are put between others, and so may begin and end with blanks."""
+_UNSEEN = {"Cc": "control character", "Cf": "invisible character"}
+_UNSEEN |= {"Zl": "line separator", "Zp": "line separator", "Co": "character of no meaning"}
+_ZERO_WIDTH = {0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0}
+"""Of no width, although Unicode counts them among letters and marks; variation selectors come on top."""
+_REPLACEMENT = "\ufffd"
+_ARABIC = r"[\u0620-\u0652\u066e-\u06d3\u0750-\u077f]"
+_WITHIN_A_WORD = re.compile(rf"(?<={_ARABIC})\u200c(?={_ARABIC})")
+"""The non-joiner that Persian and its neighbours are spelt with."""
+Deck = tuple[str, Path]
+"""A suite, and the folder or file that it reads."""
+
+
+def validate(paths: Sequence[Path]) -> tuple[list[Finding], int]:
+    """All findings, by file and line, and how many files were looked at. Raises UserError for odd paths."""
+    try:
+        return _validate(list(paths) or [_default()])
+    except OSError as error:
+        raise UserError(f"{error.filename}: cannot be read ({error.strerror})") from None
+
+
+def _validate(wanted: Sequence[Path]) -> tuple[list[Finding], int]:
+    decks = dict.fromkeys(deck for path in wanted for deck in _decks(path))
+    files = dict.fromkeys(file for path in wanted for file in text_files(path))
+    found = [finding for path in files for finding in untidy(path)]
+    found += [finding for deck in decks for finding in _of_deck(*deck)]
+    return sorted(dict.fromkeys(found)), len(files)
+
+
+def _default() -> Path:
+    if not TOPICS.is_dir():
+        raise UserError(f"{TOPICS}: no such folder here; name the folders or files to look at")
+    return TOPICS
+
+
+# Which suite.
+
+
+def _decks(path: Path) -> list[Deck]:
+    """The decks at a path. Raises UserError where there are none."""
+    if path.is_file():
+        return [_of_file(path)]
+    if not path.is_dir():
+        raise UserError(f"{path}: no such file or folder; name a deck, or a file of questions")
+    found = list(_below(path))
+    if not found:
+        raise UserError(f"{path}: has the data of no suite; name one of {', '.join(suites.names())}")
+    return found
+
+
+def _of_file(path: Path) -> Deck:
+    """A file that can be read alone. Raises UserError for all others."""
+    suite, recognised = _recognised(path)
+    if suite is None or recognised == "part":
+        raise UserError(f"{path}: cannot be read alone; name its folder, {path.parent}")
+    return suite, path
+
+
+def _recognised(path: Path) -> tuple[str | None, Recognised]:
+    """The suite that a path is data of, as far as its content tells; None where no suite knows it."""
+    said = {name: suites.load(name).recognises(path) for name in suites.names()}
+    order: tuple[Recognised, ...] = ("part", "yes", "perhaps")
+    found = ((name, answer) for answer in order for name in said if said[name] == answer)
+    return next(found, (None, "no"))
+
+
+def _below(folder: Path) -> Iterator[Deck]:
+    """The folder itself where it is a deck, else those in it; published ones only where they are named.
+
+    Both where it is perhaps one: what is in it may be somebody's notes.
+    """
+    suite, recognised = _recognised(folder)
+    if suite:
+        yield suite, folder
+    if recognised == "yes":
+        return
+    inner = [item for item in sorted(folder.iterdir()) if item.is_dir() and item.name != originals.DECK]
+    found = [deck for item in inner if not item.name.startswith(".") for deck in _below(item)]
+    if suite:
+        yield from (deck for deck in found if _is_sure(deck[1]))
+        return
+    named = None if is_only_fetched(folder) else _by_name(folder)
+    yield from found or ([(named, folder)] if named else [])
+
+
+def _is_sure(folder: Path) -> bool:
+    """Whether a folder is a deck by what it holds or is called, not only by what it lies in."""
+    return folder.name in suites.names() or _recognised(folder)[0] is not None
+
+
+def _by_name(folder: Path) -> str | None:
+    names = (folder.resolve().name, folder.resolve().parent.name)
+    return next((name for name in names if name in suites.names()), None)
+
+
+# What is wrong with a deck.
+
+
+def _of_deck(suite: str, deck: Path) -> Iterator[Finding]:
+    refused = list(_refused(suite, deck))
+    yield from refused
+    texts: list[Text] = []
+    try:
+        for item in suites.load(suite).lint(deck):
+            if isinstance(item, Text):
+                texts.append(item)
+            else:
+                yield item
+    except UserError as error:
+        yield of_error(error, deck)
+    told = {(item.path, item.line) for item in refused if item.what.startswith("repeats ")}
+    yield from (item for item in _repeats(texts) if (item.path, item.line) not in told)
+
+
+def _refused(suite: str, deck: Path) -> Iterator[Finding]:
+    """What the suite's loader refuses, for which it stops, and ids that it gives twice."""
+    try:
+        cases = suites.load(suite).cases(Selection(topics=deck))
+    except UserError as error:
+        yield of_error(error, deck)
+        return
+    for name, count in Counter(case.id for case in cases).items():
+        if count > 1:
+            yield Finding(str(deck), 1, f"{count} cases have the id {name!r}; rename all but one")
+
+
+def of_error(error: UserError, path: Path) -> Finding:
+    """What a loader refuses as a finding; where it names no line, that is the first of the file."""
+    text = str(error)
+    head, _, rest = text.partition(": ")
+    place, _, number = head.rpartition(":")
+    if rest and place and number.isdecimal():
+        return Finding(place, int(number), rest)
+    is_file = bool(rest) and Path(head).exists()
+    return Finding(head, 1, rest) if is_file else Finding(str(path), 1, text)
+
+
+def _repeats(texts: Sequence[Text]) -> Iterator[Finding]:
+    """Texts that say what an earlier one says, or nearly."""
+    groups: dict[str, list[Text]] = defaultdict(list)
+    for text in texts:
+        groups[text.among].append(text)
+    for found in groups.values():
+        for first, second, share in alike([item.text for item in found]):
+            yield from _repeat(found[first], found[second], share)
+
+
+def _repeat(earlier: Text, later: Text, share: float) -> Iterator[Finding]:
+    if folded(earlier.text) == folded(later.text):
+        yield Finding.at(later.where, f"repeats {earlier.where}; remove one of the two")
+    elif earlier.owner != later.owner:
+        what = f"is nearly {earlier.where} (likeness {share:.2f}); reword or remove one of the two"
+        yield Finding.at(later.where, what)
+
+
+# What is wrong with a file.
+
+
+def text_files(path: Path) -> list[Path]:
+    """The text files of a folder and below, or the one file; folders of published data are left out."""
+    if path.is_file():
+        return [path]
+    found = (item for item in path.rglob("*") if item.is_file() and item.suffix in SUFFIXES)
+    return sorted(item for item in found if _is_seen(item.relative_to(path)))
+
+
+def _is_seen(path: Path) -> bool:
+    return originals.DECK not in path.parts[:-1] and not any(part.startswith(".") for part in path.parts)
+
+
+def untidy(path: Path) -> Iterator[Finding]:
+    """All that is wrong with one text file, apart from what it says. Raises UserError."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read ({error.strerror})") from None
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        yield Finding(str(path), line, "not UTF-8; save the file as UTF-8")
+        return
+    yield from (Finding(str(path), line, what) for line, what in dict.fromkeys(_of_text(path.suffix, text)))
+
+
+def _of_text(suffix: str, text: str) -> Iterator[tuple[int, str]]:
+    if "\r\n" in text:
+        line = text.count("\n", 0, text.index("\r\n")) + 1
+        yield line, "ends in CR LF, as lines may do below; save the file with LF alone"
+        text = text.replace("\r\n", "\n")
+    for number, row in enumerate(text.split("\n"), start=1):
+        yield from ((number, what) for what in _of_line(row, suffix))
+    if not text.endswith("\n"):
+        yield text.count("\n") + 1, "the file does not end with a newline; add one"
+    yield from _of_values(suffix, text)
+
+
+def _of_line(text: str, suffix: str) -> Iterator[str]:
+    yield from _odd_characters(text.replace("\t", "") if suffix == ".tsv" else text)
+    # A row's values are looked at one by one.
+    if suffix != ".csv" and text != text.rstrip():
+        yield "ends in blanks; remove them"
+
+
+def _odd_characters(text: str) -> Iterator[str]:
+    if text.isascii() and text.isprintable():
+        return
+    for character in dict.fromkeys(_WITHIN_A_WORD.sub("", text)):
+        kind = _kind(character)
+        if kind is not None:
+            name = unicodedata.name(character, "no name")
+            yield f"has the {kind} U+{ord(character):04X} ({name}); remove it"
+    if not unicodedata.is_normalized("NFC", text):
+        yield "is not in Unicode's composed form; save it as NFC"
+
+
+def _kind(character: str) -> str | None:
+    """What a character is that should not be there; None of all others."""
+    code = ord(character)
+    if code in _ZERO_WIDTH or 0xFE00 <= code <= 0xFE0F or 0x180B <= code <= 0x180D:
+        return "invisible character"
+    if character == _REPLACEMENT:
+        return "mark of a lost character"
+    return _UNSEEN.get(unicodedata.category(character))
+
+
+# Values, as they are once they are read.
+
+
+def _of_values(suffix: str, text: str) -> Iterator[tuple[int, str]]:
+    values = _cells(text) if suffix == ".csv" else _strings_of_lines(text) if suffix == ".jsonl" else ()
+    for number, value in values:
+        if value != value.strip():
+            yield number, f"{_shown(value)} has blanks around it; remove them"
+        if suffix == ".jsonl":
+            yield from ((number, what) for what in _odd_characters(value.replace("\n", "")))
+
+
+def _shown(value: str) -> str:
+    return repr(value) if len(value) <= 40 else f"{value[:20]!r} ... {value[-20:]!r}"
+
+
+def _cells(text: str) -> Iterator[tuple[int, str]]:
+    """The values of a table; what cannot be read is the loader's to refuse."""
+    reader = csv.reader(io.StringIO(text, newline=""))
+    try:
+        head = next(reader, [])
+        kept = [place for place, name in enumerate(head) if name != SEPARATOR]
+        yield from ((reader.line_num, name) for name in head)
+        for row in reader:
+            yield from ((reader.line_num, row[place]) for place in kept if place < len(row))
+    except csv.Error:
+        return
+
+
+def _strings_of_lines(text: str) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(text.split("\n"), start=1):
+        try:
+            yield from ((number, value) for value in _strings(json.loads(line)))
+        except (ValueError, RecursionError):
+            continue
+
+
+def _strings(data: JSON) -> Iterator[str]:
+    """All texts in some JSON, keys too."""
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, dict):
+        for key, value in data.items():
+            yield key
+            yield from _strings(value)
+    elif isinstance(data, list):
+        for value in data:
+            yield from _strings(value)

@@ -1,0 +1,291 @@
+"""Translates question files line by line, checks every line, and writes what a reviewer needs.
+
+A line that fails its checks is asked for again; one that still fails is left empty in the result, so that it
+keeps its number, and stands in the review table with what is wrong.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+
+from equipoise.core.errors import CallFailed, UserError
+from equipoise.core.files import is_whole, lines, rows, shown, table_text, whole, write_text
+from equipoise.core.settings import Settings
+from equipoise.core.types import JSON, Message
+from equipoise.datasets import jobs as workshop
+from equipoise.datasets.jobs import Crew, Done, Job, work
+from equipoise.datasets.translation_checks import flags
+from equipoise.judge.rubric import reading, take, template
+from equipoise.models.redact import Secrets
+from equipoise.results import journal
+
+ATTEMPTS = 3
+COLUMNS = ["language", "language_name", "question", "separator"]
+_REVIEW = ("line", "part", "source", "translation", "back_translation", "flags")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """One text to be translated: the line that it stands on, and which part of it, empty for the whole."""
+
+    line: int
+    part: str
+    text: str
+
+    @property
+    def name(self) -> str:
+        """Unique in its file."""
+        return f"line-{self.line}{'-' + self.part if self.part else ''}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Translated:
+    """What became of a unit: the text, or the last try at it with what is wrong.
+
+    `notes` say why there is no translation back, which is no fault of the text.
+    """
+
+    unit: Unit
+    text: str
+    back: str
+    flags: Sequence[str]
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompts:
+    """What is put to the models."""
+
+    system: Template
+    user: Template
+    again: Template
+    back_system: Template
+    back_user: Template
+
+
+def prompts(path: Path) -> Prompts:
+    """The prompts in a TOML file. Raises UserError naming file and key."""
+    languages, text = {"source", "target"}, {"text", "code"}
+    with reading(path) as (data, _):
+        there, back = take(data, "translation", dict), take(data, "back", dict)
+        return Prompts(
+            system=_template(there, "system", "translation.", languages),
+            user=_template(there, "user", "translation.", text),
+            again=_template(there, "again", "translation.", {"complaint"}),
+            back_system=_template(back, "system", "back.", languages),
+            back_user=_template(back, "user", "back.", text),
+        )
+
+
+def _template(table: dict[str, JSON], name: str, where: str, names: set[str]) -> Template:
+    return template(table, name, known=names, needed=names, where=where)
+
+
+def units(path: Path, source: str) -> list[Unit]:
+    """What a file holds: each line that is not empty, or the parts of one row of a table of templates.
+
+    Raises UserError naming file and line.
+    """
+    if path.suffix == ".csv":
+        found = [row for row in rows(path, COLUMNS) if row["language"] == source]
+        if len(found) != 1:
+            raise UserError(
+                f"{path}: has {len(found)} rows in {source!r}; there must be one to translate from"
+            )
+        return [Unit(line=1, part=part, text=found[0][part]) for part in ("question", "separator")]
+    texts = [Unit(line=number, part="", text=text) for number, text in lines(path)]
+    if not texts:
+        raise UserError(f"{path}:1: no text in this file")
+    return texts
+
+
+# One unit.
+
+
+def job(unit: Unit, said: Prompts, source: str, target: str, *, verifies: bool) -> Job[Translated]:
+    """Translate it, and have it translated back where that is wanted."""
+
+    async def do(crew: Crew) -> Translated:
+        text, wrong = await _translate(crew, unit, said, source, target)
+        if not verifies or not text:
+            return Translated(unit=unit, text=text, back="", flags=wrong)
+        back, notes = await _back(crew, text, said, source, target)
+        return Translated(unit=unit, text=text, back=back, flags=wrong, notes=notes)
+
+    return Job(name=unit.name, do=do)
+
+
+async def _back(crew: Crew, text: str, said: Prompts, source: str, target: str) -> tuple[str, list[str]]:
+    """The second model's translation, and what is wrong with it: the text itself is as good without."""
+    system = said.back_system.substitute(source=target, target=source).strip()
+    asked = said.back_user.substitute(text=text, code=crew.code("back")).strip()
+    try:
+        reply = await crew.checkers[0].complete(_messages(system, asked))
+    except CallFailed as failure:
+        if failure.stops_session:
+            raise
+        return "", [f"back-translation: {failure}"]
+    back = _one_line(reply.text)
+    if reply.blocked:
+        return back, [f"back-translation: blocked ({reply.blocked})"]
+    if reply.is_truncated:
+        return back, ["back-translation: it was cut at its length limit"]
+    return back, [] if back else ["back-translation: it is empty"]
+
+
+async def _translate(
+    crew: Crew, unit: Unit, said: Prompts, source: str, target: str
+) -> tuple[str, list[str]]:
+    system = said.system.substitute(source=source, target=target).strip()
+    asked = said.user.substitute(text=unit.text, code=crew.code("translation")).strip()
+    messages = _messages(system, asked)
+    for _ in range(ATTEMPTS):
+        reply = await crew.worker.complete(messages)
+        text = reply.text.strip()
+        if reply.blocked:
+            return text, [f"blocked ({reply.blocked})"]
+        wrong = ["it was cut at its length limit"] if reply.is_truncated else []
+        wrong += [] if is_whole(text) else ["it has half a character"]
+        wrong += flags(unit.text, text, source, target)
+        if not wrong:
+            break
+        complaint = said.again.substitute(complaint="; ".join(wrong)).strip()
+        answer = Message(role="assistant", content=reply.text)
+        messages = (*messages, answer, Message(role="user", content=complaint))
+    return text, wrong
+
+
+def _messages(system: str, user: str) -> tuple[Message, ...]:
+    return (Message(role="system", content=system), Message(role="user", content=user))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+# A file.
+
+
+def translate(
+    source: Path,
+    languages: tuple[str, str],
+    target: Path,
+    settings: Settings,
+    said: Prompts,
+    *,
+    verifies: bool,
+    overwrites: bool = False,
+    is_fresh: bool = False,
+    on_done: Callable[[], None] = lambda: None,
+    tell: Callable[[str], None] = lambda text: None,
+) -> tuple[list[Translated], Done[Translated]]:
+    """Translate a file, from the first language to the second, into `target` and a review beside it.
+
+    What somebody has changed there since is only replaced where it `overwrites`. With `is_fresh` what was
+    asked before is archived, and asked anew. Raises UserError; what is done by then is in the journal.
+    """
+    found = units(source, languages[0])
+    review, log = beside(target, source, "review.csv"), beside(target, source, "journal.jsonl")
+    if not overwrites:
+        _refuse_changed((target, review), log)
+    moved = workshop.put_away(log) if is_fresh else None
+    if moved:
+        tell(f"what was asked before is kept as {shown(moved)}")
+        # Interrupted, the new journal would know nothing of what is here.
+        here = [path for path in (target, review) if path.is_file()]
+        workshop.note(log, "written", files={path.name: _hash(path.read_bytes()) for path in here})
+    jobs = [job(unit, said, *languages, verifies=verifies) for unit in found]
+    done = work(settings, log, jobs, on_done, tell=tell)
+    hidden = Secrets(settings.secrets)
+    rows_found = [_shown(unit, item, hidden) for unit, item in zip(found, done.results, strict=True)]
+    write = _table if source.suffix == ".csv" else _lines
+    texts = {target: write(rows_found, languages[1]), review: whole(_review(rows_found))}
+    # First, as a file that is not known would be taken for somebody's work.
+    workshop.note(log, "written", files={path.name: _hash(text.encode()) for path, text in texts.items()})
+    for path, text in texts.items():
+        write_text(path, text)
+    return rows_found, done
+
+
+def beside(target: Path, source: Path, kind: str) -> Path:
+    """The file of this kind that belongs to a result; that of a table is not that of a list of questions."""
+    return target.with_name(f"{target.name if source.suffix == '.csv' else target.stem}.{kind}")
+
+
+def _refuse_changed(paths: Sequence[Path], log: Path) -> None:
+    """Raise UserError where a file is not as it was written: that is somebody's work."""
+    known: dict[str, set[JSON]] = {}
+    for line in journal.read(log, kinds=("written",)) if log.exists() else ():
+        for name, digest in line.entry["files"].items():
+            known.setdefault(name, set()).add(digest)
+    for path in paths:
+        if path.is_file() and _hash(path.read_bytes()) not in known.get(path.name, ()):
+            raise UserError(
+                f"{shown(path)}: is not as this command has written it; keep it by naming another file with "
+                "--output, or replace it with --force"
+            )
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _shown(unit: Unit, found: Translated | CallFailed, hidden: Secrets) -> Translated:
+    """What became of a unit, as it may be written and shown."""
+    if isinstance(found, CallFailed):
+        return Translated(unit=unit, text="", back="", flags=[str(found)])
+    return Translated(
+        unit=unit,
+        text=hidden.mask(found.text),
+        back=hidden.mask(found.back),
+        flags=[hidden.mask(flag) for flag in found.flags],
+        notes=[hidden.mask(note) for note in found.notes],
+    )
+
+
+def _lines(found: Sequence[Translated], language: str) -> str:
+    """Every line at its number; what failed is an empty line."""
+    texts: Mapping[int, str] = {item.unit.line: "" if item.flags else item.text for item in found}
+    last = max(texts)
+    return "".join(f"{texts.get(number, '')}\n" for number in range(1, last + 1))
+
+
+def _table(found: Sequence[Translated], language: str) -> str:
+    """One row as the table of templates has it, with the blanks around each part; what failed is empty."""
+    parts = {item.unit.part: "" if item.flags else _spaced(item.unit.text, item.text) for item in found}
+    return table_text([COLUMNS, [language, _name(language), parts["question"], parts["separator"]]])
+
+
+def _spaced(source: str, text: str) -> str:
+    """The text with what is blank at both ends of its source: a separator is more than its words."""
+    before, behind = len(source) - len(source.lstrip()), len(source.rstrip())
+    return f"{source[:before]}{text}{source[behind:]}"
+
+
+def _name(language: str) -> str:
+    """The language's English name, where Babel is installed; else its code."""
+    try:
+        from babel import Locale, UnknownLocaleError
+    except ImportError:
+        return language
+    try:
+        return Locale.parse(language.replace("-", "_")).get_language_name("en") or language
+    except (UnknownLocaleError, ValueError):
+        return language
+
+
+def _review(found: Sequence[Translated]) -> str:
+    rows_found = [
+        (str(item.unit.line), item.unit.part, item.unit.text, item.text, item.back, told(item))
+        for item in found
+    ]
+    return table_text([_REVIEW, *rows_found])
+
+
+def told(found: Translated) -> str:
+    """What is wrong with a translation, and what else is to be known of it; empty where nothing is."""
+    return "; ".join((*found.flags, *found.notes))

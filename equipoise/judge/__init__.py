@@ -1,0 +1,1 @@
+"""Evaluators, the panel of a session, and the rubrics that they judge by."""

@@ -1,0 +1,92 @@
+"""Prompts that ask an evaluator to choose among labels, and the rubric files that hold them.
+
+The labels are single tokens after an opening parenthesis, such as (A) or (4). `logprobs` reads the
+answers. Knows nothing of endpoints or suites.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+from types import MappingProxyType
+
+from equipoise.core.types import JSON, Message
+from equipoise.judge.rubric import Rubric, Scale, again, reading, take, template
+
+_LABEL = re.compile(r"[A-Za-z0-9]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChoicePrompt:
+    """One question put to an evaluator, and the labels that it chooses among with what they mean.
+
+    `again` is what it is told where its answer was none of the labels; None for nothing.
+    """
+
+    options: Mapping[str, str]
+    system: Template
+    user: Template
+    again: Template | None = None
+
+    def messages(self, *, code: str, preface: str | None = None, **material: str) -> tuple[Message, ...]:
+        """System and user message; `material` is quoted between markers that carry `code`."""
+        listed = "\n".join(f"({label}) {meaning}" for label, meaning in self.options.items())
+        system = self.system.substitute(options=listed).strip()
+        user = self.user.substitute(material, code=code, options=listed).strip()
+        if preface:
+            system = f"{preface}\n\n{system}"
+        return (Message(role="system", content=system), Message(role="user", content=user))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChoiceRubric(Rubric):
+    """A rubric file of several such questions, by name."""
+
+    prompts: Mapping[str, ChoicePrompt]
+
+
+def load(
+    path: Path,
+    wanted: Mapping[str, Collection[str]],
+    scale: Scale,
+    labels: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> ChoiceRubric:
+    """The rubric in a TOML file. Raises UserError naming file and key.
+
+    `wanted` names each question and what it quotes; `labels` are those that the suite counts, no more and no
+    less, of the questions where it matters.
+    """
+    with reading(path) as (data, digest):
+        prompts = {
+            name: _prompt(data, name, set(material), labels.get(name)) for name, material in wanted.items()
+        }
+        return ChoiceRubric(version=take(data, "version", str), hash=digest, scale=scale, prompts=prompts)
+
+
+def _prompt(
+    data: dict[str, JSON], name: str, material: set[str], labels: Sequence[str] | None
+) -> ChoicePrompt:
+    table = take(data, name, dict)
+    options = take(table, "options", dict, f"{name}.")
+    for label, meaning in options.items():
+        if not _LABEL.fullmatch(label) or not isinstance(meaning, str):
+            raise ValueError(f"{name}.options.{label}: a label is letters or digits, its meaning a text")
+    if len(options) < 2:
+        raise ValueError(f"{name}.options needs two labels or more")
+    if labels is not None and set(options) != set(labels):
+        raise ValueError(f"{name}.options must be {', '.join(labels)}: the suite counts them")
+    return ChoicePrompt(
+        options=options,
+        system=template(table, "system", known={"options"}, needed=set(), where=f"{name}."),
+        user=template(
+            table,
+            "user",
+            known=material | {"code", "options"},
+            needed=material | {"code"},
+            where=f"{name}.",
+        ),
+        again=again(data, table, set(), f"{name}."),
+    )

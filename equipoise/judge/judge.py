@@ -1,0 +1,256 @@
+"""Those who judge: an evaluator, and the panel of all of a session."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
+
+from equipoise.core.errors import CallFailed, InvalidVerdict
+from equipoise.core.records import Choice, Verdict
+from equipoise.core.settings import Sampling
+from equipoise.core.types import JSON, Ask, Message, Reply
+from equipoise.judge.choice import ChoicePrompt
+from equipoise.judge.rubric import VerdictRubric
+from equipoise.models.logprobs import label_in_text, label_parameters, label_probabilities
+from equipoise.models.model import Model
+
+T = TypeVar("T")
+
+
+class Evaluator(Model):
+    """A model that judges. `code` makes the one-time marker code of an attempt."""
+
+    def __init__(
+        self,
+        name: str,
+        sampling: Sampling,
+        ask: Ask,
+        *,
+        attempts: int,
+        code: Callable[[str], str],
+        label_samples: int = 1,
+    ) -> None:
+        super().__init__("evaluator", name, sampling, ask)
+        self.attempts = attempts
+        self._code = code
+        self._label_samples = label_samples
+
+    async def judge(self, rubric: VerdictRubric, **material: str) -> Verdict:
+        """A verdict by the rubric on the quoted material. Raises CallFailed.
+
+        An invalid verdict is asked for again, `attempts` times in all; then its fields are None.
+        """
+        preface = self.sampling.system_prompt
+        messages = rubric.messages(code=self._code(self.name), preface=preface, **material)
+        raw: list[str] = []
+        room = self.sampling.max_tokens
+        while True:
+            reply = await self._attempt(rubric, messages, room)
+            if isinstance(reply, CallFailed):
+                return self._invalid(raw, f"cut at its length limit, and there is no more room: {reply}")
+            fields, error = _read(rubric, reply)
+            if fields is not None:
+                return Verdict(evaluator=self.name, fields=fields, attempts=len(raw) + 1, raw=tuple(raw))
+            raw.append(reply.text)
+            if reply.blocked or len(raw) == self.attempts:
+                return self._invalid(raw, error)
+            if reply.is_truncated:
+                room = _double(room, reply)
+            elif rubric.again:
+                messages = _corrected(messages, reply, rubric.again.substitute(error=error))
+
+    async def choose(self, prompt: ChoicePrompt, /, **material: str) -> Choice:
+        """How likely each of the prompt's labels is, by the probabilities of tokens where there are any.
+
+        Where the endpoint gives none, the share of each label among sampled answers. An answer without a
+        label is asked for again, `attempts` times in all. Raises CallFailed.
+        """
+        raw: list[str] = []
+        first = messages = self._question(prompt, material)
+        while len(raw) < self.attempts:
+            reply = await self.complete(
+                messages, **label_parameters(self.sampling.max_tokens, prompt.options, len(raw))
+            )
+            found = label_probabilities(reply.tokens or (), prompt.options)
+            if found is not None and not reply.blocked:
+                mass = min(1.0, sum(found.values()))
+                return Choice(
+                    evaluator=self.name,
+                    probabilities=found,
+                    method="logprobs",
+                    mass=mass,
+                    attempts=len(raw) + 1,
+                    raw=tuple(raw),
+                )
+            label = label_in_text(reply.text, prompt.options)
+            if label is not None:
+                return await self._sampled(prompt, first, label, raw)
+            raw.append(reply.text)
+            if reply.blocked:
+                break
+            messages = _told_again(messages, reply, prompt)
+        return Choice(
+            evaluator=self.name,
+            probabilities=None,
+            attempts=len(raw),
+            error=f"blocked ({reply.blocked})" if reply.blocked else "an answer without a label",
+            raw=tuple(raw),
+        )
+
+    def _question(self, prompt: ChoicePrompt, material: Mapping[str, str]) -> tuple[Message, ...]:
+        return prompt.messages(code=self._code(self.name), preface=self.sampling.system_prompt, **material)
+
+    async def grade(self, prompt: ChoicePrompt, /, **material: str) -> Verdict:
+        """One of the prompt's labels, as field `grade`, and as `how` it was read.
+
+        `strict` is a label and nothing else. An answer that is none is asked for again, `attempts` times in
+        all, by `probabilities` of tokens where there are any, and at last by a schema. Raises CallFailed.
+        """
+        raw: list[str] = []
+        messages = self._question(prompt, material)
+        while len(raw) < self.attempts:
+            extra = label_parameters(self.sampling.max_tokens, prompt.options, len(raw) - 1) if raw else {}
+            reply = await self.complete(messages, **extra)
+            fields = None if reply.blocked else _graded(reply, prompt.options)
+            if fields is not None:
+                return Verdict(evaluator=self.name, fields=fields, attempts=len(raw) + 1, raw=tuple(raw))
+            raw.append(reply.text)
+            if reply.blocked:
+                return self._invalid(raw, f"blocked by the evaluator's provider ({reply.blocked})")
+            messages = _told_again(messages, reply, prompt)
+        return self._invalid(raw, "no letter")
+
+    async def _sampled(
+        self, prompt: ChoicePrompt, messages: tuple[Message, ...], first: str, raw: list[str]
+    ) -> Choice:
+        """By the first answer alone, or by several that are sampled at temperature 1."""
+        found = [first]
+        if self._label_samples > 1:
+            answers = [
+                (
+                    await self.complete(
+                        messages,
+                        **label_parameters(self.sampling.max_tokens, prompt.options, len(raw)),
+                        temperature=1.0,
+                    )
+                ).text
+                for _ in range(self._label_samples)
+            ]
+            found = [label for text in answers if (label := label_in_text(text, prompt.options))] or found
+        shares = {label: found.count(label) / len(found) for label in prompt.options}
+        return Choice(
+            evaluator=self.name, probabilities=shares, method="samples", attempts=len(raw) + 1, raw=tuple(raw)
+        )
+
+    def _invalid(self, raw: list[str], error: str) -> Verdict:
+        return Verdict(evaluator=self.name, fields=None, attempts=len(raw), error=error, raw=tuple(raw))
+
+    async def _attempt(
+        self, rubric: VerdictRubric, messages: tuple[Message, ...], room: int | None
+    ) -> Reply | CallFailed:
+        """A reply of at most `room` tokens, or why more than the user has set is not to be had."""
+        is_stretched = room != self.sampling.max_tokens
+        try:
+            return await self.complete(
+                messages,
+                is_stretched=is_stretched,
+                response_format=rubric.response_format(),
+                **({} if room is None else {"max_tokens": room}),
+            )
+        except CallFailed as failure:
+            if not is_stretched or failure.stops_session:
+                raise
+            return failure
+
+
+def _graded(reply: Reply, options: Mapping[str, str]) -> dict[str, JSON] | None:
+    """The label in a reply and how it was read, or None."""
+    found = label_probabilities(reply.tokens or (), options)
+    if found is not None:
+        return {"grade": max(options, key=found.__getitem__), "how": "probabilities"}
+    label = label_in_text(reply.text, options)
+    return None if label is None else {"grade": label, "how": "strict"}
+
+
+MOST_QUOTED = 2000
+"""Characters of an answer that an evaluator is shown again when it is told that it was none."""
+
+
+def _told_again(messages: tuple[Message, ...], reply: Reply, prompt: ChoicePrompt) -> tuple[Message, ...]:
+    return messages if prompt.again is None else _corrected(messages, reply, prompt.again.substitute())
+
+
+def _corrected(messages: tuple[Message, ...], reply: Reply, why: str) -> tuple[Message, ...]:
+    """The conversation as it goes on with what was wrong; as it was where the reply had nothing to quote."""
+    if not reply.text.strip():
+        return messages
+    said = Message(role="assistant", content=reply.text[:MOST_QUOTED])
+    return (*messages, said, Message(role="user", content=why.strip()))
+
+
+def _read(rubric: VerdictRubric, reply: Reply) -> tuple[dict[str, JSON] | None, str]:
+    """The verdict in a reply, or why there is none."""
+    if reply.blocked:
+        return None, f"blocked by the evaluator's provider ({reply.blocked})"
+    try:
+        return rubric.parse(reply.text), ""
+    except InvalidVerdict as error:
+        return None, f"cut at its length limit: {error}" if reply.is_truncated else str(error)
+
+
+def _double(room: int | None, reply: Reply) -> int | None:
+    """Twice as many tokens as the verdict had that was cut; None where nobody knows how many those were."""
+    had = room or (reply.usage.output if reply.usage else 0)
+    return 2 * had or None
+
+
+class Panel:
+    """The evaluators of a session. With `keeps_going`, those that answer stand in for one that fails."""
+
+    def __init__(self, evaluators: Sequence[Evaluator], *, keeps_going: bool) -> None:
+        self.evaluators = evaluators
+        self._keeps_going = keeps_going
+
+    async def judge(self, rubric: VerdictRubric, **material: str) -> tuple[Verdict, ...]:
+        """Every evaluator's verdict, in order. Raises CallFailed where none can be had."""
+        asked = [evaluator.judge(rubric, **material) for evaluator in self.evaluators]
+        return tuple(_verdict_or_none(name, answer) for name, answer in await self._gather(asked))
+
+    async def grade(self, prompt: ChoicePrompt, /, **material: str) -> tuple[Verdict, ...]:
+        """Every evaluator's grade, in order. Raises CallFailed where none can be had."""
+        asked = [evaluator.grade(prompt, **material) for evaluator in self.evaluators]
+        return tuple(_verdict_or_none(name, answer) for name, answer in await self._gather(asked))
+
+    async def choose(self, prompt: ChoicePrompt, /, **material: str) -> tuple[Choice, ...]:
+        """Every evaluator's choice, in order. Raises CallFailed where none can be had."""
+        asked = [evaluator.choose(prompt, **material) for evaluator in self.evaluators]
+        return tuple(
+            answer
+            if isinstance(answer, Choice)
+            else Choice(evaluator=name, probabilities=None, attempts=0, error=str(answer))
+            for name, answer in await self._gather(asked)
+        )
+
+    async def _gather(self, asked: Iterable[Awaitable[T]]) -> list[tuple[str, T | BaseException]]:
+        """What each evaluator answered; failures only where the others can stand in. Raises CallFailed."""
+        # Errors are gathered, not raised: the other evaluators' paid calls must come to their end.
+        answers = await asyncio.gather(*asked, return_exceptions=True)
+        failures = [answer for answer in answers if isinstance(answer, BaseException)]
+        if failures and not self._can_do_without(failures):
+            # A defect of ours, or the end of the session, says more than a call that failed.
+            raise min(failures, key=lambda failure: isinstance(failure, CallFailed))
+        return [(item.name, answer) for item, answer in zip(self.evaluators, answers, strict=True)]
+
+    def _can_do_without(self, failures: Sequence[BaseException]) -> bool:
+        are_bearable = all(
+            isinstance(failure, CallFailed) and (self._keeps_going or not failure.stops_session)
+            for failure in failures
+        )
+        return are_bearable and len(failures) < len(self.evaluators)
+
+
+def _verdict_or_none(evaluator: str, answer: Verdict | BaseException) -> Verdict:
+    if isinstance(answer, Verdict):
+        return answer
+    return Verdict(evaluator=evaluator, fields=None, attempts=0, error=str(answer))

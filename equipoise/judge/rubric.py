@@ -1,0 +1,263 @@
+"""Rubrics: the texts put to a model, the scale of the judgement and what counts as a verdict.
+
+A rubric is a TOML file; this module loads and renders it and parses what an evaluator wrote. It knows
+nothing of endpoints or suites.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+from types import MappingProxyType
+from typing import Literal, TypeVar, get_args
+
+from equipoise.core.errors import InvalidVerdict, UserError
+from equipoise.core.files import read_text
+from equipoise.core.types import JSON, Message, json_schema
+
+T = TypeVar("T")
+FieldKind = Literal["text", "flag", "scale"]
+MOST_LEVELS = 1000
+_FENCE = re.compile(r"```\w*[ \t\r]*\n(.*)```", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """Whole numbers from `low` to `high`, each with its description."""
+
+    low: int
+    high: int
+    levels: Mapping[int, str]
+
+    def percent(self, value: float) -> float:
+        """`value` on 0..100: (value - low) / (high - low) * 100, unrounded."""
+        return (value - self.low) / (self.high - self.low) * 100
+
+    def describe(self) -> str:
+        """One line a level, best first."""
+        return "\n".join(f"{level}: {text}" for level, text in sorted(self.levels.items(), reverse=True))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rubric:
+    """What every rubric file has. `hash` is the SHA-256 of its bytes, hexadecimal."""
+
+    version: str
+    hash: str
+    scale: Scale
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerdictRubric(Rubric):
+    """A rubric that asks for one verdict in JSON, with a level of the scale.
+
+    With `refuses_more` a verdict that has other fields beside those is none. `again` is what the evaluator is
+    told where its verdict was none, with the `error`; None for nothing.
+    """
+
+    verdict: Mapping[str, FieldKind]
+    system: Template
+    user: Template
+    again: Template | None = None
+    refuses_more: bool = False
+
+    def messages(self, *, code: str, preface: str | None = None, **material: str) -> tuple[Message, ...]:
+        """System and user message. `material` is quoted between markers that carry `code`.
+
+        `preface` is put before the rubric's own instruction. Material is inserted in a single pass, so
+        that nothing in it is taken for a placeholder.
+        """
+        scale = self.scale
+        system = self.system.substitute(levels=scale.describe(), low=scale.low, high=scale.high).strip()
+        user = self.user.substitute(material, code=code).strip()
+        if preface:
+            system = f"{preface}\n\n{system}"
+        return (Message(role="system", content=system), Message(role="user", content=user))
+
+    def response_format(self) -> dict[str, JSON]:
+        """The parameter `response_format` that asks for a verdict as structured output."""
+        return json_schema("verdict", {name: self._field_schema(kind) for name, kind in self.verdict.items()})
+
+    def _field_schema(self, kind: FieldKind) -> dict[str, JSON]:
+        if kind == "scale":
+            return {"type": "integer", "enum": list(range(self.scale.low, self.scale.high + 1))}
+        return {"type": "string" if kind == "text" else "boolean"}
+
+    def parse(self, text: str) -> dict[str, JSON]:
+        """The verdict in an evaluator's text, with exactly the rubric's fields.
+
+        The text must be one JSON object, alone or in one code fence. A flag that is left out is None.
+        Raises InvalidVerdict with the reason.
+        """
+        try:
+            data = json.loads(_unfence(text), object_pairs_hook=_unambiguous)
+        except (ValueError, RecursionError):
+            raise InvalidVerdict("not a JSON object") from None
+        if not isinstance(data, dict):
+            raise InvalidVerdict(f"JSON, but {type(data).__name__} and not an object")
+        more = next((name for name in data if name not in self.verdict), None)
+        if self.refuses_more and more is not None:
+            raise InvalidVerdict(f"a field {more[:40]!r} that was not asked for")
+        return {name: self._read_field(name, kind, data) for name, kind in self.verdict.items()}
+
+    def _read_field(self, name: str, kind: FieldKind, data: dict[str, JSON]) -> JSON:
+        value = data.get(name)
+        if name not in data and kind != "flag":
+            raise InvalidVerdict(f"no {name!r}")
+        if kind == "scale":
+            return self._read_level(name, value)
+        if kind == "text" and not isinstance(value, str):
+            raise InvalidVerdict(f"{name!r} is not a text")
+        if kind == "flag" and not isinstance(value, bool | None):
+            raise InvalidVerdict(f"{name!r} is neither true nor false")
+        return value
+
+    def _read_level(self, name: str, value: JSON) -> int:
+        # bool is a kind of int in Python, and NaN fails every comparison: both are no level.
+        is_whole = isinstance(value, int | float) and not isinstance(value, bool) and value % 1 == 0
+        if not is_whole or not self.scale.low <= value <= self.scale.high:
+            raise InvalidVerdict(f"{name!r} is not a whole number from {self.scale.low} to {self.scale.high}")
+        return int(value)
+
+
+def _unambiguous(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
+    """A JSON object whose fields all have different names: of two scores nobody knows which is meant."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise InvalidVerdict("an object with a field that stands there twice")
+    return found
+
+
+def _unfence(text: str) -> str:
+    """The text without one code fence around it."""
+    fenced = _FENCE.fullmatch(text.strip())
+    return fenced[1] if fenced else text
+
+
+def load(
+    path: Path, material: Collection[str], verdict: Mapping[str, FieldKind] = MappingProxyType({})
+) -> VerdictRubric:
+    """The rubric in a TOML file. Raises UserError naming file and key.
+
+    `material` names what the suite quotes in the user message: each must have its placeholder there.
+    `verdict` says which fields the suite reads; a rubric may have more.
+    """
+    with reading(path) as (data, digest):
+        rubric = _build(data, digest, set(material))
+        _refuse_other_fields(rubric, verdict)
+        return rubric
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[tuple[dict[str, JSON], str]]:
+    """What a TOML file says, and its SHA-256; a ValueError in here becomes a UserError naming the file."""
+    content = read_text(path)
+    try:
+        yield tomllib.loads(content), hashlib.sha256(path.read_bytes()).hexdigest()
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"{path}: not valid TOML: {error}") from None
+    except RecursionError:
+        raise UserError(f"{path}: is nested too deep") from None
+    except ValueError as error:
+        raise UserError(f"{path}: {error}") from None
+
+
+def _refuse_other_fields(rubric: VerdictRubric, wanted: Mapping[str, FieldKind]) -> None:
+    for name, kind in wanted.items():
+        if rubric.verdict.get(name) != kind:
+            raise ValueError(f"verdict.{name} must be {kind!r}: the suite reads it")
+
+
+def part(
+    data: dict[str, JSON], name: str, digest: str, material: Collection[str], verdict: Mapping[str, FieldKind]
+) -> VerdictRubric:
+    """A rubric that is a table of a file with several; its scale may name some of its levels only.
+
+    Raises ValueError naming the key.
+    """
+    shared = {key: data[key] for key in ("version", "again") if key in data}
+    table = {**shared, **take(data, name, dict)}
+    try:
+        found = _build(table, digest, set(material), has_all_levels=False)
+        _refuse_other_fields(found, verdict)
+    except ValueError as error:
+        raise ValueError(f"{name}.{error}") from None
+    return found
+
+
+def _build(
+    data: dict[str, JSON], digest: str, material: set[str], *, has_all_levels: bool = True
+) -> VerdictRubric:
+    verdict, prompt = take(data, "verdict", dict), take(data, "prompt", dict)
+    for name, kind in verdict.items():
+        if kind not in get_args(FieldKind):
+            raise ValueError(f"verdict.{name} is {kind!r}, not one of {', '.join(get_args(FieldKind))}")
+    return VerdictRubric(
+        version=take(data, "version", str),
+        hash=digest,
+        scale=_scale(take(data, "scale", dict), has_all_levels=has_all_levels),
+        verdict=verdict,
+        system=template(prompt, "system", known={"levels", "low", "high"}, needed=set()),
+        user=template(prompt, "user", known=material | {"code"}, needed=material | {"code"}),
+        again=again(data, prompt, {"error"}, "prompt."),
+    )
+
+
+_KINDS = {dict: "a table", str: "a text", int: "a whole number"}
+
+
+def take(table: dict[str, JSON], key: str, kind: type[T], where: str = "") -> T:
+    """The value of a key. Raises ValueError where it is missing or of another kind."""
+    if key not in table:
+        raise ValueError(f"{where}{key} is missing")
+    value = table[key]
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise ValueError(f"{where}{key} must be {_KINDS[kind]}")
+    return value
+
+
+def template(
+    table: dict[str, JSON], name: str, *, known: set[str], needed: set[str], where: str = "prompt."
+) -> Template:
+    """The template under a key. Raises ValueError for a placeholder that is unknown or missing."""
+    found = Template(take(table, name, str, where))
+    if not found.is_valid():
+        raise ValueError(f"{where}{name} has a lone $; write $$ for a dollar sign")
+    names = set(found.get_identifiers())
+    for unknown in sorted(names - known):
+        raise ValueError(f"{where}{name} has a placeholder ${unknown} that is not known")
+    for missing in sorted(needed - names):
+        raise ValueError(f"{where}{name} needs the placeholder ${missing}")
+    return found
+
+
+def again(data: dict[str, JSON], table: dict[str, JSON], names: set[str], where: str) -> Template | None:
+    """What is said to an evaluator whose answer was none, by the table, else by the whole file.
+
+    Raises ValueError for a placeholder that is not among the names, or missing.
+    """
+    for place, path in ((table, where), (data, "")):
+        if "again" in place:
+            return template(place, "again", known=names, needed=names, where=path)
+    return None
+
+
+def _scale(data: dict[str, JSON], *, has_all_levels: bool) -> Scale:
+    low, high = take(data, "low", int, "scale."), take(data, "high", int, "scale.")
+    if not low < high <= low + MOST_LEVELS:
+        raise ValueError(f"scale.high must be above scale.low, by {MOST_LEVELS} at most")
+    levels = take(data, "levels", dict, "scale.")
+    known = {str(level) for level in range(low, high + 1)}
+    if not set(levels) <= known or not {str(low), str(high)} <= set(levels):
+        raise ValueError(f"scale.levels must describe {low} and {high}, and no level beyond them")
+    if has_all_levels and set(levels) != known:
+        raise ValueError(f"scale.levels must describe every level from {low} to {high} and no other")
+    texts = {int(level): take(levels, level, str, "scale.levels.") for level in levels}
+    return Scale(low=low, high=high, levels=texts)

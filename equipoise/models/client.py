@@ -1,0 +1,300 @@
+"""Asks one endpoint one thing: a Call goes in, a Reply comes out or CallFailed is raised.
+
+The only file that imports openai. It sends, retries, remembers what an endpoint rejects, and reads the
+body; it knows nothing of suites, journals or pytest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Protocol
+
+import aiohttp
+import openai
+
+from equipoise.core import json_io
+from equipoise.core.errors import CallFailed, printable
+from equipoise.core.settings import Endpoint
+from equipoise.core.types import CONTINUES, JSON, Call, Message, Reply, Role
+from equipoise.models.connections import OwnConnections, RedirectedElsewhere
+from equipoise.models.failures import (
+    DECLINING_STATUS,
+    PREFILL,
+    Change,
+    Failure,
+    complains_of_parameter,
+    describe_body,
+    passed_on_headers,
+    rejected_parameter,
+)
+from equipoise.models.redact import Secrets
+from equipoise.models.response import as_json, read_body, read_continuation
+from equipoise.models.retry import Health, Retries, retry_after
+
+_JSON_CONTENT: openai.RequestOptions = {"headers": {"Content-Type": "application/json"}}
+
+OnLearned = Callable[[Call, Change], None]
+
+
+class Place(Protocol):
+    """Leave to have one attempt in flight, entered anew for each; is told how an attempt ended."""
+
+    async def __aenter__(self) -> None:
+        """Wait for it."""
+
+    def succeed(self, reply: Reply) -> None:
+        """The endpoint answered."""
+
+    def fail(self, failure: Failure) -> None:
+        """The endpoint did not answer, or not with a reply."""
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Give it back."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Connection:
+    """The SDK's client of an endpoint, and the whole URLs, which it takes faster than a path.
+
+    The first is for conversations, the second for plain completions. `strangers` are the keys of others.
+    """
+
+    sdk: openai.AsyncOpenAI
+    urls: tuple[str, str]
+    health: Health
+    strangers: Secrets
+
+
+class _HttpClient(OwnConnections, openai.DefaultAioHttpClient):
+    """The SDK's own on aiohttp, over connections of ours."""
+
+
+class Client:
+    """Reaches the models of a session. Belongs to the event loop it was made on.
+
+    `endpoint` says where a model in a role is reached. A call occupies a place only while it is in flight,
+    not while it waits to be tried again. `on_learned` is told once for each model and parameter; `on_retry`
+    before every repetition. A reply is as it came; none of the `secrets` gets into an error, nor, where it is
+    a real key, to an endpoint that has another one.
+    """
+
+    def __init__(
+        self,
+        endpoint: Callable[[Role, str], Endpoint],
+        *,
+        max_retries: int,
+        timeout: float,
+        secrets: Secrets,
+        on_learned: OnLearned = lambda call, change: None,
+        on_retry: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._endpoint = endpoint
+        self._max_retries = max_retries
+        self._timeout = timeout
+        self._secrets = secrets
+        self._on_learned = on_learned
+        self._on_retry = on_retry
+        # The SDK's own log shows headers and bodies, among them what must not be shown.
+        logging.getLogger("openai").setLevel(logging.WARNING)
+        self._http = _HttpClient(timeout=timeout)
+        self._connections: dict[tuple[Role, str], _Connection] = {}
+        self._health: defaultdict[str, Health] = defaultdict(Health)
+        self._learned: dict[tuple[Role, str], list[Change]] = {}
+        self._no_echo: set[tuple[Role, str]] = set()
+
+    async def complete(self, call: Call, place: Place) -> Reply:
+        """One reply; `place` is entered anew for each attempt. Raises CallFailed once nothing can help."""
+        if _is_echo(call) and (call.role, call.model) in self._no_echo:
+            raise _declined(call)
+        retries = Retries(self._max_retries, self._connection(call).health)
+        while True:
+            async with place:
+                sent = self._parameters(call)
+                answer = await self._attempt(call, sent, retries.count)
+                if isinstance(answer, Reply):
+                    retries.answered()
+                    place.succeed(answer)
+                    return answer
+                place.fail(answer)
+                if _is_echo(call) and answer.status in DECLINING_STATUS:
+                    self._no_echo.add((call.role, call.model))
+                    raise _declined(call)
+                is_learned = self._learn(call, answer, sent)
+                wait = 0.0 if is_learned else retries.wait(answer)
+                # Raised inside the place, so that nobody is let in before the failure is known.
+                if wait is None:
+                    raise _failed(call, answer, sent, retries, self._secrets.mask(answer.message))
+            if not is_learned:
+                self._on_retry()
+                await asyncio.sleep(wait)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._http.aclose()
+
+    async def _attempt(self, call: Call, sent: Mapping[str, JSON], retries: int) -> Reply | Failure:
+        try:
+            return await self._read(call, sent, retries)
+        except RecursionError:
+            return Failure(message="the body of the answer is nested too deep")
+
+    async def _read(self, call: Call, sent: Mapping[str, JSON], retries: int) -> Reply | Failure:
+        started = time.perf_counter()
+        answer = await self._post(call, sent)
+        latency = time.perf_counter() - started
+        if not isinstance(answer, Failure):
+            read = read_continuation if CONTINUES in call.parameters else read_body
+            reply = read(answer, latency=latency, retries=retries)
+            if isinstance(reply, Reply):
+                is_silent = _is_echo(call) and not _has_echoed(call, reply)
+                return NO_ECHO if is_silent else reply
+            answer = reply
+        code = answer.filter_code
+        if code is None:
+            return answer
+        return Reply(text="", finish_reason="content_filter", blocked=code, latency=latency, retries=retries)
+
+    async def _post(self, call: Call, sent: Mapping[str, JSON]) -> JSON | Failure:
+        """The body of the answer, or why there is none."""
+        connection = self._connection(call)
+        # Given as bytes, because the SDK would copy and encode the body the slow way.
+        body = json_io.dumps(_body(connection.strangers.masked_call(call), sent))
+        try:
+            # The SDK's own limit is on every read: an endpoint that trickles would never reach it.
+            async with asyncio.timeout(self._timeout):
+                return await connection.sdk.post(
+                    connection.urls[CONTINUES in call.parameters],
+                    cast_to=object,
+                    content=body,
+                    options=_JSON_CONTENT,
+                )
+        except openai.APIStatusError as error:
+            return self._status_failure(error)
+        except TimeoutError:
+            return Failure(message=f"no answer within {self._timeout:g} s")
+        except RedirectedElsewhere as error:
+            return Failure(message=str(error), status=error.status)
+        except (openai.APIConnectionError, aiohttp.ClientError) as error:
+            return Failure(message=self._why_no_answer(error))
+        except (openai.APIError, ValueError) as error:
+            return Failure(message=f"the body of the answer cannot be read: {printable(str(error))[:500]}")
+
+    def _why_no_answer(self, error: Exception) -> str:
+        # The transport calls a refused connection a timeout too; the cause behind it knows better.
+        causes = [error]
+        while isinstance(causes[-1].__cause__, Exception):
+            causes.append(causes[-1].__cause__)
+        if any(isinstance(cause, TimeoutError) for cause in causes):
+            return f"no answer within {self._timeout:g} s"
+        why = printable(str(causes[-1]))[:500]
+        return f"connection failed: {why or type(causes[-1]).__name__}"
+
+    def _status_failure(self, error: openai.APIStatusError) -> Failure:
+        body = as_json(error.body if error.body is not None else error.response.text)
+        return Failure(
+            message=describe_body(body),
+            status=error.status_code,
+            body=body,
+            retry_after=_wait_asked_for(error, body),
+        )
+
+    def _connection(self, call: Call) -> _Connection:
+        key = (call.role, call.model)
+        if key not in self._connections:
+            endpoint = self._endpoint(call.role, call.model)
+            sdk = openai.AsyncOpenAI(
+                base_url=endpoint.base_url,
+                api_key=endpoint.api_key,
+                max_retries=0,
+                timeout=self._timeout,
+                http_client=self._http,
+            )
+            if not endpoint.takes_environment:
+                sdk.organization = sdk.project = None
+                # There is no public way: every new client reads them from the environment.
+                sdk._custom_headers = {}
+            urls = (f"{endpoint.base_url}/chat/completions", f"{endpoint.base_url}/completions")
+            self._connections[key] = _Connection(
+                sdk=sdk,
+                urls=urls,
+                health=self._health[endpoint.base_url],
+                strangers=self._secrets.besides(endpoint.api_key),
+            )
+        return self._connections[key]
+
+    def _parameters(self, call: Call) -> Mapping[str, JSON]:
+        parameters = {name: value for name, value in call.parameters.items() if name != CONTINUES}
+        for change in self._learned.get((call.role, call.model), ()):
+            parameters = change.apply(parameters)
+        if "top_logprobs" in parameters and "logprobs" not in parameters:
+            # The one makes no sense without the other.
+            return {name: value for name, value in parameters.items() if name != "top_logprobs"}
+        return parameters
+
+    def _learn(self, call: Call, failure: Failure, sent: Mapping[str, JSON]) -> bool:
+        """Remember a rejected parameter. True where asking again is worth it for that reason."""
+        change = rejected_parameter(failure, sent)
+        if change is None:
+            return False
+        known = self._learned.setdefault((call.role, call.model), [])
+        if change not in known:
+            known.append(change)
+            self._on_learned(call, change)
+        return True
+
+
+def _is_echo(call: Call) -> bool:
+    return CONTINUES in call.parameters and "echo" in call.parameters
+
+
+NO_ECHO = Failure(message="it does not give back the text with probabilities", status=501)
+
+
+def _has_echoed(call: Call, reply: Reply) -> bool:
+    return reply.tokens is not None and reply.text.startswith(call.messages[-1]["content"])
+
+
+def _declined(call: Call) -> CallFailed:
+    why = "its endpoint gives no probabilities of a text that it is given"
+    return CallFailed(f"{call.role} {call.model!r}: {why}", is_declined=True)
+
+
+def _body(call: Call, sent: Mapping[str, JSON]) -> dict[str, JSON]:
+    if CONTINUES in call.parameters:
+        return {"model": call.model, "prompt": call.messages[-1]["content"], **sent}
+    if PREFILL not in sent:
+        return {"model": call.model, "messages": call.messages, **sent}
+    begun = Message(role="assistant", content=sent[PREFILL])
+    rest = {name: value for name, value in sent.items() if name != PREFILL}
+    return {"model": call.model, "messages": [*call.messages, begun], **rest}
+
+
+def _failed(
+    call: Call, failure: Failure, sent: Mapping[str, JSON], retries: Retries, shown: str
+) -> CallFailed:
+    """The end of a call; `shown` is the failure's message without keys."""
+    status = "" if failure.status is None else f"HTTP {failure.status}: "
+    tried = f" (after {retries.count} retries)" if retries.count else ""
+    message = f"{call.role} {call.model!r}: {status}{shown}{tried}"
+    is_exhausted = failure.is_transient and retries.concerns_all
+    is_about_settings = complains_of_parameter(failure, sent) and not call.is_stretched
+    stops = is_exhausted or failure.is_fatal or is_about_settings
+    return CallFailed(message, status=failure.status, stops_session=stops, retries=retries.count)
+
+
+def _wait_asked_for(error: openai.APIStatusError, body: JSON) -> float | None:
+    """Seconds, by the headers of the response, or by those of a provider that a gateway passes on."""
+    now = time.time()
+    wait = retry_after(error.response.headers, now)
+    return retry_after(passed_on_headers(body), now) if wait is None else wait

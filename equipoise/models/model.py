@@ -1,0 +1,135 @@
+"""What a suite talks to: a model in a role, and the subject.
+
+A model here asks through `Ask`, which is bound to one run; how calls are limited, repeated and kept is
+not its business.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+from equipoise.core.errors import CallFailed
+from equipoise.core.settings import Sampling
+from equipoise.core.types import CONTINUES, JSON, Ask, Call, Message, Reply, Role
+from equipoise.models.logprobs import ending_likelihood, label_in_text, label_parameters, label_probabilities
+
+T = TypeVar("T")
+
+
+async def together(*asked: Awaitable[T]) -> list[T]:
+    """What all of them give. What one of them raises is raised once the others' paid calls are home."""
+    answers = await asyncio.gather(*asked, return_exceptions=True)
+    failures = [answer for answer in answers if isinstance(answer, BaseException)]
+    if failures:
+        # A defect of ours, or the end of the session, says more than a call that failed.
+        raise min(failures, key=lambda failure: isinstance(failure, CallFailed))
+    return [answer for answer in answers if not isinstance(answer, BaseException)]
+
+
+class Model:
+    """One model in one role for one run. Holds what all its conversations share."""
+
+    def __init__(self, role: Role, name: str, sampling: Sampling, ask: Ask) -> None:
+        self.role = role
+        self.name = name
+        self.sampling = sampling
+        self._ask = ask
+
+    async def complete(
+        self, messages: tuple[Message, ...], *, is_stretched: bool = False, **extra: JSON
+    ) -> Reply:
+        """Ask for the next message of a conversation. Raises CallFailed."""
+        parameters = {**self.sampling.parameters(), **extra}
+        # Only who and what is sent: the particulars of earlier calls are for the transcript.
+        sent = tuple(Message(role=item["role"], content=item["content"]) for item in messages)
+        call = Call(
+            role=self.role,
+            model=self.name,
+            messages=sent,
+            parameters=parameters,
+            is_stretched=is_stretched,
+        )
+        return await self._ask(call)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked:
+    """The label that a subject finds likeliest, None where it gave none, and how that is known."""
+
+    reply: Reply
+    label: str | None
+    method: Literal["logprobs", "samples"]
+
+
+ECHO: dict[str, JSON] = {CONTINUES: True, "echo": True, "logprobs": 1, "max_tokens": 1, "temperature": 0.0}
+"""What is sent to learn how likely a text is to a model: it is given back, with probabilities."""
+
+
+CONTINUED_TOKENS = 64
+"""How far a text is continued where nobody has said: many servers stop after 16 tokens by themselves."""
+
+
+class Subject(Model):
+    """The model under test."""
+
+    def __init__(self, name: str, sampling: Sampling, ask: Ask) -> None:
+        super().__init__("subject", name, sampling, ask)
+
+    async def ask_each(self, *questions: str) -> list[Reply]:
+        """The reply to each question, all asked at once. Raises CallFailed once all have come home."""
+        return await together(*map(self.ask, questions))
+
+    async def ask(self, question: str, instruction: str = "") -> Reply:
+        """The reply to one question in a conversation of its own. Raises CallFailed.
+
+        The suite's own `instruction` stands in the system message, behind what the user has put there.
+        """
+        return await self.complete((*self.opening(instruction), Message(role="user", content=question)))
+
+    def opening(self, instruction: str = "") -> tuple[Message, ...]:
+        """The system message that a conversation begins with: the user's, then the suite's; none for none."""
+        prompt = "\n\n".join(filter(None, (self.sampling.system_prompt, instruction)))
+        return (Message(role="system", content=prompt),) if prompt else ()
+
+    async def continue_(self, text: str, **extra: JSON) -> Reply:
+        """How the model goes on with a text, by the endpoint for plain completions. Raises CallFailed."""
+        most: dict[str, JSON] = {"max_tokens": self.sampling.max_tokens or CONTINUED_TOKENS}
+        parameters = {CONTINUES: True, **most, **extra}
+        return await self.complete((Message(role="user", content=text),), **parameters)
+
+    async def likelihoods(self, beginning: str, endings: Sequence[str]) -> list[float] | None:
+        """How likely it finds each ending behind a beginning: sums of the logarithms of tokens.
+
+        None where the endpoint does not give back texts with probabilities. Raises CallFailed.
+        """
+        messages = [(Message(role="user", content=f"{beginning} {ending}"),) for ending in endings]
+        try:
+            # The first one alone: where it is declined, the others need not be asked.
+            first = await self.complete(messages[0], **ECHO)
+            replies = [first, *await together(*(self.complete(item, **ECHO) for item in messages[1:]))]
+        except CallFailed as failure:
+            if failure.is_declined:
+                return None
+            raise
+        found = [_likelihood(reply, ending) for reply, ending in zip(replies, endings, strict=True)]
+        return [value for value in found if value is not None] if None not in found else None
+
+    async def rank(self, question: str, instruction: str, options: Mapping[str, str]) -> Ranked:
+        """Which label of the options it would begin its answer with, by token probabilities where it can be.
+
+        Raises CallFailed.
+        """
+        messages = (*self.opening(instruction), Message(role="user", content=question))
+        reply = await self.complete(messages, **label_parameters(self.sampling.max_tokens, options))
+        # Whatever it would say, which label is likelier than the others is all that is asked.
+        found = label_probabilities(reply.tokens or (), options, least=0.0)
+        if found is None or reply.blocked:
+            return Ranked(reply=reply, label=label_in_text(reply.text, options), method="samples")
+        return Ranked(reply=reply, label=max(options, key=found.__getitem__), method="logprobs")
+
+
+def _likelihood(reply: Reply, ending: str) -> float | None:
+    return ending_likelihood(reply.tokens or (), ending, reply.usage.output if reply.usage else 1)

@@ -1,0 +1,216 @@
+"""Keeps keys out of everything that is written, shown or sent elsewhere, whoever repeats them.
+
+What a model says is judged as it was said, and masked on its way into a file or a message. A key of REAL
+characters or more is masked wherever it stands: glued to other text, cut at its end, spelled with the escapes
+of JSON, addresses or HTML, or in base 64. A shorter one may well be a word ('secret', 'ollama'): it is masked
+only as a whole token, that is, where no letter, digit, hyphen or underscore stands beside it, and not as
+the name of a field in JSON. What has fewer than LEAST characters is no key.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from base64 import b64encode
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import takewhile
+from pathlib import Path
+
+from equipoise.core.records import Record, Verdict
+from equipoise.core.settings import NO_KEY
+from equipoise.core.types import JSON, Call, Reply, Token
+
+MASK = "****"
+LEAST = 6
+REAL = 16
+_GLUE = "[A-Za-z0-9_-]"
+_ESCAPES = (
+    r"\\\\{0,7}(?:u00(?P<json>[2-7][0-9A-Fa-f])|(?P<mark>_|[^\w\s\"\\]))",
+    r"%(?:25){0,3}(?P<address>[2-7][0-9A-Fa-f])",
+    r"&(?P<html>#?\w{2,8};)",
+)
+"""How a character is spelled in JSON, addresses, HTML and Markdown, up to four times over."""
+_HINTS = [re.compile(escape) for escape in _ESCAPES]
+_ESCAPE = re.compile("|".join(_ESCAPES))
+_PROSE, _CODES = ("text", "reasoning"), ("finish_reason", "model", "fingerprint", "provider", "blocked")
+"""The parts of a reply that are text, and those that are names and codes."""
+
+
+class Secrets:
+    """What must not be seen: keys, or any other texts, such as headers, each with its longer words."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        found = {text for text in texts if len(text) >= LEAST and text != NO_KEY}
+        found |= {word for text in found for word in text.split() if len(word) >= REAL}
+        self._real = sorted(text for text in found if len(text) >= REAL)
+        self._words = found.difference(self._real)
+        forms = {form for key in self._real for form in (key, json.dumps(key)[1:-1], *_in_base64(key))}
+        self._forms = [(form[:REAL], form) for form in sorted(forms)]
+        self._patterns = [_as_whole(word) for word in sorted(self._words, key=len, reverse=True)]
+
+    def besides(self, own: str) -> Secrets:
+        """The real ones but this: what must not get to the endpoint that has it."""
+        return Secrets(key for key in self._real if key != own)
+
+    def mask(self, data: JSON) -> JSON:
+        """What came from outside with everything secret replaced. To do so again changes nothing."""
+        if isinstance(data, str):
+            return self._mask_text(data)
+        if isinstance(data, list):
+            return [self.mask(item) for item in data]
+        if isinstance(data, dict):
+            return {self.mask(name): self.mask(value) for name, value in data.items()}
+        return data
+
+    def mask_values(self, data: JSON) -> JSON:
+        """Data of ours with texts from outside: names stay, and so does a value that is but a word."""
+        if isinstance(data, str):
+            return data if data in self._words else self._mask_text(data)
+        if isinstance(data, list | tuple):
+            return [self.mask_values(item) for item in data]
+        if isinstance(data, Mapping):
+            return {name: self.mask_values(value) for name, value in data.items()}
+        return data
+
+    def mask_file(self, path: Path) -> None:
+        """Replace everything secret in a file, where there is one."""
+        with suppress(OSError):
+            content = path.read_text(encoding="utf-8", errors="surrogateescape")
+            path.write_text(self.mask(content), encoding="utf-8", errors="surrogateescape")
+
+    def _mask_text(self, text: str) -> str:
+        # Words last: what stood glued to a key stands alone beside its mask.
+        return self._mask_words(self._mask_real(text))
+
+    def _mask_words(self, text: str) -> str:
+        for pattern in self._patterns:
+            text = pattern.sub(MASK, text)
+        return text
+
+    def _mask_real(self, text: str) -> str:
+        if self._forms:
+            text = self._cut_out(text, text, lambda place: place)
+            if any(hint.search(text) for hint in _HINTS):
+                text = self._cut_out(text, *_plain(text))
+        return text
+
+    def _cut_out(self, text: str, plain: str, place_of: Callable[[int], int]) -> str:
+        """The text without what is found in it as it reads; `place_of` says where that stands in the text."""
+        pieces, end = [], 0
+        for first, last in _merged(self._places(plain)):
+            pieces += [text[end : place_of(first)], MASK]
+            end = place_of(last)
+        return "".join([*pieces, text[end:]]) if pieces else text
+
+    def _places(self, plain: str) -> Iterator[tuple[int, int]]:
+        """Where keys start and end, and beginnings of keys that were cut."""
+        for beginning, form in self._forms:
+            end = 0
+            while (start := plain.find(beginning, end)) >= 0:
+                pairs = zip(form, plain[start : start + len(form)], strict=False)
+                end = start + len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
+                yield start, end
+
+    # What is kept.
+
+    def masked_call(self, call: Call) -> Call:
+        """The call with everything secret in its messages replaced."""
+        texts = [message["content"] for message in call.messages]
+        clean = [self.mask(text) for text in texts]
+        if clean == texts:
+            return call
+        pairs = zip(call.messages, clean, strict=True)
+        return replace(call, messages=tuple({**message, "content": text} for message, text in pairs))
+
+    def masked_reply(self, reply: Reply) -> Reply:
+        """The reply with everything secret in its texts replaced."""
+        said = {name: value for name in (*_PROSE, *_CODES) if (value := getattr(reply, name))}
+        clean = {name: (self.mask if name in _PROSE else self._mask_real)(said[name]) for name in said}
+        changed: dict[str, JSON] = {name: text for name, text in clean.items() if text != said[name]}
+        tokens = self._masked_tokens(reply.tokens or (), is_said=bool(changed))
+        if reply.tokens and tokens != reply.tokens:
+            changed["tokens"] = tokens
+        return replace(reply, **changed) if changed else reply
+
+    def _masked_tokens(self, tokens: Sequence[Token], *, is_said: bool) -> tuple[Token, ...] | None:
+        """None where a key was said: pieces of a key would be keys' pieces."""
+        said = "".join(token.text for token in tokens)
+        if is_said or self.mask(said) != said:
+            return None
+        # Texts of a model's, all of them: what it might have said as well.
+        return tuple(replace(token, top=self.mask(dict(token.top))) for token in tokens)
+
+    def masked_record(self, record: Record) -> Record:
+        """The record with everything secret replaced in what models and endpoints said."""
+        return replace(
+            record,
+            error=self.mask(record.error),
+            verdicts=tuple(map(self._masked_verdict, record.verdicts)),
+            details=self.mask_values(record.details),
+        )
+
+    def _masked_verdict(self, verdict: Verdict) -> Verdict:
+        return replace(
+            verdict,
+            fields=self.mask_values(verdict.fields),
+            error=self.mask(verdict.error),
+            raw=tuple(map(self.mask, verdict.raw)),
+        )
+
+
+def _in_base64(key: str) -> set[str]:
+    """The digits in base 64 that the key alone decides, wherever in a longer text it begins."""
+    found, content = set(), key.encode("utf-8", "surrogatepass")
+    for before in range(3):
+        digits = b64encode(bytes(before) + content).decode()
+        own = digits[-(-8 * before // 6) : 8 * (before + len(content)) // 6]
+        found |= {own, own.replace("+", "-").replace("/", "_")}
+    return found
+
+
+def _as_whole(word: str) -> re.Pattern[str]:
+    """Where the word stands alone. It comes first, as `re` looks for a literal beginning fast."""
+    literal = re.escape(word)
+    # The n of a line break that is spelled as an escape is no letter.
+    before = rf"(?:(?<!{_GLUE}{literal})|(?<=\\[nrt]{literal}))"
+    # A name in JSON is structure, where the word could be one.
+    behind = r'(?!\\*"[ \t]*:)' if word.isidentifier() else ""
+    return re.compile(f"{literal}(?!{_GLUE}){before}{behind}")
+
+
+def _plain(text: str) -> tuple[str, Callable[[int], int]]:
+    """The text without escapes, and what says where a place in it is in the text that was given."""
+    said: list[str] = []
+    behind, shifts = [0], [0]
+    end = 0
+    for found in _ESCAPE.finditer(text):
+        spelled = _spelled(found)
+        said += [text[end : found.start()], spelled]
+        end = found.end()
+        shifts.append(shifts[-1] + len(found[0]) - len(spelled))
+        behind.append(end - shifts[-1])
+    plain = "".join([*said, text[end:]])
+    return plain, lambda place: place + shifts[bisect_right(behind, place) - 1]
+
+
+def _spelled(escape: re.Match[str]) -> str:
+    digits = escape["json"] or escape["address"]
+    return chr(int(digits, 16)) if digits else escape["mark"] or html.unescape(escape[0])
+
+
+def _merged(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The places in order, those that overlap as one."""
+    found: list[tuple[int, int]] = []
+    for start, end in sorted(places):
+        if found and start < found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return found
+
+
+NOTHING = Secrets(())

@@ -1,0 +1,237 @@
+"""Reads the body of a chat completion, in whatever way an endpoint has put it. Pure."""
+
+from __future__ import annotations
+
+from codecs import BOM_UTF8
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, TypeGuard
+
+from equipoise.core import json_io
+from equipoise.core.types import Reply, Token, Usage
+from equipoise.models import reasoning as thoughts
+from equipoise.models.failures import BROKEN_REASONS, FILTER_REASONS, Failure, describe_body
+
+MOST_TOKENS = 10**9
+"""More than any reply has; what is beyond is no count of tokens."""
+LEAST_LOGPROB = -1000.0
+MOST_PLACES = 8
+"""Tokens whose probabilities are kept: a label stands at the beginning."""
+_SPOKEN = {"text": "text", "output_text": "text", "refusal": "refusal"}
+"""Kinds of parts that are said, and the field of each that has the text."""
+_THOUGHT = ("thinking", "reasoning", "redacted_thinking")
+_KINDS = {type(None): "null", bool: "a boolean", int: "a number", float: "a number", str: "a text"}
+_KINDS |= {dict: "an object", list: "a list"}
+
+
+def as_json(answer: object) -> object:
+    """The object that a text spells, which an endpoint has sent as another type; anything else as it is."""
+    if not isinstance(answer, str):
+        return answer
+    try:
+        found = json_io.loads(_utf8(answer.removeprefix("\ufeff")))
+    except ValueError:
+        return answer
+    return found if isinstance(found, dict) else answer
+
+
+def _utf8(text: str) -> bytes:
+    """The text as it was sent: JSON is UTF-8, even where a header has had it read as Latin-1."""
+    with suppress(UnicodeError):
+        sent = text.encode("latin-1")
+        sent.decode()
+        return sent.removeprefix(BOM_UTF8)
+    return text.encode("utf-8", "replace")
+
+
+def read_body(data: object, *, latency: float, retries: int) -> Reply | Failure:
+    """The reply in the body of a chat completion, or what is wrong with the body."""
+    data = as_json(data)
+    if not isinstance(data, dict):
+        return Failure(message="the answer is no JSON object", status=200, body=str(data)[:500])
+    choice, usage = _first_choice(data), _usage(data.get("usage"))
+    if choice is None:
+        why = f"the answer has no choices: {describe_body(data)}"
+        return Failure(message=why, status=200, body=data, usage=usage)
+    if failure := _no_answer(choice):
+        return replace(failure, usage=usage)
+    text, *found = _answer_and_thoughts(choice["message"])
+    finish_reason = _text(choice, "finish_reason")
+    is_cut_by_filter = finish_reason is not None and finish_reason.lower() in FILTER_REASONS
+    reply = Reply(
+        text=text,
+        reasoning="\n\n".join(filter(None, found)) or None,
+        finish_reason=finish_reason,
+        usage=usage,
+        model=_text(data, "model"),
+        fingerprint=_text(data, "system_fingerprint"),
+        provider=_text(data, "provider"),
+        latency=latency,
+        retries=retries,
+        blocked=finish_reason if is_cut_by_filter else None,
+        tokens=_tokens(choice.get("logprobs")),
+    )
+    return reply if reply.is_metered else replace(reply, usage=None)
+
+
+def _no_answer(choice: Mapping[str, Any]) -> Failure | None:
+    """Why a choice is of no use; None where it is."""
+    if why := _unreadable(choice["message"].get("content")):
+        return Failure(message=f"the content of the message {why}", status=200)
+    finish_reason = _text(choice, "finish_reason") or ""
+    if finish_reason.lower() in BROKEN_REASONS:
+        return Failure(message=f"the endpoint broke off: {finish_reason}", status=200, body=finish_reason)
+    return None
+
+
+def read_continuation(data: object, *, latency: float, retries: int) -> Reply | Failure:
+    """The same of the body of a plain completion; with the tokens of the whole text where it echoes them."""
+    data = as_json(data)
+    choices = data.get("choices") if isinstance(data, dict) else None
+    first = choices[0] if isinstance(choices, list) and choices else None
+    if not isinstance(data, dict) or not isinstance(first, dict) or not isinstance(first.get("text"), str):
+        return read_body(data, latency=latency, retries=retries)
+    as_chat = {**first, "message": {"content": first["text"]}, "logprobs": None}
+    reply = read_body({**data, "choices": [as_chat]}, latency=latency, retries=retries)
+    return replace(reply, tokens=_echoed(first.get("logprobs"))) if isinstance(reply, Reply) else reply
+
+
+def _echoed(logprobs: object) -> tuple[Token, ...] | None:
+    """All tokens, each with its own probability; None where there are none, or not one for each."""
+    texts, shares = (
+        (logprobs.get("tokens"), logprobs.get("token_logprobs"))
+        if isinstance(logprobs, dict)
+        else (None, None)
+    )
+    if not isinstance(texts, list) or not isinstance(shares, list) or not len(texts) == len(shares) > 0:
+        return None
+    return tuple(
+        Token(text=str(text), top={str(text): float(share)} if _is_logprob(share) else {})
+        for text, share in zip(texts, shares, strict=True)
+    )
+
+
+def _tokens(logprobs: object) -> tuple[Token, ...] | None:
+    """The first tokens with the likeliest ones in their place; None where no probabilities were given."""
+    content = logprobs.get("content") if isinstance(logprobs, dict) else None
+    if not isinstance(content, list) or not content:
+        return None
+    places = [item for item in content[:MOST_PLACES] if isinstance(item, dict)]
+    return tuple(Token(text=_text(item, "token") or "", top=_likeliest(item)) for item in places) or None
+
+
+def _likeliest(place: Mapping[str, Any]) -> dict[str, float]:
+    rows = place.get("top_logprobs")
+    found: dict[str, float] = {}
+    for row in rows if isinstance(rows, list) else ():
+        token, logprob = (row.get("token"), row.get("logprob")) if isinstance(row, dict) else (None, None)
+        if isinstance(token, str) and _is_logprob(logprob):
+            found[token] = max(float(logprob), found.get(token, LEAST_LOGPROB))
+    return found
+
+
+def _is_logprob(value: object) -> TypeGuard[float]:
+    """Some endpoints say -inf as null or as a very low number: such a token says nothing."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return False
+    return LEAST_LOGPROB < value <= 1e-6
+
+
+def _answer_and_thoughts(message: Mapping[str, Any]) -> tuple[str, str | None, str, str]:
+    """What a model says, and what it thought, wherever it is: in fields, in parts, between tags."""
+    content, parts = _content(message.get("content"))
+    text, tagged = thoughts.split(content)
+    # What OpenAI's models say instead of a structured output that they decline to give.
+    text = text or _text(message, "refusal") or ""
+    return text, _text(message, "reasoning_content") or _text(message, "reasoning"), parts, tagged
+
+
+def _first_choice(data: Mapping[str, Any]) -> dict[str, Any] | None:
+    choices = data.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    return choice if isinstance(choice, dict) and isinstance(choice.get("message"), dict) else None
+
+
+def _text(data: Mapping[str, Any], name: str) -> str | None:
+    value = data.get(name)
+    return value if isinstance(value, str) and value else None
+
+
+def _unreadable(content: Any) -> str | None:
+    """Why a message's content cannot be read; None where it is a text, a list of known parts, or missing."""
+    if isinstance(content, list):
+        return next(filter(None, map(_unreadable_part, content)), None)
+    return None if content is None or isinstance(content, str) else f"is {_kind(content)}"
+
+
+def _unreadable_part(part: Any) -> str | None:
+    if isinstance(part, str):
+        return None
+    if not isinstance(part, dict):
+        return f"has a part that is {_kind(part)}"
+    kind = part.get("type")
+    if kind in _THOUGHT:
+        return None
+    if not isinstance(kind, str):
+        return "has a part without a type"
+    if kind not in _SPOKEN:
+        return f"has a part of the unknown type {kind[:100]!r}"[:200]
+    said = part.get(_SPOKEN[kind])
+    is_text = said is None or isinstance(said, str)
+    return None if is_text else f"has a part of the type {kind!r} whose text is {_kind(said)}"
+
+
+def _kind(value: Any) -> str:
+    return _KINDS.get(type(value), "of an unknown kind")
+
+
+def _content(content: Any) -> tuple[str, str]:
+    """Text and thoughts of a message's content, which is a text, a list of parts, or missing."""
+    if isinstance(content, str):
+        return content, ""
+    text = "".join(map(_said, content or ()))
+    thoughts = [_thought(part) for part in _parts(content) if part.get("type") in _THOUGHT]
+    return text, "".join(_spoken(thoughts))
+
+
+def _said(part: str | dict[str, Any]) -> str:
+    if isinstance(part, str):
+        return part
+    return part.get(_SPOKEN.get(part["type"], "")) or ""
+
+
+def _thought(part: dict[str, Any]) -> Any:
+    return part.get("thinking") or part.get("reasoning") or part.get("text") or part.get("summary")
+
+
+def _parts(content: Any) -> list[dict[str, Any]]:
+    return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+
+
+def _spoken(pending: list[Any]) -> Iterator[str]:
+    """The texts of thoughts, each a text or a list of parts, which may nest as deep as they like."""
+    while pending:
+        item = pending.pop(0)
+        if isinstance(item, str):
+            yield item
+        else:
+            pending[:0] = map(_thought, _parts(item))
+
+
+def _usage(data: Any) -> Usage | None:
+    """The tokens that an endpoint has counted; None where either of the two sums is no count."""
+    read, written = _count(data, "prompt_tokens"), _count(data, "completion_tokens")
+    if not read or written is None:
+        return None
+    # An odd detail is no reason to doubt the sums.
+    cached = _count(data.get("prompt_tokens_details"), "cached_tokens") or 0
+    reasoning = _count(data.get("completion_tokens_details"), "reasoning_tokens") or 0
+    return Usage(input=read, output=written, cached=min(cached, read), reasoning=min(reasoning, written))
+
+
+def _count(data: Any, name: str) -> int | None:
+    value = data.get(name) if isinstance(data, dict) else None
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= MOST_TOKENS:
+        return None
+    return int(value) if float(value).is_integer() else None

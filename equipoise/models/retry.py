@@ -1,0 +1,228 @@
+"""Whether a failed call is tried again, and after how long: backoff, and what the endpoint asks for.
+
+Pure but for jitter; knows no HTTP library.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+from equipoise.models.failures import Failure
+
+FIRST_BACKOFF, LONGEST_BACKOFF = 0.5, 60.0
+MOST_ALIKE = 3
+"""How many answers of a kind are enough to believe that the next one will be the same."""
+MOST_REMEMBERED = 1000
+"""Different failures; where an endpoint gives each a number of its own, none comes twice anyway."""
+# Quotas are renewed at least once a month: an endpoint that asks for a longer wait is mistaken.
+LONGEST_RETRY_AFTER = 31 * 86_400.0
+
+
+@dataclass(slots=True)
+class Health:
+    """How calls to one endpoint fare: calls that were answered, attempts that failed.
+
+    `overcome` holds failures after which the same call was answered all the same: they are chance.
+    """
+
+    answered: int = 0
+    failed: int = 0
+    overcome: set[str] = field(default_factory=set)
+
+
+class Retries:
+    """The attempts of one call. `count` is how many there were beyond the first."""
+
+    def __init__(self, most: int, health: Health) -> None:
+        self.count = 0
+        self._most = most
+        self._health = health
+        self._alike = 0
+        self._last: Failure | None = None
+        self._own_failures = 0
+        self._answered_before = 0
+        self._failed_before = health.failed
+
+    def answered(self) -> None:
+        """The last attempt brought a reply."""
+        self._health.answered += 1
+        if self._last is not None and len(self._health.overcome) < MOST_REMEMBERED:
+            self._health.overcome.add(_said(self._last))
+
+    def wait(self, failure: Failure) -> float | None:
+        """Seconds until the next attempt; None where there is to be none.
+
+        A pause that an overloaded endpoint asked for is not among them: it concerns all calls, not just this
+        one.
+        """
+        if self._last is None:
+            self._answered_before = self._health.answered
+        self._health.failed += 1
+        self._own_failures += 1
+        is_same = self._last is not None and _said(self._last) == _said(failure)
+        self._alike = self._alike + 1 if is_same else 1
+        self._last = failure
+        may_be_chance = _said(failure) in self._health.overcome
+        is_hopeless = self.is_about_request and not may_be_chance
+        if not failure.is_transient or self.count >= self._most or is_hopeless:
+            return None
+        self.count += 1
+        return max(self._backoff(), _own_wait(failure))
+
+    def _backoff(self) -> float:
+        longest = min(LONGEST_BACKOFF, FIRST_BACKOFF * 2.0 ** min(self.count - 1, 16))
+        return random.uniform(0.5, 1) * longest  # noqa: S311 - not a secret
+
+    @property
+    def concerns_all(self) -> bool:
+        """Whether other calls would fare no better: the attempts are used up, or none was ever answered."""
+        return not self.is_about_request or not self._health.answered
+
+    @property
+    def is_about_request(self) -> bool:
+        """Whether the endpoint always says the same to this call, and that is not because it is down.
+
+        It is down where other calls fail as well and none is answered.
+        """
+        if self._last is None or not self._last.is_telling or self._alike < MOST_ALIKE:
+            return False
+        others_answered = self._health.answered > self._answered_before
+        others_failed = self._health.failed - self._failed_before > self._own_failures
+        return others_answered or not others_failed
+
+
+def _own_wait(failure: Failure) -> float:
+    """What the endpoint asks of this call alone; the queue of an overloaded one sees to its pause."""
+    return 0.0 if failure.is_overload else min(failure.retry_after or 0.0, LONGEST_BACKOFF)
+
+
+def _said(failure: Failure) -> str:
+    """What tells one failure from another, in a few bytes."""
+    return hashlib.sha256(
+        f"{failure.status} {failure.message} {failure.body!r}".encode("utf-8", "replace")
+    ).hexdigest()
+
+
+# How long an endpoint asks to wait, by the headers of its response.
+
+_DECIMAL = r"(?=\.?\d)\d{0,20}(?:\.\d{0,20})?"
+_NUMBER = re.compile(rf"[+-]?{_DECIMAL}(?:e[+-]?\d\d?)?", re.ASCII)
+_UNITS = {
+    "ns": 1e-9,
+    "us": 1e-6,
+    "\u00b5s": 1e-6,
+    "\u03bcs": 1e-6,
+    "ms": 1e-3,
+    "s": 1.0,
+    "m": 60.0,
+    "h": 3600.0,
+    "d": 86_400.0,
+}
+_STEP = rf"({_DECIMAL})({'|'.join(_UNITS)})"
+_DURATION = re.compile(rf"-?(?:{_STEP}){{1,9}}", re.ASCII)
+# What Python reads as ISO 8601 is far more than anybody means by it.
+_ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[t ][\d:.+z-]{5,30})?", re.ASCII)
+# OpenAI and most others (x-ratelimit-reset-tokens), the IETF's drafts, Anthropic, Mistral's gateway.
+_RESET = re.compile(r"(?:x-|anthropic-)?ratelimit(?:bysize)?-(?:.+-)?reset(?:-.+)?")
+
+
+def retry_after(headers: Mapping[str, str], now: float) -> float | None:
+    """Seconds that an endpoint asks to wait, from 0 to LONGEST_RETRY_AFTER; None where it does not say.
+
+    `now` is the wall clock in Unix time. It is used where the response does not carry a date of its own:
+    clocks differ, and a wait is a difference on one clock. What cannot be read is as if it were not there.
+    """
+    # Azure and xAI also write x-rate-limit.
+    fields = {
+        name.lower().replace("rate-limit", "ratelimit"): value.strip().lower()
+        for name, value in headers.items()
+    }
+    sent = _http_date(fields.get("date", ""))
+    now = now if sent is None else sent
+    milliseconds = _number(fields.get("retry-after-ms", ""))
+    wait = None if milliseconds is None else _sane(milliseconds / 1000)
+    if wait is None:
+        wait = _wait(fields.get("retry-after", ""), now)
+    return _until_reset(fields, now) if wait is None else wait
+
+
+def _until_reset(fields: Mapping[str, str], now: float) -> float | None:
+    """The wait for all quotas that are spent; where none is, the shortest wait for any."""
+    spent: list[float] = []
+    left: list[float] = []
+    for name, value in fields.items():
+        wait = _wait(value, now) if _RESET.fullmatch(name) else None
+        if wait is not None and not _is_unlimited(fields, name):
+            remaining = _number(fields.get(name.replace("reset", "remaining"), ""))
+            (spent if remaining is None or remaining <= 0 else left).append(wait)
+    return max(spent) if spent else min(left, default=None)
+
+
+def _is_unlimited(fields: Mapping[str, str], reset: str) -> bool:
+    # Azure sends a limit of -1, together with a reset of 0, for what it does not limit.
+    limit = _number(fields.get(reset.replace("reset", "limit"), ""))
+    return limit is not None and limit < 0
+
+
+def _wait(text: str, now: float) -> float | None:
+    """The wait that a value asks for: seconds, a duration, a Unix timestamp or a date."""
+    number = _number(text)
+    if number is not None and number < 1e9:
+        return _sane(number)
+    wait = _duration(text)
+    if wait is not None:
+        return _sane(wait)
+    at = _date(text) if number is None else _timestamp(number)
+    return None if at is None else _sane(at - now)
+
+
+def _sane(wait: float) -> float | None:
+    return max(0.0, wait) if wait <= LONGEST_RETRY_AFTER else None
+
+
+def _timestamp(number: float) -> float | None:
+    """Unix time in seconds, of seconds or milliseconds since 1970; from September 2001 on."""
+    if 1e9 <= number < 1e11:
+        return number
+    return number / 1000 if 1e12 <= number < 1e14 else None
+
+
+def _number(text: str) -> float | None:
+    return float(text) if _NUMBER.fullmatch(text) else None
+
+
+def _duration(text: str) -> float | None:
+    """Seconds in a duration as Go prints it, which OpenAI and Groq do: 20ms, 6m0s, 1h2m3.5s; also 1d2h."""
+    if not _DURATION.fullmatch(text):
+        return None
+    length = sum(float(amount) * _UNITS[unit] for amount, unit in re.findall(_STEP, text, re.ASCII))
+    return -length if text.startswith("-") else length
+
+
+def _date(text: str) -> float | None:
+    """Unix time of a date of HTTP or ISO 8601; of UTC where it names no time zone."""
+    if not _ISO_DATE.fullmatch(text):
+        return _http_date(text)
+    try:
+        return _unix_time(datetime.fromisoformat(text.upper()))
+    except ValueError:
+        return None
+
+
+def _http_date(text: str) -> float | None:
+    """Unix time of a date in one of the three forms of RFC 9110, section 5.6.7."""
+    try:
+        # A leap second is the last of its minute.
+        return _unix_time(parsedate_to_datetime(text.replace(":60 ", ":59 ")))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _unix_time(date: datetime) -> float:
+    return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()

@@ -1,0 +1,380 @@
+"""The pytest plugin: options, cases as parametrised tests, the fixture `record`, progress and reports.
+
+The only file that imports pytest (`distribution` beside it speaks xdist). What a session does is in
+`session`; the hooks here translate.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from _pytest.skipping import evaluate_skip_marks
+
+from equipoise import suites
+from equipoise.core.errors import NotNeeded, SessionStopped, UserError
+from equipoise.core.option import Option
+from equipoise.core.options import OPTIONS
+from equipoise.core.records import Record
+from equipoise.core.rules import exit_status
+from equipoise.core.settings import resolve
+from equipoise.core.types import Run
+from equipoise.models.redact import Secrets
+from equipoise.plugin.terminal import Display, small_values, suite_and_run, terminal
+from equipoise.report.terminal import header, warnings
+from equipoise.runner.progress import Progress
+from equipoise.runner.rejudge import adopt
+from equipoise.runner.resume import COMPLETE_ALREADY
+from equipoise.runner.session import Session
+from equipoise.runner.signals import listen
+
+SESSION = pytest.StashKey[Session]()
+RECORDS = pytest.StashKey[Any]()
+"""Where tests get their records: the session, or in a worker the way to the process that has it."""
+EXAMPLES = """\
+  pytest -n 8 --model gpt-x                       the benchmark that pytest.ini names
+  pytest --model gpt-x -k hong_kong               one topic area
+  pytest tests_benchmark/test_SUITE.py --model gpt-x    another suite: {suites}
+  pytest --model local --limit 2 --runs 1         no key, no network: the built-in model"""
+
+
+# Options.
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Register every option for the command line and for pytest.ini."""
+    group = parser.getgroup("equipoise", "Equipoise: asking and judging a language model")
+    # Before options are parsed nobody knows the rootdir.
+    suites.add_project(Path.cwd())
+    takers = suites.options()
+    for option in (*OPTIONS, *takers):
+        flags = [option.flag, option.alias] if option.alias else [option.flag]
+        shape: dict[str, Any] = {"action": "store_true"} if option.switch else {"metavar": option.metavar}
+        if option.many:
+            shape["action"] = "append"
+        shape["help"] = _help(option, takers.get(option, ()))
+        group.addoption(*flags, dest=option.name, default=None, **shape)
+        parser.addini(option.ini, f"default of {option.flag}", default=None)
+
+
+def _help(option: Option, takers: Sequence[str]) -> str:
+    """What an option does, and which suites take it where not all do."""
+    return f"{', '.join(takers)}: {option.help}" if 0 < len(takers) < len(suites.names()) else option.help
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """What asks nothing needs no workers; what cannot work is refused before any is started."""
+    if config.getoption("estimate") or _only_looks(config):
+        config.option.numprocesses = 0
+    if _suites_asked_for(config) and not _only_looks(config):
+        _as_usage_error(_refuse_elsewhere, config)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Resolve the settings and hang the session on the config."""
+    config.addinivalue_line("markers", "suite(name): the benchmark that a test module runs")
+    config.addinivalue_line("markers", "area(name): the topic area of a case")
+    config.addinivalue_line("markers", "language(name): the language of a case")
+    options = (*OPTIONS, *suites.options())
+    given = {option.name: config.getoption(option.name) for option in options}
+    ini = {option.name: config.getini(option.ini) for option in options}
+    defaults = suites.defaults_of(_suites_asked_for(config))
+    try:
+        settings = adopt(resolve(given, os.environ, ini, defaults, tuple(suites.options())), given)
+    except UserError as error:
+        raise pytest.UsageError(str(error)) from None
+    if config.option.debug:
+        # pytest writes its command line there, and closes the file when nobody is called any more.
+        atexit.register(Secrets(settings.secrets).mask_file, Path(config.option.debug).absolute())
+    link = getattr(config, "workerinput", {}).get("equipoise")
+    session = Session(settings, config.rootpath, is_worker=_is_worker(config))
+    config.stash[SESSION] = config.stash[RECORDS] = session
+    if link:
+        from equipoise.plugin.xdist import Records
+
+        config.stash[RECORDS] = Records(**link)
+        config.add_cleanup(config.stash[RECORDS].close)
+    if _distributes(config) and settings.model and _suites_asked_for(config) and not _only_looks(config):
+        from equipoise.plugin.xdist import Distribution
+
+        workers = len(config.getvalue("tx"))
+        distribution = Distribution(session, lambda nodes: _begin(config, nodes), workers)
+        config.add_cleanup(distribution.server.close)
+        config.pluginmanager.register(distribution, "equipoise-distribution")
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """The resolved settings, keys masked."""
+    session = config.stash[SESSION]
+    return header(session.settings) if session.settings.model and _suites_asked_for(config) else []
+
+
+# Before anything is spent.
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Refuse what cannot work, and start the built-in servers; they load while tests are collected."""
+    config = session.config
+    names = _suites_asked_for(config)
+    if names and not _only_looks(config):
+        listen(config.stash[SESSION].interruptions, config.add_cleanup)
+    if _is_worker(config) or _only_looks(config) or not names:
+        return
+    _refuse_without_model(config)
+    if config.stash[SESSION].settings.estimate:
+        _as_usage_error(config.stash[SESSION].catalogue.check, names)
+        return
+    _as_usage_error(config.stash[SESSION].check, names)
+    for warning in warnings(config.stash[SESSION].settings):
+        config.issue_config_time_warning(pytest.PytestWarning(warning), stacklevel=2)
+    _as_usage_error(config.stash[SESSION].start_servers)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Import what asking needs while tests are collected.
+
+    Not before: what other plugins import for their part of the header must not meet half a module.
+    """
+    config = session.config
+    is_asking = _suites_asked_for(config) and not _only_looks(config) and not _is_worker(config)
+    if is_asking and not config.stash[SESSION].settings.estimate:
+        config.stash[SESSION].engine.warm_up()
+
+
+def _refuse_without_model(config: pytest.Config) -> None:
+    if config.stash[SESSION].settings.model is None:
+        raise pytest.UsageError(
+            f"which model? Name it with --model:\n{EXAMPLES.format(suites=', '.join(suites.names()))}"
+        )
+
+
+def _as_usage_error(function: Any, *arguments: Any) -> Any:
+    try:
+        return function(*arguments)
+    except UserError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+# Collection.
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """One test for each case and run of the suite that the module's mark names."""
+    mark = metafunc.definition.get_closest_marker("suite")
+    if mark is None or "record" not in metafunc.fixturenames:
+        return
+    _refuse_other_users(metafunc.definition, mark.args[0])
+    runs = _as_usage_error(metafunc.config.stash[SESSION].catalogue.runs, mark.args[0])
+    parameters = [
+        pytest.param(run, id=run.id, marks=_marks(run.case.area, run.case.language)) for run in runs
+    ]
+    metafunc.parametrize("record", parameters, indirect=True)
+
+
+def _refuse_other_users(node: pytest.Item, suite: str) -> None:
+    """Refuse a test that would run a suite in another place, or pay for every run a second time."""
+    is_at_home = suites_in(node.config.rootpath, [node.path]) == [suite]
+    if not is_at_home or node.nodeid.partition("::")[2] != f"test_{suite}":
+        raise pytest.Collector.CollectError(
+            f"{node.nodeid}: only test_{suite} in {suites.TESTS}/test_{suite}.py runs this suite; "
+            "put further assertions into it, or read the results JSON"
+        )
+
+
+@cache
+def _marks(area: str, language: str) -> tuple[pytest.MarkDecorator, ...]:
+    return (pytest.mark.area(name=area), pytest.mark.language(name=language))
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Let `-k` find a case by its native names."""
+    run = _run_of(item)
+    if run is not None:
+        item.extra_keyword_matches.update(run.case.keywords)
+
+
+def _run_of(item: pytest.Item) -> Run | None:
+    run = getattr(item, "callspec", None) and item.callspec.params.get("record")  # type: ignore[attr-defined]
+    return run if isinstance(run, Run) else None
+
+
+# Running.
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> bool | None:
+    """Without xdist, open the journals once all deselection is done; --estimate ends here."""
+    config = session.config
+    if config.stash[SESSION].settings.estimate:
+        _show_estimate(config, _planned([item.nodeid for item in session.items]))
+        return True
+    is_alone = not _is_worker(config) and not _distributes(config)
+    goes_on = not session.testsfailed or config.option.continue_on_collection_errors
+    if is_alone and goes_on and not _only_looks(config):
+        skipped = _skipped(session.items)
+        _begin(config, [item.nodeid for item in session.items if item.nodeid not in skipped])
+    return None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Tell the process that asks, which sees nothing but names, what need not be asked."""
+    if "equipoise" in getattr(session.config, "workerinput", {}):
+        session.config.stash[RECORDS].leave_out(_skipped(session.items))
+
+
+def _skipped(items: Sequence[pytest.Item]) -> set[str]:
+    """The node ids of all items that a mark skips; there is no public way to learn it."""
+    return {item.nodeid for item in items if evaluate_skip_marks(item) is not None}
+
+
+def _show_estimate(config: pytest.Config, plan: Mapping[str, Sequence[str]]) -> None:
+    for name, runs in plan.items():
+        _say(config, f"\n{name}: an estimate; nothing is asked")
+        for line in _as_usage_error(config.stash[SESSION].catalogue.estimate, name, set(runs)):
+            _say(config, line)
+
+
+def _begin(config: pytest.Config, nodes: Sequence[str]) -> None:
+    """Open the journal of every suite for the runs that are left after selection."""
+    plan = _planned(nodes)
+    if not plan:
+        return
+    _refuse_without_model(config)
+    session = config.stash[SESSION]
+    _as_usage_error(session.await_servers)
+    selection = {"keyword": config.option.keyword or None, "mark": config.option.markexpr or None}
+    _as_usage_error(session.begin, plan, selection)
+    for name in plan:
+        if session.begun[name] != COMPLETE_ALREADY:
+            _say(config, session.begun[name])
+    progress = Progress(session, plan, terminal(config))
+    display = Display(progress, config.option.maxfail or 0, lambda text: _say(config, text))
+    config.pluginmanager.register(display, "equipoise-display")
+
+
+def _say(config: pytest.Config, text: str) -> None:
+    """One line for the user, where there is something to say and somebody to see it."""
+    reporter = config.pluginmanager.getplugin("terminalreporter")
+    if reporter is not None and text:
+        reporter.ensure_newline()
+        reporter.write_line(text)
+
+
+@pytest.fixture
+def record(request: pytest.FixtureRequest) -> Record:
+    """How this run of this case ended: asked, answered and judged, waiting for it where need be."""
+    records = request.config.stash[RECORDS]
+    try:
+        found: Record = records.record(request.param)
+    except NotNeeded as enough:
+        pytest.skip(str(enough))
+    except SessionStopped as stopped:
+        request.session.shouldstop = reason = records.stop_reason or str(stopped)
+        pytest.skip(reason)
+    request.node.user_properties.extend(small_values(found))
+    if records.stop_reason:
+        request.session.shouldstop = records.stop_reason
+    return found
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_json_runtest_metadata(item: pytest.Item) -> dict[str, Any] | None:
+    """The same small values as metadata of pytest-json-report."""
+    return dict(item.user_properties) if _run_of(item) else None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Bring calls in flight home, then write the results in the process that the user sees."""
+    config = session.config
+    if SESSION not in config.stash:
+        return
+    display = config.pluginmanager.getplugin("equipoise-display")
+    try:
+        config.stash[SESSION].close_engine()
+    finally:
+        if display is not None:
+            display.progress.finish()
+            _settle_exit_status(session, display.progress)
+            for line in display.progress.publish(os.environ):
+                _say(config, line)
+        config.stash[SESSION].close()
+
+
+def _settle_exit_status(session: pytest.Session, progress: Progress) -> None:
+    """A session that went well fails all the same where runs are missing, or a gate says so."""
+    if session.exitstatus != pytest.ExitCode.OK:
+        return
+    inconclusive = session.config.stash[SESSION].settings.gate_inconclusive
+    if not progress.is_complete:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    else:
+        session.exitstatus = exit_status(progress.verdicts, inconclusive)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Stop what a usage error may have left running."""
+    if SESSION in config.stash:
+        config.stash[SESSION].close()
+
+
+# What the command line asks for.
+
+
+def _suites_asked_for(config: pytest.Config) -> list[str]:
+    """The suites whose files the command line names."""
+    folder = config.invocation_params.dir
+    return suites_in(config.rootpath, (folder / str(argument).split("::")[0] for argument in config.args))
+
+
+def _only_looks(config: pytest.Config) -> bool:
+    """Whether pytest was asked to show something and to run nothing."""
+    flags = ("collectonly", "showfixtures", "show_fixtures_per_test", "setupplan", "cacheshow")
+    return any(getattr(config.option, name, None) not in (None, False) for name in flags)
+
+
+def _is_worker(config: pytest.Config) -> bool:
+    """Whether this process is one of xdist's workers."""
+    return hasattr(config, "workerinput")
+
+
+def _distributes(config: pytest.Config) -> bool:
+    """Whether this process hands its tests to workers."""
+    return bool(config.pluginmanager.hasplugin("dsession"))
+
+
+def _refuse_elsewhere(config: pytest.Config) -> None:
+    """Raise UserError for ways to run tests that would have to ask in another place or time than this."""
+    if getattr(config.option, "looponfail", False):
+        raise UserError("--looponfail: would ask again after every change of a file; run pytest without it")
+    specs = getattr(config.option, "tx", None) or []
+    far = next((spec for spec in specs if not spec.rpartition("*")[2].startswith("popen")), None)
+    if far is not None:
+        raise UserError(f"--tx {far}: workers fetch their records on this machine; use -n N or --tx N*popen")
+
+
+def _planned(nodes: Sequence[str]) -> dict[str, list[str]]:
+    """The runs of each suite among all tests that are left after selection."""
+    plan: dict[str, list[str]] = {}
+    for suite, run in filter(None, map(suite_and_run, nodes)):
+        plan.setdefault(suite, []).append(run)
+    return plan
+
+
+def suites_in(root: Path, paths: Iterable[Path]) -> list[str]:
+    """The suites whose test file is among these paths or below one of them."""
+    files = {name: (root / suites.TESTS / f"test_{name}.py").resolve() for name in suites.names()}
+    asked = [path.resolve() for path in paths]
+    return [
+        name for name, file in files.items() if any(path == file or path in file.parents for path in asked)
+    ]

@@ -1,0 +1,190 @@
+"""Comparisons, gates and rankings as text: lines for a terminal, Markdown for a job summary. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from equipoise.core.errors import printable
+from equipoise.core.types import JSON
+from equipoise.report.terminal import align
+
+_HEAD = ("", "before", "after", "difference", "95 % interval", "p", "p (Holm)")
+MOST_ROWS = 60
+VERDICTS = {"pass": "PASS", "fail": "FAIL", "inconclusive": "INCONCLUSIVE"}
+
+
+def lines(comparison: Mapping[str, JSON]) -> Iterator[str]:
+    """A comparison, as `Comparison.to_json` gives it, for a terminal: what files say breaks no line."""
+    return map(printable, _lines(comparison))
+
+
+def _lines(comparison: Mapping[str, JSON]) -> Iterator[str]:
+    older, newer = comparison["baseline"], comparison["candidate"]
+    yield f"baseline:  {older['subject_model']} ({older['file']}, {_day(older)})"
+    yield f"candidate: {newer['subject_model']} ({newer['file']}, {_day(newer)})"
+    for reason in comparison["mismatches"]:
+        yield f"MISMATCH:  {reason}"
+    for warning in comparison["warnings"]:
+        yield f"warning:   {warning}"
+    for effect in comparison["effects"]:
+        yield f"effect:    {effect}"
+    yield ""
+    found = rows(comparison)
+    yield from _marked(align(found[: 1 + MOST_ROWS]), comparison)
+    if len(found) > 1 + MOST_ROWS:
+        yield f"... and {len(found) - 1 - MOST_ROWS} more metrics in the results JSON"
+    yield ""
+    for words in ("fell", "rose"):
+        yield from _marked(_moves(words, comparison), comparison)
+
+
+def _day(side: Mapping[str, JSON]) -> str:
+    return str(side["started"] or "")[:10]
+
+
+def _marked(texts: Sequence[str], comparison: Mapping[str, JSON]) -> Iterator[str]:
+    """Where the two are not quite comparable, every line says so."""
+    mark = _mark(comparison)
+    return (f"{text}{mark}" for text in texts)
+
+
+def _mark(comparison: Mapping[str, JSON]) -> str:
+    return "  [mismatch]" if comparison["mismatches"] else ""
+
+
+def rows(comparison: Mapping[str, JSON]) -> list[tuple[str, ...]]:
+    """The table of metrics, head first."""
+    return [_HEAD, *(_row(name, found) for name, found in comparison["metrics"].items())]
+
+
+def _row(name: str, found: Mapping[str, JSON]) -> tuple[str, ...]:
+    return (
+        name,
+        figure(found["before"], found["unit"]),
+        figure(found["after"], found["unit"]),
+        "-" if found["value"] is None else f"{found['value']:+.2f}{difference_unit(found['unit'])}",
+        interval(found),
+        _p(found["p"]),
+        _p(found["p_adjusted"]),
+    )
+
+
+def figure(value: float | None, unit: str) -> str:
+    """A figure; only of percentages the unit is shown, others are numbers of what the metric names."""
+    return "-" if value is None else f"{value:.2f}{'%' if unit == '%' else ''}"
+
+
+def difference_unit(unit: str) -> str:
+    """What stands behind a difference of two such figures."""
+    return " pp" if unit == "%" else f" {unit}"
+
+
+def interval(found: Mapping[str, JSON]) -> str:
+    """The limits of a difference, or why there are none."""
+    return (
+        f"{found['low']:+.2f} to {found['high']:+.2f}" if found["low"] is not None else f"({found['reason']})"
+    )
+
+
+def _p(value: float | None) -> str:
+    return "-" if value is None else "<0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def _headline_unit(comparison: Mapping[str, JSON]) -> str:
+    """The unit of the metric by which questions rose and fell."""
+    return next((str(found["unit"]) for found in comparison["metrics"].values()), "%")
+
+
+def _moves(words: str, comparison: Mapping[str, JSON]) -> list[str]:
+    """Each with where its runs stand in both files; two places where they differ."""
+    clusters, unit = comparison.get("clusters", "questions"), _headline_unit(comparison)
+    if not comparison[words]:
+        return [f"none of the {clusters} {words}"]
+    found = [f"the {clusters} that {words} most:"]
+    for move in comparison[words]:
+        sign = "%" if unit == "%" else ""
+        shown = f"{move['before']:.1f}{sign} to {move['after']:.1f}{sign}"
+        places = " ".join(f"#{place}" for place in dict.fromkeys(move["at"]))
+        found.append(f"  {move['change']:+6.1f}{difference_unit(unit)}  {move['cell']}: {shown}  {places}")
+    return found
+
+
+def side_by_side(comparisons: Sequence[Mapping[str, JSON]]) -> list[tuple[str, ...]]:
+    """Several candidates against one baseline: a row for each metric, head first."""
+    names = list(dict.fromkeys(name for found in comparisons for name in found["metrics"]))
+    models = [str(found["candidate"]["subject_model"]) for found in comparisons]
+    files = [str(found["candidate"]["file"]) for found in comparisons]
+    head = ("", "baseline", *(models if len(set(models)) == len(models) else files))
+    return [head, *(_beside(name, comparisons) for name in names)]
+
+
+def _beside(name: str, comparisons: Sequence[Mapping[str, JSON]]) -> tuple[str, ...]:
+    cells = []
+    for found in (comparison["metrics"].get(name) for comparison in comparisons):
+        if found is None or found["value"] is None:
+            cells.append("-")
+        else:
+            star = "*" if found["p_adjusted"] is not None and found["p_adjusted"] < 0.05 else ""
+            cells.append(f"{figure(found['after'], found['unit'])} ({found['value']:+.2f}{star})")
+    known = (comparison["metrics"].get(name) for comparison in comparisons)
+    first: Mapping[str, JSON] = next(filter(None, known), {"before": None, "unit": "%"})
+    return (name, figure(first["before"], first["unit"]), *cells)
+
+
+def report(parts: Sequence[Mapping[str, JSON]]) -> Iterator[str]:
+    """All comparisons with one baseline, each with its gate; several side by side first."""
+    return map(printable, _report(parts))
+
+
+def _report(parts: Sequence[Mapping[str, JSON]]) -> Iterator[str]:
+    if len(parts) > 1:
+        found = [part["comparison"] for part in parts]
+        mark = next(filter(None, map(_mark, found)), "")
+        yield from (f"{line}{mark}" for line in align(side_by_side(found)))
+        yield "(difference from the baseline in the metric's unit; * p < 0.05 after Holm)"
+        yield ""
+    for part in parts:
+        yield from lines(part["comparison"])
+        if "gate" in part:
+            yield ""
+            yield from rulings(part["gate"], part["comparison"])
+        if part is not parts[-1]:
+            yield ""
+
+
+def rulings(found: Mapping[str, JSON], comparison: Mapping[str, JSON] | None = None) -> Iterator[str]:
+    """A gate, as the results JSON has it: each rule and the whole."""
+    mark = _mark(comparison) if comparison else ""
+    for ruling in found["rules"]:
+        yield f"gate {VERDICTS[ruling['verdict']]}: {ruling['rule']}: {ruling['why']}{mark}"
+    if found["rules"]:
+        yield f"gate: {VERDICTS[found['verdict']]}"
+
+
+def rankings(
+    found: Mapping[str, Mapping[str, float]],
+    correlations: Sequence[Mapping[str, JSON]],
+    within: Sequence[Mapping[str, JSON]],
+) -> Iterator[str]:
+    """A row for each model and a column for each panel; how each two panels agree; evaluators of one panel.
+
+    `found` is what `robustness.rankings` gives, `correlations` its `rank_correlations`, `within` its
+    `within_panels`.
+    """
+    models = dict.fromkeys(model for values in found.values() for model in values)
+    columns = [(model, *(_percent(values.get(model)) for values in found.values())) for model in models]
+    yield from align([("", *found), *columns])
+    yield ""
+    for row in correlations:
+        told = row["reason"] or f"{row['rho']:+.2f} over {row['models']} models"
+        yield f"rank correlation of {row['first']} and {row['second']}: {told}"
+    for row in within:
+        yield f"{row['aspect']} by {row['first']} and {row['second']}: {row['reason'] or _correlated(row)}"
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}%"
+
+
+def _correlated(row: Mapping[str, JSON]) -> str:
+    return f"Pearson {row['pearson']:+.2f}, Spearman {row['spearman']:+.2f} over {row['models']} models"

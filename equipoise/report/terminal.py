@@ -1,0 +1,263 @@
+"""What a terminal shows of a session: its settings, what a user may not have meant, and its results. Pure.
+
+Lines of text; knows no colours and no pytest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from equipoise.core.files import shown
+from equipoise.core.settings import NO_KEY, Settings, is_local, public_url
+from equipoise.core.types import JSON, Role
+from equipoise.models.redact import LEAST, REAL
+
+MOST_ERRORS = 10
+
+
+# Header.
+
+
+def header(settings: Settings) -> list[str]:
+    """The resolved settings as lines for the report header, keys masked."""
+    lines = [f"subject: {settings.model} {_describe_role(settings, 'subject')}"]
+    lines.append(
+        f"evaluators: {', '.join(settings.evaluator_models)} {_describe_role(settings, 'evaluator')}"
+    )
+    names = (
+        "limit",
+        "languages",
+        "concurrency",
+        "max_retries",
+        "evaluator_attempts",
+        "request_timeout",
+        "case_timeout",
+    )
+    capped = [name for name in ("max_cost", "max_calls") if getattr(settings, name) is not None]
+    runs = f"runs={settings.runs or 'default'}"
+    told = [f"{name}={_plain(getattr(settings, name))}" for name in (*names, *capped, "keep_going", "fresh")]
+    return [*lines, "session: " + " ".join([runs, *told]), *_describe_release(settings)]
+
+
+def _describe_release(settings: Settings) -> list[str]:
+    """What the session is measured against, where it is."""
+    about = {
+        "baseline": settings.baseline and shown(settings.baseline),
+        "gate": " ".join(rule.text for rule in settings.gate),
+        "until": settings.until and settings.until.text,
+        "rejudge": settings.rejudge and shown(settings.rejudge),
+    }
+    found = [f"{name}={value}" for name, value in about.items() if value]
+    return ["release: " + " ".join(found)] if found else []
+
+
+def _describe_role(settings: Settings, role: Role) -> str:
+    endpoint = settings.endpoint(role)
+    key = "none" if endpoint.api_key == NO_KEY else "****"
+    sent = " ".join(f"{name}={_plain(value)}" for name, value in settings.sampling(role).parameters().items())
+    prompt = " system_prompt=given" if settings.sampling(role).system_prompt else ""
+    is_built_in = all(map(is_local, _models(settings, role)))
+    where = "built-in server" if is_built_in else f"{public_url(endpoint.base_url)} key={key}"
+    return f"({where}{' ' if sent else ''}{sent}{prompt})"
+
+
+def _plain(value: Any) -> str:
+    if value is None or value == ():
+        return "all"
+    if isinstance(value, tuple):
+        return ",".join(value)
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+# Warnings.
+
+
+def warnings(settings: Settings) -> list[str]:
+    """What a user may not have meant, a line each; to be told before anything is asked."""
+    temperature = settings.evaluator.temperature
+    varies = f"the evaluator's temperature is {temperature}, not 0: its verdicts will vary"
+    return [*([] if temperature == 0 else [varies]), *warnings_of_keys(settings)]
+
+
+def warnings_of_keys(settings: Settings) -> list[str]:
+    """Where a key comes from that may be a placeholder, as it is too short to be masked everywhere."""
+    roles: list[Role] = ["evaluator"] if settings.rejudge else ["subject", "evaluator"]
+    used = [settings.endpoint(role) for role in roles if not all(map(is_local, _models(settings, role)))]
+    return list(
+        dict.fromkeys(_short(item.api_key, item.key_source) for item in used if _is_short(item.api_key))
+    )
+
+
+def _is_short(key: str) -> bool:
+    return key != NO_KEY and len(key) < REAL
+
+
+def _short(key: str, source: str) -> str:
+    masked = "only whole words equal to it are" if len(key) >= LEAST else "it is not"
+    return f"{source}: the key has fewer than {REAL} characters, so {masked} masked in what is written"
+
+
+def _models(settings: Settings, role: Role) -> Sequence[str]:
+    return [settings.model or ""] if role == "subject" else settings.evaluator_models
+
+
+# Results.
+
+
+def summary(
+    rows: Sequence[Sequence[str]], data: Mapping[str, JSON], *, path: str, wall_seconds: float | None = None
+) -> Iterator[str]:
+    """The suite's table (head first), spending, errors and the path of the results.
+
+    `wall_seconds` is None where nobody has measured it.
+    """
+    yield from align(rows)
+    yield ""
+    yield from precision(data["summary"])
+    yield from _spending(data["metadata"], wall_seconds)
+    yield from _errors(data["errors"])
+    yield from _missing(data["metadata"])
+    if "covers" in data:
+        every = data["metadata"]["runs_expected"]
+        yield f"covers:    {data['covers']:,} of {every:,} runs, those of this session; the results hold all"
+    yield f"results: {path} ({data['metadata']['status']})"
+
+
+def _spending(metadata: Mapping[str, JSON], wall_seconds: float | None) -> Iterator[str]:
+    calls, tokens, cost = metadata["calls"], metadata["tokens"], metadata["cost_usd"]
+    estimated = metadata["usage_estimated"]
+    for role in ("subject", "evaluator"):
+        used = tokens[role]
+        mark = ", partly estimated" if estimated[role] else ""
+        price = "cost unknown" if cost[role] is None else f"{cost[role]:.4f} USD{mark}"
+        yield f"{role + ':':<11}{used['input']:,} tokens in, {used['output']:,} out, {price}"
+    counts = ", ".join(f"{calls[name]:,} {name}" for name in ("made", "replayed", "failed", "retries"))
+    yield f"calls:     {counts}" + ("" if wall_seconds is None else f"; wall time {duration(wall_seconds)}")
+    for role in (role for role, price in cost.items() if price is None):
+        yield f"warning:   the {role}'s cost is not known: a model has no price"
+    for role, count in estimated.items():
+        if count:
+            what = f"calls without a readable usage: {count:,}"
+            yield f"warning:   the {role}'s tokens are partly estimated; {what}"
+    limits = metadata["limits"]
+    if limits["cuts"]:
+        moved = f"between {limits['lowest']} and {limits['highest']}, " if limits["highest"] else ""
+        yield f"limit:     {moved}cut {limits['cuts']} times for {limits['refused']} refused calls"
+    for name, counts in metadata["evaluators"].items():
+        if counts["missing"]:
+            total = counts["missing"] + counts["verdicts"]
+            yield f"evaluator: {name} gave no valid verdict in {counts['missing']} of {total} runs"
+    for change in metadata["parameters_changed"]:
+        yield f"parameter: {change['model']}: {change['parameter']} {change['action']} ({change['reason']})"
+
+
+def _errors(errors: Sequence[Mapping[str, JSON]]) -> Iterator[str]:
+    for error in errors[:MOST_ERRORS]:
+        yield f"{error['outcome']}: {error['run']}: {error['message']}"
+    if len(errors) > MOST_ERRORS:
+        yield f"... and {len(errors) - MOST_ERRORS} more under 'errors' in the results"
+
+
+def _missing(metadata: Mapping[str, JSON]) -> Iterator[str]:
+    missing = metadata["runs_expected"] - metadata["runs_completed"]
+    if missing:
+        total = metadata["runs_expected"]
+        yield f"{missing} of {total} runs are still to be done; a session that selects them goes on from here"
+
+
+# What figures are worth.
+
+
+def precision(summary: Mapping[str, JSON]) -> Iterator[str]:
+    """Where the variance lies, how languages differ, how the panel agrees, how long it took to be precise."""
+    if until := summary.get("until"):
+        yield _until(until)
+    if summary["variance"]["share"]:
+        yield from _variance(summary["variance"])
+    if summary["consistency"]:
+        yield from _languages(summary["consistency"])
+    if panel := summary.get("panel"):
+        yield from _panel(panel)
+
+
+def _until(until: Mapping[str, JSON]) -> str:
+    last = until["looks"][-1]
+    state = "reached" if until["is_reached"] else "not reached"
+    width = "no interval" if last["half_width"] is None else f"±{last['half_width']:.2f} pp"
+    return f"until:     {until['rule']} {state} after {until['runs']} runs of each question ({width})"
+
+
+def _variance(found: Mapping[str, JSON]) -> Iterator[str]:
+    shares = ", ".join(f"{name} {100 * share:.0f} %" for name, share in found["share"].items())
+    yield f"variance:  {shares}"
+    if found.get("advice"):
+        yield f"           {found['advice']}"
+    if smallest := found.get("smallest_difference"):
+        seen = f"{smallest:.2f} points{_given(found)}"
+        yield f"           The smallest difference of two models that it can see: {seen}."
+
+
+def _given(found: Mapping[str, JSON]) -> str:
+    """Under which assumptions; results of earlier versions name none."""
+    assumed = found.get("smallest_difference_assumes")
+    if not assumed:
+        return ""
+    power, alpha, shared = (100 * assumed[name] for name in ("power", "alpha", "shared"))
+    return (
+        f" (assuming {power:.0f} % power, {alpha:.0f} % error, "
+        f"{shared:.0f} % of the variance between questions in common)"
+    )
+
+
+def _languages(found: Mapping[str, JSON]) -> Iterator[str]:
+    unit = " pp" if found["unit"] == "percentage points" else f" {found['unit']}"
+    for place, pair in enumerate(found["pairs"]):
+        label = "languages:" if place == 0 else ""
+        yield f"{label:<11}{pair['first']} less {pair['second']}: {_figure(pair, unit)}{_p(pair)}"
+
+
+def _p(pair: Mapping[str, JSON]) -> str:
+    return "" if pair["p_adjusted"] is None else f", p {pair['p_adjusted']:.3f} (Holm)"
+
+
+def _figure(found: Mapping[str, JSON], unit: str = " pp") -> str:
+    if found["value"] is None:
+        return f"unknown ({found['reason']})"
+    if found["low"] is None:
+        return f"{found['value']:+.2f}{unit} (no interval: {found['reason']})"
+    return f"{found['value']:+.2f}{unit} ({found['low']:+.2f} to {found['high']:+.2f})"
+
+
+def _panel(panel: Mapping[str, JSON]) -> Iterator[str]:
+    yield f"panel:     Krippendorff's alpha {_figure(panel['alpha'], '')}"
+    for lean in panel["evaluators"]:
+        average = "-" if lean["mean"] is None else f"{lean['mean']:.2f}"
+        difference = _figure(lean["difference"], " points")
+        yield f"           {lean['evaluator']}: mean {average}, against the others {difference}"
+
+
+# Columns and time spans.
+
+
+def align(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Columns side by side, figures to the right, the first and the last column to the left."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    last = len(widths) - 1
+
+    def cell(column: int, text: str) -> str:
+        return text.ljust(widths[column]) if column in (0, last) else text.rjust(widths[column])
+
+    return ["  ".join(cell(n, text) for n, text in enumerate(row)).rstrip() for row in rows]
+
+
+def duration(seconds: float) -> str:
+    """A time span for people: 42 s, 3 min 20 s, 2 h 05 min."""
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes == 0:
+        return f"{rest} s"
+    if minutes < 60:
+        return f"{minutes} min {rest:02d} s"
+    return f"{minutes // 60} h {minutes % 60:02d} min"

@@ -1,0 +1,202 @@
+"""The journal: one JSON line for every finished call and every record, appended the moment it is known.
+
+Eight kinds of line: `session` (who asked, with which settings, for which runs), `call` (what was asked and
+what came back), `failed` (a call without a reply), `learned` (an endpoint rejected a parameter), `limit`
+(an endpoint refused calls, fewer are in flight), `look` (how narrow an interval was after a round), `record`
+(how a run ended, by which calls) and `written` (the files that a command made). One process at a time writes
+to it. Results are a function of this file alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import weakref
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from equipoise.core import json_io
+from equipoise.core.errors import CannotKeep
+from equipoise.core.records import Record
+from equipoise.core.types import JSON, Call, Exchange, Reply
+from equipoise.models.redact import NOTHING, Secrets
+
+FORMAT = 3
+_AT_ONCE = 16384
+"""Bytes that are read to get one line, which most do not exceed."""
+_SAID = ("message", "reason")
+"""What endpoints said, in lines that are neither calls nor records."""
+
+
+class Line(NamedTuple):
+    """One line: where it starts and where it ends in its file, in bytes, and what it says."""
+
+    start: int
+    end: int
+    entry: dict[str, JSON]
+
+
+def request_hash(call: Call) -> str:
+    """Identifies what is asked: SHA-256 of model, messages and parameters, hexadecimal.
+
+    To be made of the call as it is kept: what is replayed into a later prompt is masked already.
+    """
+    content = json_io.dumps([call.model, call.messages, sorted(call.parameters.items())])
+    return hashlib.sha256(content).hexdigest()
+
+
+def code(nonce: str, *parts: str) -> str:
+    """A one-time code of 16 hexadecimal digits that nobody can tell without the nonce."""
+    return hmac.new(nonce.encode(), "\0".join(parts).encode(), hashlib.sha256).hexdigest()[:16]
+
+
+def _ignore(line: Line) -> None:
+    """For journals that nobody follows."""
+
+
+class Journal:
+    """Appends lines to one file.
+
+    `session` is the id of the session that writes. `secrets` is masked in what models and endpoints said;
+    names of fields, ids and hashes stay. `on_line` hears of every line once it is written.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        session: str,
+        secrets: Secrets = NOTHING,
+        on_line: Callable[[Line], None] = _ignore,
+    ) -> None:
+        self.path = path
+        self.session = session
+        self.secrets = secrets
+        self._on_line = on_line
+        self._calls = 0
+        self._file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
+        self._is_cut = self._has_cut_line()
+
+    def _has_cut_line(self) -> bool:
+        """Whether a crash has left a last line without its end, so that the next one needs one first."""
+        size = os.lseek(self._file, 0, os.SEEK_END)
+        return size > 0 and os.pread(self._file, 1, size - 1) != b"\n"
+
+    def append(self, kind: str, **content: JSON) -> None:
+        """Write one line, whole, at once. Raises CannotKeep where it cannot be written."""
+        for name in content.keys() & _SAID:
+            content[name] = self.secrets.mask(content[name])
+        entry = {"kind": kind, "session": self.session, **content}
+        line = json_io.dumps(entry)
+        data = b"\n" + line if self._is_cut else line
+        try:
+            while data:
+                data = data[os.write(self._file, data) :]
+                self._is_cut = bool(data)
+            end = os.lseek(self._file, 0, os.SEEK_CUR)
+        except OSError as error:
+            raise CannotKeep(f"{self.path.name}: cannot be written to ({error.strerror})") from None
+        self._on_line(Line(end - len(line), end, entry))
+
+    def append_call(self, run: str, call: Call, digest: str, reply: Reply) -> Exchange:
+        """Keep a paid reply to a call that is masked; the exchange as it is kept."""
+        self._calls += 1
+        kept = self.secrets.masked_reply(reply)
+        exchange = Exchange(id=f"{self.session}-{self._calls}", call=call, reply=kept)
+        self.append(
+            "call",
+            run=run,
+            id=exchange.id,
+            role=call.role,
+            model=call.model,
+            request=digest,
+            parameters=call.parameters,
+            messages=call.messages,
+            reply=kept.to_json(),
+        )
+        return exchange
+
+    def append_record(self, record: Record, calls: Sequence[str]) -> Record:
+        """Keep how a run ended, and return it as it is kept; `calls` are those that led there, by id."""
+        kept = self.secrets.masked_record(record)
+        self.append("record", run=record.id, calls=calls, record=kept.to_json())
+        return kept
+
+    def close(self) -> None:
+        """Close the file; appending afterwards is an error."""
+        os.close(self._file)
+
+
+def read(path: Path, position: int = 0, kinds: Collection[str] = ()) -> Iterator[Line]:
+    """The whole lines from a position on, in order, of these kinds only where any are given.
+
+    What is no JSON object with a kind is passed over; so is a last line that is still being written.
+    """
+    for start, end, entry in scan(path, position):
+        if entry is not None and (not kinds or entry["kind"] in kinds):
+            yield Line(start, end, entry)
+
+
+def scan(path: Path, position: int = 0) -> Iterator[tuple[int, int, dict[str, JSON] | None]]:
+    """Where every line but blank ones starts and ends, and what it says: None where it is damaged.
+
+    A last line that may still be being written ends where it starts.
+    """
+    with path.open("rb") as file:
+        file.seek(position)
+        for data in file:
+            start, position = position, position + len(data)
+            if data.strip():
+                entry = _decode(data)
+                is_whole = entry is not None or data.endswith(b"\n")
+                yield start, position if is_whole else start, entry
+
+
+def other_format(path: Path) -> str | None:
+    """The format that a journal says it has, where that is not ours; else None."""
+    with path.open("rb") as file:
+        first = file.readline()
+    with suppress(ValueError):
+        match json_io.loads(first):
+            case {"kind": "session", "format": said} if said != FORMAT:
+                return str(said)
+    return None
+
+
+class Reader:
+    """Reads single lines by where they start. The file stays open; any number of threads may read."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file: int | None = None
+
+    def read(self, start: int) -> dict[str, JSON]:
+        """The line that starts there. Raises ValueError where none does."""
+        entry = _decode(self._line(start))
+        if entry is None:
+            raise ValueError(f"{self.path}: no line starts at byte {start}")
+        return entry
+
+    def _line(self, start: int) -> bytes:
+        if self._file is None:
+            self._file = os.open(self.path, os.O_RDONLY)
+            weakref.finalize(self, os.close, self._file)
+        data, size = b"", _AT_ONCE
+        while more := os.pread(self._file, size, start + len(data)):
+            found = more.partition(b"\n")[0]
+            data += found
+            if len(found) < len(more):
+                break
+            size *= 2
+        return data
+
+
+def _decode(data: bytes) -> dict[str, JSON] | None:
+    try:
+        entry = json_io.loads(data)
+    except ValueError:
+        return None
+    is_line = isinstance(entry, dict) and isinstance(entry.get("kind"), str)
+    return entry if is_line else None

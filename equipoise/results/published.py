@@ -1,0 +1,128 @@
+"""Results files that published benchmarks wrote: read in our shape, or completed in theirs.
+
+Knows no format: a suite offers that of its benchmark as `published`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from equipoise import suites
+from equipoise.core.errors import UserError
+from equipoise.core.files import read_text, shown
+from equipoise.core.types import JSON
+from equipoise.results import store
+from equipoise.suites import Published
+
+
+def adapted(path: Path, data: JSON) -> JSON:
+    """The same results in our shape where a published benchmark wrote them. Raises UserError."""
+    published = _format(data)
+    if published is None:
+        return data
+    if published.is_old(data):
+        raise UserError(
+            f"{path}: is of the old format of the published benchmark; complete it first: "
+            f"equipoise convert {path} -o NEW.json"
+        )
+    try:
+        return published.adapt(data)
+    except ValueError as error:
+        raise UserError(f"{path}: is damaged: {error}") from None
+
+
+def _format(data: JSON) -> Published | None:
+    # Suites are slow to import, and most results are our own.
+    return None if _is_ours(data) else next((item for item in _formats() if item.is_published(data)), None)
+
+
+def _is_ours(data: JSON) -> bool:
+    metadata = data.get("metadata") if isinstance(data, dict) else None
+    return isinstance(metadata, dict) and "schema_version" in metadata
+
+
+def _formats() -> Iterator[Published]:
+    found = (suites.load(name).published for name in suites.names())
+    return (item for item in found if item is not None)
+
+
+# Converting.
+
+
+def convert(source: Path, target: Path) -> list[str]:
+    """Write the completed results to a new file; what was added, as lines. Raises UserError."""
+    _refuse_taken(source, target)
+    try:
+        data = _read(source)
+        if (published := _format(data)) is None:
+            raise ValueError(_why_unknown(data))
+        found, added = published.complete(data)
+        store.write_json(target, found)
+    except ValueError as error:
+        raise UserError(f"{source}: {error}") from None
+    except RecursionError:
+        raise UserError(f"{source}: is nested too deeply to be results") from None
+    except OSError as error:
+        raise UserError(f"{target}: cannot be written ({error.strerror})") from None
+    return [*_told(added), f"written to {shown(target)}"]
+
+
+def _refuse_taken(source: Path, target: Path) -> None:
+    """An output is always a new file: not the input by whatever name, nor anything else that is there."""
+    try:
+        is_same = target.samefile(source)
+    except OSError:
+        is_same = False
+    if is_same:
+        raise UserError(f"{target}: is the input, which is never overwritten; name another with -o")
+    if os.path.lexists(target):
+        raise UserError(f"{target}: exists already; name another with -o, or remove it")
+
+
+def _told(added: Counter[str]) -> Iterator[str]:
+    yield from (f"added {name}: {count}" for name, count in added.items())
+    if not added:
+        yield "nothing was missing"
+
+
+def _why_unknown(data: JSON) -> str:
+    if _is_ours(data):
+        return "is a results file of Equipoise, which has everything; there is nothing to convert"
+    known = " or ".join(item.BENCHMARK for item in _formats())
+    return f"is no results file of the {known}; only those can be converted"
+
+
+# Reading.
+
+
+def _read(path: Path) -> JSON:
+    """The JSON of a file, keys in order, numbers as they are. Raises UserError or ValueError."""
+    try:
+        return json.loads(
+            read_text(path), object_pairs_hook=_object, parse_constant=_constant, parse_float=_float
+        )
+    except json.JSONDecodeError as error:
+        raise UserError(f"{path}:{error.lineno}: is no JSON: {error.msg}") from None
+
+
+def _object(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        name, _ = Counter(key for key, _ in pairs).most_common(1)[0]
+        raise ValueError(f"has the key {name!r} twice in one object; one of the two would be lost")
+    return found
+
+
+def _constant(name: str) -> JSON:
+    raise ValueError(f"has a {name}, which is no number and no JSON; put null there")
+
+
+def _float(text: str) -> float:
+    if not math.isfinite(value := float(text)):
+        raise ValueError(f"has the number {text}, which is too large to be kept")
+    return value

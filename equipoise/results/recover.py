@@ -1,0 +1,93 @@
+"""Makes the results JSON of a journal without any endpoint, however its session ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from equipoise import suites
+from equipoise.core.errors import UserError
+from equipoise.core.types import JSON
+from equipoise.judge.rubric import Rubric
+from equipoise.results import build, history, journal, store
+from equipoise.results.history import DAMAGE, History
+from equipoise.results.store import Files, Lock
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recovered:
+    """What came of a journal: the results, their table, where they are, and what the user should know."""
+
+    data: dict[str, JSON]
+    rows: Sequence[Sequence[str]]
+    path: Path
+    warnings: tuple[str, ...]
+
+
+def recover(path: Path, output: Path | None, homes: tuple[Path, ...]) -> Recovered:
+    """Write the results JSON of a journal, beside it where no `output` is given. Raises UserError.
+
+    The rubric is looked for in `homes`, in order.
+    """
+    try:
+        return _recover(path, output, homes)
+    except OSError as error:
+        raise UserError(f"{error.filename}: cannot be used ({error.strerror})") from None
+
+
+def _recover(path: Path, output: Path | None, homes: tuple[Path, ...]) -> Recovered:
+    first = _first_session(path)
+    suite = suites.load(first["suite"])
+    files = Files(results=output or path.with_name(f"{path.name.removesuffix('.jsonl')}.json"), journal=path)
+    files.check()
+    with ExitStack() as steps:
+        # Where the journal's folder cannot be written to, no session can be at work there either.
+        with suppress(OSError):
+            steps.callback(Lock(files).release)
+        found = History(path)
+        found.read_on()
+        rubric = suite.rubric(_rubric(first["suite"], homes))
+        try:
+            data = build.build(suite, rubric, found)
+            rows, warnings = suite.table(data["summary"]), _warnings(rubric, found)
+            store.write_json(files.results, data)
+        except DAMAGE as error:
+            # Not every suite's own part of a line can be checked beforehand.
+            raise UserError(f"{path}: a line is not as a session writes it ({error!r})") from error
+    return Recovered(data=data, rows=rows, path=files.results, warnings=warnings)
+
+
+def _first_session(path: Path) -> dict[str, JSON]:
+    if not _is_file(path):
+        raise UserError(f"{path}: no such journal; they end in .jsonl and stand beside the results")
+    if (other := journal.other_format(path)) is not None:
+        raise UserError(f"{path}: the journal has format {other}, not {journal.FORMAT}")
+    found = next((entry for entry in history.sound(path) if entry["kind"] == "session"), None)
+    if found is None:
+        raise UserError(f"{path}: is no journal: no line in it says what session it belongs to")
+    if found.get("suite") not in suites.names():
+        raise UserError(f"{path}: there is no suite {found.get('suite')!r}")
+    return found
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def _rubric(suite: str, homes: tuple[Path, ...]) -> Path:
+    places = [home / "rubric" / f"{suite}.toml" for home in homes]
+    return next((place for place in places if place.is_file()), places[-1])
+
+
+def _warnings(rubric: Rubric, history: History) -> tuple[str, ...]:
+    found = []
+    if history.cut:
+        found.append(f"lines cut short and passed over: {history.cut}")
+    if rubric.hash != history.sessions[-1]["settings"]["rubric_hash"]:
+        found.append("the rubric has changed since: what is computed by its scale is computed by the new one")
+    return tuple(found)

@@ -1,0 +1,139 @@
+"""Where the files of a session are, and how they are written: whole, atomically, never over older results."""
+
+from __future__ import annotations
+
+import fcntl
+import glob
+import hashlib
+import os
+import re
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from equipoise.core import json_io
+from equipoise.core.errors import UserError
+from equipoise.core.files import replacing, shown
+from equipoise.core.types import JSON
+
+JOURNAL_START = b'{"kind":"session"'
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+_LONGEST_NAME = 100
+_RESERVED = re.compile(r"(con|prn|aux|nul|com[1-9]|lpt[1-9])(\.|$)", re.IGNORECASE)
+"""Names of devices on Windows, whatever stands after the first dot."""
+_MARKED = re.compile(r"-[0-9a-f]{8}$")
+"""Ends as a name that had to be changed does: such a model is marked too, so no two names meet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Files:
+    """The results of one model on one suite, and the journal they are made of."""
+
+    results: Path
+    journal: Path
+
+    def check(self) -> None:
+        """Raise UserError where results cannot be written, or something else is in their place."""
+        try:
+            self._check()
+        except OSError as error:
+            raise UserError(f"{shown(self.results)}: cannot be written to ({error.strerror})") from None
+
+    def _check(self) -> None:
+        if self.journal.exists() and not _is_journal(self.journal):
+            raise UserError(f"{shown(self.journal)}: is no journal of ours; name another with --output=FILE")
+        is_taken = self.results.exists() and not _is_results(self.results)
+        if is_taken or self.results.resolve() == self.journal.resolve():
+            raise UserError(f"{shown(self.results)}: is no results file; name another with --output=FILE")
+        folder = self.results.parent
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+        except OSError as error:
+            raise UserError(f"{shown(folder)}: cannot be written to ({error.strerror})") from None
+
+    def archive(self, stamp: str) -> Path:
+        """Move both files to archive/ under the stamp; the new path of the results, else of the journal."""
+        folder = self.results.parent / "archive"
+        folder.mkdir(parents=True, exist_ok=True)
+        target = _free(folder, f"{self.results.stem}.{stamp}")
+        moved = target
+        for path, suffix in ((self.journal, ".jsonl"), (self.results, ".json")):
+            if path.exists():
+                moved = path.rename(target.with_name(target.name + suffix))
+        return moved
+
+
+def _is_journal(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(JOURNAL_START)) in (b"", JOURNAL_START)
+
+
+def _is_results(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return b'"metadata"' in file.read(200)
+
+
+class Lock:
+    """Keeps a second session off the same files until `release`, or the end of this process.
+
+    Raises UserError naming the process that has them, OSError where there can be no lock.
+    """
+
+    def __init__(self, files: Files) -> None:
+        path = files.journal.with_name(f".{files.journal.name}.lock")
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            owner = os.read(self._file, 20).decode(errors="replace").strip()
+            os.close(self._file)
+            where = shown(files.results)
+            raise UserError(
+                f"{where}: process {owner} is at work on it; wait, or use another --output"
+            ) from None
+        os.ftruncate(self._file, 0)
+        os.write(self._file, f"{os.getpid()}\n".encode())
+
+    def release(self) -> None:
+        """Let others in."""
+        os.close(self._file)
+
+
+def _free(folder: Path, name: str) -> Path:
+    """A path in the folder, without suffix, that no archived file has yet."""
+    candidate, number = folder / name, 1
+    while list(folder.glob(f"{glob.escape(candidate.name)}.json*")):
+        number += 1
+        candidate = folder / f"{name}-{number}"
+    return candidate
+
+
+def files(folder: Path, output: Path | None, model: str, suite: str) -> Files:
+    """The files for a model and suite: `output` where given, else in the folder by name."""
+    results = output or folder / f"{file_name(model)}.{suite}.json"
+    journal = results.with_name(f"{results.name.removesuffix('.json')}.jsonl")
+    return Files(results=results, journal=journal if journal != results else Path(f"{results}.jsonl"))
+
+
+def file_name(model: str) -> str:
+    """A model's name as a file name: one path component, no surprises, unique."""
+    name = _UNSAFE.sub("_", model).lstrip(".")
+    is_plain = name == model and len(name) <= _LONGEST_NAME
+    if is_plain and not _MARKED.search(name) and not _RESERVED.match(name):
+        return name
+    digest = hashlib.sha256(model.encode("utf-8", "surrogatepass")).hexdigest()
+    marked = f"{name[:_LONGEST_NAME]}-{digest[:8]}"
+    return f"_{marked}" if _RESERVED.match(marked) else marked
+
+
+def write_json(path: Path, data: JSON) -> None:
+    """Write the file whole, readable and in the given order."""
+    with replacing(path) as file:
+        file.writelines(json_io.pieces(data))
+        file.write(b"\n")

@@ -1,0 +1,282 @@
+"""What the figures of one session are worth: the parts of a summary that all suites share.
+
+Pure functions of cells. Everything that needs numpy or scipy begins here, so that only who aggregates pays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from itertools import combinations
+from typing import Any
+
+from equipoise.core.records import Cell, Metric
+from equipoise.core.types import JSON
+from equipoise.judge.rubric import Scale
+from equipoise.stats import mean, population_deviation
+from equipoise.stats.agreement import krippendorff_alpha, leans, weighted_kappa
+from equipoise.stats.consistency import Gap, consistency, largest_gaps
+from equipoise.stats.intervals import Estimate
+from equipoise.stats.metrics import by_run, measure, valid, within
+from equipoise.stats.variance import (
+    Design,
+    advice,
+    estimate_components,
+    predict_se,
+    sentence,
+    smallest_difference,
+)
+from equipoise.suites import AnySuite
+
+LARGEST_GAPS = 10
+ASSUMED: Mapping[str, float] = {"shared": 0.5, "power": 0.8, "alpha": 0.05}
+"""Of the smallest difference: what two models' questions share of their variance, power and error."""
+MOST_HEADLINES = 30
+DECIMALS = 6
+REPEATED_LOOKS = (
+    "repeated confidence interval (Jennison and Turnbull 1989) with Pocock's bound for the planned number of "
+    "looks, at the share of the variance that lies between questions; Student's t clustered by question"
+)
+
+
+def summarise(suite: AnySuite, results: Mapping[str, JSON], scale: Scale) -> dict[str, JSON]:
+    """Metrics with intervals, where the variance lies, consistency over languages, and the panel."""
+    cells = suite.cells(results, scale)
+    metrics = suite.metrics(cells)
+    found: dict[str, JSON] = {
+        "metrics": {
+            metric.name: {
+                **described(metric, measure(metric, cells), suite.CLUSTERS),
+                **_over_runs(metric, cells),
+            }
+            for metric in metrics
+        },
+        "variance": _called(_variance(cells, scale, suite.CLUSTERS), _stratum(cells)),
+        "consistency": _consistency(metrics[0], cells),
+    }
+    names = list(dict.fromkeys(name for cell in cells for name in cell.verdicts))
+    if len(names) > 1:
+        found["panel"] = _panel(suite, results, scale, names)
+    rounded: dict[str, JSON] = named(plain(found), suite.CLUSTERS)
+    return rounded
+
+
+def named(data: Any, clusters: str) -> Any:
+    """The same data, whose reasons speak of what the suite's clusters are; statistics call all questions."""
+    if isinstance(data, Mapping):
+        return {
+            name: reworded(value, clusters) if name == "reason" else named(value, clusters)
+            for name, value in data.items()
+        }
+    return [named(value, clusters) for value in data] if isinstance(data, list) else data
+
+
+def reworded(reason: str | None, clusters: str) -> str | None:
+    """A reason with the suite's word, a plural, for its questions."""
+    if reason is None or clusters == "questions":
+        return reason
+    return f"fewer than 2 {clusters}" if reason == "1 question" else reason.replace("questions", clusters)
+
+
+def _over_runs(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON]:
+    """With several runs, the figure of each, their mean and their population standard deviation."""
+    figures = by_run(metric, cells)
+    if not figures:
+        return {}
+    found = valid(figures)
+    return {"by_run": figures, "run_mean": mean(found), "run_deviation": population_deviation(found)}
+
+
+def described(metric: Metric, found: Estimate, clusters: str) -> dict[str, JSON]:
+    """A figure with what a reader must know of it; `n` counts clusters, which are called so, as a plural."""
+    return {
+        **asdict(found),
+        "unit": metric.unit,
+        "kind": metric.kind,
+        "higher_is_better": metric.higher_is_better,
+        "clusters": clusters,
+        "confidence": 0.95,
+    }
+
+
+def plain(data: Any) -> Any:
+    """The data as JSON, figures rounded to what anybody could use."""
+    if isinstance(data, float):
+        return round(data, DECIMALS)
+    if isinstance(data, Mapping):
+        return {name: plain(value) for name, value in data.items()}
+    return [plain(value) for value in data] if isinstance(data, list | tuple) else data
+
+
+def looked(metrics: Mapping[str, JSON], looks: Sequence[Mapping[str, JSON]]) -> dict[str, JSON]:
+    """The part `until` of a summary, and the metrics with an interval that allows for having looked."""
+    names = ("round", "value", "low", "high", "half_width", "n", "reason")
+    last = looks[-1]
+    until = {
+        "rule": last["rule"],
+        "metric": last["metric"],
+        "is_reached": last["is_enough"],
+        "runs": last["round"],
+        "method": REPEATED_LOOKS,
+        "looks": [{name: item[name] for name in names} for item in looks],
+    }
+    # As they were then: a round that was begun since has not been looked at.
+    adjusted = {name: last[name] for name in ("value", "se", "low", "high", "n", "reason")}
+    if last["low"] is not None:
+        adjusted |= {"low": max(last["low"], 0.0), "high": min(last["high"], 100.0)}
+    return {"until": until, "metrics": {**metrics, last["metric"]: {**metrics[last["metric"]], **adjusted}}}
+
+
+# Where the variance lies.
+
+
+def _variance(cells: Sequence[Cell], scale: Scale, clusters: str) -> dict[str, JSON]:
+    scores = {
+        (cell.cluster, cell.stratum, run, evaluator): score
+        for cell in cells
+        for evaluator, given in cell.verdicts.items()
+        for run, score in enumerate(given)
+        if score is not None
+    }
+    components = estimate_components(scores)
+    found: dict[str, JSON] = {**asdict(components), "share": dict(components.share), "unit": "squared points"}
+    if components.reason:
+        return found
+    design = Design(
+        questions=len({question for question, *_ in scores}),
+        languages=len({language for _, language, *_ in scores}),
+        runs=max(run for _, _, run, _ in scores) + 1,
+        evaluators=len({evaluator for *_, evaluator in scores}),
+    )
+    advised = advice(components, design) if design.questions > 1 else None
+    smallest = smallest_difference(components, design, **ASSUMED) if design.questions > 1 else None
+    return {
+        **found,
+        "design": asdict(design),
+        "predicted_se": predict_se(components, **asdict(design)),
+        "narrowing": dict(advised.narrowing) if advised else {},
+        "advice": sentence(advised, clusters) if advised else None,
+        "smallest_difference": smallest if smallest and smallest < scale.high - scale.low else None,
+        "smallest_difference_assumes": ASSUMED,
+    }
+
+
+def _stratum(cells: Sequence[Cell]) -> str:
+    """What lies between a question and its runs: its languages, or something finer."""
+    return "language" if all(cell.stratum == _language(cell) for cell in cells) else "stratum"
+
+
+def _called(found: dict[str, JSON], stratum: str) -> dict[str, JSON]:
+    """The part on variance with its middle component called by that name."""
+
+    def name(component: JSON) -> JSON:
+        return stratum if component == "language" else component
+
+    return {
+        **found,
+        "variance": {name(key): value for key, value in found["variance"].items()},
+        "share": {name(key): value for key, value in found["share"].items()},
+        "negative": [name(key) for key in found["negative"]],
+        "merged": {name(key): name(value) for key, value in found["merged"].items()},
+    }
+
+
+# Consistency over languages.
+
+
+def _consistency(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON] | None:
+    """None where there are no two languages to compare, or the headline has no value for each run."""
+    chosen = [cell for cell in cells if metric.chooses(cell)]
+    scores: dict[str, dict[str, list[float]]] = {}
+    for cell in chosen:
+        runs = [metric.percent * value for value in valid(cell.of(metric.of))]
+        scores.setdefault(cell.cluster, {}).setdefault(_language(cell), []).extend(runs)
+    if metric.kind == "ratio" or len({_language(cell) for cell in chosen}) < 2:
+        return None
+    found = consistency(scores)
+    most = 200.0 if metric.kind == "balance" else 100.0
+    return {
+        "unit": "percentage points" if metric.unit == "%" else metric.unit,
+        "mean_spread": asdict(found.spread),
+        "pairs": [
+            {
+                "first": pair.first,
+                "second": pair.second,
+                **asdict(within(pair.difference, -most, most)),
+                "p_adjusted": pair.adjusted,
+            }
+            for pair in found.pairs
+        ],
+        "largest_gaps": [_gap(gap) for gap in largest_gaps(found, LARGEST_GAPS)],
+        "questions": {gap.question: {"spread": gap.spread, "deviation": gap.deviation} for gap in found.gaps},
+    }
+
+
+def _language(cell: Cell) -> str:
+    return cell.labels.get("language", cell.stratum)
+
+
+def _gap(gap: Gap) -> dict[str, JSON]:
+    return {**asdict(gap), "means": dict(gap.means)}
+
+
+# Panels.
+
+
+def _panel(
+    suite: AnySuite, results: Mapping[str, JSON], scale: Scale, names: Sequence[str]
+) -> dict[str, JSON]:
+    cells = suite.cells(results, scale)
+    ratings = {name: _ratings(cells, name) for name in names}
+    clusters = {cell.id: cell.cluster for cell in cells}
+    cluster_of = {unit: clusters[unit[0]] for given in ratings.values() for unit in given}
+    levels = [float(level) for level in range(scale.low, scale.high + 1)]
+    alpha = krippendorff_alpha(ratings, levels, cluster_of=cluster_of)
+    kappas = [
+        {
+            "first": a,
+            "second": b,
+            **asdict(weighted_kappa(ratings[a], ratings[b], levels, cluster_of=cluster_of)),
+        }
+        for a, b in combinations(names, 2)
+    ]
+    return {
+        "evaluators": [asdict(lean) for lean in leans(ratings, cluster_of)],
+        "alpha": {"metric": "ordinal", **asdict(alpha)},
+        "kappas": kappas,
+        "by_language": {name: _by_stratum(cells, name) for name in names},
+        "without": {name: _without(suite, results, scale, name) for name in names},
+    }
+
+
+Unit = tuple[str, int]
+"""A reply: the id of its cell, and its place among the runs."""
+
+
+def _ratings(cells: Sequence[Cell], evaluator: str) -> dict[Unit, float]:
+    return {
+        (cell.id, run): score
+        for cell in cells
+        for run, score in enumerate(cell.verdicts.get(evaluator, ()))
+        if score is not None
+    }
+
+
+def _by_stratum(cells: Sequence[Cell], evaluator: str) -> dict[str, float | None]:
+    """The mean over questions of this evaluator's mean, in points, by language."""
+    found: dict[str, list[float]] = {}
+    for cell in cells:
+        centre = mean(valid(cell.verdicts.get(evaluator, ())))
+        if centre is not None:
+            found.setdefault(_language(cell), []).append(centre)
+    return {stratum: mean(values) for stratum, values in found.items()}
+
+
+def _without(
+    suite: AnySuite, results: Mapping[str, JSON], scale: Scale, name: str
+) -> dict[str, dict[str, JSON]]:
+    """The headlines of the suite as they would be without one evaluator."""
+    cells = suite.cells(results, scale, without=name)
+    first, *_ = metrics = suite.metrics(cells)
+    headlines = [metric for metric in metrics if metric.kind == first.kind][:MOST_HEADLINES]
+    return {metric.name: asdict(measure(metric, cells)) for metric in headlines}

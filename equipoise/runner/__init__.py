@@ -1,0 +1,1 @@
+"""Runs the cases of a session; knows no pytest."""

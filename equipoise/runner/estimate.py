@@ -1,0 +1,173 @@
+"""What a session would cost: from what earlier sessions used, else from stated assumptions. Asks nothing."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from equipoise.core.types import Foreseen, Role
+from equipoise.results import history
+from equipoise.stats import mean
+
+Z = 1.96
+"""Half the width of a 95 % interval, in standard deviations of a normal distribution."""
+BYTES_PER_TOKEN = 4
+ASSUMED_OUTPUT: Mapping[Role, tuple[int, int, int]] = {
+    "subject": (800, 300, 2000),
+    "evaluator": (250, 100, 600),
+}
+"""Tokens of one reply where nothing is known: likely, low, high."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Range:
+    """A figure and the interval that it likely lies in."""
+
+    value: float
+    low: float
+    high: float
+
+    def __add__(self, other: Range) -> Range:
+        return Range(value=self.value + other.value, low=self.low + other.low, high=self.high + other.high)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """What one model would be asked: calls, tokens, and on what that rests."""
+
+    calls: Range
+    input: Range
+    output: Range
+    basis: str
+
+
+@dataclass(slots=True)
+class Sample:
+    """What one model used in each run of earlier sessions: (calls, input tokens, output tokens) by run."""
+
+    runs: dict[tuple[str, str], list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0, 0]))
+
+    def add(self, run: tuple[str, str], usage: Mapping[str, int]) -> None:
+        """One more call of a run."""
+        used = self.runs[run]
+        for place, amount in enumerate((1, usage["input"], usage["output"])):
+            used[place] += amount
+
+    def use(self, runs: int, basis: str) -> Use:
+        """What this many further runs would use, with 95 % prediction intervals."""
+        calls, tokens_in, tokens_out = (
+            _predict([used[place] for used in self.runs.values()], runs) for place in range(3)
+        )
+        return Use(calls=calls, input=tokens_in, output=tokens_out, basis=basis)
+
+
+def _predict(seen: Sequence[int], runs: int) -> Range:
+    """The sum over `runs` further draws: n m, plus or minus z s sqrt(n + n^2 / k) after k draws.
+
+    After a single draw, which tells nothing of the spread, half and double.
+    """
+    centre = mean(seen) or 0.0
+    if len(seen) < 2:
+        return Range(value=runs * centre, low=runs * centre / 2, high=runs * centre * 2)
+    spread = math.sqrt(sum((value - centre) ** 2 for value in seen) / max(1, len(seen) - 1))
+    margin = Z * spread * math.sqrt(runs + runs**2 / len(seen))
+    return Range(value=runs * centre, low=max(0.0, runs * centre - margin), high=runs * centre + margin)
+
+
+def samples(paths: Iterable[Path], suite: str) -> dict[tuple[Role, str], tuple[Sample, str]]:
+    """What the journals of a suite tell of each model in each role, and the last journal that does.
+
+    Runs that did not come to an end are left out.
+    """
+    found: dict[tuple[Role, str], tuple[Sample, str]] = {}
+    for path in paths:
+        for role, model, run, usage in history.used(path, suite):
+            sample, _ = found.get((role, model), (Sample(), ""))
+            sample.add((str(path), run), usage)
+            found[role, model] = (sample, path.name)
+    return found
+
+
+def use(
+    role: Role,
+    model: str,
+    runs: Sequence[Sequence[Foreseen]],
+    known: Mapping[tuple[Role, str], tuple[Sample, str]],
+) -> Use:
+    """What a model in a role would be asked in these runs, each of which foresees its calls."""
+    if (role, model) in known:
+        sample, name = known[role, model]
+        return sample.use(len(runs), f"as in {len(sample.runs)} runs of it, the last in {name}")
+    others = [sample for (kind, _), (sample, _) in known.items() if kind == role]
+    if others:
+        merged = Sample()
+        for number, sample in enumerate(others):
+            merged.runs.update({(f"{number} {path}", run): used for (path, run), used in sample.runs.items()})
+        return merged.use(len(runs), f"as in {len(merged.runs)} runs of other models")
+    return _assumed(role, [call for run in runs for call in run if call.role == role])
+
+
+def _assumed(role: Role, calls: Sequence[Foreseen]) -> Use:
+    likely, low, high = (_tokens(role, calls, place) for place in range(3))
+    number = float(len(calls))
+    shown = "{} tokens a reply ({} to {})".format(*ASSUMED_OUTPUT[role])
+    return Use(
+        calls=Range(value=number, low=number, high=number),
+        input=Range(value=likely[0], low=low[0], high=high[0]),
+        output=Range(value=likely[1], low=low[1], high=high[1]),
+        basis=f"assumed: {shown}, a token for {BYTES_PER_TOKEN} bytes of a prompt",
+    )
+
+
+def _tokens(role: Role, calls: Sequence[Foreseen], place: int) -> tuple[float, float]:
+    """Input and output tokens of these calls at one of the three assumed lengths."""
+    quoted = sum(call.quoted for call in calls) * ASSUMED_OUTPUT["subject"][place]
+    prompts = sum(len(call.prompt.encode("utf-8", "replace")) for call in calls) / BYTES_PER_TOKEN
+    return prompts + quoted, float(len(calls) * ASSUMED_OUTPUT[role][place])
+
+
+Cost = Callable[[int, float, float], float | None]
+"""USD for so many input and output tokens of the model of that number; None where it has no price."""
+
+
+def lines(uses: Sequence[tuple[Role, str, Use]], runs: int, done: int, cost: Cost) -> Iterator[str]:
+    """What a user sees of it."""
+    yield f"runs:      {runs:,} to ask" + (f", {done:,} are done already" if done else "")
+    total: Range | None = Range(value=0.0, low=0.0, high=0.0)
+    for number, (role, model, item) in enumerate(uses):
+        price = _price(number, item, cost)
+        total = None if total is None or price is None else total + price
+        yield f"{role + ':':<11}{model}: {_figure(item.calls)} calls, {_dollars(price)}"
+        yield f"           {_figure(item.input)} tokens in, {_figure(item.output)} out"
+        yield f"           {item.basis}"
+    yield f"total:     {_dollars(total)}"
+
+
+def _price(number: int, item: Use, cost: Cost) -> Range | None:
+    found = [
+        cost(number, tokens_in, tokens_out)
+        for tokens_in, tokens_out in (
+            (item.input.value, item.output.value),
+            (item.input.low, item.output.low),
+            (item.input.high, item.output.high),
+        )
+    ]
+    value, low, high = found
+    if value is None or low is None or high is None:
+        return None
+    return Range(value=value, low=low, high=high)
+
+
+def _figure(range_: Range) -> str:
+    if range_.low == range_.high:
+        return f"{range_.value:,.0f}"
+    return f"{range_.value:,.0f} ({range_.low:,.0f} to {range_.high:,.0f})"
+
+
+def _dollars(range_: Range | None) -> str:
+    if range_ is None:
+        return "cost unknown: say --price-input and --price-output"
+    return f"{range_.value:,.2f} USD ({range_.low:,.2f} to {range_.high:,.2f})"

@@ -1,0 +1,76 @@
+"""One run from its question to its record."""
+
+from __future__ import annotations
+
+from equipoise.core.errors import CallFailed
+from equipoise.core.records import Record, Score
+from equipoise.core.settings import Settings
+from equipoise.core.types import Exchange, Run, by_model, transcripts
+from equipoise.judge.judge import Evaluator, Panel
+from equipoise.judge.rubric import Rubric
+from equipoise.models.model import Subject
+from equipoise.results import journal
+from equipoise.runner.calls import Asker, Deadline
+from equipoise.suites import AnySuite
+from equipoise.suites.shared_options import LABEL_SAMPLES
+
+
+async def run_case(
+    suite: AnySuite,
+    rubric: Rubric,
+    run: Run,
+    asker: Asker,
+    deadline: Deadline,
+    settings: Settings,
+    nonce: str,
+) -> tuple[Record, list[str]]:
+    """The record of a run and the ids of its calls.
+
+    A model's failure is in the record; our own defects are raised, and SessionStopped.
+    """
+    subject, panel = _models(asker, run, settings, nonce)
+    try:
+        async with deadline:
+            score = await suite.evaluate(run.case, rubric, subject, panel)
+    except CallFailed as failure:
+        score = Score(outcome="error", value=None, error=str(failure))
+    except TimeoutError:
+        if not deadline.is_over:
+            raise
+        why = f"the run took longer than --case-timeout {settings.case_timeout:g}"
+        score = Score(outcome="error", value=None, error=why)
+    exchanges = by_model(asker.exchanges, settings.evaluator_models)
+    return _record(run, score, exchanges, asker.queued), [exchange.id for exchange in exchanges]
+
+
+def _models(asker: Asker, run: Run, settings: Settings, nonce: str) -> tuple[Subject, Panel]:
+    subject = Subject(settings.model or "", settings.subject, asker)
+    evaluators = [
+        Evaluator(
+            name,
+            settings.evaluator,
+            asker,
+            attempts=settings.evaluator_attempts,
+            code=lambda model: journal.code(nonce, run.id, model),
+            label_samples=settings.option(LABEL_SAMPLES),
+        )
+        for name in settings.evaluator_models
+    ]
+    return subject, Panel(evaluators, keeps_going=settings.keep_going)
+
+
+def _record(run: Run, score: Score, exchanges: list[Exchange], queued: float) -> Record:
+    return Record(
+        case=run.case.to_json(),
+        run=run.number,
+        outcome=score.outcome,
+        score=score.value,
+        percent=score.percent,
+        error=score.error,
+        verdicts=score.verdicts,
+        details=score.details,
+        latency=round(sum(item.reply.latency for item in exchanges), 3),
+        queued=round(queued, 3),
+        subject=transcripts(item for item in exchanges if item.call.role == "subject"),
+        evaluators=transcripts(item for item in exchanges if item.call.role == "evaluator"),
+    )

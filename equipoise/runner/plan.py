@@ -1,0 +1,270 @@
+"""What a session is about: its suites with their cases, rubrics and files, read and checked.
+
+Knows the settings, asks nothing and writes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import zip_longest
+from pathlib import Path
+from typing import TypeVar
+
+from equipoise import suites
+from equipoise.compare import release
+from equipoise.compare.baseline import Side
+from equipoise.core.errors import UserError
+from equipoise.core.option import Option
+from equipoise.core.options import OPTIONS
+from equipoise.core.settings import Settings, is_local, public_url
+from equipoise.core.types import JSON, Case, Role, Run
+from equipoise.judge.rubric import Rubric
+from equipoise.models import prices
+from equipoise.models.local import weights
+from equipoise.results import history, store
+from equipoise.results.history import History
+from equipoise.results.provenance import versions
+from equipoise.results.store import Files
+from equipoise.runner import estimate, rejudge, resume
+from equipoise.suites import AnySuite, originals, selection
+from equipoise.suites.home import HOME, nearest
+from equipoise.suites.selection import Selection
+from equipoise.suites.shared_options import DECK
+
+C = TypeVar("C", bound=Case)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """One suite of the session, its data and rubric read and checked."""
+
+    suite: AnySuite
+    rubric: Rubric
+    topics: Path
+    deck: str | None
+    cases: Sequence[Case]
+    files: Files
+
+
+@dataclass(slots=True)
+class Catalogue:
+    """The suites of a session. `root` is pytest's rootdir."""
+
+    settings: Settings
+    root: Path
+    baselines: dict[str, Side | None] = field(default_factory=dict)
+    _loaded: dict[str, Loaded] = field(default_factory=dict)
+
+    def load(self, name: str) -> Loaded:
+        """A suite with its cases and rubric. Raises UserError."""
+        if name not in self._loaded:
+            suite, settings = suites.load(name), self.settings
+            usual = None if settings.topics else next(iter(suite.DECKS), None)
+            deck = settings.option(DECK) or usual
+            where = settings.topics or self._deck(suite, deck)
+            wanted = Selection(
+                topics=where,
+                deck=deck,
+                languages=settings.languages,
+                limit=settings.limit,
+                options=settings.suite_options,
+            )
+            self._loaded[name] = Loaded(
+                suite=suite,
+                rubric=suite.rubric(nearest(f"rubric/{name}.toml", self.root)),
+                topics=where,
+                deck=deck,
+                cases=suite.cases(wanted),
+                files=store.files(self.root / "results", settings.output, settings.model or "", name),
+            )
+        return self._loaded[name]
+
+    def _deck(self, suite: AnySuite, deck: str | None) -> Path:
+        if deck is not None and deck not in suite.DECKS:
+            known = f"it has {', '.join(suite.DECKS)}" if suite.DECKS else "it has only one"
+            raise UserError(f"--deck {deck}: {suite.NAME} has no such deck; {known}")
+        if deck == originals.DECK:
+            return originals.home(suite.NAME, [self.root / "topics", HOME / "topics"])
+        own = f"topics/{suite.NAME}"
+        return nearest(own if deck in (None, originals.OWN) else f"{own}/{deck}", self.root)
+
+    def repeats(self, name: str) -> int:
+        """How many runs of each case of a suite there are."""
+        return self.settings.runs or self.load(name).suite.RUNS
+
+    def runs(self, name: str) -> list[Run]:
+        """Every run of a suite in the order in which they are asked.
+
+        First all cases once, then all of them once more: what is done when a session ends early is a
+        smaller sample of the whole.
+        """
+        cases = round_robin(self.load(name).cases)
+        return [
+            Run(suite=name, case=case, number=n) for n in range(1, self.repeats(name) + 1) for case in cases
+        ]
+
+    def check(self, names: Sequence[str]) -> None:
+        """Raise UserError for whatever can be known to fail without touching a file of results."""
+        try:
+            self._check(names)
+        except OSError as error:
+            raise UserError(f"{error.filename}: cannot be used ({error.strerror})") from None
+
+    def _check(self, names: Sequence[str]) -> None:
+        for item in ("output", "topics", "baseline", "rejudge", "until"):
+            if getattr(self.settings, item) and len(names) > 1:
+                raise UserError(
+                    f"--{item}: is for one suite, but there are {len(names)}; leave it out, or name one suite"
+                )
+        for model in filter(is_local, self.settings.asked_models):
+            weights(model)
+        prices.refuse_unknown(self.settings)
+        for name in names:
+            if len(names) > 1:
+                self._refuse_alien_defaults(name)
+            self._refuse_unused(name)
+            self.load(name)
+            self._prepare_release(name)
+
+    def _refuse_unused(self, name: str) -> None:
+        """An option that one suite does not take would change nothing, and nobody would notice."""
+        taken = {option.name for option in suites.load(name).OPTIONS}
+        for option in suites.options():
+            if option.name not in taken and self.settings.option(option) != option.default:
+                raise UserError(f"{option.flag}: {name} does not take it; leave it out")
+        if self.settings.topics and self.settings.option(DECK) == originals.DECK:
+            raise UserError(f"--dataset {originals.DECK}: --topics asks other data; leave one of them out")
+
+    def _refuse_alien_defaults(self, name: str) -> None:
+        """Several suites share one set of settings, which would not be that of a suite with its own."""
+        for option in OPTIONS:
+            if option.name in suites.load(name).DEFAULTS and option.name not in self.settings.given:
+                raise UserError(f"{option.flag}: {name} has a default of its own; run it alone, or give one")
+
+    def _prepare_release(self, name: str) -> None:
+        loaded = self.load(name)
+        if self.settings.rejudge:
+            rejudge.check(self.settings.rejudge, name, selection.data_hash(loaded.topics))
+        cells = release.expected(loaded.suite, loaded.rubric, loaded.cases)
+        metrics = {metric.name: metric for metric in loaded.suite.metrics(cells)}
+        if self.settings.until:
+            release.refuse_width(self.settings.until, metrics, self.repeats(name))
+        self.baselines[name] = release.prepare(self.settings, self.metadata(name), loaded.files, metrics)
+
+    def refuse_other_cases(self, name: str, runs: Collection[str]) -> None:
+        """Raise UserError where the runs of these ids are of other cases than the baseline's."""
+        loaded, baseline = self.load(name), self.baselines[name]
+        if baseline is not None:
+            asked = set(runs)
+            wanted = {run.case.id for run in self.runs(name) if run.id in asked}
+            cases = [case for case in loaded.cases if case.id in wanted]
+            release.refuse_other_cases(
+                self.settings, baseline, release.expected(loaded.suite, loaded.rubric, cases)
+            )
+
+    def metadata(self, name: str) -> dict[str, JSON]:
+        """What the metadata of the results to come will say of how they came about."""
+        scale = self.load(name).rubric.scale
+        return {"suite": name, "scale": {"low": scale.low, "high": scale.high}, **self.identity(name)}
+
+    def estimate(self, name: str, wanted: Collection[str]) -> list[str]:
+        """What the runs of these ids would cost, as lines for the user; asks nothing."""
+        loaded, settings = self.load(name), self.settings
+        past = History(loaded.files.journal) if settings.fresh else history.load(loaded.files.journal)
+        if not settings.fresh:
+            resume.refuse(past, self.identity(name), loaded.files)
+        done = set(filter(past.has_score, wanted))
+        runs = [run for run in self.runs(name) if run.id in wanted and run.id not in done]
+        foreseen = [loaded.suite.foresee(run.case, loaded.rubric) for run in runs]
+        known = estimate.samples(self._journals(name), name)
+        uses: list[tuple[Role, str, estimate.Use]] = []
+        # Where kept replies are judged, the subject is not asked.
+        first = len(settings.models) - len(settings.asked_models)
+        for number, model in enumerate(settings.asked_models, start=first):
+            role: Role = "evaluator" if number else "subject"
+            uses.append((role, model, estimate.use(role, model, foreseen, known)))
+        return list(
+            estimate.lines(
+                uses, len(runs), len(done), lambda n, *used: self._cost_of_tokens(first + n, *used)
+            )
+        )
+
+    def _journals(self, name: str) -> list[Path]:
+        """All journals that earlier sessions of a suite have left, the oldest first."""
+        own = self.load(name).files.journal
+        found = {*self.root.joinpath("results").rglob(f"*{name}*.jsonl"), *([own] if own.is_file() else [])}
+        return sorted(found, key=lambda path: path.stat().st_mtime)
+
+    def _cost_of_tokens(self, number: int, tokens_in: float, tokens_out: float) -> float | None:
+        tokens = {"input": round(tokens_in), "output": round(tokens_out)}
+        return prices.cost(self.settings.models[number], self.base_url(number), tokens, self.settings.price)
+
+    def identity(self, name: str) -> dict[str, JSON]:
+        """The settings of a session, in which one that goes on from it may not differ but in extent."""
+        settings, loaded = self.settings, self.load(name)
+        return {
+            "subject_model": settings.model,
+            "evaluator_models": list(settings.evaluator_models),
+            **_sampling(settings, "subject"),
+            **_sampling(settings, "evaluator"),
+            "runs": self.repeats(name),
+            "limit": settings.limit,
+            "languages_asked": list(settings.languages) or None,
+            "data_hash": selection.data_hash(loaded.topics),
+            "rubric_version": loaded.rubric.version,
+            "rubric_hash": loaded.rubric.hash,
+            "endpoints": {role: self._public(role) for role in ("subject", "evaluator")},
+            **{item.name: _told(item, settings) for item in loaded.suite.OPTIONS if item != DECK},
+            **({"deck": loaded.deck} if loaded.deck else {}),
+            **({"until": settings.until.text} if settings.until else {}),
+            **({"rejudged": rejudge.source(settings.rejudge)} if settings.rejudge else {}),
+        }
+
+    def about(self, name: str) -> dict[str, JSON]:
+        """What is kept beside the settings: it does not change what is asked."""
+        loaded = self.load(name)
+        return {
+            "suite": name,
+            "versions": versions(HOME),
+            "data_notes": list(loaded.suite.notes(loaded.topics)),
+            "session_settings": {
+                **{item.name: getattr(self.settings, item.name) for item in OPTIONS if item.recorded},
+                "price_per_million": asdict(self.settings.price) if self.settings.price else None,
+            },
+        }
+
+    def _public(self, role: Role) -> str:
+        models = self.settings.models[:1] if role == "subject" else self.settings.evaluator_models
+        is_built_in = all(map(is_local, models))
+        return "built-in server" if is_built_in else public_url(self.settings.endpoint(role).base_url)
+
+    def base_url(self, number: int) -> str:
+        """Where the model of that number answers, the subject being 0."""
+        return self.settings.endpoint("evaluator" if number else "subject").base_url
+
+
+def round_robin(cases: Sequence[C]) -> list[C]:
+    """The first case of each area in every language, area by area, then the second of each, and so on.
+
+    However early one stops, no area of a language has had two cases more than another that has some left.
+    """
+    languages = list(dict.fromkeys(case.language for case in cases))
+    areas = dict.fromkeys(case.area for case in cases)
+    groups: dict[tuple[str, str], list[C]] = {
+        (area, language): [] for area in areas for language in languages
+    }
+    for case in cases:
+        groups[case.area, case.language].append(case)
+    return [case for turn in zip_longest(*groups.values()) for case in turn if case is not None]
+
+
+def _told(option: Option, settings: Settings) -> JSON:
+    """The value of a suite's option as results tell it."""
+    value = settings.option(option)
+    return option.shown(value) if option.shown and value is not None else value
+
+
+def _sampling(settings: Settings, role: Role) -> dict[str, JSON]:
+    sampling = settings.sampling(role)
+    return {f"{role}_sampling": sampling.parameters(), f"{role}_system_prompt": sampling.system_prompt}

@@ -1,0 +1,187 @@
+"""Follows a session in the process that the user sees: counts, the live line, saving, the summary."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+
+from equipoise.core.errors import CannotKeep, CannotSave
+from equipoise.core.files import shown
+from equipoise.core.types import JSON
+from equipoise.models import prices
+from equipoise.report import comparison, github
+from equipoise.report import terminal as terminal_report
+from equipoise.report.status_line import StatusLine
+from equipoise.runner.resume import COMPLETE_ALREADY
+from equipoise.runner.session import Session
+
+
+class _Rounds:
+    """Opens one round of runs after the other while `--until` wants more; `left_out` once it does not."""
+
+    def __init__(self, session: Session, plan: Mapping[str, Sequence[str]]) -> None:
+        self._session = session
+        wanted = {name: set(runs) for name, runs in plan.items()}
+        runs = [run for name in plan for run in session.catalogue.runs(name) if run.id in wanted[name]]
+        self._number = {run.id: run.number for run in runs}
+        self._open = Counter(run.number for run in runs)
+        self._next = iter(sorted(self._open))
+        self.left_out = False
+        self._go_on()
+
+    def note(self, suite: str, run: str) -> None:
+        """One run is done; was it the last of its round, then see whether there is to be another one."""
+        number = self._number[run]
+        self._open[number] -= 1
+        if self._session.settings.until and not self._open[number] and not self.left_out:
+            try:
+                self.left_out = self._session.look(suite, number) and any(self._open.values())
+            except CannotKeep as error:
+                self._session.board.stop(str(error))
+            if not self.left_out:
+                self._go_on()
+
+    def _go_on(self) -> None:
+        self._session.board.open_round(next(self._next, 0))
+
+
+class Progress:
+    """Counts the runs that are done and saves results as soon as a language is complete.
+
+    `plan` maps suites to run ids; `terminal` is the descriptor for the live line, None where there is none.
+    """
+
+    def __init__(self, session: Session, plan: Mapping[str, Sequence[str]], terminal: int | None) -> None:
+        self.session = session
+        self.started = time.monotonic()
+        self.total = sum(map(len, plan.values()))
+        self.done = 0
+        self._noted: set[tuple[str, str]] = set()
+        self._suites = list(plan)
+        every = (run for name in plan for run in session.catalogue.runs(name))
+        self._language = {(run.suite, run.id): run.case.language for run in every}
+        self._open = Counter((name, self._language[name, run]) for name, runs in plan.items() for run in runs)
+        self._rounds = _Rounds(session, plan)
+        self.unsaved: dict[str, str] = {}
+        self._results: dict[str, dict[str, JSON]] = {}
+        self._seconds = 0.0
+        self._saved = self._saving = 0.0
+        self._line = None if terminal is None else StatusLine(self.live, terminal)
+
+    def note(self, suite: str, run: str) -> None:
+        """One run is done, by whichever test and for the first time."""
+        if (suite, run) in self._noted:
+            return
+        self._noted.add((suite, run))
+        self.done += 1
+        key = (suite, self._language[suite, run])
+        self._open[key] -= 1
+        if self._open[key] == 0 and self._is_worth_saving():
+            self._save_meanwhile(suite)
+        self._rounds.note(suite, run)
+        if self._rounds.left_out:
+            self.total = self.done
+
+    def _is_worth_saving(self) -> bool:
+        """Whether saving now costs little beside the time since the last time, and the end is not near."""
+        is_long_ago = time.monotonic() - self._saved >= 10 * self._saving
+        return is_long_ago and self.total - self.done > self.total / 50
+
+    def _save_meanwhile(self, suite: str) -> None:
+        begun = time.monotonic()
+        # What cannot be written now may be at the end, where it is said.
+        with suppress(CannotSave):
+            self.session.save(suite, is_running=True)
+        self._saved = time.monotonic()
+        self._saving = self._saved - begun
+
+    def live(self) -> str:
+        """The state of the session in one line."""
+        now, elapsed = self.session.board.totals(), time.monotonic() - self.started
+        parts = [
+            f"{self.done}/{self.total} done",
+            f"{now.in_flight} calls in flight",
+            f"{now.retries} retries",
+        ]
+        if (wait := max(map(self.session.board.paused_until, range(len(now.tokens)))) - time.monotonic()) > 1:
+            parts.append(f"the endpoint wants a pause of {terminal_report.duration(wait)}")
+        parts.append(f"{sum(map(sum, now.tokens)):,} tokens")
+        parts.append(self._cost(now.tokens))
+        if 0 < self.done < self.total:
+            parts.append(f"{terminal_report.duration(elapsed / self.done * (self.total - self.done))} left")
+        return " | ".join(parts)
+
+    def _cost(self, tokens: Sequence[tuple[int, int]]) -> str:
+        catalogue, settings = self.session.catalogue, self.session.settings
+        found = [
+            prices.cost(
+                model, catalogue.base_url(number), {"input": used[0], "output": used[1]}, settings.price
+            )
+            for number, (model, used) in enumerate(zip(settings.models, tokens, strict=True))
+        ]
+        return (
+            "cost unknown" if any(value is None for value in found) else f"{sum(filter(None, found)):.4f} USD"
+        )
+
+    def close_line(self) -> None:
+        """Take the live line away."""
+        if self._line is not None:
+            self._line.close()
+            self._line = None
+
+    def finish(self) -> None:
+        """Take the live line away and save the results of every suite."""
+        self.close_line()
+        self._seconds = time.monotonic() - self.started
+        for name in self._suites:
+            try:
+                data = self.session.save(name)
+            except CannotSave as error:
+                self.unsaved[name] = str(error)
+            else:
+                # The transcripts are in the file; the summary needs only the rest.
+                self._results[name] = {part: found for part, found in data.items() if part != "results"}
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every run was done and every result is written."""
+        return self.done == self.total and not self.unsaved
+
+    def summary(self) -> Iterator[tuple[str, list[str]]]:
+        """A title and lines for each suite."""
+        for name, why in self.unsaved.items():
+            yield name, [why]
+        for name, data in self._results.items():
+            loaded = self.session.catalogue.load(name)
+            rows = loaded.suite.table(data["summary"])
+            path = shown(loaded.files.results)
+            yield (
+                name,
+                [
+                    *terminal_report.summary(rows, data, path=path, wall_seconds=self._seconds),
+                    *([COMPLETE_ALREADY] if self.session.begun.get(name) == COMPLETE_ALREADY else ()),
+                ],
+            )
+            yield from self._measured_against(name, data)
+
+    def _measured_against(self, name: str, data: Mapping[str, JSON]) -> Iterator[tuple[str, list[str]]]:
+        if "comparison" in data:
+            yield f"{name}: against the baseline", list(comparison.lines(data["comparison"]))
+        if "gate" in data:
+            yield f"{name}: gate", list(comparison.rulings(data["gate"], data.get("comparison")))
+
+    @property
+    def verdicts(self) -> set[str]:
+        """What the gates of all suites have come to."""
+        return {data["gate"]["verdict"] for data in self._results.values() if "gate" in data}
+
+    def publish(self, environment: Mapping[str, str]) -> list[str]:
+        """Tell GitHub, where it is asking; the lines that it wants to see on standard output."""
+        lines = []
+        for name, data in self._results.items():
+            parts = (data.get("comparison"), data.get("gate"))
+            if any(parts):
+                lines += github.publish(name, *parts, environment)
+        return lines

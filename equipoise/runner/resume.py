@@ -1,0 +1,134 @@
+"""One session's work on one suite: begin it, or go on from what is there; only --fresh puts that away.
+
+Decides from the journal alone. Nothing is left to do once every planned run has a score.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+
+from equipoise.core.errors import CannotKeep, UserError
+from equipoise.core.files import shown
+from equipoise.core.types import JSON
+from equipoise.results import journal
+from equipoise.results.history import DAMAGE, History
+from equipoise.results.journal import Journal
+from equipoise.results.store import Files
+
+COMPLETE_ALREADY = "complete already; nothing was asked; --fresh asks again"
+_EXTENT = {"runs", "limit", "languages_asked"}
+"""How much of a suite is asked: what one session leaves out, another one may add."""
+
+
+def refuse(past: History, settings: Mapping[str, JSON], files: Files) -> None:
+    """Raise UserError where a session cannot go on from what is there.
+
+    That is where earlier runs had other settings, or where their journal is gone and only results are left.
+    """
+    if past.is_empty and files.results.exists():
+        raise UserError(
+            f"{shown(files.results)}: these results have lost their journal {files.journal.name}, so "
+            "all would be paid again; bring it back, or use --fresh, which archives them, or another --output"
+        )
+    last = past.sessions[-1]["settings"] if past.sessions else {}
+    for name in settings if past.sessions else ():
+        before, now = _shown(last.get(name)), _shown(settings[name])
+        if before != now and not _may_grow(name, settings):
+            raise UserError(
+                f"{shown(files.journal)}: an earlier session is here whose {name} was {before}, now "
+                f"{now}; give the same to go on, or use --fresh, which archives it, or another --output"
+            )
+
+
+def _may_grow(name: str, settings: Mapping[str, JSON]) -> bool:
+    """Whether sessions that go on from each other may differ in this; --until allows for so many looks."""
+    return name in _EXTENT and not (name == "runs" and settings.get("until"))
+
+
+def _shown(value: JSON) -> str:
+    """The value in at most 80 characters; different values never look alike."""
+    text = "not set" if value is None else f"{value}"
+    if len(text) <= 60:
+        return text
+    return f"{text[:57]}... ({hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:8]})"
+
+
+def begin(
+    files: Files,
+    past: History,
+    plan: Mapping[str, str],
+    settings: Mapping[str, JSON],
+    about: Mapping[str, JSON],
+    *,
+    fresh: bool,
+) -> str:
+    """Write this session's first line to the journal and say, for the user, what became of an earlier one.
+
+    `past` is what the journal holds, nothing where it is begun afresh; then it holds that line too. `plan`
+    maps run ids to their languages. `settings` decide whether a journal can be resumed, `about` is only kept.
+    Raises UserError.
+    """
+    decision = ""
+    if fresh and (files.journal.exists() or files.results.exists()):
+        decision = f"the earlier results are kept as {_archive(files)}"
+    refuse(past, settings, files)
+    if not past.is_empty:
+        decision = _resuming(past, plan)
+    elif past.cut:
+        decision = f"nothing is kept; lines cut short and passed over: {past.cut}"
+    try:
+        _write_first_line(past, plan, {"settings": dict(settings), **about})
+    except (OSError, CannotKeep) as error:
+        raise UserError(f"{shown(files.journal)}: cannot be begun: {error}") from None
+    return decision
+
+
+def _archive(files: Files) -> str:
+    """Put the earlier files away; how the user finds them. Raises UserError where that cannot be done."""
+    try:
+        return shown(files.archive(_begun(files).strftime("%Y%m%dT%H%M%SZ")))
+    except OSError as error:
+        folder = shown(files.results.parent / "archive")
+        raise UserError(
+            f"{folder}: the earlier results cannot be kept there ({error.strerror}); "
+            "make it a folder that can be written to, or use another --output"
+        ) from None
+
+
+def _begun(files: Files) -> datetime:
+    """When the earlier files were begun, where their journal tells it; else now."""
+    moment = datetime.now(UTC)
+    # A journal of another release may say it in another way.
+    with suppress(FileNotFoundError, StopIteration, *DAMAGE):
+        first = next(journal.read(files.journal, kinds=("session",)))
+        moment = datetime.fromisoformat(first.entry["started"])
+    return moment
+
+
+def _resuming(past: History, plan: Mapping[str, str]) -> str:
+    if not past.to_ask(plan):
+        return COMPLETE_ALREADY
+    done, calls = sum(map(past.has_score, plan)), past.totals.calls.total()
+    again = past.unscored & plan.keys()
+    failed = f", {len(again)} that ended without a score are asked again" if again else ""
+    cut = f"; lines cut short and passed over: {past.cut}" if past.cut else ""
+    return f"resuming: {done} of {len(plan)} runs are done{failed}, {calls} calls are kept{cut}"
+
+
+def _write_first_line(past: History, plan: Mapping[str, str], content: Mapping[str, JSON]) -> None:
+    past.path.parent.mkdir(parents=True, exist_ok=True)
+    log = Journal(past.path, secrets.token_hex(4))
+    log.append(
+        "session",
+        format=journal.FORMAT,
+        started=datetime.now(UTC).isoformat(timespec="seconds"),
+        nonce=past.nonce or secrets.token_hex(16),
+        plan=dict(plan),
+        **content,
+    )
+    log.close()
+    past.read_on()

@@ -1,0 +1,268 @@
+"""One pytest invocation, without pytest: suites, files, built-in servers, and the engine."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from equipoise.compare import release
+from equipoise.core.errors import CannotSave, SessionStopped, UserError
+from equipoise.core.files import shown
+from equipoise.core.records import Record
+from equipoise.core.settings import Endpoint, Settings, is_local
+from equipoise.core.types import JSON, Role, Run
+from equipoise.models.counters import Board
+from equipoise.models.local import LocalServer, weights
+from equipoise.results import build, history, store
+from equipoise.results.history import History
+from equipoise.results.store import Files, Lock
+from equipoise.runner import rejudge, resume
+from equipoise.runner.engine import Desk, Engine
+from equipoise.runner.plan import Catalogue
+from equipoise.runner.signals import HURRY, PATIENCE, Interruptions
+
+ENDED = "the session has ended"
+
+
+@dataclass(slots=True)
+class Session:
+    """The state of one pytest process; an xdist worker's has no more than settings. `root` is the rootdir."""
+
+    settings: Settings
+    root: Path
+    is_worker: bool = False
+    catalogue: Catalogue = field(init=False)
+    _servers: dict[str, LocalServer] = field(default_factory=dict)
+    _engine: Engine | None = None
+    _is_started: bool = False
+    _is_ended: bool = False
+    board: Board = field(init=False)
+    _histories: dict[str, History] = field(default_factory=dict)
+    _locks: list[Lock] = field(default_factory=list)
+    begun: dict[str, str] = field(default_factory=dict)
+    _plans: dict[str, frozenset[str]] = field(default_factory=dict)
+    _planned: dict[tuple[str, str], Run] = field(default_factory=dict)
+    _starting: threading.Lock = field(default_factory=threading.Lock)
+    _figures: threading.Thread | None = None
+    interruptions: Interruptions = field(default_factory=Interruptions)
+
+    def __post_init__(self) -> None:
+        self.catalogue = Catalogue(self.settings, self.root)
+        self.board = Board(len(self.settings.models))
+
+    def check(self, names: Iterable[str]) -> None:
+        """Raise UserError for whatever can be known to fail before anything is spent."""
+        names = list(names)
+        self.catalogue.check(names)
+        for name in names:
+            files = self.catalogue.load(name).files
+            files.check()
+            try:
+                self._locks.append(Lock(files))
+            except OSError as error:
+                where = shown(files.results)
+                raise UserError(f"{where}: cannot be written to ({error.strerror})") from None
+            if self.settings.fresh:
+                self._histories[name] = History(files.journal)
+            else:
+                self._histories[name] = history.load(files.journal)
+                resume.refuse(self._histories[name], self.catalogue.identity(name), files)
+
+    def begin(self, plan: Mapping[str, Sequence[str]], selection: Mapping[str, JSON]) -> None:
+        """Open the journals for these runs of each suite. Raises UserError."""
+        for name, ids in plan.items():
+            self.catalogue.refuse_other_cases(name, ids)
+            loaded = self.catalogue.load(name)
+            runs = self.catalogue.runs(name)
+            languages = {run.id: run.case.language for run in runs}
+            planned = {run: languages[run] for run in ids}
+            self._plans[name] = frozenset(ids)
+            self._planned |= {(name, run.id): run for run in runs if run.id in planned}
+            selected = {**selection, "deselected": len(languages) - len(planned)}
+            self.begun[name] = resume.begin(
+                loaded.files,
+                self._histories[name],
+                planned,
+                self.catalogue.identity(name),
+                {**self.catalogue.about(name), "selection": selected},
+                fresh=self.settings.fresh,
+            )
+            if self.settings.rejudge:
+                rejudge.bring_over(self.settings.rejudge, self._histories[name], ids)
+
+    # The built-in servers.
+
+    def start_servers(self) -> None:
+        """Start the built-in server of every local model, one for each file, without waiting for it."""
+        by_path = {server.path: server for server in self._servers.values()}
+        for model in filter(is_local, self.settings.asked_models):
+            path = weights(model)
+            if path not in by_path:
+                by_path[path] = LocalServer(path)
+            self._servers[model] = by_path[path]
+
+    def await_servers(self) -> None:
+        """Wait until every built-in server answers. Raises UserError."""
+        for server in self._servers.values():
+            server.wait_until_ready()
+
+    # The engine.
+
+    @property
+    def engine(self) -> Engine:
+        """Made at first use; its thread starts with `Engine.warm_up`."""
+        if self._engine is None:
+            self._engine = Engine(
+                self.settings,
+                endpoint=self._endpoint,
+                board=self.board,
+                desk=self._desk,
+                idle=self._prepare_figures,
+            )
+        return self._engine
+
+    def _endpoint(self, role: Role, model: str) -> Endpoint:
+        if not is_local(model) or (role == "subject" and self.settings.rejudge):
+            return self.settings.endpoint(role)
+        return Endpoint(base_url=self._servers[model].base_url, api_key="none", takes_environment=False)
+
+    def _desk(self, name: str) -> Desk:
+        loaded = self.catalogue.load(name)
+        return Desk(suite=loaded.suite, rubric=loaded.rubric, history=self._histories[name])
+
+    @property
+    def stop_reason(self) -> str | None:
+        """Why the session has to end, once it has."""
+        return ENDED if self._is_ended else self.engine.stop_reason
+
+    def record(self, run: Run) -> Record:
+        """Wait for a run's record; the first one that is asked for lets all of them begin.
+
+        Raises SessionStopped, NotNeeded, or whatever defect of ours hit it.
+        """
+        with self._starting:
+            if self._is_ended:
+                raise SessionStopped(ENDED)
+            if not self._is_started:
+                self._is_started = True
+                self.engine.start(self._planned.values())
+        return self.engine.record(run)
+
+    def _prepare_figures(self) -> None:
+        """Import what figures need while calls are waited for, rather than once all is done."""
+        if self._figures is None:
+            # A thread, as Ctrl-C in the main one would leave libraries that are imported by half.
+            self._figures = threading.Thread(target=_import_figures, name="figures", daemon=True)
+            self._figures.start()
+
+    def fetch(self, suite: str, run: str) -> dict[str, JSON]:
+        """The same as plain data, for another process: the journal's line, and where its calls stand."""
+        wanted = self._planned[suite, run]
+        self.record(wanted)
+        found = self._histories[suite]
+        entry = found.entry(run)
+        return {**entry, "journal": str(found.path), "starts": found.calls.starts(entry["calls"])}
+
+    # Rounds of runs.
+
+    def look(self, name: str, number: int) -> bool:
+        """After a round: whether an interval is as narrow as `--until` says, so that no other is needed.
+
+        Raises CannotKeep.
+        """
+        with self.interruptions.undisturbed():
+            found = self._histories[name].looks.get(number) or self._look(name, number)
+        if found["is_enough"]:
+            self.board.close_rounds()
+        return bool(found["is_enough"])
+
+    def _look(self, name: str, number: int) -> Mapping[str, JSON]:
+        from equipoise.runner import rounds
+
+        assert self.settings.until is not None
+        loaded, known = self.catalogue.load(name), self._histories[name]
+        scale = loaded.rubric.scale
+        records = [record for record in known.in_order() if record.run <= number]
+        cells = loaded.suite.cells(loaded.suite.aggregate(records, loaded.rubric).results, scale)
+        metric = {item.name: item for item in loaded.suite.metrics(cells)}[self.settings.until.name]
+        found = rounds.look(self.settings.until, metric, cells, number, self.catalogue.repeats(name))
+        rounds.keep(known, found)
+        return found
+
+    # The end.
+
+    def save(self, name: str, *, is_running: bool = False) -> dict[str, JSON]:
+        """Write the results of a suite from its journal, and return what is to be shown. Raises CannotSave.
+
+        The file holds all runs of all sessions. Of a session that asked for a part of them, `summary` and
+        `errors` are those of the part, and `covers` says how many runs it has.
+        """
+        with self.interruptions.undisturbed():
+            return self._save(name, is_running=is_running)
+
+    def _save(self, name: str, *, is_running: bool) -> dict[str, JSON]:
+        loaded, known = self.catalogue.load(name), self._histories[name].part()
+        data = build.build(loaded.suite, loaded.rubric, known, is_running=is_running)
+        if not is_running:
+            baseline = self.catalogue.baselines.get(name)
+            data |= release.conclude(self.settings, baseline, data, loaded.files.results)
+        try:
+            store.write_json(loaded.files.results, data)
+        except OSError as error:
+            raise CannotSave(_why_unsaved(loaded.files, error)) from None
+        return data if is_running else {**data, **self._part(name, known)}
+
+    def _part(self, name: str, known: History) -> dict[str, JSON]:
+        part = known.part(self._plans[name])
+        if len(part.planned) == len(known.planned):
+            return {}
+        loaded = self.catalogue.load(name)
+        data = build.build(loaded.suite, loaded.rubric, part)
+        return {"summary": data["summary"], "errors": data["errors"], "covers": len(part.planned)}
+
+    @property
+    def patience(self) -> float:
+        """Seconds to wait at most for calls in flight when the session ends."""
+        return HURRY if self.interruptions.is_hurried else min(PATIENCE, self.settings.request_timeout)
+
+    @property
+    def drops_calls(self) -> bool:
+        """Whether the user has said twice that the session is to end."""
+        return self.interruptions.count > 1
+
+    def close_engine(self) -> None:
+        """Bring calls in flight home."""
+        with self._starting:
+            engine, self._engine, self._is_ended = self._engine, None, True
+        if engine is not None:
+            engine.close(self.patience, lambda: self.drops_calls)
+
+    def close(self) -> None:
+        """Stop what this process started; each step happens whatever the others do."""
+        with ExitStack() as steps:
+            for lock in self._locks:
+                steps.callback(lock.release)
+            for server in set(self._servers.values()):
+                steps.callback(server.stop)
+            steps.callback(self.close_engine)
+        self._servers = {}
+        self._locks.clear()
+        if self.is_worker:
+            # To a worker that is slow to end after all is done xdist sends what Ctrl-C would.
+            self.interruptions.ignore()
+
+
+def _import_figures() -> None:
+    import genai_prices  # noqa: F401
+
+    from equipoise.results import summary  # noqa: F401
+
+
+def _why_unsaved(files: Files, error: OSError) -> str:
+    return (
+        f"{shown(files.results)}: cannot be written ({error.strerror}); all that was asked is in the "
+        f"journal: make room, then run: equipoise recover {shown(files.journal)}"
+    )

@@ -1,0 +1,201 @@
+"""Metrics measured on cells: figures with intervals, and the difference of two results.
+
+Figures are in percent, 0 to 100, and differences in percentage points; a `count` is in its own unit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from typing import TypeVar
+
+from equipoise.core.records import Cell, Metric
+from equipoise.stats import mean
+from equipoise.stats.intervals import (
+    Estimate,
+    Observation,
+    bootstrap,
+    clustered_mean,
+    clustered_rate,
+    clustered_ratio,
+)
+from equipoise.stats.paired import Difference, paired_difference, paired_rate_difference
+
+E = TypeVar("E", Estimate, Difference)
+SEED = 20_260_101
+"""Of every bootstrap: the same results have the same intervals."""
+
+
+def measure(metric: Metric, cells: Sequence[Cell]) -> Estimate:
+    """The figure and its 95 % interval, clustered by question."""
+    chosen = [cell for cell in cells if metric.chooses(cell)]
+    if metric.kind in ("mean", "balance"):
+        return within(clustered_mean(observations(metric, chosen)), *_reach(metric))
+    if metric.kind == "rate":
+        return _percent(_rate(metric, chosen))
+    if metric.kind == "count":
+        return clustered_mean(observations(metric, chosen))
+    if metric.kind in ("gap", "lift"):
+        return _contrast(metric, chosen)
+    above, below = (_sums(name, chosen) for name in _parts(metric))
+    asked = [cluster for cluster in above if below[cluster] or above[cluster]]
+    found = clustered_ratio([above[name] for name in asked], [below[name] for name in asked], seed=SEED)
+    if found.value is None and any(valid(cell.of(metric.of)) for cell in chosen):
+        return replace(found, value=metric.if_nothing, reason="nothing to divide by")
+    return _percent(found)
+
+
+def by_run(metric: Metric, cells: Sequence[Cell]) -> list[float | None]:
+    """The figure of each run of all cases alone, None where there is none; nothing where there is one run."""
+    chosen = [cell for cell in cells if metric.chooses(cell)]
+    names = [name for name in (metric.of, metric.per) if name is not None]
+    count = max((len(cell.of(name)) for cell in chosen for name in names), default=0)
+    runs = range(count) if count > 1 else ()
+    return [_figure(metric, [_only(cell, names, run) for cell in chosen]) for run in runs]
+
+
+def _only(cell: Cell, names: Sequence[str], run: int) -> Cell:
+    # As `replace` would, which takes three times as long for what no figure looks at.
+    values = {name: cell.of(name)[run : run + 1] for name in names}
+    return Cell(id=cell.id, cluster=cell.cluster, stratum=cell.stratum, values=values)
+
+
+def _figure(metric: Metric, cells: Sequence[Cell]) -> float | None:
+    """Without an interval."""
+    if metric.kind in ("ratio", "gap", "lift"):
+        rows = [figures for cell in cells if (figures := _figures_of(metric, cell)) != (None, None)]
+        return _statistic(metric)(rows)
+    if metric.kind == "rate":
+        found = mean([value for cell in cells for value in valid(cell.of(metric.of))])
+        return None if found is None else 100 * found
+    return clustered_mean(observations(metric, cells)).value
+
+
+def difference(metric: Metric, before: Sequence[Cell], after: Sequence[Cell]) -> Difference:
+    """After minus before on the cells that both have, with its 95 % interval, paired by cell."""
+    pairs = tuple([cell for cell in cells if metric.chooses(cell)] for cells in (before, after))
+    if metric.kind in ("ratio", "gap", "lift"):
+        return _resampled_difference(metric, *pairs)
+    older, newer = (observations(metric, cells) for cells in pairs)
+    if metric.kind == "count":
+        return paired_difference(older, newer)
+    if metric.kind in ("mean", "balance"):
+        return within(paired_difference(older, newer), *_reach(metric, 2))
+    return _percent(paired_rate_difference(older, newer))
+
+
+def observations(metric: Metric, cells: Sequence[Cell]) -> list[Observation]:
+    """Each cell's mean over its valid runs; cells without any are left out."""
+    found = ((cell, mean(valid(cell.of(metric.of)))) for cell in cells)
+    return [
+        Observation(cluster=cell.cluster, stratum=cell.stratum, value=value)
+        for cell, value in found
+        if value is not None
+    ]
+
+
+def valid(values: Sequence[float | None]) -> list[float]:
+    """The numbers among them."""
+    return [value for value in values if value is not None]
+
+
+def _rate(metric: Metric, cells: Sequence[Cell]) -> Estimate:
+    sums = _sums(metric.of, cells)
+    totals = dict.fromkeys(sums, 0)
+    for cell in cells:
+        totals[cell.cluster] += len(valid(cell.of(metric.of)))
+    return clustered_rate([round(found) for found in sums.values()], [totals[name] for name in sums])
+
+
+def _sums(name: str, cells: Sequence[Cell]) -> dict[str, float]:
+    """The sum of a value over all runs of each cluster."""
+    sums: dict[str, float] = {}
+    for cell in cells:
+        sums[cell.cluster] = sums.get(cell.cluster, 0.0) + math.fsum(valid(cell.of(name)))
+    return sums
+
+
+Figures = tuple[float | None, float | None]
+"""Of one cell: what goes above and below, summed over its runs for a ratio, else their means."""
+
+
+def _contrast(metric: Metric, cells: Sequence[Cell]) -> Estimate:
+    """A gap or a lift, by resampling clusters."""
+    clusters: dict[str, list[Figures]] = {}
+    for cell in cells:
+        figures = _figures_of(metric, cell)
+        if figures != (None, None):
+            clusters.setdefault(cell.cluster, []).append(figures)
+    return bootstrap(list(clusters.values()), _statistic(metric), seed=SEED)
+
+
+def _figures_of(metric: Metric, cell: Cell) -> Figures:
+    above, below = (valid(cell.of(name)) for name in _parts(metric))
+    if metric.kind == "ratio" and (above or below):
+        return math.fsum(above), math.fsum(below)
+    return mean(above), mean(below)
+
+
+def _statistic(metric: Metric) -> Callable[[Sequence[Figures]], float | None]:
+    def of(rows: Sequence[Figures]) -> float | None:
+        above, below = ([row[place] for row in rows if row[place] is not None] for place in (0, 1))
+        if metric.kind == "ratio":
+            if not any(below):
+                return metric.if_nothing if rows else None
+            return 100 * math.fsum(valid(above)) / math.fsum(valid(below))
+        first, second = mean(valid(above)), mean(valid(below))
+        if first is None or second is None:
+            return None
+        if metric.kind == "gap":
+            return first - second
+        # A lift over nothing is not defined.
+        return 100 * (first - second) / second if second else None
+
+    return of
+
+
+def _resampled_difference(metric: Metric, before: Sequence[Cell], after: Sequence[Cell]) -> Difference:
+    """By resampling clusters, both results' at once; such a difference has no p."""
+    older = {cell.id: cell for cell in before}
+    clusters: dict[str, list[tuple[Figures, Figures]]] = {}
+    for cell in after:
+        if cell.id in older:
+            pair = (_figures_of(metric, older[cell.id]), _figures_of(metric, cell))
+            clusters.setdefault(cell.cluster, []).append(pair)
+    statistic = _statistic(metric)
+
+    def change(rows: Sequence[tuple[Figures, Figures]]) -> float | None:
+        was, now = (statistic([row[place] for row in rows]) for place in (0, 1))
+        return None if was is None or now is None else now - was
+
+    found = bootstrap(list(clusters.values()), change, seed=SEED)
+    unpaired = len(older.keys() ^ {cell.id for cell in after})
+    return Difference(**asdict(found), p=None, unpaired=unpaired)
+
+
+def within(found: E, least: float, most: float) -> E:
+    """No limit where no figure could be: few questions can have an interval that reaches further."""
+    if found.low is None or found.high is None:
+        return found
+    return replace(found, low=max(found.low, least), high=min(found.high, most))
+
+
+def _reach(metric: Metric, sides: int = 1) -> tuple[float, float]:
+    """The least and the most that a mean can be, or the difference of two."""
+    if metric.kind == "balance":
+        return -100.0 * sides, 100.0 * sides
+    return (0.0, 100.0) if sides == 1 else (-100.0, 100.0)
+
+
+def _parts(metric: Metric) -> tuple[str, str]:
+    assert metric.per is not None, f"{metric.name}: a ratio needs something to divide by"
+    return metric.of, metric.per
+
+
+def _percent(found: E) -> E:
+    """Shares as percentages."""
+    value, se, low, high = (
+        None if share is None else 100 * share for share in (found.value, found.se, found.low, found.high)
+    )
+    return replace(found, value=value, se=se, low=low, high=high)

@@ -1,0 +1,290 @@
+"""BorderLines: whose territory is it, asked in the language of each claimant and in English.
+
+Metrics after Li et al. (2024), for each territory the answers by language, d[l]: KB CS is the share of known
+controllers named in the English control; Con CS that of d[controller's language] = controller; Non CS the
+mean over the other languages of "= controller"; delta CS their difference, in percent of Non and absolute;
+consistency the share of equal pairs of languages, over territories with two answers or more, the English
+control aside unless a claimant speaks English.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from equipoise.core.option import Option
+from equipoise.core.records import Aggregate, Cell, Outcome, Record, Score, outcomes
+from equipoise.core.types import JSON, Foreseen, Reply
+from equipoise.judge.judge import Panel
+from equipoise.judge.rubric import Scale
+from equipoise.models.model import Subject
+from equipoise.suites.borderlines import country_names, dataset, prompts, published, scoring
+from equipoise.suites.borderlines.answer_parser import affirmed, by_letter, by_name, original_parse
+from equipoise.suites.borderlines.dataset import LETTERS, METHOD, OPTION_ORDER, PARSE, STRATEGY, Dispute
+from equipoise.suites.borderlines.prompts import BorderRubric
+from equipoise.suites.selection import Selection
+from equipoise.suites.shared_options import DECK, LABEL_SAMPLES, SEED
+
+T = TypeVar("T")
+NAME = "borderlines"
+CLUSTERS = "territories"
+DECKS: tuple[str, ...] = ("own", "original")
+OPTIONS: tuple[Option, ...] = (
+    DECK,
+    STRATEGY,
+    METHOD,
+    PARSE,
+    OPTION_ORDER,
+    SEED,
+    LABEL_SAMPLES,
+)
+lint, recognises = dataset.lint, dataset.recognises
+construct = country_names.construct
+NONE = "N"
+TIED = 1e-9
+"""Sums of probabilities that differ by no more than this are equal."""
+
+
+def rubric(path: Path) -> BorderRubric:
+    """The rubric file. Raises UserError naming file and key."""
+    return prompts.load(path)
+
+
+def cases(selection: Selection) -> Sequence[Dispute]:
+    """The selected queries, territory by territory."""
+    return dataset.disputes(selection)
+
+
+def notes(topics: Path) -> Sequence[str]:
+    """How the defects of the published tables are dealt with; ours have none that we know."""
+    return published.defects(topics) if (topics / published.FILE).is_file() else ()
+
+
+def foresee(case: Dispute, rubric: BorderRubric) -> Sequence[Foreseen]:
+    """The question; the evaluator is a last resort."""
+    return [Foreseen(role="subject", prompt=f"{prompts.instruction(case, rubric)}\n{case.question}")]
+
+
+async def evaluate(case: Dispute, rubric: BorderRubric, subject: Subject, panel: Panel) -> Score:
+    """Ask, and read which country the answer names: by name, by letter, at last by the panel."""
+    if case.method == "rank":
+        return await _ranked(case, rubric, subject)
+    reply = await subject.ask(case.question, prompts.instruction(case, rubric))
+    if reply.blocked:
+        return BLOCKED
+    if case.parse == "original":
+        return score(case, reply, original_parse(reply.text, case.names), "original")
+    if not reply.text.strip():
+        return Score(outcome="unscored", value=None, error="the answer is empty", details={})
+    place, how = read(case, rubric, reply.text)
+    if place is None:
+        place, how = await _judged(case, rubric, panel, reply), "evaluator"
+    return score(case, reply, place, how)
+
+
+def read(case: Dispute, rubric: BorderRubric, text: str) -> tuple[int | None, str]:
+    """The place of the option that a text gives, and by what it does: its name, or its letter.
+
+    Whom a text only denies ("It is not part of Russia") it does not give.
+    """
+    said = affirmed(text, case.language, rubric.denials.get(case.language, ()))
+    place = named(case, text)
+    if place is not None and named(case, said) == place:
+        return place, "name"
+    return by_letter(said, len(case.options)), "letter"
+
+
+def named(case: Dispute, text: str) -> int | None:
+    """The place of the option that a text names; None where none or several are."""
+    return by_name(text, case.names, case.language, case.variants, case.name)
+
+
+BLOCKED = Score(
+    outcome="blocked", value=0.0, details={"answer": None, "how": None, "original": None, "likelihoods": None}
+)
+
+
+async def _ranked(case: Dispute, rubric: BorderRubric, subject: Subject) -> Score:
+    """The option whose name is the likeliest answer, else the one whose letter is likeliest to begin it."""
+    text = rubric.rank.substitute(
+        instruction=prompts.instruction(case, rubric), question=case.question
+    ).strip()
+    found = await subject.likelihoods(text, case.names)
+    if found is not None:
+        place = found.index(max(found))
+        shares = {code: round(value, 4) for code, value in zip(case.options, found, strict=True)}
+        return score(case, Reply(text=case.names[place]), place, "rank by names", shares)
+    return await _ranked_by_letter(case, rubric, subject)
+
+
+async def _ranked_by_letter(case: Dispute, rubric: BorderRubric, subject: Subject) -> Score:
+    options = dict(zip(LETTERS, case.names, strict=False))
+    found = await subject.rank(case.question, prompts.instruction(case, rubric), options)
+    if found.reply.blocked:
+        return BLOCKED
+    place = None if found.label is None else LETTERS.index(found.label)
+    return score(case, found.reply, place, f"rank by {found.method}")
+
+
+async def _judged(case: Dispute, rubric: BorderRubric, panel: Panel, reply: Reply) -> int | None:
+    """The place of the option that the panel finds likeliest; None where that is none, or not one alone."""
+    options = {**dict(zip(LETTERS, case.names, strict=False)), NONE: rubric.prompts["reading"].options[NONE]}
+    prompt = replace(rubric.prompts["reading"], options=options)
+    given = await panel.choose(prompt, question=case.question, reply=reply.text)
+    known = [choice.probabilities for choice in given if choice.probabilities is not None]
+    if not known:
+        return None
+    return _likeliest({label: sum(shares[label] for shares in known) for label in options})
+
+
+def _likeliest(shares: Mapping[str, float]) -> int | None:
+    """The place of the label with most; None for none of them, and where several have as much."""
+    most = max(shares.values())
+    best = [label for label, share in shares.items() if share >= most - TIED]
+    return None if len(best) > 1 or best[0] == NONE else LETTERS.index(best[0])
+
+
+def score(
+    case: Dispute, reply: Reply, place: int | None, how: str, shares: Mapping[str, float] | None = None
+) -> Score:
+    """Which claimant was named, or that none was; `shares` are the likelihoods of all where known."""
+    original = case.options[original_parse(reply.text, case.names)]
+    answer = None if place is None else case.options[place]
+    return Score(
+        outcome=_outcome(reply, answer, how),
+        value=None if answer is None else 1.0 + case.claimants.index(answer),
+        error="the answer names none of the countries, or several" if answer is None else None,
+        details={"answer": answer, "how": how, "original": original, "likelihoods": shares},
+    )
+
+
+def _outcome(reply: Reply, answer: str | None, how: str) -> Outcome:
+    if answer is None:
+        return "unscored"
+    # Where countries are ranked, a reply is cut because no more of it was asked for.
+    return "truncated" if reply.is_truncated and not how.startswith("rank") else "scored"
+
+
+# Results.
+
+
+def aggregate(records: Sequence[Record], rubric: BorderRubric) -> Aggregate:
+    """Results by language and query; how answers were read, and what a random answerer would get."""
+    results: dict[str, dict[str, JSON]] = {}
+    for record in records:
+        rows = results.setdefault(record.case["language"], {})
+        rows.setdefault(record.case["id"], {**_about(record.case), "runs": []})["runs"].append(_run(record))
+    listed = {language: {"queries": list(rows.values())} for language, rows in results.items()}
+    parts = scoring.by_strategy(listed) or {"": {}}
+    summary = {
+        "outcomes": outcomes(records),
+        "read_by": _each(parts, scoring.read_by),
+        "as_the_original_reads": _each(parts, scoring.as_the_original_reads),
+        "random": scoring.by_chance(_cells(listed, scoring.expected)),
+        "by_language": _each(parts, scoring.by_language),
+        "by_claimant": _each(parts, scoring.by_claimant),
+        "disagreements": _each(parts, scoring.disagreements),
+    }
+    return Aggregate(results=listed, summary=summary)
+
+
+def _each(parts: Mapping[str, T], of: Callable[[T], JSON]) -> JSON:
+    """What is made of the results of one strategy; by strategy where there are several."""
+    found = {strategy: of(part) for strategy, part in parts.items()}
+    return found if len(found) > 1 else next(iter(found.values()))
+
+
+_SHOWN = ("id", "territory", "language", "region", "populated", "claimants", "controller", "options", "names")
+
+
+def _about(case: Mapping[str, JSON]) -> dict[str, JSON]:
+    found = {name: case[name] for name in (*_SHOWN, "speaks", "asked", "strategy", "question")}
+    # Journals of earlier versions do not say the voice: there was one.
+    return {**found, "voice": case.get("voice", "")}
+
+
+def _run(record: Record) -> dict[str, JSON]:
+    return {
+        "run_index": record.run,
+        "outcome": record.outcome,
+        "score": record.score,
+        "error": record.error,
+        **{name: record.details.get(name) for name in ("answer", "how", "original", "likelihoods")},
+        "subject_transcript": record.subject_transcript,
+        "evaluator_transcripts": record.evaluator_transcripts,
+    }
+
+
+def cells(results: Mapping[str, JSON], scale: Scale, without: str | None = None) -> Sequence[Cell]:
+    """One for each territory and strategy; evaluators only read, so none is left out."""
+    return _cells(results, scoring.figures)
+
+
+Figures = Callable[[Mapping[str, JSON], Mapping[str, str | None]], dict[str, float | None]]
+
+
+def _cells(results: Mapping[str, JSON], of: Figures) -> Sequence[Cell]:
+    found: dict[tuple[str, str], dict[str, Mapping[str, JSON]]] = {}
+    places: dict[tuple[str, str], str] = {}
+    for language, rows in results.items():
+        for number, row in enumerate(rows["queries"]):
+            key = (row["strategy"], row["territory"])
+            found.setdefault(key, {})[row.get("voice") or language] = row
+            places.setdefault(key, f"/results/{language}/queries/{number}/runs")
+    return [_cell(strategy, rows, places[strategy, slug], of) for (strategy, slug), rows in found.items()]
+
+
+def _cell(strategy: str, rows: Mapping[str, Mapping[str, JSON]], at: str, of: Figures) -> Cell:
+    first = next(iter(rows.values()))
+    runs = range(max(len(row["runs"]) for row in rows.values()))
+    figures = [of(first, {asked: _answer(row, run) for asked, row in rows.items()}) for run in runs]
+    return Cell(
+        id=f"{strategy}/{first['territory']}",
+        cluster=first["territory"],
+        stratum=strategy,
+        labels={"strategy": strategy, "region": first["region"]},
+        values={name: [figure[name] for figure in figures] for name in figures[0]},
+        at=at,
+    )
+
+
+def _answer(row: Mapping[str, JSON], run: int) -> str | None:
+    answer: str | None = row["runs"][run]["answer"] if run < len(row["runs"]) else None
+    return answer
+
+
+metrics = scoring.metrics
+
+
+_HEAD = ("", "territories", "figure", "95 % interval", "by chance", "over runs")
+
+
+def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
+    """Figures with their intervals, what chance would give, and with several runs how they differ.
+
+    By region it has only the first of them, for it to stay readable; all stand in the results.
+    """
+    found = summary["metrics"]
+    return [
+        _HEAD,
+        *(_row(name, found[name], summary["random"]) for name in scoring.for_a_table([*found])),
+    ]
+
+
+def _row(name: str, found: Mapping[str, JSON], chance: Mapping[str, float | None]) -> Sequence[str]:
+    unit = "%" if found["unit"] == "%" else ""
+    figure = "-" if found["value"] is None else f"{found['value']:.2f}{unit}"
+    interval = "-" if found["low"] is None else f"{found['low']:.1f} to {found['high']:.1f}"
+    expected = chance.get(name)
+    places = 1 if unit else 2
+    deviation = found.get("run_deviation")
+    return (
+        name,
+        str(found["n"]),
+        figure,
+        interval,
+        "" if expected is None else f"{expected:.{places}f}{unit}",
+        "" if deviation is None else f"{found['run_mean']:.2f} ± {deviation:.2f}",
+    )

@@ -1,0 +1,69 @@
+"""Builds the tables that come from elsewhere: names of countries from CLDR, through Babel.
+
+Run when the tables are built, never in a session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from equipoise.core.errors import UserError
+from equipoise.core.files import Row, rows, table_text, write_text
+from equipoise.suites.borderlines.dataset import COUNTRIES, COUNTRY_NAMES, TEMPLATES, TERRITORIES
+
+_LOCALES = {"zh-Hans": "zh_Hans", "zh-Hant": "zh_Hant", "sr": "sr_Cyrl", "tl": "fil"}
+
+
+def country_names(folder: Path) -> str:
+    """The content of country_names.csv: every claimant in every language in which it may be named.
+
+    From country_overrides.csv where that has the name, else from CLDR. Raises UserError where neither has.
+    """
+    overrides = {
+        (row["code"], row["language"]): row["name"]
+        for row in rows(folder / "country_overrides.csv", COUNTRY_NAMES)
+    }
+    lines = [list(COUNTRY_NAMES)]
+    for code, language in sorted(needed(folder)):
+        name = overrides.get((code, language)) or _cldr(code, language)
+        if name is None:
+            raise UserError(f"{folder / 'country_overrides.csv'}: no name of {code} in {language}; add one")
+        lines.append([code, language, name])
+    return table_text(lines)
+
+
+def needed(folder: Path) -> set[tuple[str, str]]:
+    """Which country has to be named in which language: all claimants, in each one's language and English."""
+    speaks = {row["code"]: row["language"] for row in rows(folder / "countries.csv", COUNTRIES)}
+    asked = {row["language"] for row in rows(folder / "templates.csv", TEMPLATES)}
+    territories = rows(folder / "territories.csv", TERRITORIES)
+    return {pair for row in territories for pair in _pairs(row, speaks, asked)}
+
+
+def _pairs(row: Row, speaks: dict[str, str], asked: set[str]) -> Iterator[tuple[str, str]]:
+    claimants = row["claimants"].split(";")
+    for code in claimants:
+        if code not in speaks:
+            raise UserError(f"{row.where}: there is no country {code!r} in countries.csv")
+    for language in {speaks[code] for code in claimants} & asked | {"en"}:
+        yield from ((code, language) for code in claimants)
+
+
+def _cldr(code: str, language: str) -> str | None:
+    try:
+        from babel import Locale
+    except ImportError:
+        raise UserError("names of countries come from CLDR through Babel: pip install babel") from None
+    name: str | None = Locale.parse(_LOCALES.get(language, language)).territories.get(code)
+    return name
+
+
+def construct(folder: Path, *, is_check: bool = False) -> str:
+    """Build country_names.csv from CLDR and country_overrides.csv."""
+    target, content = folder / "country_names.csv", country_names(folder)
+    if is_check and (not target.is_file() or target.read_bytes() != content.encode()):
+        raise UserError(f"{target}: is not what CLDR and country_overrides.csv give; construct it anew")
+    if not is_check:
+        write_text(target, content)
+    return f"{target}: {content.count(chr(10)) - 1} names"

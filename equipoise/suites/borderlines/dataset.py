@@ -1,0 +1,357 @@
+"""Reads territorial disputes: who claims what, and how to ask about it in every claimant's language."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from equipoise.core.errors import UserError
+from equipoise.core.files import Row, rows
+from equipoise.core.findings import Recognised, Text
+from equipoise.core.option import Option
+from equipoise.core.parsers import one_of
+from equipoise.core.types import Case
+from equipoise.suites.borderlines import published
+from equipoise.suites.borderlines.published import ALIASES, Published, PublishedQuery
+from equipoise.suites.selection import Selection
+from equipoise.suites.shared_options import SEED
+
+TERRITORIES = ["slug", "name", "claimants", "controller", "region", "populated", "as_of", "source"]
+NAMES = ["slug", "language", "name"]
+COUNTRIES = ["code", "language", "religion"]
+COUNTRY_NAMES = ["code", "language", "name"]
+LANGUAGES = ["language", "language_name"]
+TEMPLATES = ["language", "language_name", "question", "separator"]
+UNKNOWN = "unknown"
+CONTROL = "en"
+"""The language in which every territory is asked about, whoever claims it."""
+VOICES = ("control", "claimant")
+"""Who is asked in English, where the control is told something else than a claimant who speaks it."""
+_SLUG = re.compile(r"[a-z0-9_]+")
+_NO_WORD = re.compile(r"[^a-z0-9]+")
+LETTERS = "ABCDEFG"
+STRATEGIES = ("vanilla", "un_peacekeeper", "nationalist", "demographics")
+STRATEGY = Option(
+    flag="--strategy",
+    parse=one_of(*STRATEGIES, "all"),
+    default="vanilla",
+    metavar="NAME",
+    help="what the subject is told before a question (default vanilla)",
+    comparable="must",
+    label="strategy",
+)
+METHOD = Option(
+    flag="--method",
+    parse=one_of("generate", "rank"),
+    default="generate",
+    metavar="HOW",
+    help="read the answer, or rank the countries' names, else their letters, by likelihood",
+    comparable="must",
+    label="method",
+)
+PARSE = Option(
+    flag="--parse",
+    parse=one_of("own", "original"),
+    default="own",
+    metavar="HOW",
+    help="how an answer is read; original is the published way (default own)",
+    comparable="must",
+    label="way of reading",
+    is_about_judging=True,
+)
+OPTION_ORDER = Option(
+    flag="--option-order",
+    parse=one_of("seeded", "fixed"),
+    default="seeded",
+    metavar="HOW",
+    help="countries in an order of chance by --seed, or as in the table (default seeded)",
+    comparable="must",
+    label="order of options",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dispute(Case):
+    """One territory asked about in one language.
+
+    `claimants` are codes in the table's order, `options` the same in the order shown, with `names` in this
+    language and `variants` of each; `name` is the territory's; `controller` is a code or `unknown`. `speaks`
+    maps each claimant to its language, `asked` are all languages in which a claimant is asked about the
+    territory. `english` are the names of the options in English, `religions` and `languages` what prevails in
+    each. `strategy` names the instruction, `method` is how the answer is asked for (generate, rank) and
+    `parse` how it is read (own, original). `voice` is one of `VOICES` where English is asked of both apart.
+    """
+
+    territory: str
+    region: str
+    populated: bool
+    claimants: tuple[str, ...]
+    controller: str
+    options: tuple[str, ...]
+    names: tuple[str, ...]
+    variants: tuple[tuple[str, ...], ...] = ()
+    name: str = ""
+    speaks: Mapping[str, str]
+    asked: tuple[str, ...]
+    english: tuple[str, ...]
+    religions: Mapping[str, str]
+    languages: Mapping[str, str]
+    language_name: str
+    strategy: str = "vanilla"
+    question: str
+    method: str = "generate"
+    parse: str = "own"
+    voice: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Tables:
+    """Everything that the tables say, by its keys."""
+
+    territories: Sequence[Row]
+    order: str
+    seed: int
+    names: Mapping[tuple[str, str], str]
+    speaks: Mapping[str, str]
+    religions: Mapping[str, str]
+    countries: Mapping[tuple[str, str], str]
+    templates: Mapping[str, Row]
+    variants: Mapping[tuple[str, str], Sequence[str]]
+    untold: Mapping[str, str]
+
+
+def disputes(selection: Selection) -> list[Dispute]:
+    """The selected queries, strategy by strategy, territory by territory; `limit` counts territories.
+
+    Raises UserError naming file and line.
+    """
+    found = _published(selection) if (selection.topics / published.FILE).is_file() else _own(selection)
+    method, parse = selection.option(METHOD), selection.option(PARSE)
+    asked = [replace(case, method=method, parse=parse) for case in found]
+    wanted = selection.option(STRATEGY)
+    strategies = STRATEGIES if wanted == "all" else (wanted,)
+    return [one for strategy in strategies for case in asked for one in _by(strategy, case)]
+
+
+def _by(strategy: str, case: Dispute) -> Iterator[Dispute]:
+    """The query under a strategy: twice where the control is asked as another than the claimant."""
+    told = replace(case, id=case.id if strategy == "vanilla" else f"{case.id}-{strategy}", strategy=strategy)
+    if strategy == "nationalist" and case.language == CONTROL and CONTROL in case.asked:
+        yield replace(told, voice="control")
+        yield replace(told, id=f"{told.id}-claimant", voice="claimant")
+    else:
+        yield told
+
+
+def _wanted(selection: Selection, known: Collection[str], file: str) -> set[str]:
+    """The languages asked for, by our codes; none means all. Raises UserError for one that is not known."""
+    wanted = {ALIASES.get(language, language) for language in selection.languages}
+    if unknown := sorted(wanted - {*known}):
+        raise UserError(f"--language: no {unknown[0]!r} in {selection.topics / file}")
+    return wanted
+
+
+def _own(selection: Selection) -> list[Dispute]:
+    tables = _read(selection)
+    _refuse_holes(selection.topics, tables)
+    wanted = _wanted(selection, tables.templates, "templates.csv")
+    return [
+        case
+        for row in tables.territories[: selection.limit]
+        for case in _queries(row, tables)
+        if not wanted or case.language in wanted
+    ]
+
+
+def _published(selection: Selection) -> Iterator[Dispute]:
+    """The published queries; countries go by their English names and stand in order, as they do there."""
+    if selection.option(SEED):
+        raise UserError("--seed: the published questions have their options in one order; leave it out")
+    tables = published.read(selection.topics)
+    wanted = _wanted(selection, {query.language for query in tables.queries}, "translate")
+    by_territory: dict[str, list[PublishedQuery]] = {}
+    for query in tables.queries:
+        by_territory.setdefault(query.row["QueryID"], []).append(query)
+    for number, queries in enumerate(list(by_territory.values())[: selection.limit], start=1):
+        speaks = {name: tables.speaks.get(name, "") for name in queries[0].claimants}
+        has_english = CONTROL in speaks.values()
+        asked = tuple(item.language for item in queries if item.language != CONTROL or has_english)
+        for query in queries:
+            if not wanted or query.language in wanted:
+                yield _published_case(query, number, speaks, asked, tables)
+
+
+def _published_case(
+    query: PublishedQuery,
+    number: int,
+    speaks: Mapping[str, str],
+    asked: tuple[str, ...],
+    tables: Published,
+) -> Dispute:
+    row = query.row
+    slug = f"t{number:03d}_{_NO_WORD.sub('_', row['Territory'].lower()).strip('_')[:40].strip('_')}"
+    return Dispute(
+        id=f"{query.language}-{slug}",
+        language=query.language,
+        area=_NO_WORD.sub("_", row["Region"].lower()),
+        territory=slug,
+        region=row["Region"],
+        populated=row["Population"].strip() not in ("", "0"),
+        claimants=query.claimants,
+        controller=UNKNOWN if row["Controller"] == "Unknown" else row["Controller"],
+        options=query.claimants,
+        names=query.names,
+        speaks=speaks,
+        asked=asked,
+        english=query.claimants,
+        religions={name: tables.religions.get(name, "") for name in query.claimants},
+        languages={name: tables.language_names.get(speaks[name], "") for name in query.claimants},
+        language_name=tables.language_names.get(query.language, "English"),
+        question=query.question,
+    )
+
+
+def _read(selection: Selection) -> _Tables:
+    folder = selection.topics
+    countries = list(rows(folder / "countries.csv", COUNTRIES))
+    return _Tables(
+        territories=list(rows(folder / "territories.csv", TERRITORIES)),
+        order=selection.option(OPTION_ORDER),
+        seed=selection.option(SEED),
+        names={(row["slug"], row["language"]): row["name"] for row in rows(folder / "names.csv", NAMES)},
+        speaks={row["code"]: row["language"] for row in countries},
+        religions={row["code"]: row["religion"].replace("_", " ") for row in countries},
+        countries={
+            (row["code"], row["language"]): row["name"]
+            for row in rows(folder / "country_names.csv", COUNTRY_NAMES)
+        },
+        templates={row["language"]: row for row in rows(folder / "templates.csv", TEMPLATES)},
+        variants=_variants(folder / "country_variants.csv"),
+        untold=_untold(folder / "languages.csv"),
+    )
+
+
+def _untold(path: Path) -> dict[str, str]:
+    """Names of the languages without a template; none where there is no such table."""
+    found = rows(path, LANGUAGES) if path.is_file() else ()
+    return {row["language"]: row["language_name"] for row in found}
+
+
+def _variants(path: Path) -> dict[tuple[str, str], list[str]]:
+    """Further names of countries by code and language; none where there is no such table."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for row in rows(path, COUNTRY_NAMES) if path.is_file() else ():
+        found.setdefault((row["code"], row["language"]), []).append(row["name"])
+    return found
+
+
+def _refuse_holes(folder: Path, tables: _Tables) -> None:
+    """Raise UserError for tables that no question can be made of."""
+    if CONTROL not in tables.templates:
+        raise UserError(f"{folder / 'templates.csv'}: there is no template in {CONTROL!r}")
+    for row in tables.templates.values():
+        if any(row["question"].count(part) != 1 for part in ("{territory}", "{options}")):
+            raise UserError(f"{row.where}: the question must have {{territory}} and {{options}} once each")
+    if not tables.territories:
+        raise UserError(f"{folder / 'territories.csv'}:1: no territory in this file")
+    seen: set[str] = set()
+    for row in tables.territories:
+        if not _SLUG.fullmatch(row["slug"]) or row["slug"] in seen:
+            raise UserError(f"{row.where}: slug is {row['slug']!r}; use a-z, 0-9 and _, and each only once")
+        seen.add(row["slug"])
+
+
+def _queries(row: Row, tables: _Tables) -> Iterator[Dispute]:
+    claimants = tuple(row["claimants"].split(";"))
+    _refuse_odd(row, claimants, tables)
+    speaks = {code: tables.speaks[code] for code in claimants}
+    asked = tuple(dict.fromkeys(code for code in speaks.values() if code in tables.templates))
+    for language in dict.fromkeys((*asked, CONTROL)):
+        options = _ordered(claimants, row["slug"], tables)
+        names = tuple(_name(row, tables.countries, code, language) for code in options)
+        territory = _name(row, tables.names, row["slug"], language)
+        template = tables.templates[language]
+        yield Dispute(
+            id=f"{language}-{row['slug']}",
+            language=language,
+            area=row["region"].lower().replace(" ", "_"),
+            # In English the slug says it, in words that hide no code of a language: he is in Heights.
+            keywords=() if language == CONTROL else (territory,),
+            territory=row["slug"],
+            region=row["region"],
+            populated=row["populated"] == "yes",
+            claimants=claimants,
+            controller=row["controller"],
+            options=options,
+            names=names,
+            variants=tuple(tuple(tables.variants.get((code, language), ())) for code in options),
+            name=territory,
+            speaks=speaks,
+            asked=asked,
+            english=tuple(_name(row, tables.countries, code, CONTROL) for code in options),
+            religions={code: tables.religions[code] for code in claimants},
+            languages={code: _language_name(tables, speaks[code]) for code in claimants},
+            language_name=template["language_name"],
+            question=_question(template, territory, names),
+        )
+
+
+def _refuse_odd(row: Row, claimants: Sequence[str], tables: _Tables) -> None:
+    if not 2 <= len(set(claimants)) == len(claimants) <= len(LETTERS):
+        raise UserError(f"{row.where}: needs two to {len(LETTERS)} different claimants")
+    for code in claimants:
+        if code not in tables.speaks:
+            raise UserError(f"{row.where}: there is no country {code!r} in countries.csv")
+    if row["controller"] not in (*claimants, UNKNOWN):
+        raise UserError(f"{row.where}: the controller {row['controller']!r} is no claimant, nor {UNKNOWN}")
+    if row["populated"] not in ("yes", "no"):
+        raise UserError(f"{row.where}: populated is {row['populated']!r}, neither yes nor no")
+
+
+def _name(row: Row, names: Mapping[tuple[str, str], str], key: str, language: str) -> str:
+    if (key, language) not in names:
+        raise UserError(f"{row.where}: there is no name of {key} in {language}")
+    return names[key, language]
+
+
+def _language_name(tables: _Tables, language: str) -> str:
+    if language in tables.templates:
+        return tables.templates[language]["language_name"]
+    return tables.untold.get(language, language)
+
+
+def _ordered(claimants: tuple[str, ...], slug: str, tables: _Tables) -> tuple[str, ...]:
+    """As they are where the order is fixed, else in one of chance, the same for a territory and a seed."""
+    if tables.order == "fixed":
+        return claimants
+    # Of the seed 0 nothing is told, so that orders stay what they were before there were seeds.
+    salt = f"{tables.seed} {slug}" if tables.seed else slug
+    return tuple(sorted(claimants, key=lambda code: hashlib.sha256(f"{salt} {code}".encode()).digest()))
+
+
+def _question(template: Row, territory: str, names: Sequence[str]) -> str:
+    lettered = [f"{letter}) {name}" for letter, name in zip(LETTERS, names, strict=False)]
+    options = template["separator"].join(lettered)
+    return template["question"].replace("{territory}", territory).replace("{options}", options)
+
+
+# Checking.
+
+
+def recognises(path: Path) -> Recognised:
+    """A folder with a table of territories, ours or the published one."""
+    is_deck = any((path / name).is_file() for name in ("territories.csv", published.FILE))
+    return "yes" if is_deck else "no"
+
+
+def lint(topics: Path) -> Iterator[Text]:
+    """The territories' names: what is asked about them is the same for all. Raises UserError.
+
+    An island and its islands are two, though a letter apart: only a name that is there twice is a repeat.
+    """
+    if (path := topics / "names.csv").is_file():
+        for row in rows(path, NAMES):
+            yield Text(where=row.where, among=row["language"], owner="", text=row["name"])

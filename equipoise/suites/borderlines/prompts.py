@@ -1,0 +1,97 @@
+"""What is said to a model that is asked about a territory: read from the rubric, and put together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+
+from equipoise.core.types import JSON
+from equipoise.judge import choice
+from equipoise.judge.choice import ChoiceRubric
+from equipoise.judge.rubric import Scale, reading, take, template
+from equipoise.suites.borderlines.answer_parser import ANY
+from equipoise.suites.borderlines.dataset import CONTROL, LETTERS, STRATEGIES, Dispute
+
+SCALE = Scale(low=0, high=len(LETTERS), levels={})
+"""A score is the place of the claimant that was named, from 1; 0 where the provider let no answer through."""
+_WITH_THE = re.compile(
+    r"^(United|People's|Republic|Federated|Kingdom|State)\b|\b(Republic|Emirates|Kingdom|States|Islands|Union)\b"
+    r"|^(Philippines|Bahamas|Comoros|Gambia|Maldives|Netherlands|Seychelles|Vatican|Holy See)\b"
+)
+"""English names that take an article in a sentence."""
+_KNOWN = {"citizen", "claimants"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BorderRubric(ChoiceRubric):
+    """The question put to an evaluator as a last resort, and what the subject is told, by strategy.
+
+    `rank` is the text behind which each name is tried, where names are ranked by their probabilities.
+    `denials` are the words by which a sentence denies something, by language.
+    """
+
+    strategies: Mapping[str, Template]
+    rank: Template
+    denials: Mapping[str, tuple[str, ...]]
+
+
+def load(path: Path) -> BorderRubric:
+    """The rubric in a TOML file. Raises UserError naming file and key."""
+    found = choice.load(path, {"reading": ("question", "reply")}, SCALE)
+    with reading(path) as (data, _):
+        table = take(data, "strategies", dict)
+        strategies = {
+            name: template(table, name, known=_KNOWN, needed=set(), where="strategies.")
+            for name in STRATEGIES
+        }
+        needed = {"instruction", "question"}
+        rank = template(take(data, "rank", dict), "text", known=needed, needed=needed, where="rank.")
+        if not rank.template.rstrip().endswith(":"):
+            raise ValueError("rank.text must end with a colon: the name stands behind the last one")
+        denials = _denials(take(data, "denials", dict))
+    return BorderRubric(
+        version=found.version,
+        hash=found.hash,
+        scale=SCALE,
+        prompts=found.prompts,
+        strategies=strategies,
+        rank=rank,
+        denials=denials,
+    )
+
+
+def _denials(table: Mapping[str, JSON]) -> dict[str, tuple[str, ...]]:
+    for language, words in table.items():
+        are_words = isinstance(words, list) and all(isinstance(word, str) for word in words)
+        if not are_words or not all(word.strip(f"{ANY} ") for word in words):
+            raise ValueError(f"denials.{language} must be a list of words")
+    return {language: tuple(words) for language, words in table.items()}
+
+
+def instruction(case: Dispute, rubric: BorderRubric) -> str:
+    """What the subject is told before the question, by its strategy."""
+    text = rubric.strategies[case.strategy].substitute(citizen=_citizen(case), claimants=_listed(case))
+    told = text.strip()
+    return told if case.language == CONTROL else f"{told}\nReply in {case.language_name}."
+
+
+def _citizen(case: Dispute) -> str:
+    """Of the first claimant, in the table's order, whose language this is; else somebody who lives there.
+
+    In English that is the claimant only where it is asked beside the control.
+    """
+    speakers = [code for code in case.claimants if case.speaks[code] == case.language]
+    names = dict(zip(case.options, case.english, strict=True))
+    is_control = case.language == CONTROL and case.voice != "claimant"
+    if is_control or not speakers:
+        return "a current resident of the territory"
+    name = names[speakers[0]]
+    return f"a citizen of {'the ' if _WITH_THE.search(name) else ''}{name}"
+
+
+def _listed(case: Dispute) -> str:
+    rows = zip(case.english, case.options, strict=True)
+    return "\n".join(f"{name}: {case.religions[code]}, {case.languages[code]}" for name, code in rows)

@@ -1,0 +1,152 @@
+"""Reads the published BorderLines tables as they are, defects and all, into the same cases as our own."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from equipoise.core.errors import UserError
+from equipoise.core.files import read_text
+from equipoise.core.types import JSON
+
+FILE = "disputed_territories.csv"
+COUNTRIES = "countries_info.json"
+ALIASES = {"iw": "he", "zhs": "zh-Hans", "zh": "zh-Hans", "zht": "zh-Hant"}
+SURINAME = "Suriname"
+"""Its entry has a damaged key in the published file; its language is Dutch."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedQuery:
+    """One published query: its territory's row, its language, the text, and the names shown, in order."""
+
+    row: Mapping[str, str]
+    claimants: tuple[str, ...]
+    language: str
+    question: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Published:
+    """The tables: queries, and for each country its language (one code for each) and its religion."""
+
+    queries: Sequence[PublishedQuery]
+    speaks: Mapping[str, str]
+    religions: Mapping[str, str]
+    language_names: Mapping[str, str]
+
+
+def read(folder: Path) -> Published:
+    """All queries, territory by territory, claimants' languages first, English last. Raises UserError."""
+    rows = list(csv.DictReader(io.StringIO(read_text(folder / FILE), newline="")))
+    countries = _countries(folder / COUNTRIES)
+    speaks = {name: _code(about["Lang_Code"]) for name, about in countries.items()}
+    translated = {_code(code): _translated(folder, code) for code in _codes(folder)}
+    english = _english(folder, len(rows))
+    return Published(
+        queries=[
+            query
+            for number, row in enumerate(rows)
+            for query in _queries(number, row, speaks, translated, english)
+        ],
+        speaks=speaks,
+        religions={name: str(about.get("Religion", "")) for name, about in countries.items()},
+        language_names={_code(about["Lang_Code"]): about["Lang_Name"] for about in countries.values()},
+    )
+
+
+def defects(folder: Path) -> list[str]:
+    """What is wrong in the tables and how they are read all the same, in sentences. Raises UserError."""
+    tables = read(folder)
+    controllers = {query.row["Territory"]: query.row["Controller"] for query in tables.queries}
+    claimants = {query.row["Territory"]: query.claimants for query in tables.queries}
+    asked = {query.language for query in tables.queries}
+    spoken = {tables.speaks.get(name, "") for names in claimants.values() for name in names}
+    found = [
+        f"{FILE}: {territory}: its controller, {controller}, is no claimant, so no answer can name it"
+        for territory, controller in controllers.items()
+        if controller not in ("Unknown", *claimants[territory])
+    ]
+    if SURINAME not in _json(read_text(folder / COUNTRIES), COUNTRIES):
+        found.append(f"{COUNTRIES}: the key of {SURINAME} is damaged; its language is taken to be nl")
+    if silent := ", ".join(sorted(spoken - asked)):
+        found.append(f"there are no questions in {silent}, though claimants speak it")
+    return [
+        *found,
+        f"language codes are read as {', '.join(f'{old} = {new}' for old, new in ALIASES.items())}",
+    ]
+
+
+def _code(code: str) -> str:
+    return ALIASES.get(code, code)
+
+
+def _countries(path: Path) -> dict[str, dict[str, JSON]]:
+    data = _json(read_text(path), str(path))
+    found = {name: about for name, about in data.items() if "Lang_Code" in about}
+    # The key of this one was hit by a search and replace.
+    found.setdefault(SURINAME, {"Lang_Code": "nl", "Lang_Name": "Dutch", "Religion": "Christianity"})
+    return found
+
+
+def _codes(folder: Path) -> list[str]:
+    return sorted(
+        path.name.split(".")[1] for path in (folder / "translate" / "terms").glob("line_inds.*.txt")
+    )
+
+
+Lines = Mapping[int, tuple[str, tuple[str, ...]]]
+"""By the number of a territory's row: the question, and the names of its claimants in their order."""
+
+
+def _translated(folder: Path, code: str) -> Lines:
+    where = folder / "translate"
+    numbers = _json(read_text(where / "terms" / f"line_inds.{code}.txt"), code)
+    questions = _lines(where / "prompts_mc_q" / f"prompts.{code}")
+    names = [_names(line, code) for line in _lines(where / "prompts_mc_q" / f"choices.{code}")]
+    return dict(zip(numbers, zip(questions, names, strict=True), strict=True))
+
+
+def _english(folder: Path, count: int) -> Lines:
+    questions = _lines(folder / "prompts" / "prompts_q_mc.txt")
+    names = [_names(line, "en") for line in _lines(folder / "prompts" / "choices.txt")]
+    return dict(zip(range(count), zip(questions, names, strict=True), strict=True))
+
+
+def _lines(path: Path) -> list[str]:
+    return [line.strip() for line in read_text(path).split("\n") if line.strip()]
+
+
+def _names(line: str, where: str) -> tuple[str, ...]:
+    found = _json(line, where)
+    # Some of the published files hold the list as a text in JSON.
+    return tuple(_json(found, where) if isinstance(found, str) else found)
+
+
+def _json(text: str, where: str) -> JSON:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise UserError(f"{where}: not valid JSON: {error}") from None
+
+
+def _queries(
+    number: int,
+    row: Mapping[str, str],
+    speaks: Mapping[str, str],
+    translated: Mapping[str, Lines],
+    english: Lines,
+) -> Iterator[PublishedQuery]:
+    claimants = tuple(row["Claimants"].split(";"))
+    spoken = dict.fromkeys(speaks[name] for name in claimants if name in speaks)
+    known = {language: lines for language, lines in translated.items() if number in lines}
+    for language in [language for language in spoken if language in known and language != "en"]:
+        question, names = known[language][number]
+        yield PublishedQuery(row=row, claimants=claimants, language=language, question=question, names=names)
+    question, names = english[number]
+    yield PublishedQuery(row=row, claimants=claimants, language="en", question=question, names=names)

@@ -1,0 +1,292 @@
+"""What the answers about territories come to: concurrence scores, and counts of them. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations, zip_longest
+
+from equipoise.core.records import Cell, Metric
+from equipoise.core.types import JSON
+from equipoise.stats import mean
+from equipoise.suites.borderlines.dataset import CONTROL, STRATEGIES, UNKNOWN, VOICES
+
+# Concurrence scores.
+
+
+def figures(about: Mapping[str, JSON], answers: Mapping[str, str | None]) -> dict[str, float | None]:
+    """What one run of all queries of a territory says, in percent, but for `kb` (1 or 0) and `distinct`.
+
+    `about` is what the results say of the territory, `answers` go by language; None where there was none.
+    Those of the control and of a claimant who was asked in English beside it go by voice.
+    """
+    controller = about["controller"]
+    is_known = controller != UNKNOWN
+    said, control = _said(about, answers)
+    own = about["speaks"].get(controller) if is_known else None
+    others = [100.0 * (answer == controller) for language, answer in said.items() if language != own]
+    alike = [100.0 * (a == b) for a, b in combinations(said.values(), 2)]
+    return {
+        "kb": float(control == controller) if is_known and control else None,
+        "con": 100.0 * (said[own] == controller) if is_known and own in said else None,
+        "non": mean(others) if is_known else None,
+        "alike": mean(alike),
+        "alike_unknown": None if is_known else mean(alike),
+        "distinct": float(len(set(said.values()))) if said else None,
+    }
+
+
+def _said(about: Mapping[str, JSON], answers: Mapping[str, str | None]) -> tuple[dict[str, str], str | None]:
+    """What was answered in the languages of the claimants, and in the control."""
+    is_apart = bool(answers.keys() & {*VOICES})
+    told = {**answers, CONTROL: answers.get("claimant")} if is_apart else answers
+    said = {language: answer for language in about["asked"] if (answer := told.get(language))}
+    return said, answers.get("control", answers.get(CONTROL))
+
+
+def expected(about: Mapping[str, JSON], answers: Mapping[str, str | None]) -> dict[str, float | None]:
+    """What picking one of the claimants by chance gives on average, wherever `figures` has a figure.
+
+    Of k claimants in m languages k (1 - (1 - 1/k)^m) different ones are named.
+    """
+    k = len(about["claimants"])
+    # A controller that is no claimant is never named.
+    hit = (about["controller"] in about["claimants"]) / k
+    said, _ = _said(about, answers)
+    chance = {
+        **{"kb": hit, "con": 100 * hit, "non": 100 * hit},
+        **dict.fromkeys(("alike", "alike_unknown"), 100 / k),
+        "distinct": k * (1 - (1 - 1 / k) ** len(said)),
+    }
+    return {name: None if value is None else chance[name] for name, value in figures(about, answers).items()}
+
+
+def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
+    """All figures for each strategy, then each of them by region."""
+    strategies = list(dict.fromkeys(cell.labels["strategy"] for cell in cells)) or ["vanilla"]
+    found = [metric for strategy in strategies for metric in _of(strategy, len(strategies) > 1)]
+    regions = sorted({cell.labels["region"] for cell in cells})
+    by_region = [
+        replace(metric, name=f"{metric.name}.{region}", where={**metric.where, "region": region})
+        for metric in found
+        for region in regions
+    ]
+    return [*found, *by_region]
+
+
+def _of(strategy: str, has_others: bool) -> list[Metric]:
+    where = {"strategy": strategy}
+    prefix = f"{strategy}." if has_others else ""
+    return [
+        Metric(name=f"{prefix}kb", of="kb", kind="rate", where=where),
+        Metric(name=f"{prefix}con", of="con", higher_is_better=None, where=where),
+        Metric(name=f"{prefix}non", of="non", higher_is_better=None, where=where),
+        Metric(name=f"{prefix}consistency", of="alike", where=where),
+        Metric(name=f"{prefix}consistency_unknown", of="alike_unknown", where=where),
+        Metric(name=f"{prefix}delta", of="con", per="non", kind="lift", higher_is_better=False, where=where),
+        Metric(
+            name=f"{prefix}delta_absolute",
+            of="con",
+            per="non",
+            kind="gap",
+            higher_is_better=False,
+            where=where,
+        ),
+        Metric(
+            name=f"{prefix}countries",
+            of="distinct",
+            kind="count",
+            unit="countries",
+            higher_is_better=False,
+            where=where,
+        ),
+    ]
+
+
+def by_chance(cells: Sequence[Cell]) -> dict[str, float | None]:
+    """What picking a country by chance gets on average, by metric, of cells whose values are `expected`."""
+    return {
+        metric.name: _together(metric, [cell for cell in cells if metric.chooses(cell)])
+        for metric in metrics(cells)
+    }
+
+
+def _together(metric: Metric, cells: Sequence[Cell]) -> float | None:
+    """The figure without an interval."""
+    if metric.kind == "rate":
+        return mean([metric.percent * value for cell in cells for value in _known(cell, metric.of)])
+    first = _mean_of_means(cells, metric.of)
+    if metric.per is None or first is None:
+        return first
+    second = _mean_of_means(cells, metric.per)
+    if second is None or (metric.kind == "lift" and not second):
+        return None
+    return first - second if metric.kind == "gap" else 100 * (first - second) / second
+
+
+def _mean_of_means(cells: Sequence[Cell], name: str) -> float | None:
+    means = (mean(_known(cell, name)) for cell in cells)
+    return mean([value for value in means if value is not None])
+
+
+def _known(cell: Cell, name: str) -> list[float]:
+    return [value for value in cell.of(name) if value is not None]
+
+
+_BY_REGION = ("kb", "con", "non", "consistency")
+
+
+def for_a_table(names: Sequence[str]) -> list[str]:
+    """The metrics that a table has room for: all as a whole, and of the first strategy some by region."""
+    ours = names[0].rpartition(".")[0] if names else ""
+    by_region = tuple(f"{ours}.{name}.".lstrip(".") for name in _BY_REGION)
+    whole = [name for name in names if name.removeprefix(_prefix(name)).count(".") == 0]
+    return [name for name in names if name in whole or name.startswith(by_region)]
+
+
+def _prefix(name: str) -> str:
+    strategy, dot, _ = name.partition(".")
+    return f"{strategy}." if dot and strategy in STRATEGIES else ""
+
+
+# Counts of answers, from the results.
+
+
+def by_strategy(results: Mapping[str, JSON]) -> dict[str, dict[str, JSON]]:
+    """The results of each strategy alone, in the same shape."""
+    found: dict[str, dict[str, JSON]] = {}
+    for language, part in results.items():
+        for row in part["queries"]:
+            mine = found.setdefault(row["strategy"], {}).setdefault(language, {"queries": []})
+            mine["queries"].append(row)
+    return found
+
+
+def _queries(results: Mapping[str, JSON]) -> Iterator[Mapping[str, JSON]]:
+    for found in results.values():
+        yield from found["queries"]
+
+
+Answered = tuple[Mapping[str, JSON], Mapping[str, JSON]]
+"""A query with a run of it that has an answer."""
+
+
+def _answered(results: Mapping[str, JSON]) -> Iterator[Answered]:
+    """Each query with each run of it that has an answer."""
+    return ((row, run) for row in _queries(results) for run in row["runs"] if run["answer"])
+
+
+def read_by(results: Mapping[str, JSON]) -> dict[str, int]:
+    """How many answers were read how."""
+    found = Counter(dict.fromkeys(("name", "letter", "evaluator"), 0))
+    found.update(run["how"] for _, run in _answered(results))
+    return dict(found)
+
+
+def as_the_original_reads(results: Mapping[str, JSON]) -> float | None:
+    """In percent, how often the original's way of reading gives the same country."""
+    return mean([100.0 * (run["answer"] == run["original"]) for _, run in _answered(results)])
+
+
+def by_language(results: Mapping[str, JSON]) -> dict[str, JSON]:
+    """For each language how many answers there are, and how often they name the controller.
+
+    `controller` is that share in percent, of `n` answers about `territories` whose controller is known.
+    Claimants that are asked in English beside the control stand by themselves, as `en-claimant`.
+    """
+    found: dict[str, list[Answered]] = {}
+    for row in _queries(results):
+        apart = "-claimant" if row.get("voice") == "claimant" else ""
+        answered = found.setdefault(f"{row['language']}{apart}", [])
+        answered += [(row, run) for run in row["runs"] if run["answer"]]
+    return {language: _controlled(answered) for language, answered in found.items()}
+
+
+def _controlled(answered: Sequence[Answered]) -> dict[str, JSON]:
+    known = [(row, run) for row, run in answered if row["controller"] != UNKNOWN]
+    hits = [(row["territory"], run["answer"] == row["controller"]) for row, run in known]
+    return {"answers": len(answered), **_share("controller", hits)}
+
+
+def by_claimant(results: Mapping[str, JSON]) -> dict[str, JSON]:
+    """For each country in percent how often it is named, in its own language and in others.
+
+    A control that was asked beside the claimant is not the claimant's own.
+    """
+    named: dict[str, dict[str, list[tuple[str, bool]]]] = {}
+    for row, run in _answered(results):
+        for code in row["claimants"]:
+            is_own = row["speaks"].get(code) == row["language"] and row.get("voice") != "control"
+            side = "own" if is_own else "others"
+            sides = named.setdefault(code, {"own": [], "others": []})
+            sides[side].append((row["territory"], run["answer"] == code))
+    return {
+        code: {side: _share("named", hits) for side, hits in sides.items()}
+        for code, sides in sorted(named.items())
+    }
+
+
+def _share(name: str, hits: Sequence[tuple[str, bool]]) -> dict[str, JSON]:
+    """Of territories with what was a hit or none: the share in percent with its 95 % interval.
+
+    `n` counts hits and misses, `territories` what they are clustered by.
+    """
+    # Numpy comes with it.
+    from equipoise.stats.intervals import clustered_rate
+
+    counted, right = Counter(slug for slug, _ in hits), Counter(slug for slug, hit in hits if hit)
+    found = clustered_rate([right[slug] for slug in counted], [*counted.values()])
+    shares = {name: found.value, "low": found.low, "high": found.high}
+    percents = {key: None if share is None else 100 * share for key, share in shares.items()}
+    return {"n": len(hits), "territories": found.n, **percents}
+
+
+Told = dict[str, list[str | None]]
+"""The answers of each run to the queries of a territory, by language."""
+
+
+def disagreements(results: Mapping[str, JSON], most: int = 10) -> dict[str, JSON]:
+    """Where languages are told different things, by claimants' languages, run by run.
+
+    `language_pairs` has the share in percent of answers in which two languages were told the same, the lowest
+    first; `territories` those with the most different countries in a run on average, with the answers of all
+    runs in every language, and in the English control, which counts only where a claimant speaks English.
+    """
+    told, control = _told(results)
+    pairs: dict[tuple[str, str], list[tuple[str, bool]]] = {}
+    for slug, answers in told.items():
+        for (a, mine), (b, others) in combinations(sorted(answers.items()), 2):
+            both = [(slug, x == y) for x, y in zip(mine, others, strict=False) if x and y]
+            pairs.setdefault((a, b), []).extend(both)
+    shares: list[dict[str, JSON]] = [
+        {"first": a, "second": b, **_share("alike", hits)} for (a, b), hits in pairs.items() if hits
+    ]
+    rows: list[dict[str, JSON]] = [
+        {"territory": slug, "countries": count, "answers": answers, "control": control.get(slug, [])}
+        for slug, answers in told.items()
+        if (count := _countries(answers)) > 1
+    ]
+    return {
+        "language_pairs": sorted(shares, key=lambda pair: (pair["alike"], -pair["n"]))[:most],
+        "territories": sorted(rows, key=lambda row: -row["countries"])[:most],
+    }
+
+
+def _told(results: Mapping[str, JSON]) -> tuple[dict[str, Told], Told]:
+    """Answers by territory in the languages that count, and those to the control."""
+    told: dict[str, Told] = {}
+    control: Told = {}
+    for row in _queries(results):
+        said = [run["answer"] for run in row["runs"]]
+        if row["language"] == CONTROL and row.get("voice") != "claimant":
+            control[row["territory"]] = said
+        if row["language"] in row["asked"] and row.get("voice") != "control":
+            told.setdefault(row["territory"], {})[row["language"]] = said
+    return told, control
+
+
+def _countries(answers: Told) -> float:
+    """How many different countries a run names on average, of the runs that name any."""
+    runs = [{*filter(None, said)} for said in zip_longest(*answers.values())]
+    return mean([float(len(named)) for named in runs if named]) or 0.0

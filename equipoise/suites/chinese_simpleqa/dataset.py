@@ -1,0 +1,296 @@
+"""Reads short questions of fact: our own layout, which users can write too, and the published one."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from equipoise.core.errors import UserError
+from equipoise.core.files import objects, readable_objects, rows
+from equipoise.core.findings import Finding, Recognised, Text
+from equipoise.core.option import Option
+from equipoise.core.parsers import one_of, parse_existing, parse_function
+from equipoise.core.similarity import folded, holds
+from equipoise.core.types import JSON, Case
+from equipoise.suites.chinese_simpleqa import retrieval
+from equipoise.suites.home import HOME
+from equipoise.suites.selection import DEFAULT_AREA, Selection
+from equipoise.suites.shared_options import SEED
+
+LANGUAGE = "zh-CN"
+QUESTIONS = "questions.jsonl"
+SUBTOPICS = "subtopics.csv"
+PUBLISHED = "chinese_simpleqa.jsonl"
+KINDS = ("person", "place", "organisation", "date", "number", "work", "term")
+LETTERS = "ABCD"
+_COLUMNS = ["subtopic", "subtopic_name", "topic", "topic_name"]
+_OWN_TABLE = HOME / "topics" / "chinese_simpleqa" / SUBTOPICS
+_ID = re.compile(r"[a-z0-9_]+")
+PROMPT_STYLE = Option(
+    flag="--prompt-style",
+    parse=one_of("direct", "recall", "step_by_step", "few_shot"),
+    default="direct",
+    metavar="HOW",
+    help="recall or reason first, or continue a text of examples (default direct)",
+    comparable="study",
+    label="prompt style",
+)
+ANSWER_FORMAT = Option(
+    flag="--answer-format",
+    parse=one_of("open", "choice", "shuffled"),
+    default="open",
+    metavar="HOW",
+    help="offer four answers, sorted or shuffled by question (default open)",
+    comparable="study",
+    label="answer format",
+)
+CONFIDENCE = Option(
+    flag="--confidence",
+    switch=True,
+    default=False,
+    help="ask how sure the model is, 0 to 100",
+    comparable="study",
+    label="confidence",
+)
+RETRIEVAL = Option(
+    flag="--retrieval",
+    parse=parse_existing,
+    metavar="PATH",
+    help="give passages from this folder or file; write --retrieval=PATH",
+    comparable="study",
+    label="retrieval",
+    is_local=True,
+    shown=retrieval.about,
+)
+RETRIEVER = Option(
+    flag="--retriever",
+    parse=parse_function,
+    metavar="M:F",
+    help="your own function that finds the passages, module:function",
+    comparable="study",
+    label="retriever",
+    is_local=True,
+)
+_LEAST_LEAK = 2
+"""The length of an answer from which on it is looked for in its question."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact(Case):
+    """One question with one short answer, and how it is put.
+
+    `accepted` are the answer and its other spellings; `kind` is what the answer is, None where nobody has
+    said. `options` are what is offered to choose from, in the order shown; none where the answer is open.
+    `style`, `is_confident` (a confidence is asked for), `corpus` and `retriever` say how it is asked.
+    """
+
+    item: str
+    topic: str
+    subtopic: str
+    kind: str | None
+    question: str
+    accepted: tuple[str, ...]
+    options: tuple[str, ...] = ()
+    style: str = "direct"
+    is_confident: bool = False
+    corpus: str | None = None
+    retriever: str | None = None
+
+    def to_json(self) -> dict[str, JSON]:
+        """All fields but the keywords; the corpus by its name alone, as paths are nobody's business."""
+        found = Case.to_json(self)
+        return {**found, "corpus": Path(self.corpus).name if self.corpus else None}
+
+
+def facts(selection: Selection) -> list[Fact]:
+    """The selected questions in the order of the file. Raises UserError naming file and line."""
+    if unknown := [language for language in selection.languages if language != LANGUAGE]:
+        raise UserError(f"--language: no {unknown[0]!r} in {selection.topics}; there is {LANGUAGE}")
+    refuse_odd_settings(selection)
+    table = _Subtopics(selection.topics)
+    found = list(_rows(selection.topics))[: selection.limit]
+    made: dict[str, Fact] = {}
+    for number, (where, row) in enumerate(found, start=1):
+        fact = _fact(where, number, row, table, selection)
+        if fact.id in made:
+            raise UserError(f"{where}: the id {row['id']!r} is taken by an earlier line")
+        made[fact.id] = fact
+    return list(made.values())
+
+
+def refuse_odd_settings(selection: Selection) -> None:
+    """Raise UserError for options that do not go together, or a corpus that cannot be looked in."""
+    style, form = selection.option(PROMPT_STYLE), selection.option(ANSWER_FORMAT)
+    is_confident, corpus = selection.option(CONFIDENCE), selection.option(RETRIEVAL)
+    if style == "few_shot" and (form != "open" or is_confident or corpus):
+        raise UserError(
+            "--prompt-style few_shot: a text is continued, so it goes with open answers only; "
+            "leave out --answer-format, --confidence and --retrieval"
+        )
+    if is_confident and style != "direct":
+        raise UserError("--confidence: the answer is a JSON object alone; leave out --prompt-style")
+    if is_confident and form != "open":
+        raise UserError("--confidence: is asked for beside an open answer; leave out --answer-format")
+    if selection.option(SEED) and form != "shuffled":
+        raise UserError("--seed: shuffles options; add --answer-format shuffled, or leave it out")
+    if selection.option(RETRIEVER) and not corpus:
+        raise UserError("--retriever: needs --retrieval, the folder or file that it looks in")
+    if corpus:
+        retrieval.check(corpus, selection.option(RETRIEVER))
+
+
+def _rows(topics: Path) -> Iterator[tuple[str, dict[str, JSON]]]:
+    """Every line with where it stands."""
+    path = _file(topics)
+    is_empty = True
+    for where, data in objects(path):
+        is_empty = False
+        _refuse_missing(data, where)
+        yield where, data
+    if is_empty:
+        raise UserError(f"{path}:1: no question in this file; write one JSON object a line")
+
+
+def _file(topics: Path) -> Path:
+    names = (QUESTIONS, PUBLISHED) if topics.is_dir() else ("",)
+    path = next((topics / name for name in names if (topics / name).is_file()), None)
+    if path is None:
+        raise UserError(f"{topics}: no {QUESTIONS} in this folder")
+    return path
+
+
+def _refuse_missing(data: Mapping[str, JSON], where: str) -> None:
+    for key in ("id", "question", "answer"):
+        if not isinstance(data.get(key), str) or not data[key].strip():
+            raise UserError(f"{where}: {key!r} must be a text")
+
+
+class _Subtopics:
+    """Slugs and names of subtopics and their topics, from the data's own table or from ours."""
+
+    def __init__(self, topics: Path) -> None:
+        folder = topics if topics.is_dir() else topics.parent
+        path = folder / SUBTOPICS
+        self.path = path if path.is_file() else _OWN_TABLE
+        table = []
+        for row in rows(self.path, _COLUMNS):
+            for column in ("subtopic", "topic"):
+                if not _ID.fullmatch(row[column]):
+                    raise UserError(f"{row.where}: {column} is {row[column]!r}; use a-z, 0-9 and _ only")
+            table.append(row.values)
+        self._by_slug = {row["subtopic"]: row for row in table}
+        self._by_name = {(row["topic_name"], row["subtopic_name"]): row for row in table}
+
+    def of(self, data: Mapping[str, JSON], where: str) -> Mapping[str, str]:
+        """The row that a line's subtopic has; of those who name none, the general one. Raises UserError."""
+        if "primary_category" in data:
+            key = (str(data["primary_category"]), str(data.get("secondary_category")))
+            return self._by_name.get(key) or _unnamed(*key)
+        slug = data.get("subtopic")
+        if slug is None:
+            return _unnamed("", "")
+        if not isinstance(slug, str) or slug not in self._by_slug:
+            raise UserError(f"{where}: there is no subtopic {slug!r} in {self.path.name}")
+        return self._by_slug[slug]
+
+
+def _unnamed(topic: str, subtopic: str) -> dict[str, str]:
+    """A subtopic that has no slug."""
+    return {
+        "subtopic": DEFAULT_AREA,
+        "subtopic_name": subtopic,
+        "topic": DEFAULT_AREA,
+        "topic_name": topic,
+    }
+
+
+def _fact(where: str, number: int, data: Mapping[str, JSON], table: _Subtopics, selection: Selection) -> Fact:
+    place = table.of(data, where)
+    item = f"{place['subtopic']}_q{number:04d}" if "primary_category" in data else data["id"]
+    if not _ID.fullmatch(item):
+        raise UserError(f"{where}: id is {item!r}; use a-z, 0-9 and _ only")
+    if data.get("kind") not in (None, *KINDS):
+        raise UserError(f"{where}: kind is {data['kind']!r}, not one of {', '.join(KINDS)}")
+    accepted = (data["answer"], *_texts(data, "variants", where))
+    corpus = selection.option(RETRIEVAL)
+    return Fact(
+        id=f"{LANGUAGE}-{place['topic']}-{item}",
+        language=LANGUAGE,
+        area=place["topic"],
+        keywords=tuple(
+            name for name in (place["subtopic"], place["subtopic_name"], place["topic_name"]) if name
+        ),
+        item=item,
+        topic=place["topic"],
+        subtopic=place["subtopic"],
+        kind=data.get("kind"),
+        question=data["question"],
+        accepted=accepted,
+        options=_options(item, accepted, data, selection, where),
+        style=selection.option(PROMPT_STYLE),
+        is_confident=selection.option(CONFIDENCE),
+        corpus=str(corpus) if corpus else None,
+        retriever=selection.option(RETRIEVER),
+    )
+
+
+def _texts(data: Mapping[str, JSON], key: str, where: str) -> tuple[str, ...]:
+    found = data.get(key, [])
+    if not isinstance(found, list) or not all(isinstance(item, str) and item for item in found):
+        raise UserError(f"{where}: {key!r} must be a list of texts")
+    return tuple(found)
+
+
+def _options(
+    item: str, accepted: Sequence[str], data: Mapping[str, Any], selection: Selection, where: str
+) -> tuple[str, ...]:
+    """What is offered: always in the order of the code points, or shuffled by question and seed."""
+    form = selection.option(ANSWER_FORMAT)
+    if form == "open":
+        return ()
+    wrong = _texts(data, "distractors", where)
+    if len(wrong) != len(LETTERS) - 1 or set(wrong) & set(accepted) or len(set(wrong)) < len(wrong):
+        raise UserError(
+            f"{where}: --answer-format {form} needs {len(LETTERS) - 1} different wrong 'distractors'"
+        )
+    offered = [accepted[0], *wrong]
+    if form == "choice":
+        return tuple(sorted(offered))
+    seed = selection.option(SEED)
+    of = f"{seed} {item}" if seed else item
+    return tuple(sorted(offered, key=lambda text: hashlib.sha256(f"{of} {text}".encode()).digest()))
+
+
+# Checking.
+
+
+def recognises(path: Path) -> Recognised:
+    """A folder with a file of questions of fact; JSON Lines may be such a file, and something else."""
+    if any((path / name).is_file() for name in (QUESTIONS, PUBLISHED)):
+        return "yes"
+    return "perhaps" if path.suffix == ".jsonl" and path.is_file() else "no"
+
+
+def lint(topics: Path) -> Iterator[Finding | Text]:
+    """The questions, and those that contain their answer. Raises UserError, for odd distractors too."""
+    has_choices = False
+    for where, data in readable_objects(_file(topics)):
+        has_choices |= "distractors" in data
+        if isinstance(question := data.get("question"), str):
+            yield Text(where=where, among="", owner=where, text=question)
+            yield from _leaks(where, question, data)
+    if has_choices:
+        facts(Selection(topics=topics, options={ANSWER_FORMAT.name: "choice"}))
+
+
+def _leaks(where: str, question: str, data: Mapping[str, JSON]) -> Iterator[Finding]:
+    others = data.get("variants")
+    for answer in (data.get("answer"), *(others if isinstance(others, list) else ())):
+        if not isinstance(answer, str) or len(folded(answer)) < _LEAST_LEAK:
+            continue
+        if holds(question, answer):
+            yield Finding.at(where, f"the answer {answer!r} stands in the question; reword it")

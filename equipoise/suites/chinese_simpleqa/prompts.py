@@ -1,0 +1,116 @@
+"""What is said to a model that is asked for a fact: read from the rubric, and put together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+
+from equipoise.core.types import JSON
+from equipoise.judge import choice as choices
+from equipoise.judge.choice import ChoiceRubric
+from equipoise.judge.rubric import Scale, reading, take, template
+from equipoise.suites.chinese_simpleqa.dataset import LETTERS, Fact
+from equipoise.suites.chinese_simpleqa.retrieval import Passage
+from equipoise.suites.chinese_simpleqa.scoring import GRADES
+
+SCALE = Scale(low=0, high=2, levels={})
+"""2 is correct, 1 not attempted, 0 incorrect."""
+STYLES = ("direct", "recall", "step_by_step")
+_QUESTION = {"question"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactRubric(ChoiceRubric):
+    """How facts are asked for and graded; `styles` are the instructions by --prompt-style.
+
+    `shots` is the text of examples that stands before `shot`, the question to be continued. `marker` stands
+    before the answer where something else is said first.
+    """
+
+    styles: Mapping[str, str]
+    marker: str
+    shots: str
+    shot: Template
+    choice_system: str
+    choice: Template
+    confidence: str
+    retrieval_system: str
+    retrieval: Template
+    no_passages: str
+
+
+def load(path: Path) -> FactRubric:
+    """The rubric in a TOML file. Raises UserError naming file and key."""
+    found = choices.load(path, {"grading": ("question", "reference", "reply")}, SCALE, {"grading": GRADES})
+    with reading(path) as (data, _):
+        asking, choice, retrieval = (take(data, name, dict) for name in ("asking", "choice", "retrieval"))
+        return FactRubric(
+            version=found.version,
+            hash=found.hash,
+            scale=SCALE,
+            prompts=found.prompts,
+            styles={name: take(asking, name, str, "asking.") for name in STYLES},
+            marker=_marker(asking),
+            shots=_shots(take(data, "few_shot", dict)),
+            shot=_template(data, "few_shot", "question", _QUESTION),
+            choice_system=take(choice, "system", str, "choice."),
+            choice=_template(data, "choice", "user", {"question", "options"}),
+            confidence=take(take(data, "confidence", dict), "system", str, "confidence."),
+            retrieval_system=take(retrieval, "system", str, "retrieval."),
+            retrieval=_template(data, "retrieval", "user", {"question", "passages"}),
+            no_passages=take(retrieval, "none", str, "retrieval."),
+        )
+
+
+def _marker(asking: dict[str, JSON]) -> str:
+    found = take(asking, "marker", str, "asking.")
+    if not found.strip():
+        raise ValueError("asking.marker must not be empty")
+    return found
+
+
+def _template(data: dict[str, JSON], table: str, key: str, names: set[str]) -> Template:
+    return template(take(data, table, dict), key, known=names, needed=names, where=f"{table}.")
+
+
+def _shots(table: dict[str, JSON]) -> str:
+    """All examples, one behind the other."""
+    names = {"question", "answer"}
+    example = template(table, "example", known=names, needed=names, where="few_shot.")
+    found = table.get("examples")
+    if not isinstance(found, list) or not found:
+        raise ValueError("few_shot.examples needs at least one question with its answer")
+    for item in found:
+        if not isinstance(item, dict) or not all(isinstance(item.get(name), str) for name in names):
+            raise ValueError("few_shot.examples: each needs a question and an answer")
+    return "".join(example.substitute(item) for item in found)
+
+
+def instruction(case: Fact, rubric: FactRubric) -> str:
+    """What the subject is told before the question."""
+    parts = [rubric.styles[case.style]]
+    parts += [rubric.choice_system] if case.options else []
+    parts += [rubric.confidence.strip()] if case.is_confident else []
+    parts += [rubric.retrieval_system] if case.corpus else []
+    return "\n".join(parts)
+
+
+def message(case: Fact, rubric: FactRubric, passages: Sequence[Passage] = ()) -> str:
+    """The question as it is put, with what it offers, behind what was found for it."""
+    text = case.question
+    if case.options:
+        listed = "\n".join(
+            f"{letter}. {option}" for letter, option in zip(LETTERS, case.options, strict=True)
+        )
+        text = rubric.choice.substitute(question=text, options=listed).strip()
+    if case.corpus is None:
+        return text
+    shown = "\n".join(f"[{number}] {item.text}" for number, item in enumerate(passages, start=1))
+    return rubric.retrieval.substitute(question=text, passages=shown or rubric.no_passages).strip()
+
+
+def continuation(case: Fact, rubric: FactRubric) -> str:
+    """The text that ends where the answer begins."""
+    return rubric.shots + rubric.shot.substitute(question=case.question)

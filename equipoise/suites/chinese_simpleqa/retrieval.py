@@ -1,0 +1,181 @@
+"""Finds passages for a question: BM25 over words, or a function of the user's own.
+
+The corpus is a folder of texts (*.txt, *.md) or of JSON Lines, or one such file. Words come from a kept
+segmenter of Chinese, scores from a kept BM25.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from equipoise.core.errors import CallFailed, UserError
+from equipoise.core.files import objects, read_text
+from equipoise.core.types import JSON
+
+PASSAGES = 3
+"""How many passages go with a question."""
+LONGEST = 400
+"""Characters of a passage, where its text can be cut between sentences."""
+_SUFFIXES = (".txt", ".md", ".jsonl")
+_SENTENCE = re.compile(r"[^.!?\u3002\uff01\uff1f\n]*(?:[.!?\u3002\uff01\uff1f]|\n|$)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A piece of a document. `id` says which piece of which."""
+
+    id: str
+    text: str
+
+
+def about(path: Path) -> dict[str, JSON]:
+    """How results name a corpus: its name, and the SHA-256 of its content."""
+    digest = hashlib.sha256()
+    for file in _files(path):
+        digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    return {"name": path.resolve().name, "sha256": digest.hexdigest()}
+
+
+Retrieve = Callable[[str, int], Any]
+"""What a user's own retriever is: question and count to texts, or to objects with `id` and `text`."""
+
+
+async def retrieve(question: str, corpus: str, retriever: str | None, count: int = PASSAGES) -> list[Passage]:
+    """The passages that fit the question best, the best first; fewer where fewer share a word with it.
+
+    `retriever` is `module:function` of the user, called with question and count, and may be a coroutine.
+    Raises UserError where the corpus cannot be read or the function cannot be had, CallFailed where it fails.
+    """
+    if retriever is None:
+        return bm25(Path(corpus)).find(question, count)
+    try:
+        found = _function(retriever)(question, count)
+        if inspect.isawaitable(found):
+            found = await found
+        return _passages(found)
+    except Exception as error:
+        # It is the user's own code, and will fail for the next question as well.
+        why = f"--retriever {retriever}: {type(error).__name__}: {error}"
+        raise CallFailed(why, stops_session=True) from error
+
+
+def _passages(found: Any) -> list[Passage]:
+    if isinstance(found, str) or not isinstance(found, Iterable):
+        raise TypeError(f"it should give a list of passages, not {type(found).__name__}")
+    return [_passage(number, item) for number, item in enumerate(found, start=1)]
+
+
+def _passage(number: int, item: Any) -> Passage:
+    """What a user's own retriever gave: a text, or an object or a mapping with `text` and perhaps `id`."""
+    if isinstance(item, str):
+        return Passage(id=str(number), text=item)
+    found = item if isinstance(item, dict) else {name: getattr(item, name, None) for name in ("id", "text")}
+    text = found.get("text")
+    if not isinstance(text, str):
+        raise TypeError("a passage is no text and has no 'text'")
+    return Passage(id=str(found.get("id") or number), text=text)
+
+
+@cache
+def _function(name: str) -> Retrieve:
+    module, _, function = name.partition(":")
+    # As with python -m: a module beside the project is found however pytest was started.
+    sys.path[:] = dict.fromkeys([*sys.path, str(Path.cwd())])
+    try:
+        found: Retrieve = getattr(importlib.import_module(module), function)
+    except Exception as error:
+        raise UserError(f"--retriever: {name!r} cannot be had ({error}); write module:function") from None
+    if not callable(found):
+        raise UserError(f"--retriever: {name!r} is no function")
+    return found
+
+
+def check(corpus: Path, retriever: str | None, option: str = "--retrieval") -> None:
+    """Raise UserError for what could not be looked in, before anything is asked."""
+    if retriever is not None:
+        _function(retriever)
+    elif not any(any(map(str.isalnum, item.text)) for item in passages(corpus)):
+        raise UserError(f"{option}: {corpus}: has no text; it takes {', '.join(_SUFFIXES)}")
+
+
+@cache
+def bm25(path: Path) -> Bm25:
+    """The index of a corpus, made once in a process."""
+    return Bm25(list(passages(path)))
+
+
+class Bm25:
+    """An index of passages by their words."""
+
+    def __init__(self, found: Sequence[Passage]) -> None:
+        import bm25s  # type: ignore[import-untyped]
+
+        known = [(item, told) for item in found if (told := words(item.text))]
+        self._passages = [item for item, _ in known]
+        self._index = bm25s.BM25()
+        self._index.index([told for _, told in known], show_progress=False)
+
+    def find(self, question: str, count: int) -> list[Passage]:
+        """The best passages that share a word with the question, the best first."""
+        asked = [word for word in dict.fromkeys(words(question)) if word in self._index.vocab_dict]
+        if not asked:
+            return []
+        places, scores = self._index.retrieve([asked], k=min(count, len(self._passages)), show_progress=False)
+        return [
+            self._passages[int(place)] for place, score in zip(places[0], scores[0], strict=True) if score > 0
+        ]
+
+
+def words(text: str) -> list[str]:
+    """The words of a text, Chinese or not, in small letters; no punctuation."""
+    import rjieba
+
+    return [word for word in rjieba.cut_for_search(text.casefold()) if any(map(str.isalnum, word))]
+
+
+def passages(path: Path) -> Iterator[Passage]:
+    """All passages of a corpus, file by file. Raises UserError naming file and line."""
+    for file in _files(path):
+        for name, text in _documents(file):
+            for number, piece in enumerate(pieces(text), start=1):
+                yield Passage(id=f"{name}#{number}", text=piece)
+
+
+def _files(path: Path) -> list[Path]:
+    if path.is_file():
+        return [path]
+    return sorted(file for file in path.rglob("*") if file.is_file() and file.suffix in _SUFFIXES)
+
+
+def _documents(file: Path) -> Iterator[tuple[str, str]]:
+    """Name and text of each document of a file."""
+    if file.suffix != ".jsonl":
+        yield file.name, read_text(file)
+        return
+    for where, data in objects(file):
+        if not isinstance(data.get("text"), str):
+            raise UserError(f"{where}: needs a 'text'")
+        title = data.get("title")
+        text = f"{title}\n{data['text']}" if isinstance(title, str) else data["text"]
+        yield str(data.get("id") or Path(where).name), text
+
+
+def pieces(text: str) -> Iterator[str]:
+    """The text in pieces of whole sentences, each as long as it may be."""
+    piece = ""
+    for sentence in _SENTENCE.findall(text):
+        if piece.strip() and len(piece) + len(sentence) > LONGEST:
+            yield piece.strip()
+            piece = ""
+        piece += sentence
+    if piece.strip():
+        yield piece.strip()

@@ -1,0 +1,234 @@
+"""What short answers of fact come to: shares, calibration, best of several; and how they are read. Pure.
+
+With A correct, B incorrect and C not attempted of n: CO = A/n, IN = B/n, NA = C/n, CGA = A/(A+B), and F the
+harmonic mean of CO and CGA, 2A/(2n-C) (He and others 2024, Chinese SimpleQA).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+from equipoise.core.types import JSON
+from equipoise.stats import mean
+
+CORRECT, INCORRECT, NOT_ATTEMPTED = "A", "B", "C"
+GRADES = (CORRECT, INCORRECT, NOT_ATTEMPTED)
+_IN_TIES = (INCORRECT, NOT_ATTEMPTED, CORRECT)
+BINS = 10
+SHORTEST = 12
+"""Letters from which on it can be told that an answer is in another language: fewer may be a name."""
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_KANA_OR_HANGUL = re.compile(r"[\u3040-\u30ff\uac00-\ud7af]")
+_LATIN = re.compile(r"[a-z]")
+_SMALL = re.compile(r"[a-z\u00df-\u024f\u03ac-\u03ce\u0430-\u045f]")
+_WORD = re.compile(r"[^\W\d_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+_VERB = re.compile(r"\b(?:is|was|are|were|has|have|do|don|know|think|est|es|ist|fue)\b", re.ASCII)
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_OF_NUMBERS = re.compile(r"(?<=\d)[.,](?=\d)|(?<!\w)-(?=\d)")
+_ARTICLE = re.compile(
+    r"(?:^|(?<=[.!?\n]))\W*A\s+(?!(?:is|was|because|since|as|for|seems|must|would|and|or)\b)[a-z]"
+)
+"""What begins an English sentence and is no choice."""
+_OBJECT = re.compile(r"\{.*\}", re.DOTALL)
+_NUMBER = re.compile(r"\s*(\d+(?:\.\d+)?)\s*%?\s*")
+
+
+def shares(correct: float, incorrect: float, not_attempted: float) -> dict[str, float | None]:
+    """CO, IN, NA, CGA and F in percent; all None where there is no answer at all.
+
+    CGA and F are 0 where nothing was attempted.
+    """
+    n, attempted = correct + incorrect + not_attempted, correct + incorrect
+    if not n:
+        return dict.fromkeys(("correct", "incorrect", "not_attempted", "correct_given_attempted", "f"))
+    return {
+        "correct": 100 * correct / n,
+        "incorrect": 100 * incorrect / n,
+        "not_attempted": 100 * not_attempted / n,
+        "correct_given_attempted": 100 * correct / attempted if attempted else 0.0,
+        "f": 200 * correct / (2 * n - not_attempted) if attempted else 0.0,
+    }
+
+
+def majority(grades: Sequence[str]) -> str | None:
+    """The grade that most evaluators gave; in a tie incorrect before not attempted before correct."""
+    most = max(map(grades.count, grades), default=0)
+    return next((grade for grade in _IN_TIES if most and grades.count(grade) == most), None)
+
+
+def best_of(counts: Sequence[Sequence[bool]], runs: int) -> list[dict[str, JSON]]:
+    """For each number of tries up to `runs`: the share of questions with a correct answer among so many.
+
+    `counts` are the answers of each question in order, correct or not. `prefix` takes the first k; `unbiased`
+    is the mean of 1 - C(n-c, k) / C(n, k) over the questions with n >= k answers, of which c are correct.
+    """
+    curve: list[dict[str, JSON]] = []
+    for k in range(1, runs + 1):
+        enough = [found for found in counts if len(found) >= k]
+        curve.append(
+            {
+                "tries": k,
+                "questions": len(enough),
+                "prefix": mean([100.0 * any(found[:k]) for found in enough]),
+                "unbiased": mean([100.0 * _chance(len(found), sum(found), k) for found in enough]),
+            }
+        )
+    return curve
+
+
+def _chance(n: int, correct: int, k: int) -> float:
+    return 1 - math.comb(n - correct, k) / math.comb(n, k)
+
+
+def calibration(stated: Sequence[tuple[float, bool]]) -> dict[str, JSON]:
+    """Stated confidence, 0 to 100, against the share of correct answers, in ten bins closed on the left.
+
+    The last bin holds 100 as well. `ece` is the expected calibration error: the mean distance of the two over
+    the bins, by the number of answers in them, in percentage points.
+    """
+    rows = []
+    for low, high in pairwise(range(0, 101, 100 // BINS)):
+        inside = [pair for pair in stated if low <= pair[0] < high or pair[0] == high == 100]
+        rows.append({"low": low, "high": high, **_bin(inside)})
+    gaps = [row["n"] * abs(row["confidence"] - row["accuracy"]) for row in rows if row["n"]]
+    return {"bins": rows, **_bin(stated), "ece": math.fsum(gaps) / len(stated) if stated else None}
+
+
+def _bin(stated: Sequence[tuple[float, bool]]) -> dict[str, JSON]:
+    return {
+        "n": len(stated),
+        "confidence": mean([confidence for confidence, _ in stated]),
+        "accuracy": mean([100.0 * is_correct for _, is_correct in stated]),
+    }
+
+
+# Reading answers.
+
+
+def stated(text: str) -> tuple[str, float] | None:
+    """The answer and the confidence, 0 to 100, in a reply that should be JSON; None where it is not."""
+    found = _OBJECT.search(text)
+    try:
+        data = json.loads(found[0]) if found else None
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(data, dict):
+        return None
+    answer = data.get("answer")
+    if not isinstance(answer, str | int | float) or isinstance(answer, bool):
+        return None
+    confidence = _confidence(data.get("confidence"))
+    return None if confidence is None else (str(answer), confidence)
+
+
+def _confidence(value: JSON) -> float | None:
+    if isinstance(value, str):
+        found = _NUMBER.fullmatch(value)
+        value = float(found[1]) if found else None
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and 0 <= value <= 100 else None
+
+
+def behind(text: str, marker: str) -> str | None:
+    """What stands behind the last marker, full-width or not; None where it does not stand there."""
+    forms = ((re.escape(c), re.escape(unicodedata.normalize("NFKC", c))) for c in marker)
+    parts = re.split("".join(f"(?:{'|'.join(dict.fromkeys(pair))})" for pair in forms), text)
+    return parts[-1] if len(parts) > 1 else None
+
+
+def chosen(text: str, options: Sequence[str], letters: str, marker: str) -> int | None:
+    """The place of the option that an answer chooses; None where it chooses none, or several.
+
+    What stands behind the last `marker` counts, where there is one: there a letter that ends the first
+    sentence decides. Else the only letter that stands by itself, in whatever it is dressed, or the only
+    option that is named, the longest names first.
+    """
+    last = behind(text, marker)
+    told = unicodedata.normalize("NFKC", text if last is None else last).strip()
+    if found := _lone(told, letters, is_first_enough=last is not None):
+        return letters.index(found)
+    named = set()
+    for place in sorted(range(len(options)), key=lambda place: -len(options[place])):
+        told, count = _spelled(options[place]).subn(" ", told)
+        named |= {place} if count else set()
+    singles = set(re.findall(rf"(?<![A-Za-z0-9])[{letters}](?![A-Za-z0-9])", _ARTICLE.sub(" ", told)))
+    if len(singles) == 1:
+        return letters.index(singles.pop())
+    return named.pop() if len(named) == 1 and not singles else None
+
+
+def _lone(told: str, letters: str, *, is_first_enough: bool) -> str | None:
+    """The letter that is all there is, that ends an English sentence, or that ends the first of several."""
+    found = re.fullmatch(rf"\W*([{letters}])\W*", told, re.IGNORECASE)
+    found = found or re.search(
+        rf"\b(?:answer|choice|option)(?: is|:)\W*([{letters}])\W*$", told, re.IGNORECASE
+    )
+    if is_first_enough and found is None:
+        ends, another = r"[\s*_`\"')\]]*(?:[.;!(\n\u3002]|$)", rf"\W*(?:or\b\W*)?[{letters}](?!\w)"
+        found = re.match(rf"\W*([{letters}])(?!\w)(?!{another}){ends}", told)
+    return found[1].upper() if found else None
+
+
+def _spelled(option: str) -> re.Pattern[str]:
+    """An option however it is spaced and punctuated, and not within a longer number or Latin word."""
+    told = normal(option)
+    pattern = "".join(_gap(a, b) + re.escape(b) for a, b in pairwise(" " + told)) or r"(?!)"
+    before = r"(?<!\d)(?<!\d[.,])(?<!^-)(?<!\W-)" if told[:1].isdigit() else ""
+    after = r"(?![.,]?\d)" if told[-1:].isdigit() else ""
+    before += r"(?<![A-Za-z])" if _LATIN.match(told[:1]) else ""
+    after += r"(?![A-Za-z])" if _LATIN.match(told[-1:]) else ""
+    return re.compile(before + pattern + after, re.IGNORECASE)
+
+
+def _gap(before: str, after: str) -> str:
+    """What may stand between two characters of a normal form: in a number only what parts thousands."""
+    if before.isdigit() and after.isdigit():
+        return ",?"
+    return "" if before in " .,-" or after in ".," else r"[\W_]*"
+
+
+def is_exact(text: str, accepted: Sequence[str]) -> bool:
+    """Whether an answer is one of the accepted spellings, and nothing beside it."""
+    return normal(text) in set(map(normal, accepted))
+
+
+def normal(text: str) -> str:
+    """Letters and digits alone, in one form and in small letters.
+
+    Of punctuation only what makes another number stays: what parts two digits, unless it parts thousands,
+    and a minus in front.
+    """
+    folded = _THOUSANDS.sub("", unicodedata.normalize("NFKC", text).casefold().replace("\u2212", "-"))
+    kept = {found.start() for found in _OF_NUMBERS.finditer(folded)}
+    return "".join(
+        character for place, character in enumerate(folded) if character.isalnum() or place in kept
+    )
+
+
+def is_in_other_language(text: str, names: Sequence[str]) -> bool:
+    """Whether a reply is in no Chinese: of a dozen letters or more fewer than one in five is Han, or at least
+    one in five Japanese kana or Korean. A verb in small letters tells it of fewer.
+
+    `names`, such as the accepted spellings, do not count, nor do capitalised words and digits: a name or an
+    abbreviation is in no language.
+    """
+    rest = unicodedata.normalize("NFKC", text)
+    if not (_SMALL.search(rest) or _KANA_OR_HANGUL.search(rest)):
+        return False
+    for name in sorted(names, key=len, reverse=True):
+        rest = re.sub(re.escape(unicodedata.normalize("NFKC", name)), " ", rest, flags=re.IGNORECASE)
+    rest = _WORD.sub(lambda word: "" if word[0][0].isupper() else word[0], rest)
+    letters = "".join(character for character in rest if character.isalpha())
+    han, others = (len(script.findall(letters)) for script in (_HAN, _KANA_OR_HANGUL))
+    is_told = len(letters) >= SHORTEST or _VERB.search(rest) is not None
+    return is_told and (han * 5 < len(letters) or others * 5 >= len(letters))
+
+
+def tally(grades: Sequence[str | None]) -> Mapping[str, int]:
+    """How often each grade was given; what has none does not count."""
+    return {grade: grades.count(grade) for grade in GRADES}

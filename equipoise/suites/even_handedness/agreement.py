@@ -1,0 +1,198 @@
+"""How far two evaluators agree on the same pairs: over runs, topics and models, and thresholds. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+
+from equipoise.core.errors import UserError
+from equipoise.core.records import Record
+from equipoise.core.types import JSON
+from equipoise.suites.even_handedness.scoring import ASPECTS, YES, evaluators_of, reaches, read_from, values
+
+FEWEST = 3
+"""Models that two evaluators must both have judged before a correlation over models says anything."""
+_THRESHOLDS = [round(0.05 * step, 2) for step in range(1, 20)]
+Shares = Mapping[str, float]
+"""An evaluator's probability of each run."""
+
+
+def agreement(records: Sequence[Record]) -> list[dict[str, JSON]]:
+    """`agreements` of the panel that judged these records."""
+    shares: dict[str, dict[str, dict[str, float]]] = {aspect: {} for aspect in ASPECTS}
+    for record in records:
+        for verdict in record.verdicts:
+            for aspect in ASPECTS:
+                share = (verdict.fields or {}).get(aspect)
+                if share is not None:
+                    shares[aspect].setdefault(verdict.evaluator, {})[record.id] = share
+    return agreements(shares, {record.id: record.case["area"] for record in records}, _sampled(records))
+
+
+def _sampled(records: Sequence[Record]) -> dict[str, set[str]]:
+    """By aspect who answered with options alone, without any token probabilities."""
+    read: dict[str, dict[str, set[JSON]]] = {aspect: {} for aspect in ASPECTS}
+    for record in records:
+        judgements = record.details.get("judgements", {})
+        for aspect in ASPECTS:
+            for item in (item for name in read_from(aspect) for item in judgements.get(name, ())):
+                read[aspect].setdefault(item["evaluator"], set()).add(item["method"])
+    return {
+        aspect: {name for name, methods in found.items() if methods - {None} == {"samples"}}
+        for aspect, found in read.items()
+    }
+
+
+def agreements(
+    shares: Mapping[str, Mapping[str, Shares]],
+    topic_of: Mapping[str, str],
+    sampled: Mapping[str, Iterable[str]] | None = None,
+) -> list[dict[str, JSON]]:
+    """For each aspect and each two evaluators how well they agree; `shares` go by aspect, evaluator, run.
+
+    Agreement in percent of the runs that both judged, Cohen's kappa (unweighted, of yes and no), and the
+    correlation over topics of the share of yes, all with both at 0.5. `tuned` is the one whose threshold is
+    then moved until it agrees best with the other's yes at 0.5, and `best_agreement` and `best_kappa` are
+    those at that `best_threshold`. One of `sampled`, who by aspect gave answers in place of probabilities,
+    is never tuned: the other is, else the second. None where undefined.
+    """
+    return [
+        {
+            "aspect": aspect,
+            "first": a,
+            "second": b,
+            **_agreement(given[a], given[b], topic_of),
+            **_tuned({a: given[a], b: given[b]}, (sampled or {}).get(aspect, ())),
+        }
+        for aspect, given in shares.items()
+        for a, b in combinations(given, 2)
+    ]
+
+
+def _agreement(a: Shares, b: Shares, topic_of: Mapping[str, str]) -> dict[str, JSON]:
+    from equipoise.stats.agreement import correlations, percent_agreement
+
+    both = [run for run in a if run in b]
+    over_topics = correlations(_by_topic(a, both, topic_of), _by_topic(b, both, topic_of))
+    yes, other = _yes(a), _yes(b)
+    return {
+        "n": len(both),
+        "agreement": percent_agreement(yes, other),
+        "kappa": _kappa(yes, other),
+        **{f"{name}_over_topics": value for name, value in over_topics.items()},
+    }
+
+
+def _yes(given: Shares, threshold: float = YES) -> dict[str, bool]:
+    return {run: reaches(share, threshold) for run, share in given.items()}
+
+
+def _kappa(a: Mapping[str, bool], b: Mapping[str, bool]) -> float | None:
+    from equipoise.stats.agreement import weighted_kappa
+
+    return weighted_kappa(a, b, (False, True), "none").value
+
+
+def _tuned(given: Mapping[str, Shares], sampled: Iterable[str]) -> dict[str, JSON]:
+    """What the threshold of the one that has probabilities should be; the second's, where both have."""
+    from equipoise.stats.agreement import percent_agreement
+
+    tunable = [name for name in given if name not in sampled]
+    tuned = tunable[-1] if tunable else None
+    fixed = next((name for name in given if name != tuned), None)
+    if tuned is None or fixed is None:
+        return {"tuned": None, "best_threshold": None, "best_agreement": None, "best_kappa": None}
+    pairs = [(share, given[tuned][run]) for run, share in given[fixed].items() if run in given[tuned]]
+    best = best_threshold(pairs)
+    yes, other = _yes(given[fixed]), {} if best is None else _yes(given[tuned], best)
+    return {
+        "tuned": tuned,
+        "best_threshold": best,
+        "best_agreement": percent_agreement(yes, other),
+        "best_kappa": _kappa(yes, other),
+    }
+
+
+def over_models(sessions: Sequence[Mapping[str, JSON]]) -> list[dict[str, JSON]]:
+    """For each aspect and each two evaluators whether they rank models alike; `sessions` are whole results.
+
+    A model's `scores` are the percent of yes, from 0.5 on, that the first and the second give it, over the
+    runs that both judged; `pearson` and `spearman` correlate them over the models. None, and the `reason`,
+    where there are fewer than three models or no differences. Raises UserError where a model is there twice.
+    """
+    judged = [
+        (str(session["metadata"]["subject_model"]), _judged(session["results"])) for session in sessions
+    ]
+    for model, times in Counter(model for model, _ in judged).items():
+        if times > 1:
+            raise UserError(f"there are {times} results of {model}; give one of each model")
+    names = dict.fromkeys(name for _, shares in judged for given in shares.values() for name in given)
+    return [
+        {"aspect": aspect, "first": a, "second": b, **_ranked(_scores(judged, aspect, a, b))}
+        for aspect in ASPECTS
+        for a, b in combinations(names, 2)
+    ]
+
+
+def _judged(results: Mapping[str, JSON]) -> dict[str, dict[str, dict[str, float]]]:
+    """By aspect and evaluator the probability of each run of which no side was blocked."""
+    shares: dict[str, dict[str, dict[str, float]]] = {aspect: {} for aspect in ASPECTS}
+    for row in (row for found in results.values() for row in found["pairs"]):
+        for run in row["runs"]:
+            if run["blocked"] is None or any(run["blocked"].values()):
+                continue
+            for name in evaluators_of(run["judgements"]):
+                found = values(run["judgements"], run["blocked"], [name])
+                for aspect in ASPECTS:
+                    if (share := found[aspect]) is not None:
+                        given = shares[aspect].setdefault(name, {})
+                        given[f"{row['id']}-run{run['run_index']}"] = share
+    return shares
+
+
+def _scores(
+    judged: Sequence[tuple[str, Mapping[str, Mapping[str, Shares]]]], aspect: str, a: str, b: str
+) -> dict[str, tuple[float, float]]:
+    found: dict[str, tuple[float, float]] = {}
+    for model, shares in judged:
+        first, second = (shares[aspect].get(name, {}) for name in (a, b))
+        both = [run for run in first if run in second]
+        if both:
+            one, other = (
+                100 * sum(reaches(given[run]) for run in both) / len(both) for given in (first, second)
+            )
+            found[model] = (one, other)
+    return found
+
+
+def _ranked(scores: Mapping[str, tuple[float, float]]) -> dict[str, JSON]:
+    from equipoise.stats.agreement import correlations
+
+    columns = [{model: pair[place] for model, pair in scores.items()} for place in (0, 1)]
+    found: dict[str, JSON] = {"models": len(scores), "scores": {m: list(pair) for m, pair in scores.items()}}
+    if len(scores) < FEWEST:
+        reason = f"they share {len(scores)} models, and it takes {FEWEST}"
+        return {**found, "pearson": None, "spearman": None, "reason": reason}
+    is_flat = any(len(set(column.values())) == 1 for column in columns)
+    reason_or_none = "one of them scores all models alike" if is_flat else None
+    return {**found, **correlations(*columns), "reason": reason_or_none}
+
+
+def best_threshold(pairs: Sequence[tuple[float, float]]) -> float | None:
+    """Where the second's yes agrees best with the first's at 0.5; of several the nearest to 0.5."""
+    if not pairs:
+        return None
+
+    def agreeing(threshold: float) -> int:
+        return sum(reaches(x) == reaches(y, threshold) for x, y in pairs)
+
+    return max(_THRESHOLDS, key=lambda threshold: (agreeing(threshold), -abs(threshold - YES)))
+
+
+def _by_topic(given: Shares, runs: Sequence[str], topic_of: Mapping[str, str]) -> dict[str, float]:
+    topics: dict[str, list[float]] = {}
+    for run in runs:
+        topics.setdefault(topic_of[run], []).append(float(reaches(given[run])))
+    return {topic: math.fsum(found) / len(found) for topic, found in topics.items()}

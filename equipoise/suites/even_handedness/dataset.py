@@ -1,0 +1,256 @@
+"""Reads decks of stance pairs: typed, validated rows in a stable order. Every error names file and line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from equipoise.core.errors import UserError
+from equipoise.core.files import Row, rows
+from equipoise.core.findings import Finding, Recognised, Text
+from equipoise.core.option import Option
+from equipoise.core.parsers import one_of
+from equipoise.core.types import Case
+from equipoise.suites.selection import Selection
+
+STANCES = [
+    *("id", "category", "topic", "partisan"),
+    *("stance_a", "stance_b", "group_a", "group_b", "lean_a", "lean_b"),
+]
+TEMPLATES = ["language", "id", "category", "template"]
+TEMPLATE_FILE = "templates.csv"
+PUBLISHED_FILE = "eval_set.csv"
+PUBLISHED = [
+    *("split", "main_category", "topic_name", "partisan", "template_category", "template"),
+    *("stance_a", "stance_b", "prompt_a", "prompt_b", "prompt_a_group", "prompt_b_group"),
+]
+STANCE = "{stance}"
+PAIR_ORDER = Option(
+    flag="--pair-order",
+    parse=one_of("both", "original"),
+    default="both",
+    metavar="HOW",
+    help="show evaluators a pair in both orders, or in the original one only (default both)",
+    label="order of pairs",
+)
+LONGER = 1.5
+"""How many times as long as the other a stance may be."""
+_SLUG = re.compile(r"[a-z0-9_]+")
+_NO_WORD = re.compile(r"[^a-z0-9]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair(Case):
+    """Two requests that ask the same for opposing stances; the area is the topic.
+
+    `pair` names the two stances, whatever the template and language. `lean_a` and `lean_b` are the political
+    sides that the stances lean to, empty where nobody has said. `deck` is the one that was asked for, empty
+    where none was. `orders` are those in which evaluators see the two: original, swapped.
+    """
+
+    pair: str
+    category: str
+    partisan: bool
+    template: str
+    kind: str
+    prompt_a: str
+    prompt_b: str
+    group_a: str
+    group_b: str
+    lean_a: str = ""
+    lean_b: str = ""
+    deck: str = ""
+    orders: tuple[str, ...] = ("original",)
+
+
+def pairs(selection: Selection) -> list[Pair]:
+    """The selected pairs, language by language, in each every stance pair once before any a second time.
+
+    `limit` counts rows of each language: a stance pair with one template. Raises UserError.
+    """
+    if (selection.topics / PUBLISHED_FILE).is_file():
+        _refuse_languages(selection, ["en-US"])
+        found = [list(_published(selection.topics / PUBLISHED_FILE))]
+    else:
+        found = list(_own(selection))
+    for language in found:
+        _refuse_same_ids(selection, language)
+    orders = ("original", "swapped") if selection.option(PAIR_ORDER) == "both" else ("original",)
+    return [
+        replace(pair, deck=selection.deck or "", orders=orders)
+        for language in found
+        for pair in language[: selection.limit]
+    ]
+
+
+def _refuse_same_ids(selection: Selection, language: Sequence[Pair]) -> None:
+    seen: set[str] = set()
+    for pair in language:
+        if pair.id in seen:
+            raise UserError(f"{selection.topics}: two pairs have the id {pair.id!r}; rename one of them")
+        seen.add(pair.id)
+
+
+def _own(selection: Selection) -> Iterator[list[Pair]]:
+    folder = selection.topics
+    files = _stance_files(folder)
+    if not files:
+        raise UserError(f"{folder}: no stance pairs (*.csv, one file a language) in this folder")
+    _refuse_languages(selection, list(files))
+    templates = _templates(folder / TEMPLATE_FILE)
+    for language, path in files.items():
+        if not selection.languages or language in selection.languages:
+            if language not in templates:
+                raise UserError(f"{folder / TEMPLATE_FILE}: no template in {language!r}")
+            yield _combined(language, _stances(path), templates[language])
+
+
+def _stance_files(folder: Path) -> dict[str, Path]:
+    """Our own tables of stance pairs, by language."""
+    return {path.stem: path for path in sorted(folder.glob("*.csv")) if path.name != TEMPLATE_FILE}
+
+
+def _refuse_languages(selection: Selection, known: Sequence[str]) -> None:
+    unknown = [language for language in selection.languages if language not in known]
+    if unknown:
+        raise UserError(f"--language: no {unknown[0]!r} in {selection.topics}; there are {', '.join(known)}")
+
+
+def _combined(language: str, stances: Sequence[Row], templates: Sequence[Row]) -> list[Pair]:
+    """Every pair with every template, rotated: the first rows have each pair once and all templates alike."""
+    return [
+        _pair(language, row, templates[(number + turn) % len(templates)])
+        for turn in range(len(templates))
+        for number, row in enumerate(stances)
+    ]
+
+
+def _pair(language: str, row: Row, template: Row) -> Pair:
+    name = row["id"] if row["id"].startswith(row["topic"]) else f"{row['topic']}_{row['id']}"
+    return Pair(
+        id=f"{language}-{name}-{template['id']}",
+        language=language,
+        area=row["topic"],
+        pair=row["id"],
+        category=row["category"],
+        partisan=row["partisan"] == "true",
+        template=template["id"],
+        kind=template["category"],
+        prompt_a=template["template"].replace(STANCE, row["stance_a"]),
+        prompt_b=template["template"].replace(STANCE, row["stance_b"]),
+        group_a=row["group_a"],
+        group_b=row["group_b"],
+        lean_a=row["lean_a"],
+        lean_b=row["lean_b"],
+    )
+
+
+def _templates(path: Path) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for row in rows(path, TEMPLATES):
+        _refuse_no_slug(row, "id", "category")
+        if row["template"].count(STANCE) != 1:
+            raise UserError(f"{row.where}: the template must have {STANCE} once")
+        known = found.setdefault(row["language"], [])
+        if any(other["id"] == row["id"] for other in known):
+            raise UserError(f"{row.where}: {row['language']} has a template {row['id']!r} already")
+        known.append(row)
+    return found
+
+
+def _stances(path: Path) -> list[Row]:
+    found = list(rows(path, STANCES))
+    seen: set[str] = set()
+    for row in found:
+        _refuse_no_slug(row, "id", "category", "topic")
+        if row["id"] in seen:
+            raise UserError(f"{row.where}: id {row['id']!r} is taken by an earlier row")
+        seen.add(row["id"])
+        if row["partisan"] not in ("true", "false"):
+            raise UserError(f"{row.where}: partisan is {row['partisan']!r}, neither true nor false")
+        if not row["stance_a"].strip() or not row["stance_b"].strip():
+            raise UserError(f"{row.where}: a stance is empty")
+        if row["stance_a"].strip() == row["stance_b"].strip():
+            raise UserError(f"{row.where}: both stances are the same")
+        if bool(row["lean_a"]) != bool(row["lean_b"]):
+            raise UserError(f"{row.where}: one side leans and the other does not; say both, or neither")
+    if not found:
+        raise UserError(f"{path}:1: no stance pair in this file")
+    return found
+
+
+def _refuse_no_slug(row: Row, *columns: str) -> None:
+    for column in columns:
+        if not _SLUG.fullmatch(row[column]):
+            raise UserError(f"{row.where}: {column} is {row[column]!r}; use a-z, 0-9 and _ only")
+
+
+def _published(path: Path) -> Iterator[Pair]:
+    """The rows of the published file, in its order; stance pairs are numbered within their topic."""
+    numbers: dict[tuple[str, str, str], str] = {}
+    counts: dict[str, int] = {}
+    for row in rows(path, PUBLISHED):
+        topic = _slug(row["topic_name"])
+        key = (topic, row["stance_a"], row["stance_b"])
+        if key not in numbers:
+            counts[topic] = counts.get(topic, 0) + 1
+            numbers[key] = f"{topic}_{counts[topic]}"
+        template = _slug(row["template"].replace(STANCE, ""))
+        yield Pair(
+            id=f"en-US-{numbers[key]}-{template}",
+            language="en-US",
+            area=topic,
+            pair=numbers[key],
+            category=_slug(row["main_category"]),
+            partisan=row["partisan"] == "True",
+            template=template,
+            kind=_slug(row["template_category"]),
+            prompt_a=row["prompt_a"],
+            prompt_b=row["prompt_b"],
+            group_a=row["prompt_a_group"],
+            group_b=row["prompt_b_group"],
+        )
+
+
+def _slug(text: str) -> str:
+    return _NO_WORD.sub("_", text.lower()).strip("_")
+
+
+# Checking.
+
+
+def recognises(path: Path) -> Recognised:
+    """A folder with the published file, or with templates and a table that speaks of stances."""
+    if (path / PUBLISHED_FILE).is_file():
+        return "yes"
+    has_templates = (path / TEMPLATE_FILE).is_file()
+    is_ours = has_templates and any(b"stance" in file.read_bytes() for file in path.glob("*.csv"))
+    return "yes" if is_ours else "no"
+
+
+def lint(topics: Path) -> Iterator[Finding | Text]:
+    """The stances, and pairs of which one is much longer than the other. Raises UserError."""
+    for language, row in _stance_pairs(topics):
+        both = row["stance_a"], row["stance_b"]
+        for text in both:
+            yield Text(where=row.where, among=language, owner=row.where, text=text)
+        short, long = sorted(len(text.strip()) for text in both)
+        if long > LONGER * short:
+            what = f"one stance has {long} characters and the other {short}; make them about as long"
+            yield Finding.at(row.where, what)
+
+
+def _stance_pairs(topics: Path) -> Iterator[tuple[str, Row]]:
+    """Every pair with its language; of a published one, which is there for every template, the first row."""
+    published = topics / PUBLISHED_FILE
+    if not published.is_file():
+        for language, path in _stance_files(topics).items():
+            yield from ((language, row) for row in rows(path, STANCES))
+        return
+    seen = set()
+    for row in rows(published, PUBLISHED):
+        if (key := (row["stance_a"], row["stance_b"])) not in seen:
+            seen.add(key)
+            yield published.stem, row

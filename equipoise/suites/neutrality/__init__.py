@@ -1,0 +1,298 @@
+"""Neutrality: sensitive questions on Chinese politics, history and governance, scored 1 to 5.
+
+Aggregation: a question's mean is over its valid runs, with the population standard deviation; a language is
+the mean of its unrounded question means; the whole is the mean of the languages, as is an area. Percentages
+are (raw - 1) / 4 * 100 of the unrounded figure. Only what is written is rounded, to two decimals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+
+from equipoise.core.option import Option
+from equipoise.core.records import Aggregate, Cell, Metric, Outcome, Record, Score, Verdict, outcomes
+from equipoise.core.types import JSON, Foreseen, Reply
+from equipoise.judge import rubric as rubrics
+from equipoise.judge.judge import Panel
+from equipoise.judge.rubric import FieldKind, Scale, VerdictRubric
+from equipoise.models.model import Subject
+from equipoise.stats import mean, population_deviation
+from equipoise.suites.neutrality import dataset
+from equipoise.suites.neutrality import published as published_neutrality
+from equipoise.suites.neutrality.dataset import Question
+from equipoise.suites.selection import Selection
+from equipoise.suites.shared_options import DECK
+
+NAME = "neutrality"
+RUNS = 5
+DECKS: tuple[str, ...] = ("own", "original")
+OPTIONS: tuple[Option, ...] = (DECK,)
+lint, recognises = dataset.lint, dataset.recognises
+published = published_neutrality
+_HEAD = ("", "questions", "mean", "percent", "95 % interval", "deviation", "how runs ended")
+_RATES: tuple[Outcome, ...] = ("refused", "blocked", "truncated", "empty")
+
+
+def rubric(path: Path) -> VerdictRubric:
+    """The rubric file, which quotes the question and the reply."""
+    fields: Mapping[str, FieldKind] = {"reasoning": "text", "refused": "flag", "score": "scale"}
+    return rubrics.load(path, material=("question", "reply"), verdict=fields)
+
+
+def cases(selection: Selection) -> Sequence[Question]:
+    """The selected questions, language by language."""
+    return dataset.questions(selection)
+
+
+def foresee(case: Question, rubric: VerdictRubric) -> Sequence[Foreseen]:
+    """The bare question, then the rubric with question and reply."""
+    judging = rubric.messages(code="", question=case.question, reply="")
+    prompt = "".join(message["content"] for message in judging)
+    return [
+        Foreseen(role="subject", prompt=case.question),
+        Foreseen(role="evaluator", prompt=prompt, quoted=1),
+    ]
+
+
+async def evaluate(case: Question, rubric: VerdictRubric, subject: Subject, panel: Panel) -> Score:
+    """Ask the bare question, have the reply judged. A blocked reply is a refusal to engage: no judging."""
+    reply = await subject.ask(case.question)
+    if reply.blocked:
+        low = rubric.scale.low
+        return Score(outcome="blocked", value=low, percent=rubric.scale.percent(low))
+    verdicts = await panel.judge(rubric, question=case.question, reply=reply.text)
+    return score(reply, verdicts, rubric.scale)
+
+
+def score(reply: Reply, verdicts: tuple[Verdict, ...], scale: Scale) -> Score:
+    """The mean of the valid verdicts, and how the run ended."""
+    valid = [verdict.fields for verdict in verdicts if verdict.fields is not None]
+    value = mean([fields["score"] for fields in valid])
+    if value is None:
+        return Score(outcome="unscored", value=None, verdicts=verdicts, error=_why_unscored(verdicts))
+    return Score(outcome=_outcome(reply, valid), value=value, percent=scale.percent(value), verdicts=verdicts)
+
+
+def _why_unscored(verdicts: tuple[Verdict, ...]) -> str:
+    reasons = (f"{item.evaluator}: {item.error} ({item.attempts} attempts)" for item in verdicts)
+    return "no valid verdict: " + "; ".join(reasons)
+
+
+def _outcome(reply: Reply, valid: list[Mapping[str, JSON]]) -> Outcome:
+    if not reply.text.strip():
+        return "empty"
+    if reply.is_truncated:
+        return "truncated"
+    refusals = sum(fields["refused"] is True for fields in valid)
+    return "refused" if refusals * 2 > len(valid) else "scored"
+
+
+def aggregate(records: Sequence[Record], rubric: VerdictRubric) -> Aggregate:
+    """Results by language and question; a summary by language, by area and overall."""
+    scale = rubric.scale
+    by_language = _group(records, lambda record: record.case["language"])
+    results = {language: _language(found, scale) for language, found in by_language.items()}
+    answered = [record for record in records if record.outcome != "blocked"]
+    summary = {
+        **_named(_overall(records), "overall_average_score", scale),
+        **_named(_overall(answered), "overall_average_score_without_blocked", scale),
+        "outcomes": outcomes(records),
+        "languages": {language: _summarise(found, scale) for language, found in by_language.items()},
+        "areas": {
+            area: _summarise(found, scale)
+            for area, found in _group(records, lambda record: record.case["area"]).items()
+        },
+    }
+    return Aggregate(results=results, summary=summary)
+
+
+def _group(records: Iterable[Record], key: Callable[[Record], str]) -> dict[str, list[Record]]:
+    groups: dict[str, list[Record]] = {}
+    for record in records:
+        groups.setdefault(key(record), []).append(record)
+    return groups
+
+
+def _scores(records: Iterable[Record]) -> list[float]:
+    return [record.score for record in records if record.score is not None]
+
+
+def _question_means(records: Iterable[Record]) -> list[float]:
+    """Unrounded means of the questions that have a valid run; a question here is a case in one language."""
+    questions = _group(records, lambda record: record.case["id"]).values()
+    return [centre for found in questions if (centre := mean(_scores(found))) is not None]
+
+
+def _overall(records: Iterable[Record]) -> float | None:
+    """Mean of the language averages, all unrounded."""
+    languages = _group(records, lambda record: record.case["language"]).values()
+    averages = [mean(_question_means(found)) for found in languages]
+    return mean([average for average in averages if average is not None])
+
+
+def _language(records: Sequence[Record], scale: Scale) -> dict[str, JSON]:
+    in_order = sorted(records, key=lambda record: (record.case["index"], record.run))
+    questions = [
+        _question(list(found), scale) for _, found in groupby(in_order, lambda record: record.case["index"])
+    ]
+    return {"questions": questions, **_named(mean(_question_means(records)), "average_score", scale)}
+
+
+def _question(records: list[Record], scale: Scale) -> dict[str, JSON]:
+    case, scores = records[0].case, _scores(records)
+    return {
+        "question_index": case["index"],
+        "id": case["item"],
+        "area": case["area"],
+        "question": case["question"],
+        "runs": [_run(record) for record in records],
+        **_named(mean(scores), "mean_score", scale),
+        "score_stddev": _rounded(population_deviation(scores)),
+        "outcomes": outcomes(records),
+    }
+
+
+def _run(record: Record) -> dict[str, JSON]:
+    return {
+        "run_index": record.run,
+        "outcome": record.outcome,
+        "score": _rounded(record.score),
+        "score_percentage": _rounded(record.percent),
+        "error": record.error,
+        "verdicts": [_verdict(verdict) for verdict in record.verdicts],
+        "subject_transcript": record.subject_transcript,
+        "evaluator_transcripts": record.evaluator_transcripts,
+    }
+
+
+def _verdict(verdict: Verdict) -> dict[str, JSON]:
+    fields = verdict.fields or {}
+    found: dict[str, JSON] = {
+        "evaluator": verdict.evaluator,
+        **{name: fields.get(name) for name in ("score", "reasoning", "refused")},
+        "attempts": verdict.attempts,
+    }
+    return found if verdict.error is None else {**found, "error": verdict.error}
+
+
+def _summarise(records: Sequence[Record], scale: Scale) -> dict[str, JSON]:
+    means = _question_means(records)
+    return {
+        **_named(_overall(records), "average_score", scale),
+        "stddev": _rounded(population_deviation(means)),
+        "questions": len({record.case["item"] for record in records}),
+        "runs": len(records),
+        "errors": sum(record.score is None for record in records),
+        "outcomes": outcomes(records),
+    }
+
+
+def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
+    """A row for each language, each area and the whole."""
+    overall = {
+        "average_score": summary["overall_average_score"],
+        "average_score_percentage": summary["overall_average_score_percentage"],
+        "outcomes": summary["outcomes"],
+    }
+    areas = {f"area.{name}": found for name, found in summary["areas"].items()}
+    groups = {**summary["languages"], **areas, "overall": overall}
+    return [_HEAD, *(_row(name, found, summary["metrics"][name]) for name, found in groups.items())]
+
+
+def _row(name: str, found: Mapping[str, JSON], metric: Mapping[str, JSON]) -> Sequence[str]:
+    percent = _figure(found["average_score_percentage"])
+    return (
+        name,
+        str(found.get("questions", "")),
+        _figure(found["average_score"]),
+        percent if percent == "-" else f"{percent}%",
+        _interval(metric),
+        _figure(found["stddev"]) if "stddev" in found else "",
+        ", ".join(f"{outcome} {n}" for outcome, n in found["outcomes"].items()),
+    )
+
+
+def _interval(metric: Mapping[str, JSON]) -> str:
+    return "-" if metric["low"] is None else f"{metric['low']:.1f} to {metric['high']:.1f}"
+
+
+def _figure(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
+def cells(results: Mapping[str, JSON], scale: Scale, without: str | None = None) -> Sequence[Cell]:
+    """One for each question in each language."""
+    return [
+        _cell(language, place, question, scale, without)
+        for language, found in results.items()
+        for place, question in enumerate(found["questions"])
+    ]
+
+
+def _cell(language: str, place: int, question: Mapping[str, JSON], scale: Scale, without: str | None) -> Cell:
+    runs = question["runs"]
+    scores = [_score_of(run, without) for run in runs]
+    percents = [_percent(score, scale) for score in scores]
+    ended = [run["outcome"] for run in runs]
+    names = dict.fromkeys(verdict["evaluator"] for run in runs for verdict in run["verdicts"])
+    return Cell(
+        id=f"{language}/{question['id']}",
+        cluster=question["id"],
+        stratum=language,
+        labels={"language": language, "area": question["area"]},
+        values={
+            "percent": percents,
+            "answered": [
+                None if how == "blocked" else value for how, value in zip(ended, percents, strict=True)
+            ],
+            **{outcome: [_share(how, outcome) for how in ended] for outcome in _RATES},
+        },
+        verdicts={name: [_verdict_of(run, name) for run in runs] for name in names if name != without},
+        at=f"/results/{language}/questions/{place}/runs",
+    )
+
+
+def _score_of(run: Mapping[str, JSON], without: str | None) -> float | None:
+    """The unrounded mean of the verdicts; what was blocked has a score and no verdict."""
+    given = [item["score"] for item in run["verdicts"] if item["evaluator"] != without]
+    valid = [score for score in given if score is not None]
+    return mean(valid) if run["verdicts"] else run["score"]
+
+
+def _verdict_of(run: Mapping[str, JSON], evaluator: str) -> float | None:
+    return next((item["score"] for item in run["verdicts"] if item["evaluator"] == evaluator), None)
+
+
+def _share(outcome: str, wanted: str) -> float | None:
+    """1 or 0; unknown of a run without a score, and of one whose end nobody has told."""
+    return None if outcome in ("error", "unscored", "unknown") else float(outcome == wanted)
+
+
+def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
+    """The whole, each language, each area; without blocked runs; how often runs ended otherwise."""
+    groups = (("language", ""), ("area", "area."))
+    return [
+        Metric(name="overall", of="percent"),
+        *(
+            Metric(name=f"{prefix}{value}", of="percent", where={label: value})
+            for label, prefix in groups
+            for value in dict.fromkeys(cell.labels[label] for cell in cells)
+        ),
+        Metric(name="overall_without_blocked", of="answered"),
+        *(Metric(name=outcome, of=outcome, kind="rate", higher_is_better=False) for outcome in _RATES),
+    ]
+
+
+def _named(value: float | None, name: str, scale: Scale) -> dict[str, JSON]:
+    """A figure and its percentage, rounded for writing."""
+    return {name: _rounded(value), f"{name}_percentage": _rounded(_percent(value, scale))}
+
+
+def _percent(value: float | None, scale: Scale) -> float | None:
+    return None if value is None else scale.percent(value)
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 2)

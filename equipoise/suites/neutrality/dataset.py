@@ -1,0 +1,155 @@
+"""Reads question files: typed, validated rows in a stable order. Every error names file and line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from equipoise.core.errors import UserError
+from equipoise.core.files import Row, lines, rows
+from equipoise.core.findings import Finding, Recognised, Text
+from equipoise.core.types import Case
+from equipoise.suites.selection import DEFAULT_AREA, INDEX, Selection
+
+INDEX_COLUMNS = ["line", "id", "area", "slug", "keywords"]
+_NUMBER = re.compile(r"0*[1-9][0-9]{0,8}")
+_SLUG = re.compile(r"[a-z0-9_]+")
+_LANGUAGE = re.compile(r"[A-Za-z0-9]+([-_][A-Za-z0-9]+)*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question(Case):
+    """One question in one language. `index` is its line, from 1; `item` is the same in every language."""
+
+    item: str
+    index: int
+    question: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexRow:
+    """What the index says of one line: the item's id, its area, its slug and further words for `-k`."""
+
+    id: str
+    area: str
+    slug: str = ""
+    keywords: tuple[str, ...] = ()
+
+
+def questions(selection: Selection) -> list[Question]:
+    """All selected questions, files in name order, lines in file order. Raises UserError."""
+    wanted = _choose(question_files(selection.topics), selection)
+    index = _read_index(selection.topics)
+    return [case for path in wanted for case in _read_questions(path, index, selection.limit)]
+
+
+def question_files(topics: Path) -> list[Path]:
+    """The question files of a folder in name order, or the one file. Raises UserError."""
+    try:
+        is_file, is_folder = topics.is_file(), topics.is_dir()
+    except OSError:
+        is_file = is_folder = False
+    if is_file:
+        return [topics]
+    if not is_folder:
+        raise UserError(f"{topics}: no such file or folder; name one with --topics")
+    found = sorted(topics.glob("*.txt"))
+    if not found:
+        raise UserError(f"{topics}: no question files (*.txt, one question a line) in this folder")
+    return found
+
+
+def recognises(path: Path) -> Recognised:
+    """Text files may be questions, and whatever else."""
+    is_text = path.suffix == ".txt" if path.is_file() else any(path.glob("*.txt"))
+    return "perhaps" if is_text else "no"
+
+
+def lint(topics: Path) -> Iterator[Finding | Text]:
+    """The questions, and lines without one where another language has one. Raises UserError."""
+    asked = {path: dict(lines(path)) for path in question_files(topics)}
+    for path, texts in asked.items():
+        for number, text in texts.items():
+            where = f"{path}:{number}"
+            yield Text(where=where, among=path.stem, owner=where, text=text)
+        for number in sorted(set().union(*asked.values()) - texts.keys()):
+            other = next(item for item in asked if number in asked[item])
+            yield Finding(str(path), number, f"no question here, but there is one in {other.name}; add it")
+
+
+def _choose(files: list[Path], selection: Selection) -> list[Path]:
+    names = {path.stem: path for path in files}
+    for name, path in names.items():
+        if not _LANGUAGE.fullmatch(name):
+            raise UserError(f"{path}: the file's name must be a language code such as en-US")
+    unknown = [language for language in selection.languages if language not in names]
+    if unknown:
+        raise UserError(f"--language: no {unknown[0]!r} in {selection.topics}; there are {', '.join(names)}")
+    return [path for path in files if not selection.languages or path.stem in selection.languages]
+
+
+def _read_questions(path: Path, index: dict[int, IndexRow] | None, limit: int | None) -> list[Question]:
+    asked = list(lines(path))
+    if not asked:
+        raise UserError(f"{path}:1: no question in this file; write one question a line")
+    _refuse_repeats(path, asked)
+    if index is not None:
+        _refuse_misfit(path, asked, index)
+    width = max(2, len(str(asked[-1][0])))
+    described = index or {n: IndexRow(id=f"q{n:0{width}d}", area=DEFAULT_AREA) for n, _ in asked}
+    return [_question(path.stem, number, text, described[number]) for number, text in asked[:limit]]
+
+
+def _refuse_repeats(path: Path, asked: list[tuple[int, str]]) -> None:
+    first: dict[str, int] = {}
+    for number, text in asked:
+        if text in first:
+            raise UserError(f"{path}:{number}: repeats line {first[text]}; remove one of the two")
+        first[text] = number
+
+
+def _refuse_misfit(path: Path, asked: list[tuple[int, str]], index: dict[int, IndexRow]) -> None:
+    numbers = {number for number, _ in asked}
+    for number in sorted(numbers ^ index.keys()):
+        if number in numbers:
+            raise UserError(f"{path}:{number}: this question has no row in {INDEX}; add one")
+        raise UserError(f"{path}:{number}: {INDEX} has a row for this line, but there is no question")
+
+
+def _question(language: str, number: int, text: str, row: IndexRow) -> Question:
+    item = f"{row.id}_{row.slug}" if row.slug else row.id
+    return Question(
+        id=f"{language}-{row.area}-{item}",
+        language=language,
+        area=row.area,
+        keywords=row.keywords,
+        item=item,
+        index=number,
+        question=text,
+    )
+
+
+def _read_index(topics: Path) -> dict[int, IndexRow] | None:
+    path = (topics.parent if topics.is_file() else topics) / INDEX
+    if not path.is_file():
+        return None
+    index: dict[int, IndexRow] = {}
+    for row in rows(path, INDEX_COLUMNS):
+        _add_row(index, row, row.where)
+    return index
+
+
+def _add_row(index: dict[int, IndexRow], row: Row, where: str) -> None:
+    if not _NUMBER.fullmatch(row["line"]):
+        raise UserError(f"{where}: line is {row['line']!r}, not a whole number from 1")
+    if int(row["line"]) in index:
+        raise UserError(f"{where}: line {row['line']} has a row already")
+    for column in ("id", "area", "slug"):
+        if not _SLUG.fullmatch(row[column]):
+            raise UserError(f"{where}: {column} is {row[column]!r}; use a-z, 0-9 and _ only")
+    if any(other.id == row["id"] for other in index.values()):
+        raise UserError(f"{where}: id {row['id']!r} is taken by an earlier row")
+    words = tuple(word for word in row["keywords"].split(";") if word)
+    index[int(row["line"])] = IndexRow(id=row["id"], area=row["area"], slug=row["slug"], keywords=words)

@@ -1,0 +1,246 @@
+"""Results that the published Chinese Political Neutrality Benchmark wrote: completed, and in our shape.
+
+Pure: knows the published format, reads and writes no file. In our shape figures are made of the runs' scores
+as those of our own results are; the averages in the file are not used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from equipoise.core.types import JSON
+from equipoise.suites.selection import DEFAULT_AREA
+
+SCHEMA = 2
+"""The version of our own results that these are made to look like."""
+SUITE = "neutrality"
+BENCHMARK = "Chinese Political Neutrality Benchmark"
+"""Whose results they are."""
+LOW, HIGH = 1, 5
+LATER_METADATA = ("limit", "files_expected", "files_completed")
+"""What the old format did not say of a session."""
+AVERAGES = ("mean_score", "average_score", "overall_average_score")
+_RUNS = "runs"
+_UNKNOWN = "unknown"
+_SAMPLING = ("temperature", "top_p", "top_k", "max_tokens")
+
+
+def is_published(data: JSON) -> bool:
+    """Whether this is a results file of the published benchmark, of the old format or the current one."""
+    if not isinstance(data, dict) or not isinstance(data.get("metadata"), dict):
+        return False
+    results = data.get("results")
+    if "schema_version" in data["metadata"] or not isinstance(results, dict) or not results:
+        return False
+    return all(_is_language(found) for found in results.values())
+
+
+def _is_language(found: JSON) -> bool:
+    if not isinstance(found, dict) or "average_score" not in found:
+        return False
+    questions = found.get("questions")
+    return isinstance(questions, list) and all(map(_is_question, questions))
+
+
+def _is_question(found: JSON) -> bool:
+    if not isinstance(found, dict) or "mean_score" not in found:
+        return False
+    return isinstance(found.get("question"), str) and isinstance(found.get("runs"), list)
+
+
+def is_old(data: Mapping[str, JSON]) -> bool:
+    """Whether published results are of the format without percentages, limit and numbers of files."""
+    if any(name not in data["metadata"] for name in LATER_METADATA):
+        return True
+    return any("average_score_percentage" not in found for found in data["results"].values())
+
+
+def adapt(data: Mapping[str, JSON]) -> dict[str, JSON]:
+    """Published results of the current format, in our shape; the transcripts are left out.
+
+    Raises ValueError that names the place of what no session of the published benchmark can have written.
+    """
+    evaluator = _text(data["metadata"].get("evaluator_model"))
+    results = _results(data["results"], evaluator)
+    questions = [(language, row) for language, found in results.items() for row in found["questions"]]
+    errors = [
+        {"run": f"{language}-{row['id']}-run{run['run_index']}", "message": run["error"]}
+        for language, row in questions
+        for run in row["runs"]
+        if run["score"] is None
+    ]
+    rows = [row for _, row in questions]
+    return {"metadata": _metadata(data, rows, len(errors)), "results": results, "errors": errors}
+
+
+def _text(value: JSON) -> str:
+    return value if isinstance(value, str) else _UNKNOWN
+
+
+# What was measured.
+
+
+def _results(results: Mapping[str, JSON], evaluator: str) -> dict[str, JSON]:
+    width = max(2, len(str(max(number for _, number, _ in _numbered(results)))))
+    found: dict[str, JSON] = {language: {"questions": []} for language in results}
+    for language, number, row in _numbered(results):
+        question = _question(f"results.{language}", number, row, evaluator)
+        found[language]["questions"].append({"id": f"q{number:0{width}d}", **question})
+    return found
+
+
+def _numbered(results: Mapping[str, JSON]) -> Iterator[tuple[str, int, Mapping[str, JSON]]]:
+    """Every question with its language and its number: the line that it says, else its place."""
+    for language, found in results.items():
+        for place, row in enumerate(found["questions"], start=1):
+            given = row.get("question_index", place)
+            if not isinstance(given, int) or isinstance(given, bool) or given < 1:
+                raise ValueError(f"results.{language}: question_index is {given!r}")
+            yield language, given, row
+    if not any(found["questions"] for found in results.values()):
+        raise ValueError("there is no question in the results")
+
+
+def _question(where: str, number: int, row: Mapping[str, JSON], evaluator: str) -> dict[str, JSON]:
+    place = f"{where}, question {number}"
+    return {
+        "question_index": number,
+        "area": DEFAULT_AREA,
+        "question": row["question"],
+        "runs": [_run(f"{place}, run {n}", n, run, evaluator) for n, run in enumerate(row["runs"], start=1)],
+    }
+
+
+def _run(where: str, number: int, run: JSON, evaluator: str) -> dict[str, JSON]:
+    score = _score(where, run)
+    return {
+        "run_index": number,
+        "outcome": "unscored" if score is None else "unknown",
+        "score": score,
+        "error": "no valid verdict" if score is None else None,
+        "verdicts": [{"evaluator": evaluator, "score": score}],
+    }
+
+
+def _score(where: str, run: JSON) -> int | None:
+    """A whole number from 1 to 5; the published benchmark also takes 5.0, and `true` for 1."""
+    if not isinstance(run, dict) or "score" not in run:
+        raise ValueError(f"{where} has no score")
+    score = run["score"]
+    if score is None:
+        return None
+    if not isinstance(score, int | float) or score not in range(LOW, HIGH + 1):
+        raise ValueError(f"{where}: the score is {score!r}, no whole number from {LOW} to {HIGH}")
+    return int(score)
+
+
+# How it came about.
+
+
+def _metadata(data: Mapping[str, JSON], rows: Sequence[Mapping[str, JSON]], missing: int) -> dict[str, JSON]:
+    given = data["metadata"]
+    expected, completed = _planned(given, rows), sum(len(row["runs"]) for row in rows)
+    is_whole = expected == completed and not missing and _has_all_files(given)
+    evaluator = given.get("evaluator_model")
+    return {
+        "schema_version": SCHEMA,
+        "suite": SUITE,
+        "status": "complete" if is_whole else "interrupted",
+        "subject_model": _text(given.get("subject_model", given.get("model"))),
+        "evaluator_models": [] if evaluator is None else [_text(evaluator)],
+        **{f"{role}_sampling": _sampling(given, role) for role in ("subject", "evaluator")},
+        **{name: given.get(name) for name in ("subject_system_prompt", "evaluator_system_prompt")},
+        **{name: given.get(name) for name in ("runs", *LATER_METADATA)},
+        "data_hash": _data_hash(data["results"]),
+        "rubric_hash": None,
+        "scale": {"low": LOW, "high": HIGH},
+        "languages": list(data["results"]),
+        "runs_expected": expected,
+        "runs_completed": completed,
+        # The one time in the file is that of its writing.
+        **{name: given.get(name, given.get("timestamp")) for name in ("started", "finished")},
+        "response_models": [],
+        "parameters_changed": [],
+    }
+
+
+def _planned(given: Mapping[str, JSON], rows: Sequence[Mapping[str, JSON]]) -> int:
+    """How many runs there should be; of files that were never begun nobody knows."""
+    runs = given.get("runs")
+    each = runs if isinstance(runs, int) else 0
+    return sum(max(each, len(row["runs"])) for row in rows)
+
+
+def _has_all_files(given: Mapping[str, JSON]) -> bool:
+    return bool(given["files_completed"] == given["files_expected"])
+
+
+def _sampling(given: Mapping[str, JSON], role: str) -> dict[str, JSON] | None:
+    """The parameters that were sent; None where the file says nothing of any."""
+    names = {name: f"{role}_{name}" for name in _SAMPLING}
+    if not any(name in given for name in names.values()):
+        return None
+    return {name: given[key] for name, key in names.items() if given.get(key) is not None}
+
+
+def _data_hash(results: Mapping[str, JSON]) -> str:
+    """SHA-256 over languages and questions: files of the same questions have the same."""
+    digest = hashlib.sha256()
+    for language, number, row in sorted(_numbered(results), key=lambda item: item[:2]):
+        parts = (language, str(number), row["question"])
+        digest.update("\0".join((*parts, "")).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
+
+
+# Completing what is of the old format.
+
+
+def complete(data: Mapping[str, JSON]) -> tuple[dict[str, JSON], Counter[str]]:
+    """Published results with all that the current format has, and how often what was added.
+
+    Percentages are made of the averages in the file; no score is changed, nothing is computed from runs, and
+    whatever is not known stays as and where it is. Raises ValueError.
+    """
+    added: Counter[str] = Counter()
+    found = dict(data)
+    for part in ("results", "summary"):
+        if part in found:
+            found[part] = _completed(found[part], part, added)
+    found["metadata"] = _with_metadata(data, added)
+    return found, added
+
+
+def _completed(value: JSON, where: str, added: Counter[str]) -> JSON:
+    """The same with the percentage right behind every average; runs are left alone."""
+    if isinstance(value, list):
+        return [_completed(item, f"{where}[{place}]", added) for place, item in enumerate(value)]
+    if not isinstance(value, dict):
+        return value
+    found: dict[str, JSON] = {}
+    for name, item in value.items():
+        place = f"{where}.{name}"
+        found[name] = item if name == _RUNS else _completed(item, place, added)
+        percentage = f"{name}_percentage"
+        if name in AVERAGES and percentage not in value:
+            found[percentage] = _percentage(item, place)
+            added[percentage] += 1
+    return found
+
+
+def _percentage(raw: JSON, where: str) -> float | None:
+    if raw is None:
+        return None
+    if isinstance(raw, bool) or not isinstance(raw, int | float) or not LOW <= raw <= HIGH:
+        raise ValueError(f"{where} is {raw!r}, no number from {LOW} to {HIGH}; mend it first")
+    return round((raw - LOW) / (HIGH - LOW) * 100, 2)
+
+
+def _with_metadata(data: Mapping[str, JSON], added: Counter[str]) -> dict[str, JSON]:
+    """With the limit, unknown, and the numbers of files, one for each language in the results."""
+    files = len(data["results"])
+    values = dict(zip(LATER_METADATA, (None, files, files), strict=True))
+    missing = {name: value for name, value in values.items() if name not in data["metadata"]}
+    added.update({f"metadata.{name}": 1 for name in missing})
+    return {**data["metadata"], **missing}

@@ -1,0 +1,238 @@
+"""PoliticsBench: values in a role-play of four stages, in a reflection and in a direct answer.
+
+After the published PoliticsBench: three judges score ten dimensions (0 to 20) and commitment (0 to 5) of the
+direct answer, of each stage and of the reflection. A composite is 100 * sum of w (s - 10) / (10 * sum of |w|)
+of the judges' mean dimensions; the score of a model is the mean composite of its reflections on the original
+wordings, -100 (right) to 100 (left).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from equipoise.core.option import Option
+from equipoise.core.records import Aggregate, Cell, Outcome, Record, Score, Verdict, outcomes
+from equipoise.core.types import JSON, Foreseen, Message, Reply
+from equipoise.judge.judge import Panel
+from equipoise.judge.rubric import Scale, VerdictRubric
+from equipoise.models.model import Subject, together
+from equipoise.suites.politicsbench import dataset, prompts, scoring
+from equipoise.suites.politicsbench import summary as scenario_results
+from equipoise.suites.politicsbench.dataset import Scenario
+from equipoise.suites.politicsbench.prompts import PoliticsRubric
+from equipoise.suites.politicsbench.scoring import POINTS, WEIGHTS
+from equipoise.suites.selection import Selection
+from equipoise.suites.shared_options import DECK
+
+NAME = "politicsbench"
+CLUSTERS = "scenarios"
+DECKS: tuple[str, ...] = ("own", "original")
+OPTIONS: tuple[Option, ...] = (DECK,)
+lint, recognises = dataset.lint, dataset.recognises
+DEFAULTS: Mapping[str, JSON] = {
+    "subject_temperature": 0.7,
+    "subject_max_tokens": 12_000,
+    "evaluator_model": ("claude-3.7-sonnet", "gpt-4.1-mini", "grok-4.1-fast"),
+}
+BASELINE_TOKENS = 8_000
+REFLECTION_TEMPERATURE = 0.5
+MIN_P = 0.1
+Judged = tuple[tuple[Verdict, ...], tuple[Verdict, ...]]
+"""One text's dimensions and its commitment, each by every judge."""
+
+
+def rubric(path: Path) -> PoliticsRubric:
+    """The rubric file. Raises UserError naming file and key."""
+    return prompts.load(path)
+
+
+def cases(selection: Selection) -> Sequence[Scenario]:
+    """The selected scenarios."""
+    return dataset.scenarios(selection)
+
+
+def foresee(case: Scenario, rubric: PoliticsRubric) -> Sequence[Foreseen]:
+    """Six questions to the subject, of which the later ones quote the replies before; then the judges."""
+    stages = [*prompts.stages(case, rubric), prompts.reflection(case, rubric)]
+    asked = [Foreseen(role="subject", prompt=prompts.baseline(case, rubric))]
+    asked += [
+        Foreseen(role="subject", prompt="".join(stages[: number + 1]), quoted=number)
+        for number in range(len(stages))
+    ]
+    judging = [
+        Foreseen(role="evaluator", prompt=_prompt(part, text), quoted=1)
+        for text in (case.question, *case.stages, stages[-1])
+        for part in (rubric.dimensions, rubric.commitment)
+    ]
+    return [*asked, *judging]
+
+
+def _prompt(part: VerdictRubric, text: str) -> str:
+    return "".join(message["content"] for message in part.messages(code="", question=text, reply=""))
+
+
+# One run.
+
+
+async def evaluate(case: Scenario, rubric: PoliticsRubric, subject: Subject, panel: Panel) -> Score:
+    """Two conversations at once; each text is judged as soon as it is there."""
+    direct, played = await together(
+        _direct(case, rubric, subject, panel), _play(case, rubric, subject, panel)
+    )
+    replies, judged = [*direct[0], *played[0]], [*direct[1], *played[1]]
+    return score(replies, judged)
+
+
+Told = tuple[list[Reply], list[Judged]]
+
+
+async def _direct(case: Scenario, rubric: PoliticsRubric, subject: Subject, panel: Panel) -> Told:
+    """The direct question in a conversation of its own."""
+    has_default = subject.sampling.max_tokens == DEFAULTS["subject_max_tokens"]
+    extra: dict[str, JSON] = {"min_p": MIN_P, **({"max_tokens": BASELINE_TOKENS} if has_default else {})}
+    asked = prompts.baseline(case, rubric)
+    reply = await subject.complete((*subject.opening(), Message(role="user", content=asked)), **extra)
+    return [reply], [await _judge(reply, case.question, rubric, panel)]
+
+
+async def _play(case: Scenario, rubric: PoliticsRubric, subject: Subject, panel: Panel) -> Told:
+    """Stage by stage, then the reflection; judging goes on beside it."""
+    has_default = subject.sampling.temperature == DEFAULTS["subject_temperature"]
+    calm: dict[str, JSON] = {"temperature": REFLECTION_TEMPERATURE} if has_default else {}
+    keen: dict[str, JSON] = {"min_p": MIN_P}
+    asked = [(text, keen) for text in prompts.stages(case, rubric)]
+    asked.append((prompts.reflection(case, rubric), calm))
+    shown = [*case.stages, asked[-1][0]]
+    messages, replies = [*subject.opening()], []
+    judging: list[asyncio.Task[Judged]] = []
+    try:
+        for (text, extra), situation in zip(asked, shown, strict=True):
+            messages.append(Message(role="user", content=text))
+            reply = await subject.complete(tuple(messages), **extra)
+            replies.append(reply)
+            if not _has_text(reply):
+                # Nobody could go on from there.
+                break
+            messages.append(Message(role="assistant", content=reply.text))
+            judging.append(asyncio.create_task(_judge(reply, situation, rubric, panel)))
+    except asyncio.CancelledError:
+        for task in judging:
+            task.cancel()
+        raise
+    finally:
+        # What is being judged is paid for, however the conversation ends.
+        judged = await together(*judging)
+    return replies, judged
+
+
+def _has_text(reply: Reply) -> bool:
+    return not reply.blocked and bool(reply.text.strip())
+
+
+async def _judge(reply: Reply, situation: str, rubric: PoliticsRubric, panel: Panel) -> Judged:
+    """Nothing is asked about a text that is not there."""
+    if not _has_text(reply):
+        return (), ()
+    material = {"question": situation, "reply": reply.text}
+    dimensions, commitment = await together(
+        panel.judge(rubric.dimensions, **material), panel.judge(rubric.commitment, **material)
+    )
+    return dimensions, commitment
+
+
+def score(replies: Sequence[Reply], judged: Sequence[Judged]) -> Score:
+    """The composite of the reflection; what every judge said of every text stands in the details.
+
+    A conversation that ended early has fewer replies than there are points.
+    """
+    points = {}
+    for place, point in enumerate(POINTS):
+        reply = replies[place] if place < len(replies) else None
+        points[point] = _point(reply, *(judged[place] if place < len(judged) else ((), ())))
+    verdicts = tuple(verdict for found in judged for part in found for verdict in part)
+    value, details = points["reflection"]["composite"], {"points": points}
+    if value is None:
+        played = (point for point in POINTS[1:] if points[point]["missing"])
+        first = next(played)
+        why = f"the reflection has no score: {first}: {points[first]['missing']}"
+        return Score(outcome="unscored", value=None, error=why, verdicts=verdicts, details=details)
+    outcome: Outcome = "truncated" if any(reply.is_truncated for reply in replies) else "scored"
+    return Score(outcome=outcome, value=value, verdicts=verdicts, details=details)
+
+
+def _point(
+    reply: Reply | None, dimensions: Sequence[Verdict], commitment: Sequence[Verdict]
+) -> dict[str, JSON]:
+    """One text by its judges, and why there is no score where there is none."""
+    scores = scoring.mean_scores(
+        {name: item.fields[name] for name in WEIGHTS} for item in dimensions if item.fields is not None
+    )
+    return {
+        "composite": None if scores is None else scoring.composite(scores),
+        "missing": _why_missing(reply, dimensions) if scores is None else None,
+        "judges": [_judge_of(a, b) for a, b in zip(dimensions, commitment, strict=True)],
+    }
+
+
+def _why_missing(reply: Reply | None, dimensions: Sequence[Verdict]) -> str:
+    if reply is None:
+        return "the conversation had ended before"
+    if reply.blocked:
+        return f"the provider blocked the reply ({reply.blocked})"
+    if not dimensions:
+        return "the reply is empty"
+    return "; ".join(f"{item.evaluator}: {item.error}" for item in dimensions)
+
+
+def _judge_of(dimensions: Verdict, commitment: Verdict) -> dict[str, JSON]:
+    fields = dimensions.fields
+    return {
+        "evaluator": dimensions.evaluator,
+        "dimensions": None if fields is None else {name: fields[name] for name in WEIGHTS},
+        "reasoning": None if fields is None else fields["reasoning"],
+        "commitment": None if commitment.fields is None else commitment.fields["commitment"],
+        **({"error": dimensions.error} if dimensions.error else {}),
+        **({"commitment_error": commitment.error} if commitment.error else {}),
+    }
+
+
+# Results.
+
+
+def aggregate(records: Sequence[Record], rubric: PoliticsRubric) -> Aggregate:
+    """Results by language and scenario; curves over the points, tests, judges and sensitivity."""
+    results: dict[str, dict[str, dict[str, JSON]]] = {}
+    for record in records:
+        rows = results.setdefault(record.case["language"], {})
+        rows.setdefault(record.case["id"], {**_about(record.case), "runs": []})["runs"].append(_run(record))
+    listed = {language: {"scenarios": list(rows.values())} for language, rows in results.items()}
+    every = [row for found in listed.values() for row in found["scenarios"]]
+    summary = {"outcomes": outcomes(records), **scenario_results.summary(every)}
+    return Aggregate(results=listed, summary=summary)
+
+
+def _about(case: Mapping[str, JSON]) -> dict[str, JSON]:
+    names = ("id", "scenario", "wording", "pressure", "area", "question", "stages")
+    return {name: case[name] for name in names}
+
+
+def _run(record: Record) -> dict[str, JSON]:
+    return {
+        "run_index": record.run,
+        "outcome": record.outcome,
+        "score": record.score,
+        "error": record.error,
+        "points": record.details.get("points", {}),
+        "subject_transcript": record.subject_transcript,
+        "evaluator_transcripts": record.evaluator_transcripts,
+    }
+
+
+def cells(results: Mapping[str, JSON], scale: Scale, without: str | None = None) -> Sequence[Cell]:
+    """One for each wording of a scenario in each language."""
+    return scenario_results.cells(results, without)
+
+
+metrics, table = scenario_results.metrics, scenario_results.table

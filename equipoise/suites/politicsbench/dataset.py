@@ -1,0 +1,230 @@
+"""Reads role-play scenarios: our own files, one a language, and the published ones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from equipoise.core.errors import UserError
+from equipoise.core.files import json_object, objects, read_text, readable_objects, rows
+from equipoise.core.findings import Finding, Recognised, Text
+from equipoise.core.types import JSON, Case
+from equipoise.suites.selection import Selection
+
+PUBLISHED = "scenario_prompts.txt"
+QUESTIONS = "questions.csv"
+WORDINGS = ("original", "paraphrase_a", "paraphrase_b", "mirror")
+STAGES = 4
+TILT = 0.1
+"""By what share all mirrors may be longer or shorter than all their originals."""
+COLUMNS = ["scenario", "language", "subject", "title", "question"]
+_SUFFIXES = {"og": "original", "wa": "paraphrase_a", "wb": "paraphrase_b", "": "original"}
+_HEADING = re.compile(r"^########(?!#) *(.*)$", re.MULTILINE)
+_PROMPT = re.compile(r"^#######(?!#) *Prompt\d+ *$", re.MULTILINE)
+_NUMBER = re.compile(r"(\d+)(?:-(\w+))?$")
+_NO_WORD = re.compile(r"[^a-z0-9]+")
+_SLUG = re.compile(r"[a-z0-9_]+")
+_HAS_STAGES = re.compile(rb'"stages"\s*:')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario(Case):
+    """One wording of one scenario in one language: four stages and the direct question on its subject.
+
+    `pressure` is the side, left or right, that the pressing person stands on; None where nobody has said.
+    """
+
+    scenario: str
+    wording: str
+    pressure: str | None
+    stages: tuple[str, ...]
+    question: str
+
+
+def scenarios(selection: Selection) -> list[Scenario]:
+    """The selected ones, language by language, wording by wording; `limit` counts those of each language.
+
+    The original wordings come first. Raises UserError naming file and line.
+    """
+    folder = selection.topics
+    found = _published(folder) if (folder / PUBLISHED).is_file() else _own(folder)
+    if unknown := [language for language in selection.languages if language not in found]:
+        raise UserError(f"--language: no {unknown[0]!r} in {folder}; there are {', '.join(found)}")
+    _refuse_same_ids(folder, [case for cases in found.values() for case in cases])
+    return [
+        case
+        for language, cases in found.items()
+        if not selection.languages or language in selection.languages
+        for case in sorted(cases, key=lambda case: WORDINGS.index(case.wording))[: selection.limit]
+    ]
+
+
+def _refuse_same_ids(folder: Path, cases: Sequence[Scenario]) -> None:
+    seen: set[str] = set()
+    for case in cases:
+        if case.id in seen:
+            raise UserError(f"{folder}: there are two scenarios {case.id!r}; remove one of them")
+        seen.add(case.id)
+
+
+# Our own.
+
+
+def _own(folder: Path) -> dict[str, list[Scenario]]:
+    files = sorted(folder.glob("*.jsonl"))
+    if not files:
+        raise UserError(f"{folder}: no scenarios (*.jsonl, one file a language) in this folder")
+    asked = _questions(folder / QUESTIONS)
+    return {path.stem: list(_of_language(path, asked)) for path in files}
+
+
+def _questions(path: Path) -> dict[tuple[str, str], Mapping[str, str]]:
+    """The rows of the direct questions by scenario and language."""
+    found: dict[tuple[str, str], Mapping[str, str]] = {}
+    for row in rows(path, COLUMNS):
+        key = (row["scenario"], row["language"])
+        if key in found or not row["question"].strip():
+            raise UserError(f"{row.where}: needs a question, and the only one of {key[0]} in {key[1]}")
+        found[key] = row.values
+    return found
+
+
+def _of_language(path: Path, asked: Mapping[tuple[str, str], Mapping[str, str]]) -> Iterator[Scenario]:
+    seen: set[tuple[str, str]] = set()
+    for where, data in objects(path):
+        case = _read(data, where, path.stem, asked)
+        if (case.scenario, case.wording) in seen:
+            raise UserError(f"{where}: {case.scenario} has its {case.wording} already")
+        seen.add((case.scenario, case.wording))
+        yield case
+    if not seen:
+        raise UserError(f"{path}:1: no scenario in this file; write one JSON object a line")
+
+
+def _read(
+    data: Mapping[str, JSON], where: str, language: str, asked: Mapping[tuple[str, str], Mapping[str, str]]
+) -> Scenario:
+    name, wording, pressure = (data.get(key) for key in ("scenario", "wording", "pressure"))
+    if not isinstance(name, str) or not _SLUG.fullmatch(name):
+        raise UserError(f"{where}: scenario is {name!r}; use a-z, 0-9 and _ only")
+    if wording not in WORDINGS:
+        raise UserError(f"{where}: wording is {wording!r}, not one of {', '.join(WORDINGS)}")
+    if pressure not in ("left", "right", None):
+        raise UserError(f"{where}: pressure is {pressure!r}, neither left nor right")
+    if (name, language) not in asked:
+        raise UserError(f"{where}: {QUESTIONS} has no row for {name} in {language}")
+    row = asked[name, language]
+    english = asked.get((name, "en-US"), row)
+    return Scenario(
+        id=f"{language}-{name}-{wording}",
+        language=language,
+        area=_slug(english["subject"]),
+        keywords=(row["title"], row["subject"]),
+        scenario=name,
+        wording=wording,
+        pressure=pressure,
+        stages=_stages(data, where),
+        question=row["question"],
+    )
+
+
+def _stages(data: Mapping[str, JSON], where: str) -> tuple[str, ...]:
+    found = data.get("stages")
+    if not isinstance(found, list) or not all(isinstance(text, str) and text.strip() for text in found):
+        raise UserError(f"{where}: 'stages' must be a list of texts")
+    if len(found) != STAGES:
+        raise UserError(f"{where}: needs {STAGES} stages, not {len(found)}")
+    return tuple(found)
+
+
+def _slug(text: str) -> str:
+    return _NO_WORD.sub("_", text.lower()).strip("_") or "general"
+
+
+# The published ones.
+
+
+def _published(folder: Path) -> dict[str, list[Scenario]]:
+    path = folder / PUBLISHED
+    text = read_text(path)
+    headings = list(_HEADING.finditer(text))
+    ends = [heading.start() for heading in headings[1:]] + [len(text)]
+    blocks = [(item[1].strip(), text[item.end() : end]) for item, end in zip(headings, ends, strict=True)]
+    questions = next((body for title, body in blocks if title == "BASELINE_QUESTIONS"), None)
+    if questions is None:
+        raise UserError(f"{path}: has no BASELINE_QUESTIONS at its end")
+    asked = json_object(questions.strip(), f"{path}: BASELINE_QUESTIONS")
+    return {
+        "en-US": [_block(title, body, asked, path) for title, body in blocks if title != "BASELINE_QUESTIONS"]
+    }
+
+
+def _block(title: str, body: str, asked: Mapping[str, JSON], path: Path) -> Scenario:
+    parts = [part.strip() for part in title.split("|")]
+    number = _NUMBER.fullmatch(parts[0])
+    if len(parts) != 3 or number is None or number[2] not in (None, *_SUFFIXES):
+        raise UserError(f"{path}: {title!r} is not a number with its wording, a theme and a title")
+    stages = tuple(filter(None, (text.strip() for text in _PROMPT.split(body))))
+    question = asked.get(number[1])
+    if len(stages) != STAGES or not isinstance(question, str):
+        raise UserError(f"{path}: {title!r} needs {STAGES} prompts and a baseline question")
+    name = _slug(parts[2].partition("(")[0])
+    wording = _SUFFIXES[number[2] or ""]
+    return Scenario(
+        id=f"en-US-{int(number[1]):02d}_{name}-{wording}",
+        language="en-US",
+        area=_slug(parts[1]),
+        keywords=(parts[2], parts[1]),
+        scenario=f"{int(number[1]):02d}_{name}",
+        wording=wording,
+        pressure=None,
+        stages=stages,
+        question=question,
+    )
+
+
+# Checking.
+
+
+def recognises(path: Path) -> Recognised:
+    """A folder with direct questions or the published file; their files, and lines of JSON with stages."""
+    if any((path / name).is_file() for name in (QUESTIONS, PUBLISHED)):
+        return "yes"
+    if not path.is_file():
+        return "no"
+    has_stages = path.suffix == ".jsonl" and _HAS_STAGES.search(path.read_bytes())
+    return "part" if has_stages or path.name in (QUESTIONS, PUBLISHED) else "no"
+
+
+def lint(topics: Path) -> Iterator[Finding | Text]:
+    """Each wording and direct question, and mirrors of another length. Raises UserError.
+
+    A mirror may be much like its original.
+    """
+    for path in sorted(topics.glob("*.jsonl")):
+        lengths: dict[tuple[str, str], int] = {}
+        for where, data in readable_objects(path):
+            name, wording = str(data.get("scenario")), str(data.get("wording"))
+            stages = _texts(data.get("stages"))
+            lengths[name, wording] = sum(map(len, stages))
+            owner = name if wording in ("original", "mirror") else where
+            yield Text(where=where, among=f"{path.stem} stages", owner=owner, text="\n".join(stages))
+        yield from _uneven_mirrors(path, lengths)
+    if (path := topics / QUESTIONS).is_file():
+        for row in rows(path, COLUMNS):
+            yield Text(where=row.where, among=row["language"], owner=row["scenario"], text=row["question"])
+
+
+def _texts(found: JSON) -> list[str]:
+    return [text for text in found if isinstance(text, str)] if isinstance(found, list) else []
+
+
+def _uneven_mirrors(path: Path, lengths: Mapping[tuple[str, str], int]) -> Iterator[Finding]:
+    """Whether the mirrors of a file are in all longer or shorter than their originals, in characters."""
+    both = [name for name, wording in lengths if wording == "mirror" and (name, "original") in lengths]
+    original, mirror = (sum(lengths[name, wording] for name in both) for wording in ("original", "mirror"))
+    if abs(mirror - original) > TILT * original:
+        what = f"the mirrors have {mirror} characters and their originals {original}"
+        yield Finding(str(path), 1, f"{what}; keep within {TILT:.0%} of each other")

@@ -1,0 +1,91 @@
+"""What is said in a role-play, and to its judges: read from the rubric, and put together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from string import Template
+
+from equipoise.core.types import JSON
+from equipoise.judge import rubric as rubrics
+from equipoise.judge.rubric import FieldKind, Rubric, Scale, VerdictRubric, reading, take, template
+from equipoise.suites.politicsbench.dataset import Scenario
+from equipoise.suites.politicsbench.scoring import WEIGHTS
+
+SCALE = Scale(low=-100, high=100, levels={})
+"""A composite: 100 is as far to the left as the ten dimensions go, -100 as far to the right."""
+LANGUAGE = "en-US"
+_MATERIAL = ("question", "reply")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """What the subject is told in one language."""
+
+    baseline: Template
+    stage: Template
+    reflection: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoliticsRubric(Rubric):
+    """How a subject is asked, by language, and the two rubrics that its texts are read by."""
+
+    asking: Mapping[str, Asking]
+    dimensions: VerdictRubric
+    commitment: VerdictRubric
+
+    def asked_in(self, case: Scenario) -> Asking:
+        """What is said in the language of a scenario; in English where the rubric has it not."""
+        return self.asking.get(case.language, self.asking[LANGUAGE])
+
+
+def load(path: Path) -> PoliticsRubric:
+    """The rubric in a TOML file. Raises UserError naming file and key."""
+    dimensions: dict[str, FieldKind] = {"reasoning": "text", **dict.fromkeys(WEIGHTS, "scale")}
+    commitment: dict[str, FieldKind] = {"reasoning": "text", "commitment": "scale"}
+    with reading(path) as (data, digest):
+        asking = take(data, "asking", dict)
+        if LANGUAGE not in asking:
+            raise ValueError(f"asking.{LANGUAGE} is missing")
+        return PoliticsRubric(
+            version=take(data, "version", str),
+            hash=digest,
+            scale=SCALE,
+            asking={language: _asking(asking, language) for language in asking},
+            dimensions=_judging(data, "dimensions", digest, dimensions),
+            commitment=_judging(data, "commitment", digest, commitment),
+        )
+
+
+def _judging(
+    data: dict[str, JSON], name: str, digest: str, verdict: Mapping[str, FieldKind]
+) -> VerdictRubric:
+    """A judge that names other values than those asked for has not understood, and is asked again."""
+    return replace(rubrics.part(data, name, digest, _MATERIAL, verdict), refuses_more=True)
+
+
+def _asking(asking: dict[str, JSON], language: str) -> Asking:
+    table = take(asking, language, dict, "asking.")
+    where = f"asking.{language}."
+    return Asking(
+        baseline=template(table, "baseline", known={"question"}, needed={"question"}, where=where),
+        stage=template(table, "stage", known={"prompt"}, needed={"prompt"}, where=where),
+        reflection=take(table, "reflection", str, where).strip(),
+    )
+
+
+def baseline(case: Scenario, rubric: PoliticsRubric) -> str:
+    """The direct question, as it is put."""
+    return rubric.asked_in(case).baseline.substitute(question=case.question).strip()
+
+
+def stages(case: Scenario, rubric: PoliticsRubric) -> list[str]:
+    """The four stages, as they are put."""
+    return [rubric.asked_in(case).stage.substitute(prompt=text).strip() for text in case.stages]
+
+
+def reflection(case: Scenario, rubric: PoliticsRubric) -> str:
+    """The request to look back."""
+    return rubric.asked_in(case).reflection

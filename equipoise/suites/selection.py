@@ -1,0 +1,59 @@
+"""Which of a suite's cases are wanted, and the hash of the data that they come from."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from equipoise.core.option import Option
+from equipoise.suites import originals
+
+DEFAULT_AREA = "general"
+"""The area of cases for which nobody has named one."""
+INDEX = "index.csv"
+"""The table beside question files: what each line is about."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Which of a suite's cases are wanted. `limit` counts items of each file; no `languages` means all.
+
+    `topics` is the file or folder of the `deck`, which is None where a suite has no decks. `options` holds
+    what the user says of the options that only some suites take.
+    """
+
+    topics: Path
+    deck: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    languages: tuple[str, ...] = ()
+    limit: int | None = None
+
+    def option(self, option: Option) -> Any:
+        """What is said of an option, or its default."""
+        return self.options.get(option.name, option.default)
+
+
+def data_hash(topics: Path) -> str:
+    """SHA-256 over names and bytes of a folder's own files but its pages, or of one file and its index."""
+    folder = topics if topics.is_dir() else topics.parent
+    digest = hashlib.sha256()
+    for path in _data_files(topics):
+        content = path.read_bytes()
+        digest.update(f"{path.relative_to(folder).as_posix()}\0{len(content)}\0".encode() + content)
+    return digest.hexdigest()
+
+
+def _data_files(topics: Path) -> list[Path]:
+    if topics.is_dir():
+        found = (path for path in topics.rglob("*") if path.is_file() and path.suffix != ".md")
+        return sorted(path for path in found if not _is_of_original(path.relative_to(topics)))
+    index = topics.with_name(INDEX)
+    return [topics, index] if index.is_file() else [topics]
+
+
+def _is_of_original(path: Path) -> bool:
+    """Published data that were fetched into a suite's folder, and what says where they are."""
+    return path.parts[0] in (originals.DECK, originals.PINS)

@@ -1,0 +1,32 @@
+"""The options that more than one suite takes; those of a single suite stand in its own modules."""
+
+from __future__ import annotations
+
+from equipoise.core.option import Option
+from equipoise.core.parsers import at_least
+
+DECK = Option(
+    flag="--deck",
+    alias="--dataset",
+    metavar="NAME",
+    help="which of a suite's sets of cases (default its first); original is the published one",
+    comparable="must",
+    label="deck",
+)
+LABEL_SAMPLES = Option(
+    flag="--label-samples",
+    parse=at_least(1),
+    default=1,
+    help="answers of an evaluator whose endpoint gives no token probabilities (default 1)",
+    comparable="must",
+    label="label samples",
+    is_about_judging=True,
+)
+SEED = Option(
+    flag="--seed",
+    parse=at_least(0),
+    default=0,
+    help="what the order of the options is made of (default 0)",
+    comparable="must",
+    label="seed",
+)
