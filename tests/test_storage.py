@@ -386,7 +386,7 @@ def test_earlier_results_may_stand_there(tmp_path: Path, has_journal: bool) -> N
 HOLDER = """
 import sys
 from pathlib import Path
-from equipoise.storage import Lock, files
+from equipoise.results.store import Lock, files
 
 lock = Lock(files(Path(), Path(sys.argv[1]), "m", "s"))
 print("ready", flush=True)
