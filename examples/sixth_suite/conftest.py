@@ -1,0 +1,3 @@
+"""Loads the plugin, which finds the suite of this project."""
+
+pytest_plugins = ["equipoise.plugin"]

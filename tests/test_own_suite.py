@@ -1,0 +1,89 @@
+"""A suite of a user's own: the example, in a project of its own and as an installed package."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from conftest import PYTEST, ROOT, Bench
+from loopback import JUDGE, SUBJECT
+
+EXAMPLE = ROOT / "examples" / "sixth_suite"
+RESULTS = Path("results") / "subject.attribution.json"
+
+
+@pytest.fixture
+def project(bench: Bench, tmp_path: Path) -> Path:
+    """The example beside a server that answers."""
+    folder = tmp_path / "own"
+    shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("results", "__pycache__"))
+    return folder
+
+
+def run(bench: Bench, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A session in that folder."""
+    models = ("--model", SUBJECT, "--evaluator-model", JUDGE, "--api-base-url", bench.server.url)
+    return subprocess.run(
+        [*PYTEST, *models, *arguments], cwd=folder, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def equipoise(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command in that folder."""
+    command = [str(Path(PYTEST[0]).with_name("equipoise")), *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_a_project_s_own_suite_is_found_without_installing_it(
+    bench: Bench, project: Path, workers: str
+) -> None:
+    """Selected by area and by its option, summarised, judged by a gate, compared, and checked."""
+    done = run(bench, project, "-n", workers)
+    assert done.returncode == 0, done.stdout + done.stderr
+    data = json.loads((project / RESULTS).read_text())
+    assert (data["metadata"]["suite"], data["metadata"]["status"]) == ("attribution", "complete")
+    assert (data["metadata"]["length"], len(data["summary"]["metrics"])) == ("any", 3)
+    part = ("-n", workers, "-k", "housing", "--length", "short", "--output=results/short.json")
+    asked = len(bench.server.requests)
+    gated = run(
+        bench, project, *part, f"--baseline={RESULTS}", "--gate", "overall:-100pp", "--allow-mismatch"
+    )
+    assert gated.returncode in (0, 6), gated.stdout + gated.stderr
+    assert "length differs: any, now short" in gated.stdout
+    assert len(bench.server.requests) == asked + 4
+    first = bench.server.requests[asked]["messages"][0]["content"]
+    assert first in ("Answer in three sentences at most.", "Responda em no máximo três frases.")
+    compared = equipoise(project, "compare", str(RESULTS), "results/short.json", "--allow-mismatch")
+    assert compared.returncode == 0, compared.stderr
+    assert "overall" in compared.stdout
+
+
+def test_an_installed_suite_is_found_by_its_entry_point(
+    bench: Bench, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From whatever package; its test, data and rubric stand in the project."""
+    site = tmp_path / "site"
+    shutil.move(project / "suites" / "attribution", site / "their_attribution")
+    about = site / "their_attribution-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: their-attribution\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text("[equipoise.suites]\nattribution = their_attribution\n")
+    assert run(bench, project).returncode != 0
+    monkeypatch.setenv("PYTHONPATH", str(site))
+    done = run(bench, project, "--limit", "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert json.loads((project / RESULTS).read_text())["metadata"]["runs_completed"] == 2
+
+
+def test_a_flag_that_two_suites_declare_in_two_ways_is_refused(bench: Bench, project: Path) -> None:
+    """One line names the flag and both."""
+    module = project / "suites" / "attribution" / "__init__.py"
+    module.write_text(module.read_text().replace('flag="--length"', 'flag="--strategy"'))
+    done = run(bench, project)
+    assert done.returncode != 0
+    assert "--strategy: the suites attribution and borderlines declare it in two ways" in done.stderr
