@@ -1,6 +1,6 @@
 """Results files that published benchmarks wrote: read in our shape, or completed in theirs.
 
-Knows no format: a suite offers that of its benchmark as `published`.
+Knows no format: a suite offers that of its benchmark as `RESULTS_FORMAT`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from equipoise.core.errors import UserError
 from equipoise.core.files import read_text, shown
 from equipoise.core.types import JSON
 from equipoise.results import store
-from equipoise.suites import Published
+from equipoise.suites import ResultsFormat
 
 
 def adapted(path: Path, data: JSON) -> JSON:
@@ -36,7 +36,7 @@ def adapted(path: Path, data: JSON) -> JSON:
         raise UserError(f"{path}: is damaged: {error}") from None
 
 
-def _format(data: JSON) -> Published | None:
+def _format(data: JSON) -> ResultsFormat | None:
     # Suites are slow to import, and most results are our own.
     return None if _is_ours(data) else next((item for item in _formats() if item.is_published(data)), None)
 
@@ -46,8 +46,8 @@ def _is_ours(data: JSON) -> bool:
     return isinstance(metadata, dict) and "schema_version" in metadata
 
 
-def _formats() -> Iterator[Published]:
-    found = (suites.load(name).published for name in suites.names())
+def _formats() -> Iterator[ResultsFormat]:
+    found = (suites.load(name).RESULTS_FORMAT for name in suites.names())
     return (item for item in found if item is not None)
 
 

@@ -29,7 +29,7 @@ GROUP = "equipoise.suites"
 """The entry points of installed packages that bring suites."""
 
 
-class Published(Protocol):
+class ResultsFormat(Protocol):
     """The format of the results files that the published benchmark writes: a module with these."""
 
     BENCHMARK: str
@@ -101,7 +101,7 @@ class Defaults(Protocol):
     """The sets of cases that it has, the default first; empty where there is only one."""
     DEFAULTS: Mapping[str, Any] = {}
     """What holds by name of option where the user says nothing, other than what holds for all suites."""
-    published: Published | None = None
+    RESULTS_FORMAT: ResultsFormat | None = None
     """How the published benchmark writes its results; None where none of them can be read."""
     construct: Construct | None = None
     """What builds the tables that are made of others; None where there are none."""

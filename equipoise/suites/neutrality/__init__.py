@@ -19,8 +19,7 @@ from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import FieldKind, Scale, VerdictRubric
 from equipoise.models.model import Subject
 from equipoise.stats import mean, population_deviation
-from equipoise.suites.neutrality import dataset
-from equipoise.suites.neutrality import published as published_neutrality
+from equipoise.suites.neutrality import dataset, published
 from equipoise.suites.neutrality.dataset import Question
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DECK
@@ -30,7 +29,7 @@ RUNS = 5
 DECKS: tuple[str, ...] = ("own", "original")
 OPTIONS: tuple[Option, ...] = (DECK,)
 lint, recognises = dataset.lint, dataset.recognises
-published = published_neutrality
+RESULTS_FORMAT = published
 _HEAD = ("", "questions", "mean", "percent", "95 % interval", "deviation", "how runs ended")
 _RATES: tuple[Outcome, ...] = ("refused", "blocked", "truncated", "empty")
 
