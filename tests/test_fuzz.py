@@ -30,7 +30,7 @@ from equipoise.core.settings import Settings
 from equipoise.core.types import JSON, Reply
 from equipoise.judge.rubric import VerdictRubric
 from equipoise.models import reasoning
-from equipoise.models.counters import Board
+from equipoise.models.counters import Counters
 from equipoise.models.failures import (
     Change,
     Failure,
@@ -701,8 +701,8 @@ def test_any_body_is_a_reply_or_a_failure(data: JSON) -> None:
     assert Reply.from_json(json_io.loads(json_io.dumps(found.to_json()))) == found
     if found.usage is not None:
         assert all(0 <= count < 2**53 for count in found.usage.to_json().values())
-        board = Board(1)
-        board.count_reply(0, found.usage.input, found.usage.output, replayed=False)
+        counters = Counters(1)
+        counters.count_reply(0, found.usage.input, found.usage.output, replayed=False)
 
 
 ERROR_TEXTS = (

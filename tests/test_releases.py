@@ -412,7 +412,7 @@ def test_a_reply_that_was_not_kept_is_not_asked_for(bench: Bench) -> None:
     done = rejudge(bench)
     assert done.returncode in (1, 2), done.stdout
     assert all(is_judge(body) for body in bench.server.requests[asked:])
-    assert "there is no kept reply of the subject" in done.stdout
+    assert "the journal has no reply of the subject" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from equipoise.core import json_io
 from equipoise.core.errors import SessionStopped
 from equipoise.core.types import CONTINUES, Call, Reply, Usage
-from equipoise.models.counters import Board
+from equipoise.models.counters import Counters
 
 NANO = 10**9
 MARGIN, DOUBT = 1.5, 4.0
@@ -29,9 +29,9 @@ class Budget:
     """The two limits of a session, either of which may be None. `stop` ends the session."""
 
     def __init__(
-        self, board: Board, stop: Callable[[str], None], *, calls: int | None, dollars: float | None
+        self, counters: Counters, stop: Callable[[str], None], *, calls: int | None, dollars: float | None
     ) -> None:
-        self._board = board
+        self._counters = counters
         self._stop = stop
         self._most_calls = calls
         self._most = None if dollars is None else int(dollars * NANO)
@@ -56,22 +56,22 @@ class Budget:
             return amount
 
     def _enter(self, call: Call, model: int, cost: Cost) -> int | None:
-        if self._board.is_stopped:
-            raise SessionStopped(self._board.stop_reason)
+        if self._counters.is_stopped:
+            raise SessionStopped(self._counters.stop_reason)
         amount = self._try(call, model, cost)
         if amount is not None:
-            self._board.reserve(amount)
-            self._board.enter()
+            self._counters.reserve(amount)
+            self._counters.enter()
         return amount
 
     def settle(self, reserved: int, spent: int) -> None:
         """The request has ended and has cost so much."""
-        self._board.settle(reserved, spent)
+        self._counters.settle(reserved, spent)
         self._settled.set()
 
     def _try(self, call: Call, model: int, cost: Cost) -> int | None:
         """What to set aside; None where it may fit once others have ended."""
-        now = self._board.totals()
+        now = self._counters.totals()
         if self._most_calls is not None and now.sent >= self._most_calls:
             raise self._used_up(f"--max-calls {self._most_calls} is used up: requests sent: {now.sent}")
         if self._most is None:
@@ -92,15 +92,15 @@ class Budget:
     def most_of(self, call: Call, model: int, cost: Cost) -> int | None:
         """The most that a request may cost; None where nothing tells how long the reply will be."""
         output = call.parameters.get("max_tokens")
-        if not output and self._board.largest_output(model):
+        if not output and self._counters.largest_output(model):
             output = self._longest()
         return cost(Usage(input=most_prompt_tokens(call), output=output)) if output else None
 
     def _longest(self) -> int:
         """How long a reply may be, by those that there were of all models; 0 where there was none."""
-        now = self._board.totals()
+        now = self._counters.totals()
         margin = MARGIN + DOUBT / max(1, now.made + now.replayed)
-        return int(margin * max(map(self._board.largest_output, range(len(now.tokens)))))
+        return int(margin * max(map(self._counters.largest_output, range(len(now.tokens)))))
 
     def _used_up(self, reason: str) -> SessionStopped:
         self._stop(f"{reason}; the same command goes on from here")

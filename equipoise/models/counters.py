@@ -30,7 +30,7 @@ class Totals:
     tokens: tuple[tuple[int, int], ...]
 
 
-class Board:
+class Counters:
     """The counters of a session that asks so many `models`, at as many endpoints at most.
 
     `stop_reason` is what `stop` was told first; `round` is the last round whose runs may begin, 0 before the

@@ -39,12 +39,12 @@ class _Rounds:
             try:
                 self.left_out = self._session.look(suite, number) and any(self._open.values())
             except CannotKeep as error:
-                self._session.board.stop(str(error))
+                self._session.counters.stop(str(error))
             if not self.left_out:
                 self._go_on()
 
     def _go_on(self) -> None:
-        self._session.board.open_round(next(self._next, 0))
+        self._session.counters.open_round(next(self._next, 0))
 
 
 class Progress:
@@ -99,13 +99,15 @@ class Progress:
 
     def live(self) -> str:
         """The state of the session in one line."""
-        now, elapsed = self.session.board.totals(), time.monotonic() - self.started
+        now, elapsed = self.session.counters.totals(), time.monotonic() - self.started
         parts = [
             f"{self.done}/{self.total} done",
             f"{now.in_flight} calls in flight",
             f"{now.retries} retries",
         ]
-        if (wait := max(map(self.session.board.paused_until, range(len(now.tokens)))) - time.monotonic()) > 1:
+        if (
+            wait := max(map(self.session.counters.paused_until, range(len(now.tokens)))) - time.monotonic()
+        ) > 1:
             parts.append(f"the endpoint wants a pause of {terminal_report.duration(wait)}")
         parts.append(f"{sum(map(sum, now.tokens)):,} tokens")
         parts.append(self._cost(now.tokens))

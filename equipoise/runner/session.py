@@ -14,13 +14,13 @@ from equipoise.core.files import shown
 from equipoise.core.records import Record
 from equipoise.core.settings import Endpoint, Settings, is_local
 from equipoise.core.types import JSON, Role, Run
-from equipoise.models.counters import Board
+from equipoise.models.counters import Counters
 from equipoise.models.local import LocalServer, weights
 from equipoise.results import build, history, store
 from equipoise.results.history import History
 from equipoise.results.store import Files, Lock
 from equipoise.runner import rejudge, resume
-from equipoise.runner.engine import Desk, Engine
+from equipoise.runner.engine import Engine, SuiteContext
 from equipoise.runner.plan import Catalogue
 from equipoise.runner.signals import HURRY, PATIENCE, Interruptions
 
@@ -39,7 +39,7 @@ class Session:
     _engine: Engine | None = None
     _is_started: bool = False
     _is_ended: bool = False
-    board: Board = field(init=False)
+    counters: Counters = field(init=False)
     _histories: dict[str, History] = field(default_factory=dict)
     _locks: list[Lock] = field(default_factory=list)
     begun: dict[str, str] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class Session:
 
     def __post_init__(self) -> None:
         self.catalogue = Catalogue(self.settings, self.root)
-        self.board = Board(len(self.settings.models))
+        self.counters = Counters(len(self.settings.models))
 
     def check(self, names: Iterable[str]) -> None:
         """Raise UserError for whatever can be known to fail before anything is spent."""
@@ -118,8 +118,8 @@ class Session:
             self._engine = Engine(
                 self.settings,
                 endpoint=self._endpoint,
-                board=self.board,
-                desk=self._desk,
+                counters=self.counters,
+                suite_context=self._suite_context,
                 idle=self._prepare_figures,
             )
         return self._engine
@@ -129,9 +129,9 @@ class Session:
             return self.settings.endpoint(role)
         return Endpoint(base_url=self._servers[model].base_url, api_key="none", takes_environment=False)
 
-    def _desk(self, name: str) -> Desk:
+    def _suite_context(self, name: str) -> SuiteContext:
         loaded = self.catalogue.load(name)
-        return Desk(suite=loaded.suite, rubric=loaded.rubric, history=self._histories[name])
+        return SuiteContext(suite=loaded.suite, rubric=loaded.rubric, history=self._histories[name])
 
     @property
     def stop_reason(self) -> str | None:
@@ -176,7 +176,7 @@ class Session:
         with self.interruptions.undisturbed():
             found = self._histories[name].looks.get(number) or self._look(name, number)
         if found["is_enough"]:
-            self.board.close_rounds()
+            self.counters.close_rounds()
         return bool(found["is_enough"])
 
     def _look(self, name: str, number: int) -> Mapping[str, JSON]:
