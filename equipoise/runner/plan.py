@@ -36,7 +36,7 @@ C = TypeVar("C", bound=Case)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loaded:
+class LoadedSuite:
     """One suite of the session, its data and rubric read and checked."""
 
     suite: AnySuite
@@ -48,15 +48,15 @@ class Loaded:
 
 
 @dataclass(slots=True)
-class Catalogue:
+class Plan:
     """The suites of a session. `root` is pytest's rootdir."""
 
     settings: Settings
     root: Path
     baselines: dict[str, Side | None] = field(default_factory=dict)
-    _loaded: dict[str, Loaded] = field(default_factory=dict)
+    _loaded: dict[str, LoadedSuite] = field(default_factory=dict)
 
-    def load(self, name: str) -> Loaded:
+    def load(self, name: str) -> LoadedSuite:
         """A suite with its cases and rubric. Raises UserError."""
         if name not in self._loaded:
             suite, settings = suites.load(name), self.settings
@@ -70,7 +70,7 @@ class Catalogue:
                 limit=settings.limit,
                 options=settings.suite_options,
             )
-            self._loaded[name] = Loaded(
+            self._loaded[name] = LoadedSuite(
                 suite=suite,
                 rubric=suite.rubric(nearest(f"rubric/{name}.toml", self.root)),
                 topics=where,

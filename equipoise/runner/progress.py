@@ -21,10 +21,10 @@ from equipoise.runner.session import Session
 class _Rounds:
     """Opens one round of runs after the other while `--until` wants more; `left_out` once it does not."""
 
-    def __init__(self, session: Session, plan: Mapping[str, Sequence[str]]) -> None:
+    def __init__(self, session: Session, selected: Mapping[str, Sequence[str]]) -> None:
         self._session = session
-        wanted = {name: set(runs) for name, runs in plan.items()}
-        runs = [run for name in plan for run in session.catalogue.runs(name) if run.id in wanted[name]]
+        wanted = {name: set(runs) for name, runs in selected.items()}
+        runs = [run for name in selected for run in session.plan.runs(name) if run.id in wanted[name]]
         self._number = {run.id: run.number for run in runs}
         self._open = Counter(run.number for run in runs)
         self._next = iter(sorted(self._open))
@@ -50,20 +50,22 @@ class _Rounds:
 class Progress:
     """Counts the runs that are done and saves results as soon as a language is complete.
 
-    `plan` maps suites to run ids; `terminal` is the descriptor for the live line, None where there is none.
+    `selected` maps suites to run ids; `terminal` is the file descriptor for the live line, or None.
     """
 
-    def __init__(self, session: Session, plan: Mapping[str, Sequence[str]], terminal: int | None) -> None:
+    def __init__(self, session: Session, selected: Mapping[str, Sequence[str]], terminal: int | None) -> None:
         self.session = session
         self.started = time.monotonic()
-        self.total = sum(map(len, plan.values()))
+        self.total = sum(map(len, selected.values()))
         self.done = 0
         self._noted: set[tuple[str, str]] = set()
-        self._suites = list(plan)
-        every = (run for name in plan for run in session.catalogue.runs(name))
+        self._suites = list(selected)
+        every = (run for name in selected for run in session.plan.runs(name))
         self._language = {(run.suite, run.id): run.case.language for run in every}
-        self._open = Counter((name, self._language[name, run]) for name, runs in plan.items() for run in runs)
-        self._rounds = _Rounds(session, plan)
+        self._open = Counter(
+            (name, self._language[name, run]) for name, runs in selected.items() for run in runs
+        )
+        self._rounds = _Rounds(session, selected)
         self.unsaved: dict[str, str] = {}
         self._results: dict[str, dict[str, JSON]] = {}
         self._seconds = 0.0
@@ -116,11 +118,9 @@ class Progress:
         return " | ".join(parts)
 
     def _cost(self, tokens: Sequence[tuple[int, int]]) -> str:
-        catalogue, settings = self.session.catalogue, self.session.settings
+        plan, settings = self.session.plan, self.session.settings
         found = [
-            prices.cost(
-                model, catalogue.base_url(number), {"input": used[0], "output": used[1]}, settings.price
-            )
+            prices.cost(model, plan.base_url(number), {"input": used[0], "output": used[1]}, settings.price)
             for number, (model, used) in enumerate(zip(settings.models, tokens, strict=True))
         ]
         return (
@@ -156,7 +156,7 @@ class Progress:
         for name, why in self.unsaved.items():
             yield name, [why]
         for name, data in self._results.items():
-            loaded = self.session.catalogue.load(name)
+            loaded = self.session.plan.load(name)
             rows = loaded.suite.table(data["summary"])
             path = shown(loaded.files.results)
             yield (

@@ -21,7 +21,7 @@ from equipoise.results.history import History
 from equipoise.results.store import Files, Lock
 from equipoise.runner import rejudge, resume
 from equipoise.runner.engine import Engine, SuiteContext
-from equipoise.runner.plan import Catalogue
+from equipoise.runner.plan import Plan
 from equipoise.runner.signals import HURRY, PATIENCE, Interruptions
 
 ENDED = "the session has ended"
@@ -34,7 +34,7 @@ class Session:
     settings: Settings
     root: Path
     is_worker: bool = False
-    catalogue: Catalogue = field(init=False)
+    plan: Plan = field(init=False)
     _servers: dict[str, LocalServer] = field(default_factory=dict)
     _engine: Engine | None = None
     _is_started: bool = False
@@ -43,22 +43,22 @@ class Session:
     _histories: dict[str, History] = field(default_factory=dict)
     _locks: list[Lock] = field(default_factory=list)
     begun: dict[str, str] = field(default_factory=dict)
-    _plans: dict[str, frozenset[str]] = field(default_factory=dict)
+    _selected: dict[str, frozenset[str]] = field(default_factory=dict)
     _planned: dict[tuple[str, str], Run] = field(default_factory=dict)
     _starting: threading.Lock = field(default_factory=threading.Lock)
     _figures: threading.Thread | None = None
     interruptions: Interruptions = field(default_factory=Interruptions)
 
     def __post_init__(self) -> None:
-        self.catalogue = Catalogue(self.settings, self.root)
+        self.plan = Plan(self.settings, self.root)
         self.counters = Counters(len(self.settings.models))
 
     def check(self, names: Iterable[str]) -> None:
         """Raise UserError for whatever can be known to fail before anything is spent."""
         names = list(names)
-        self.catalogue.check(names)
+        self.plan.check(names)
         for name in names:
-            files = self.catalogue.load(name).files
+            files = self.plan.load(name).files
             files.check()
             try:
                 self._locks.append(Lock(files))
@@ -69,25 +69,25 @@ class Session:
                 self._histories[name] = History(files.journal)
             else:
                 self._histories[name] = history.load(files.journal)
-                resume.refuse(self._histories[name], self.catalogue.identity(name), files)
+                resume.refuse(self._histories[name], self.plan.identity(name), files)
 
-    def begin(self, plan: Mapping[str, Sequence[str]], selection: Mapping[str, JSON]) -> None:
+    def begin(self, selected: Mapping[str, Sequence[str]], selection: Mapping[str, JSON]) -> None:
         """Open the journals for these runs of each suite. Raises UserError."""
-        for name, ids in plan.items():
-            self.catalogue.refuse_other_cases(name, ids)
-            loaded = self.catalogue.load(name)
-            runs = self.catalogue.runs(name)
+        for name, ids in selected.items():
+            self.plan.refuse_other_cases(name, ids)
+            loaded = self.plan.load(name)
+            runs = self.plan.runs(name)
             languages = {run.id: run.case.language for run in runs}
             planned = {run: languages[run] for run in ids}
-            self._plans[name] = frozenset(ids)
+            self._selected[name] = frozenset(ids)
             self._planned |= {(name, run.id): run for run in runs if run.id in planned}
-            selected = {**selection, "deselected": len(languages) - len(planned)}
+            deselected = len(languages) - len(planned)
             self.begun[name] = resume.begin(
                 loaded.files,
                 self._histories[name],
                 planned,
-                self.catalogue.identity(name),
-                {**self.catalogue.about(name), "selection": selected},
+                self.plan.identity(name),
+                {**self.plan.about(name), "selection": {**selection, "deselected": deselected}},
                 fresh=self.settings.fresh,
             )
             if self.settings.rejudge:
@@ -130,7 +130,7 @@ class Session:
         return Endpoint(base_url=self._servers[model].base_url, api_key="none", takes_environment=False)
 
     def _suite_context(self, name: str) -> SuiteContext:
-        loaded = self.catalogue.load(name)
+        loaded = self.plan.load(name)
         return SuiteContext(suite=loaded.suite, rubric=loaded.rubric, history=self._histories[name])
 
     @property
@@ -183,12 +183,12 @@ class Session:
         from equipoise.runner import rounds
 
         assert self.settings.until is not None
-        loaded, known = self.catalogue.load(name), self._histories[name]
+        loaded, known = self.plan.load(name), self._histories[name]
         scale = loaded.rubric.scale
         records = [record for record in known.in_order() if record.run <= number]
         cells = loaded.suite.cells(loaded.suite.aggregate(records, loaded.rubric).results, scale)
         metric = {item.name: item for item in loaded.suite.metrics(cells)}[self.settings.until.name]
-        found = rounds.look(self.settings.until, metric, cells, number, self.catalogue.repeats(name))
+        found = rounds.look(self.settings.until, metric, cells, number, self.plan.repeats(name))
         rounds.keep(known, found)
         return found
 
@@ -204,10 +204,10 @@ class Session:
             return self._save(name, is_running=is_running)
 
     def _save(self, name: str, *, is_running: bool) -> dict[str, JSON]:
-        loaded, known = self.catalogue.load(name), self._histories[name].part()
+        loaded, known = self.plan.load(name), self._histories[name].part()
         data = build.build(loaded.suite, loaded.rubric, known, is_running=is_running)
         if not is_running:
-            baseline = self.catalogue.baselines.get(name)
+            baseline = self.plan.baselines.get(name)
             data |= release.conclude(self.settings, baseline, data, loaded.files.results)
         try:
             store.write_json(loaded.files.results, data)
@@ -216,10 +216,10 @@ class Session:
         return data if is_running else {**data, **self._part(name, known)}
 
     def _part(self, name: str, known: History) -> dict[str, JSON]:
-        part = known.part(self._plans[name])
+        part = known.part(self._selected[name])
         if len(part.planned) == len(known.planned):
             return {}
-        loaded = self.catalogue.load(name)
+        loaded = self.plan.load(name)
         data = build.build(loaded.suite, loaded.rubric, part)
         return {"summary": data["summary"], "errors": data["errors"], "covers": len(part.planned)}
 
