@@ -133,7 +133,7 @@ def test_who_is_turned_away_for_requests_is_told_why(world: World) -> None:
             await reserve(purse)
 
     asyncio.run(session())
-    assert world.told == ["--max-calls 1 is used up: requests sent: 1; the same command goes on from here"]
+    assert world.told == ["--max-calls 1 is used up: requests sent: 1; the same command resumes from here"]
 
 
 def test_no_request_too_many_is_let_in_however_many_want_to(world: World) -> None:
@@ -274,7 +274,7 @@ def test_who_is_turned_away_for_money_is_told_why(world: World) -> None:
 
     asyncio.run(session())
     assert world.told == [
-        "--max-cost 2.5 USD is used up: 1.0000 USD were spent; the same command goes on from here"
+        "--max-cost 2.5 USD is used up: 1.0000 USD were spent; the same command resumes from here"
     ]
     assert world.counters.totals().sent == 1
 

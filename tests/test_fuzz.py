@@ -313,13 +313,13 @@ def test_a_damaged_journal_can_be_added_up(data: st.DataObject, path: Path, real
     path.write_bytes(content)
     with user_errors():
         whole, parts = History(path), History(path)
-        whole.read_on()
+        whole.refresh()
         path.write_bytes(content[: content.rfind(b"\n", 0, len(content) // 2) + 1])
-        parts.read_on()
+        parts.refresh()
         path.write_bytes(content)
-        parts.read_on()
-        assert (parts.planned, parts.totals, parts.cut) == (whole.planned, whole.totals, whole.cut)
-        assert [item.to_json() for item in parts.in_order()] == [item.to_json() for item in whole.in_order()]
+        parts.refresh()
+        assert (parts.planned, parts.totals, parts.damaged) == (whole.planned, whole.totals, whole.damaged)
+        assert [item.to_json() for item in parts.records()] == [item.to_json() for item in whole.records()]
         assert whole.status(is_running=False) in ("interrupted", "complete")
 
 

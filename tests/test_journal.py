@@ -281,8 +281,8 @@ SMALL_DISK = """
 import resource
 import sys
 from pathlib import Path
-from equipoise.errors import CannotKeep
-from equipoise.journal import Journal
+from equipoise.core.errors import CannotKeep
+from equipoise.results.journal import Journal
 
 log = Journal(Path(sys.argv[1]), "s1")
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))

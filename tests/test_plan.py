@@ -190,7 +190,7 @@ def test_data_of_ones_own_are_not_called_original(root: Path) -> None:
     """Whatever stands in the folder: two options that contradict each other are refused."""
     deck = HOME / "topics" / "even_handedness" / "us"
     found = plan(root, topics=str(deck), deck="original")
-    with pytest.raises(UserError, match="--dataset original: --topics asks other data; leave one of them"):
+    with pytest.raises(UserError, match="--dataset original: --topics names other data; leave one of them"):
         found.check(["even_handedness"])
     plan(root, topics=str(deck), deck="us", **FREE).check(["even_handedness"])
 

@@ -1,4 +1,4 @@
-"""Whole sessions that are compared, gated, stopped when precise enough, or judged anew."""
+"""Whole sessions that are compared, gated, stopped when precise enough, or judged again."""
 
 from __future__ import annotations
 
@@ -446,7 +446,7 @@ def test_judging_anew_does_not_write_over_what_it_judges(small: Bench) -> None:
     before = small.journal_path.read_bytes()
     done = rejudge(small, f"--output={small.results_path}")
     assert done.returncode == 4
-    assert "names the results that are to be judged anew" in done.stderr
+    assert "names the results that are to be judged again" in done.stderr
     assert small.journal_path.read_bytes() == before
 
 

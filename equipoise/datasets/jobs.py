@@ -166,8 +166,8 @@ class _Workshop:
 
     def _begin(self) -> Journal:
         self._history = History(self._path)
-        log = Journal(self._path, secrets.token_hex(4), Secrets(self._settings.secrets), self._history.hear)
-        self._history.read_on()
+        log = Journal(self._path, secrets.token_hex(4), Secrets(self._settings.secrets), self._history.add)
+        self._history.refresh()
         # The same for all sessions: prompts that quote material carry codes made of it.
         self._nonce = self._history.nonce or secrets.token_hex(16)
         started = datetime.now(UTC).isoformat(timespec="seconds")
@@ -257,5 +257,5 @@ def _results(found: Sequence[T | BaseException], counters: Counters) -> list[T |
         else:
             results.append(item)
     if why is not None:
-        raise SessionStopped(f"stopped: {why}; what is done is kept, and the same command goes on from there")
+        raise SessionStopped(f"stopped: {why}; what is done is kept, and the same command resumes from there")
     return results

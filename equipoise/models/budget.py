@@ -103,7 +103,7 @@ class Budget:
         return int(margin * max(map(self._counters.largest_output, range(len(now.tokens)))))
 
     def _used_up(self, reason: str) -> SessionStopped:
-        self._stop(f"{reason}; the same command goes on from here")
+        self._stop(f"{reason}; the same command resumes from here")
         return SessionStopped(reason)
 
 

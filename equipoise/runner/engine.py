@@ -215,7 +215,7 @@ class Engine:
             return
         context = self._suite_context(suite)
         history = context.history
-        log = Journal(history.path, history.session, Secrets(self.settings.secrets), history.hear)
+        log = Journal(history.path, history.session, Secrets(self.settings.secrets), history.add)
         self._suites[suite] = (context, log)
 
     def _enqueue(self, pending: dict[Key, _PendingRun]) -> None:

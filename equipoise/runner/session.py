@@ -1,4 +1,7 @@
-"""One pytest invocation, without pytest: suites, files, built-in servers, and the engine."""
+"""One session: its plan, histories, locks, built-in servers and engine, and the results that it saves.
+
+Knows neither pytest nor its workers.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,7 @@ class Session:
     _selected: dict[str, frozenset[str]] = field(default_factory=dict)
     _planned: dict[tuple[str, str], Run] = field(default_factory=dict)
     _starting: threading.Lock = field(default_factory=threading.Lock)
-    _figures: threading.Thread | None = None
+    _importing: threading.Thread | None = None
     interruptions: Interruptions = field(default_factory=Interruptions)
 
     def __post_init__(self) -> None:
@@ -54,7 +57,7 @@ class Session:
         self.counters = Counters(len(self.settings.models))
 
     def check(self, names: Iterable[str]) -> None:
-        """Raise UserError for whatever can be known to fail before anything is spent."""
+        """Raise UserError for anything that is known to fail before a call is paid for."""
         names = list(names)
         self.plan.check(names)
         for name in names:
@@ -91,7 +94,7 @@ class Session:
                 fresh=self.settings.fresh,
             )
             if self.settings.rejudge:
-                rejudge.bring_over(self.settings.rejudge, self._histories[name], ids)
+                rejudge.copy_replies(self.settings.rejudge, self._histories[name], ids)
 
     # The built-in servers.
 
@@ -120,7 +123,7 @@ class Session:
                 endpoint=self._endpoint,
                 counters=self.counters,
                 suite_context=self._suite_context,
-                idle=self._prepare_figures,
+                idle=self._import_statistics,
             )
         return self._engine
 
@@ -151,15 +154,15 @@ class Session:
                 self.engine.start(self._planned.values())
         return self.engine.record(run)
 
-    def _prepare_figures(self) -> None:
-        """Import what figures need while calls are waited for, rather than once all is done."""
-        if self._figures is None:
-            # A thread, as Ctrl-C in the main one would leave libraries that are imported by half.
-            self._figures = threading.Thread(target=_import_figures, name="figures", daemon=True)
-            self._figures.start()
+    def _import_statistics(self) -> None:
+        """Import what the statistics need while the session waits for calls."""
+        if self._importing is None:
+            # A thread, as Ctrl-C in the main one would leave libraries half imported.
+            self._importing = threading.Thread(target=_import_statistics_now, name="statistics", daemon=True)
+            self._importing.start()
 
     def fetch(self, suite: str, run: str) -> dict[str, JSON]:
-        """The same as plain data, for another process: the journal's line, and where its calls stand."""
+        """The record as plain data for another process: its journal line, and the offsets of its calls."""
         wanted = self._planned[suite, run]
         self.record(wanted)
         found = self._histories[suite]
@@ -169,7 +172,7 @@ class Session:
     # Rounds of runs.
 
     def look(self, name: str, number: int) -> bool:
-        """After a round: whether an interval is as narrow as `--until` says, so that no other is needed.
+        """Whether the interval is as narrow as `--until` asks after this round, which is then the last.
 
         Raises CannotKeep.
         """
@@ -185,17 +188,17 @@ class Session:
         assert self.settings.until is not None
         loaded, known = self.plan.load(name), self._histories[name]
         scale = loaded.rubric.scale
-        records = [record for record in known.in_order() if record.run <= number]
+        records = [record for record in known.records() if record.run <= number]
         cells = loaded.suite.cells(loaded.suite.aggregate(records, loaded.rubric).results, scale)
         metric = {item.name: item for item in loaded.suite.metrics(cells)}[self.settings.until.name]
         found = rounds.look(self.settings.until, metric, cells, number, self.plan.repeats(name))
-        rounds.keep(known, found)
+        rounds.append(known, found)
         return found
 
     # The end.
 
     def save(self, name: str, *, is_running: bool = False) -> dict[str, JSON]:
-        """Write the results of a suite from its journal, and return what is to be shown. Raises CannotSave.
+        """Write the results of a suite from its journal, and return the data to show. Raises CannotSave.
 
         The file holds all runs of all sessions. Of a session that asked for a part of them, `summary` and
         `errors` are those of the part, and `covers` says how many runs it has.
@@ -204,7 +207,7 @@ class Session:
             return self._save(name, is_running=is_running)
 
     def _save(self, name: str, *, is_running: bool) -> dict[str, JSON]:
-        loaded, known = self.plan.load(name), self._histories[name].part()
+        loaded, known = self.plan.load(name), self._histories[name].snapshot()
         data = build.build(loaded.suite, loaded.rubric, known, is_running=is_running)
         if not is_running:
             baseline = self.plan.baselines.get(name)
@@ -216,7 +219,7 @@ class Session:
         return data if is_running else {**data, **self._part(name, known)}
 
     def _part(self, name: str, known: History) -> dict[str, JSON]:
-        part = known.part(self._selected[name])
+        part = known.snapshot(self._selected[name])
         if len(part.planned) == len(known.planned):
             return {}
         loaded = self.plan.load(name)
@@ -230,18 +233,18 @@ class Session:
 
     @property
     def drops_calls(self) -> bool:
-        """Whether the user has said twice that the session is to end."""
+        """Whether the user has interrupted twice, so that calls in flight are dropped."""
         return self.interruptions.count > 1
 
     def close_engine(self) -> None:
-        """Bring calls in flight home."""
+        """Wait for calls in flight, then end the engine."""
         with self._starting:
             engine, self._engine, self._is_ended = self._engine, None, True
         if engine is not None:
             engine.close(self.patience, lambda: self.drops_calls)
 
     def close(self) -> None:
-        """Stop what this process started; each step happens whatever the others do."""
+        """Stop everything that this process started; each step runs even if another fails."""
         with ExitStack() as steps:
             for lock in self._locks:
                 steps.callback(lock.release)
@@ -251,11 +254,11 @@ class Session:
         self._servers = {}
         self._locks.clear()
         if self.is_worker:
-            # To a worker that is slow to end after all is done xdist sends what Ctrl-C would.
+            # xdist sends SIGINT to a worker that is slow to exit.
             self.interruptions.ignore()
 
 
-def _import_figures() -> None:
+def _import_statistics_now() -> None:
     import genai_prices  # noqa: F401
 
     from equipoise.results import summary  # noqa: F401
