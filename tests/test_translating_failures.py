@@ -194,7 +194,7 @@ def test_a_model_must_be_named(folder: Path) -> None:
 def test_a_limit_of_cost_holds(server: Loopback) -> None:
     """For a model that is in no list only with a price; then it stops before more is spent."""
     told = refusal(run(server, "--max-cost", "1"))
-    assert "--max-cost: the price of 'first' is not known; say it with --price-input and" in told
+    assert "--max-cost: the price of 'first' is not known; give it with --price-input and" in told
     assert (server.requests, Path("translations").exists()) == ([], False)
     priced = ("--price-input", "1000", "--price-output", "0", "--max-tokens", "9", "--concurrency", "1")
     told = refusal(run(server, "--max-cost", "0.15", *priced), 2)

@@ -1,7 +1,7 @@
-"""What a session may still spend: counts requests and money before they are spent.
+"""The budget of a session: reserves requests and money before they are spent.
 
-For every request in flight the most that it may cost is set aside. Where that is not known, because the
-model has not yet answered and no length was set, one request goes alone with all that is left.
+For every request in flight its highest possible cost is reserved. Where that is unknown, because the model
+has not answered yet and no length is set, one request runs alone with all that is left. Knows no prices.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Budget:
 
         To be followed by `settle`; the request counts from here on.
         """
-        # One after the other: else short requests would keep slipping past a long one that waits.
+        # One at a time: otherwise short requests would keep overtaking a long one that waits.
         async with self._turn:
             while (amount := self._enter(call, model, cost)) is None:
                 self._settled.clear()
@@ -90,14 +90,14 @@ class Budget:
         return wanted if now.reserved + wanted <= left else None
 
     def most_of(self, call: Call, model: int, cost: Cost) -> int | None:
-        """The most that a request may cost; None where nothing tells how long the reply will be."""
+        """The most that a request may cost; None where the length of the reply has no known bound."""
         output = call.parameters.get("max_tokens")
         if not output and self._counters.largest_output(model):
             output = self._longest()
         return cost(Usage(input=most_prompt_tokens(call), output=output)) if output else None
 
     def _longest(self) -> int:
-        """How long a reply may be, by those that there were of all models; 0 where there was none."""
+        """The longest reply to expect, by the replies of all models so far; 0 where there was none."""
         now = self._counters.totals()
         margin = MARGIN + DOUBT / max(1, now.made + now.replayed)
         return int(margin * max(map(self._counters.largest_output, range(len(now.tokens)))))
@@ -111,7 +111,7 @@ def usage_of(call: Call, reply: Reply) -> Usage:
     """The tokens of a reply as the endpoint has counted them, else generously by the length of the texts."""
     if reply.is_metered:
         return reply.usage or Usage()
-    # What was only given back has not been written by the model.
+    # An echoed prompt was not written by the model.
     given = call.messages[-1]["content"] if CONTINUES in call.parameters else ""
     said = reply.text.removeprefix(given) + (reply.reasoning or "")
     return Usage(input=prompt_tokens(call), output=-(-_bytes(said) // BYTES_PER_TOKEN))

@@ -1,7 +1,7 @@
-"""Asks one endpoint one thing: a Call goes in, a Reply comes out or CallFailed is raised.
+"""The client of OpenAI-compatible endpoints: a Call goes in, a Reply comes out or CallFailed is raised.
 
-The only file that imports openai. It sends, retries, remembers what an endpoint rejects, and reads the
-body; it knows nothing of suites, journals or pytest.
+The only file that imports openai. Sends, retries, remembers rejected parameters, and reads the body. Knows
+neither suites nor journals.
 """
 
 from __future__ import annotations
