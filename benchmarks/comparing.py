@@ -66,7 +66,7 @@ def make(folder: Path, seed: int) -> Path:
             )
     log.close()
     history = History(path)
-    history.read_on()
+    history.refresh()
     target = folder / f"{seed}.neutrality.json"
     store.write_json(target, build.build(suite, rubric, history))
     return target

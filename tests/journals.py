@@ -109,7 +109,7 @@ def rewrite(path: Path, old: bytes, new: bytes) -> None:
 def history_of(path: Path) -> History:
     """What the journal holds by now."""
     history = History(path)
-    history.read_on()
+    history.refresh()
     return history
 
 

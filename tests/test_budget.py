@@ -23,7 +23,7 @@ from equipoise.models.budget import (
     prompt_tokens,
     usage_of,
 )
-from equipoise.models.counters import Board
+from equipoise.models.counters import Counters
 
 DOLLAR = NANO
 A_WHILE = 0.03
@@ -31,15 +31,15 @@ A_WHILE = 0.03
 
 
 class World:
-    """The board of a session, and what it was told when it was stopped."""
+    """The counters of a session, and what it was told when it was stopped."""
 
     def __init__(self) -> None:
-        self.board = Board(2)
+        self.counters = Counters(2)
         self.told: list[str] = []
 
     def limited(self, *, calls: int | None = None, dollars: float | None = None) -> Budget:
         """Its budget."""
-        return Budget(self.board, self.told.append, calls=calls, dollars=dollars)
+        return Budget(self.counters, self.told.append, calls=calls, dollars=dollars)
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def test_requests_are_counted(world: World) -> None:
                 await reserve(purse)
 
     asyncio.run(session())
-    assert world.board.totals().sent == 3
+    assert world.counters.totals().sent == 3
 
 
 def test_a_request_that_failed_has_been_sent(world: World) -> None:
@@ -115,12 +115,12 @@ def test_a_request_that_failed_has_been_sent(world: World) -> None:
 
     async def session() -> None:
         await reserve(purse)
-        world.board.leave()
+        world.counters.leave()
         with pytest.raises(SessionStopped):
             await reserve(purse)
 
     asyncio.run(session())
-    assert world.board.totals().in_flight == 0
+    assert world.counters.totals().in_flight == 0
 
 
 def test_who_is_turned_away_for_requests_is_told_why(world: World) -> None:
@@ -133,7 +133,7 @@ def test_who_is_turned_away_for_requests_is_told_why(world: World) -> None:
             await reserve(purse)
 
     asyncio.run(session())
-    assert world.told == ["--max-calls 1 is used up: requests sent: 1; the same command goes on from here"]
+    assert world.told == ["--max-calls 1 is used up: requests sent: 1; the same command resumes from here"]
 
 
 def test_no_request_too_many_is_let_in_however_many_want_to(world: World) -> None:
@@ -146,17 +146,17 @@ def test_no_request_too_many_is_let_in_however_many_want_to(world: World) -> Non
 
     found = asyncio.run(session())
     assert [item for item in found if not isinstance(item, SessionStopped)] == [0] * 7
-    assert world.board.totals().sent == 7
+    assert world.counters.totals().sent == 7
 
 
 # Money.
 
 
 def test_the_most_that_a_request_may_cost_is_set_aside(world: World) -> None:
-    """It is on the board for all to see, and the request counts as sent and in flight."""
+    """It is on the counters for all to see, and the request counts as sent and in flight."""
     purse = world.limited(dollars=10)
     assert asyncio.run(reserve(purse, of_at_most(3))) == 3 * DOLLAR
-    now = world.board.totals()
+    now = world.counters.totals()
     assert (now.reserved, now.spent, now.sent, now.in_flight) == (3 * DOLLAR, 0, 1, 1)
 
 
@@ -218,7 +218,7 @@ def test_requests_wait_for_one_another(world: World) -> None:
         assert await reserve(purse, of_at_most(4)) == 4 * DOLLAR
 
     asyncio.run(session())
-    now = world.board.totals()
+    now = world.counters.totals()
     assert (now.reserved, now.spent) == (8 * DOLLAR, 2 * DOLLAR)
 
 
@@ -247,7 +247,7 @@ def test_settling_gives_back_what_was_not_spent(world: World) -> None:
             purse.settle(await reserve(purse, of_at_most(5)), cost * DOLLAR)
 
     asyncio.run(session())
-    now = world.board.totals()
+    now = world.counters.totals()
     assert (now.reserved, now.spent) == (0, 4 * DOLLAR)
 
 
@@ -274,9 +274,9 @@ def test_who_is_turned_away_for_money_is_told_why(world: World) -> None:
 
     asyncio.run(session())
     assert world.told == [
-        "--max-cost 2.5 USD is used up: 1.0000 USD were spent; the same command goes on from here"
+        "--max-cost 2.5 USD is used up: 1.0000 USD were spent; the same command resumes from here"
     ]
-    assert world.board.totals().sent == 1
+    assert world.counters.totals().sent == 1
 
 
 @pytest.mark.parametrize("cap", [0.0, 10.0])
@@ -284,10 +284,10 @@ def test_who_is_turned_away_for_money_is_told_why(world: World) -> None:
 def test_where_nothing_is_left_nobody_is_let_in(world: World, cap: float, call: Call) -> None:
     """Neither a short request nor one whose length nobody knows."""
     purse = world.limited(dollars=cap)
-    world.board.settle(0, int(cap) * DOLLAR)
+    world.counters.settle(0, int(cap) * DOLLAR)
     with pytest.raises(SessionStopped, match="--max-cost"):
         asyncio.run(reserve(purse, call))
-    assert world.board.totals().sent == 0
+    assert world.counters.totals().sent == 0
 
 
 def test_a_request_that_is_too_dear_now_may_fit_later(world: World) -> None:
@@ -397,7 +397,7 @@ def test_a_request_of_unknown_length_goes_alone(world: World) -> None:
         assert await has_to_wait(reserve(purse))
 
     asyncio.run(session())
-    assert world.board.totals().sent == 1
+    assert world.counters.totals().sent == 1
 
 
 def test_a_request_of_unknown_length_waits_until_all_are_home(world: World) -> None:
@@ -421,21 +421,21 @@ def test_the_first_reply_tells_how_long_others_may_be(world: World) -> None:
         amount = await reserve(purse)
         others = [asyncio.create_task(reserve(purse)) for _ in range(3)]
         await asyncio.sleep(A_WHILE)
-        world.board.count_reply(0, 5, 10, replayed=False)
+        world.counters.count_reply(0, 5, 10, replayed=False)
         purse.settle(amount, 10 * DOLLAR)
         return await asyncio.gather(*others)
 
     after_one = int(10 * (MARGIN + DOUBT)) * DOLLAR
     assert asyncio.run(session()) == [after_one] * 3
-    assert world.board.totals().reserved == 3 * after_one
+    assert world.counters.totals().reserved == 3 * after_one
 
 
 def test_the_longest_reply_so_far_counts(world: World) -> None:
     """Not the latest, and a replayed one as well."""
     purse = world.limited(dollars=1000)
-    world.board.count_reply(0, 0, 4, replayed=False)
-    world.board.count_reply(0, 0, 20, replayed=True)
-    world.board.count_reply(0, 0, 8, replayed=False)
+    world.counters.count_reply(0, 0, 4, replayed=False)
+    world.counters.count_reply(0, 0, 20, replayed=True)
+    world.counters.count_reply(0, 0, 8, replayed=False)
     assert asyncio.run(reserve(purse)) == int(20 * (MARGIN + DOUBT / 3)) * DOLLAR
 
 
@@ -443,25 +443,25 @@ def test_the_more_replies_there_were_the_less_a_longer_one_is_expected(world: Wo
     """What is set aside falls towards the margin that always stays."""
     purse = world.limited(dollars=1000)
     for _ in range(1000):
-        world.board.count_reply(0, 0, 10, replayed=False)
+        world.counters.count_reply(0, 0, 10, replayed=False)
     assert asyncio.run(reserve(purse)) == int(10 * MARGIN) * DOLLAR
 
 
 def test_the_longest_reply_of_any_model_counts(world: World) -> None:
     """Once a model has answered, it may yet answer at the length of another."""
     purse = world.limited(dollars=1000)
-    world.board.count_reply(0, 0, 50, replayed=False)
-    world.board.count_reply(1, 0, 2, replayed=False)
+    world.counters.count_reply(0, 0, 50, replayed=False)
+    world.counters.count_reply(1, 0, 2, replayed=False)
     assert asyncio.run(reserve(purse, OPEN_ENDED, model=1)) == int(50 * (MARGIN + DOUBT / 2)) * DOLLAR
 
 
 def test_a_model_that_has_not_answered_needs_as_much_as_others_cost(world: World) -> None:
     """It goes alone, but not with less left than any other request would want."""
     purse = world.limited(dollars=20)
-    world.board.count_reply(0, 0, 10, replayed=False)
+    world.counters.count_reply(0, 0, 10, replayed=False)
     with pytest.raises(SessionStopped, match="--max-cost"):
         asyncio.run(reserve(purse, OPEN_ENDED, model=1))
-    assert world.board.totals().sent == 0
+    assert world.counters.totals().sent == 0
 
 
 def test_a_short_request_does_not_slip_past_a_long_one(world: World) -> None:
@@ -482,14 +482,14 @@ def test_a_short_request_does_not_slip_past_a_long_one(world: World) -> None:
 def test_a_model_tells_nothing_of_another(world: World) -> None:
     """The evaluator's first request goes alone, however many replies of the subject there were."""
     purse = world.limited(dollars=100)
-    world.board.count_reply(0, 0, 4, replayed=False)
+    world.counters.count_reply(0, 0, 4, replayed=False)
     assert asyncio.run(reserve(purse, OPEN_ENDED, model=1)) == 100 * DOLLAR
 
 
 def test_the_length_that_was_set_counts_more_than_what_was_seen(world: World) -> None:
     """A reply can have no more tokens than --subject-max-tokens, and may have that many."""
     purse = world.limited(dollars=100)
-    world.board.count_reply(0, 0, 2, replayed=False)
+    world.counters.count_reply(0, 0, 2, replayed=False)
     assert asyncio.run(reserve(purse, of_at_most(30))) == 30 * DOLLAR
 
 
@@ -502,9 +502,9 @@ def test_who_gives_up_waiting_leaves_nothing_behind(world: World) -> None:
 
     async def session() -> None:
         await reserve(purse, of_at_most(10))
-        before = world.board.totals()
+        before = world.counters.totals()
         assert await has_to_wait(reserve(purse, of_at_most(5)))
-        assert world.board.totals() == before
+        assert world.counters.totals() == before
 
     asyncio.run(session())
 
@@ -517,20 +517,20 @@ def test_whoever_waits_is_turned_away_when_the_session_ends(world: World) -> Non
         amount = await reserve(purse, of_at_most(10))
         waiting = asyncio.create_task(reserve(purse, of_at_most(5)))
         await asyncio.sleep(A_WHILE)
-        world.board.stop("interrupted")
+        world.counters.stop("interrupted")
         purse.settle(amount, DOLLAR)
         with pytest.raises(SessionStopped):
             await asyncio.wait_for(waiting, 5)
 
     asyncio.run(session())
-    assert world.board.totals().sent == 1
+    assert world.counters.totals().sent == 1
 
 
 # Whatever happens.
 
 
 async def spend(
-    purse: Budget, board: Board, chance: random.Random, watch: Callable[[], None], *, knows: bool
+    purse: Budget, counters: Counters, chance: random.Random, watch: Callable[[], None], *, knows: bool
 ) -> None:
     """Ask until the budget is used up: calls of any length, which take any time and cost any part of it."""
     while True:
@@ -544,9 +544,9 @@ async def spend(
         await asyncio.sleep(chance.random() / 1000)
         # No longer than what was set aside for it.
         used = chance.randrange(min(most, reserved // DOLLAR) + 1)
-        board.count_reply(0, 10, used, replayed=False)
+        counters.count_reply(0, 10, used, replayed=False)
         purse.settle(reserved, used * DOLLAR)
-        board.leave()
+        counters.leave()
         watch()
 
 
@@ -561,16 +561,16 @@ def test_the_cap_is_never_passed(world: World, seed: int, knows: bool) -> None:
 
     def watch() -> None:
         nonlocal together
-        now = world.board.totals()
+        now = world.counters.totals()
         assert now.spent + now.reserved <= cap * DOLLAR
         together = max(together, now.in_flight)
 
     async def session() -> None:
-        workers = (spend(purse, world.board, chance, watch, knows=knows) for number in range(10))
+        workers = (spend(purse, world.counters, chance, watch, knows=knows) for number in range(10))
         await asyncio.wait_for(asyncio.gather(*workers), 60)
 
     asyncio.run(session())
-    end = world.board.totals()
+    end = world.counters.totals()
     assert (end.reserved, end.in_flight) == (0, 0)
     # It was used, and by several at a time.
     assert cap - 60 <= end.spent / DOLLAR <= cap
@@ -587,11 +587,11 @@ def test_the_number_of_requests_is_never_passed(world: World, seed: int) -> None
     purse = world.limited(calls=most)
 
     def watch() -> None:
-        assert world.board.totals().sent <= most
+        assert world.counters.totals().sent <= most
 
     async def session() -> None:
-        workers = (spend(purse, world.board, chance, watch, knows=True) for number in range(10))
+        workers = (spend(purse, world.counters, chance, watch, knows=True) for number in range(10))
         await asyncio.wait_for(asyncio.gather(*workers), 60)
 
     asyncio.run(session())
-    assert world.board.totals().sent == most
+    assert world.counters.totals().sent == most

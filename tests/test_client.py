@@ -33,7 +33,7 @@ def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(retry, "FIRST_BACKOFF", 0.001)
 
 
-class FakePlace:
+class FakeSlot:
     """Leave for any number of attempts; keeps who is inside and what it was told."""
 
     def __init__(self) -> None:
@@ -67,13 +67,13 @@ class FakePlace:
         self.errors.append(error)
 
 
-class Desk:
+class Caller:
     """Asks through clients made for the occasion, and notes what they report."""
 
     def __init__(self, base_url: str) -> None:
         self.base_url = base_url
         self.key = "the-key"
-        self.place = FakePlace()
+        self.slot = FakeSlot()
         self.learned: list[tuple[Call, Change]] = []
         self.retries: list[int] = []
 
@@ -115,20 +115,20 @@ class Desk:
             timeout=timeout,
             secrets=Secrets([self.key]),
             on_learned=lambda call, change: self.learned.append((call, change)),
-            on_retry=lambda: self.retries.append(self.place.held),
+            on_retry=lambda: self.retries.append(self.slot.held),
         )
 
     async def _answer(self, client: Client, call: Call) -> Reply | CallFailed:
         try:
-            return await client.complete(call, self.place)
+            return await client.complete(call, self.slot)
         except CallFailed as failed:
             return failed
 
 
 @pytest.fixture
-def desk(loopback: Loopback) -> Desk:
-    """A desk whose endpoint is the scripted server."""
-    return Desk(loopback.url)
+def caller(loopback: Loopback) -> Caller:
+    """A caller whose endpoint is the scripted server."""
+    return Caller(loopback.url)
 
 
 def call(text: str = "Why?", model: str = "m", **parameters: Any) -> Call:
@@ -163,9 +163,9 @@ NO_TEMPERATURE = error(
 # What is sent.
 
 
-def test_the_body_holds_model_messages_and_given_parameters_only(loopback: Loopback, desk: Desk) -> None:
+def test_the_body_holds_model_messages_and_given_parameters_only(loopback: Loopback, caller: Caller) -> None:
     """Nothing that the caller did not give is sent along."""
-    desk.reply(call("香港 é 😀", temperature=0.0, top_k=40))
+    caller.reply(call("香港 é 😀", temperature=0.0, top_k=40))
     (body,) = loopback.requests
     assert body == {
         "model": "m",
@@ -175,15 +175,15 @@ def test_the_body_holds_model_messages_and_given_parameters_only(loopback: Loopb
     }
 
 
-def test_without_parameters_none_are_sent(loopback: Loopback, desk: Desk) -> None:
+def test_without_parameters_none_are_sent(loopback: Loopback, caller: Caller) -> None:
     """A call without parameters has a body of two keys."""
-    desk.reply(call())
+    caller.reply(call())
     assert loopback.requests[0].keys() == {"model", "messages"}
 
 
-def test_the_key_goes_into_the_authorization_header(loopback: Loopback, desk: Desk) -> None:
+def test_the_key_goes_into_the_authorization_header(loopback: Loopback, caller: Caller) -> None:
     """The endpoint's key is sent as a bearer token."""
-    desk.reply(call())
+    caller.reply(call())
     assert loopback.headers[0]["Authorization"] == "Bearer the-key"
 
 
@@ -198,7 +198,7 @@ def test_subject_and_evaluator_each_use_their_own_endpoint(loopback: Loopback) -
     async def session() -> None:
         client = Client(endpoint, max_retries=0, timeout=10, secrets=Secrets([]))
         for asked_for in (call(), replace(call(model="e"), role="evaluator"), call()):
-            await client.complete(asked_for, FakePlace())
+            await client.complete(asked_for, FakeSlot())
         await client.close()
 
     asyncio.run(session())
@@ -208,19 +208,19 @@ def test_subject_and_evaluator_each_use_their_own_endpoint(loopback: Loopback) -
 
 
 @pytest.mark.parametrize("text", ["cut \ud83d here", "\udc80"])
-def test_a_message_with_a_lone_surrogate_can_be_asked(loopback: Loopback, desk: Desk, text: str) -> None:
+def test_a_message_with_a_lone_surrogate_can_be_asked(loopback: Loopback, caller: Caller, text: str) -> None:
     """A reply that was cut inside a character reaches the evaluator and does not end the session."""
-    desk.reply(call(text), max_retries=1)
+    caller.reply(call(text), max_retries=1)
     assert len(loopback.requests) == 1
 
 
 # What is made of the answer.
 
 
-def test_a_reply_holds_what_the_endpoint_said(loopback: Loopback, desk: Desk) -> None:
+def test_a_reply_holds_what_the_endpoint_said(loopback: Loopback, caller: Caller) -> None:
     """Text, finish reason, usage, model, fingerprint and latency are read from the body."""
     loopback.script = one_by_one(Answer(completion("Because.", finish_reason="length"), delay=0.02))
-    reply = desk.reply(call())
+    reply = caller.reply(call())
     assert 0.02 <= reply.latency < 5
     assert reply == Reply(
         text="Because.",
@@ -248,12 +248,12 @@ def test_a_reply_is_read_whatever_it_is_sent_as(subtests: pytest.Subtests) -> No
                 subtests.test(header=header, begins=content[:3]),
                 rude_server(b"HTTP/1.1 200 OK\r\n" + header + size + b"\r\n" + content) as url,
             ):
-                reply = Desk(url).reply(call(), max_retries=0)
+                reply = Caller(url).reply(call(), max_retries=0)
                 assert (reply.text, reply.usage) == ("香港, Não.", Usage(input=100, output=20))
 
 
 def test_an_error_is_read_whatever_it_is_sent_as(
-    loopback: Loopback, desk: Desk, subtests: pytest.Subtests
+    loopback: Loopback, caller: Caller, subtests: pytest.Subtests
 ) -> None:
     """Its message is told, and a filter's refusal is a finding."""
     for mark in ("", "\n", "\ufeff"):
@@ -263,25 +263,25 @@ def test_an_error_is_read_whatever_it_is_sent_as(
                     text = mark + json.dumps(answer.body)
                     loopback.script = one_by_one(Answer(text, 400, {"Content-Type": kind}))
                     if answer.body["error"]["code"]:
-                        assert desk.reply(call()).blocked == "content_filter"
+                        assert caller.reply(call()).blocked == "content_filter"
                     else:
-                        assert str(desk.failure(call())) == "subject 'm': HTTP 400: Too odd."
+                        assert str(caller.failure(call())) == "subject 'm': HTTP 400: Too odd."
 
 
-def test_thoughts_between_tags_are_no_answer(loopback: Loopback, desk: Desk) -> None:
+def test_thoughts_between_tags_are_no_answer(loopback: Loopback, caller: Caller) -> None:
     """Where an endpoint leaves them in the text, they are taken out of it."""
     loopback.script = one_by_one("<think>Hm.</think>\n\nBecause.")
-    reply = desk.reply(call())
+    reply = caller.reply(call())
     assert (reply.text, reply.reasoning) == ("Because.", "Hm.")
 
 
 # Blocked.
 
 
-def test_a_reply_that_the_filter_cut_is_blocked(loopback: Loopback, desk: Desk) -> None:
+def test_a_reply_that_the_filter_cut_is_blocked(loopback: Loopback, caller: Caller) -> None:
     """finish_reason content_filter is a finding; what was said before it is kept."""
     loopback.script = one_by_one(Answer(completion("Beca", finish_reason="content_filter")))
-    reply = desk.reply(call())
+    reply = caller.reply(call())
     assert (reply.text, reply.finish_reason, reply.blocked) == ("Beca", "content_filter", "content_filter")
 
 
@@ -296,13 +296,13 @@ def test_a_reply_that_the_filter_cut_is_blocked(loopback: Loopback, desk: Desk) 
     ids=["azure", "deepseek", "dashscope", "forbidden"],
 )
 def test_a_rejected_prompt_is_a_blocked_reply(
-    loopback: Loopback, desk: Desk, answer: Answer, code: str
+    loopback: Loopback, caller: Caller, answer: Answer, code: str
 ) -> None:
     """The provider's filter is a finding and no fault: nothing is retried, learned or raised."""
     loopback.script = one_by_one(answer)
-    reply = desk.reply(call(temperature=1))
+    reply = caller.reply(call(temperature=1))
     assert reply == Reply(text="", finish_reason="content_filter", blocked=code, latency=reply.latency)
-    assert (len(loopback.requests), desk.learned, desk.retries) == (1, [], [])
+    assert (len(loopback.requests), caller.learned, caller.retries) == (1, [], [])
 
 
 @pytest.mark.parametrize(
@@ -313,10 +313,10 @@ def test_a_rejected_prompt_is_a_blocked_reply(
     ],
     ids=["zhipu", "dashscope"],
 )
-def test_a_filter_may_answer_with_status_200(loopback: Loopback, desk: Desk, answer: Answer) -> None:
+def test_a_filter_may_answer_with_status_200(loopback: Loopback, caller: Caller, answer: Answer) -> None:
     """A body without an answer that names a filter is a blocked reply as well, and no failure."""
     loopback.script = one_by_one(answer)
-    reply = desk.reply(call())
+    reply = caller.reply(call())
     assert reply.blocked is not None
     assert (reply.text, reply.finish_reason, len(loopback.requests)) == ("", "content_filter", 1)
 
@@ -355,62 +355,62 @@ PASSING = {**OUTAGES, **TELLING}
 
 
 @pytest.mark.parametrize("answer", PASSING.values(), ids=PASSING.keys())
-def test_a_passing_failure_is_retried(loopback: Loopback, desk: Desk, answer: Answer) -> None:
+def test_a_passing_failure_is_retried(loopback: Loopback, caller: Caller, answer: Answer) -> None:
     """After two failures of this kind the third attempt counts, and the reply says how many there were."""
     loopback.script = one_by_one(answer, answer, "fine")
-    reply = desk.reply(call())
+    reply = caller.reply(call())
     assert (reply.text, reply.retries) == ("fine", 2)
-    assert len(desk.retries) == 2
+    assert len(caller.retries) == 2
     assert loopback.requests == [loopback.requests[0]] * 3
 
 
 @pytest.mark.parametrize("answer", OUTAGES.values(), ids=OUTAGES.keys())
 def test_an_outage_that_does_not_pass_ends_the_session(
-    loopback: Loopback, desk: Desk, answer: Answer
+    loopback: Loopback, caller: Caller, answer: Answer
 ) -> None:
     """Once all retries are used up the call fails in a way that stops the session."""
     loopback.script = one_by_one(answer)
-    failed = desk.failure(call(), max_retries=4)
+    failed = caller.failure(call(), max_retries=4)
     assert (failed.stops_session, failed.retries) == (True, 4)
     assert "subject 'm'" in str(failed)
     assert str(failed).endswith("(after 4 retries)")
-    assert (len(loopback.requests), len(desk.retries)) == (5, 4)
+    assert (len(loopback.requests), len(caller.retries)) == (5, 4)
 
 
 @pytest.mark.parametrize("answer", TELLING.values(), ids=TELLING.keys())
 def test_what_the_endpoint_always_says_of_one_request_fails_that_call_only(
-    loopback: Loopback, desk: Desk, answer: Answer
+    loopback: Loopback, caller: Caller, answer: Answer
 ) -> None:
     """Three answers alike, while others are answered, and the call is given up but not the session."""
     loopback.script = one_by_one("fine", answer)
-    _, failed = desk.ask(call(), call(), max_retries=12)
+    _, failed = caller.ask(call(), call(), max_retries=12)
     assert isinstance(failed, CallFailed)
     assert (failed.stops_session, failed.retries) == (False, 2)
     assert str(failed).endswith("(after 2 retries)")
-    assert (len(loopback.requests), len(desk.retries)) == (4, 2)
+    assert (len(loopback.requests), len(caller.retries)) == (4, 2)
 
 
-def test_an_endpoint_that_has_answered_nobody_ends_the_session(loopback: Loopback, desk: Desk) -> None:
+def test_an_endpoint_that_has_answered_nobody_ends_the_session(loopback: Loopback, caller: Caller) -> None:
     """Where the very first call gets the same answer three times, no other is likely to fare better."""
     loopback.script = one_by_one(Answer({"choices": []}))
-    failed = desk.failure(call(), max_retries=12)
+    failed = caller.failure(call(), max_retries=12)
     assert (failed.stops_session, failed.retries) == (True, 2)
 
 
-def test_an_endpoint_that_fails_every_call_is_down(loopback: Loopback, desk: Desk) -> None:
+def test_an_endpoint_that_fails_every_call_is_down(loopback: Loopback, caller: Caller) -> None:
     """Where all calls get the same internal error, it is not about any of them, and ends the session."""
     loopback.script = one_by_one(Answer("oops", 500, delay=0.01))
-    answers = desk.ask(*(call(f"{n}?") for n in range(3)), together=True, max_retries=5)
+    answers = caller.ask(*(call(f"{n}?") for n in range(3)), together=True, max_retries=5)
     assert [answer.stops_session for answer in answers if isinstance(answer, CallFailed)] == [True] * 3
     assert len(loopback.requests) == 3 * 6
 
 
-def test_an_endpoint_that_fails_one_of_many_calls_is_not_down(loopback: Loopback, desk: Desk) -> None:
+def test_an_endpoint_that_fails_one_of_many_calls_is_not_down(loopback: Loopback, caller: Caller) -> None:
     """The question that makes the endpoint stumble fails, and the others have their answers."""
     loopback.script = rejecting(
         (lambda body: body["messages"][0]["content"] == "1?", Answer("oops", 500, delay=0.01))
     )
-    answers = desk.ask(*(call(f"{n}?") for n in range(3)), together=True, max_retries=5)
+    answers = caller.ask(*(call(f"{n}?") for n in range(3)), together=True, max_retries=5)
     failed = answers.pop(1)
     assert isinstance(failed, CallFailed)
     assert not failed.stops_session
@@ -418,63 +418,63 @@ def test_an_endpoint_that_fails_one_of_many_calls_is_not_down(loopback: Loopback
     assert len(loopback.requests) == 5
 
 
-def test_models_of_one_endpoint_share_its_health(loopback: Loopback, desk: Desk) -> None:
+def test_models_of_one_endpoint_share_its_health(loopback: Loopback, caller: Caller) -> None:
     """Another model that fails at the same address shows that the endpoint is down."""
     loopback.script = lambda body, number: Answer(f"oops, {body['model']}", 500, delay=0.01)
-    answers = desk.ask(call(model="m"), call(model="n"), together=True, max_retries=5)
+    answers = caller.ask(call(model="m"), call(model="n"), together=True, max_retries=5)
     assert [answer.stops_session for answer in answers if isinstance(answer, CallFailed)] == [True, True]
 
 
-def test_without_retries_the_first_failure_counts(loopback: Loopback, desk: Desk) -> None:
+def test_without_retries_the_first_failure_counts(loopback: Loopback, caller: Caller) -> None:
     """--max-retries 0 asks once."""
     loopback.script = one_by_one(Answer({"error": {"message": "slow down"}}, 429))
-    failed = desk.failure(call(), max_retries=0)
+    failed = caller.failure(call(), max_retries=0)
     assert str(failed) == "subject 'm': HTTP 429: slow down"
     assert (failed.status, failed.stops_session) == (429, True)
     assert len(loopback.requests) == 1
 
 
 def test_a_call_waits_before_it_is_tried_again(
-    loopback: Loopback, desk: Desk, monkeypatch: pytest.MonkeyPatch
+    loopback: Loopback, caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """For at least half of the wait that is due, without a place."""
+    """For at least half of the wait that is due, without a slot."""
     monkeypatch.setattr(retry, "FIRST_BACKOFF", 0.2)
     loopback.script = one_by_one(Answer("", 503), "fine")
     started = time.perf_counter()
-    assert desk.reply(call()).retries == 1
+    assert caller.reply(call()).retries == 1
     assert time.perf_counter() - started >= 0.1
 
 
-def test_a_place_is_held_only_while_in_flight(loopback: Loopback, desk: Desk) -> None:
-    """A call that waits to be tried again leaves its place to others, and takes one for each attempt."""
+def test_a_place_is_held_only_while_in_flight(loopback: Loopback, caller: Caller) -> None:
+    """A call that waits to be tried again leaves its slot to others, and takes one for each attempt."""
     loopback.script = one_by_one(Answer("", 500), Answer("", 503), "fine")
-    desk.reply(call())
-    assert (desk.place.taken, desk.place.held) == (3, 0)
-    assert desk.retries == [0, 0]
+    caller.reply(call())
+    assert (caller.slot.taken, caller.slot.held) == (3, 0)
+    assert caller.retries == [0, 0]
 
 
-def test_a_place_is_told_how_every_attempt_ended(loopback: Loopback, desk: Desk) -> None:
+def test_a_place_is_told_how_every_attempt_ended(loopback: Loopback, caller: Caller) -> None:
     """Failures with all that is known of them, rejected parameters too, and the reply at last."""
     loopback.script = one_by_one(Answer("oops", 500), NO_TEMPERATURE, Answer(drop=True), "fine")
-    reply = desk.reply(call(temperature=1))
-    assert [failure.status for failure in desk.place.failures] == [500, 400, None]
-    assert desk.place.failures[0] == Failure(message="oops", status=500, body="oops")
-    assert desk.place.replies == [reply]
-    assert desk.place.errors == [None] * 4
+    reply = caller.reply(call(temperature=1))
+    assert [failure.status for failure in caller.slot.failures] == [500, 400, None]
+    assert caller.slot.failures[0] == Failure(message="oops", status=500, body="oops")
+    assert caller.slot.replies == [reply]
+    assert caller.slot.errors == [None] * 4
 
 
-def test_a_blocked_prompt_is_an_answer_to_a_place(loopback: Loopback, desk: Desk) -> None:
+def test_a_blocked_prompt_is_an_answer_to_a_place(loopback: Loopback, caller: Caller) -> None:
     """The endpoint has answered, whatever it said."""
     loopback.script = one_by_one(error(400, "x", code="content_filter"))
-    reply = desk.reply(call())
-    assert (desk.place.replies, desk.place.failures) == ([reply], [])
+    reply = caller.reply(call())
+    assert (caller.slot.replies, caller.slot.failures) == ([reply], [])
 
 
-def test_a_call_fails_while_it_holds_its_place(loopback: Loopback, desk: Desk) -> None:
+def test_a_call_fails_while_it_holds_its_place(loopback: Loopback, caller: Caller) -> None:
     """Nobody is let in before the failure is known: it might end the session."""
     loopback.script = one_by_one(error(401, "No."))
-    failed = desk.failure(call())
-    assert desk.place.errors == [failed]
+    failed = caller.failure(call())
+    assert caller.slot.errors == [failed]
 
 
 @pytest.mark.parametrize(
@@ -505,58 +505,60 @@ def test_a_call_fails_while_it_holds_its_place(loopback: Loopback, desk: Desk) -
     ],
 )
 def test_how_long_the_endpoint_wants_to_wait_is_told(
-    loopback: Loopback, desk: Desk, answer: Answer, seconds: float | None
+    loopback: Loopback, caller: Caller, answer: Answer, seconds: float | None
 ) -> None:
     """What its headers say, or those that a gateway passes on, is for whoever gives out places to obey."""
     loopback.script = one_by_one(answer, "fine")
     started = time.perf_counter()
-    assert desk.reply(call()).retries == 1
+    assert caller.reply(call()).retries == 1
     assert time.perf_counter() - started < 5
-    assert [failure.retry_after for failure in desk.place.failures] == [seconds]
+    assert [failure.retry_after for failure in caller.slot.failures] == [seconds]
 
 
 @pytest.mark.parametrize("status", [401, 402, 403, 404])
-def test_a_refused_key_or_unknown_model_stops_at_once(loopback: Loopback, desk: Desk, status: int) -> None:
+def test_a_refused_key_or_unknown_model_stops_at_once(
+    loopback: Loopback, caller: Caller, status: int
+) -> None:
     """What would hit every further call is not retried and ends the session."""
     loopback.script = one_by_one(error(status, "No such thing."))
-    failed = desk.failure(call())
+    failed = caller.failure(call())
     assert (failed.status, failed.stops_session) == (status, True)
     assert str(failed) == f"subject 'm': HTTP {status}: No such thing."
-    assert (len(loopback.requests), desk.retries) == (1, [])
+    assert (len(loopback.requests), caller.retries) == (1, [])
 
 
-def test_an_empty_account_stops_at_once(loopback: Loopback, desk: Desk) -> None:
+def test_an_empty_account_stops_at_once(loopback: Loopback, caller: Caller) -> None:
     """A 429 that will not pass by waiting is not waited for."""
     loopback.script = one_by_one(error(429, "Check your plan.", code="insufficient_quota"))
-    failed = desk.failure(call())
+    failed = caller.failure(call())
     assert (failed.status, failed.stops_session) == (429, True)
-    assert (len(loopback.requests), desk.retries) == (1, [])
+    assert (len(loopback.requests), caller.retries) == (1, [])
 
 
 @pytest.mark.parametrize("status", [400, 413, 422])
-def test_a_rejected_request_concerns_that_call_only(loopback: Loopback, desk: Desk, status: int) -> None:
+def test_a_rejected_request_concerns_that_call_only(loopback: Loopback, caller: Caller, status: int) -> None:
     """Any other rejection fails this call, is not retried, and lets the session go on."""
     loopback.script = one_by_one(error(status, "Too long."))
-    failed = desk.failure(call(temperature=1))
+    failed = caller.failure(call(temperature=1))
     assert (failed.status, failed.stops_session) == (status, False)
-    assert (len(loopback.requests), desk.retries, desk.learned) == (1, [], [])
+    assert (len(loopback.requests), caller.retries, caller.learned) == (1, [], [])
 
 
 TOO_LARGE = error(400, "max_tokens is too large: 200. At most 100 are possible.", param="max_tokens")
 
 
-def test_a_value_that_the_user_has_to_mend_ends_the_session(loopback: Loopback, desk: Desk) -> None:
+def test_a_value_that_the_user_has_to_mend_ends_the_session(loopback: Loopback, caller: Caller) -> None:
     """Every call with these settings would fail alike, and none is changed in silence."""
     loopback.script = one_by_one(TOO_LARGE)
-    failed = desk.failure(call(max_tokens=200))
+    failed = caller.failure(call(max_tokens=200))
     assert (failed.status, failed.stops_session) == (400, True)
-    assert (len(loopback.requests), desk.learned) == (1, [])
+    assert (len(loopback.requests), caller.learned) == (1, [])
 
 
-def test_a_value_that_was_stretched_concerns_that_call_only(loopback: Loopback, desk: Desk) -> None:
+def test_a_value_that_was_stretched_concerns_that_call_only(loopback: Loopback, caller: Caller) -> None:
     """Where a call asks for more than the user has set, the endpoint may decline and the session goes on."""
     loopback.script = one_by_one(TOO_LARGE)
-    failed = desk.failure(replace(call(max_tokens=200), is_stretched=True))
+    failed = caller.failure(replace(call(max_tokens=200), is_stretched=True))
     assert (failed.status, failed.stops_session) == (400, False)
 
 
@@ -564,24 +566,24 @@ def test_a_value_that_was_stretched_concerns_that_call_only(loopback: Loopback, 
 
 
 @pytest.mark.parametrize("status", [400, 401, 500])
-def test_a_key_in_an_error_gets_no_further(loopback: Loopback, desk: Desk, status: int) -> None:
+def test_a_key_in_an_error_gets_no_further(loopback: Loopback, caller: Caller, status: int) -> None:
     """What is raised may be shown anywhere."""
-    loopback.script = lambda body, number: error(status, f"You sent {desk.key}.")
-    assert f": You sent {MASK}." in str(desk.failure(call()))
+    loopback.script = lambda body, number: error(status, f"You sent {caller.key}.")
+    assert f": You sent {MASK}." in str(caller.failure(call()))
 
 
-def test_a_key_in_a_reply_is_left_to_whoever_writes_it(loopback: Loopback, desk: Desk) -> None:
+def test_a_key_in_a_reply_is_left_to_whoever_writes_it(loopback: Loopback, caller: Caller) -> None:
     """What is judged is what was said."""
-    loopback.script = one_by_one(Answer(completion(f"You sent {desk.key}.")))
-    assert desk.reply(call()).text == f"You sent {desk.key}."
+    loopback.script = one_by_one(Answer(completion(f"You sent {caller.key}.")))
+    assert caller.reply(call()).text == f"You sent {caller.key}."
 
 
-def test_an_error_is_understood_before_it_is_masked(loopback: Loopback, desk: Desk) -> None:
+def test_an_error_is_understood_before_it_is_masked(loopback: Loopback, caller: Caller) -> None:
     """A key that happens to be the name of a parameter does not hide what an endpoint complains of."""
-    desk.key = "temperature"
+    caller.key = "temperature"
     loopback.script = one_by_one(error(400, "'temperature' is not supported."), "Because.")
-    assert desk.reply(call(temperature=0.5)).text == "Because."
-    assert desk.changes == [("temperature", "dropped")]
+    assert caller.reply(call(temperature=0.5)).text == "Because."
+    assert caller.changes == [("temperature", "dropped")]
 
 
 def test_a_real_key_is_not_sent_to_an_endpoint_that_has_another(loopback: Loopback) -> None:
@@ -597,7 +599,7 @@ def test_a_real_key_is_not_sent_to_an_endpoint_that_has_another(loopback: Loopba
             secrets=Secrets([*keys.values(), "secret"]),
         )
         for role in ("subject", "evaluator"):
-            await client.complete(replace(call(said), role=role), FakePlace())
+            await client.complete(replace(call(said), role=role), FakeSlot())
         await client.close()
 
     asyncio.run(session())
@@ -605,10 +607,12 @@ def test_a_real_key_is_not_sent_to_an_endpoint_that_has_another(loopback: Loopba
     assert sent == [f"{keys['subject']} {MASK} secret", f"{MASK} {keys['evaluator']} secret"]
 
 
-def test_a_key_in_an_error_that_looks_like_an_answer_gets_no_further(loopback: Loopback, desk: Desk) -> None:
+def test_a_key_in_an_error_that_looks_like_an_answer_gets_no_further(
+    loopback: Loopback, caller: Caller
+) -> None:
     """An error under status 200 is masked as well."""
-    loopback.script = one_by_one(Answer({"error": {"message": f"bad key {desk.key}"}}))
-    failed = desk.failure(call(), max_retries=0)
+    loopback.script = one_by_one(Answer({"error": {"message": f"bad key {caller.key}"}}))
+    failed = caller.failure(call(), max_retries=0)
     assert str(failed) == f"subject 'm': HTTP 200: the answer has no choices: bad key {MASK}"
 
 
@@ -634,18 +638,18 @@ def rude_server(*pieces: bytes) -> Iterator[str]:
         thread.join(5)
 
 
-def test_an_answer_that_does_not_come_in_time_is_a_failure(loopback: Loopback, desk: Desk) -> None:
+def test_an_answer_that_does_not_come_in_time_is_a_failure(loopback: Loopback, caller: Caller) -> None:
     """The call is given up after the timeout, which the error names."""
     loopback.script = one_by_one(Answer(completion("late"), delay=0.2))
-    failed = desk.failure(call(), max_retries=0, timeout=0.05)
+    failed = caller.failure(call(), max_retries=0, timeout=0.05)
     assert str(failed) == "subject 'm': no answer within 0.05 s"
     assert (failed.status, failed.stops_session) == (None, True)
 
 
-def test_a_timeout_is_retried(loopback: Loopback, desk: Desk) -> None:
+def test_a_timeout_is_retried(loopback: Loopback, caller: Caller) -> None:
     """An answer that is late once and in time the second time is a reply."""
     loopback.script = one_by_one(Answer(completion("late"), delay=60), "fine")
-    reply = desk.reply(call(), timeout=0.4)
+    reply = caller.reply(call(), timeout=0.4)
     assert (reply.text, reply.retries) == ("fine", 1)
 
 
@@ -653,29 +657,31 @@ def test_an_answer_that_trickles_is_given_up_as_well() -> None:
     """The time limit is on the whole answer: one that goes on coming byte by byte does not escape it."""
     head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n"
     with rude_server(head, *[b" "] * 100) as url:
-        failed = Desk(url).failure(call(), max_retries=0, timeout=0.2)
+        failed = Caller(url).failure(call(), max_retries=0, timeout=0.2)
     assert str(failed) == "subject 'm': no answer within 0.2 s"
 
 
 @pytest.mark.parametrize("timeout", [0.5, 5.0, 30.0, 600.0])
-def test_the_timeout_is_the_one_that_was_asked_for(loopback: Loopback, desk: Desk, timeout: float) -> None:
+def test_the_timeout_is_the_one_that_was_asked_for(
+    loopback: Loopback, caller: Caller, timeout: float
+) -> None:
     """Whatever the library's own defaults are, the library is told this session's timeout."""
-    desk.reply(call(), timeout=timeout)
+    caller.reply(call(), timeout=timeout)
     assert float(loopback.headers[0]["x-stainless-read-timeout"]) == timeout
 
 
-def test_a_dropped_connection_is_not_called_a_timeout(loopback: Loopback, desk: Desk) -> None:
+def test_a_dropped_connection_is_not_called_a_timeout(loopback: Loopback, caller: Caller) -> None:
     """The error says that the connection failed, not that an answer was late."""
     loopback.script = one_by_one(Answer(drop=True))
-    assert "connection failed: Server disconnected" in str(desk.failure(call(), max_retries=0))
+    assert "connection failed: Server disconnected" in str(caller.failure(call(), max_retries=0))
 
 
 def test_an_endpoint_that_is_not_there_is_not_called_a_timeout() -> None:
     """A refused connection is reported as such: the user may have forgotten to start the server."""
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
-        desk = Desk(f"http://127.0.0.1:{unused.getsockname()[1]}/v1")
-        failed = desk.failure(call(), max_retries=0)
+        caller = Caller(f"http://127.0.0.1:{unused.getsockname()[1]}/v1")
+        failed = caller.failure(call(), max_retries=0)
     assert "connection failed" in str(failed)
     assert failed.stops_session
 
@@ -693,79 +699,81 @@ def test_an_endpoint_that_is_not_there_is_not_called_a_timeout() -> None:
 def test_an_answer_that_is_cut_off_is_a_failed_call(answer: bytes) -> None:
     """A body or head that breaks off in the middle is an error of the transport and no crash."""
     with rude_server(answer) as url:
-        failed = Desk(url).failure(call(), max_retries=0)
+        failed = Caller(url).failure(call(), max_retries=0)
     assert (failed.status, failed.stops_session) == (None, True)
 
 
 # Learned parameters.
 
 
-def test_a_rejected_parameter_is_sent_never_again(loopback: Loopback, desk: Desk) -> None:
+def test_a_rejected_parameter_is_sent_never_again(loopback: Loopback, caller: Caller) -> None:
     """The call is repeated without it, and later calls of the model leave it out from the start."""
     loopback.script = rejecting((lambda body: "temperature" in body, NO_TEMPERATURE))
-    answers = desk.ask(call(temperature=1, top_p=0.5), call(temperature=1, top_p=0.5))
+    answers = caller.ask(call(temperature=1, top_p=0.5), call(temperature=1, top_p=0.5))
     assert [answer.retries for answer in answers if isinstance(answer, Reply)] == [0, 0]
     sent = [sorted(body.keys() - {"model", "messages"}) for body in loopback.requests]
     assert sent == [["temperature", "top_p"], ["top_p"], ["top_p"]]
-    assert [(item.model, change.parameter) for item, change in desk.learned] == [("m", "temperature")]
+    assert [(item.model, change.parameter) for item, change in caller.learned] == [("m", "temperature")]
 
 
-def test_learning_costs_no_retry(loopback: Loopback, desk: Desk) -> None:
+def test_learning_costs_no_retry(loopback: Loopback, caller: Caller) -> None:
     """A call whose parameter is rejected is repeated even where no retries are allowed."""
     loopback.script = rejecting((lambda body: "temperature" in body, NO_TEMPERATURE))
-    assert desk.reply(call(temperature=1), max_retries=0).text == "fine"
-    assert desk.retries == []
+    assert caller.reply(call(temperature=1), max_retries=0).text == "fine"
+    assert caller.retries == []
 
 
-def test_what_one_model_rejects_another_still_gets(loopback: Loopback, desk: Desk) -> None:
+def test_what_one_model_rejects_another_still_gets(loopback: Loopback, caller: Caller) -> None:
     """A rejection is remembered for its own model only."""
     loopback.script = rejecting((lambda b: b["model"] == "m" and "temperature" in b, NO_TEMPERATURE))
-    desk.ask(call(temperature=1), call(model="n", temperature=1))
+    caller.ask(call(temperature=1), call(model="n", temperature=1))
     assert [body.get("temperature") for body in loopback.requests] == [1, None, 1]
 
 
-def test_a_renamed_parameter_keeps_its_value(loopback: Loopback, desk: Desk) -> None:
+def test_a_renamed_parameter_keeps_its_value(loopback: Loopback, caller: Caller) -> None:
     """max_tokens goes out as max_completion_tokens once the endpoint has asked for that."""
     message = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
     loopback.script = rejecting((lambda body: "max_tokens" in body, error(400, message, param="max_tokens")))
-    desk.ask(call(max_tokens=100), call(max_tokens=200))
+    caller.ask(call(max_tokens=100), call(max_tokens=200))
     sent = [{name: body[name] for name in body if "tokens" in name} for body in loopback.requests]
     assert sent == [{"max_tokens": 100}, {"max_completion_tokens": 100}, {"max_completion_tokens": 200}]
 
 
-def test_a_schema_is_given_up_step_by_step(loopback: Loopback, desk: Desk) -> None:
+def test_a_schema_is_given_up_step_by_step(loopback: Loopback, caller: Caller) -> None:
     """json_schema becomes json_object, then nothing; the next call starts where this one ended."""
     loopback.script = rejecting(
         (lambda body: "response_format" in body, error(400, "response_format is not supported"))
     )
-    desk.ask(call(response_format=SCHEMA), call(response_format=SCHEMA))
+    caller.ask(call(response_format=SCHEMA), call(response_format=SCHEMA))
     sent = [body.get("response_format") for body in loopback.requests]
     assert sent == [SCHEMA, {"type": "json_object"}, None, None]
-    assert desk.changes == [("response_format", "replaced by json_object"), ("response_format", "dropped")]
+    assert caller.changes == [("response_format", "replaced by json_object"), ("response_format", "dropped")]
 
 
-def test_several_rejected_parameters_are_learned_one_after_the_other(loopback: Loopback, desk: Desk) -> None:
+def test_several_rejected_parameters_are_learned_one_after_the_other(
+    loopback: Loopback, caller: Caller
+) -> None:
     """A call goes on as long as each error names another parameter."""
     loopback.script = rejecting(
         (lambda body: "temperature" in body, NO_TEMPERATURE),
         (lambda body: "top_k" in body, error(422, "top_k: Extra inputs are not permitted")),
     )
-    assert desk.reply(call(temperature=1, top_k=5, top_p=0.5)).text == "fine"
-    assert desk.changes == [("temperature", "dropped"), ("top_k", "dropped")]
+    assert caller.reply(call(temperature=1, top_k=5, top_p=0.5)).text == "fine"
+    assert caller.changes == [("temperature", "dropped"), ("top_k", "dropped")]
     assert loopback.requests[-1].keys() == {"model", "messages", "top_p"}
 
 
-def test_eight_calls_that_fail_at_once_learn_once(loopback: Loopback, desk: Desk) -> None:
+def test_eight_calls_that_fail_at_once_learn_once(loopback: Loopback, caller: Caller) -> None:
     """Calls in flight together that are all rejected are all repeated, and the change is told once."""
     slow = Answer(NO_TEMPERATURE.body, 400, delay=0.1)
     loopback.script = rejecting((lambda body: "temperature" in body, slow))
-    answers = desk.ask(*(call(f"{n}?", temperature=1) for n in range(8)), together=True)
+    answers = caller.ask(*(call(f"{n}?", temperature=1) for n in range(8)), together=True)
     assert [answer.text for answer in answers if isinstance(answer, Reply)] == ["fine"] * 8
     assert ["temperature" in body for body in loopback.requests] == [True] * 8 + [False] * 8
-    assert desk.changes == [("temperature", "dropped")]
+    assert caller.changes == [("temperature", "dropped")]
 
 
-def test_a_request_id_in_the_message_does_not_make_it_news(loopback: Loopback, desk: Desk) -> None:
+def test_a_request_id_in_the_message_does_not_make_it_news(loopback: Loopback, caller: Caller) -> None:
     """The same rejection in other words, as proxies that add a request id send it, is told once."""
 
     def script(body: dict[str, Any], number: int) -> Answer | str:
@@ -773,14 +781,14 @@ def test_a_request_id_in_the_message_does_not_make_it_news(loopback: Loopback, d
         return Answer({"error": {"message": message}}, 400, delay=0.1) if "temperature" in body else "fine"
 
     loopback.script = script
-    desk.ask(*(call(f"{n}?", temperature=1) for n in range(8)), together=True)
-    assert desk.changes == [("temperature", "dropped")]
+    caller.ask(*(call(f"{n}?", temperature=1) for n in range(8)), together=True)
+    assert caller.changes == [("temperature", "dropped")]
 
 
-def test_a_rejection_that_names_nothing_sent_is_not_repeated(loopback: Loopback, desk: Desk) -> None:
+def test_a_rejection_that_names_nothing_sent_is_not_repeated(loopback: Loopback, caller: Caller) -> None:
     """An endpoint that goes on complaining about what is not sent any more does not hold the call forever."""
     loopback.script = one_by_one(NO_TEMPERATURE)
-    failed = desk.failure(call(temperature=1))
+    failed = caller.failure(call(temperature=1))
     assert (failed.status, failed.stops_session) == (400, False)
     assert len(loopback.requests) == 2
 
@@ -790,19 +798,19 @@ def test_a_rejection_that_names_nothing_sent_is_not_repeated(loopback: Loopback,
 ECHO: dict[str, Any] = {"continues": True, "echo": True, "logprobs": 1, "max_tokens": 1}
 
 
-def test_a_text_is_continued_by_the_endpoint_for_that(loopback: Loopback, desk: Desk) -> None:
+def test_a_text_is_continued_by_the_endpoint_for_that(loopback: Loopback, caller: Caller) -> None:
     """The text is the prompt; the parameter of ours is not sent."""
     loopback.continuation = lambda body: " there was a model."
-    reply = desk.reply(call("Once upon a time", continues=True, stop=["Q"]))
+    reply = caller.reply(call("Once upon a time", continues=True, stop=["Q"]))
     assert reply.text == " there was a model."
     assert loopback.texts == [{"model": "m", "prompt": "Once upon a time", "stop": ["Q"]}]
     assert loopback.requests == []
 
 
-def test_a_text_comes_back_with_its_probabilities(loopback: Loopback, desk: Desk) -> None:
+def test_a_text_comes_back_with_its_probabilities(loopback: Loopback, caller: Caller) -> None:
     """All tokens, also those that the model was given."""
     loopback.continuation = lambda body: Answer(echo(body["prompt"], -0.25, -4.0))
-    reply = desk.reply(call("Whose? Answer: South Sudan", **ECHO))
+    reply = caller.reply(call("Whose? Answer: South Sudan", **ECHO))
     assert reply.tokens is not None
     assert [(token.text, dict(token.top)) for token in reply.tokens] == [
         ("Whose?", {}),
@@ -826,18 +834,18 @@ def test_a_text_comes_back_with_its_probabilities(loopback: Loopback, desk: Desk
     ids=["none", "refused", "method", "no echo", "another text", "no probabilities"],
 )
 def test_an_endpoint_that_gives_no_text_back_is_asked_once(
-    loopback: Loopback, desk: Desk, answer: Callable[[dict[str, Any]], Answer | str] | None
+    loopback: Loopback, caller: Caller, answer: Callable[[dict[str, Any]], Answer | str] | None
 ) -> None:
     """The call is declined, which is no failure to report; further ones are not sent."""
     loopback.continuation = answer
-    found = desk.ask(call("Answer: A", **ECHO), call("Answer: B", **ECHO))
+    found = caller.ask(call("Answer: A", **ECHO), call("Answer: B", **ECHO))
     assert [isinstance(item, CallFailed) and item.is_declined for item in found] == [True, True]
     assert not any(isinstance(item, CallFailed) and item.stops_session for item in found)
     assert len(loopback.texts) == 1
 
 
-def test_a_refused_key_is_no_declining(loopback: Loopback, desk: Desk) -> None:
+def test_a_refused_key_is_no_declining(loopback: Loopback, caller: Caller) -> None:
     """It ends the session, as anywhere."""
     loopback.continuation = lambda body: error(401, "Incorrect API key")
-    failure = desk.failure(call("Answer: A", **ECHO))
+    failure = caller.failure(call("Answer: A", **ECHO))
     assert (failure.is_declined, failure.stops_session) == (False, True)

@@ -11,7 +11,7 @@ import pytest
 from journals import record
 
 from equipoise.core.records import Outcome
-from equipoise.models.counters import Board
+from equipoise.models.counters import Counters
 from equipoise.plugin import suites_in
 from equipoise.plugin.terminal import Display, badge, small_values, suite_and_run
 from equipoise.runner.progress import Progress
@@ -88,14 +88,14 @@ class Report:
 class FakeProgress:
     """Keeps which runs were counted, and whether the live line is still there."""
 
-    def __init__(self, board: Board) -> None:
-        self.board = board
+    def __init__(self, counters: Counters) -> None:
+        self.counters = counters
         self.noted: list[tuple[str, str]] = []
         self.has_line = True
 
     @property
     def session(self) -> FakeProgress:
-        """The session, of which only the board is asked for."""
+        """The session, of which only the counters is asked for."""
         return self
 
     def note(self, suite: str, run: str) -> None:
@@ -129,7 +129,7 @@ class FakeTerminal:
 @pytest.fixture
 def progress(tmp_path: Path) -> FakeProgress:
     """A session that has just begun."""
-    return FakeProgress(Board(1))
+    return FakeProgress(Counters(1))
 
 
 def display(
@@ -170,13 +170,13 @@ def test_enough_failures_stop_every_process(
     for _ in range(failures):
         shown.pytest_runtest_logreport(Report(failed=True))
         shown.pytest_runtest_logreport(Report(when="teardown"))
-    assert (progress.board.stop_reason, progress.board.is_stopped) == (reason, bool(reason))
+    assert (progress.counters.stop_reason, progress.counters.is_stopped) == (reason, bool(reason))
 
 
 def test_a_failure_before_the_call_counts_too(progress: FakeProgress) -> None:
     """A run whose setup failed is a failure."""
     display(progress, 1).pytest_runtest_logreport(Report(when="setup", failed=True))
-    assert progress.board.is_stopped
+    assert progress.counters.is_stopped
 
 
 @pytest.mark.parametrize(
@@ -188,11 +188,11 @@ def test_an_interrupt_says_what_is_waited_for(
 ) -> None:
     """No process starts another call, the live line goes, and the user learns why it takes a moment."""
     for _ in range(in_flight):
-        progress.board.enter()
+        progress.counters.enter()
     found: list[str] = []
     display(progress, say=found.append).pytest_keyboard_interrupt()
     assert found == said
-    assert (progress.board.stop_reason, progress.has_line) == ("interrupted", False)
+    assert (progress.counters.stop_reason, progress.has_line) == ("interrupted", False)
 
 
 def test_a_run_is_shown_with_its_score(progress: FakeProgress) -> None:

@@ -246,7 +246,7 @@ def test_a_model_without_a_price_leaves_the_sum_unknown() -> None:
     """What to say is told, and the others' cost is still shown."""
     uses: list[tuple[Role, str, Use]] = [("subject", "m", USE), ("evaluator", "e", USE)]
     shown = list(estimate.lines(uses, 1, 0, dollar_for_a_thousand))
-    unknown = "cost unknown: say --price-input and --price-output"
+    unknown = "cost unknown: give --price-input and --price-output"
     assert shown[1] == "subject:   m: 1,200 calls, 2.20 USD (1.10 to 4.40)"
     assert shown[4] == f"evaluator: e: 1,200 calls, {unknown}"
     assert shown[-1] == f"total:     {unknown}"

@@ -30,7 +30,7 @@ from equipoise.core.settings import Settings
 from equipoise.core.types import JSON, Reply
 from equipoise.judge.rubric import VerdictRubric
 from equipoise.models import reasoning
-from equipoise.models.counters import Board
+from equipoise.models.counters import Counters
 from equipoise.models.failures import (
     Change,
     Failure,
@@ -313,13 +313,13 @@ def test_a_damaged_journal_can_be_added_up(data: st.DataObject, path: Path, real
     path.write_bytes(content)
     with user_errors():
         whole, parts = History(path), History(path)
-        whole.read_on()
+        whole.refresh()
         path.write_bytes(content[: content.rfind(b"\n", 0, len(content) // 2) + 1])
-        parts.read_on()
+        parts.refresh()
         path.write_bytes(content)
-        parts.read_on()
-        assert (parts.planned, parts.totals, parts.cut) == (whole.planned, whole.totals, whole.cut)
-        assert [item.to_json() for item in parts.in_order()] == [item.to_json() for item in whole.in_order()]
+        parts.refresh()
+        assert (parts.planned, parts.totals, parts.damaged) == (whole.planned, whole.totals, whole.damaged)
+        assert [item.to_json() for item in parts.records()] == [item.to_json() for item in whole.records()]
         assert whole.status(is_running=False) in ("interrupted", "complete")
 
 
@@ -701,8 +701,8 @@ def test_any_body_is_a_reply_or_a_failure(data: JSON) -> None:
     assert Reply.from_json(json_io.loads(json_io.dumps(found.to_json()))) == found
     if found.usage is not None:
         assert all(0 <= count < 2**53 for count in found.usage.to_json().values())
-        board = Board(1)
-        board.count_reply(0, found.usage.input, found.usage.output, replayed=False)
+        counters = Counters(1)
+        counters.count_reply(0, found.usage.input, found.usage.output, replayed=False)
 
 
 ERROR_TEXTS = (

@@ -60,7 +60,7 @@ def test_a_journal_without_a_whole_line_holds_nothing(path: Path, content: bytes
     path.write_bytes(content)
     history = history_of(path)
     assert (history.is_empty, history.nonce, history.session) == (True, "", "")
-    assert (history.in_order(), history.missing(), history.totals.calls) == ([], [], {})
+    assert (history.records(), history.missing(), history.totals.calls) == ([], [], {})
     assert (take(history), history.record("a-run1")) == (None, None)
 
 
@@ -69,7 +69,7 @@ def test_lines_of_an_unknown_kind_are_passed_over(path: Path) -> None:
     log = begin(path, ["a-run1"])
     log.append("wished", what="more")
     log.append_record(record("a"), [])
-    assert [found.id for found in history_of(path).in_order()] == ["a-run1"]
+    assert [found.id for found in history_of(path).records()] == ["a-run1"]
 
 
 def test_a_line_that_is_not_as_a_session_writes_it_is_damaged(path: Path, subtests: pytest.Subtests) -> None:
@@ -94,7 +94,7 @@ def test_a_line_that_is_not_as_a_session_writes_it_is_damaged(path: Path, subtes
             rewrite(path, old, new)
             history = history_of(path)
             found = (len(history.sessions), history.totals.calls.total(), len(history.limits))
-            assert history.cut == 1
+            assert history.damaged == 1
             assert sum(found) + len(history.unscored) == 3
             path.write_bytes(content)
 
@@ -160,11 +160,11 @@ def test_what_is_heard_of_is_not_replayed(path: Path) -> None:
     """A run does not meet its own calls again; what is read on is replayed."""
     keep(begin(path), CALL, "one")
     history = history_of(path)
-    log = Journal(path, "s1", on_line=history.hear)
+    log = Journal(path, "s1", on_line=history.add)
     keep(log, CALL, "two")
     assert [take(history), take(history)] == ["one", None]
     keep(Journal(path, "s2"), CALL, "three")
-    history.read_on()
+    history.refresh()
     assert [take(history), take(history)] == ["three", None]
 
 
@@ -237,7 +237,7 @@ def test_a_run_without_a_score_is_run_again(path: Path, outcome: Outcome) -> Non
     history = history_of(path)
     assert (history.has_ended("a-run1"), history.record("a-run1")) == (False, None)
     assert (history.to_ask(history.planned), history.missing()) == (["a-run1"], [])
-    assert [found.outcome for found in history.in_order()] == [outcome]
+    assert [found.outcome for found in history.records()] == [outcome]
 
 
 def test_a_run_that_is_not_known_has_no_record(path: Path) -> None:
@@ -249,7 +249,7 @@ def test_a_run_that_is_not_known_has_no_record(path: Path) -> None:
 def test_a_scored_record_after_an_unscored_one_is_final(path: Path) -> None:
     """The second attempt's score counts, with the verdict that led to it, and nothing is left to replay."""
     history = judged(path, "unscored", "scored", "error")
-    (found,) = history.in_order()
+    (found,) = history.records()
     assert plain(found) == plain(history.record("a-run1"))
     assert (found.outcome, found.score) == ("scored", 4.0)
     assert said(found.evaluators) == [["Judge.", "verdict 1"]]
@@ -260,14 +260,14 @@ def test_records_stand_in_the_order_of_the_plan(path: Path) -> None:
     """Not in that in which runs ended; what nobody planned is left out, and what is missing is named."""
     write(path, record("c"), record("x"), record("a"), plan=["a-run1", "b-run1", "c-run1", "d-run1"])
     history = history_of(path)
-    assert [found.id for found in history.in_order()] == ["a-run1", "c-run1"]
+    assert [found.id for found in history.records()] == ["a-run1", "c-run1"]
     assert history.missing() == ["b-run1", "d-run1"]
 
 
 def test_the_runs_of_a_case_share_what_is_known_of_it(path: Path) -> None:
     """A question is held once in memory, however many runs it has."""
     write(path, *(record("a", run=n) for n in (1, 2, 3)), plan=[f"a-run{n}" for n in (1, 2, 3)])
-    cases = [found.case for found in history_of(path).in_order()]
+    cases = [found.case for found in history_of(path).records()]
     assert cases == [record("a").case] * 3
     assert len({id(case) for case in cases}) == 1
 
@@ -303,7 +303,7 @@ def recorded(path: Path, *calls: tuple[Call, Reply | str]) -> Record:
     """The record of a run that made these calls, as it is read back."""
     log = begin(path, ["a-run1"])
     log.append_record(record("a"), [keep(log, *call).id for call in calls])
-    (found,) = history_of(path).in_order()
+    (found,) = history_of(path).records()
     return found
 
 
@@ -320,7 +320,7 @@ def test_transcripts_are_those_of_the_record_in_its_order(path: Path) -> None:
     log = begin(path, ["a-run1"])
     first, _, third = (keep(log, JUDGE, text) for text in ("first", "second", "third"))
     log.append_record(record("a"), [third.id, "lost-1", first.id])
-    (found,) = history_of(path).in_order()
+    (found,) = history_of(path).records()
     assert said(found.evaluators) == [["Judge.", "third"], ["Judge.", "first"]]
     assert (found.score, list(found.subject)) == (4.0, [])
 
@@ -358,7 +358,7 @@ def test_what_was_said_is_not_held_in_memory(path: Path) -> None:
     history = history_of(path)
     rewrite(path, b'"text":"one"', b'"text":"two"')
     rewrite(path, b'"note":"one"', b'"note":"two"')
-    (found,) = history.in_order()
+    (found,) = history.records()
     assert (said(found.subject), found.details["note"]) == ([["Why?", "two"]], "two")
     assert take(history, run="b-run1") == "two"
     rewrite(path, b'"text":"two"', b'"text":"six"')
@@ -480,7 +480,7 @@ def test_two_sessions_add_up_to_one(path: Path) -> None:
     assert [entry["session"] for entry in history.sessions] == ["s1", "s2"]
     assert (history.session, history.nonce) == ("s2", "n1")
     assert list(history.planned) == ["a-run1", "b-run1", "c-run1"]
-    assert [found.id for found in history.in_order()] == ["b-run1", "c-run1"]
+    assert [found.id for found in history.records()] == ["b-run1", "c-run1"]
     assert history.missing() == ["a-run1"]
 
 
@@ -493,7 +493,7 @@ def test_a_second_session_completes_what_a_first_one_began(path: Path) -> None:
     verdict = keep(second, JUDGE, "{}")
     second.append_record(record("a"), [subject.id, verdict.id])
     history = history_of(path)
-    (found,) = history.in_order()
+    (found,) = history.records()
     assert (said(found.subject), said(found.evaluators)) == ([["Why?", "Because."]], [["Judge.", "{}"]])
     assert history.status(is_running=False) == "complete"
 
@@ -511,7 +511,7 @@ def test_what_was_selected_is_what_any_session_selected(path: Path) -> None:
 
 def sums(history: History) -> dict[str, Any]:
     """Everything that is known, as plain data."""
-    records = history.in_order()
+    records = history.records()
     return {
         "sessions": [entry["session"] for entry in history.sessions],
         "records": [found.to_json() for found in records],
@@ -522,7 +522,7 @@ def sums(history: History) -> dict[str, Any]:
         "totals": history.totals,
         "learned": history.learned,
         "limits": history.limits,
-        "cut": history.cut,
+        "damaged": history.damaged,
     }
 
 
@@ -531,8 +531,8 @@ def full(path: Path, history: History | None = None) -> None:
     log = begin(path, ["a-run1", "b-run1"])
     log.close()
     if history is not None:
-        history.read_on()
-        log = Journal(path, "s1", on_line=history.hear)
+        history.refresh()
+        log = Journal(path, "s1", on_line=history.add)
     else:
         log = Journal(path, "s1")
     subject = keep(log, CALL, Reply(text=TEXTS["scripts"], usage=USAGE, retries=1))
@@ -564,9 +564,9 @@ def test_reading_on_after_every_byte_adds_up_to_the_same(path: Path, tmp_path: P
     with growing.open("ab", buffering=0) as file:
         for start in range(0, len(content), 7):
             file.write(content[start : start + 7])
-            history.read_on()
+            history.refresh()
     assert sums(history) == sums(history_of(path))
-    assert history.cut == 1
+    assert history.damaged == 1
 
 
 def test_reading_on_where_nothing_was_added_changes_nothing(path: Path) -> None:
@@ -575,10 +575,10 @@ def test_reading_on_where_nothing_was_added_changes_nothing(path: Path) -> None:
     path.write_bytes(path.read_bytes() + b'{"kind":"re')
     history = history_of(path)
     before = sums(history)
-    history.read_on()
-    history.read_on()
+    history.refresh()
+    history.refresh()
     assert sums(history) == before
-    assert (before["cut"], before["totals"].failed) == (1, 1)
+    assert (before["damaged"], before["totals"].failed) == (1, 1)
 
 
 def test_what_was_heard_adds_up_to_what_is_read(path: Path) -> None:
@@ -588,7 +588,7 @@ def test_what_was_heard_adds_up_to_what_is_read(path: Path) -> None:
     full(path, history)
     read = sums(history_of(path))
     assert sums(history) == read
-    history.read_on()
+    history.refresh()
     assert sums(history) == read
 
 
@@ -596,14 +596,14 @@ def test_a_part_stays_as_it_was(path: Path) -> None:
     """What is heard later changes nothing of it; of some runs only, it has theirs and all that was spent."""
     full(path)
     history = history_of(path)
-    whole, part = history.part(), history.part(["b-run1"])
+    whole, part = history.snapshot(), history.snapshot(["b-run1"])
     before, spent = sums(whole), part.totals.calls.total()
-    log = Journal(path, "s2", on_line=history.hear)
+    log = Journal(path, "s2", on_line=history.add)
     log.append_record(record("b"), [keep(log, CALL).id])
     log.append("limit", event="end", **ENDS)
     assert (sums(whole), whole.status(is_running=False)) == (before, "interrupted")
     assert history.status(is_running=False) == "complete"
-    assert [found.outcome for found in part.in_order()] == ["unscored"]
+    assert [found.outcome for found in part.records()] == ["unscored"]
     assert (part.totals.calls.total(), history.totals.calls.total()) == (spent, spent + 1)
 
 

@@ -177,7 +177,7 @@ def test_cut_lines_are_counted(path: Path, number: int) -> None:
         for size in range(20, 20 + number):
             file.write(line[:size] + b"\n")
     found = make(path)
-    assert any("cut short" in warning and str(number) in warning for warning in found.warnings)
+    assert any("damaged lines" in warning and str(number) in warning for warning in found.warnings)
     assert found.data["metadata"]["status"] == "complete"
 
 
@@ -256,7 +256,7 @@ def test_an_unknown_suite_is_refused(path: Path) -> None:
 def test_a_journal_that_is_not_there_is_refused(tmp_path: Path, name: str) -> None:
     """The line names it and says where journals are."""
     (tmp_path / "folder").mkdir()
-    assert "no such journal; they end in .jsonl and stand beside the results" in refusal(tmp_path / name)
+    assert "no such journal; journals end in .jsonl and are beside the results" in refusal(tmp_path / name)
     assert names(tmp_path) == ["folder"]
 
 

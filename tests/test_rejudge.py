@@ -1,4 +1,4 @@
-"""Judging kept replies anew: what is taken over, what is refused, and which calls are brought over."""
+"""Judging earlier replies again: which settings are adopted, what is refused, and which calls are copied."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_a_name_that_the_user_gives_counts(path: Path, tmp_path: Path) -> None:
     assert adopted(path, output=str(output)).output == output
 
 
-# What cannot be judged anew.
+# What cannot be judged again.
 
 
 def test_results_with_a_journal_of_the_same_data_can_be_judged_anew(path: Path) -> None:
@@ -175,7 +175,7 @@ def test_what_is_no_results_file_is_refused(tmp_path: Path, content: bytes) -> N
     """No JSON, no object, or nothing in it says what it is."""
     path = tmp_path / "other.json"
     path.write_bytes(content)
-    assert complaint(path) == f"--rejudge: {path}: is no results file of Equipoise"
+    assert complaint(path) == f"--rejudge: {path}: not an Equipoise results file"
 
 
 @pytest.mark.parametrize(
@@ -289,7 +289,7 @@ def earlier(path: Path) -> None:
 def test_only_the_subjects_calls_of_the_wanted_runs_are_brought_over(path: Path, target: Path) -> None:
     """Unchanged and in order, with nothing of evaluators, records, failures or other runs."""
     earlier(path)
-    rejudge.bring_over(path, history_of(target), ["b-run1", "a-run1", "z-run1"])
+    rejudge.copy_replies(path, history_of(target), ["b-run1", "a-run1", "z-run1"])
     theirs = calls(path.with_suffix(".jsonl"))
     assert [entry["role"] for entry in theirs] == ["subject", "evaluator"] * 3
     assert calls(target) == [theirs[0], theirs[2]]
@@ -299,11 +299,11 @@ def test_only_the_subjects_calls_of_the_wanted_runs_are_brought_over(path: Path,
 def test_bringing_over_twice_adds_nothing(path: Path, target: Path) -> None:
     """As when a session is resumed; runs that are wanted only then are added."""
     earlier(path)
-    rejudge.bring_over(path, history_of(target), ["a-run1"])
+    rejudge.copy_replies(path, history_of(target), ["a-run1"])
     before = target.read_bytes()
-    rejudge.bring_over(path, history_of(target), ["a-run1"])
+    rejudge.copy_replies(path, history_of(target), ["a-run1"])
     assert target.read_bytes() == before
-    rejudge.bring_over(path, history_of(target), ["a-run1", "c-run1"])
+    rejudge.copy_replies(path, history_of(target), ["a-run1", "c-run1"])
     assert [entry["run"] for entry in calls(target)] == ["a-run1", "c-run1"]
 
 
@@ -311,7 +311,7 @@ def test_no_wanted_run_brings_nothing_over(path: Path, target: Path) -> None:
     """The new journal is as it was, and the old one always."""
     earlier(path)
     before = [file.read_bytes() for file in (target, path.with_suffix(".jsonl"))]
-    rejudge.bring_over(path, history_of(target), [])
+    rejudge.copy_replies(path, history_of(target), [])
     assert [file.read_bytes() for file in (target, path.with_suffix(".jsonl"))] == before
 
 
@@ -321,18 +321,18 @@ def test_whatever_was_said_is_brought_over_as_it_was(path: Path, target: Path, t
     log = begin(path.with_suffix(".jsonl"), ["a-run1"])
     keep(log, ask(text, seed=1), text)
     log.close()
-    rejudge.bring_over(path, history_of(target), ["a-run1"])
+    rejudge.copy_replies(path, history_of(target), ["a-run1"])
     (found,) = calls(target)
     assert (found["messages"][0]["content"], found["reply"]["text"]) == (text, text)
     assert history_of(target).totals.calls == {"s1": 1}
 
 
 def test_a_damaged_line_is_passed_over(path: Path, target: Path) -> None:
-    """What cannot be read is not brought over; the run's reply is then asked for anew."""
+    """What cannot be read is not copied; the subject is then not asked for it either."""
     earlier(path)
     journal = path.with_suffix(".jsonl")
     journal.write_bytes(journal.read_bytes().replace(b'Because a."', b"Because a."))
-    rejudge.bring_over(path, history_of(target), ["a-run1", "b-run1"])
+    rejudge.copy_replies(path, history_of(target), ["a-run1", "b-run1"])
     assert [entry["run"] for entry in calls(target)] == ["b-run1"]
 
 
@@ -340,7 +340,7 @@ def test_each_line_is_written_as_it_was(path: Path, target: Path) -> None:
     """Byte for byte, and the history that is handed over can replay it."""
     earlier(path)
     history = history_of(target)
-    rejudge.bring_over(path, history, ["a-run1"])
+    rejudge.copy_replies(path, history, ["a-run1"])
     last = target.read_bytes().splitlines(keepends=True)[-1]
     assert last in path.with_suffix(".jsonl").read_bytes()
     found = history.take("a-run1", "subject", calls(target)[0]["request"])
@@ -354,17 +354,17 @@ def test_a_disk_that_is_full_while_calls_are_brought_over_is_told(path: Path, ta
     usual = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (target.stat().st_size + 100, usual[1]))
     try:
-        with pytest.raises(UserError, match=r"jsonl: the earlier replies cannot be brought over \(.+\); the"):
-            rejudge.bring_over(path, history_of(target), ["a-run1", "b-run1"])
+        with pytest.raises(UserError, match=r"jsonl: the earlier replies cannot be copied \(.+\); the"):
+            rejudge.copy_replies(path, history_of(target), ["a-run1", "b-run1"])
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, usual)
     Journal(target, "s2").append("written", files={})
-    rejudge.bring_over(path, history_of(target), ["a-run1", "b-run1"])
+    rejudge.copy_replies(path, history_of(target), ["a-run1", "b-run1"])
     assert [entry["run"] for entry in calls(target)] == ["a-run1", "b-run1"]
 
 
 def test_a_journal_that_is_gone_by_then_is_told(path: Path, target: Path) -> None:
     """The earlier journal may be moved after the check: no traceback."""
     path.with_suffix(".jsonl").unlink()
-    with pytest.raises(UserError, match="cannot be brought over"):
-        rejudge.bring_over(path, history_of(target), ["a-run1"])
+    with pytest.raises(UserError, match="cannot be copied"):
+        rejudge.copy_replies(path, history_of(target), ["a-run1"])

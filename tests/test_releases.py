@@ -1,4 +1,4 @@
-"""Whole sessions that are compared, gated, stopped when precise enough, or judged anew."""
+"""Whole sessions that are compared, gated, stopped when precise enough, or judged again."""
 
 from __future__ import annotations
 
@@ -412,7 +412,7 @@ def test_a_reply_that_was_not_kept_is_not_asked_for(bench: Bench) -> None:
     done = rejudge(bench)
     assert done.returncode in (1, 2), done.stdout
     assert all(is_judge(body) for body in bench.server.requests[asked:])
-    assert "there is no kept reply of the subject" in done.stdout
+    assert "the journal has no reply of the subject" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -446,7 +446,7 @@ def test_judging_anew_does_not_write_over_what_it_judges(small: Bench) -> None:
     before = small.journal_path.read_bytes()
     done = rejudge(small, f"--output={small.results_path}")
     assert done.returncode == 4
-    assert "names the results that are to be judged anew" in done.stderr
+    assert "names the results that are to be judged again" in done.stderr
     assert small.journal_path.read_bytes() == before
 
 

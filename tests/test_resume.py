@@ -78,7 +78,7 @@ def test_a_journal_without_a_whole_line_is_an_empty_past(path: Path, content: by
     path.write_bytes(content)
     past = load(path)
     assert past.is_empty
-    assert past.cut == (1 if content else 0)
+    assert past.damaged == (1 if content else 0)
 
 
 def test_lines_that_were_cut_are_counted(path: Path) -> None:
@@ -88,7 +88,7 @@ def test_lines_that_were_cut_are_counted(path: Path) -> None:
         file.write(b'{"kind":"call","run":"b-ru\n{"kind":"record","run":"b-\n')
     write(path, record("b"), plan=["b-run1"])
     past = load(path)
-    assert (past.cut, past.status(is_running=False)) == (2, "complete")
+    assert (past.damaged, past.status(is_running=False)) == (2, "complete")
 
 
 @pytest.mark.parametrize("number", [1, journal.FORMAT + 1])
@@ -167,9 +167,9 @@ def test_a_session_that_was_cut_in_its_first_line_is_begun(files: Files) -> None
     """A first line that a crash has cut does not spoil the one that follows."""
     files.journal.parent.mkdir()
     files.journal.write_bytes(b'{"kind":"session","session":"s0","for')
-    assert start(files) == "nothing is kept; lines cut short and passed over: 1"
+    assert start(files) == "nothing to resume; damaged lines skipped: 1"
     past = load(files.journal)
-    assert (list(past.planned), past.cut) == (PLAN, 1)
+    assert (list(past.planned), past.damaged) == (PLAN, 1)
 
 
 def test_the_decision_counts_calls_and_lines_that_were_cut(files: Files) -> None:
@@ -181,7 +181,7 @@ def test_the_decision_counts_calls_and_lines_that_were_cut(files: Files) -> None
     with files.journal.open("ab") as file:
         file.write(b'{"kind":"call","run":"a-ru')
     decision = start(files)
-    assert decision.endswith(", 2 calls are kept; lines cut short and passed over: 1")
+    assert decision.endswith(", 2 calls are in the journal; damaged lines skipped: 1")
     assert list(load(files.journal).planned) == PLAN
 
 
@@ -306,7 +306,7 @@ def test_results_without_a_journal_are_archived_by_fresh_alone(files: Files) -> 
     """Results that are there alone, from elsewhere or an older version, are moved and not lost."""
     files.results.parent.mkdir()
     files.results.write_text('{"old": true}\n', encoding="utf-8")
-    with pytest.raises(UserError, match=r"lost their journal m\.neutrality\.jsonl, .* --fresh"):
+    with pytest.raises(UserError, match=r"m\.neutrality\.jsonl of these results is missing, .* --fresh"):
         start(files)
     assert not files.journal.exists()
     decision = start(files, fresh=True)
@@ -344,6 +344,6 @@ def test_an_archive_that_cannot_be_is_the_users_to_mend(files: Files, has_journa
     files.results.write_text('{"metadata": {"status": "complete"}}')
     (files.results.parent / "archive").write_text("mine")
     before = {path.name: path.read_bytes() for path in files.results.parent.iterdir()}
-    with pytest.raises(UserError, match=r"archive: the earlier results cannot be kept there \(.+\); make it"):
+    with pytest.raises(UserError, match=r"archive: the earlier results cannot be archived there .+; make it"):
         start(files, fresh=True)
     assert {path.name: path.read_bytes() for path in files.results.parent.iterdir()} == before

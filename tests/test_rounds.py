@@ -15,7 +15,7 @@ from scipy.special import ndtr
 
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import Until, parse_until
-from equipoise.results.history import forget, needed
+from equipoise.results.history import drop_stale, needed
 from equipoise.results.journal import Journal
 from equipoise.runner import rounds
 from equipoise.stats.intervals import clustered_mean
@@ -186,7 +186,7 @@ def test_a_look_is_kept_whole(path: Path) -> None:
     journal_of(path, 1).close()
     history = history_of(path)
     found = found_in(1, 1)
-    rounds.keep(history, found)
+    rounds.append(history, found)
     assert history.looks == {1: {"kind": "look", "session": "s1", **found}}
     assert history_of(path).looks == history.looks
 
@@ -195,7 +195,7 @@ def test_a_look_belongs_to_the_session_that_looked(path: Path) -> None:
     """After a resumption that is the later one."""
     journal_of(path, 1).close()
     begin(path, planned(), session="s2").close()
-    rounds.keep(history_of(path), found_in(1, 1))
+    rounds.append(history_of(path), found_in(1, 1))
     assert history_of(path).looks[1]["session"] == "s2"
 
 
@@ -208,7 +208,7 @@ def missing(path: Path) -> list[str]:
 def test_a_look_that_is_not_enough_changes_no_plan(path: Path) -> None:
     """All rounds are still to be asked."""
     journal_of(path, 1).close()
-    rounds.keep(history_of(path), found_in(1, 1))
+    rounds.append(history_of(path), found_in(1, 1))
     history = history_of(path)
     assert list(history.planned) == planned()
     assert history.missing() == planned()[2:]
@@ -218,7 +218,7 @@ def test_a_look_that_is_not_enough_changes_no_plan(path: Path) -> None:
 def test_a_look_that_is_enough_drops_later_rounds_from_the_plan(path: Path) -> None:
     """What was planned beyond is not missing: the session is complete."""
     journal_of(path, 2).close()
-    rounds.keep(history_of(path), found_in(1000, 2))
+    rounds.append(history_of(path), found_in(1000, 2))
     history = history_of(path)
     assert list(history.planned) == planned()[:4]
     assert (history.missing(), history.status(is_running=False)) == ([], "complete")
@@ -230,9 +230,9 @@ def test_a_run_beyond_the_last_round_is_kept_and_not_counted(path: Path) -> None
     log = journal_of(path, 2)
     log.append_record(record("a", run=3), [])
     log.close()
-    rounds.keep(history_of(path), found_in(1000, 2))
+    rounds.append(history_of(path), found_in(1000, 2))
     history = history_of(path)
-    assert [item.id for item in history.in_order()] == planned()[:4]
+    assert [item.id for item in history.records()] == planned()[:4]
     assert history.has_score("a-run3")
 
 
@@ -242,7 +242,7 @@ def test_a_run_of_the_rounds_that_are_needed_must_still_have_a_score(path: Path)
     log.append_record(record("a"), [])
     log.append_record(record("b", "error"), [])
     log.close()
-    rounds.keep(history_of(path), found_in(1000, 1))
+    rounds.append(history_of(path), found_in(1000, 1))
     assert history_of(path).status(is_running=False) == "interrupted"
     assert missing(path) == ["b-run1"]
 
@@ -258,8 +258,8 @@ def test_rounds_are_told_by_the_number_at_the_end_of_an_id() -> None:
 def test_a_look_is_out_of_date_once_a_run_of_its_rounds_is_asked_again() -> None:
     """The looks of earlier rounds stand; those that the run had a part in are taken again."""
     looks: dict[int, dict[str, object]] = {1: {}, 2: {}, 10: {}}
-    assert not forget(looks, "a-run11")
-    assert forget(looks, "a-run2")
+    assert not drop_stale(looks, "a-run11")
+    assert drop_stale(looks, "a-run2")
     assert list(looks) == [1]
 
 

@@ -11,7 +11,7 @@ from conftest import ALL_OPTIONS, ROOT, resolved
 from equipoise import suites
 from equipoise.core.errors import UserError
 from equipoise.core.settings import Settings
-from equipoise.runner.plan import Catalogue
+from equipoise.runner.plan import Plan
 from equipoise.suites import politicsbench
 
 OWN = politicsbench.DEFAULTS
@@ -81,9 +81,9 @@ def test_the_built_in_model_is_judged_by_itself() -> None:
     assert settle(model="local", evaluator_model=["e"]).evaluator_models == ("e",)
 
 
-def catalogue(**said: Any) -> Catalogue:
+def plan(**said: Any) -> Plan:
     """The project's own suites with what is said, as several suites at once have it."""
-    return Catalogue(settings=resolved({"model": "m", **said}, {}, {}), root=ROOT)
+    return Plan(settings=resolved({"model": "m", **said}, {}, {}), root=ROOT)
 
 
 @pytest.mark.parametrize("left_out", SAID)
@@ -93,19 +93,19 @@ def test_several_suites_need_what_one_has_of_its_own(names: list[str], left_out:
     said = {name: value for name, value in SAID.items() if name != left_out}
     flag = f"--{left_out.replace('_', '-')}"
     with pytest.raises(UserError) as caught:
-        catalogue(**said).check(names)
+        plan(**said).check(names)
     assert str(caught.value) == f"{flag}: politicsbench has a default of its own; run it alone, or give one"
 
 
 def test_several_suites_run_with_what_is_given() -> None:
     """Also where that is the default; and others need nothing."""
-    catalogue(**SAID).check(["neutrality", "politicsbench"])
-    catalogue().check(["neutrality", "borderlines"])
+    plan(**SAID).check(["neutrality", "politicsbench"])
+    plan().check(["neutrality", "borderlines"])
 
 
 def test_a_suite_alone_may_be_given_nothing(tmp_path: Path) -> None:
     """Its identity then has its defaults."""
-    found = Catalogue(settings=settle(), root=tmp_path)
+    found = Plan(settings=settle(), root=tmp_path)
     found.check(["politicsbench"])
     identity = found.identity("politicsbench")
     assert identity["evaluator_models"] == list(OWN["evaluator_model"])

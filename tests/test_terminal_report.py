@@ -12,7 +12,7 @@ from equipoise import suites
 from equipoise.core.records import Record, Verdict
 from equipoise.core.types import JSON
 from equipoise.report.terminal import MOST_ERRORS, duration, precision, summary
-from equipoise.results.summary import looked, summarise
+from equipoise.results.summary import summarise, with_looks
 from equipoise.suites import neutrality
 from equipoise.suites.neutrality import aggregate, table
 from equipoise.suites.neutrality.dataset import Question
@@ -507,7 +507,7 @@ def test_the_lines_of_a_real_summary_stand_in_order() -> None:
     )
     look = {"rule": "overall:±1pp", "metric": "overall", "round": 1, "is_enough": False, "n": 2, "se": None}
     look |= {"value": 50.0, "low": None, "high": None, "half_width": None, "reason": "1 question"}
-    found = list(precision({**summary, **looked(summary["metrics"], [look])}))
+    found = list(precision({**summary, **with_looks(summary["metrics"], [look])}))
     labels = [line.split(":")[0] for line in found if not line.startswith(" ")]
     assert labels == ["until", "variance", "languages", "panel"]
     assert "languages: aa less bb: +0.00 pp (-100.00 to +100.00), p 1.000 (Holm)" in found

@@ -76,7 +76,7 @@ def test_a_signal_lets_what_is_paid_for_come_home(
     (line,) = [line for line in told.splitlines() if line.startswith("ERROR: ")]
     assert (started.returncode, line) == (
         2,
-        "ERROR: stopped: interrupted; what is done is kept, and the same command goes on from there",
+        "ERROR: stopped: interrupted; what is done is kept, and the same command resumes from there",
     )
     assert "waiting for 3 calls in flight, which are paid for; Ctrl-C again drops them" in told.splitlines()
     assert "Traceback" not in told
@@ -194,7 +194,7 @@ def test_a_model_must_be_named(folder: Path) -> None:
 def test_a_limit_of_cost_holds(server: Loopback) -> None:
     """For a model that is in no list only with a price; then it stops before more is spent."""
     told = refusal(run(server, "--max-cost", "1"))
-    assert "--max-cost: the price of 'first' is not known; say it with --price-input and" in told
+    assert "--max-cost: the price of 'first' is not known; give it with --price-input and" in told
     assert (server.requests, Path("translations").exists()) == ([], False)
     priced = ("--price-input", "1000", "--price-output", "0", "--max-tokens", "9", "--concurrency", "1")
     told = refusal(run(server, "--max-cost", "0.15", *priced), 2)
@@ -332,7 +332,7 @@ def test_a_signal_before_the_first_call_stops(
     monkeypatch.setattr(Loading, "place", place)
     result = CliRunner().invoke(main, ["translate", "--from", "en.txt", "--to", "de", "--model", "local"])
     assert refusal(result, 2) == (
-        "ERROR: stopped: interrupted; what is done is kept, and the same command goes on from there"
+        "ERROR: stopped: interrupted; what is done is kept, and the same command resumes from there"
     )
     assert "Aborted" not in result.output
     assert Path("stopped").exists()

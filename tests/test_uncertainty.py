@@ -22,7 +22,7 @@ from equipoise.core import json_io
 from equipoise.core.records import Cell, Record, Verdict
 from equipoise.core.types import Reply
 from equipoise.results import summary as uncertainty
-from equipoise.results.summary import LARGEST_GAPS, looked, named, plain, summarise
+from equipoise.results.summary import LARGEST_GAPS, plain, summarise, with_cluster_names, with_looks
 from equipoise.stats.variance import Components, Design, smallest_difference
 from equipoise.suites import neutrality
 from equipoise.suites.neutrality.dataset import Question
@@ -304,7 +304,7 @@ def look(
 def test_looking_widens_the_interval_of_the_metric_that_was_looked_at(whole: Mapping[str, Any]) -> None:
     """It is as the last look found it; all else stays as it was, and what was given is not changed."""
     before = json.dumps(whole["metrics"])
-    found = looked(whole["metrics"], [look(1, is_enough=False), look(2, is_enough=True, low=45.0)])
+    found = with_looks(whole["metrics"], [look(1, is_enough=False), look(2, is_enough=True, low=45.0)])
     metrics = found["metrics"]
     seen = {name: look(2, is_enough=True)[name] for name in ("value", "se", "n", "high", "reason")}
     assert metrics["l1"] == {**whole["metrics"]["l1"], **seen, "low": 45.0}
@@ -316,7 +316,7 @@ def test_looking_widens_the_interval_of_the_metric_that_was_looked_at(whole: Map
 def test_a_summary_says_after_how_many_looks_it_stopped(whole: Mapping[str, Any]) -> None:
     """The rule, the method, and every look without what only the journal needs."""
     looks = [look(1, is_enough=False, low=None, reason="1 question"), look(2, is_enough=True)]
-    until = looked(whole["metrics"], looks)["until"]
+    until = with_looks(whole["metrics"], looks)["until"]
     assert [until[name] for name in ("rule", "metric", "is_reached", "runs")] == ["l1:±9pp", "l1", True, 2]
     assert "Jennison and Turnbull 1989" in until["method"]
     names = ["round", "value", "low", "high", "half_width", "n", "reason"]
@@ -325,7 +325,7 @@ def test_a_summary_says_after_how_many_looks_it_stopped(whole: Mapping[str, Any]
 
 def test_a_look_without_an_interval_takes_that_of_the_metric(whole: Mapping[str, Any]) -> None:
     """An interval that does not allow for the looks would claim too much."""
-    found = looked(whole["metrics"], [look(1, is_enough=False, low=None, reason="1 question")])
+    found = with_looks(whole["metrics"], [look(1, is_enough=False, low=None, reason="1 question")])
     metric = found["metrics"]["l1"]
     assert (metric["low"], metric["high"], metric["reason"]) == (None, None, "1 question")
     assert found["until"]["is_reached"] is False
@@ -413,8 +413,8 @@ def test_reasons_speak_of_what_the_clusters_are() -> None:
         "questions": [{"reason": "5 questions are too few to resample"}, {"reason": None}, 3],
         "deeper": {"reason": "no variation between questions", "advice": "questions"},
     }
-    assert named(data, "questions") == data
-    assert named(data, "territories") == {
+    assert with_cluster_names(data, "questions") == data
+    assert with_cluster_names(data, "territories") == {
         "reason": "fewer than 2 territories",
         "questions": [{"reason": "5 territories are too few to resample"}, {"reason": None}, 3],
         "deeper": {"reason": "no variation between territories", "advice": "questions"},

@@ -199,7 +199,7 @@ def test_what_would_fail_for_all_stops(
 ) -> None:
     """With the reason, and how to go on."""
     server.script = script
-    with pytest.raises(SessionStopped, match=rf"^stopped: .*{words}.*the same command goes on from there$"):
+    with pytest.raises(SessionStopped, match=rf"^stopped: .*{words}.*the same command resumes from there$"):
         work(settings(server, concurrency="1"), journal, list(map(asking, names(5))))
     assert len(server.requests) == 1
 

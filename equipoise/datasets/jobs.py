@@ -21,7 +21,7 @@ from equipoise.core.settings import Endpoint, Settings, is_local
 from equipoise.core.types import JSON, Role
 from equipoise.judge.judge import Evaluator
 from equipoise.models import prices
-from equipoise.models.counters import Board, Totals
+from equipoise.models.counters import Counters, Totals
 from equipoise.models.local import LocalServer, weights
 from equipoise.models.model import Subject
 from equipoise.models.rate_limit import Limiter
@@ -30,8 +30,8 @@ from equipoise.results import journal
 from equipoise.results.history import History
 from equipoise.results.journal import Journal
 from equipoise.results.store import Files, Lock
-from equipoise.runner.calls import Asker, Deadline, Office
-from equipoise.runner.office import open_office
+from equipoise.runner.calls import Asker, Deadline
+from equipoise.runner.context import CallContext, open_context
 from equipoise.runner.signals import heard, in_flight
 
 T = TypeVar("T")
@@ -151,23 +151,23 @@ class _Workshop:
         self, jobs: Sequence[Job[T]], on_done: Callable[[], None], before: Totals | None
     ) -> Done[T]:
         """Do them, as many calls at once as the endpoint bears."""
-        board = Board(len(self._settings.models))
+        counters = Counters(len(self._settings.models))
         if before is not None:
-            _carry(board, before)
-        self._limiter = Limiter(self._settings.concurrency, lambda: board.is_stopped)
-        self._board, self._log = board, self._begin()
-        office = self._open()
+            _carry(counters, before)
+        self._limiter = Limiter(self._settings.concurrency, lambda: counters.is_stopped)
+        self._counters, self._log = counters, self._begin()
+        context = self._open()
         try:
-            found = await self._all(office, jobs, on_done)
+            found = await self._all(context, jobs, on_done)
         finally:
-            await office.client.close()
+            await context.client.close()
             self._log.close()
-        return Done(results=_results(found, board), totals=board.totals())
+        return Done(results=_results(found, counters), totals=counters.totals())
 
     def _begin(self) -> Journal:
         self._history = History(self._path)
-        log = Journal(self._path, secrets.token_hex(4), Secrets(self._settings.secrets), self._history.hear)
-        self._history.read_on()
+        log = Journal(self._path, secrets.token_hex(4), Secrets(self._settings.secrets), self._history.add)
+        self._history.refresh()
         # The same for all sessions: prompts that quote material carry codes made of it.
         self._nonce = self._history.nonce or secrets.token_hex(16)
         started = datetime.now(UTC).isoformat(timespec="seconds")
@@ -175,12 +175,12 @@ class _Workshop:
         log.append("session", nonce=self._nonce, **about)
         return log
 
-    def _open(self) -> Office:
-        return open_office(
+    def _open(self) -> CallContext:
+        return open_context(
             self._settings,
             endpoint=self._endpoint,
             limiter=self._limiter,
-            board=self._board,
+            counters=self._counters,
             logs=lambda: [self._log],
         )
 
@@ -191,15 +191,15 @@ class _Workshop:
         return self._settings.endpoint(role)
 
     async def _all(
-        self, office: Office, jobs: Sequence[Job[T]], on_done: Callable[[], None]
+        self, context: CallContext, jobs: Sequence[Job[T]], on_done: Callable[[], None]
     ) -> list[T | BaseException]:
         tasks = [
-            asyncio.create_task(self._one(office, place, job, on_done)) for place, job in enumerate(jobs)
+            asyncio.create_task(self._one(context, place, job, on_done)) for place, job in enumerate(jobs)
         ]
 
         def stop() -> None:
-            office.stop("interrupted")
-            if count := self._board.totals().in_flight:
+            context.stop("interrupted")
+            if count := self._counters.totals().in_flight:
                 self._tell(in_flight(count))
 
         def drop() -> None:
@@ -209,9 +209,9 @@ class _Workshop:
         with heard(stop, drop):
             return await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _one(self, office: Office, place: int, job: Job[T], on_done: Callable[[], None]) -> T:
+    async def _one(self, context: CallContext, place: int, job: Job[T], on_done: Callable[[], None]) -> T:
         deadline = Deadline(self._settings.case_timeout)
-        asker = Asker(office, job.name, place, self._log, self._history, deadline)
+        asker = Asker(context, job.name, place, self._log, self._history, deadline)
         try:
             async with deadline:
                 found = await job.do(self._crew(asker, job.name))
@@ -238,17 +238,17 @@ class _Workshop:
         )
 
 
-def _carry(board: Board, before: Totals) -> None:
-    board.settle(0, before.spent)
+def _carry(counters: Counters, before: Totals) -> None:
+    counters.settle(0, before.spent)
     for _ in range(before.sent):
-        board.enter()
-        board.leave()
+        counters.enter()
+        counters.leave()
 
 
-def _results(found: Sequence[T | BaseException], board: Board) -> list[T | CallFailed]:
+def _results(found: Sequence[T | BaseException], counters: Counters) -> list[T | CallFailed]:
     """What the jobs gave. Raises SessionStopped where they were stopped, and whatever is a defect of ours."""
     results: list[T | CallFailed] = []
-    why = board.stop_reason if board.is_stopped else None
+    why = counters.stop_reason if counters.is_stopped else None
     for item in found:
         if isinstance(item, SessionStopped | asyncio.CancelledError):
             why = why or str(item)
@@ -257,5 +257,5 @@ def _results(found: Sequence[T | BaseException], board: Board) -> list[T | CallF
         else:
             results.append(item)
     if why is not None:
-        raise SessionStopped(f"stopped: {why}; what is done is kept, and the same command goes on from there")
+        raise SessionStopped(f"stopped: {why}; what is done is kept, and the same command resumes from there")
     return results

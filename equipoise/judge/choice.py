@@ -23,7 +23,7 @@ _LABEL = re.compile(r"[A-Za-z0-9]+")
 class ChoicePrompt:
     """One question put to an evaluator, and the labels that it chooses among with what they mean.
 
-    `again` is what it is told where its answer was none of the labels; None for nothing.
+    `again` is the message after an answer without a label; None to repeat the question.
     """
 
     options: Mapping[str, str]

@@ -1,4 +1,4 @@
-"""Those who judge: an evaluator, and the panel of all of a session."""
+"""Evaluators, and the panel of all evaluators of a session. Knows rubrics and prompts, but no suites."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Evaluator(Model):
             raw.append(reply.text)
             if reply.blocked:
                 break
-            messages = _told_again(messages, reply, prompt)
+            messages = _ask_again(messages, reply, prompt)
         return Choice(
             evaluator=self.name,
             probabilities=None,
@@ -118,7 +118,7 @@ class Evaluator(Model):
             raw.append(reply.text)
             if reply.blocked:
                 return self._invalid(raw, f"blocked by the evaluator's provider ({reply.blocked})")
-            messages = _told_again(messages, reply, prompt)
+            messages = _ask_again(messages, reply, prompt)
         return self._invalid(raw, "no letter")
 
     async def _sampled(
@@ -149,7 +149,7 @@ class Evaluator(Model):
     async def _attempt(
         self, rubric: VerdictRubric, messages: tuple[Message, ...], room: int | None
     ) -> Reply | CallFailed:
-        """A reply of at most `room` tokens, or why more than the user has set is not to be had."""
+        """A reply of at most `room` tokens, or why more tokens than the user has set are not available."""
         is_stretched = room != self.sampling.max_tokens
         try:
             return await self.complete(
@@ -174,15 +174,15 @@ def _graded(reply: Reply, options: Mapping[str, str]) -> dict[str, JSON] | None:
 
 
 MOST_QUOTED = 2000
-"""Characters of an answer that an evaluator is shown again when it is told that it was none."""
+"""Characters of an invalid answer that are quoted when the evaluator is asked again."""
 
 
-def _told_again(messages: tuple[Message, ...], reply: Reply, prompt: ChoicePrompt) -> tuple[Message, ...]:
+def _ask_again(messages: tuple[Message, ...], reply: Reply, prompt: ChoicePrompt) -> tuple[Message, ...]:
     return messages if prompt.again is None else _corrected(messages, reply, prompt.again.substitute())
 
 
 def _corrected(messages: tuple[Message, ...], reply: Reply, why: str) -> tuple[Message, ...]:
-    """The conversation as it goes on with what was wrong; as it was where the reply had nothing to quote."""
+    """The conversation continued with what was wrong; unchanged where the reply has nothing to quote."""
     if not reply.text.strip():
         return messages
     said = Message(role="assistant", content=reply.text[:MOST_QUOTED])
@@ -200,7 +200,7 @@ def _read(rubric: VerdictRubric, reply: Reply) -> tuple[dict[str, JSON] | None, 
 
 
 def _double(room: int | None, reply: Reply) -> int | None:
-    """Twice as many tokens as the verdict had that was cut; None where nobody knows how many those were."""
+    """Twice as many tokens as the verdict had that was cut; None where that number is not known."""
     had = room or (reply.usage.output if reply.usage else 0)
     return 2 * had or None
 
@@ -213,17 +213,17 @@ class Panel:
         self._keeps_going = keeps_going
 
     async def judge(self, rubric: VerdictRubric, **material: str) -> tuple[Verdict, ...]:
-        """Every evaluator's verdict, in order. Raises CallFailed where none can be had."""
+        """Every evaluator's verdict, in order. Raises CallFailed where there is none."""
         asked = [evaluator.judge(rubric, **material) for evaluator in self.evaluators]
         return tuple(_verdict_or_none(name, answer) for name, answer in await self._gather(asked))
 
     async def grade(self, prompt: ChoicePrompt, /, **material: str) -> tuple[Verdict, ...]:
-        """Every evaluator's grade, in order. Raises CallFailed where none can be had."""
+        """Every evaluator's grade, in order. Raises CallFailed where there is none."""
         asked = [evaluator.grade(prompt, **material) for evaluator in self.evaluators]
         return tuple(_verdict_or_none(name, answer) for name, answer in await self._gather(asked))
 
     async def choose(self, prompt: ChoicePrompt, /, **material: str) -> tuple[Choice, ...]:
-        """Every evaluator's choice, in order. Raises CallFailed where none can be had."""
+        """Every evaluator's choice, in order. Raises CallFailed where there is none."""
         asked = [evaluator.choose(prompt, **material) for evaluator in self.evaluators]
         return tuple(
             answer
@@ -234,7 +234,7 @@ class Panel:
 
     async def _gather(self, asked: Iterable[Awaitable[T]]) -> list[tuple[str, T | BaseException]]:
         """What each evaluator answered; failures only where the others can stand in. Raises CallFailed."""
-        # Errors are gathered, not raised: the other evaluators' paid calls must come to their end.
+        # Errors are gathered, not raised: the other evaluators' paid calls must finish.
         answers = await asyncio.gather(*asked, return_exceptions=True)
         failures = [answer for answer in answers if isinstance(answer, BaseException)]
         if failures and not self._can_do_without(failures):
@@ -243,11 +243,11 @@ class Panel:
         return [(item.name, answer) for item, answer in zip(self.evaluators, answers, strict=True)]
 
     def _can_do_without(self, failures: Sequence[BaseException]) -> bool:
-        are_bearable = all(
+        are_tolerable = all(
             isinstance(failure, CallFailed) and (self._keeps_going or not failure.stops_session)
             for failure in failures
         )
-        return are_bearable and len(failures) < len(self.evaluators)
+        return are_tolerable and len(failures) < len(self.evaluators)
 
 
 def _verdict_or_none(evaluator: str, answer: Verdict | BaseException) -> Verdict:

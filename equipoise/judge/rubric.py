@@ -1,7 +1,6 @@
-"""Rubrics: the texts put to a model, the scale of the judgement and what counts as a verdict.
+"""Rubrics: the prompts of an evaluator, the scale of its verdict, and what a valid verdict is.
 
-A rubric is a TOML file; this module loads and renders it and parses what an evaluator wrote. It knows
-nothing of endpoints or suites.
+Loads and renders a TOML file and parses what an evaluator wrote. Knows neither endpoints nor suites.
 """
 
 from __future__ import annotations
@@ -58,8 +57,8 @@ class Rubric:
 class VerdictRubric(Rubric):
     """A rubric that asks for one verdict in JSON, with a level of the scale.
 
-    With `refuses_more` a verdict that has other fields beside those is none. `again` is what the evaluator is
-    told where its verdict was none, with the `error`; None for nothing.
+    With `refuses_more` a verdict with further fields is invalid. `again` is the message after an invalid
+    verdict, with the `error`; None to repeat the question.
     """
 
     verdict: Mapping[str, FieldKind]
@@ -128,7 +127,7 @@ class VerdictRubric(Rubric):
 
 
 def _unambiguous(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
-    """A JSON object whose fields all have different names: of two scores nobody knows which is meant."""
+    """A JSON object whose fields all have different names: which of two scores is meant cannot be known."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise InvalidVerdict("an object with a field that stands there twice")
@@ -239,7 +238,7 @@ def template(
 
 
 def again(data: dict[str, JSON], table: dict[str, JSON], names: set[str], where: str) -> Template | None:
-    """What is said to an evaluator whose answer was none, by the table, else by the whole file.
+    """The message after an invalid answer, from the table, else from the top level of the file.
 
     Raises ValueError for a placeholder that is not among the names, or missing.
     """

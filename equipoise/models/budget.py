@@ -1,7 +1,7 @@
-"""What a session may still spend: counts requests and money before they are spent.
+"""The budget of a session: reserves requests and money before they are spent.
 
-For every request in flight the most that it may cost is set aside. Where that is not known, because the
-model has not yet answered and no length was set, one request goes alone with all that is left.
+For every request in flight its highest possible cost is reserved. Where that is unknown, because the model
+has not answered yet and no length is set, one request runs alone with all that is left. Knows no prices.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from equipoise.core import json_io
 from equipoise.core.errors import SessionStopped
 from equipoise.core.types import CONTINUES, Call, Reply, Usage
-from equipoise.models.counters import Board
+from equipoise.models.counters import Counters
 
 NANO = 10**9
 MARGIN, DOUBT = 1.5, 4.0
@@ -29,9 +29,9 @@ class Budget:
     """The two limits of a session, either of which may be None. `stop` ends the session."""
 
     def __init__(
-        self, board: Board, stop: Callable[[str], None], *, calls: int | None, dollars: float | None
+        self, counters: Counters, stop: Callable[[str], None], *, calls: int | None, dollars: float | None
     ) -> None:
-        self._board = board
+        self._counters = counters
         self._stop = stop
         self._most_calls = calls
         self._most = None if dollars is None else int(dollars * NANO)
@@ -48,7 +48,7 @@ class Budget:
 
         To be followed by `settle`; the request counts from here on.
         """
-        # One after the other: else short requests would keep slipping past a long one that waits.
+        # One at a time: otherwise short requests would keep overtaking a long one that waits.
         async with self._turn:
             while (amount := self._enter(call, model, cost)) is None:
                 self._settled.clear()
@@ -56,22 +56,22 @@ class Budget:
             return amount
 
     def _enter(self, call: Call, model: int, cost: Cost) -> int | None:
-        if self._board.is_stopped:
-            raise SessionStopped(self._board.stop_reason)
+        if self._counters.is_stopped:
+            raise SessionStopped(self._counters.stop_reason)
         amount = self._try(call, model, cost)
         if amount is not None:
-            self._board.reserve(amount)
-            self._board.enter()
+            self._counters.reserve(amount)
+            self._counters.enter()
         return amount
 
     def settle(self, reserved: int, spent: int) -> None:
         """The request has ended and has cost so much."""
-        self._board.settle(reserved, spent)
+        self._counters.settle(reserved, spent)
         self._settled.set()
 
     def _try(self, call: Call, model: int, cost: Cost) -> int | None:
         """What to set aside; None where it may fit once others have ended."""
-        now = self._board.totals()
+        now = self._counters.totals()
         if self._most_calls is not None and now.sent >= self._most_calls:
             raise self._used_up(f"--max-calls {self._most_calls} is used up: requests sent: {now.sent}")
         if self._most is None:
@@ -90,20 +90,20 @@ class Budget:
         return wanted if now.reserved + wanted <= left else None
 
     def most_of(self, call: Call, model: int, cost: Cost) -> int | None:
-        """The most that a request may cost; None where nothing tells how long the reply will be."""
+        """The most that a request may cost; None where the length of the reply has no known bound."""
         output = call.parameters.get("max_tokens")
-        if not output and self._board.largest_output(model):
+        if not output and self._counters.largest_output(model):
             output = self._longest()
         return cost(Usage(input=most_prompt_tokens(call), output=output)) if output else None
 
     def _longest(self) -> int:
-        """How long a reply may be, by those that there were of all models; 0 where there was none."""
-        now = self._board.totals()
+        """The longest reply to expect, by the replies of all models so far; 0 where there was none."""
+        now = self._counters.totals()
         margin = MARGIN + DOUBT / max(1, now.made + now.replayed)
-        return int(margin * max(map(self._board.largest_output, range(len(now.tokens)))))
+        return int(margin * max(map(self._counters.largest_output, range(len(now.tokens)))))
 
     def _used_up(self, reason: str) -> SessionStopped:
-        self._stop(f"{reason}; the same command goes on from here")
+        self._stop(f"{reason}; the same command resumes from here")
         return SessionStopped(reason)
 
 
@@ -111,7 +111,7 @@ def usage_of(call: Call, reply: Reply) -> Usage:
     """The tokens of a reply as the endpoint has counted them, else generously by the length of the texts."""
     if reply.is_metered:
         return reply.usage or Usage()
-    # What was only given back has not been written by the model.
+    # An echoed prompt was not written by the model.
     given = call.messages[-1]["content"] if CONTINUES in call.parameters else ""
     said = reply.text.removeprefix(given) + (reply.reasoning or "")
     return Usage(input=prompt_tokens(call), output=-(-_bytes(said) // BYTES_PER_TOKEN))

@@ -1,7 +1,7 @@
-"""Asks one endpoint one thing: a Call goes in, a Reply comes out or CallFailed is raised.
+"""The client of OpenAI-compatible endpoints: a Call goes in, a Reply comes out or CallFailed is raised.
 
-The only file that imports openai. It sends, retries, remembers what an endpoint rejects, and reads the
-body; it knows nothing of suites, journals or pytest.
+The only file that imports openai. Sends, retries, remembers rejected parameters, and reads the body. Knows
+neither suites nor journals.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ _JSON_CONTENT: openai.RequestOptions = {"headers": {"Content-Type": "application
 OnLearned = Callable[[Call, Change], None]
 
 
-class Place(Protocol):
-    """Leave to have one attempt in flight, entered anew for each; is told how an attempt ended."""
+class AttemptSlot(Protocol):
+    """A slot for one attempt in flight, entered again for each attempt; gets the outcome of each."""
 
     async def __aenter__(self) -> None:
-        """Wait for it."""
+        """Wait for the slot."""
 
     def succeed(self, reply: Reply) -> None:
         """The endpoint answered."""
@@ -60,7 +60,7 @@ class Place(Protocol):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Give it back."""
+        """Give the slot back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,9 +83,9 @@ class _HttpClient(OwnConnections, openai.DefaultAioHttpClient):
 class Client:
     """Reaches the models of a session. Belongs to the event loop it was made on.
 
-    `endpoint` says where a model in a role is reached. A call occupies a place only while it is in flight,
-    not while it waits to be tried again. `on_learned` is told once for each model and parameter; `on_retry`
-    before every repetition. A reply is as it came; none of the `secrets` gets into an error, nor, where it is
+    `endpoint` says where a model in a role is reached. A call holds a slot only while it is in flight,
+    not between retries. `on_learned` is called once for each model and parameter, `on_retry` before every
+    retry. A reply is as it came; none of the `secrets` gets into an error, nor, where it is
     a real key, to an endpoint that has another one.
     """
 
@@ -113,26 +113,26 @@ class Client:
         self._learned: dict[tuple[Role, str], list[Change]] = {}
         self._no_echo: set[tuple[Role, str]] = set()
 
-    async def complete(self, call: Call, place: Place) -> Reply:
-        """One reply; `place` is entered anew for each attempt. Raises CallFailed once nothing can help."""
+    async def complete(self, call: Call, slot: AttemptSlot) -> Reply:
+        """The reply; `slot` is entered for each attempt. Raises CallFailed once no retry can help."""
         if _is_echo(call) and (call.role, call.model) in self._no_echo:
             raise _declined(call)
         retries = Retries(self._max_retries, self._connection(call).health)
         while True:
-            async with place:
+            async with slot:
                 sent = self._parameters(call)
                 answer = await self._attempt(call, sent, retries.count)
                 if isinstance(answer, Reply):
                     retries.answered()
-                    place.succeed(answer)
+                    slot.succeed(answer)
                     return answer
-                place.fail(answer)
+                slot.fail(answer)
                 if _is_echo(call) and answer.status in DECLINING_STATUS:
                     self._no_echo.add((call.role, call.model))
                     raise _declined(call)
                 is_learned = self._learn(call, answer, sent)
                 wait = 0.0 if is_learned else retries.wait(answer)
-                # Raised inside the place, so that nobody is let in before the failure is known.
+                # Raised inside the slot, so that no other call starts before the failure is known.
                 if wait is None:
                     raise _failed(call, answer, sent, retries, self._secrets.mask(answer.message))
             if not is_learned:
@@ -243,7 +243,7 @@ class Client:
         return parameters
 
     def _learn(self, call: Call, failure: Failure, sent: Mapping[str, JSON]) -> bool:
-        """Remember a rejected parameter. True where asking again is worth it for that reason."""
+        """Remember a rejected parameter. True where a retry without it may succeed."""
         change = rejected_parameter(failure, sent)
         if change is None:
             return False

@@ -1,14 +1,14 @@
-"""What a session counts while it runs: calls, tokens and money, pauses, rounds and the word to stop.
+"""The counters of a running session: calls, tokens, money, pauses, rounds and the reason to stop.
 
-The engine's thread counts, any thread may read. The counters serve the display and the budget; what is kept
-for good stands in the journal.
+The engine's thread counts, any thread may read. They serve the display and the budget; the lasting
+record is the journal.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-MOST_REASON = 500
+MAX_REASON_LENGTH = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,11 +30,11 @@ class Totals:
     tokens: tuple[tuple[int, int], ...]
 
 
-class Board:
+class Counters:
     """The counters of a session that asks so many `models`, at as many endpoints at most.
 
-    `stop_reason` is what `stop` was told first; `round` is the last round whose runs may begin, 0 before the
-    first is opened; `is_enough` once no later one is needed.
+    `stop_reason` is the first reason given to `stop`; `round` is the last round whose runs may begin, 0 when
+    none is open yet; `is_enough` is true once no later one is needed.
     """
 
     def __init__(self, models: int) -> None:
@@ -49,10 +49,10 @@ class Board:
         self._pauses = [0.0] * models
 
     def stop(self, reason: str) -> None:
-        """Let no further call start. The first reason stands, cut to MOST_REASON characters."""
+        """Let no further call start. The first reason stands, cut to MAX_REASON_LENGTH characters."""
         if not self.is_stopped:
-            # Shown on screens and sent to workers, whatever an endpoint has said.
-            self.stop_reason = reason.encode("utf-8", "replace").decode()[:MOST_REASON]
+            # Shown on terminals and sent to workers, so it must be encodable whatever an endpoint said.
+            self.stop_reason = reason.encode("utf-8", "replace").decode()[:MAX_REASON_LENGTH]
             self.is_stopped = True
 
     # Rounds of runs.
@@ -68,11 +68,11 @@ class Board:
     # Pauses that an endpoint asks for.
 
     def pause(self, endpoint: int, until: float) -> None:
-        """Let nobody call an endpoint until then, in seconds of `time.monotonic`."""
+        """Pause all calls to an endpoint until then, in seconds of `time.monotonic`."""
         self._pauses[endpoint] = max(self._pauses[endpoint], until)
 
     def paused_until(self, endpoint: int) -> float:
-        """Until when nobody may call that endpoint; 0 where nothing was asked."""
+        """When the pause of that endpoint ends; 0 where there is none."""
         return self._pauses[endpoint]
 
     # Counting.

@@ -12,11 +12,11 @@ from equipoise.core.types import JSON, Usage
 
 TRANSIENT_STATUS = frozenset({408, 409, 429})
 OVERLOAD_STATUS = frozenset({429, 503, 529})
-"""The endpoint says that it is asked too much: fewer calls may help."""
+"""The endpoint is overloaded or limits the rate: fewer calls may help."""
 OUTAGE_STATUS = frozenset({408, 409, 429, 502, 503, 504, 529})
 """Says nothing of the request in hand, however often it comes back the same."""
 FATAL_STATUS = frozenset({301, 302, 303, 307, 308, 401, 402, 403, 404})
-"""Every other request would fail alike; of redirects only those get here that are not followed."""
+"""Every other request would fail alike; followed redirects never get here."""
 
 # How providers say that their filter rejected a prompt. Where they were seen: OpenAI, Azure and Moonshot;
 # Azure; DashScope, twice; Volcano Engine, twice; LiteLLM in front of any of them.

@@ -1,7 +1,7 @@
 """The built-in model: llama.cpp's own OpenAI-compatible server in a process of its own.
 
 Run as a module it is that process: it serves one GGUF file on a free loopback port, prints the address,
-and ends when its standard input closes, which happens however its parent dies.
+and ends when its standard input closes, which happens however its parent dies. Knows no calls.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def serve(path: str) -> None:
     address_file.write(f"{server.listening_address}\n")
     address_file.close()
     sys.stdin.read()
-    # The server's threads may be in the middle of a long answer that nobody waits for.
+    # The server's threads may be in the middle of a long answer that is no longer needed.
     os._exit(0)
 
 
@@ -135,7 +135,7 @@ def _start(path: str) -> Any:
     params.n_ctx = PARALLEL * CONTEXT_TOKENS
     params.kv_unified = True
     params.cpuparams.n_threads = os.cpu_count() or 1
-    # A model this small repeats itself without end unless it is kept from it.
+    # A model this small repeats itself without end unless repetition is penalised.
     params.sampling.penalty_repeat = 1.2
     params.sampling.penalty_last_n = 256
     params.ui = False

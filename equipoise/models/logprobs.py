@@ -53,7 +53,7 @@ def label_probabilities(
     A place has one where a label stands there that is no word of a sentence, or where labels cover more than
     `least` of the probability.
 
-    What may stand before a label (blanks, an opening parenthesis, quotes) is passed over. Spellings of one
+    What may stand before a label (blanks, an opening parenthesis, quotes) is skipped. Spellings of one
     label (" C", "C", "(C") are added up; the sum over all labels is the mass that they cover, 1 at most.
     """
     for place, token in enumerate(tokens):
@@ -105,12 +105,12 @@ def label_in_text(text: str, options: Mapping[str, str]) -> str | None:
     So "(C)", "Option C", {"label": "C"}, and "C) " followed by the meaning of C or its beginning. Any other
     text has none, whatever letters stand in it.
     """
-    told = unicodedata.normalize("NFKC", text).strip()
-    if by_schema := _BY_SCHEMA.fullmatch(told):
+    answer = unicodedata.normalize("NFKC", text).strip()
+    if by_schema := _BY_SCHEMA.fullmatch(answer):
         return _label(by_schema[1], options)
-    if alone := _ALONE.fullmatch(told):
+    if alone := _ALONE.fullmatch(answer):
         return _label(alone[1], options)
-    listed = _LISTED.fullmatch(told)
+    listed = _LISTED.fullmatch(answer)
     label = _label(listed[1], options) if listed else None
     if listed is None or label is None:
         return None

@@ -1,7 +1,6 @@
-"""What a suite talks to: a model in a role, and the subject.
+"""The models that a suite talks to: a model in a role, and the subject.
 
-A model here asks through `Ask`, which is bound to one run; how calls are limited, repeated and kept is
-not its business.
+A model sends its calls through `Ask`, which is bound to one run. Knows neither limits, retries nor journals.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ T = TypeVar("T")
 
 
 async def together(*asked: Awaitable[T]) -> list[T]:
-    """What all of them give. What one of them raises is raised once the others' paid calls are home."""
+    """All results. An exception of one is raised once the others' paid calls have finished."""
     answers = await asyncio.gather(*asked, return_exceptions=True)
     failures = [answer for answer in answers if isinstance(answer, BaseException)]
     if failures:
@@ -69,7 +68,7 @@ ECHO: dict[str, JSON] = {CONTINUES: True, "echo": True, "logprobs": 1, "max_toke
 
 
 CONTINUED_TOKENS = 64
-"""How far a text is continued where nobody has said: many servers stop after 16 tokens by themselves."""
+"""The limit of a continuation where the user gives none: many servers stop after 16 tokens by default."""
 
 
 class Subject(Model):
@@ -79,7 +78,7 @@ class Subject(Model):
         super().__init__("subject", name, sampling, ask)
 
     async def ask_each(self, *questions: str) -> list[Reply]:
-        """The reply to each question, all asked at once. Raises CallFailed once all have come home."""
+        """The reply to each question, all asked at once. Raises CallFailed once all have finished."""
         return await together(*map(self.ask, questions))
 
     async def ask(self, question: str, instruction: str = "") -> Reply:

@@ -1,4 +1,4 @@
-"""What tokens cost: by the price list of genai-prices, offline, else by what the user says."""
+"""The price of tokens: from the offline list of genai-prices, else as the user gives it. Knows no limits."""
 
 from __future__ import annotations
 
@@ -53,5 +53,5 @@ def refuse_unknown(settings: Settings) -> None:
         if cost(model, base_url, NO_TOKENS, settings.price) is None:
             raise UserError(
                 f"--max-cost: the price of {model!r} is not known; "
-                "say it with --price-input and --price-output (USD for a million tokens)"
+                "give it with --price-input and --price-output (USD for a million tokens)"
             )

@@ -48,7 +48,7 @@ class AdaptiveLimit:
 
     Every call starts with `begin` and ends with `succeed`, `refuse` or `end`. `sustained` is 0 until a call
     is refused; `last_good` is what was sustained before the present probe, 0 while there is none; `lowest`,
-    `highest`, `cuts` and `refused` tell what happened so far.
+    `highest`, `cuts` and `refused` report what happened so far.
     """
 
     def __init__(self, ceiling: int) -> None:
@@ -203,7 +203,7 @@ class Limiter:
         return turn.result()
 
     def release(self) -> None:
-        """Free a slot, after the limit of its queue was told, and let the next call in."""
+        """Free a slot, after its outcome was reported to the queue's limit, and admit the next call."""
         self.in_flight -= 1
         self.admit()
 
@@ -247,7 +247,7 @@ class Limiter:
 
 
 class Slot:
-    """Leave to have one call in flight at a time; entered anew for each attempt.
+    """A slot for one call in flight at a time; entered again for each attempt.
 
     `priority` is asked whenever it waits. While it is held, `answered` or `refused` says how the attempt
     ended; an attempt that says neither does not move the limit.

@@ -1,4 +1,4 @@
-"""Keeps keys out of everything that is written, shown or sent elsewhere, whoever repeats them.
+"""Keeps keys out of everything that is written, shown or sent elsewhere, even where a model repeats them.
 
 What a model says is judged as it was said, and masked on its way into a file or a message. A key of REAL
 characters or more is masked wherever it stands: glued to other text, cut at its end, spelled with the escapes
@@ -115,7 +115,7 @@ class Secrets:
                 end = start + len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
                 yield start, end
 
-    # What is kept.
+    # What the journal stores.
 
     def masked_call(self, call: Call) -> Call:
         """The call with everything secret in its messages replaced."""

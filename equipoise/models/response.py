@@ -1,4 +1,4 @@
-"""Reads the body of a chat completion, in whatever way an endpoint has put it. Pure."""
+"""Reads the body of a chat completion in any of the shapes that endpoints use. Pure; knows no HTTP."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any, TypeGuard
 
 from equipoise.core import json_io
 from equipoise.core.types import Reply, Token, Usage
-from equipoise.models import reasoning as thoughts
+from equipoise.models import reasoning
 from equipoise.models.failures import BROKEN_REASONS, FILTER_REASONS, Failure, describe_body
 
 MOST_TOKENS = 10**9
 """More than any reply has; what is beyond is no count of tokens."""
 LEAST_LOGPROB = -1000.0
 MOST_PLACES = 8
-"""Tokens whose probabilities are kept: a label stands at the beginning."""
+"""Tokens whose probabilities are recorded: a label is at the beginning."""
 _SPOKEN = {"text": "text", "output_text": "text", "refusal": "refusal"}
 """Kinds of parts that are said, and the field of each that has the text."""
 _THOUGHT = ("thinking", "reasoning", "redacted_thinking")
@@ -49,7 +49,7 @@ def read_body(data: object, *, latency: float, retries: int) -> Reply | Failure:
     """The reply in the body of a chat completion, or what is wrong with the body."""
     data = as_json(data)
     if not isinstance(data, dict):
-        return Failure(message="the answer is no JSON object", status=200, body=str(data)[:500])
+        return Failure(message="the answer is not a JSON object", status=200, body=str(data)[:500])
     choice, usage = _first_choice(data), _usage(data.get("usage"))
     if choice is None:
         why = f"the answer has no choices: {describe_body(data)}"
@@ -141,7 +141,7 @@ def _is_logprob(value: object) -> TypeGuard[float]:
 def _answer_and_thoughts(message: Mapping[str, Any]) -> tuple[str, str | None, str, str]:
     """What a model says, and what it thought, wherever it is: in fields, in parts, between tags."""
     content, parts = _content(message.get("content"))
-    text, tagged = thoughts.split(content)
+    text, tagged = reasoning.split(content)
     # What OpenAI's models say instead of a structured output that they decline to give.
     text = text or _text(message, "refusal") or ""
     return text, _text(message, "reasoning_content") or _text(message, "reasoning"), parts, tagged
@@ -226,8 +226,8 @@ def _usage(data: Any) -> Usage | None:
         return None
     # An odd detail is no reason to doubt the sums.
     cached = _count(data.get("prompt_tokens_details"), "cached_tokens") or 0
-    reasoning = _count(data.get("completion_tokens_details"), "reasoning_tokens") or 0
-    return Usage(input=read, output=written, cached=min(cached, read), reasoning=min(reasoning, written))
+    thought = _count(data.get("completion_tokens_details"), "reasoning_tokens") or 0
+    return Usage(input=read, output=written, cached=min(cached, read), reasoning=min(thought, written))
 
 
 def _count(data: Any, name: str) -> int | None:

@@ -130,7 +130,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         return
     _refuse_without_model(config)
     if config.stash[SESSION].settings.estimate:
-        _as_usage_error(config.stash[SESSION].catalogue.check, names)
+        _as_usage_error(config.stash[SESSION].plan.check, names)
         return
     _as_usage_error(config.stash[SESSION].check, names)
     for warning in warnings(config.stash[SESSION].settings):
@@ -173,7 +173,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if mark is None or "record" not in metafunc.fixturenames:
         return
     _refuse_other_users(metafunc.definition, mark.args[0])
-    runs = _as_usage_error(metafunc.config.stash[SESSION].catalogue.runs, mark.args[0])
+    runs = _as_usage_error(metafunc.config.stash[SESSION].plan.runs, mark.args[0])
     parameters = [
         pytest.param(run, id=run.id, marks=_marks(run.case.area, run.case.language)) for run in runs
     ]
@@ -237,27 +237,27 @@ def _skipped(items: Sequence[pytest.Item]) -> set[str]:
     return {item.nodeid for item in items if evaluate_skip_marks(item) is not None}
 
 
-def _show_estimate(config: pytest.Config, plan: Mapping[str, Sequence[str]]) -> None:
-    for name, runs in plan.items():
+def _show_estimate(config: pytest.Config, selected: Mapping[str, Sequence[str]]) -> None:
+    for name, runs in selected.items():
         _say(config, f"\n{name}: an estimate; nothing is asked")
-        for line in _as_usage_error(config.stash[SESSION].catalogue.estimate, name, set(runs)):
+        for line in _as_usage_error(config.stash[SESSION].plan.estimate, name, set(runs)):
             _say(config, line)
 
 
 def _begin(config: pytest.Config, nodes: Sequence[str]) -> None:
     """Open the journal of every suite for the runs that are left after selection."""
-    plan = _planned(nodes)
-    if not plan:
+    selected = _planned(nodes)
+    if not selected:
         return
     _refuse_without_model(config)
     session = config.stash[SESSION]
     _as_usage_error(session.await_servers)
     selection = {"keyword": config.option.keyword or None, "mark": config.option.markexpr or None}
-    _as_usage_error(session.begin, plan, selection)
-    for name in plan:
+    _as_usage_error(session.begin, selected, selection)
+    for name in selected:
         if session.begun[name] != COMPLETE_ALREADY:
             _say(config, session.begun[name])
-    progress = Progress(session, plan, terminal(config))
+    progress = Progress(session, selected, terminal(config))
     display = Display(progress, config.option.maxfail or 0, lambda text: _say(config, text))
     config.pluginmanager.register(display, "equipoise-display")
 
@@ -365,10 +365,10 @@ def _refuse_elsewhere(config: pytest.Config) -> None:
 
 def _planned(nodes: Sequence[str]) -> dict[str, list[str]]:
     """The runs of each suite among all tests that are left after selection."""
-    plan: dict[str, list[str]] = {}
+    selected: dict[str, list[str]] = {}
     for suite, run in filter(None, map(suite_and_run, nodes)):
-        plan.setdefault(suite, []).append(run)
-    return plan
+        selected.setdefault(suite, []).append(run)
+    return selected
 
 
 def suites_in(root: Path, paths: Iterable[Path]) -> list[str]:

@@ -127,7 +127,7 @@ class Display:
             self.progress.note(*found)
         self._failures += report.failed
         if 0 < self._most_failures <= self._failures:
-            self.progress.session.board.stop(f"stopping after {self._failures} failures")
+            self.progress.session.counters.stop(f"stopping after {self._failures} failures")
 
     def pytest_report_teststatus(self, report: Any) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
         """The score instead of a dot."""
@@ -138,10 +138,10 @@ class Display:
 
     def pytest_keyboard_interrupt(self) -> None:
         """Let no worker start another call, and say what is waited for."""
-        board = self.progress.session.board
-        board.stop("interrupted")
+        counters = self.progress.session.counters
+        counters.stop("interrupted")
         self.progress.close_line()
-        if count := board.totals().in_flight:
+        if count := counters.totals().in_flight:
             self._say(in_flight(count))
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:

@@ -1,1 +1,1 @@
-"""What is kept on disk: the journal of a session and the results made of it."""
+"""Files on disk: the journal of a session and the results built from it."""

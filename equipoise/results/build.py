@@ -1,4 +1,4 @@
-"""From the journal to the results JSON: a pure function of the journal, the suite and the rubric."""
+"""Builds the results JSON: a pure function of the journal, the suite and the rubric. Writes no file."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ _TOKEN_KINDS = ("input", "output", "cached", "reasoning")
 
 
 def build(suite: AnySuite, rubric: Rubric, history: History, *, is_running: bool = False) -> dict[str, JSON]:
-    """The results JSON as plain data; what figures are worth is told once the session has ended."""
-    records = history.in_order()
+    """The results JSON as plain data; intervals and other statistics only once the session has ended."""
+    records = history.records()
     aggregate = suite.aggregate(records, rubric)
     metadata = _metadata(suite.NAME, rubric.scale, history, records, history.status(is_running=is_running))
     errors = [_error(record) for record in records if record.score is None]
     # Measuring and writing take their time and their memory, and need none of them.
     del records
-    measured = {} if is_running else _measured(suite, rubric, history, aggregate.results)
+    statistics = {} if is_running else _statistics(suite, rubric, history, aggregate.results)
     return {
         "metadata": metadata,
-        "summary": {**aggregate.summary, **measured},
+        "summary": {**aggregate.summary, **statistics},
         "results": aggregate.results,
         "errors": errors,
     }
 
 
-def _measured(
+def _statistics(
     suite: AnySuite, rubric: Rubric, history: History, results: Mapping[str, JSON]
 ) -> dict[str, JSON]:
-    # Here, as numpy and scipy take their time, which only who aggregates should spend.
+    # Imported here: numpy and scipy are slow to load, and only aggregation needs them.
     from equipoise.results import summary
 
-    measured = summary.summarise(suite, results, rubric.scale)
+    statistics = summary.summarise(suite, results, rubric.scale)
     if history.looks:
-        measured |= summary.looked(measured["metrics"], list(history.looks.values()))
-    return measured
+        statistics |= summary.with_looks(statistics["metrics"], list(history.looks.values()))
+    return statistics
 
 
 def _metadata(
@@ -127,7 +127,7 @@ def _limits(entries: Sequence[Mapping[str, JSON]]) -> dict[str, JSON]:
 
 
 def _last_levels(ends: Sequence[Mapping[str, JSON]]) -> list[int | None]:
-    """How many calls each endpoint was given at the end, by its number; None where nobody has said."""
+    """How many calls each endpoint was given at the end, by its number; None where it is not known."""
     found = {entry["endpoint"]: entry["last"] for entry in ends}
     return [found.get(number) for number in range(max(found, default=-1) + 1)]
 

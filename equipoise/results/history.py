@@ -1,7 +1,7 @@
-"""What a journal holds: one index, read once and fed with every line that is written from then on.
+"""The index of a journal: read once, then updated with every line that is written.
 
-It serves whoever resumes, replays, aggregates, recovers or estimates. Only sums and places in the file are
-held in memory; calls and records are read when they are wanted.
+The one reader behind resuming, replaying, aggregating, recovering and estimating. Only sums and offsets are
+held in memory; calls and records are read on demand. Knows neither suites nor endpoints.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from equipoise.results.journal import Line
 T = TypeVar("T")
 Status = Literal["running", "interrupted", "complete"]
 DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""What a line raises that is JSON but not as a session writes it."""
+"""What reading a line raises that is JSON but not a valid journal line."""
 
 
 # Plans.
@@ -38,8 +38,8 @@ def needed(planned: Mapping[str, T], looks: Mapping[int, Mapping[str, JSON]]) ->
     return {run: found for run, found in planned.items() if not enough or _round(run) <= min(enough)}
 
 
-def forget(looks: dict[int, Mapping[str, JSON]], run: str) -> bool:
-    """Drop the looks that a run's new record makes out of date. Whether there were any."""
+def drop_stale(looks: dict[int, Mapping[str, JSON]], run: str) -> bool:
+    """Drop the looks that a run's new record makes stale. Whether there were any."""
     stale = [number for number in looks if number >= _round(run)] if looks else []
     for number in stale:
         del looks[number]
@@ -51,7 +51,7 @@ def _round(run: str) -> int:
 
 
 def _either(expressions: Sequence[str | None]) -> str | None:
-    """What selects what any of them does, in pytest's own language; None where one of them selects all."""
+    """A pytest expression that selects what any of these does; None where one of them selects everything."""
     known = list(dict.fromkeys(expressions))
     if None in known or len(known) == 1:
         return None if None in known else known[0]
@@ -62,18 +62,18 @@ def _either(expressions: Sequence[str | None]) -> str | None:
 
 
 class Calls:
-    """Where the calls of a journal start, by role and id."""
+    """The offsets of the calls in a journal, by role and id."""
 
     def __init__(self, path: Path) -> None:
         self._reader = journal.Reader(path)
         self._starts: dict[str, dict[str, int]] = {"subject": {}, "evaluator": {}}
 
     def put(self, role: str, name: str, start: int) -> None:
-        """Remember that the call of that id starts there."""
+        """Remember the offset of a call."""
         self._starts[role][name] = start
 
     def starts(self, names: Sequence[str]) -> dict[str, dict[str, int]]:
-        """Where those of these ids start that are known, by role."""
+        """The known offsets of these calls, by role."""
         return {
             role: {name: known[name] for name in names if name in known}
             for role, known in self._starts.items()
@@ -91,7 +91,7 @@ class Calls:
         return exchange(self.read(start))
 
     def record(self, entry: Mapping[str, JSON]) -> Record:
-        """The record of a line of that kind; its transcripts are read whenever they are looked at."""
+        """The record of a line of that kind; its transcripts are read at every use."""
         known = self.starts(entry["calls"])
         subject, evaluators = (LazyTranscripts(self, tuple(found.values())) for found in known.values())
         return Record.from_json(entry["record"], subject, evaluators)
@@ -135,29 +135,29 @@ class LazyTranscripts(Sequence[Transcript]):
 
 
 class Replies:
-    """The kept replies of runs without a score: the nth call with the same request gets the nth one.
+    """The replies of runs without a score: the nth call with the same request gets the nth reply.
 
-    Where a run ended without a score, its evaluators' replies led nowhere and are not replayed.
+    Where a run ended without a score, its evaluators' replies are not replayed.
     """
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[str, str], list[tuple[str, int]]] = {}
+        self._by_run: dict[tuple[str, str], list[tuple[str, int]]] = {}
 
     def put(self, run: str, role: str, digest: str, start: int) -> None:
         """One more reply, to the request of that hash, whose call starts there."""
-        self._kept.setdefault((run, role), []).append((digest, start))
+        self._by_run.setdefault((run, role), []).append((digest, start))
 
     def take(self, run: str, role: str, digest: str) -> int | None:
         """Where the next call of this run with this request starts, if there is one."""
-        kept = self._kept.get((run, role), ())
-        place = next((place for place, (known, _) in enumerate(kept) if known == digest), None)
-        return None if place is None else self._kept[run, role].pop(place)[1]
+        found = self._by_run.get((run, role), ())
+        index = next((index for index, (known, _) in enumerate(found) if known == digest), None)
+        return None if index is None else self._by_run[run, role].pop(index)[1]
 
     def drop(self, run: str, *, has_score: bool) -> None:
         """The run has ended."""
-        self._kept.pop((run, "evaluator"), None)
+        self._by_run.pop((run, "evaluator"), None)
         if has_score:
-            self._kept.pop((run, "subject"), None)
+            self._by_run.pop((run, "subject"), None)
 
 
 @dataclass(slots=True)
@@ -222,9 +222,9 @@ def tokens(entry: Mapping[str, JSON]) -> tuple[Mapping[str, int], bool]:
 class History:
     """The index of one journal.
 
-    `read_on` adds what stands in the file, which can be replayed; `hear` adds a line that this process has
-    just written. `sessions` are their first lines without the plans; `unscored` are runs that ended without a
-    score; `cut` counts the lines that are damaged, of which nothing is known.
+    `refresh` adds what was appended to the file, which can be replayed; `add` adds a line that was just
+    written. `sessions` are their first lines without the plans; `unscored` are runs that ended without a
+    score; `damaged` counts lines that cannot be read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -242,23 +242,23 @@ class History:
         self._records: dict[str, int] = {}
         self._replies = Replies()
         self._begun = 0
-        self._cut = 0
-        self._has_cut_end = False
+        self._damaged = 0
+        self._has_damaged_end = False
         self._lock = threading.Lock()
 
-    # What is added.
+    # Adding lines.
 
-    def read_on(self) -> None:
+    def refresh(self) -> None:
         """Add what was appended to the file since the last time."""
-        self._has_cut_end = False
+        self._has_damaged_end = False
         for start, end, entry in journal.scan(self.path, self.position):
-            self._has_cut_end = start == end
+            self._has_damaged_end = start == end
             if entry is None or not self._read(Line(start, end, entry)):
-                self._cut += not self._has_cut_end
+                self._damaged += not self._has_damaged_end
             self.position = end
 
     def _read(self, line: Line) -> bool:
-        """Add a line that anybody may have written. Whether it is as a session writes it."""
+        """Add a line of the file. Whether it is a valid journal line."""
         try:
             _check(line.entry)
         except DAMAGE:
@@ -269,7 +269,7 @@ class History:
         self._add(line)
         return True
 
-    def hear(self, line: Line) -> None:
+    def add(self, line: Line) -> None:
         """Add a line that was just appended; called by any thread."""
         with self._lock:
             self._add(line)
@@ -292,20 +292,20 @@ class History:
                 self.limits.append(entry)
             case "look":
                 self.looks[entry["round"]] = entry
-                self._cut_plan()
+                self._narrow_plan()
             case "record":
                 self._add_record(line)
 
     def _add_session(self, line: Line) -> None:
-        """Its plan is joined to the others. The order is that of the largest one, whichever came first."""
+        """Its plan is joined to the others. The order is that of the largest plan."""
         plan = line.entry.get("plan", {})
         self.sessions.append({**line.entry, "plan": None, "planned": len(plan)})
         self._begun = line.start
         first, then = (plan, self._every) if len(plan) > len(self._every) else (self._every, plan)
         self._every = {**first, **then}
-        self._cut_plan()
+        self._narrow_plan()
 
-    def _cut_plan(self) -> None:
+    def _narrow_plan(self) -> None:
         """What is planned: all runs, or those of the rounds that were enough."""
         self.planned = needed(self._every, self.looks)
 
@@ -317,10 +317,10 @@ class History:
             return
         self._records[run] = line.start
         (self.unscored.discard if has_score else self.unscored.add)(run)
-        if forget(self.looks, run):
-            self._cut_plan()
+        if drop_stale(self.looks, run):
+            self._narrow_plan()
 
-    # What there is.
+    # What the index holds.
 
     @property
     def is_empty(self) -> bool:
@@ -329,7 +329,7 @@ class History:
 
     @property
     def nonce(self) -> str:
-        """What the marker codes of all its sessions are made of; empty where none has begun."""
+        """The secret of the marker codes of all its sessions; empty where none has begun."""
         return str(self.sessions[-1]["nonce"]) if self.sessions else ""
 
     @property
@@ -338,13 +338,13 @@ class History:
         return str(self.sessions[-1]["session"]) if self.sessions else ""
 
     @property
-    def cut(self) -> int:
+    def damaged(self) -> int:
         """How many lines are damaged."""
-        return self._cut + self._has_cut_end
+        return self._damaged + self._has_damaged_end
 
     @property
     def settings(self) -> dict[str, JSON]:
-        """The settings of all sessions, which differ in extent alone: as far as they reach together."""
+        """The settings of all sessions, with the extent that they cover together."""
         every = [session["settings"] for session in self.sessions]
         limits = [settings.get("limit") for settings in every]
         languages = [settings.get("languages_asked") for settings in every]
@@ -357,7 +357,7 @@ class History:
 
     @property
     def selection(self) -> dict[str, JSON]:
-        """What all sessions together have selected: an expression where each had one."""
+        """What all sessions together have selected, as one expression where each had one."""
         every = [session["selection"] for session in self.sessions]
         most = max(session["planned"] + session["selection"]["deselected"] for session in self.sessions)
         selected = {name: _either([item[name] for item in every]) for name in ("keyword", "mark")}
@@ -385,10 +385,10 @@ class History:
             return "complete"
         return "running" if is_running else "interrupted"
 
-    # What is read again.
+    # What is read from the file.
 
     def take(self, run: str, role: Role, digest: str) -> Exchange | None:
-        """The next kept call of this run with this request, if there is one."""
+        """The next call of this run with this request, if there is one to replay."""
         start = self._replies.take(run, role, digest)
         return None if start is None else self.calls.exchange(start)
 
@@ -400,7 +400,7 @@ class History:
         """How a run has ended, in the last session or with a score before; None where it has not."""
         return self.calls.record(self.entry(run)) if self.has_ended(run) else None
 
-    def in_order(self) -> list[Record]:
+    def records(self) -> list[Record]:
         """The records of planned runs in the order of the plan, with one copy of each case."""
         cases: dict[str, Mapping[str, JSON]] = {}
         found = []
@@ -412,8 +412,8 @@ class History:
                 found.append(self.calls.record(entry))
         return found
 
-    def part(self, runs: Collection[str] | None = None) -> History:
-        """The same as it is now, whatever is heard later; of these planned runs only, where any are given."""
+    def snapshot(self, runs: Collection[str] | None = None) -> History:
+        """A snapshot; of these planned runs only, where any are given."""
         with self._lock:
             part = copy(self)
             part.totals = self.totals.copied()
@@ -430,7 +430,7 @@ def load(path: Path) -> History:
     if path.is_file():
         if (found := journal.other_format(path)) is not None:
             raise UserError(f"the journal has format {found}, not {journal.FORMAT}: use --fresh")
-        history.read_on()
+        history.refresh()
     return history
 
 
@@ -450,7 +450,7 @@ def used(path: Path, suite: str) -> Iterator[tuple[Role, str, str, Mapping[str, 
 
 
 def sound(path: Path) -> Iterator[dict[str, JSON]]:
-    """What the lines say that are as a session writes them."""
+    """The entries of the valid lines."""
     for line in journal.read(path):
         try:
             _check(line.entry)
@@ -459,7 +459,7 @@ def sound(path: Path) -> Iterator[dict[str, JSON]]:
         yield line.entry
 
 
-# What lines must be like.
+# Validation.
 
 _TEXTS: Mapping[str, Sequence[str]] = {
     "session": ("session", "nonce", "started"),
@@ -476,7 +476,7 @@ _OF_LIMITS: Mapping[str, Sequence[str]] = {
 
 
 def _check(entry: Mapping[str, JSON]) -> None:
-    """Raise one of DAMAGE where a line is not as a session writes it, as far as all suites' are alike."""
+    """Raise one of DAMAGE where a line is invalid, as far as the format is the same for all suites."""
     kind = entry["kind"]
     for name in _TEXTS.get(kind, ()):
         _need(isinstance(entry[name], str))

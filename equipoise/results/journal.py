@@ -42,26 +42,26 @@ class Line(NamedTuple):
 def request_hash(call: Call) -> str:
     """Identifies what is asked: SHA-256 of model, messages and parameters, hexadecimal.
 
-    To be made of the call as it is kept: what is replayed into a later prompt is masked already.
+    To be made of the masked call: what is replayed into a later prompt is masked already.
     """
     content = json_io.dumps([call.model, call.messages, sorted(call.parameters.items())])
     return hashlib.sha256(content).hexdigest()
 
 
 def code(nonce: str, *parts: str) -> str:
-    """A one-time code of 16 hexadecimal digits that nobody can tell without the nonce."""
+    """A one-time code of 16 hexadecimal digits that cannot be guessed without the nonce."""
     return hmac.new(nonce.encode(), "\0".join(parts).encode(), hashlib.sha256).hexdigest()[:16]
 
 
 def _ignore(line: Line) -> None:
-    """For journals that nobody follows."""
+    """The default of `on_line`."""
 
 
 class Journal:
     """Appends lines to one file.
 
     `session` is the id of the session that writes. `secrets` is masked in what models and endpoints said;
-    names of fields, ids and hashes stay. `on_line` hears of every line once it is written.
+    names of fields, ids and hashes stay. `on_line` is called with every line once it is written.
     """
 
     def __init__(
@@ -101,10 +101,10 @@ class Journal:
         self._on_line(Line(end - len(line), end, entry))
 
     def append_call(self, run: str, call: Call, digest: str, reply: Reply) -> Exchange:
-        """Keep a paid reply to a call that is masked; the exchange as it is kept."""
+        """Append a reply to a masked call; the exchange as it was written."""
         self._calls += 1
-        kept = self.secrets.masked_reply(reply)
-        exchange = Exchange(id=f"{self.session}-{self._calls}", call=call, reply=kept)
+        masked = self.secrets.masked_reply(reply)
+        exchange = Exchange(id=f"{self.session}-{self._calls}", call=call, reply=masked)
         self.append(
             "call",
             run=run,
@@ -114,15 +114,15 @@ class Journal:
             request=digest,
             parameters=call.parameters,
             messages=call.messages,
-            reply=kept.to_json(),
+            reply=masked.to_json(),
         )
         return exchange
 
     def append_record(self, record: Record, calls: Sequence[str]) -> Record:
-        """Keep how a run ended, and return it as it is kept; `calls` are those that led there, by id."""
-        kept = self.secrets.masked_record(record)
-        self.append("record", run=record.id, calls=calls, record=kept.to_json())
-        return kept
+        """Append a run's record, and return it as it was written; `calls` are the ids of the run's calls."""
+        masked = self.secrets.masked_record(record)
+        self.append("record", run=record.id, calls=calls, record=masked.to_json())
+        return masked
 
     def close(self) -> None:
         """Close the file; appending afterwards is an error."""
@@ -132,7 +132,7 @@ class Journal:
 def read(path: Path, position: int = 0, kinds: Collection[str] = ()) -> Iterator[Line]:
     """The whole lines from a position on, in order, of these kinds only where any are given.
 
-    What is no JSON object with a kind is passed over; so is a last line that is still being written.
+    Lines that are not a JSON object with a kind are skipped; so is a last line that is still being written.
     """
     for start, end, entry in scan(path, position):
         if entry is not None and (not kinds or entry["kind"] in kinds):
@@ -155,7 +155,7 @@ def scan(path: Path, position: int = 0) -> Iterator[tuple[int, int, dict[str, JS
 
 
 def other_format(path: Path) -> str | None:
-    """The format that a journal says it has, where that is not ours; else None."""
+    """The format of a journal, where that is not FORMAT; else None."""
     with path.open("rb") as file:
         first = file.readline()
     with suppress(ValueError):

@@ -69,7 +69,7 @@ def convert(source: Path, target: Path) -> list[str]:
         raise UserError(f"{source}: is nested too deeply to be results") from None
     except OSError as error:
         raise UserError(f"{target}: cannot be written ({error.strerror})") from None
-    return [*_told(added), f"written to {shown(target)}"]
+    return [*_added(added), f"written to {shown(target)}"]
 
 
 def _refuse_taken(source: Path, target: Path) -> None:
@@ -84,7 +84,7 @@ def _refuse_taken(source: Path, target: Path) -> None:
         raise UserError(f"{target}: exists already; name another with -o, or remove it")
 
 
-def _told(added: Counter[str]) -> Iterator[str]:
+def _added(added: Counter[str]) -> Iterator[str]:
     yield from (f"added {name}: {count}" for name, count in added.items())
     if not added:
         yield "nothing was missing"
@@ -94,7 +94,7 @@ def _why_unknown(data: JSON) -> str:
     if _is_ours(data):
         return "is a results file of Equipoise, which has everything; there is nothing to convert"
     known = " or ".join(item.BENCHMARK for item in _formats())
-    return f"is no results file of the {known}; only those can be converted"
+    return f"not a results file of the {known}; only those can be converted"
 
 
 # Reading.
@@ -107,7 +107,7 @@ def _read(path: Path) -> JSON:
             read_text(path), object_pairs_hook=_object, parse_constant=_constant, parse_float=_float
         )
     except json.JSONDecodeError as error:
-        raise UserError(f"{path}:{error.lineno}: is no JSON: {error.msg}") from None
+        raise UserError(f"{path}:{error.lineno}: not valid JSON: {error.msg}") from None
 
 
 def _object(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
@@ -119,10 +119,10 @@ def _object(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
 
 
 def _constant(name: str) -> JSON:
-    raise ValueError(f"has a {name}, which is no number and no JSON; put null there")
+    raise ValueError(f"has a {name}, which is neither a number nor JSON; put null there")
 
 
 def _float(text: str) -> float:
     if not math.isfinite(value := float(text)):
-        raise ValueError(f"has the number {text}, which is too large to be kept")
+        raise ValueError(f"has the number {text}, which is too large to represent")
     return value

@@ -1,4 +1,4 @@
-"""Makes the results JSON of a journal without any endpoint, however its session ended."""
+"""Builds the results JSON from a journal, however its session ended. Needs no endpoint."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from equipoise.results.store import Files, Lock
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recovered:
-    """What came of a journal: the results, their table, where they are, and what the user should know."""
+    """The results of a journal, their table, their path, and warnings for the user."""
 
     data: dict[str, JSON]
     rows: Sequence[Sequence[str]]
@@ -47,7 +47,7 @@ def _recover(path: Path, output: Path | None, homes: tuple[Path, ...]) -> Recove
         with suppress(OSError):
             steps.callback(Lock(files).release)
         found = History(path)
-        found.read_on()
+        found.refresh()
         rubric = suite.rubric(_rubric(first["suite"], homes))
         try:
             data = build.build(suite, rubric, found)
@@ -55,18 +55,18 @@ def _recover(path: Path, output: Path | None, homes: tuple[Path, ...]) -> Recove
             store.write_json(files.results, data)
         except DAMAGE as error:
             # Not every suite's own part of a line can be checked beforehand.
-            raise UserError(f"{path}: a line is not as a session writes it ({error!r})") from error
+            raise UserError(f"{path}: a line is not a valid journal line ({error!r})") from error
     return Recovered(data=data, rows=rows, path=files.results, warnings=warnings)
 
 
 def _first_session(path: Path) -> dict[str, JSON]:
     if not _is_file(path):
-        raise UserError(f"{path}: no such journal; they end in .jsonl and stand beside the results")
+        raise UserError(f"{path}: no such journal; journals end in .jsonl and are beside the results")
     if (other := journal.other_format(path)) is not None:
         raise UserError(f"{path}: the journal has format {other}, not {journal.FORMAT}")
     found = next((entry for entry in history.sound(path) if entry["kind"] == "session"), None)
     if found is None:
-        raise UserError(f"{path}: is no journal: no line in it says what session it belongs to")
+        raise UserError(f"{path}: not an Equipoise journal: no line starts a session")
     if found.get("suite") not in suites.names():
         raise UserError(f"{path}: there is no suite {found.get('suite')!r}")
     return found
@@ -86,8 +86,8 @@ def _rubric(suite: str, homes: tuple[Path, ...]) -> Path:
 
 def _warnings(rubric: Rubric, history: History) -> tuple[str, ...]:
     found = []
-    if history.cut:
-        found.append(f"lines cut short and passed over: {history.cut}")
+    if history.damaged:
+        found.append(f"damaged lines skipped: {history.damaged}")
     if rubric.hash != history.sessions[-1]["settings"]["rubric_hash"]:
-        found.append("the rubric has changed since: what is computed by its scale is computed by the new one")
+        found.append("the rubric has changed since: figures that use its scale use the new one")
     return tuple(found)

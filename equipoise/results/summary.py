@@ -1,6 +1,6 @@
-"""What the figures of one session are worth: the parts of a summary that all suites share.
+"""The precision of a session's figures: the parts of a summary that all suites share.
 
-Pure functions of cells. Everything that needs numpy or scipy begins here, so that only who aggregates pays.
+Pure functions of cells; knows no files. Imported only for aggregation, as it loads numpy and scipy.
 """
 
 from __future__ import annotations
@@ -57,18 +57,18 @@ def summarise(suite: AnySuite, results: Mapping[str, JSON], scale: Scale) -> dic
     names = list(dict.fromkeys(name for cell in cells for name in cell.verdicts))
     if len(names) > 1:
         found["panel"] = _panel(suite, results, scale, names)
-    rounded: dict[str, JSON] = named(plain(found), suite.CLUSTERS)
+    rounded: dict[str, JSON] = with_cluster_names(plain(found), suite.CLUSTERS)
     return rounded
 
 
-def named(data: Any, clusters: str) -> Any:
+def with_cluster_names(data: Any, clusters: str) -> Any:
     """The same data, whose reasons speak of what the suite's clusters are; statistics call all questions."""
     if isinstance(data, Mapping):
         return {
-            name: reworded(value, clusters) if name == "reason" else named(value, clusters)
+            name: reworded(value, clusters) if name == "reason" else with_cluster_names(value, clusters)
             for name, value in data.items()
         }
-    return [named(value, clusters) for value in data] if isinstance(data, list) else data
+    return [with_cluster_names(value, clusters) for value in data] if isinstance(data, list) else data
 
 
 def reworded(reason: str | None, clusters: str) -> str | None:
@@ -88,7 +88,7 @@ def _over_runs(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON]:
 
 
 def described(metric: Metric, found: Estimate, clusters: str) -> dict[str, JSON]:
-    """A figure with what a reader must know of it; `n` counts clusters, which are called so, as a plural."""
+    """A figure with its unit and kind; `n` counts clusters, whose plural name is `clusters`."""
     return {
         **asdict(found),
         "unit": metric.unit,
@@ -100,7 +100,7 @@ def described(metric: Metric, found: Estimate, clusters: str) -> dict[str, JSON]
 
 
 def plain(data: Any) -> Any:
-    """The data as JSON, figures rounded to what anybody could use."""
+    """The data as JSON, figures rounded to DECIMALS places."""
     if isinstance(data, float):
         return round(data, DECIMALS)
     if isinstance(data, Mapping):
@@ -108,8 +108,8 @@ def plain(data: Any) -> Any:
     return [plain(value) for value in data] if isinstance(data, list | tuple) else data
 
 
-def looked(metrics: Mapping[str, JSON], looks: Sequence[Mapping[str, JSON]]) -> dict[str, JSON]:
-    """The part `until` of a summary, and the metrics with an interval that allows for having looked."""
+def with_looks(metrics: Mapping[str, JSON], looks: Sequence[Mapping[str, JSON]]) -> dict[str, JSON]:
+    """The part `until` of a summary, and the metrics with an interval that allows for the interim looks."""
     names = ("round", "value", "low", "high", "half_width", "n", "reason")
     last = looks[-1]
     until = {
@@ -120,7 +120,7 @@ def looked(metrics: Mapping[str, JSON], looks: Sequence[Mapping[str, JSON]]) -> 
         "method": REPEATED_LOOKS,
         "looks": [{name: item[name] for name in names} for item in looks],
     }
-    # As they were then: a round that was begun since has not been looked at.
+    # As of the last look: later rounds are not part of it.
     adjusted = {name: last[name] for name in ("value", "se", "low", "high", "n", "reason")}
     if last["low"] is not None:
         adjusted |= {"low": max(last["low"], 0.0), "high": min(last["high"], 100.0)}

@@ -1,29 +1,24 @@
-"""One run's way to its models: replayed where the journal knows the reply, else asked, kept and counted.
+"""The call path of one run: a call is replayed from the journal, or else sent, journalled and counted.
 
-Every attempt waits for its turn, within the budget and the run's own deadline.
+Every attempt waits for a slot, within the budget and the run's own deadline. Knows neither suites nor scores.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from types import TracebackType
-from typing import TYPE_CHECKING
 
 from equipoise.core.errors import CallFailed
-from equipoise.core.types import Call, Exchange, Reply, Role, Usage
-from equipoise.models.budget import Budget, prompt_tokens, usage_of
-from equipoise.models.counters import Board
+from equipoise.core.types import Call, Exchange, Reply, Usage
+from equipoise.models.budget import prompt_tokens, usage_of
 from equipoise.models.failures import Failure
-from equipoise.models.rate_limit import EndpointQueue, Limiter, Priority, Slot
+from equipoise.models.rate_limit import Priority, Slot
 from equipoise.results import journal
 from equipoise.results.history import History
 from equipoise.results.journal import Journal
-
-if TYPE_CHECKING:
-    from equipoise.models.client import Client
+from equipoise.runner.context import CallContext
 
 LONGEST_PAUSE = 3600.0
 """Seconds that an endpoint may ask all calls to wait; then it is asked again."""
@@ -76,63 +71,25 @@ class Deadline:
             self._timeout.reschedule(None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
-    """How a model is reached: its number on the board, its endpoint's queue, and what its tokens cost."""
+class CallSlot(Slot):
+    """A slot for the attempts of one call, within budget and deadline; counted.
 
-    model: int
-    endpoint: int
-    queue: EndpointQueue
-    cost: Callable[[Usage], int]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Office:
-    """What all runs share. `on_failure` hears of a failed call before the next is let in.
-
-    `stop` ends the session, for a reason that users read.
-    Models in a role that is `silent` are not asked: what is kept of them has to do.
+    `queued` is how many seconds the call has waited for it.
     """
 
-    client: Client
-    limiter: Limiter
-    board: Board
-    budget: Budget
-    ways: Mapping[tuple[Role, str], Way]
-    stop: Callable[[str], None]
-    on_failure: Callable[[CallFailed], None]
-    silent: frozenset[Role] = frozenset()
-    opened: float = field(default_factory=time.monotonic)
-
-    def limits(self) -> list[dict[str, int]]:
-        """How many calls each endpoint was given at once, at least and at most, and how many it refused."""
-        queues = {way.endpoint: way.queue for way in self.ways.values()}
-        return [
-            {
-                "endpoint": endpoint,
-                "lowest": queue.concurrency.lowest,
-                "highest": queue.concurrency.highest,
-                "last": queue.concurrency.limit,
-                "refused": queue.concurrency.refused,
-            }
-            for endpoint, queue in queues.items()
-        ]
-
-
-class Place(Slot):
-    """A slot for the attempts of one call: within budget and deadline, shown on the board.
-
-    `queued` is for how many seconds the call has waited for it.
-    """
-
-    __slots__ = ("_call", "_deadline", "_log", "_office", "_reserved", "_spent", "_way", "queued")
+    __slots__ = ("_call", "_context", "_deadline", "_log", "_reserved", "_route", "_spent", "queued")
 
     def __init__(
-        self, office: Office, call: Call, priority: Callable[[], Priority], deadline: Deadline, log: Journal
+        self,
+        context: CallContext,
+        call: Call,
+        priority: Callable[[], Priority],
+        deadline: Deadline,
+        log: Journal,
     ) -> None:
-        self._way = office.ways[call.role, call.model]
-        super().__init__(office.limiter, self._way.queue, priority)
-        self._office = office
+        self._route = context.routes[call.role, call.model]
+        super().__init__(context.limiter, self._route.queue, priority)
+        self._context = context
         self._call = call
         self._deadline = deadline
         self._log = log
@@ -150,32 +107,32 @@ class Place(Slot):
             self._deadline.resume()
 
     async def _begin(self) -> None:
-        office = self._office
-        if not office.budget.is_limited:
-            office.board.enter()
+        context = self._context
+        if not context.budget.is_limited:
+            context.counters.enter()
             return
         try:
-            self._reserved = await office.budget.reserve(self._call, self._way.model, self._way.cost)
+            self._reserved = await context.budget.reserve(self._call, self._route.model, self._route.cost)
             # Until more is known. Where nothing bounds the reply, what is certain: the prompt was read.
-            bound = office.budget.most_of(self._call, self._way.model, self._way.cost)
-            read = self._way.cost(Usage(input=prompt_tokens(self._call)))
+            bound = context.budget.most_of(self._call, self._route.model, self._route.cost)
+            read = self._route.cost(Usage(input=prompt_tokens(self._call)))
             self._spent = read if bound is None else min(bound, self._reserved)
         except BaseException:
             self._leave()
             raise
 
     def succeed(self, reply: Reply) -> None:
-        """The endpoint answered: the next may come, perhaps more than before."""
+        """The endpoint answered: the limit may grow."""
         super().answered()
         if self._reserved:
-            # What was thought in silence is in no text: it may have reached the limit, where there is one.
+            # Hidden reasoning is in no text: it may have used all of the limit, where there is one.
             has_bound = not reply.is_metered and self._call.parameters.get("max_tokens")
-            self._spent = max(self._spent if has_bound else 0, self._way.cost(usage_of(self._call, reply)))
+            self._spent = max(self._spent if has_bound else 0, self._route.cost(usage_of(self._call, reply)))
 
     def fail(self, failure: Failure) -> None:
-        """The attempt brought nothing; what may have been paid all the same counts as spent."""
+        """The attempt brought no reply; what may have been charged for it counts as spent."""
         if self._reserved and failure.usage is not None:
-            self._spent = self._way.cost(failure.usage)
+            self._spent = self._route.cost(failure.usage)
         elif failure.status not in (None, 200):
             self._spent = 0
         if failure.is_overload:
@@ -185,13 +142,13 @@ class Place(Slot):
         cut, wait = super().refused(), failure.retry_after
         pause = 0.0 if wait is None else min(wait, LONGEST_PAUSE)
         if pause:
-            self._office.board.pause(self._way.endpoint, time.monotonic() + pause)
+            self._context.counters.pause(self._route.endpoint, time.monotonic() + pause)
         if cut is not None:
             self._log.append(
                 "limit",
                 event="cut",
-                endpoint=self._way.endpoint,
-                second=round(time.monotonic() - self._office.opened, 1),
+                endpoint=self._route.endpoint,
+                second=round(time.monotonic() - self._context.opened, 1),
                 status=failure.status,
                 pause=round(pause, 3),
                 before=cut.before,
@@ -205,54 +162,62 @@ class Place(Slot):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        office = self._office
-        office.board.leave()
+        context = self._context
+        context.counters.leave()
         if self._reserved:
-            office.budget.settle(self._reserved, self._spent)
+            context.budget.settle(self._reserved, self._spent)
             self._reserved = self._spent = 0
         if isinstance(error, CallFailed) and not error.is_declined:
-            office.on_failure(error)
+            context.on_failure(error)
         self._leave()
 
 
 class Asker:
-    """Asks for one run, and remembers what was asked. `place` is the run's place among all, from 0.
+    """The calls of one run, made or replayed. `position` is the run's position among all, from 0.
 
-    Whoever asks gets a reply as it came; what is remembered of it, and replayed, is masked. `queued` is for
-    how many seconds its calls have waited for their turns.
+    A caller gets the reply unmasked; the exchange that is remembered and replayed is masked. `queued` is how
+    many seconds the calls have waited for their slots.
     """
 
     def __init__(
-        self, office: Office, run: str, place: int, log: Journal, history: History, deadline: Deadline
+        self,
+        context: CallContext,
+        run: str,
+        position: int,
+        log: Journal,
+        history: History,
+        deadline: Deadline,
     ) -> None:
         self.exchanges: list[Exchange] = []
         self.queued = 0.0
-        self._office = office
+        self._context = context
         self._run = run
-        self._place = place
+        self._position = position
         self._log = log
         self._history = history
         self._deadline = deadline
 
     async def __call__(self, call: Call) -> Reply:
         """The reply to a call. Raises CallFailed or SessionStopped."""
-        kept = self._log.secrets.masked_call(call)
-        digest = journal.request_hash(kept)
+        masked = self._log.secrets.masked_call(call)
+        digest = journal.request_hash(masked)
         exchange = known = self._history.take(self._run, call.role, digest)
         reply = known.reply if known else await self._ask(call)
         if exchange is None:
-            exchange = self._log.append_call(self._run, kept, digest, reply)
+            exchange = self._log.append_call(self._run, masked, digest, reply)
         self.exchanges.append(exchange)
         self._count(exchange, replayed=known is not None)
         return reply
 
     async def _ask(self, call: Call) -> Reply:
-        place = Place(self._office, call, self._priority, self._deadline, self._log)
+        slot = CallSlot(self._context, call, self._priority, self._deadline, self._log)
         self._deadline.resume()
         try:
-            if call.role in self._office.silent:
-                raise CallFailed("there is no kept reply of the subject to this, and it is asked nothing")
-            return await self._office.client.complete(call, place)
+            if call.role in self._context.replay_only:
+                raise CallFailed(
+                    "the journal has no reply of the subject to this request, and --rejudge never asks it"
+                )
+            return await self._context.client.complete(call, slot)
         except CallFailed as failure:
             if failure.is_declined:
                 raise
@@ -266,16 +231,16 @@ class Asker:
             )
             raise
         finally:
-            self.queued += place.queued
+            self.queued += slot.queued
             self._deadline.pause()
 
     def _priority(self) -> Priority:
-        return (-len(self.exchanges), self._place)
+        return (-len(self.exchanges), self._position)
 
     def _count(self, exchange: Exchange, *, replayed: bool) -> None:
         call, reply = exchange.call, exchange.reply
         usage = usage_of(call, reply)
-        model = self._office.ways[call.role, call.model].model
-        self._office.board.count_reply(
+        model = self._context.routes[call.role, call.model].model
+        self._context.counters.count_reply(
             model, usage.input, usage.output, replayed=replayed, is_estimated=not reply.is_metered
         )

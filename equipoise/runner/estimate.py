@@ -1,4 +1,4 @@
-"""What a session would cost: from what earlier sessions used, else from stated assumptions. Asks nothing."""
+"""What a session would cost, by what earlier sessions used, else by stated assumptions. Makes no call."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Sample:
 def _predict(seen: Sequence[int], runs: int) -> Range:
     """The sum over `runs` further draws: n m, plus or minus z s sqrt(n + n^2 / k) after k draws.
 
-    After a single draw, which tells nothing of the spread, half and double.
+    After a single draw, which shows no spread, half and double.
     """
     centre = mean(seen) or 0.0
     if len(seen) < 2:
@@ -78,9 +78,9 @@ def _predict(seen: Sequence[int], runs: int) -> Range:
 
 
 def samples(paths: Iterable[Path], suite: str) -> dict[tuple[Role, str], tuple[Sample, str]]:
-    """What the journals of a suite tell of each model in each role, and the last journal that does.
+    """What each model in each role used, by the journals of a suite, and the name of the last of those.
 
-    Runs that did not come to an end are left out.
+    Unfinished runs are left out.
     """
     found: dict[tuple[Role, str], tuple[Sample, str]] = {}
     for path in paths:
@@ -134,7 +134,7 @@ Cost = Callable[[int, float, float], float | None]
 
 
 def lines(uses: Sequence[tuple[Role, str, Use]], runs: int, done: int, cost: Cost) -> Iterator[str]:
-    """What a user sees of it."""
+    """The estimate as lines for the user."""
     yield f"runs:      {runs:,} to ask" + (f", {done:,} are done already" if done else "")
     total: Range | None = Range(value=0.0, low=0.0, high=0.0)
     for number, (role, model, item) in enumerate(uses):
@@ -169,5 +169,5 @@ def _figure(range_: Range) -> str:
 
 def _dollars(range_: Range | None) -> str:
     if range_ is None:
-        return "cost unknown: say --price-input and --price-output"
+        return "cost unknown: give --price-input and --price-output"
     return f"{range_.value:,.2f} USD ({range_.low:,.2f} to {range_.high:,.2f})"

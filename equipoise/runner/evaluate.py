@@ -1,4 +1,4 @@
-"""One run from its question to its record."""
+"""Evaluates one run, from its case to its record. Knows neither pytest nor how calls are scheduled."""
 
 from __future__ import annotations
 

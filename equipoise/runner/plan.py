@@ -1,6 +1,6 @@
-"""What a session is about: its suites with their cases, rubrics and files, read and checked.
+"""The plan of a session: its suites with their cases, rubrics and files, read and checked.
 
-Knows the settings, asks nothing and writes nothing.
+Knows the settings; makes no call and writes no file.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ C = TypeVar("C", bound=Case)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loaded:
-    """One suite of the session, its data and rubric read and checked."""
+class LoadedSuite:
+    """One suite of the session, with its cases and rubric, and the files of its results."""
 
     suite: AnySuite
     rubric: Rubric
@@ -48,15 +48,15 @@ class Loaded:
 
 
 @dataclass(slots=True)
-class Catalogue:
-    """The suites of a session. `root` is pytest's rootdir."""
+class Plan:
+    """The suites of a session, loaded at first use. `root` is the folder that the user's files are in."""
 
     settings: Settings
     root: Path
     baselines: dict[str, Side | None] = field(default_factory=dict)
-    _loaded: dict[str, Loaded] = field(default_factory=dict)
+    _loaded: dict[str, LoadedSuite] = field(default_factory=dict)
 
-    def load(self, name: str) -> Loaded:
+    def load(self, name: str) -> LoadedSuite:
         """A suite with its cases and rubric. Raises UserError."""
         if name not in self._loaded:
             suite, settings = suites.load(name), self.settings
@@ -70,7 +70,7 @@ class Catalogue:
                 limit=settings.limit,
                 options=settings.suite_options,
             )
-            self._loaded[name] = Loaded(
+            self._loaded[name] = LoadedSuite(
                 suite=suite,
                 rubric=suite.rubric(nearest(f"rubric/{name}.toml", self.root)),
                 topics=where,
@@ -94,10 +94,10 @@ class Catalogue:
         return self.settings.runs or self.load(name).suite.RUNS
 
     def runs(self, name: str) -> list[Run]:
-        """Every run of a suite in the order in which they are asked.
+        """Every run of a suite in the order in which they begin.
 
-        First all cases once, then all of them once more: what is done when a session ends early is a
-        smaller sample of the whole.
+        First every case once, then every case again: a session that ends early leaves a smaller sample of the
+        whole.
         """
         cases = round_robin(self.load(name).cases)
         return [
@@ -105,7 +105,7 @@ class Catalogue:
         ]
 
     def check(self, names: Sequence[str]) -> None:
-        """Raise UserError for whatever can be known to fail without touching a file of results."""
+        """Raise UserError for anything that is known to fail without touching a results file."""
         try:
             self._check(names)
         except OSError as error:
@@ -128,16 +128,16 @@ class Catalogue:
             self._prepare_release(name)
 
     def _refuse_unused(self, name: str) -> None:
-        """An option that one suite does not take would change nothing, and nobody would notice."""
+        """An option that a suite does not take would be ignored silently."""
         taken = {option.name for option in suites.load(name).OPTIONS}
         for option in suites.options():
             if option.name not in taken and self.settings.option(option) != option.default:
                 raise UserError(f"{option.flag}: {name} does not take it; leave it out")
         if self.settings.topics and self.settings.option(DECK) == originals.DECK:
-            raise UserError(f"--dataset {originals.DECK}: --topics asks other data; leave one of them out")
+            raise UserError(f"--dataset {originals.DECK}: --topics names other data; leave one of them out")
 
     def _refuse_alien_defaults(self, name: str) -> None:
-        """Several suites share one set of settings, which would not be that of a suite with its own."""
+        """Several suites share one set of settings, so one with defaults of its own must run alone."""
         for option in OPTIONS:
             if option.name in suites.load(name).DEFAULTS and option.name not in self.settings.given:
                 raise UserError(f"{option.flag}: {name} has a default of its own; run it alone, or give one")
@@ -164,12 +164,12 @@ class Catalogue:
             )
 
     def metadata(self, name: str) -> dict[str, JSON]:
-        """What the metadata of the results to come will say of how they came about."""
+        """The metadata that the results will have, as far as it is known before the session."""
         scale = self.load(name).rubric.scale
         return {"suite": name, "scale": {"low": scale.low, "high": scale.high}, **self.identity(name)}
 
     def estimate(self, name: str, wanted: Collection[str]) -> list[str]:
-        """What the runs of these ids would cost, as lines for the user; asks nothing."""
+        """What the runs of these ids would cost, as lines for the user; makes no call."""
         loaded, settings = self.load(name), self.settings
         past = History(loaded.files.journal) if settings.fresh else history.load(loaded.files.journal)
         if not settings.fresh:
@@ -179,7 +179,7 @@ class Catalogue:
         foreseen = [loaded.suite.foresee(run.case, loaded.rubric) for run in runs]
         known = estimate.samples(self._journals(name), name)
         uses: list[tuple[Role, str, estimate.Use]] = []
-        # Where kept replies are judged, the subject is not asked.
+        # With --rejudge the subject is not asked.
         first = len(settings.models) - len(settings.asked_models)
         for number, model in enumerate(settings.asked_models, start=first):
             role: Role = "evaluator" if number else "subject"
@@ -191,7 +191,7 @@ class Catalogue:
         )
 
     def _journals(self, name: str) -> list[Path]:
-        """All journals that earlier sessions of a suite have left, the oldest first."""
+        """The journals of earlier sessions of a suite, oldest first."""
         own = self.load(name).files.journal
         found = {*self.root.joinpath("results").rglob(f"*{name}*.jsonl"), *([own] if own.is_file() else [])}
         return sorted(found, key=lambda path: path.stat().st_mtime)
@@ -201,7 +201,7 @@ class Catalogue:
         return prices.cost(self.settings.models[number], self.base_url(number), tokens, self.settings.price)
 
     def identity(self, name: str) -> dict[str, JSON]:
-        """The settings of a session, in which one that goes on from it may not differ but in extent."""
+        """The settings that a session must share with the one it resumes, but for how much is run."""
         settings, loaded = self.settings, self.load(name)
         return {
             "subject_model": settings.model,
@@ -215,14 +215,14 @@ class Catalogue:
             "rubric_version": loaded.rubric.version,
             "rubric_hash": loaded.rubric.hash,
             "endpoints": {role: self._public(role) for role in ("subject", "evaluator")},
-            **{item.name: _told(item, settings) for item in loaded.suite.OPTIONS if item != DECK},
+            **{item.name: _shown(item, settings) for item in loaded.suite.OPTIONS if item != DECK},
             **({"deck": loaded.deck} if loaded.deck else {}),
             **({"until": settings.until.text} if settings.until else {}),
             **({"rejudged": rejudge.source(settings.rejudge)} if settings.rejudge else {}),
         }
 
     def about(self, name: str) -> dict[str, JSON]:
-        """What is kept beside the settings: it does not change what is asked."""
+        """What the journal records beside the settings: it does not change what is asked."""
         loaded = self.load(name)
         return {
             "suite": name,
@@ -240,14 +240,14 @@ class Catalogue:
         return "built-in server" if is_built_in else public_url(self.settings.endpoint(role).base_url)
 
     def base_url(self, number: int) -> str:
-        """Where the model of that number answers, the subject being 0."""
+        """The base URL of the model with that index; the subject is 0."""
         return self.settings.endpoint("evaluator" if number else "subject").base_url
 
 
 def round_robin(cases: Sequence[C]) -> list[C]:
     """The first case of each area in every language, area by area, then the second of each, and so on.
 
-    However early one stops, no area of a language has had two cases more than another that has some left.
+    Wherever it stops, no area of a language is more than one case ahead of another that has some left.
     """
     languages = list(dict.fromkeys(case.language for case in cases))
     areas = dict.fromkeys(case.area for case in cases)
@@ -259,8 +259,8 @@ def round_robin(cases: Sequence[C]) -> list[C]:
     return [case for turn in zip_longest(*groups.values()) for case in turn if case is not None]
 
 
-def _told(option: Option, settings: Settings) -> JSON:
-    """The value of a suite's option as results tell it."""
+def _shown(option: Option, settings: Settings) -> JSON:
+    """The value of a suite's option as results record it."""
     value = settings.option(option)
     return option.shown(value) if option.shown and value is not None else value
 

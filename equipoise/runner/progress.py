@@ -1,4 +1,7 @@
-"""Follows a session in the process that the user sees: counts, the live line, saving, the summary."""
+"""The progress of a session: counts, the live line, saving along the way, and the summary at the end.
+
+Knows neither pytest nor how runs are evaluated.
+"""
 
 from __future__ import annotations
 
@@ -19,51 +22,53 @@ from equipoise.runner.session import Session
 
 
 class _Rounds:
-    """Opens one round of runs after the other while `--until` wants more; `left_out` once it does not."""
+    """Opens one round of runs after the other until `--until` is satisfied; `left_out` once it is."""
 
-    def __init__(self, session: Session, plan: Mapping[str, Sequence[str]]) -> None:
+    def __init__(self, session: Session, selected: Mapping[str, Sequence[str]]) -> None:
         self._session = session
-        wanted = {name: set(runs) for name, runs in plan.items()}
-        runs = [run for name in plan for run in session.catalogue.runs(name) if run.id in wanted[name]]
+        wanted = {name: set(runs) for name, runs in selected.items()}
+        runs = [run for name in selected for run in session.plan.runs(name) if run.id in wanted[name]]
         self._number = {run.id: run.number for run in runs}
         self._open = Counter(run.number for run in runs)
         self._next = iter(sorted(self._open))
         self.left_out = False
-        self._go_on()
+        self._open_next()
 
     def note(self, suite: str, run: str) -> None:
-        """One run is done; was it the last of its round, then see whether there is to be another one."""
+        """Count a run as done; after the last one of a round, decide whether to open the next."""
         number = self._number[run]
         self._open[number] -= 1
         if self._session.settings.until and not self._open[number] and not self.left_out:
             try:
                 self.left_out = self._session.look(suite, number) and any(self._open.values())
             except CannotKeep as error:
-                self._session.board.stop(str(error))
+                self._session.counters.stop(str(error))
             if not self.left_out:
-                self._go_on()
+                self._open_next()
 
-    def _go_on(self) -> None:
-        self._session.board.open_round(next(self._next, 0))
+    def _open_next(self) -> None:
+        self._session.counters.open_round(next(self._next, 0))
 
 
 class Progress:
     """Counts the runs that are done and saves results as soon as a language is complete.
 
-    `plan` maps suites to run ids; `terminal` is the descriptor for the live line, None where there is none.
+    `selected` maps suites to run ids; `terminal` is the file descriptor for the live line, or None.
     """
 
-    def __init__(self, session: Session, plan: Mapping[str, Sequence[str]], terminal: int | None) -> None:
+    def __init__(self, session: Session, selected: Mapping[str, Sequence[str]], terminal: int | None) -> None:
         self.session = session
         self.started = time.monotonic()
-        self.total = sum(map(len, plan.values()))
+        self.total = sum(map(len, selected.values()))
         self.done = 0
         self._noted: set[tuple[str, str]] = set()
-        self._suites = list(plan)
-        every = (run for name in plan for run in session.catalogue.runs(name))
+        self._suites = list(selected)
+        every = (run for name in selected for run in session.plan.runs(name))
         self._language = {(run.suite, run.id): run.case.language for run in every}
-        self._open = Counter((name, self._language[name, run]) for name, runs in plan.items() for run in runs)
-        self._rounds = _Rounds(session, plan)
+        self._open = Counter(
+            (name, self._language[name, run]) for name, runs in selected.items() for run in runs
+        )
+        self._rounds = _Rounds(session, selected)
         self.unsaved: dict[str, str] = {}
         self._results: dict[str, dict[str, JSON]] = {}
         self._seconds = 0.0
@@ -71,27 +76,27 @@ class Progress:
         self._line = None if terminal is None else StatusLine(self.live, terminal)
 
     def note(self, suite: str, run: str) -> None:
-        """One run is done, by whichever test and for the first time."""
+        """Count a run as done, once however often it is reported."""
         if (suite, run) in self._noted:
             return
         self._noted.add((suite, run))
         self.done += 1
         key = (suite, self._language[suite, run])
         self._open[key] -= 1
-        if self._open[key] == 0 and self._is_worth_saving():
-            self._save_meanwhile(suite)
+        if self._open[key] == 0 and self._is_time_to_save():
+            self._save_partial(suite)
         self._rounds.note(suite, run)
         if self._rounds.left_out:
             self.total = self.done
 
-    def _is_worth_saving(self) -> bool:
-        """Whether saving now costs little beside the time since the last time, and the end is not near."""
+    def _is_time_to_save(self) -> bool:
+        """Whether saving is cheap beside the time since it was last done, and the end is not near."""
         is_long_ago = time.monotonic() - self._saved >= 10 * self._saving
         return is_long_ago and self.total - self.done > self.total / 50
 
-    def _save_meanwhile(self, suite: str) -> None:
+    def _save_partial(self, suite: str) -> None:
         begun = time.monotonic()
-        # What cannot be written now may be at the end, where it is said.
+        # A failure now may not last; at the end it is reported.
         with suppress(CannotSave):
             self.session.save(suite, is_running=True)
         self._saved = time.monotonic()
@@ -99,14 +104,16 @@ class Progress:
 
     def live(self) -> str:
         """The state of the session in one line."""
-        now, elapsed = self.session.board.totals(), time.monotonic() - self.started
+        now, elapsed = self.session.counters.totals(), time.monotonic() - self.started
         parts = [
             f"{self.done}/{self.total} done",
             f"{now.in_flight} calls in flight",
             f"{now.retries} retries",
         ]
-        if (wait := max(map(self.session.board.paused_until, range(len(now.tokens)))) - time.monotonic()) > 1:
-            parts.append(f"the endpoint wants a pause of {terminal_report.duration(wait)}")
+        if (
+            wait := max(map(self.session.counters.paused_until, range(len(now.tokens)))) - time.monotonic()
+        ) > 1:
+            parts.append(f"the endpoint asks for a pause of {terminal_report.duration(wait)}")
         parts.append(f"{sum(map(sum, now.tokens)):,} tokens")
         parts.append(self._cost(now.tokens))
         if 0 < self.done < self.total:
@@ -114,11 +121,9 @@ class Progress:
         return " | ".join(parts)
 
     def _cost(self, tokens: Sequence[tuple[int, int]]) -> str:
-        catalogue, settings = self.session.catalogue, self.session.settings
+        plan, settings = self.session.plan, self.session.settings
         found = [
-            prices.cost(
-                model, catalogue.base_url(number), {"input": used[0], "output": used[1]}, settings.price
-            )
+            prices.cost(model, plan.base_url(number), {"input": used[0], "output": used[1]}, settings.price)
             for number, (model, used) in enumerate(zip(settings.models, tokens, strict=True))
         ]
         return (
@@ -126,13 +131,13 @@ class Progress:
         )
 
     def close_line(self) -> None:
-        """Take the live line away."""
+        """Remove the live line."""
         if self._line is not None:
             self._line.close()
             self._line = None
 
     def finish(self) -> None:
-        """Take the live line away and save the results of every suite."""
+        """Remove the live line and save the results of every suite."""
         self.close_line()
         self._seconds = time.monotonic() - self.started
         for name in self._suites:
@@ -154,7 +159,7 @@ class Progress:
         for name, why in self.unsaved.items():
             yield name, [why]
         for name, data in self._results.items():
-            loaded = self.session.catalogue.load(name)
+            loaded = self.session.plan.load(name)
             rows = loaded.suite.table(data["summary"])
             path = shown(loaded.files.results)
             yield (
@@ -174,11 +179,11 @@ class Progress:
 
     @property
     def verdicts(self) -> set[str]:
-        """What the gates of all suites have come to."""
+        """The verdicts of the gates of all suites."""
         return {data["gate"]["verdict"] for data in self._results.values() if "gate" in data}
 
     def publish(self, environment: Mapping[str, str]) -> list[str]:
-        """Tell GitHub, where it is asking; the lines that it wants to see on standard output."""
+        """Publish to GitHub Actions where it runs this; the lines to print on standard output."""
         lines = []
         for name, data in self._results.items():
             parts = (data.get("comparison"), data.get("gate"))

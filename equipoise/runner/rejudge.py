@@ -1,7 +1,7 @@
-"""`--rejudge`: the replies of earlier results judged anew; the subject is asked nothing.
+"""`--rejudge`: judges the replies of earlier results again, without asking the subject.
 
-The subject's calls are brought over from the journal beside those results into the new one, where they are
-replayed as after an interruption. So the new journal is whole in itself.
+The subject's calls are copied from the earlier journal into the new one, which replays them as it would after
+an interruption. Knows neither the engine nor the evaluators.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from equipoise.results import history, journal, store
 from equipoise.results.history import History
 
 _NONE = type(None)
-_KEPT: Mapping[str, tuple[type, ...]] = {
+_REQUIRED: Mapping[str, tuple[type, ...]] = {
     "suite": (str,),
     "data_hash": (str,),
     "subject_model": (str,),
@@ -37,25 +37,25 @@ _KEPT: Mapping[str, tuple[type, ...]] = {
 
 
 _ASKED = ("runs", "limit", "language", "model")
-"""Options of every session that say, beside those of the subject, what was asked."""
+"""Session options that decide, beside those of the subject, what was asked."""
 
 
 def adopt(settings: Settings, given: Mapping[str, Any]) -> Settings:
     """The settings with everything that the earlier results decide. Raises UserError.
 
-    `given` holds what the command line says, by the names of options: it must not say otherwise.
+    `given` holds the options of the command line by name, none of which may contradict the earlier results.
     """
     if settings.rejudge is None:
         return settings
     if settings.output and settings.output.resolve() == settings.rejudge.resolve():
         raise UserError(
-            "--output: names the results that are to be judged anew; name another, or leave it out"
+            "--output: names the results that are to be judged again; name another file, or leave it out"
         )
     said = _metadata(settings.rejudge)
     _refuse_other_corpus(settings, said)
-    kept = [option for option in suites.options() if not option.is_about_judging and not option.is_local]
+    fixed = [option for option in suites.options() if not option.is_about_judging and not option.is_local]
     asked = [option for option in OPTIONS if option.name in _ASKED or option.name.startswith("subject_")]
-    for option in (*asked, *kept):
+    for option in (*asked, *fixed):
         if given.get(option.name) is not None:
             raise UserError(f"{option.flag}: --rejudge takes that from {settings.rejudge.name}; leave it out")
     return replace(
@@ -67,14 +67,14 @@ def adopt(settings: Settings, given: Mapping[str, Any]) -> Settings:
         languages=tuple(said["languages_asked"] or ()),
         suite_options={
             **settings.suite_options,
-            **{option.name: said[option.name] for option in kept if option.name in said},
+            **{option.name: said[option.name] for option in fixed if option.name in said},
         },
         output=settings.output or _beside(settings.rejudge, said["suite"]),
     )
 
 
 def _refuse_other_corpus(settings: Settings, said: Mapping[str, JSON]) -> None:
-    """A file is a part of what was asked: without the same content no kept reply would be found."""
+    """A file is a part of what was asked: with other content no earlier reply would match."""
     for option in suites.options():
         if not option.is_local or not option.shown:
             continue
@@ -101,13 +101,13 @@ def _read(path: Path) -> tuple[dict[str, JSON], str]:
     except OSError as error:
         raise UserError(f"--rejudge: {path}: cannot be read ({error.strerror})") from None
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise UserError(f"--rejudge: {path}: is no results file of Equipoise") from None
+        raise UserError(f"--rejudge: {path}: not an Equipoise results file") from None
     return said, hashlib.sha256(content).hexdigest()
 
 
 def _metadata(path: Path) -> dict[str, JSON]:
     said, _ = _read(path)
-    for name, kind in _KEPT.items():
+    for name, kind in _REQUIRED.items():
         if name not in said or not isinstance(said[name], kind):
             raise UserError(f"--rejudge: {path}: does not say {name} as it should")
     if unknown := said["subject_sampling"].keys() - {item.name for item in fields(Sampling)}:
@@ -116,14 +116,14 @@ def _metadata(path: Path) -> dict[str, JSON]:
 
 
 def source(path: Path) -> dict[str, JSON]:
-    """What the new results say of those whose replies they judge."""
+    """What the new results record of those whose replies they judge."""
     said, digest = _read(path)
     names = ("started", "evaluator_models", "rubric_version", "rubric_hash")
     return {"results": path.name, "sha256": digest, **{name: said.get(name) for name in names}}
 
 
 def check(path: Path, suite: str, data_hash: str) -> None:
-    """Raise UserError where these results cannot be judged anew in this session."""
+    """Raise UserError where these results cannot be judged again in this session."""
     said, where = _metadata(path), shown(path)
     if said["suite"] != suite:
         raise UserError(f"--rejudge: {where}: is of the suite {said['suite']}, not {suite}")
@@ -131,35 +131,35 @@ def check(path: Path, suite: str, data_hash: str) -> None:
         raise UserError(
             f"--rejudge: {where}: the questions have changed since; --topics can name the old ones"
         )
-    kept = _journal(path)
-    if not kept.is_file():
+    earlier = _journal(path)
+    if not earlier.is_file():
         raise UserError(
-            f"--rejudge: {where}: its journal {kept.name} is not beside it; the replies are there"
+            f"--rejudge: {where}: its journal {earlier.name} is not beside it; the replies are there"
         )
-    if (other := journal.other_format(kept)) is not None:
-        raise UserError(f"--rejudge: {shown(kept)}: has format {other}, not {journal.FORMAT}")
+    if (other := journal.other_format(earlier)) is not None:
+        raise UserError(f"--rejudge: {shown(earlier)}: has format {other}, not {journal.FORMAT}")
 
 
 def _journal(path: Path) -> Path:
     return store.files(path.parent, path, "", "").journal
 
 
-def bring_over(path: Path, target: History, runs: Collection[str]) -> None:
-    """Append the subject's calls of these runs to the journal `target`, each once however often asked.
+def copy_replies(path: Path, target: History, runs: Collection[str]) -> None:
+    """Append the subject's calls of these runs to the journal `target`, except for calls that it already has.
 
-    Raises UserError where that cannot be done; what was brought over by then is kept.
+    Raises UserError where it cannot be written to; a second attempt copies the rest.
     """
     try:
-        _bring_over(_journal(path), target, set(runs))
-        target.read_on()
+        _copy_replies(_journal(path), target, set(runs))
+        target.refresh()
     except OSError as error:
         raise UserError(
-            f"{shown(target.path)}: the earlier replies cannot be brought over ({error.strerror}); "
-            "the same command goes on from here"
+            f"{shown(target.path)}: the earlier replies cannot be copied ({error.strerror}); "
+            "the same command resumes from here"
         ) from None
 
 
-def _bring_over(earlier: Path, target: History, wanted: Collection[str]) -> None:
+def _copy_replies(earlier: Path, target: History, wanted: Collection[str]) -> None:
     with target.path.open("ab") as file:
         for entry in history.sound(earlier):
             is_reply = entry["kind"] == "call" and entry["role"] == "subject"

@@ -1,6 +1,6 @@
-"""One session's work on one suite: begin it, or go on from what is there; only --fresh puts that away.
+"""Starts or resumes a suite's journal; only --fresh archives what is there and starts again.
 
-Decides from the journal alone. Nothing is left to do once every planned run has a score.
+Decides from the journal alone; a suite is complete once every planned run has a score.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from equipoise.results.store import Files
 
 COMPLETE_ALREADY = "complete already; nothing was asked; --fresh asks again"
 _EXTENT = {"runs", "limit", "languages_asked"}
-"""How much of a suite is asked: what one session leaves out, another one may add."""
+"""Settings that decide how much of a suite is run: what one session leaves out, another may add."""
 
 
 def refuse(past: History, settings: Mapping[str, JSON], files: Files) -> None:
@@ -31,21 +31,22 @@ def refuse(past: History, settings: Mapping[str, JSON], files: Files) -> None:
     """
     if past.is_empty and files.results.exists():
         raise UserError(
-            f"{shown(files.results)}: these results have lost their journal {files.journal.name}, so "
-            "all would be paid again; bring it back, or use --fresh, which archives them, or another --output"
+            f"{shown(files.results)}: the journal {files.journal.name} of these results is missing, so "
+            "all calls would be paid for again; restore it, or use --fresh, which archives them, or "
+            "another --output"
         )
     last = past.sessions[-1]["settings"] if past.sessions else {}
     for name in settings if past.sessions else ():
         before, now = _shown(last.get(name)), _shown(settings[name])
         if before != now and not _may_grow(name, settings):
             raise UserError(
-                f"{shown(files.journal)}: an earlier session is here whose {name} was {before}, now "
-                f"{now}; give the same to go on, or use --fresh, which archives it, or another --output"
+                f"{shown(files.journal)}: the earlier session's {name} was {before}, now {now}; "
+                "use the same to resume it, or --fresh, which archives it, or another --output"
             )
 
 
 def _may_grow(name: str, settings: Mapping[str, JSON]) -> bool:
-    """Whether sessions that go on from each other may differ in this; --until allows for so many looks."""
+    """Whether a resumed session may differ in this; --until allows for a fixed number of looks."""
     return name in _EXTENT and not (name == "runs" and settings.get("until"))
 
 
@@ -66,20 +67,20 @@ def begin(
     *,
     fresh: bool,
 ) -> str:
-    """Write this session's first line to the journal and say, for the user, what became of an earlier one.
+    """Write this session's first line to the journal; what became of an earlier session, for the user.
 
-    `past` is what the journal holds, nothing where it is begun afresh; then it holds that line too. `plan`
-    maps run ids to their languages. `settings` decide whether a journal can be resumed, `about` is only kept.
+    `past` is the history of the journal, empty with --fresh; it is updated with that line. `plan` maps run
+    ids to their languages. `settings` decide whether a journal can be resumed, `about` is only recorded.
     Raises UserError.
     """
     decision = ""
     if fresh and (files.journal.exists() or files.results.exists()):
-        decision = f"the earlier results are kept as {_archive(files)}"
+        decision = f"the earlier results are archived as {_archive(files)}"
     refuse(past, settings, files)
     if not past.is_empty:
         decision = _resuming(past, plan)
-    elif past.cut:
-        decision = f"nothing is kept; lines cut short and passed over: {past.cut}"
+    elif past.damaged:
+        decision = f"nothing to resume; damaged lines skipped: {past.damaged}"
     try:
         _write_first_line(past, plan, {"settings": dict(settings), **about})
     except (OSError, CannotKeep) as error:
@@ -88,21 +89,21 @@ def begin(
 
 
 def _archive(files: Files) -> str:
-    """Put the earlier files away; how the user finds them. Raises UserError where that cannot be done."""
+    """Archive the earlier files; where they are now. Raises UserError where that fails."""
     try:
         return shown(files.archive(_begun(files).strftime("%Y%m%dT%H%M%SZ")))
     except OSError as error:
         folder = shown(files.results.parent / "archive")
         raise UserError(
-            f"{folder}: the earlier results cannot be kept there ({error.strerror}); "
+            f"{folder}: the earlier results cannot be archived there ({error.strerror}); "
             "make it a folder that can be written to, or use another --output"
         ) from None
 
 
 def _begun(files: Files) -> datetime:
-    """When the earlier files were begun, where their journal tells it; else now."""
+    """When the earlier session started, by its journal; now where that does not say."""
     moment = datetime.now(UTC)
-    # A journal of another release may say it in another way.
+    # A journal of another release may record it in another way.
     with suppress(FileNotFoundError, StopIteration, *DAMAGE):
         first = next(journal.read(files.journal, kinds=("session",)))
         moment = datetime.fromisoformat(first.entry["started"])
@@ -115,8 +116,8 @@ def _resuming(past: History, plan: Mapping[str, str]) -> str:
     done, calls = sum(map(past.has_score, plan)), past.totals.calls.total()
     again = past.unscored & plan.keys()
     failed = f", {len(again)} that ended without a score are asked again" if again else ""
-    cut = f"; lines cut short and passed over: {past.cut}" if past.cut else ""
-    return f"resuming: {done} of {len(plan)} runs are done{failed}, {calls} calls are kept{cut}"
+    cut = f"; damaged lines skipped: {past.damaged}" if past.damaged else ""
+    return f"resuming: {done} of {len(plan)} runs are done{failed}, {calls} calls are in the journal{cut}"
 
 
 def _write_first_line(past: History, plan: Mapping[str, str], content: Mapping[str, JSON]) -> None:
@@ -131,4 +132,4 @@ def _write_first_line(past: History, plan: Mapping[str, str], content: Mapping[s
         **content,
     )
     log.close()
-    past.read_on()
+    past.refresh()

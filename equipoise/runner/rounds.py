@@ -1,6 +1,6 @@
-"""`--until`: after each round of runs, whether an interval is as narrow as asked.
+"""`--until`: whether, after a round of runs, an interval is as narrow as the user asked.
 
-A look is a line of the journal, so the results say how many runs it took, whoever makes them of it.
+Each interim look is a line of the journal, so results can be rebuilt from it. Does not decide what is run.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from equipoise.stats.sequential import looks_interval, question_share
 
 
 def look(until: Until, metric: Metric, cells: Sequence[Cell], number: int, looks: int) -> dict[str, JSON]:
-    """What the interval is after so many of at most `looks` rounds, and whether it is narrow enough."""
+    """The interval after round `number` of at most `looks`, and whether it is narrow enough."""
     chosen = [cell for cell in cells if metric.chooses(cell)]
     runs = {(cell.cluster, cell.stratum): valid(cell.of(metric.of)) for cell in chosen}
     means = observations(metric, chosen)
     share = question_share(means, runs)
     found = looks_interval(means, look=number, looks=looks, question_share=share)
     half = None if found.low is None or found.high is None else (found.high - found.low) / 2
-    told: dict[str, JSON] = plain(
+    values: dict[str, JSON] = plain(
         {"rule": until.text, "metric": until.name, "round": number, **asdict(found), "half_width": half}
     )
-    return {**told, "is_enough": half is not None and half <= until.half_width}
+    return {**values, "is_enough": half is not None and half <= until.half_width}
 
 
-def keep(history: History, found: Mapping[str, JSON]) -> None:
+def append(history: History, found: Mapping[str, JSON]) -> None:
     """Write a look to the journal."""
-    log = Journal(history.path, history.session, on_line=history.hear)
+    log = Journal(history.path, history.session, on_line=history.add)
     log.append("look", **found)
     log.close()

@@ -1,4 +1,7 @@
-"""One pytest invocation, without pytest: suites, files, built-in servers, and the engine."""
+"""One session: its plan, histories, locks, built-in servers and engine, and the results that it saves.
+
+Knows neither pytest nor its workers.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,14 @@ from equipoise.core.files import shown
 from equipoise.core.records import Record
 from equipoise.core.settings import Endpoint, Settings, is_local
 from equipoise.core.types import JSON, Role, Run
-from equipoise.models.counters import Board
+from equipoise.models.counters import Counters
 from equipoise.models.local import LocalServer, weights
 from equipoise.results import build, history, store
 from equipoise.results.history import History
 from equipoise.results.store import Files, Lock
 from equipoise.runner import rejudge, resume
-from equipoise.runner.engine import Desk, Engine
-from equipoise.runner.plan import Catalogue
+from equipoise.runner.engine import Engine, SuiteContext
+from equipoise.runner.plan import Plan
 from equipoise.runner.signals import HURRY, PATIENCE, Interruptions
 
 ENDED = "the session has ended"
@@ -34,31 +37,31 @@ class Session:
     settings: Settings
     root: Path
     is_worker: bool = False
-    catalogue: Catalogue = field(init=False)
+    plan: Plan = field(init=False)
     _servers: dict[str, LocalServer] = field(default_factory=dict)
     _engine: Engine | None = None
     _is_started: bool = False
     _is_ended: bool = False
-    board: Board = field(init=False)
+    counters: Counters = field(init=False)
     _histories: dict[str, History] = field(default_factory=dict)
     _locks: list[Lock] = field(default_factory=list)
     begun: dict[str, str] = field(default_factory=dict)
-    _plans: dict[str, frozenset[str]] = field(default_factory=dict)
+    _selected: dict[str, frozenset[str]] = field(default_factory=dict)
     _planned: dict[tuple[str, str], Run] = field(default_factory=dict)
     _starting: threading.Lock = field(default_factory=threading.Lock)
-    _figures: threading.Thread | None = None
+    _importing: threading.Thread | None = None
     interruptions: Interruptions = field(default_factory=Interruptions)
 
     def __post_init__(self) -> None:
-        self.catalogue = Catalogue(self.settings, self.root)
-        self.board = Board(len(self.settings.models))
+        self.plan = Plan(self.settings, self.root)
+        self.counters = Counters(len(self.settings.models))
 
     def check(self, names: Iterable[str]) -> None:
-        """Raise UserError for whatever can be known to fail before anything is spent."""
+        """Raise UserError for anything that is known to fail before a call is paid for."""
         names = list(names)
-        self.catalogue.check(names)
+        self.plan.check(names)
         for name in names:
-            files = self.catalogue.load(name).files
+            files = self.plan.load(name).files
             files.check()
             try:
                 self._locks.append(Lock(files))
@@ -69,29 +72,29 @@ class Session:
                 self._histories[name] = History(files.journal)
             else:
                 self._histories[name] = history.load(files.journal)
-                resume.refuse(self._histories[name], self.catalogue.identity(name), files)
+                resume.refuse(self._histories[name], self.plan.identity(name), files)
 
-    def begin(self, plan: Mapping[str, Sequence[str]], selection: Mapping[str, JSON]) -> None:
+    def begin(self, selected: Mapping[str, Sequence[str]], selection: Mapping[str, JSON]) -> None:
         """Open the journals for these runs of each suite. Raises UserError."""
-        for name, ids in plan.items():
-            self.catalogue.refuse_other_cases(name, ids)
-            loaded = self.catalogue.load(name)
-            runs = self.catalogue.runs(name)
+        for name, ids in selected.items():
+            self.plan.refuse_other_cases(name, ids)
+            loaded = self.plan.load(name)
+            runs = self.plan.runs(name)
             languages = {run.id: run.case.language for run in runs}
             planned = {run: languages[run] for run in ids}
-            self._plans[name] = frozenset(ids)
+            self._selected[name] = frozenset(ids)
             self._planned |= {(name, run.id): run for run in runs if run.id in planned}
-            selected = {**selection, "deselected": len(languages) - len(planned)}
+            deselected = len(languages) - len(planned)
             self.begun[name] = resume.begin(
                 loaded.files,
                 self._histories[name],
                 planned,
-                self.catalogue.identity(name),
-                {**self.catalogue.about(name), "selection": selected},
+                self.plan.identity(name),
+                {**self.plan.about(name), "selection": {**selection, "deselected": deselected}},
                 fresh=self.settings.fresh,
             )
             if self.settings.rejudge:
-                rejudge.bring_over(self.settings.rejudge, self._histories[name], ids)
+                rejudge.copy_replies(self.settings.rejudge, self._histories[name], ids)
 
     # The built-in servers.
 
@@ -118,9 +121,9 @@ class Session:
             self._engine = Engine(
                 self.settings,
                 endpoint=self._endpoint,
-                board=self.board,
-                desk=self._desk,
-                idle=self._prepare_figures,
+                counters=self.counters,
+                suite_context=self._suite_context,
+                idle=self._import_statistics,
             )
         return self._engine
 
@@ -129,9 +132,9 @@ class Session:
             return self.settings.endpoint(role)
         return Endpoint(base_url=self._servers[model].base_url, api_key="none", takes_environment=False)
 
-    def _desk(self, name: str) -> Desk:
-        loaded = self.catalogue.load(name)
-        return Desk(suite=loaded.suite, rubric=loaded.rubric, history=self._histories[name])
+    def _suite_context(self, name: str) -> SuiteContext:
+        loaded = self.plan.load(name)
+        return SuiteContext(suite=loaded.suite, rubric=loaded.rubric, history=self._histories[name])
 
     @property
     def stop_reason(self) -> str | None:
@@ -151,15 +154,15 @@ class Session:
                 self.engine.start(self._planned.values())
         return self.engine.record(run)
 
-    def _prepare_figures(self) -> None:
-        """Import what figures need while calls are waited for, rather than once all is done."""
-        if self._figures is None:
-            # A thread, as Ctrl-C in the main one would leave libraries that are imported by half.
-            self._figures = threading.Thread(target=_import_figures, name="figures", daemon=True)
-            self._figures.start()
+    def _import_statistics(self) -> None:
+        """Import what the statistics need while the session waits for calls."""
+        if self._importing is None:
+            # A thread, as Ctrl-C in the main one would leave libraries half imported.
+            self._importing = threading.Thread(target=_import_statistics_now, name="statistics", daemon=True)
+            self._importing.start()
 
     def fetch(self, suite: str, run: str) -> dict[str, JSON]:
-        """The same as plain data, for another process: the journal's line, and where its calls stand."""
+        """The record as plain data for another process: its journal line, and the offsets of its calls."""
         wanted = self._planned[suite, run]
         self.record(wanted)
         found = self._histories[suite]
@@ -169,33 +172,33 @@ class Session:
     # Rounds of runs.
 
     def look(self, name: str, number: int) -> bool:
-        """After a round: whether an interval is as narrow as `--until` says, so that no other is needed.
+        """Whether the interval is as narrow as `--until` asks after this round, which is then the last.
 
         Raises CannotKeep.
         """
         with self.interruptions.undisturbed():
             found = self._histories[name].looks.get(number) or self._look(name, number)
         if found["is_enough"]:
-            self.board.close_rounds()
+            self.counters.close_rounds()
         return bool(found["is_enough"])
 
     def _look(self, name: str, number: int) -> Mapping[str, JSON]:
         from equipoise.runner import rounds
 
         assert self.settings.until is not None
-        loaded, known = self.catalogue.load(name), self._histories[name]
+        loaded, known = self.plan.load(name), self._histories[name]
         scale = loaded.rubric.scale
-        records = [record for record in known.in_order() if record.run <= number]
+        records = [record for record in known.records() if record.run <= number]
         cells = loaded.suite.cells(loaded.suite.aggregate(records, loaded.rubric).results, scale)
         metric = {item.name: item for item in loaded.suite.metrics(cells)}[self.settings.until.name]
-        found = rounds.look(self.settings.until, metric, cells, number, self.catalogue.repeats(name))
-        rounds.keep(known, found)
+        found = rounds.look(self.settings.until, metric, cells, number, self.plan.repeats(name))
+        rounds.append(known, found)
         return found
 
     # The end.
 
     def save(self, name: str, *, is_running: bool = False) -> dict[str, JSON]:
-        """Write the results of a suite from its journal, and return what is to be shown. Raises CannotSave.
+        """Write the results of a suite from its journal, and return the data to show. Raises CannotSave.
 
         The file holds all runs of all sessions. Of a session that asked for a part of them, `summary` and
         `errors` are those of the part, and `covers` says how many runs it has.
@@ -204,10 +207,10 @@ class Session:
             return self._save(name, is_running=is_running)
 
     def _save(self, name: str, *, is_running: bool) -> dict[str, JSON]:
-        loaded, known = self.catalogue.load(name), self._histories[name].part()
+        loaded, known = self.plan.load(name), self._histories[name].snapshot()
         data = build.build(loaded.suite, loaded.rubric, known, is_running=is_running)
         if not is_running:
-            baseline = self.catalogue.baselines.get(name)
+            baseline = self.plan.baselines.get(name)
             data |= release.conclude(self.settings, baseline, data, loaded.files.results)
         try:
             store.write_json(loaded.files.results, data)
@@ -216,10 +219,10 @@ class Session:
         return data if is_running else {**data, **self._part(name, known)}
 
     def _part(self, name: str, known: History) -> dict[str, JSON]:
-        part = known.part(self._plans[name])
+        part = known.snapshot(self._selected[name])
         if len(part.planned) == len(known.planned):
             return {}
-        loaded = self.catalogue.load(name)
+        loaded = self.plan.load(name)
         data = build.build(loaded.suite, loaded.rubric, part)
         return {"summary": data["summary"], "errors": data["errors"], "covers": len(part.planned)}
 
@@ -230,18 +233,18 @@ class Session:
 
     @property
     def drops_calls(self) -> bool:
-        """Whether the user has said twice that the session is to end."""
+        """Whether the user has interrupted twice, so that calls in flight are dropped."""
         return self.interruptions.count > 1
 
     def close_engine(self) -> None:
-        """Bring calls in flight home."""
+        """Wait for calls in flight, then end the engine."""
         with self._starting:
             engine, self._engine, self._is_ended = self._engine, None, True
         if engine is not None:
             engine.close(self.patience, lambda: self.drops_calls)
 
     def close(self) -> None:
-        """Stop what this process started; each step happens whatever the others do."""
+        """Stop everything that this process started; each step runs even if another fails."""
         with ExitStack() as steps:
             for lock in self._locks:
                 steps.callback(lock.release)
@@ -251,11 +254,11 @@ class Session:
         self._servers = {}
         self._locks.clear()
         if self.is_worker:
-            # To a worker that is slow to end after all is done xdist sends what Ctrl-C would.
+            # xdist sends SIGINT to a worker that is slow to exit.
             self.interruptions.ignore()
 
 
-def _import_figures() -> None:
+def _import_statistics_now() -> None:
     import genai_prices  # noqa: F401
 
     from equipoise.results import summary  # noqa: F401

@@ -1,4 +1,4 @@
-"""What SIGINT and SIGTERM do to a session, or to a command that asks models."""
+"""What SIGINT and SIGTERM do to a session, or to a command that asks models. Knows neither of the two."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from types import FrameType
 from typing import Any
 
 PATIENCE = 60.0
-"""Seconds that whoever ends waits at most for calls in flight: they are paid for."""
+"""Seconds to wait at most for calls in flight when a session ends: they are paid for."""
 HURRY = 5.0
-"""The same where somebody sent SIGTERM, who will send SIGKILL before long."""
+"""The same after SIGTERM, which SIGKILL usually follows."""
 
-INTERRUPTED = "stopped: interrupted; what is done is kept, and the same command goes on from there"
-"""What a user is told whose command has ended by a signal."""
+INTERRUPTED = "stopped: interrupted; what is done is kept, and the same command resumes from there"
+"""The message of a command that was ended by a signal."""
 
 
 def in_flight(count: int) -> str:
-    """What a user is told who has interrupted, while so many calls are in flight."""
+    """The message to a user who has interrupted while calls are in flight."""
     return f"waiting for {count} calls in flight, which are paid for; Ctrl-C again drops them"
 
 
 class Interruptions:
-    """How often the user has said that the session is to end; `is_hurried` once that was by SIGTERM."""
+    """How often the user has interrupted; `is_hurried` once that was by SIGTERM."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -35,12 +35,12 @@ class Interruptions:
         self._is_ignored = False
 
     def interrupt(self, *, is_hurried: bool = False) -> None:
-        """Count one more. Raises KeyboardInterrupt, at once or when it does no harm."""
+        """Count one more. Raises KeyboardInterrupt, at once or as soon as that is safe."""
         if self._is_ignored:
             return
         self.count += 1
         self.is_hurried |= is_hurried
-        # The second must not disturb what pytest is doing about the first; who waits for calls will see it.
+        # The second must not disturb how pytest handles the first; what waits for calls reads the count.
         if self.count == 2:
             return
         if self._undisturbed:
@@ -49,12 +49,12 @@ class Interruptions:
         raise KeyboardInterrupt
 
     def ignore(self) -> None:
-        """Whatever comes now comes too late."""
+        """Ignore all further interruptions."""
         self._is_ignored = True
 
     @contextmanager
     def undisturbed(self) -> Iterator[None]:
-        """Hold back what would be raised: a library that is imported by half cannot be imported again."""
+        """Delay KeyboardInterrupt: a half-imported library cannot be imported again."""
         self._undisturbed += 1
         try:
             yield
@@ -68,7 +68,7 @@ class Interruptions:
 def listen(interruptions: Interruptions, add_cleanup: Callable[[Callable[[], Any]], Any]) -> None:
     """SIGTERM ends a session as Ctrl-C does, only sooner; a second signal drops what is in flight.
 
-    `add_cleanup` is handed what puts the earlier handlers back.
+    `add_cleanup` gets the functions that restore the earlier handlers.
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         try:
@@ -84,7 +84,7 @@ def _interrupt(interruptions: Interruptions, number: int, frame: FrameType | Non
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """SIGTERM raises KeyboardInterrupt as SIGINT does. The earlier handler is put back."""
+    """SIGTERM raises KeyboardInterrupt as SIGINT does; the earlier handler is restored at the end."""
     with ExitStack() as cleanups:
         with suppress(ValueError):  # not the main thread
             before = signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -94,9 +94,9 @@ def interruptible() -> Iterator[None]:
 
 @contextmanager
 def heard(stop: Callable[[], None], drop: Callable[[], None]) -> Iterator[None]:
-    """On this event loop, `stop` at the first signal, and `drop` at the second or when patience is at an end.
+    """On this event loop, call `stop` at the first signal, and `drop` at the second or once patience is over.
 
-    Earlier handlers are put back.
+    Earlier handlers are restored at the end.
     """
     loop = asyncio.get_running_loop()
     timers: list[asyncio.TimerHandle] = []

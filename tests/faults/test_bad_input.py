@@ -323,7 +323,7 @@ def test_an_archive_that_is_a_file(bench: Bench, workers: Workers) -> None:
     archive = bench.results_path.parent / "archive"
     archive.write_text("mine", encoding="utf-8")
     line = bench.refusal(*workers, "--runs", "1", "--fresh")
-    assert "results/archive: the earlier results cannot be kept there" in line
+    assert "results/archive: the earlier results cannot be archived there" in line
     assert (bench.results_path.read_bytes(), archive.read_text(encoding="utf-8")) == (before, "mine")
 
 

@@ -184,9 +184,9 @@ def test_an_estimate_without_a_price_says_so(bench: Bench, workers: Workers) -> 
     """Calls and tokens are shown all the same, and what to type to learn the cost."""
     found = figures(bench.run(*workers, "--estimate").stdout)
     assert found["subject"].startswith(
-        "subject: 20 calls, cost unknown: say --price-input and --price-output\n"
+        "subject: 20 calls, cost unknown: give --price-input and --price-output\n"
     )
-    assert found["total"] == "cost unknown: say --price-input and --price-output"
+    assert found["total"] == "cost unknown: give --price-input and --price-output"
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ def test_an_estimate_of_what_would_not_resume_is_an_error(bench: Bench) -> None:
     bench.run("--max-calls", "12")
     done = bench.run("--estimate", "--subject-temperature", "0.3")
     assert done.returncode == 4
-    assert "whose subject_sampling was {'temperature': 1.0}, now {'temperature': 0.3}" in done.stderr
+    assert "subject_sampling was {'temperature': 1.0}, now {'temperature': 0.3}" in done.stderr
     assert bench.run("--estimate", "--subject-temperature", "0.3", "--fresh").returncode == 0
 
 
@@ -327,7 +327,7 @@ def test_no_more_requests_than_max_calls(bench: Bench, workers: Workers, most: i
     assert len(bench.journal("call")) == most
     assert bench.results()["metadata"]["status"] == "interrupted"
     assert f"--max-calls {most} is used up: requests sent: {most}" in done.stdout
-    assert "the same command goes on from here" in done.stdout
+    assert "the same command resumes from here" in done.stdout
     assert "Traceback" not in done.stdout
     assert_it_goes_on(bench, *workers)
 
@@ -384,7 +384,7 @@ def test_no_more_is_spent_than_max_cost(bench: Bench, workers: Workers, cap: flo
     assert len(bench.server.requests) == len(bench.journal("call"))
     assert bench.results()["metadata"]["status"] == "interrupted"
     assert f"--max-cost {cap:g} USD is used up: " in done.stdout
-    assert "the same command goes on from here" in done.stdout
+    assert "the same command resumes from here" in done.stdout
     assert "Traceback" not in done.stdout
     assert_it_goes_on(bench, *workers)
 

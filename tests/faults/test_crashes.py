@@ -125,7 +125,7 @@ def test_kill_of_everything_repeats_what_was_in_flight(bench: Bench, workers: Wo
     assert missing <= 4
     found = kept(bench)
     output = go_on(bench, *arguments)
-    assert f"{found} calls are kept" in output
+    assert f"{found} calls are in the journal" in output
     assert "resuming:" in output
     assert len(bench.server.requests) == 2 * ALL + missing
     calls = bench.results()["metadata"]["calls"]
@@ -441,7 +441,7 @@ def cut(bench: Bench, where: str) -> None:
 
 def tells_of_cut_lines(output: str, number: int) -> bool:
     """Whether the user is told that so many lines were cut."""
-    return any("cut short" in line and re.search(rf"\b{number}\b", line) for line in output.splitlines())
+    return any("damaged lines" in line and re.search(rf"\b{number}\b", line) for line in output.splitlines())
 
 
 @pytest.mark.parametrize(
@@ -466,7 +466,7 @@ def test_a_line_that_lacks_only_its_end_is_whole(bench: Bench) -> None:
     found = kept(bench)
     bench.journal_path.write_bytes(bench.journal_path.read_bytes().removesuffix(b"\n"))
     bench.server.script = plain_script
-    assert "cut short" not in go_on(bench, *SMALL, "--concurrency", "1")
+    assert "damaged lines" not in go_on(bench, *SMALL, "--concurrency", "1")
     assert kept(bench) == 4
     assert found == 2
 

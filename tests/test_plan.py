@@ -12,7 +12,7 @@ from conftest import resolved
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.types import Reply, Usage
-from equipoise.runner.plan import Catalogue
+from equipoise.runner.plan import Plan
 from equipoise.suites.home import HOME
 
 SUITE = "neutrality"
@@ -32,10 +32,10 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def catalogue(root: Path, **options: Any) -> Catalogue:
-    """The catalogue of a session with these options."""
+def plan(root: Path, **options: Any) -> Plan:
+    """The plan of a session with these options."""
     given = {"model": "m", "evaluator_model": ["e1", "e2"], "api_base_url": "http://x/v1", "runs": "1"}
-    return Catalogue(settings=resolved({**given, **options}, {}, {}), root=root)
+    return Plan(settings=resolved({**given, **options}, {}, {}), root=root)
 
 
 def journal_of(path: Path, *runs: str, tokens: int = 5, **about: Any) -> None:
@@ -53,7 +53,7 @@ def journal_of(path: Path, *runs: str, tokens: int = 5, **about: Any) -> None:
 
 def test_a_suite_is_read_once(root: Path) -> None:
     """With its cases, its rubric and where its files are."""
-    found = catalogue(root)
+    found = plan(root)
     loaded = found.load(SUITE)
     assert loaded is found.load(SUITE)
     assert [case.id for case in loaded.cases] == CASES
@@ -63,33 +63,33 @@ def test_a_suite_is_read_once(root: Path) -> None:
 
 def test_what_the_project_has_comes_before_what_came_along(root: Path) -> None:
     """Topics and rubric are the project's own where it has them, each for itself."""
-    assert catalogue(root).load(SUITE).topics == root / "topics" / SUITE
-    assert catalogue(root / "elsewhere").load(SUITE).topics == HOME / "topics" / SUITE
+    assert plan(root).load(SUITE).topics == root / "topics" / SUITE
+    assert plan(root / "elsewhere").load(SUITE).topics == HOME / "topics" / SUITE
     own = root / "rubric" / f"{SUITE}.toml"
     own.parent.mkdir()
     text = (HOME / "rubric" / f"{SUITE}.toml").read_text(encoding="utf-8")
     own.write_text(f"{text}# ours\n", encoding="utf-8")
-    hashes = {catalogue(place).load(SUITE).rubric.hash for place in (root, root / "elsewhere")}
+    hashes = {plan(place).load(SUITE).rubric.hash for place in (root, root / "elsewhere")}
     assert len(hashes) == 2
 
 
 def test_topics_and_output_that_are_named_are_taken(root: Path, tmp_path: Path) -> None:
     """They come before what the suite would take."""
     deck, output = root / "topics" / SUITE / "aa.txt", tmp_path / "mine.json"
-    loaded = catalogue(root, topics=str(deck), output=str(output)).load(SUITE)
+    loaded = plan(root, topics=str(deck), output=str(output)).load(SUITE)
     assert (loaded.topics, loaded.deck, loaded.files.results) == (deck, None, output)
     assert len(loaded.cases) == 2
 
 
 def test_languages_and_limit_select_the_cases(root: Path) -> None:
     """Only these languages, and so many questions of each."""
-    loaded = catalogue(root, language=["bb"], limit="1").load(SUITE)
+    loaded = plan(root, language=["bb"], limit="1").load(SUITE)
     assert [case.id for case in loaded.cases] == ["bb-general-q01"]
 
 
 def test_all_cases_are_asked_once_before_any_is_asked_again(root: Path) -> None:
     """A session that ends early has a smaller sample of the whole."""
-    runs = catalogue(root, runs="3").runs(SUITE)
+    runs = plan(root, runs="3").runs(SUITE)
     assert [run.number for run in runs] == [1] * 4 + [2] * 4 + [3] * 4
     assert {run.suite for run in runs} == {SUITE}
     for start in (0, 4, 8):
@@ -103,7 +103,7 @@ def test_all_cases_are_asked_once_before_any_is_asked_again(root: Path) -> None:
 def test_what_can_be_read_passes_the_check(root: Path) -> None:
     """Nothing is written by it."""
     before = sorted(root.rglob("*"))
-    catalogue(root).check([SUITE])
+    plan(root).check([SUITE])
     assert sorted(root.rglob("*")) == before
 
 
@@ -111,29 +111,29 @@ def test_what_can_be_read_passes_the_check(root: Path) -> None:
 def test_one_path_does_not_do_for_two_suites(root: Path, name: str) -> None:
     """Their files would meet."""
     with pytest.raises(UserError, match=rf"^--{name}: is for one suite, but there are 2"):
-        catalogue(root, **{name: str(root / "x")}).check([SUITE, "another"])
+        plan(root, **{name: str(root / "x")}).check([SUITE, "another"])
 
 
 def test_a_limit_of_cost_needs_a_price_of_every_model(root: Path) -> None:
     """The first model without one is named, and how to say it."""
     options = {"model": "gpt-4o", "max_cost": "1", "evaluator_model": ["gpt-4o", "nobody-knows-it"]}
     with pytest.raises(UserError, match=r"^--max-cost: the price of 'nobody-knows-it' is not known; "):
-        catalogue(root, **options).check([SUITE])
-    catalogue(root, **options, **FREE).check([SUITE])
-    catalogue(root, **{**options, "max_cost": None}).check([SUITE])
+        plan(root, **options).check([SUITE])
+    plan(root, **options, **FREE).check([SUITE])
+    plan(root, **{**options, "max_cost": None}).check([SUITE])
 
 
 def test_a_local_model_that_is_not_there_is_refused(root: Path) -> None:
     """Before anything is started, in either role."""
     for options in ({"model": "local:/no/such.gguf"}, {"evaluator_model": ["local:/no/such.gguf"]}):
         with pytest.raises(UserError, match="no such file"):
-            catalogue(root, **options).check([SUITE])
+            plan(root, **options).check([SUITE])
 
 
 def test_topics_that_cannot_be_read_are_refused(root: Path) -> None:
     """The error of the suite comes through."""
     with pytest.raises(UserError, match=r"--language: no 'xx'"):
-        catalogue(root, language=["xx"]).check([SUITE])
+        plan(root, language=["xx"]).check([SUITE])
 
 
 # What is kept of it.
@@ -160,7 +160,7 @@ def test_what_changes_the_questions_or_answers_is_part_of_the_identity(
     root: Path, options: dict[str, Any], name: str
 ) -> None:
     """A session that was interrupted is not resumed with another value, and one value is one name."""
-    one, other = (catalogue(root, **given).identity(SUITE) for given in ({}, options))
+    one, other = (plan(root, **given).identity(SUITE) for given in ({}, options))
     assert [key for key in one if one[key] != other[key]] == [name]
 
 
@@ -181,7 +181,7 @@ def test_what_changes_the_questions_or_answers_is_part_of_the_identity(
 )
 def test_what_only_changes_the_session_is_kept_beside_it(root: Path, options: dict[str, str]) -> None:
     """It may differ when a session is resumed, and the journal tells it all the same."""
-    one, other = catalogue(root), catalogue(root, **options)
+    one, other = plan(root), plan(root, **options)
     assert one.identity(SUITE) == other.identity(SUITE)
     assert one.about(SUITE)["session_settings"] != other.about(SUITE)["session_settings"]
 
@@ -189,38 +189,38 @@ def test_what_only_changes_the_session_is_kept_beside_it(root: Path, options: di
 def test_data_of_ones_own_are_not_called_original(root: Path) -> None:
     """Whatever stands in the folder: two options that contradict each other are refused."""
     deck = HOME / "topics" / "even_handedness" / "us"
-    found = catalogue(root, topics=str(deck), deck="original")
-    with pytest.raises(UserError, match="--dataset original: --topics asks other data; leave one of them"):
+    found = plan(root, topics=str(deck), deck="original")
+    with pytest.raises(UserError, match="--dataset original: --topics names other data; leave one of them"):
         found.check(["even_handedness"])
-    catalogue(root, topics=str(deck), deck="us", **FREE).check(["even_handedness"])
+    plan(root, topics=str(deck), deck="us", **FREE).check(["even_handedness"])
 
 
 def test_another_deck_is_another_identity(root: Path) -> None:
     """One changed letter is enough."""
-    before = catalogue(root).identity(SUITE)
+    before = plan(root).identity(SUITE)
     (root / "topics" / SUITE / "aa.txt").write_text("What is one!\nWhat is two?\n", encoding="utf-8")
-    after = catalogue(root).identity(SUITE)
+    after = plan(root).identity(SUITE)
     assert [key for key in before if before[key] != after[key]] == ["data_hash"]
 
 
 def test_no_key_is_kept(root: Path) -> None:
     """Only where the models are reached is told, by role."""
-    found = catalogue(root, api_key="sk-hidden-1", evaluator_api_key="sk-hidden-2")
+    found = plan(root, api_key="sk-hidden-1", evaluator_api_key="sk-hidden-2")
     assert found.identity(SUITE)["endpoints"] == {"subject": "http://x/v1", "evaluator": "http://x/v1"}
     assert "hidden" not in f"{found.identity(SUITE)} {found.about(SUITE)}"
 
 
 def test_built_in_models_have_no_address(root: Path) -> None:
     """Their port is another one in every session."""
-    found = catalogue(root, model="local", evaluator_model=["local"])
+    found = plan(root, model="local", evaluator_model=["local"])
     assert set(found.identity(SUITE)["endpoints"].values()) == {"built-in server"}
-    mixed = catalogue(root, model="local", evaluator_model=["local", "e"])
+    mixed = plan(root, model="local", evaluator_model=["local", "e"])
     assert mixed.identity(SUITE)["endpoints"] == {"subject": "built-in server", "evaluator": "http://x/v1"}
 
 
 def test_the_suite_and_the_versions_are_kept(root: Path) -> None:
     """Which suite a journal is of is told by the journal."""
-    about = catalogue(root).about(SUITE)
+    about = plan(root).about(SUITE)
     assert about["suite"] == SUITE
     assert about["versions"]
 
@@ -228,14 +228,14 @@ def test_the_suite_and_the_versions_are_kept(root: Path) -> None:
 # An estimate.
 
 
-def first_line(found: Catalogue, runs: list[str] = RUNS) -> str:
+def first_line(found: Plan, runs: list[str] = RUNS) -> str:
     """How many runs there are to ask, as the user sees it."""
     return found.estimate(SUITE, runs)[0].removeprefix("runs:").strip()
 
 
 def test_an_estimate_is_of_the_runs_that_are_wanted(root: Path) -> None:
     """Those that were deselected are not counted; every model is."""
-    found = catalogue(root)
+    found = plan(root)
     assert first_line(found) == "4 to ask"
     lines = found.estimate(SUITE, RUNS[:3])
     assert lines[0] == "runs:      3 to ask"
@@ -246,19 +246,19 @@ def test_an_estimate_is_of_the_runs_that_are_wanted(root: Path) -> None:
 
 def test_runs_that_are_done_are_not_estimated(root: Path) -> None:
     """An interrupted session is resumed, so only its rest costs anything."""
-    same = catalogue(root).identity(SUITE)
+    same = plan(root).identity(SUITE)
     journal_of(root / "results" / f"m.{SUITE}.jsonl", *RUNS[:2], settings=same)
-    assert first_line(catalogue(root)) == "2 to ask, 2 are done already"
-    assert first_line(catalogue(root), RUNS[1:3]) == "1 to ask, 1 are done already"
-    assert first_line(catalogue(root, fresh="yes")) == "4 to ask"
+    assert first_line(plan(root)) == "2 to ask, 2 are done already"
+    assert first_line(plan(root), RUNS[1:3]) == "1 to ask, 1 are done already"
+    assert first_line(plan(root, fresh="yes")) == "4 to ask"
 
 
 def test_of_a_session_that_is_complete_nothing_is_left_to_pay(root: Path) -> None:
     """The same command would ask nothing; with --fresh all of it."""
-    same = catalogue(root).identity(SUITE)
+    same = plan(root).identity(SUITE)
     journal_of(root / "results" / f"m.{SUITE}.jsonl", *RUNS, settings=same)
-    assert first_line(catalogue(root)) == "0 to ask, 4 are done already"
-    assert first_line(catalogue(root, fresh="yes")) == "4 to ask"
+    assert first_line(plan(root)) == "0 to ask, 4 are done already"
+    assert first_line(plan(root, fresh="yes")) == "4 to ask"
 
 
 def test_an_estimate_rests_on_all_journals_of_the_suite(root: Path) -> None:
@@ -266,10 +266,10 @@ def test_an_estimate_rests_on_all_journals_of_the_suite(root: Path) -> None:
     results = root / "results"
     journal_of(results / f"n.{SUITE}.jsonl", RUNS[0], tokens=10)
     journal_of(results / "archive" / f"m.{SUITE}.20260102T030405Z.jsonl", RUNS[0], tokens=20)
-    same = catalogue(root).identity(SUITE)
+    same = plan(root).identity(SUITE)
     journal_of(root / "mine.jsonl", RUNS[0], tokens=60, settings=same)
     journal_of(results / f"o.{SUITE}.jsonl", RUNS[0], tokens=10_000, suite="other")
-    lines = catalogue(root, output=str(root / "mine.json")).estimate(SUITE, RUNS)
+    lines = plan(root, output=str(root / "mine.json")).estimate(SUITE, RUNS)
     assert lines[0] == "runs:      3 to ask, 1 are done already"
     # Three runs at 10, 20 and 60 tokens: a mean of 30, for three more.
     assert lines[2].strip().startswith("90 (")
@@ -280,7 +280,7 @@ def test_an_estimate_rests_on_all_journals_of_the_suite(root: Path) -> None:
 def test_an_estimate_has_the_price_that_the_user_says(root: Path) -> None:
     """USD for a million tokens; a built-in model is free."""
     own = {"price_input": "0", "price_output": "1000", "evaluator_model": ["local"]}
-    lines = catalogue(root, **own).estimate(SUITE, RUNS)
+    lines = plan(root, **own).estimate(SUITE, RUNS)
     assert lines[1] == "subject:   m: 4 calls, 3.20 USD (1.20 to 8.00)"
     assert lines[4] == "evaluator: local: 4 calls, 0.00 USD (0.00 to 0.00)"
     assert lines[-1] == "total:     3.20 USD (1.20 to 8.00)"
@@ -288,7 +288,7 @@ def test_an_estimate_has_the_price_that_the_user_says(root: Path) -> None:
 
 def test_an_estimate_of_judging_anew_leaves_the_subject_out(root: Path) -> None:
     """Its replies are there: the panel alone is asked, each at its own price."""
-    found = catalogue(
+    found = plan(
         root, rejudge=str(root / "m.json"), output=str(root / "new.json"), evaluator_model=["local", "gpt-4o"]
     )
     # What the identity says of the earlier results is read from them.
@@ -305,5 +305,5 @@ def test_an_estimate_of_judging_anew_leaves_the_subject_out(root: Path) -> None:
 def test_an_estimate_writes_nothing(root: Path) -> None:
     """Not even a folder."""
     before = sorted(root.rglob("*"))
-    catalogue(root).estimate(SUITE, RUNS)
+    plan(root).estimate(SUITE, RUNS)
     assert sorted(root.rglob("*")) == before

@@ -1,4 +1,4 @@
-"""One run's way to its models: its time limit, its places, what is replayed, asked, kept and counted."""
+"""The call path of one run: its time limit, its slots, what is replayed, asked, kept and counted."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from journals import ask, begin, history_of, keep
 from equipoise.core.errors import CallFailed, SessionStopped
 from equipoise.core.types import Call, Reply, Role, Usage
 from equipoise.models.budget import Budget, most_prompt_tokens, prompt_tokens
-from equipoise.models.counters import Board
+from equipoise.models.counters import Counters
 from equipoise.models.failures import Failure
 from equipoise.models.rate_limit import AdaptiveLimit, Limiter, Priority, Slot
 from equipoise.models.redact import Secrets
 from equipoise.results import journal
 from equipoise.results.journal import request_hash
-from equipoise.runner.calls import LONGEST_PAUSE, Asker, Deadline, Office, Place, Way
+from equipoise.runner.calls import LONGEST_PAUSE, Asker, CallSlot, Deadline
+from equipoise.runner.context import CallContext, Route
 
 T = TypeVar("T")
 CALL = ask("Why?", max_tokens=10)
@@ -195,28 +196,28 @@ def test_an_error_within_the_time_is_raised_as_it_is() -> None:
         run(story())
 
 
-# What the tests of places and askers share.
+# What the tests of slots and askers share.
 
 Answer = Reply | BaseException
 
 
 class FakeClient:
-    """Takes one place for each call and gives these answers in turn, the last one from then on."""
+    """Takes one slot for each call and gives these answers in turn, the last one from then on."""
 
     def __init__(self, *answers: Answer, seconds: float = 0.0) -> None:
         self.calls: list[Call] = []
         self._answers = answers or (REPLY,)
         self._seconds = seconds
 
-    async def complete(self, call: Call, place: Place) -> Reply:
-        """Wait for the place, then for the answer."""
-        async with place:
+    async def complete(self, call: Call, slot: CallSlot) -> Reply:
+        """Wait for the slot, then for the answer."""
+        async with slot:
             answer = self._answers[min(len(self.calls), len(self._answers) - 1)]
             self.calls.append(call)
             await asyncio.sleep(self._seconds)
             if isinstance(answer, BaseException):
                 raise answer
-            place.succeed(answer)
+            slot.succeed(answer)
             return answer
 
 
@@ -234,18 +235,18 @@ class AllTheTime(Deadline):
 
 
 class World:
-    """The office of two models at two endpoints, and a journal that is open."""
+    """The context of two models at two endpoints, and a journal that is open."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "x.jsonl"
         self.log = begin(self.path, ["a-run1", "b-run1"])
-        self.board = Board(2)
-        self.limiter = Limiter(8, lambda: self.board.is_stopped)
+        self.counters = Counters(2)
+        self.limiter = Limiter(8, lambda: self.counters.is_stopped)
         self.failures: list[tuple[str, int]] = []
         self.limits = [AdaptiveLimit(8), AdaptiveLimit(4)]
         models: list[tuple[Role, str]] = [("subject", "m"), ("evaluator", "e")]
-        self._ways = {
-            key: Way(
+        self._routes = {
+            key: Route(
                 model=number,
                 endpoint=number,
                 queue=self.limiter.queue(self.limits[number]),
@@ -254,35 +255,35 @@ class World:
             for number, key in enumerate(models)
         }
 
-    def office(self, client: FakeClient | None = None, **limits: Any) -> Office:
-        """The office, with these limits of its budget."""
-        return Office(
+    def context(self, client: FakeClient | None = None, **limits: Any) -> CallContext:
+        """The context, with these limits of its budget."""
+        return CallContext(
             client=cast("Any", client or FakeClient()),
             limiter=self.limiter,
-            board=self.board,
-            budget=Budget(self.board, self.board.stop, **{"calls": None, "dollars": None, **limits}),
-            ways=self._ways,
-            stop=self.board.stop,
+            counters=self.counters,
+            budget=Budget(self.counters, self.counters.stop, **{"calls": None, "dollars": None, **limits}),
+            routes=self._routes,
+            stop=self.counters.stop,
             on_failure=lambda failure: self.failures.append((str(failure), self.limiter.in_flight)),
         )
 
-    def place(
+    def slot(
         self, call: Call = CALL, deadline: Deadline | None = None, priority: Priority = (0, 0), **limits: Any
-    ) -> Place:
-        """A place for the attempts of one call."""
-        return Place(self.office(**limits), call, lambda: priority, deadline or AllTheTime(), self.log)
+    ) -> CallSlot:
+        """A slot for the attempts of one call."""
+        return CallSlot(self.context(**limits), call, lambda: priority, deadline or AllTheTime(), self.log)
 
     def asker(
         self,
         client: FakeClient | None = None,
         *,
         run: str = "a-run1",
-        place: int = 0,
+        position: int = 0,
         deadline: Deadline | None = None,
     ) -> Asker:
         """The asker of a run, which knows what the journal has by now."""
         history = history_of(self.path)
-        return Asker(self.office(client), run, place, self.log, history, deadline or AllTheTime())
+        return Asker(self.context(client), run, position, self.log, history, deadline or AllTheTime())
 
     def lines(self, kind: str) -> list[dict[str, Any]]:
         """The lines of this kind, without what all lines have."""
@@ -292,15 +293,15 @@ class World:
 
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
-    """An office that has just been opened."""
+    """A context that has just been opened."""
     found = World(tmp_path)
     yield found
     found.log.close()
 
 
-async def visit(place: Place, then: Callable[[], object] = lambda: None) -> None:
-    """Enter the place, do that, leave."""
-    async with place:
+async def visit(slot: CallSlot, then: Callable[[], object] = lambda: None) -> None:
+    """Enter the slot, do that, leave."""
+    async with slot:
         then()
 
 
@@ -313,57 +314,57 @@ def raising(error: BaseException) -> Callable[[], object]:
     return fail
 
 
-def nobody_is_in(world: World) -> bool:
-    """Whether every place has been given back, wherever it is counted."""
-    totals = world.board.totals()
+def all_slots_are_free(world: World) -> bool:
+    """Whether every slot has been given back, wherever it is counted."""
+    totals = world.counters.totals()
     flights = [limit.in_flight for limit in world.limits]
     return (world.limiter.in_flight, totals.in_flight, totals.reserved, flights) == (0, 0, 0, [0, 0])
 
 
-# A place.
+# A slot.
 
 
 def test_a_place_is_counted_on_the_board_while_it_is_held(world: World) -> None:
     """In flight while it is held; every attempt of it is sent."""
     seen: list[int] = []
-    place = world.place()
+    slot = world.slot()
 
     async def story() -> None:
         for _ in range(2):
-            await visit(place, lambda: seen.append(world.board.totals().in_flight))
+            await visit(slot, lambda: seen.append(world.counters.totals().in_flight))
 
     run(story())
     assert seen == [1, 1]
-    assert world.board.totals().sent == 2
-    assert nobody_is_in(world)
+    assert world.counters.totals().sent == 2
+    assert all_slots_are_free(world)
 
 
 @pytest.mark.parametrize("limits", [{}, {"calls": 5}, {"dollars": 1.0}], ids=str)
 @pytest.mark.parametrize(
     "what",
     [
-        pytest.param(lambda place: place.succeed(REPLY), id="answered"),
-        pytest.param(lambda place: place.fail(BUSY), id="refused"),
-        pytest.param(lambda place: place.fail(Failure(message="broken", status=500)), id="failed"),
-        pytest.param(lambda place: None, id="nothing-said"),
+        pytest.param(lambda slot: slot.succeed(REPLY), id="answered"),
+        pytest.param(lambda slot: slot.fail(BUSY), id="refused"),
+        pytest.param(lambda slot: slot.fail(Failure(message="broken", status=500)), id="failed"),
+        pytest.param(lambda slot: None, id="nothing-said"),
     ],
 )
 def test_a_place_is_given_back_however_the_attempt_ended(
-    world: World, what: Callable[[Place], object], limits: dict[str, Any]
+    world: World, what: Callable[[CallSlot], object], limits: dict[str, Any]
 ) -> None:
-    """Once, by limiter, limit, board and budget."""
-    place = world.place(**limits)
-    run(visit(place, lambda: what(place)))
-    assert nobody_is_in(world)
-    assert world.board.totals().sent == 1
+    """Once, by limiter, limit, counters and budget."""
+    slot = world.slot(**limits)
+    run(visit(slot, lambda: what(slot)))
+    assert all_slots_are_free(world)
+    assert world.counters.totals().sent == 1
 
 
 @pytest.mark.parametrize("error", [CallFailed("down"), SessionStopped("over"), ZeroDivisionError()], ids=repr)
 def test_a_place_is_given_back_after_an_error(world: World, error: Exception) -> None:
     """Whatever it was; only a call that failed is told of."""
     with pytest.raises(type(error)):
-        run(visit(world.place(dollars=1.0), raising(error)))
-    assert nobody_is_in(world)
+        run(visit(world.slot(dollars=1.0), raising(error)))
+    assert all_slots_are_free(world)
     # One call was still in flight when it was told: its own.
     assert world.failures == ([("down", 1)] if isinstance(error, CallFailed) else [])
 
@@ -374,43 +375,43 @@ def test_a_failed_call_is_told_of_before_the_next_is_let_in(world: World) -> Non
     entered: list[str] = []
 
     async def story() -> None:
-        first = asyncio.create_task(visit(world.place(), raising(CallFailed("down"))))
-        second = asyncio.create_task(visit(world.place(), lambda: entered.append("second")))
+        first = asyncio.create_task(visit(world.slot(), raising(CallFailed("down"))))
+        second = asyncio.create_task(visit(world.slot(), lambda: entered.append("second")))
         await asyncio.wait([first, second])
         assert isinstance(first.exception(), CallFailed)
         assert isinstance(second.exception(), SessionStopped)
 
-    world.failures = cast("Any", Stopping(world.board))
+    world.failures = cast("Any", Stopping(world.counters))
     run(story())
     assert entered == []
-    assert nobody_is_in(world)
+    assert all_slots_are_free(world)
 
 
 class Stopping(list[tuple[str, int]]):
     """Stops the session as soon as it is told of a failure."""
 
-    def __init__(self, board: Board) -> None:
+    def __init__(self, counters: Counters) -> None:
         super().__init__()
-        self._board = board
+        self._counters = counters
 
     def append(self, told: tuple[str, int]) -> None:
         """Stop."""
-        self._board.stop(told[0])
+        self._counters.stop(told[0])
 
 
 def test_the_time_of_a_run_stands_still_while_it_waits_for_a_place(world: World) -> None:
-    """It goes on where it was, once there is a place."""
+    """It goes on where it was, once there is a slot."""
     world.limiter.ceiling = 1
 
     async def holder() -> None:
-        async with world.place():
+        async with world.slot():
             await asyncio.sleep(100)
 
     async def waiter(seconds: float) -> float:
         async with Deadline(10) as deadline:
             deadline.resume()
             await asyncio.sleep(4)
-            async with world.place(deadline=deadline):
+            async with world.slot(deadline=deadline):
                 await asyncio.sleep(seconds)
             deadline.pause()
         return asyncio.get_running_loop().time()
@@ -424,7 +425,7 @@ def test_the_time_of_a_run_stands_still_while_it_waits_for_a_place(world: World)
     assert run(story(5)) == pytest.approx(105)
     with pytest.raises(TimeoutError):
         run(story(7))
-    assert nobody_is_in(world)
+    assert all_slots_are_free(world)
 
 
 def test_a_run_that_is_ended_while_it_waits_takes_no_place(world: World) -> None:
@@ -434,8 +435,8 @@ def test_a_run_that_is_ended_while_it_waits_takes_no_place(world: World) -> None
     async def story() -> None:
         async with Deadline(10) as deadline:
             deadline.resume()
-            async with world.place():
-                waiting = asyncio.create_task(visit(world.place(deadline=deadline)))
+            async with world.slot():
+                waiting = asyncio.create_task(visit(world.slot(deadline=deadline)))
                 await asyncio.sleep(1)
                 waiting.cancel()
                 await asyncio.wait([waiting])
@@ -443,74 +444,74 @@ def test_a_run_that_is_ended_while_it_waits_takes_no_place(world: World) -> None
 
     with pytest.raises(TimeoutError):
         run(story())
-    assert nobody_is_in(world)
-    assert world.board.totals().sent == 1
+    assert all_slots_are_free(world)
+    assert world.counters.totals().sent == 1
 
 
 def test_a_session_that_is_over_lets_nobody_in(world: World) -> None:
-    """Neither board nor limiter count who was turned away."""
-    world.board.stop("over")
+    """Neither counters nor limiter count who was turned away."""
+    world.counters.stop("over")
     with pytest.raises(SessionStopped):
-        run(visit(world.place()))
-    assert nobody_is_in(world)
-    assert world.board.totals().sent == 0
+        run(visit(world.slot()))
+    assert all_slots_are_free(world)
+    assert world.counters.totals().sent == 0
 
 
-# A place and the budget.
+# A slot and the budget.
 
 
 @pytest.mark.parametrize(
     ("what", "spent"),
     [
-        pytest.param(lambda place: place.succeed(REPLY), PAID, id="answered"),
-        pytest.param(lambda place: place.succeed(UNCOUNTED), RESERVED, id="answered-uncounted"),
-        pytest.param(lambda place: place.succeed(BLOCKED), 0, id="blocked-uncounted"),
-        pytest.param(lambda place: place.succeed(replace(BLOCKED, text="Be")), RESERVED, id="cut-uncounted"),
-        pytest.param(lambda place: place.fail(COUNTED), PAID, id="unreadable-counted"),
-        pytest.param(lambda place: place.fail(Failure(message="no", status=400)), 0, id="rejected"),
-        pytest.param(lambda place: place.fail(BUSY), 0, id="refused"),
-        pytest.param(lambda place: place.fail(Failure(message="", status=500)), 0, id="broken"),
-        pytest.param(lambda place: place.fail(Failure(message="no answer")), RESERVED, id="no-answer"),
-        pytest.param(lambda place: place.fail(Failure(message="", status=200)), RESERVED, id="no-choices"),
-        pytest.param(lambda place: None, RESERVED, id="nothing-said"),
+        pytest.param(lambda slot: slot.succeed(REPLY), PAID, id="answered"),
+        pytest.param(lambda slot: slot.succeed(UNCOUNTED), RESERVED, id="answered-uncounted"),
+        pytest.param(lambda slot: slot.succeed(BLOCKED), 0, id="blocked-uncounted"),
+        pytest.param(lambda slot: slot.succeed(replace(BLOCKED, text="Be")), RESERVED, id="cut-uncounted"),
+        pytest.param(lambda slot: slot.fail(COUNTED), PAID, id="unreadable-counted"),
+        pytest.param(lambda slot: slot.fail(Failure(message="no", status=400)), 0, id="rejected"),
+        pytest.param(lambda slot: slot.fail(BUSY), 0, id="refused"),
+        pytest.param(lambda slot: slot.fail(Failure(message="", status=500)), 0, id="broken"),
+        pytest.param(lambda slot: slot.fail(Failure(message="no answer")), RESERVED, id="no-answer"),
+        pytest.param(lambda slot: slot.fail(Failure(message="", status=200)), RESERVED, id="no-choices"),
+        pytest.param(lambda slot: None, RESERVED, id="nothing-said"),
     ],
 )
 def test_what_was_set_aside_is_given_back_but_for_what_may_have_been_paid(
-    world: World, what: Callable[[Place], object], spent: int
+    world: World, what: Callable[[CallSlot], object], spent: int
 ) -> None:
     """An answer costs what its tokens do, counted or guessed; where nobody knows, all of it was paid."""
-    place = world.place(dollars=1.0)
+    slot = world.slot(dollars=1.0)
     reserved: list[int] = []
 
     def attempt() -> None:
-        reserved.append(world.board.totals().reserved)
-        what(place)
+        reserved.append(world.counters.totals().reserved)
+        what(slot)
 
-    run(visit(place, attempt))
+    run(visit(slot, attempt))
     assert reserved == [RESERVED]
-    assert (world.board.totals().reserved, world.board.totals().spent) == (0, spent)
+    assert (world.counters.totals().reserved, world.counters.totals().spent) == (0, spent)
 
 
 def test_an_uncounted_reply_without_a_limit_costs_what_its_text_says(world: World) -> None:
     """However much more was set aside for it, and however much more another one may have cost."""
     call = ask("Why?")
-    place = world.place(call, dollars=1.0)
-    world.board.count_reply(0, 5, 1000, replayed=False)
-    run(visit(place, lambda: place.succeed(UNCOUNTED)))
-    assert world.board.totals().spent == prompt_tokens(call) + 4 * PRICE
+    slot = world.slot(call, dollars=1.0)
+    world.counters.count_reply(0, 5, 1000, replayed=False)
+    run(visit(slot, lambda: slot.succeed(UNCOUNTED)))
+    assert world.counters.totals().spent == prompt_tokens(call) + 4 * PRICE
 
 
 def test_every_attempt_of_a_call_is_paid_for_itself(world: World) -> None:
     """What the first has cost is not counted again for the second."""
-    place = world.place(dollars=1.0)
+    slot = world.slot(dollars=1.0)
 
     async def story() -> None:
-        await visit(place, lambda: place.fail(Failure(message="no answer")))
-        await visit(place, lambda: place.fail(Failure(message="broken", status=500)))
-        await visit(place, lambda: place.succeed(REPLY))
+        await visit(slot, lambda: slot.fail(Failure(message="no answer")))
+        await visit(slot, lambda: slot.fail(Failure(message="broken", status=500)))
+        await visit(slot, lambda: slot.succeed(REPLY))
 
     run(story())
-    assert world.board.totals().spent == RESERVED + PAID
+    assert world.counters.totals().spent == RESERVED + PAID
 
 
 def test_a_budget_that_is_used_up_gives_the_place_back(world: World) -> None:
@@ -519,27 +520,27 @@ def test_a_budget_that_is_used_up_gives_the_place_back(world: World) -> None:
     async def story() -> None:
         async with Deadline(10) as deadline:
             deadline.resume()
-            await visit(world.place(deadline=deadline, calls=1))
+            await visit(world.slot(deadline=deadline, calls=1))
             with pytest.raises(SessionStopped):
-                await visit(world.place(deadline=deadline, calls=1))
+                await visit(world.slot(deadline=deadline, calls=1))
             await asyncio.sleep(11)
 
     with pytest.raises(TimeoutError):
         run(story())
-    assert nobody_is_in(world)
-    assert world.board.totals().sent == 1
-    assert world.board.stop_reason.startswith("--max-calls 1 is used up")
+    assert all_slots_are_free(world)
+    assert world.counters.totals().sent == 1
+    assert world.counters.stop_reason.startswith("--max-calls 1 is used up")
 
 
-# A place and an endpoint that is asked too much.
+# A slot and an endpoint that is asked too much.
 
 
 def pause_of(world: World, failure: Failure, endpoint: int = 0) -> float:
     """For how many seconds an endpoint is paused after an attempt that failed in this way."""
-    place = world.place()
+    slot = world.slot()
     now = time.monotonic()
-    run(visit(place, lambda: place.fail(failure)))
-    return max(0.0, world.board.paused_until(endpoint) - now)
+    run(visit(slot, lambda: slot.fail(failure)))
+    return max(0.0, world.counters.paused_until(endpoint) - now)
 
 
 @pytest.mark.parametrize("status", [429, 503, 529])
@@ -548,7 +549,7 @@ def test_an_endpoint_that_asks_for_a_pause_gets_it(world: World, status: int) ->
     assert pause_of(world, Failure(message="too many", status=status, retry_after=50)) == pytest.approx(
         50, abs=9
     )
-    assert world.board.paused_until(1) == 0
+    assert world.counters.paused_until(1) == 0
 
 
 def test_a_pause_is_an_hour_at_most(world: World) -> None:
@@ -577,8 +578,8 @@ def test_no_other_failure_makes_a_pause(world: World, failure: Failure) -> None:
 
 def test_a_level_that_is_cut_is_kept_in_the_journal(world: World) -> None:
     """With when and why, and from what to what."""
-    place = world.place()
-    run(visit(place, lambda: place.fail(BUSY)))
+    slot = world.slot()
+    run(visit(slot, lambda: slot.fail(BUSY)))
     (line,) = world.lines("limit")
     assert 0 <= line.pop("second") < 60
     assert line == {
@@ -597,31 +598,31 @@ def test_calls_that_were_refused_together_are_one_cut(world: World) -> None:
     later = Failure(message="too many", status=429, retry_after=1000.0)
 
     async def story() -> None:
-        first, second = world.place(), world.place()
+        first, second = world.slot(), world.slot()
         async with first, second:
             first.fail(BUSY)
             second.fail(later)
 
     run(story())
     assert [line["pause"] for line in world.lines("limit")] == [5.0]
-    assert world.board.paused_until(0) - time.monotonic() > 900
-    assert nobody_is_in(world)
+    assert world.counters.paused_until(0) - time.monotonic() > 900
+    assert all_slots_are_free(world)
 
 
 @pytest.mark.parametrize("failure", [Failure(message="broken", status=500), Failure(message="no answer")])
 def test_a_failure_of_another_kind_cuts_nothing(world: World, failure: Failure) -> None:
     """An endpoint that is broken does not say that it is asked too much."""
-    place = world.place()
-    run(visit(place, lambda: place.fail(failure)))
+    slot = world.slot()
+    run(visit(slot, lambda: slot.fail(failure)))
     assert (world.lines("limit"), world.limits[0].limit, world.limits[0].refused) == ([], 2, 0)
 
 
 def test_answers_let_the_level_grow(world: World) -> None:
-    """Where all places of an endpoint are taken and it answers, there may be more."""
+    """Where all slots of an endpoint are taken and it answers, there may be more."""
 
     async def story() -> None:
         for _ in range(3):
-            first, second = world.place(), world.place()
+            first, second = world.slot(), world.slot()
             async with first, second:
                 first.succeed(REPLY)
 
@@ -631,9 +632,9 @@ def test_answers_let_the_level_grow(world: World) -> None:
 
 def test_the_limits_of_every_endpoint_are_told_at_the_end(world: World) -> None:
     """At least, at most and at last so many calls at once, and how many were refused."""
-    place = world.place()
-    run(visit(place, lambda: place.fail(BUSY)))
-    assert world.office().limits() == [
+    slot = world.slot()
+    run(visit(slot, lambda: slot.fail(BUSY)))
+    assert world.context().limits() == [
         {"endpoint": 0, "lowest": 1, "highest": 2, "last": 1, "refused": 1},
         {"endpoint": 1, "lowest": 1, "highest": 1, "last": 1, "refused": 0},
     ]
@@ -649,7 +650,7 @@ async def ask_all(asker: Asker, *calls: Call) -> list[str]:
 
 def counts(world: World) -> tuple[int, int, tuple[tuple[int, int], ...]]:
     """Replies made and replayed, and the tokens of each model."""
-    totals = world.board.totals()
+    totals = world.counters.totals()
     return totals.made, totals.replayed, totals.tokens
 
 
@@ -659,16 +660,16 @@ def test_an_uncounted_reply_counts_as_much_when_it_is_replayed(world: World) -> 
     keep(world.log, ask("And now?"), UNCOUNTED)
     once = (prompt_tokens(CALL), 4)
     run(ask_all(world.asker(), CALL))
-    totals = world.board.totals()
+    totals = world.counters.totals()
     assert (totals.replayed, totals.estimated, totals.tokens[0]) == (1, 1, once)
     run(ask_all(world.asker(FakeClient(UNCOUNTED)), CALL, ask("Why not?")))
-    totals = world.board.totals()
+    totals = world.counters.totals()
     assert (totals.made, totals.estimated) == (1, 3)
     assert "usage" not in world.lines("call")[-1]["reply"]
 
 
 def test_a_reply_is_kept_and_counted(world: World) -> None:
-    """The journal has the whole of it, the run has the exchange, the board its tokens."""
+    """The journal has the whole of it, the run has the exchange, the counters its tokens."""
     client = FakeClient()
     asker = world.asker(client)
     assert run(asker(CALL)) == REPLY
@@ -733,7 +734,7 @@ def test_what_the_journal_has_is_not_asked_again(world: World) -> None:
     assert (client.calls, asker.exchanges) == ([], [kept])
     assert len(world.lines("call")) == 1
     assert counts(world) == (0, 1, ((3, 7), (0, 0)))
-    assert world.board.totals().sent == 0
+    assert world.counters.totals().sent == 0
 
 
 def test_every_kept_reply_is_replayed_once(world: World) -> None:
@@ -797,7 +798,7 @@ def test_the_time_of_a_run_goes_on_only_while_it_asks(world: World) -> None:
     assert run(story(4)) == pytest.approx(108)
     with pytest.raises(TimeoutError):
         run(story(6))
-    assert nobody_is_in(world)
+    assert all_slots_are_free(world)
 
 
 def test_a_call_that_the_time_limit_ends_leaves_no_line(world: World) -> None:
@@ -812,11 +813,11 @@ def test_a_call_that_the_time_limit_ends_leaves_no_line(world: World) -> None:
         run(story())
     assert world.lines("failed") == world.lines("call") == []
     assert world.failures == []
-    assert nobody_is_in(world)
+    assert all_slots_are_free(world)
 
 
 async def order_of(world: World, *asking: tuple[str, Callable[[], Awaitable[Reply]]]) -> list[str]:
-    """In which order these are let in, which all come while there is no place and end one by one."""
+    """In which order these are let in, which all come while there is no slot and end one by one."""
     done: list[str] = []
 
     async def one(name: str, asks: Callable[[], Awaitable[Reply]]) -> None:
@@ -832,14 +833,14 @@ async def order_of(world: World, *asking: tuple[str, Callable[[], Awaitable[Repl
 
 
 def test_a_run_that_is_further_along_goes_first(world: World) -> None:
-    """Then that of an earlier place, whoever came first; a replayed call counts as one that is done."""
+    """Then that of an earlier position, whoever came first; a replayed call counts as one that is done."""
     keep(world.log, CALL, REPLY, run="b-run1")
 
     async def story() -> list[str]:
         askers = {
-            "late": world.asker(place=5),
-            "early": world.asker(place=2),
-            "further": world.asker(run="b-run1", place=9),
+            "late": world.asker(position=5),
+            "early": world.asker(position=2),
+            "further": world.asker(run="b-run1", position=9),
         }
         await askers["further"](CALL)
         return await order_of(

@@ -1,0 +1,160 @@
+"""What all calls of a session share: client, limiter, counters, budget, and the routes to its models.
+
+Knows neither suites nor runs.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
+
+from equipoise.core.errors import CallFailed
+from equipoise.core.settings import Endpoint, Price, Settings
+from equipoise.core.types import Call, Role, Usage
+from equipoise.models import prices
+from equipoise.models.budget import NANO, Budget
+from equipoise.models.counters import Counters
+from equipoise.models.failures import Change
+from equipoise.models.rate_limit import EndpointQueue, Limiter
+from equipoise.models.redact import Secrets
+from equipoise.results.journal import Journal
+
+if TYPE_CHECKING:
+    from equipoise.models.client import Client
+
+EndpointOf = Callable[[Role, str], Endpoint]
+"""The endpoint of a model in a role."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """How a model is base_urls: its index in the counters, its endpoint's index and queue, and its price.
+
+    `cost` gives the cost of tokens in nano-dollars.
+    """
+
+    model: int
+    endpoint: int
+    queue: EndpointQueue
+    cost: Callable[[Usage], int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallContext:
+    """What all calls share. `on_failure` gets a failed call before its slot is given to the next.
+
+    `stop` ends the session, for a reason that users read.
+    Models in a role that is `replay_only` are not asked: their replies come from the journal.
+    """
+
+    client: Client
+    limiter: Limiter
+    counters: Counters
+    budget: Budget
+    routes: Mapping[tuple[Role, str], Route]
+    stop: Callable[[str], None]
+    on_failure: Callable[[CallFailed], None]
+    replay_only: frozenset[Role] = frozenset()
+    opened: float = field(default_factory=time.monotonic)
+
+    def limits(self) -> list[dict[str, int]]:
+        """The lowest, highest and last concurrency limit of each endpoint, and how many calls it refused."""
+        queues = {route.endpoint: route.queue for route in self.routes.values()}
+        return [
+            {
+                "endpoint": endpoint,
+                "lowest": queue.concurrency.lowest,
+                "highest": queue.concurrency.highest,
+                "last": queue.concurrency.limit,
+                "refused": queue.concurrency.refused,
+            }
+            for endpoint, queue in queues.items()
+        ]
+
+
+def open_context(
+    settings: Settings,
+    *,
+    endpoint: EndpointOf,
+    limiter: Limiter,
+    counters: Counters,
+    logs: Callable[[], Iterable[Journal]],
+) -> CallContext:
+    """The context of a session; to be made on the event loop that its calls run on.
+
+    A parameter that an endpoint rejects is noted in every journal that is open by then.
+    """
+    from equipoise.models.client import Client
+
+    def stop(reason: str) -> None:
+        counters.stop(reason)
+        limiter.stop()
+
+    def fail(failure: CallFailed) -> None:
+        if failure.stops_session and not settings.keep_going:
+            stop(str(failure))
+
+    def learn(call: Call, change: Change) -> None:
+        what = {"parameter": change.parameter, "action": change.action, "reason": change.reason}
+        for log in logs():
+            log.append("learned", role=call.role, model=call.model, **what)
+
+    base_urls = _base_urls(settings, endpoint)
+    indices = {url: list(base_urls.values()).index(url) for url in base_urls.values()}
+    routes = _routes(settings, base_urls, indices, limiter, counters)
+    client = Client(
+        endpoint,
+        max_retries=settings.max_retries,
+        timeout=settings.request_timeout,
+        secrets=Secrets(settings.secrets),
+        on_learned=learn,
+        on_retry=counters.count_retry,
+    )
+    budget = Budget(counters, stop, calls=settings.max_calls, dollars=settings.max_cost)
+    return CallContext(
+        client=client,
+        limiter=limiter,
+        counters=counters,
+        budget=budget,
+        routes=routes,
+        stop=stop,
+        on_failure=fail,
+        replay_only=frozenset(["subject"]) if settings.rejudge else frozenset(),
+    )
+
+
+def _base_urls(settings: Settings, endpoint: EndpointOf) -> dict[tuple[Role, str], str]:
+    """The base URL of every model in its role, subject first."""
+    models: list[tuple[Role, str]] = [("subject", settings.model or "")]
+    models += [("evaluator", name) for name in settings.evaluator_models]
+    return {(role, model): endpoint(role, model).base_url for role, model in models}
+
+
+def _routes(
+    settings: Settings,
+    base_urls: Mapping[tuple[Role, str], str],
+    indices: Mapping[str, int],
+    limiter: Limiter,
+    counters: Counters,
+) -> dict[tuple[Role, str], Route]:
+    """The route to each model; models of one endpoint share its queue."""
+    queues = {
+        url: limiter.queue(paused_until=partial(counters.paused_until, number))
+        for url, number in indices.items()
+    }
+    return {
+        (role, model): Route(
+            model=number,
+            endpoint=indices[url],
+            queue=queues[url],
+            cost=partial(_nano_dollars, model, url, settings.price),
+        )
+        for number, ((role, model), url) in enumerate(base_urls.items())
+    }
+
+
+def _nano_dollars(model: str, url: str, own: Price | None, usage: Usage) -> int:
+    return int((prices.cost(model, url, usage.to_json(), own) or 0.0) * NANO)
