@@ -1,9 +1,9 @@
-"""What the SDK alone costs, as the floor that the engine is measured against.
+"""What the SDK alone costs, beside which the engine is measured.
 
     python benchmarks/sdk.py
 
-asks 1,500 times through the SDK's low-level call, as `equipoise.models.client` does, 64 at once, against the
-loopback endpoint of the other benchmark, and prints the CPU of one call.
+asks 1,500 times through the SDK's low-level call, 64 at once, against the loopback endpoint of the other
+benchmark, and prints the CPU of one call.
 """
 
 from __future__ import annotations

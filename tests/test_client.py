@@ -13,6 +13,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any
 
+import openai
 import pytest
 
 from equipoise.core.errors import CallFailed
@@ -668,6 +669,28 @@ def test_the_timeout_is_the_one_that_was_asked_for(
     """Whatever the library's own defaults are, the library is told this session's timeout."""
     caller.reply(call(), timeout=timeout)
     assert float(loopback.headers[0]["x-stainless-read-timeout"]) == timeout
+
+
+def test_headers_are_those_that_the_sdk_sends(
+    loopback: Loopback, caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An endpoint sees the requests of the SDK: key, organisation, project, headers of the user's own."""
+    monkeypatch.setenv("OPENAI_ORG_ID", "org")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "project")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "x-own: 1\nuser-agent: mine")
+    caller.reply(call(), timeout=5.0)
+
+    async def ask_by_sdk() -> None:
+        http = openai.DefaultAioHttpClient()
+        async with openai.AsyncOpenAI(
+            base_url=caller.base_url, api_key=caller.key, http_client=http, timeout=5.0
+        ) as sdk:
+            await sdk.chat.completions.create(model="m", messages=[{"role": "user", "content": "?"}])
+
+    asyncio.run(ask_by_sdk())
+    ours, theirs = ({**headers, "Content-Length": ""} for headers in loopback.headers)
+    assert ours["x-own"] == "1"
+    assert ours == theirs
 
 
 def test_a_dropped_connection_is_not_called_a_timeout(loopback: Loopback, caller: Caller) -> None:

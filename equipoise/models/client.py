@@ -7,7 +7,9 @@ neither suites nor journals.
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
+import ssl
 import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping
@@ -16,13 +18,14 @@ from types import TracebackType
 from typing import Protocol
 
 import aiohttp
+import httpx2
 import openai
 
 from equipoise.core import json_io
 from equipoise.core.errors import CallFailed, printable
 from equipoise.core.settings import Endpoint
 from equipoise.core.types import CONTINUES, JSON, Call, Message, Reply, Role
-from equipoise.models.connections import OwnConnections, RedirectedElsewhere
+from equipoise.models.connections import Address, OwnConnections, RedirectedElsewhere
 from equipoise.models.failures import (
     DECLINING_STATUS,
     PREFILL,
@@ -37,7 +40,8 @@ from equipoise.models.redact import Secrets
 from equipoise.models.response import as_json, read_body, read_continuation
 from equipoise.models.retry import Health, Retries, retry_after
 
-_JSON_CONTENT: openai.RequestOptions = {"headers": {"Content-Type": "application/json"}}
+_NO_ANSWER = (httpx2.RequestError, aiohttp.ClientError, ssl.SSLError)
+"""What the transport raises where no whole answer came."""
 
 OnLearned = Callable[[Call, Change], None]
 
@@ -65,13 +69,12 @@ class AttemptSlot(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Connection:
-    """The SDK's client of an endpoint, and the whole URLs, which it takes faster than a path.
+    """An endpoint: where it takes conversations, and where plain completions.
 
-    The first is for conversations, the second for plain completions. `strangers` are the keys of others.
+    `strangers` are the keys of others.
     """
 
-    sdk: openai.AsyncOpenAI
-    urls: tuple[str, str]
+    addresses: tuple[Address, Address]
     health: Health
     strangers: Secrets
 
@@ -168,26 +171,19 @@ class Client:
     async def _post(self, call: Call, sent: Mapping[str, JSON]) -> JSON | Failure:
         """The body of the answer, or why there is none."""
         connection = self._connection(call)
-        # Given as bytes, because the SDK would copy and encode the body the slow way.
         body = json_io.dumps(_body(connection.strangers.masked_call(call), sent))
         try:
-            # The SDK's own limit is on every read: an endpoint that trickles would never reach it.
+            # The transport's own limit is on every read: an endpoint that trickles would never reach it.
             async with asyncio.timeout(self._timeout):
-                return await connection.sdk.post(
-                    connection.urls[CONTINUES in call.parameters],
-                    cast_to=object,
-                    content=body,
-                    options=_JSON_CONTENT,
-                )
-        except openai.APIStatusError as error:
-            return self._status_failure(error)
+                response = await self._http.ask(connection.addresses[CONTINUES in call.parameters], body)
+            return _content(response) if response.is_success else _status_failure(response)
         except TimeoutError:
             return Failure(message=f"no answer within {self._timeout:g} s")
         except RedirectedElsewhere as error:
             return Failure(message=str(error), status=error.status)
-        except (openai.APIConnectionError, aiohttp.ClientError) as error:
+        except _NO_ANSWER as error:
             return Failure(message=self._why_no_answer(error))
-        except (openai.APIError, ValueError) as error:
+        except ValueError as error:
             return Failure(message=f"the body of the answer cannot be read: {printable(str(error))[:500]}")
 
     def _why_no_answer(self, error: Exception) -> str:
@@ -200,38 +196,41 @@ class Client:
         why = printable(str(causes[-1]))[:500]
         return f"connection failed: {why or type(causes[-1]).__name__}"
 
-    def _status_failure(self, error: openai.APIStatusError) -> Failure:
-        body = as_json(error.body if error.body is not None else error.response.text)
-        return Failure(
-            message=describe_body(body),
-            status=error.status_code,
-            body=body,
-            retry_after=_wait_asked_for(error, body),
-        )
-
     def _connection(self, call: Call) -> _Connection:
         key = (call.role, call.model)
         if key not in self._connections:
             endpoint = self._endpoint(call.role, call.model)
-            sdk = openai.AsyncOpenAI(
-                base_url=endpoint.base_url,
-                api_key=endpoint.api_key,
-                max_retries=0,
-                timeout=self._timeout,
-                http_client=self._http,
+            headers = self._headers(endpoint)
+            chats, plain = (
+                self._http.address(f"{endpoint.base_url}/{path}", headers, self._timeout)
+                for path in ("chat/completions", "completions")
             )
-            if not endpoint.takes_environment:
-                sdk.organization = sdk.project = None
-                # There is no public way: every new client reads them from the environment.
-                sdk._custom_headers = {}
-            urls = (f"{endpoint.base_url}/chat/completions", f"{endpoint.base_url}/completions")
             self._connections[key] = _Connection(
-                sdk=sdk,
-                urls=urls,
+                addresses=(chats, plain),
                 health=self._health[endpoint.base_url],
                 strangers=self._secrets.besides(endpoint.api_key),
             )
         return self._connections[key]
+
+    def _headers(self, endpoint: Endpoint) -> httpx2.Headers:
+        """The headers of the SDK's requests to an endpoint.
+
+        They are sent without the SDK's own `post`, which makes them anew for every call: twice the CPU.
+        """
+        sdk = openai.AsyncOpenAI(base_url=endpoint.base_url, api_key=endpoint.api_key, http_client=self._http)
+        if not endpoint.takes_environment:
+            sdk.organization = sdk.project = None
+            # There is no public way: every new client reads them from the environment.
+            sdk._custom_headers = {}
+        found = httpx2.Headers(sdk.auth_headers)
+        for name, said in sdk.default_headers.items():
+            # One by one: what the user gives in small letters takes the place of the SDK's own.
+            if isinstance(said, str):
+                found[name] = said
+        found["Content-Type"] = "application/json"
+        found["x-stainless-retry-count"] = "0"
+        found["x-stainless-read-timeout"] = str(self._timeout)
+        return found
 
     def _parameters(self, call: Call) -> Mapping[str, JSON]:
         parameters = {name: value for name, value in call.parameters.items() if name != CONTINUES}
@@ -293,8 +292,34 @@ def _failed(
     return CallFailed(message, status=failure.status, stops_session=stops, retries=retries.count)
 
 
-def _wait_asked_for(error: openai.APIStatusError, body: JSON) -> float | None:
+def _content(response: httpx2.Response) -> JSON:
+    """What a response says: JSON where its headers say so, else its text. Raises ValueError."""
+    kind = response.headers.get("content-type", "").partition(";")[0]
+    return response.json() if kind.endswith("json") else response.text
+
+
+def _status_failure(response: httpx2.Response) -> Failure:
+    body = _complaint(response)
+    return Failure(
+        message=describe_body(body),
+        status=response.status_code,
+        body=body,
+        retry_after=_wait_asked_for(response, body),
+    )
+
+
+def _complaint(response: httpx2.Response) -> JSON:
+    """The body of a response that says what is wrong, JSON or not."""
+    text = response.text.strip()
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return as_json(text)
+    return text if found is None else as_json(found)
+
+
+def _wait_asked_for(response: httpx2.Response, body: JSON) -> float | None:
     """Seconds, by the headers of the response, or by those of a provider that a gateway passes on."""
     now = time.time()
-    wait = retry_after(error.response.headers, now)
+    wait = retry_after(response.headers, now)
     return retry_after(passed_on_headers(body), now) if wait is None else wait

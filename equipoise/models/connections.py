@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import select
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -20,8 +21,8 @@ REST_SECONDS = 0.25
 """How long a connection rests after a response: what an endpoint sends twice, it sends at once."""
 MOST_RESTING = 256
 """Connections that may rest at a time; a further one is closed instead."""
-_FRAMING = {"host", "content-length", "transfer-encoding"}
-"""Headers that a client sets by itself unless they are given."""
+_OF_ONE_REQUEST = {b"content-length", b"cookie"}
+"""Headers that no two requests need have in common."""
 _HTTP_PORTS = {"http": 80, "https": 443}
 
 
@@ -36,6 +37,15 @@ class RedirectedElsewhere(Exception):  # noqa: N818 - it names what the endpoint
         self.status = status
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """Where requests go, and all that they have in common."""
+
+    url: httpx2.URL
+    headers: tuple[tuple[bytes, bytes], ...]
+    extensions: Mapping[str, Any]
+
+
 class OwnConnections(httpx2.AsyncClient):
     """To be put before the SDK's client on aiohttp, which then uses such connections.
 
@@ -44,50 +54,38 @@ class OwnConnections(httpx2.AsyncClient):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options, event_hooks={"response": [_refuse_other_host]})
-        self._parsed: dict[str, httpx2.URL] = {}
-        self._defaults = {name.lower(): (name, value) for name, value in self.headers.raw}
 
-    def build_request(self, method: str, url: httpx2.URL | str, **given: Any) -> httpx2.Request:
-        """The request that the base class builds; in a third of the time where it is one of the SDK's."""
-        if not _is_plain(url, given):
-            return super().build_request(method, url, **given)
-        if url not in self._parsed:
-            self._parsed[str(url)] = httpx2.URL(url)
-        whole = self._parsed[str(url)]
+    def address(self, url: str, headers: Mapping[str, str], timeout: float) -> Address:
+        """Where requests with these headers go, none of whose phases may take longer than so many seconds."""
+        first = self.build_request("POST", url, headers=headers, timeout=timeout)
+        return Address(
+            url=first.url,
+            headers=tuple(pair for pair in first.headers.raw if pair[0].lower() not in _OF_ONE_REQUEST),
+            extensions=first.extensions,
+        )
+
+    async def ask(self, address: Address, content: bytes) -> httpx2.Response:
+        """The whole response to a request with this content."""
+        return await self.send(self.request_to(address, content))
+
+    def request_to(self, address: Address, content: bytes) -> httpx2.Request:
+        """The request that the base class would build, in a fraction of the time."""
         request = httpx2.Request(
-            method,
-            whole,
-            headers=self._headers_of(whole, given["headers"], given["content"]),
+            "POST",
+            address.url,
+            headers=[*address.headers, (b"Content-Length", b"%d" % len(content))],
             cookies=self.cookies,
-            stream=httpx2.ByteStream(given["content"]),
-            extensions={"timeout": httpx2.Timeout(given["timeout"]).as_dict()},
+            stream=httpx2.ByteStream(content),
+            extensions=address.extensions,
         )
         request.read()
         return request
-
-    def _headers_of(
-        self, url: httpx2.URL, headers: list[tuple[str, str]], content: bytes
-    ) -> list[tuple[bytes, bytes]]:
-        own = {name.lower().encode("ascii"): value.encode("ascii") for name, value in headers}
-        defaults = [pair for name, pair in self._defaults.items() if name not in own]
-        return [(b"Host", url.netloc), *defaults, *own.items(), (b"Content-Length", b"%d" % len(content))]
 
     def _init_transport(self, *arguments: Any, **options: Any) -> httpx2.AsyncBaseTransport:
         return _over_own(super()._init_transport(*arguments, **options))
 
     def _init_proxy_transport(self, *arguments: Any, **options: Any) -> httpx2.AsyncBaseTransport:
         return _over_own(super()._init_proxy_transport(*arguments, **options))
-
-
-def _is_plain(url: httpx2.URL | str, given: Mapping[str, Any]) -> bool:
-    """Whether a request is a text for a whole URL and nothing else, with headers that are each given once."""
-    said = {name: value for name, value in given.items() if value is not None}
-    kinds = {name: type(value) for name, value in said.items()}
-    if kinds != {"content": bytes, "headers": list, "timeout": float} or not said["content"]:
-        return False
-    names = [name.lower() for name, _ in said["headers"]]
-    is_whole = isinstance(url, str) and "://" in url
-    return is_whole and len({*names, *_FRAMING}) == len(names) + len(_FRAMING)
 
 
 def _over_own(transport: Any) -> httpx2.AsyncBaseTransport:
