@@ -15,8 +15,7 @@ from equipoise import suites
 from equipoise.compare import release
 from equipoise.compare.baseline import Side
 from equipoise.core.errors import UserError
-from equipoise.core.option import Option
-from equipoise.core.options import OPTIONS
+from equipoise.core.options import OPTIONS, Option
 from equipoise.core.settings import Settings, is_local, public_url
 from equipoise.core.types import JSON, Case, Role, Run
 from equipoise.judge.rubric import Rubric

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from equipoise.core.option import Option
+from equipoise.core.options import Option
 from equipoise.suites import originals
 
 DEFAULT_AREA = "general"

@@ -12,8 +12,7 @@ from typing import Any
 from equipoise.core.errors import UserError
 from equipoise.core.files import objects, readable_objects, rows
 from equipoise.core.findings import Finding, Recognised, Text
-from equipoise.core.option import Option
-from equipoise.core.parsers import one_of, parse_existing, parse_function
+from equipoise.core.options import Option, one_of, parse_existing, parse_function
 from equipoise.core.similarity import folded, holds
 from equipoise.core.types import JSON, Case
 from equipoise.suites.chinese_simpleqa import retrieval

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Mapping, Sequence
 from pathlib import Path
 
-from equipoise.core.option import Option
+from equipoise.core.options import Option
 from equipoise.core.records import Aggregate, Cell, Choice, Metric, Outcome, Record, Score, Verdict, outcomes
 from equipoise.core.types import JSON, Foreseen, Message, Reply
 from equipoise.judge import choice as choices

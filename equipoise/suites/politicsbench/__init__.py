@@ -12,7 +12,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from equipoise.core.option import Option
+from equipoise.core.options import Option
 from equipoise.core.records import Aggregate, Cell, Outcome, Record, Score, Verdict, outcomes
 from equipoise.core.types import JSON, Foreseen, Message, Reply
 from equipoise.judge.judge import Panel
