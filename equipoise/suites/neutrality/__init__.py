@@ -14,13 +14,12 @@ from pathlib import Path
 from equipoise.core.options import Option
 from equipoise.core.records import Aggregate, Cell, Metric, Outcome, Record, Score, Verdict, outcomes
 from equipoise.core.types import JSON, Foreseen, Reply
-from equipoise.judge import rubric as rubrics
 from equipoise.judge.judge import Panel
-from equipoise.judge.rubric import FieldKind, Scale, VerdictRubric
+from equipoise.judge.rubric import FieldKind, Scale, VerdictRubric, load
 from equipoise.models.model import Subject
 from equipoise.stats import mean, population_deviation
 from equipoise.suites.neutrality import dataset
-from equipoise.suites.neutrality import published as published_neutrality
+from equipoise.suites.neutrality import published as published
 from equipoise.suites.neutrality.dataset import Question
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DECK
@@ -30,7 +29,6 @@ RUNS = 5
 DECKS: tuple[str, ...] = ("own", "original")
 OPTIONS: tuple[Option, ...] = (DECK,)
 lint, recognises = dataset.lint, dataset.recognises
-published = published_neutrality
 _HEAD = ("", "questions", "mean", "percent", "95 % interval", "deviation", "how runs ended")
 _RATES: tuple[Outcome, ...] = ("refused", "blocked", "truncated", "empty")
 
@@ -38,7 +36,7 @@ _RATES: tuple[Outcome, ...] = ("refused", "blocked", "truncated", "empty")
 def rubric(path: Path) -> VerdictRubric:
     """The rubric file, which quotes the question and the reply."""
     fields: Mapping[str, FieldKind] = {"reasoning": "text", "refused": "flag", "score": "scale"}
-    return rubrics.load(path, material=("question", "reply"), verdict=fields)
+    return load(path, material=("question", "reply"), verdict=fields)
 
 
 def cases(selection: Selection) -> Sequence[Question]:
