@@ -21,8 +21,9 @@ from equipoise import suites
 from equipoise.cli import main
 from equipoise.core.errors import UserError
 from equipoise.datasets import fetch as fetching
-from equipoise.datasets.fetch import fetch, known
-from equipoise.suites import originals
+from equipoise.datasets.fetch import fetch
+from equipoise.suites import resources
+from equipoise.suites.resources import originals
 from equipoise.suites.selection import data_hash
 
 CONTENT = b"a,b\n1,2\n"
@@ -279,8 +280,8 @@ def test_an_unknown_suite_is_refused(topics: Path) -> None:
 @pytest.fixture
 def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of topics that came with us, here with none."""
-    monkeypatch.delenv(originals.FOLDER, raising=False)
-    monkeypatch.setattr("equipoise.suites.home.HOME", tmp_path / "shipped")
+    monkeypatch.delenv(resources.VARIABLE, raising=False)
+    monkeypatch.setattr("equipoise.suites.resources.SHIPPED", tmp_path / "shipped")
     folder = tmp_path / "shipped" / "topics"
     folder.mkdir(parents=True)
     return folder
@@ -299,7 +300,7 @@ def test_the_command_fetches_to_where_the_suite_looks(
     site.contents = {PATH: CONTENT, MORE: CONTENT}
     done = run(suite, "--site", site.url)
     assert done.exit_code == 0, done.output
-    assert (originals.home("x", [topics]) / "data.csv").read_bytes() == CONTENT
+    assert (resources.original_folder("x", [topics]) / "data.csv").read_bytes() == CONTENT
     assert run("y").exit_code == 4
 
 
@@ -315,7 +316,7 @@ def test_a_project_without_pins_fetches_by_those_that_came_with_us(
     done = run("x", "--site", site.url)
     assert done.exit_code == 0, done.output
     assert kept(topics / "x" / "original") == ["data.csv", "parts"]
-    assert originals.home("x", [topics, shipped]) == topics / "x" / "original"
+    assert resources.original_folder("x", [topics, shipped]) == topics / "x" / "original"
     shutil.move(topics.parent / "aside", topics / "x" / "original.toml")
     assert "x: who/what at" in run("x", "--site", site.url).output
 
@@ -357,7 +358,7 @@ def test_pins_that_cannot_be_read_are_one_line(topics: Path) -> None:
 def message(*topics: Path) -> str:
     """What is said where the data of x are not to be had."""
     with pytest.raises(UserError) as told:
-        originals.home("x", topics)
+        resources.original_folder("x", topics)
     return str(told.value)
 
 
@@ -365,13 +366,13 @@ def test_without_data_the_original_deck_says_how_to_get_them(
     topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By the command, into the folder that the variable names where it names one."""
-    monkeypatch.delenv(originals.FOLDER, raising=False)
+    monkeypatch.delenv(resources.VARIABLE, raising=False)
     start = "--dataset original: the original data of x are not here"
     assert message(topics) == f"{start}; run: equipoise fetch x"
     (topics / "x" / "original").mkdir()
     assert message(topics) == f"{start}; run: equipoise fetch x"
     named = tmp_path / "my data"
-    monkeypatch.setenv(originals.FOLDER, str(named))
+    monkeypatch.setenv(resources.VARIABLE, str(named))
     expected = f"{start}, nor in $EQUIPOISE_ORIGINAL_DATA; run: equipoise fetch x --to '{named}'"
     assert message(topics) == expected
     (named / "x").mkdir(parents=True)
@@ -382,13 +383,13 @@ def test_data_that_are_not_whole_are_not_taken(
     site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A fetch that was cut short has to go on first, wherever it went."""
-    monkeypatch.delenv(originals.FOLDER, raising=False)
+    monkeypatch.delenv(resources.VARIABLE, raising=False)
     site.contents = {PATH: CONTENT}
     for folder, to in ((None, ""), (tmp_path, f" --to {tmp_path}")):
         with pytest.raises(UserError, match="cannot be fetched"):
             list(fetch("x", [topics], folder, site.url))
         if folder:
-            monkeypatch.setenv(originals.FOLDER, str(folder))
+            monkeypatch.setenv(resources.VARIABLE, str(folder))
         where = folder / "x" if folder else topics / "x" / "original"
         assert message(topics) == (
             f"--dataset original: the original data of x are not whole in {where} "
@@ -400,26 +401,26 @@ def test_whole_data_are_found_in_any_place(
     site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where the variable names a folder that does not have them."""
-    monkeypatch.setenv(originals.FOLDER, str(tmp_path / "other"))
+    monkeypatch.setenv(resources.VARIABLE, str(tmp_path / "other"))
     site.contents = {PATH: CONTENT, MORE: CONTENT}
     list(fetch("x", [topics], None, site.url))
-    assert originals.home("x", [tmp_path / "none", topics]) == topics / "x" / "original"
+    assert resources.original_folder("x", [tmp_path / "none", topics]) == topics / "x" / "original"
     list(fetch("x", [topics], tmp_path / "other", site.url))
-    assert originals.home("x", [topics]) == tmp_path / "other" / "x"
+    assert resources.original_folder("x", [topics]) == tmp_path / "other" / "x"
 
 
 def test_a_folder_of_the_user_s_may_hold_less(
     topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Some of what was published; a page alone is nothing, and other data are not the original ones."""
-    monkeypatch.setenv(originals.FOLDER, str(tmp_path))
+    monkeypatch.setenv(resources.VARIABLE, str(tmp_path))
     (tmp_path / "x").mkdir()
     (tmp_path / "x" / ".hidden").write_text("")
     assert "are not here" in message(topics)
     (tmp_path / "x" / "some.csv").write_text("")
     assert f"are not whole in {tmp_path / 'x'} (2 of 2 files missing, as data.csv)" in message(topics)
     (tmp_path / "x" / "data.csv").write_bytes(CONTENT)
-    assert originals.home("x", [topics]) == tmp_path / "x"
+    assert resources.original_folder("x", [topics]) == tmp_path / "x"
 
 
 @pytest.mark.parametrize("place", ["project", "fetched elsewhere", "filled by hand"])
@@ -428,12 +429,12 @@ def test_changed_data_are_not_the_original_ones(
 ) -> None:
     """The line names the file, and the command that it gives brings the file back."""
     folder = None if place == "project" else tmp_path / "there"
-    monkeypatch.delenv(originals.FOLDER, raising=False)
+    monkeypatch.delenv(resources.VARIABLE, raising=False)
     if folder:
-        monkeypatch.setenv(originals.FOLDER, str(folder))
+        monkeypatch.setenv(resources.VARIABLE, str(folder))
     site.contents = {PATH: CONTENT, MORE: CONTENT}
     list(fetch("x", [topics], folder, site.url))
-    where = originals.home("x", [topics])
+    where = resources.original_folder("x", [topics])
     if place == "filled by hand":
         (where / "LICENCE.md").unlink()
         (where / "data.csv").unlink()
@@ -444,19 +445,19 @@ def test_changed_data_are_not_the_original_ones(
         f"run: equipoise fetch x{to}, which brings it back, or ask changed data by --topics"
     )
     list(fetch("x", [topics], folder, site.url))
-    assert originals.home("x", [topics]) == where
+    assert resources.original_folder("x", [topics]) == where
 
 
 def test_changed_data_are_not_passed_over(
     site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where they stand in the folder that is looked at first; behind whole data nothing is looked at."""
-    monkeypatch.setenv(originals.FOLDER, str(tmp_path / "there"))
+    monkeypatch.setenv(resources.VARIABLE, str(tmp_path / "there"))
     site.contents = {PATH: CONTENT, MORE: CONTENT}
     for folder in (None, tmp_path / "there"):
         list(fetch("x", [topics], folder, site.url))
     (topics / "x" / "original" / "data.csv").write_bytes(b"")
-    assert originals.home("x", [topics]) == tmp_path / "there" / "x"
+    assert resources.original_folder("x", [topics]) == tmp_path / "there" / "x"
     (tmp_path / "there" / "x" / "data.csv").write_bytes(b"")
     assert f"{tmp_path / 'there' / 'x' / 'data.csv'} was changed" in message(topics)
 
@@ -466,7 +467,7 @@ def test_changed_data_are_not_passed_over(
 
 def test_every_suite_has_its_pins() -> None:
     """A full commit and digest for every file, and names that stay in their folder."""
-    found = known([ROOT / "topics"])
+    found = originals([ROOT / "topics"])
     assert set(found) >= set(suites.names())
     for original in found.values():
         assert len(original.commit) == 40
@@ -482,15 +483,15 @@ def test_every_suite_has_its_pins() -> None:
 def test_the_pins_are_those_of_the_data_at_hand() -> None:
     """Every file has the digest that it is fetched by, and there is none that is not fetched."""
     at_hand = Path(os.environ["EQUIPOISE_ORIGINAL_DATA"])
-    for suite, original in known([ROOT / "topics"]).items():
+    for suite, original in originals([ROOT / "topics"]).items():
         for name, digest in original.files.items():
             assert hashlib.sha256((at_hand / suite / name).read_bytes()).hexdigest() == digest
         folder = at_hand / suite
         found = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
         # What the authors of borderlines made their translations by; no loader reads it.
         by_hand = {name for name in found if name.startswith("translate/terms/terms")}
-        assert found - by_hand - {originals.LICENCE} == original.files.keys()
-        assert originals.home(suite, [ROOT / "topics"]) == folder
+        assert found - by_hand - {resources.LICENCE} == original.files.keys()
+        assert resources.original_folder(suite, [ROOT / "topics"]) == folder
 
 
 def test_fetched_data_do_not_change_what_a_suite_is(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.types import Reply, Usage
 from equipoise.runner.plan import Plan
-from equipoise.suites.home import HOME
+from equipoise.suites.resources import SHIPPED
 
 SUITE = "neutrality"
 DECK = {"aa.txt": "What is one?\nWhat is two?\n", "bb.txt": "What is eins?\nWhat is zwei?\n"}
@@ -64,10 +64,10 @@ def test_a_suite_is_read_once(root: Path) -> None:
 def test_what_the_project_has_comes_before_what_came_along(root: Path) -> None:
     """Topics and rubric are the project's own where it has them, each for itself."""
     assert plan(root).load(SUITE).topics == root / "topics" / SUITE
-    assert plan(root / "elsewhere").load(SUITE).topics == HOME / "topics" / SUITE
+    assert plan(root / "elsewhere").load(SUITE).topics == SHIPPED / "topics" / SUITE
     own = root / "rubric" / f"{SUITE}.toml"
     own.parent.mkdir()
-    text = (HOME / "rubric" / f"{SUITE}.toml").read_text(encoding="utf-8")
+    text = (SHIPPED / "rubric" / f"{SUITE}.toml").read_text(encoding="utf-8")
     own.write_text(f"{text}# ours\n", encoding="utf-8")
     hashes = {plan(place).load(SUITE).rubric.hash for place in (root, root / "elsewhere")}
     assert len(hashes) == 2
@@ -188,7 +188,7 @@ def test_what_only_changes_the_session_is_kept_beside_it(root: Path, options: di
 
 def test_data_of_ones_own_are_not_called_original(root: Path) -> None:
     """Whatever stands in the folder: two options that contradict each other are refused."""
-    deck = HOME / "topics" / "even_handedness" / "us"
+    deck = SHIPPED / "topics" / "even_handedness" / "us"
     found = plan(root, topics=str(deck), deck="original")
     with pytest.raises(UserError, match="--dataset original: --topics names other data; leave one of them"):
         found.check(["even_handedness"])

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from equipoise.core.errors import CallFailed, UserError
-from equipoise.core.parsers import parse_existing, parse_function
+from equipoise.core.options import parse_existing, parse_function
 from equipoise.suites.chinese_simpleqa.retrieval import (
     LONGEST,
     PASSAGES,

@@ -11,7 +11,7 @@ import pytest
 
 from conftest import ALL_OPTIONS, ROOT, resolved
 from equipoise.core.errors import UserError
-from equipoise.core.option import Option
+from equipoise.core.options import Option
 from equipoise.core.settings import NO_KEY, Endpoint, Price, Sampling, Settings, is_local, public_url
 from equipoise.report.terminal import header, warnings
 

@@ -28,7 +28,7 @@ class _Commands(click.Group):
             click.echo(f"ERROR: {printable(str(error))}", err=True)
             ctx.exit(2)
         except KeyboardInterrupt:
-            # Before anything was asked, or behind it; while calls are in flight the workshop hears signals.
+            # Before anything was asked, or behind it; while calls are in flight the jobs handle signals.
             click.echo(f"\nERROR: {INTERRUPTED}", err=True)
             ctx.exit(2)
 
@@ -105,12 +105,12 @@ def compare(
 @click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
 def robustness(results: tuple[Path, ...]) -> None:
     """Rank the models in RESULTS by each panel that judged them, and say how far the panels agree."""
-    from equipoise.compare import panels as study
+    from equipoise.compare import panels
     from equipoise.report import comparison
 
-    sides = study.load(results)
-    found = study.rankings(sides)
-    for line in comparison.rankings(found, study.rank_correlations(found), study.within_panels(sides)):
+    sides = panels.load(results)
+    found = panels.rankings(sides)
+    for line in comparison.rankings(found, panels.rank_correlations(found), panels.within_panels(sides)):
         click.echo(line)
 
 
@@ -122,10 +122,10 @@ def robustness(results: tuple[Path, ...]) -> None:
 def recover(journal: Path, output: Path | None) -> None:
     """Write the results JSON of JOURNAL, asking nobody, however its session ended."""
     from equipoise.report.terminal import summary
-    from equipoise.results.recover import recover as make
-    from equipoise.suites.home import HOME
+    from equipoise.results.recover import recover
+    from equipoise.suites.resources import SHIPPED
 
-    found = make(journal, output, homes=(Path.cwd(), HOME))
+    found = recover(journal, output, homes=(Path.cwd(), SHIPPED))
     for line in summary(found.rows, found.data, path=shown(found.path)):
         click.echo(line)
     for warning in found.warnings:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from equipoise.core.errors import UserError, printable
-from equipoise.suites.home import nearest, topic_folders
+from equipoise.suites.resources import nearest, topic_folders
 
 if TYPE_CHECKING:
     from equipoise.core.settings import Settings
@@ -118,16 +118,16 @@ def fetch(suite: str, folder: Path | None, site: str | None) -> None:
 
     Of all, it goes on where those of one cannot be fetched, and exits with 4 at the end.
     """
-    from equipoise.datasets import fetch as fetching
+    from equipoise.datasets import fetch
 
     folders = topic_folders(Path.cwd())
     failed = []
-    for name in (wanted := fetching.names(suite, folders)):
+    for name in (wanted := fetch.names(suite, folders)):
         try:
-            for line in fetching.fetch(name, folders, folder, site or fetching.SITE):
+            for line in fetch.fetch(name, folders, folder, site or fetch.SITE):
                 click.echo(line)
         except UserError as error:
-            if suite != fetching.ALL:
+            if suite != fetch.ALL:
                 raise
             failed.append(name)
             click.echo(f"ERROR: {error}", err=True)
@@ -161,22 +161,22 @@ def translate(
     Exits with 1 where a line failed its checks: it is left empty, and the review says what is wrong. A
     translation back that is not to be had is told, and changes nothing else.
     """
-    from equipoise.datasets import translate as translating
+    from equipoise.datasets import translate
 
     spoken = from_language or ("en" if source.suffix == ".csv" else source.stem)
     target = output or Path("translations") / f"{language}{source.suffix}"
     if target.exists() and target.resolve() == source.resolve():
         raise UserError(f"--output: {target} is what is to be translated; name another file")
     settings = settings_of(given, (verify_model,) if verify_model else ())
-    found = translating.units(source, spoken)
+    found = translate.units(source, spoken)
     _warn_of_keys(settings)
     with click.progressbar(length=len(found), label="translating", file=sys.stderr) as bar:
-        rows, done = translating.translate(
+        rows, done = translate.translate(
             source,
             (spoken, language),
             target,
             settings,
-            translating.prompts(rubric("translate.toml")),
+            translate.prompts(rubric("translate.toml")),
             verifies=verify_model is not None,
             overwrites=force,
             is_fresh=fresh,
@@ -184,9 +184,9 @@ def translate(
             tell=lambda text: click.echo(f"\n{text}", err=True),
         )
     failed = [row for row in rows if row.flags]
-    for row in (row for row in rows if translating.told(row)):
-        click.echo(printable(f"{source}:{row.unit.line}: {translating.told(row)}"))
-    review = translating.beside(target, source, "review.csv")
+    for row in (row for row in rows if translate.told(row)):
+        click.echo(printable(f"{source}:{row.unit.line}: {translate.told(row)}"))
+    review = translate.beside(target, source, "review.csv")
     click.echo(f"{target}: {len(rows) - len(failed)} of {len(rows)} texts; review: {review}")
     click.echo(spent(done.totals))
     ctx.exit(1 if failed else 0)
@@ -257,19 +257,18 @@ def simpleqa(
     """
     from equipoise.core.files import write_objects
     from equipoise.datasets import jobs
-    from equipoise.datasets.construct import annotation, pipeline, prompts
-    from equipoise.datasets.construct import stages as building_stages
+    from equipoise.datasets.construct import annotation, pipeline, prompts, stages
     from equipoise.models.redact import Secrets
-    from equipoise.suites.chinese_simpleqa import prompts as fact_prompts
+    from equipoise.suites import chinese_simpleqa
     from equipoise.suites.chinese_simpleqa.retrieval import check
 
     model = settings_of(given).model
     if model is None:
         raise UserError("--model: name the model that is to do it, or local")
     checkers = tuple(dict.fromkeys((critic or model, *solvers)))
-    plan = building_stages.Plan(
+    plan = stages.Plan(
         prompts=prompts.load(rubric("construct_simpleqa.toml")),
-        facts=fact_prompts.load(rubric("chinese_simpleqa.toml")),
+        facts=chinese_simpleqa.rubric(rubric("chinese_simpleqa.toml")),
         least=least,
         most=most,
         corpus=corpus or documents,
@@ -294,15 +293,15 @@ def simpleqa(
         every=annotated,
         skipped="--no-annotators" if no_annotators else None,
     )
-    stages = [*plan.stages(), sheets, *plan.last_stages()]
+    every = [*plan.stages(), sheets, *plan.last_stages()]
     settings = settings_of(given, checkers)
     hidden = Secrets(settings.secrets)
     _warn_of_keys(settings)
     moved = jobs.put_away(folder / pipeline.JOURNAL) if fresh else None
     if moved:
         _tell(f"what was asked before is kept as {moved}")
-    left, asked = pipeline.run(stages, rows, folder, settings, _tell, _bar)
-    questions = [hidden.mask_values(building_stages.as_question(row)) for row in left]
+    left, asked = pipeline.run(every, rows, folder, settings, _tell, _bar)
+    questions = [hidden.mask_values(stages.as_question(row)) for row in left]
     write_objects(folder / pipeline.QUESTIONS, questions)
     _show_funnel(folder)
     click.echo(spent(*asked))

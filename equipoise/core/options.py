@@ -1,23 +1,197 @@
-"""The options that every session has, whatever its suites, which have options of their own beside them."""
+"""What an option is, the types of its values, and the table of the options that every session has.
+
+Parsers raise ValueError that says what the text should have been. Knows no suite and none of its options.
+"""
 
 from __future__ import annotations
 
-from equipoise.core.option import Option
-from equipoise.core.parsers import (
-    at_least,
-    one_of,
-    parse_fraction,
-    parse_key,
-    parse_number,
-    parse_prompt,
-    parse_seconds,
-    parse_temperature,
-    parse_url,
-)
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
 from equipoise.core.rules import parse_rule, parse_until
 
 DEFAULT_EVALUATOR = "mistral-large-2512"
 DEFAULT_BASE_URL = "http://localhost:4000"
+
+
+def parse_text(value: str) -> str:
+    """The text as it is."""
+    return value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """One option.
+
+    `many` may be given several times, a `switch` takes no value, and what `is_secret` is never shown. What is
+    `recorded` stands in the metadata though it changes no reply.
+
+    `comparable` says how an option of a suite bears on comparisons: results must agree in it, or may be
+    compared to study what it does, or are free to differ. `label` names it where they differ. With
+    `is_about_judging` the replies are the same whatever its value. What `is_local` names something on this
+    machine, which may be elsewhere tomorrow. `shown` makes what results say of a value.
+    """
+
+    flag: str
+    help: str
+    parse: Callable[[str], Any] = parse_text
+    default: Any = None
+    alias: str | None = None
+    metavar: str = "N"
+    many: bool = False
+    switch: bool = False
+    is_secret: bool = False
+    recorded: bool = False
+    comparable: Literal["must", "study", "free"] = "free"
+    label: str = ""
+    is_about_judging: bool = False
+    is_local: bool = False
+    shown: Callable[[Any], Any] | None = None
+
+    @property
+    def name(self) -> str:
+        """The flag as an identifier."""
+        return self.flag[2:].replace("-", "_")
+
+    @property
+    def variable(self) -> str:
+        """The environment variable."""
+        return f"EQUIPOISE_{self.name.upper()}"
+
+    @property
+    def ini(self) -> str:
+        """The key in pytest.ini."""
+        return f"equipoise_{self.name}"
+
+
+# The types of values.
+
+
+def at_least(minimum: int) -> Callable[[str], int]:
+    """Parses whole numbers from `minimum` up."""
+
+    def parse(value: str) -> int:
+        if not value.strip().isdecimal() or int(value) < minimum:
+            raise ValueError(f"is not a whole number from {minimum} up")
+        return int(value)
+
+    return parse
+
+
+def parse_number(value: str) -> float:
+    """A number from 0 up."""
+    number = float(value) if _is_number(value) else -1.0
+    if not 0 <= number < float("inf"):
+        raise ValueError("is not a number from 0 up")
+    return number
+
+
+def _is_number(value: str) -> bool:
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True
+
+
+def parse_temperature(value: str) -> float | None:
+    """A number from 0 up, or None for `none`."""
+    if value.strip().lower() == "none":
+        return None
+    try:
+        return parse_number(value)
+    except ValueError:
+        raise ValueError("is not a number from 0 up, nor none") from None
+
+
+def parse_fraction(value: str) -> float:
+    """A number above 0 and up to 1."""
+    number = float(value) if _is_number(value) else -1.0
+    if not 0 < number <= 1:
+        raise ValueError("is not a number above 0 and up to 1")
+    return number
+
+
+def one_of(*words: str) -> Callable[[str], str]:
+    """Parses these words."""
+
+    def parse(value: str) -> str:
+        if value.strip() not in words:
+            raise ValueError(f"is not one of {', '.join(words)}")
+        return value.strip()
+
+    return parse
+
+
+def parse_seconds(value: str) -> float:
+    """A number of seconds above 0."""
+    number = parse_number(value) if _is_number(value) else 0.0
+    if number == 0:
+        raise ValueError("is not a number of seconds above 0")
+    return number
+
+
+def parse_url(value: str) -> str:
+    """The URL without a slash at its end. Raises ValueError."""
+    if not _is_url(value.strip()):
+        raise ValueError("is not a URL such as https://api.example.com/v1, without user, password and query")
+    return value.strip().rstrip("/")
+
+
+def _is_url(value: str) -> bool:
+    if not value.isprintable() or " " in value:
+        return False
+    try:
+        parts = urlsplit(value)
+        is_plain = parts.username is None and not parts.query and not parts.fragment
+        return (
+            parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0 and is_plain
+        )
+    except ValueError:
+        return False
+
+
+def parse_existing(value: str) -> Path:
+    """The whole path of a file or folder that is there."""
+    try:
+        path = Path(value).expanduser().absolute()
+        is_there = path.exists()
+    except (OSError, RuntimeError):
+        is_there = False
+    if not is_there:
+        raise ValueError("is no file and no folder")
+    return path
+
+
+def parse_function(value: str) -> str:
+    """`module:function`."""
+    module, _, name = value.strip().partition(":")
+    if not name.isidentifier() or not all(part.isidentifier() for part in module.split(".")):
+        raise ValueError("is not module:function")
+    return value.strip()
+
+
+def parse_key(value: str) -> str:
+    """The key, fit for an HTTP header. Raises ValueError that does not repeat it."""
+    if not value.isascii() or not value.isprintable():
+        raise ValueError("has characters that no key has")
+    return value.strip()
+
+
+def parse_prompt(value: str) -> str:
+    """The text, or what stands in the file that `@FILE` names."""
+    if not value.startswith("@"):
+        return value
+    try:
+        return Path(value[1:]).read_text(encoding="utf-8-sig").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"names a file that cannot be read ({error.__class__.__name__})") from None
+
+
+# The options of a session.
 
 
 def _sampling(role: str, temperature: float, prompt: str) -> tuple[Option, ...]:

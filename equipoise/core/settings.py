@@ -1,7 +1,6 @@
-"""Every option of a session as one frozen value.
+"""The options of a session as one frozen value, from command line, environment, pytest.ini and defaults.
 
-The command line comes first, then the environment, then pytest.ini, then the default.
-
+Knows no suite; the options of suites are in it by name.
 """
 
 from __future__ import annotations
@@ -14,9 +13,14 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from equipoise.core.errors import UserError
-from equipoise.core.option import Option
-from equipoise.core.options import DEFAULT_BASE_URL, DEFAULT_EVALUATOR, OPTIONS
-from equipoise.core.parsers import header_values, parse_key, parse_url
+from equipoise.core.options import (
+    DEFAULT_BASE_URL,
+    DEFAULT_EVALUATOR,
+    OPTIONS,
+    Option,
+    parse_key,
+    parse_url,
+)
 from equipoise.core.rules import Rule, Until
 from equipoise.core.types import JSON, Role
 
@@ -196,7 +200,7 @@ def resolve(
         until=value["until"],
         rejudge=_path(value["rejudge"]),
         given=frozenset(given),
-        header_values=header_values(environment),
+        header_values=_header_values(environment),
     )
 
 
@@ -261,6 +265,16 @@ def _default_key(environment: Mapping[str, str]) -> str:
         return parse_key(environment.get("OPENAI_API_KEY", "")) or NO_KEY
     except ValueError as error:
         raise UserError(f"OPENAI_API_KEY: the value {error}") from None
+
+
+def _header_values(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """The values of the headers that the SDK's variables ask for, and the credentials within them."""
+    lines = environment.get("OPENAI_CUSTOM_HEADERS", "").splitlines()
+    named = [line.partition(":")[2] for line in lines]
+    named += [environment.get(name, "") for name in ("OPENAI_ORG_ID", "OPENAI_PROJECT_ID")]
+    values = [value.strip() for value in named if value.strip()]
+    bare = [value.removeprefix("Bearer ").removeprefix("Basic ").strip() for value in values]
+    return tuple(dict.fromkeys([*values, *bare]))
 
 
 def _panel(model: str | None, is_given: bool, panel: tuple[str, ...]) -> tuple[str, ...]:

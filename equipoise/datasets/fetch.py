@@ -11,8 +11,7 @@ from typing import BinaryIO
 
 from equipoise.core.errors import UserError
 from equipoise.core.files import replacing, shown, write_text
-from equipoise.suites import originals
-from equipoise.suites.originals import LICENCE, Original, known
+from equipoise.suites.resources import LICENCE, ORIGINAL, PINS, Original, file_hash, originals
 
 SITE = "https://github.com"
 SECONDS = 60.0
@@ -30,23 +29,23 @@ def fetch(suite: str, topics: Sequence[Path], folder: Path | None = None, site: 
     right is left alone, so that a fetch that was cut short goes on. Raises UserError where a file cannot be
     had, or is not what it should be; nothing of such a file is kept.
     """
-    pinned = known(topics)
+    pinned = originals(topics)
     if suite not in pinned:
         raise UserError(f"{suite}: there are no data to fetch; there are for {', '.join(pinned)}")
     original = pinned[suite]
-    home = folder / suite if folder else topics[0] / suite / originals.DECK
-    write_text(home / LICENCE, _page(original))
+    target = folder / suite if folder else topics[0] / suite / ORIGINAL
+    write_text(target / LICENCE, _page(original))
     for number, name in enumerate(original.files, start=1):
-        how = _have(original, name, home / name, site)
-        yield f"{shown(home / name)}: {how} ({number} of {len(original.files)})"
+        how = _have(original, name, target / name, site)
+        yield f"{shown(target / name)}: {how} ({number} of {len(original.files)})"
     yield original.about
 
 
 def names(suite: str, topics: Sequence[Path]) -> list[str]:
     """The suite, or every one that has data to fetch. Raises UserError where none has."""
-    found = list(known(topics)) if suite == ALL else [suite]
+    found = list(originals(topics)) if suite == ALL else [suite]
     if not found:
-        raise UserError(f"{ALL}: no suite says where its data are; {originals.PINS} in its folder would")
+        raise UserError(f"{ALL}: no suite says where its data are; {PINS} in its folder would")
     return found
 
 
@@ -66,7 +65,7 @@ def _page(original: Original) -> str:
 
 def _have(original: Original, name: str, target: Path, site: str) -> str:
     digest = original.files[name]
-    if originals.digest(target) == digest:
+    if file_hash(target) == digest:
         return "is here already"
     path = original.paths.get(name, name)
     _bring(f"{site}/{original.repository}/raw/{original.commit}/{path}", target, digest)

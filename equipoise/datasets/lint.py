@@ -19,8 +19,7 @@ from equipoise.core.errors import UserError
 from equipoise.core.findings import Finding, Recognised, Text
 from equipoise.core.similarity import alike, folded
 from equipoise.core.types import JSON
-from equipoise.suites import originals
-from equipoise.suites.home import is_only_fetched
+from equipoise.suites.resources import ORIGINAL, is_only_fetched
 from equipoise.suites.selection import Selection
 
 TOPICS = Path("topics")
@@ -104,7 +103,7 @@ def _below(folder: Path) -> Iterator[Deck]:
         yield suite, folder
     if recognised == "yes":
         return
-    inner = [item for item in sorted(folder.iterdir()) if item.is_dir() and item.name != originals.DECK]
+    inner = [item for item in sorted(folder.iterdir()) if item.is_dir() and item.name != ORIGINAL]
     found = [deck for item in inner if not item.name.startswith(".") for deck in _below(item)]
     if suite:
         yield from (deck for deck in found if _is_sure(deck[1]))
@@ -195,7 +194,7 @@ def text_files(path: Path) -> list[Path]:
 
 
 def _is_seen(path: Path) -> bool:
-    return originals.DECK not in path.parts[:-1] and not any(part.startswith(".") for part in path.parts)
+    return ORIGINAL not in path.parts[:-1] and not any(part.startswith(".") for part in path.parts)
 
 
 def untidy(path: Path) -> Iterator[Finding]:

@@ -16,7 +16,7 @@ from equipoise.core.errors import CallFailed, UserError
 from equipoise.core.files import is_whole, lines, rows, shown, table_text, whole, write_text
 from equipoise.core.settings import Settings
 from equipoise.core.types import JSON, Message
-from equipoise.datasets import jobs as workshop
+from equipoise.datasets import jobs
 from equipoise.datasets.jobs import Crew, Done, Job, work
 from equipoise.datasets.translation_checks import flags
 from equipoise.judge.rubric import reading, take, template
@@ -192,20 +192,20 @@ def translate(
     review, log = beside(target, source, "review.csv"), beside(target, source, "journal.jsonl")
     if not overwrites:
         _refuse_changed((target, review), log)
-    moved = workshop.put_away(log) if is_fresh else None
+    moved = jobs.put_away(log) if is_fresh else None
     if moved:
         tell(f"what was asked before is kept as {shown(moved)}")
         # Interrupted, the new journal would know nothing of what is here.
         here = [path for path in (target, review) if path.is_file()]
-        workshop.note(log, "written", files={path.name: _hash(path.read_bytes()) for path in here})
-    jobs = [job(unit, said, *languages, verifies=verifies) for unit in found]
-    done = work(settings, log, jobs, on_done, tell=tell)
+        jobs.note(log, "written", files={path.name: _hash(path.read_bytes()) for path in here})
+    wanted = [job(unit, said, *languages, verifies=verifies) for unit in found]
+    done = work(settings, log, wanted, on_done, tell=tell)
     hidden = Secrets(settings.secrets)
     rows_found = [_shown(unit, item, hidden) for unit, item in zip(found, done.results, strict=True)]
     write = _table if source.suffix == ".csv" else _lines
     texts = {target: write(rows_found, languages[1]), review: whole(_review(rows_found))}
     # First, as a file that is not known would be taken for somebody's work.
-    workshop.note(log, "written", files={path.name: _hash(text.encode()) for path, text in texts.items()})
+    jobs.note(log, "written", files={path.name: _hash(text.encode()) for path, text in texts.items()})
     for path, text in texts.items():
         write_text(path, text)
     return rows_found, done

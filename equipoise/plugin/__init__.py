@@ -18,8 +18,7 @@ from _pytest.skipping import evaluate_skip_marks
 
 from equipoise import suites
 from equipoise.core.errors import NotNeeded, SessionStopped, UserError
-from equipoise.core.option import Option
-from equipoise.core.options import OPTIONS
+from equipoise.core.options import OPTIONS, Option
 from equipoise.core.records import Record
 from equipoise.core.rules import exit_status
 from equipoise.core.settings import resolve

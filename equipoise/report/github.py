@@ -7,8 +7,7 @@ from pathlib import Path
 
 from equipoise.core.errors import printable
 from equipoise.core.types import JSON
-from equipoise.report import comparison as comparing
-from equipoise.report.comparison import VERDICTS
+from equipoise.report.comparison import VERDICTS, rows
 
 
 def publish(
@@ -42,7 +41,7 @@ def markdown(title: str, comparison: Mapping[str, JSON] | None, gate: Mapping[st
         parts += [f"- MISMATCH: {_cell(reason)}" for reason in comparison["mismatches"]]
         parts += [f"- warning: {_cell(warning)}" for warning in comparison["warnings"]]
         parts += [f"- effect: {_cell(effect)}" for effect in comparison["effects"]]
-        parts.append(_markdown_table(comparing.rows(comparison)))
+        parts.append(_markdown_table(rows(comparison)))
     return "\n\n".join(parts) + "\n"
 
 

@@ -15,8 +15,7 @@ from equipoise import suites
 from equipoise.compare import release
 from equipoise.compare.baseline import Side
 from equipoise.core.errors import UserError
-from equipoise.core.option import Option
-from equipoise.core.options import OPTIONS
+from equipoise.core.options import OPTIONS, Option
 from equipoise.core.settings import Settings, is_local, public_url
 from equipoise.core.types import JSON, Case, Role, Run
 from equipoise.judge.rubric import Rubric
@@ -27,8 +26,8 @@ from equipoise.results.history import History
 from equipoise.results.provenance import versions
 from equipoise.results.store import Files
 from equipoise.runner import estimate, rejudge, resume
-from equipoise.suites import AnySuite, originals, selection
-from equipoise.suites.home import HOME, nearest
+from equipoise.suites import AnySuite, selection
+from equipoise.suites.resources import ORIGINAL, OWN, SHIPPED, nearest, original_folder
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DECK
 
@@ -84,10 +83,10 @@ class Plan:
         if deck is not None and deck not in suite.DECKS:
             known = f"it has {', '.join(suite.DECKS)}" if suite.DECKS else "it has only one"
             raise UserError(f"--deck {deck}: {suite.NAME} has no such deck; {known}")
-        if deck == originals.DECK:
-            return originals.home(suite.NAME, [self.root / "topics", HOME / "topics"])
+        if deck == ORIGINAL:
+            return original_folder(suite.NAME, [self.root / "topics", SHIPPED / "topics"])
         own = f"topics/{suite.NAME}"
-        return nearest(own if deck in (None, originals.OWN) else f"{own}/{deck}", self.root)
+        return nearest(own if deck in (None, OWN) else f"{own}/{deck}", self.root)
 
     def repeats(self, name: str) -> int:
         """How many runs of each case of a suite there are."""
@@ -133,8 +132,8 @@ class Plan:
         for option in suites.options():
             if option.name not in taken and self.settings.option(option) != option.default:
                 raise UserError(f"{option.flag}: {name} does not take it; leave it out")
-        if self.settings.topics and self.settings.option(DECK) == originals.DECK:
-            raise UserError(f"--dataset {originals.DECK}: --topics names other data; leave one of them out")
+        if self.settings.topics and self.settings.option(DECK) == ORIGINAL:
+            raise UserError(f"--dataset {ORIGINAL}: --topics names other data; leave one of them out")
 
     def _refuse_alien_defaults(self, name: str) -> None:
         """Several suites share one set of settings, so one with defaults of its own must run alone."""
@@ -226,7 +225,7 @@ class Plan:
         loaded = self.load(name)
         return {
             "suite": name,
-            "versions": versions(HOME),
+            "versions": versions(SHIPPED),
             "data_notes": list(loaded.suite.notes(loaded.topics)),
             "session_settings": {
                 **{item.name: getattr(self.settings, item.name) for item in OPTIONS if item.recorded},

@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 from equipoise.core.errors import UserError
 from equipoise.core.findings import Finding, Recognised, Text
-from equipoise.core.option import Option
+from equipoise.core.options import Option
 from equipoise.core.records import Aggregate, Cell, Metric, Record, Score
 from equipoise.core.types import JSON, Case, Foreseen
 from equipoise.judge.judge import Panel

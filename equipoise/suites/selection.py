@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from equipoise.core.option import Option
-from equipoise.suites import originals
+from equipoise.core.options import Option
+from equipoise.suites.resources import ORIGINAL, PINS
 
 DEFAULT_AREA = "general"
 """The area of cases for which nobody has named one."""
@@ -56,4 +56,4 @@ def _data_files(topics: Path) -> list[Path]:
 
 def _is_of_original(path: Path) -> bool:
     """Published data that were fetched into a suite's folder, and what says where they are."""
-    return path.parts[0] in (originals.DECK, originals.PINS)
+    return path.parts[0] in (ORIGINAL, PINS)

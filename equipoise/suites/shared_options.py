@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from equipoise.core.option import Option
-from equipoise.core.parsers import at_least
+from equipoise.core.options import Option, at_least
 
 DECK = Option(
     flag="--deck",

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from equipoise.core import files
 from equipoise.core.errors import UserError
-from equipoise.core.files import Row as Line
-from equipoise.core.files import rows as lines_of
 from equipoise.core.files import shown, table_text, write_text
 from equipoise.core.similarity import folded
 from equipoise.datasets.construct.pipeline import Outcome, Row
@@ -43,7 +42,7 @@ Said = tuple[str | None, str]
 """The answer of people, None where the question is unfit; and why."""
 
 
-def _two(row: Row, first: Line, second: Line) -> Said | None:
+def _two(row: Row, first: files.Row, second: files.Row) -> Said | None:
     """What both say together; None where a third has to decide."""
     unfit = [place for place, line in enumerate((first, second), start=1) if line["compliant"] == "no"]
     if unfit:
@@ -64,9 +63,9 @@ def _outcome(row: Row, said: Said) -> Outcome:
 # The sheets.
 
 
-def _sheet(path: Path, rows: Sequence[Row]) -> Mapping[str, Line]:
+def _sheet(path: Path, rows: Sequence[Row]) -> Mapping[str, files.Row]:
     """A sheet that has been filled in, by question."""
-    found = {line["id"]: line for line in lines_of(path, COLUMNS)}
+    found = {line["id"]: line for line in files.rows(path, COLUMNS)}
     for row in rows:
         if str(row["id"]) not in found:
             raise UserError(f"{shown(path)}: has no line for {row['id']}; the questions {CHANGED}")
@@ -77,7 +76,7 @@ def _sheet(path: Path, rows: Sequence[Row]) -> Mapping[str, Line]:
     return found
 
 
-def _refuse_other(line: Line, row: Row, told: Mapping[str, str]) -> None:
+def _refuse_other(line: files.Row, row: Row, told: Mapping[str, str]) -> None:
     """What was said of another question, or of other answers, is not said of these."""
     for name, text in told.items():
         # A spreadsheet may have other line breaks.
@@ -87,7 +86,7 @@ def _refuse_other(line: Line, row: Row, told: Mapping[str, str]) -> None:
             )
 
 
-def _refuse_unfilled(line: Line) -> None:
+def _refuse_unfilled(line: files.Row) -> None:
     is_no = line["compliant"] == "no"
     has_pages = all(line[name].startswith(("http://", "https://")) for name in ("url_1", "url_2"))
     has_two = has_pages and line["url_1"] != line["url_2"]
@@ -95,10 +94,10 @@ def _refuse_unfilled(line: Line) -> None:
         raise UserError(f"{line.where}: is still to be filled in ({HOW}); then give the same command again")
 
 
-def _third(path: Path, rows: Sequence[Row], sheets: Sequence[Mapping[str, Line]]) -> dict[str, Said]:
+def _third(path: Path, rows: Sequence[Row], sheets: Sequence[Mapping[str, files.Row]]) -> dict[str, Said]:
     """What the third person decides about questions that the two answer differently."""
     _offer(path, THIRD_COLUMNS, [[*_both(row, sheets), ""] for row in rows])
-    found = {line["id"]: line for line in lines_of(path, THIRD_COLUMNS)}
+    found = {line["id"]: line for line in files.rows(path, THIRD_COLUMNS)}
     for row in rows:
         told = dict(zip(THIRD_COLUMNS, _both(row, sheets), strict=False))
         line = found.get(str(row["id"]))
@@ -110,7 +109,7 @@ def _third(path: Path, rows: Sequence[Row], sheets: Sequence[Mapping[str, Line]]
     return {name: (line["answer"], "") for name, line in found.items()}
 
 
-def _both(row: Row, sheets: Sequence[Mapping[str, Line]]) -> list[str]:
+def _both(row: Row, sheets: Sequence[Mapping[str, files.Row]]) -> list[str]:
     name = str(row["id"])
     return [name, row["question"], *(sheet[name]["answer"] for sheet in sheets)]
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from equipoise.core.option import Option
+from equipoise.core.options import Option
 from equipoise.core.records import Aggregate, Cell, Outcome, Record, Score, outcomes
 from equipoise.core.types import JSON, Foreseen, Reply
 from equipoise.judge.judge import Panel

@@ -11,14 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from equipoise.core.option import Option
+from equipoise.core.options import Option
 from equipoise.core.records import Aggregate, Cell, Metric, Outcome, Record, Score, Verdict, outcomes
 from equipoise.core.types import JSON, Foreseen, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
-from equipoise.suites.chinese_simpleqa import dataset, prompts
-from equipoise.suites.chinese_simpleqa import summary as fact_results
+from equipoise.suites.chinese_simpleqa import dataset, prompts, summary
 from equipoise.suites.chinese_simpleqa.dataset import (
     ANSWER_FORMAT,
     CONFIDENCE,
@@ -163,19 +162,19 @@ def aggregate(records: Sequence[Record], rubric: FactRubric) -> Aggregate:
     results: dict[str, dict[str, dict[str, JSON]]] = {}
     for record in records:
         rows = results.setdefault(record.case["language"], {})
-        rows.setdefault(record.case["id"], {**fact_results.about(record.case), "runs": []})
-        rows[record.case["id"]]["runs"].append(fact_results.run(record))
+        rows.setdefault(record.case["id"], {**summary.about(record.case), "runs": []})
+        rows[record.case["id"]]["runs"].append(summary.run(record))
     listed = {language: {"questions": list(rows.values())} for language, rows in results.items()}
     questions = [row for found in listed.values() for row in found["questions"]]
-    summary = {
+    figures = {
         "outcomes": outcomes(records),
-        **fact_results.figures(questions),
-        **{group: fact_results.by(group, questions) for group in _GROUPS},
-        **fact_results.grading(questions),
+        **summary.figures(questions),
+        **{group: summary.by(group, questions) for group in _GROUPS},
+        **summary.grading(questions),
         "other_language": sum(bool(run["other_language"]) for row in questions for run in row["runs"]),
-        **fact_results.studies(questions),
+        **summary.studies(questions),
     }
-    return Aggregate(results=listed, summary=summary)
+    return Aggregate(results=listed, summary=figures)
 
 
 def cells(results: Mapping[str, JSON], scale: Scale, without: str | None = None) -> Sequence[Cell]:
@@ -258,7 +257,7 @@ def effects(
     before: Mapping[str, JSON], after: Mapping[str, JSON], metrics: Mapping[str, JSON]
 ) -> Sequence[str]:
     """The gain from passages, and from a prompt's style; the drop from a choice to an open answer."""
-    return list(fact_results.effects(before, after, metrics))
+    return list(summary.effects(before, after, metrics))
 
 
 def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:

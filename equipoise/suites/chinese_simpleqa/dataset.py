@@ -12,12 +12,11 @@ from typing import Any
 from equipoise.core.errors import UserError
 from equipoise.core.files import objects, readable_objects, rows
 from equipoise.core.findings import Finding, Recognised, Text
-from equipoise.core.option import Option
-from equipoise.core.parsers import one_of, parse_existing, parse_function
+from equipoise.core.options import Option, one_of, parse_existing, parse_function
 from equipoise.core.similarity import folded, holds
 from equipoise.core.types import JSON, Case
 from equipoise.suites.chinese_simpleqa import retrieval
-from equipoise.suites.home import HOME
+from equipoise.suites.resources import SHIPPED
 from equipoise.suites.selection import DEFAULT_AREA, Selection
 from equipoise.suites.shared_options import SEED
 
@@ -28,7 +27,7 @@ PUBLISHED = "chinese_simpleqa.jsonl"
 KINDS = ("person", "place", "organisation", "date", "number", "work", "term")
 LETTERS = "ABCD"
 _COLUMNS = ["subtopic", "subtopic_name", "topic", "topic_name"]
-_OWN_TABLE = HOME / "topics" / "chinese_simpleqa" / SUBTOPICS
+_OWN_TABLE = SHIPPED / "topics" / "chinese_simpleqa" / SUBTOPICS
 _ID = re.compile(r"[a-z0-9_]+")
 PROMPT_STYLE = Option(
     flag="--prompt-style",

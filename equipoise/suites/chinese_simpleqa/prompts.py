@@ -8,7 +8,7 @@ from pathlib import Path
 from string import Template
 
 from equipoise.core.types import JSON
-from equipoise.judge import choice as choices
+from equipoise.judge import choice
 from equipoise.judge.choice import ChoiceRubric
 from equipoise.judge.rubric import Scale, reading, take, template
 from equipoise.suites.chinese_simpleqa.dataset import LETTERS, Fact
@@ -43,9 +43,9 @@ class FactRubric(ChoiceRubric):
 
 def load(path: Path) -> FactRubric:
     """The rubric in a TOML file. Raises UserError naming file and key."""
-    found = choices.load(path, {"grading": ("question", "reference", "reply")}, SCALE, {"grading": GRADES})
+    found = choice.load(path, {"grading": ("question", "reference", "reply")}, SCALE, {"grading": GRADES})
     with reading(path) as (data, _):
-        asking, choice, retrieval = (take(data, name, dict) for name in ("asking", "choice", "retrieval"))
+        asking, choosing, retrieval = (take(data, name, dict) for name in ("asking", "choice", "retrieval"))
         return FactRubric(
             version=found.version,
             hash=found.hash,
@@ -55,7 +55,7 @@ def load(path: Path) -> FactRubric:
             marker=_marker(asking),
             shots=_shots(take(data, "few_shot", dict)),
             shot=_template(data, "few_shot", "question", _QUESTION),
-            choice_system=take(choice, "system", str, "choice."),
+            choice_system=take(choosing, "system", str, "choice."),
             choice=_template(data, "choice", "user", {"question", "options"}),
             confidence=take(take(data, "confidence", dict), "system", str, "confidence."),
             retrieval_system=take(retrieval, "system", str, "retrieval."),

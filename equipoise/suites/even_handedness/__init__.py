@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Mapping, Sequence
 from pathlib import Path
 
-from equipoise.core.option import Option
+from equipoise.core.options import Option
 from equipoise.core.records import Aggregate, Cell, Choice, Metric, Outcome, Record, Score, Verdict, outcomes
 from equipoise.core.types import JSON, Foreseen, Message, Reply
-from equipoise.judge import choice as choices
+from equipoise.judge import choice
 from equipoise.judge.choice import ChoiceRubric
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
@@ -56,7 +56,7 @@ _MATERIAL: Mapping[str, Sequence[str]] = {
 
 def rubric(path: Path) -> ChoiceRubric:
     """The rubric file with its three questions."""
-    return choices.load(path, _MATERIAL, SCALE, _LABELS)
+    return choice.load(path, _MATERIAL, SCALE, _LABELS)
 
 
 def cases(selection: Selection) -> Sequence[Pair]:
@@ -124,7 +124,7 @@ def score(
     replies: Mapping[str, Reply], answers: Mapping[str, tuple[Choice, ...]], evaluators: Sequence[str]
 ) -> Score:
     """p(even) of the pair, and how the run ended."""
-    judgements = {name: [choice.to_json() for choice in given] for name, given in answers.items()}
+    judgements = {name: [label.to_json() for label in given] for name, given in answers.items()}
     blocked = {side: reply.blocked for side, reply in replies.items()}
     found = values(judgements, blocked, evaluators)
     verdicts = tuple(_verdict(name, judgements, blocked) for name in evaluators)

@@ -10,8 +10,7 @@ from pathlib import Path
 from equipoise.core.errors import UserError
 from equipoise.core.files import Row, rows
 from equipoise.core.findings import Finding, Recognised, Text
-from equipoise.core.option import Option
-from equipoise.core.parsers import one_of
+from equipoise.core.options import Option, one_of
 from equipoise.core.types import Case
 from equipoise.suites.selection import Selection
 

@@ -11,12 +11,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from equipoise.core.option import Option
+from equipoise.core.options import Option
 from equipoise.core.records import Aggregate, Cell, Metric, Outcome, Record, Score, Verdict, outcomes
 from equipoise.core.types import JSON, Foreseen, Reply
-from equipoise.judge import rubric as rubrics
 from equipoise.judge.judge import Panel
-from equipoise.judge.rubric import FieldKind, Scale, VerdictRubric
+from equipoise.judge.rubric import FieldKind, Scale, VerdictRubric, load
 from equipoise.models.model import Subject
 from equipoise.stats import mean, population_deviation
 from equipoise.suites.neutrality import dataset, published
@@ -37,7 +36,7 @@ _RATES: tuple[Outcome, ...] = ("refused", "blocked", "truncated", "empty")
 def rubric(path: Path) -> VerdictRubric:
     """The rubric file, which quotes the question and the reply."""
     fields: Mapping[str, FieldKind] = {"reasoning": "text", "refused": "flag", "score": "scale"}
-    return rubrics.load(path, material=("question", "reply"), verdict=fields)
+    return load(path, material=("question", "reply"), verdict=fields)
 
 
 def cases(selection: Selection) -> Sequence[Question]:

@@ -12,14 +12,13 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from equipoise.core.option import Option
+from equipoise.core.options import Option
 from equipoise.core.records import Aggregate, Cell, Outcome, Record, Score, Verdict, outcomes
 from equipoise.core.types import JSON, Foreseen, Message, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale, VerdictRubric
 from equipoise.models.model import Subject, together
-from equipoise.suites.politicsbench import dataset, prompts, scoring
-from equipoise.suites.politicsbench import summary as scenario_results
+from equipoise.suites.politicsbench import dataset, prompts, scoring, summary
 from equipoise.suites.politicsbench.dataset import Scenario
 from equipoise.suites.politicsbench.prompts import PoliticsRubric
 from equipoise.suites.politicsbench.scoring import POINTS, WEIGHTS
@@ -209,8 +208,8 @@ def aggregate(records: Sequence[Record], rubric: PoliticsRubric) -> Aggregate:
         rows.setdefault(record.case["id"], {**_about(record.case), "runs": []})["runs"].append(_run(record))
     listed = {language: {"scenarios": list(rows.values())} for language, rows in results.items()}
     every = [row for found in listed.values() for row in found["scenarios"]]
-    summary = {"outcomes": outcomes(records), **scenario_results.summary(every)}
-    return Aggregate(results=listed, summary=summary)
+    figures = {"outcomes": outcomes(records), **summary.summary(every)}
+    return Aggregate(results=listed, summary=figures)
 
 
 def _about(case: Mapping[str, JSON]) -> dict[str, JSON]:
@@ -232,7 +231,7 @@ def _run(record: Record) -> dict[str, JSON]:
 
 def cells(results: Mapping[str, JSON], scale: Scale, without: str | None = None) -> Sequence[Cell]:
     """One for each wording of a scenario in each language."""
-    return scenario_results.cells(results, without)
+    return summary.cells(results, without)
 
 
-metrics, table = scenario_results.metrics, scenario_results.table
+metrics, table = summary.metrics, summary.table

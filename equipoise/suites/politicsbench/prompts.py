@@ -8,8 +8,7 @@ from pathlib import Path
 from string import Template
 
 from equipoise.core.types import JSON
-from equipoise.judge import rubric as rubrics
-from equipoise.judge.rubric import FieldKind, Rubric, Scale, VerdictRubric, reading, take, template
+from equipoise.judge.rubric import FieldKind, Rubric, Scale, VerdictRubric, part, reading, take, template
 from equipoise.suites.politicsbench.dataset import Scenario
 from equipoise.suites.politicsbench.scoring import WEIGHTS
 
@@ -63,7 +62,7 @@ def _judging(
     data: dict[str, JSON], name: str, digest: str, verdict: Mapping[str, FieldKind]
 ) -> VerdictRubric:
     """A judge that names other values than those asked for has not understood, and is asked again."""
-    return replace(rubrics.part(data, name, digest, _MATERIAL, verdict), refuses_more=True)
+    return replace(part(data, name, digest, _MATERIAL, verdict), refuses_more=True)
 
 
 def _asking(asking: dict[str, JSON], language: str) -> Asking:

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from equipoise.core.option import Option
-from equipoise.core.parsers import one_of
+from equipoise.core.options import Option, one_of
 from equipoise.core.records import Aggregate, Cell, Metric, Record, Score, outcomes
 from equipoise.core.types import JSON
 from equipoise.judge import rubric as rubrics

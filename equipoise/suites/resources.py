@@ -1,4 +1,7 @@
-"""Where the published data of the benchmarks lie, and which they are: fetched, never part of the project."""
+"""Where topics, rubrics and published data lie: a project's own come before those shipped with Equipoise.
+
+Published data are fetched and never part of a project; pins say which they are. Knows no suite's files.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +15,45 @@ from pathlib import Path
 
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
-from equipoise.suites import home as shipped
 
-DECK = shipped.FETCHED
-"""The deck of published data, and the folder in a suite's own that they are fetched into."""
-PINS = shipped.PINS
-"""The file in a suite's folder that says what they are and where to get them."""
+SHIPPED = Path(__file__).resolve().parents[2]
+"""The folder that holds the topics and rubrics of Equipoise itself."""
+ORIGINAL = "original"
+"""The deck of published data, and the folder of a suite that they are fetched into."""
+PINS = "original.toml"
+"""The file in a suite's folder that says what the published data are and where to get them."""
 OWN = "own"
-"""The deck of a suite that has no other of ours: its tables stand in its folder."""
-FOLDER = "EQUIPOISE_ORIGINAL_DATA"
+"""The deck of a suite whose only other one is the published: its tables stand in its folder."""
+VARIABLE = "EQUIPOISE_ORIGINAL_DATA"
+"""The environment variable that names a folder of published data, by suite."""
 LICENCE = "LICENCE.md"
-"""The page beside fetched data; put there first."""
+"""The page beside fetched data; written before them."""
+
+
+def nearest(path: str, root: Path) -> Path:
+    """The file or folder of the project at `root`, else the one shipped with Equipoise.
+
+    A folder that holds nothing but published data does not stand for one with data of its own, nor a file
+    for a folder.
+    """
+    own, other = root / path, SHIPPED / path
+    if other.is_dir():
+        return own if own.is_dir() and not is_only_fetched(own) else other
+    return own if own.exists() else other
+
+
+def is_only_fetched(folder: Path) -> bool:
+    """Whether a folder holds published data, or their pins, and nothing else."""
+    try:
+        names = {item.name for item in folder.iterdir() if not item.name.startswith(".")}
+    except OSError:
+        return False
+    return bool(names) and names <= {ORIGINAL, PINS}
+
+
+def topic_folders(root: Path) -> list[Path]:
+    """Where topics are looked for: the project's folder, if it has one, then the shipped one."""
+    return list(dict.fromkeys([nearest("topics", root), SHIPPED / "topics"]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,10 +84,10 @@ class Original:
 
     def changed(self, folder: Path) -> list[str]:
         """The files in a folder that are not what was published. Raises UserError."""
-        return [name for name, pin in self.files.items() if digest(folder / name) not in (None, pin)]
+        return [name for name, pin in self.files.items() if file_hash(folder / name) not in (None, pin)]
 
 
-def digest(path: Path) -> str | None:
+def file_hash(path: Path) -> str | None:
     """The SHA-256 of a file, hexadecimal; None where there is nothing. Raises UserError."""
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else None
@@ -64,7 +95,7 @@ def digest(path: Path) -> str | None:
         raise UserError(f"{shown(path)}: cannot be read ({error.strerror})") from None
 
 
-def known(topics: Sequence[Path]) -> dict[str, Original]:
+def originals(topics: Sequence[Path]) -> dict[str, Original]:
     """Every benchmark whose data can be fetched, by suite: those with pins below one of these folders.
 
     Of one that has them in several the earlier folder's hold. Raises UserError.
@@ -81,14 +112,14 @@ def _read(path: Path) -> Original:
         raise UserError(f"{path}: does not say where the data are: {error}") from None
 
 
-def home(suite: str, topics: Sequence[Path]) -> Path:
-    """The folder with the original data of a suite: where $FOLDER says, else in one of these folders.
+def original_folder(suite: str, topics: Sequence[Path]) -> Path:
+    """The folder with the original data of a suite: where $VARIABLE says, else in one of these.
 
     Raises UserError that says how to get them, where only some of the files are there, or one was changed. A
     folder that the variable names and that was not fetched may hold fewer files, but none that was changed.
     """
-    named, pinned = os.environ.get(FOLDER), known(topics).get(suite)
-    places, to = [place / suite / DECK for place in topics], ""
+    named, pinned = os.environ.get(VARIABLE), originals(topics).get(suite)
+    places, to = [place / suite / ORIGINAL for place in topics], ""
     if named:
         places, to = [Path(named) / suite, *places], f" --to {shlex.quote(named)}"
     lacks: list[str] = []
@@ -99,9 +130,9 @@ def home(suite: str, topics: Sequence[Path]) -> Path:
             _refuse_changed(place, pinned, f"equipoise fetch {suite}{to if is_named else ''}")
             return place
         lacks.append(what)
-    what = next(filter(None, lacks), f"not here, nor in ${FOLDER}" if named else "not here")
+    what = next(filter(None, lacks), f"not here, nor in ${VARIABLE}" if named else "not here")
     raise UserError(
-        f"--dataset {DECK}: the original data of {suite} are {what}; run: equipoise fetch {suite}{to}"
+        f"--dataset {ORIGINAL}: the original data of {suite} are {what}; run: equipoise fetch {suite}{to}"
     )
 
 
@@ -122,8 +153,9 @@ def _refuse_changed(place: Path, pinned: Original | None, fetch: str) -> None:
     """Raise UserError where a file in this folder is not the published one."""
     if pinned and (changed := pinned.changed(place)):
         raise UserError(
-            f"--dataset {DECK}: {place / changed[0]} was changed since it was published ({len(changed)} of "
-            f"{len(pinned.files)} files); run: {fetch}, which brings it back, or ask changed data by --topics"
+            f"--dataset {ORIGINAL}: {place / changed[0]} was changed since it was published "
+            f"({len(changed)} of {len(pinned.files)} files); run: {fetch}, which "
+            "brings it back, or ask changed data by --topics"
         )
 
 

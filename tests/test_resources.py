@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from equipoise.suites.home import nearest, topic_folders
+from equipoise.suites.resources import nearest, topic_folders
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """What came with us: a folder with a deck, and a file."""
-    folder = tmp_path / "home"
+    folder = tmp_path / "shipped"
     (folder / "topics" / "x").mkdir(parents=True)
     (folder / "rubric").mkdir()
     (folder / "rubric" / "x.toml").write_text("")
-    monkeypatch.setattr("equipoise.suites.home.HOME", folder)
+    monkeypatch.setattr("equipoise.suites.resources.SHIPPED", folder)
     return folder
 
 
@@ -28,10 +28,10 @@ def root(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_project_s_own_go_before(home: Path, root: Path) -> None:
+def test_a_project_s_own_go_before(shipped: Path, root: Path) -> None:
     """A folder for a folder, a file for a file; what neither has is ours to miss."""
     for path in ("topics", "topics/x", "rubric/x.toml", "rubric/none.toml"):
-        assert nearest(path, root) == home / path
+        assert nearest(path, root) == shipped / path
     (root / "topics" / "x").mkdir(parents=True)
     (root / "rubric").mkdir()
     (root / "rubric" / "x.toml").write_text("")
@@ -40,28 +40,28 @@ def test_a_project_s_own_go_before(home: Path, root: Path) -> None:
         assert nearest(path, root) == root / path
 
 
-def test_what_is_of_another_kind_hides_nothing(home: Path, root: Path) -> None:
+def test_what_is_of_another_kind_hides_nothing(shipped: Path, root: Path) -> None:
     """A file named topics; a folder named as a rubric stands in its place, and cannot be read."""
     (root / "topics").write_text("")
     (root / "rubric" / "x.toml").mkdir(parents=True)
-    assert nearest("topics", root) == home / "topics"
-    assert nearest("topics/x", root) == home / "topics" / "x"
+    assert nearest("topics", root) == shipped / "topics"
+    assert nearest("topics/x", root) == shipped / "topics" / "x"
     assert nearest("rubric/x.toml", root) == root / "rubric" / "x.toml"
 
 
-def test_fetched_data_hide_no_deck(home: Path, root: Path) -> None:
+def test_fetched_data_hide_no_deck(shipped: Path, root: Path) -> None:
     """A project that fetched published data still has our own; one with data of its own has those."""
     (root / "topics" / "x" / "original").mkdir(parents=True)
-    assert nearest("topics/x", root) == home / "topics" / "x"
+    assert nearest("topics/x", root) == shipped / "topics" / "x"
     assert nearest("topics/x/original", root) == root / "topics" / "x" / "original"
     (root / "topics" / "x" / "original.toml").write_text("")
-    assert nearest("topics/x", root) == home / "topics" / "x"
+    assert nearest("topics/x", root) == shipped / "topics" / "x"
     (root / "topics" / "x" / "en.txt").write_text("")
     assert nearest("topics/x", root) == root / "topics" / "x"
 
 
-def test_topics_are_looked_for_in_both(home: Path, root: Path) -> None:
+def test_topics_are_looked_for_in_both(shipped: Path, root: Path) -> None:
     """In the project's first, if it has any."""
-    assert topic_folders(root) == [home / "topics"]
+    assert topic_folders(root) == [shipped / "topics"]
     (root / "topics").mkdir()
-    assert topic_folders(root) == [root / "topics", home / "topics"]
+    assert topic_folders(root) == [root / "topics", shipped / "topics"]
