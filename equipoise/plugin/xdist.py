@@ -78,7 +78,9 @@ class Server:
         with suppress(EOFError, OSError), connection:
             while True:
                 asked = json_io.loads(connection.recv_bytes())
-                told = {"id": asked["id"], "stop": self._session.stop_reason, **self._answer(asked)}
+                answer = self._answer(asked)
+                # Only now: the session may have been stopped while the record was waited for.
+                told = {"id": asked["id"], "stop": self._session.stop_reason, **answer}
                 connection.send_bytes(json_io.dumps(told))
 
     def _answer(self, asked: dict[str, JSON]) -> dict[str, JSON]:
