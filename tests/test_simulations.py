@@ -21,6 +21,7 @@ from scipy.special import ndtr, stdtrit  # type: ignore[import-untyped]  # as ab
 from scipy.stats import binom  # type: ignore[import-untyped]  # as above
 
 from conftest import ROOT
+from equipoise import suites
 from equipoise.compare.baseline import Side
 from equipoise.compare.compare import Change, Comparison
 from equipoise.compare.gate import judge
@@ -167,7 +168,9 @@ def side(runs: Runs, value: str) -> Side:
         for (question, language), found in zip(NAMES, runs.reshape(len(NAMES), -1).tolist(), strict=True)
     ]
     metadata = {"scale": {"low": 1, "high": 5}}
-    return Side(file="", digest=None, suite=neutrality, data={"metadata": metadata}, cells=cells)
+    return Side(
+        file="", digest=None, suite=suites.load("neutrality"), data={"metadata": metadata}, cells=cells
+    )
 
 
 def verdict(text: str, before: Runs, after: Runs) -> Verdict:

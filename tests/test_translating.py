@@ -200,7 +200,7 @@ def test_an_interrupted_command_goes_on(server: Loopback) -> None:
     """After --max-calls nothing is written but the journal; no request is sent twice."""
     stopped = refusal(run(server, "--max-calls", "2", "--concurrency", "1"), 2)
     assert "--max-calls 2 is used up" in stopped
-    assert "the same command goes on from" in stopped
+    assert "the same command resumes from" in stopped
     assert len(server.requests) == 2
     assert not Path("translations/de.txt").exists()
     assert run(server).exit_code == 0

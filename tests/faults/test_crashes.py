@@ -194,9 +194,9 @@ def test_kill_of_a_worker_is_made_up_for(bench: Bench) -> None:
 
 KILLED_WHILE_WRITING = """\
 import os, signal
-from equipoise import jsonbytes
+from equipoise.core import json_io
 
-whole = jsonbytes.pieces
+whole = json_io.pieces
 
 def pieces(*arguments):
     for number, piece in enumerate(whole(*arguments)):
@@ -204,7 +204,7 @@ def pieces(*arguments):
             os.kill(os.getpid(), signal.SIGKILL)
         yield piece
 
-jsonbytes.pieces = pieces
+json_io.pieces = pieces
 """
 
 
