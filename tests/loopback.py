@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -100,7 +101,7 @@ def echo(text: str, *shares: float, added: str = " So") -> dict[str, Any]:
     return body
 
 
-class Threaded:
+class Threaded(ABC):
     """A server on a loop of its own, in a thread, from the beginning of a context to its end."""
 
     port: int
@@ -135,13 +136,13 @@ class Threaded:
         await self._end.wait()
         await self._stop()
 
+    @abstractmethod
     async def _start(self) -> None:
         """Listen, and set `port`."""
-        raise NotImplementedError
 
+    @abstractmethod
     async def _stop(self) -> None:
         """Listen no more."""
-        raise NotImplementedError
 
 
 class Loopback(Threaded):
