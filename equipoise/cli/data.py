@@ -297,7 +297,7 @@ def simpleqa(
     settings = settings_of(given, checkers)
     hidden = Secrets(settings.secrets)
     _warn_of_keys(settings)
-    moved = jobs.put_away(folder / pipeline.JOURNAL) if fresh else None
+    moved = jobs.archive_journal(folder / pipeline.JOURNAL) if fresh else None
     if moved:
         _tell(f"what was asked before is kept as {moved}")
     left, asked = pipeline.run(every, rows, folder, settings, _tell, _bar)
