@@ -408,4 +408,4 @@ def test_a_body_that_is_an_error_says_so() -> None:
 def test_a_body_that_is_no_object_is_a_failure_that_may_pass(data: Any) -> None:
     """Of what else an endpoint may send only the beginning is kept."""
     failure = read_body(data, latency=0.5, retries=0)
-    assert failure == Failure(message="the answer is no JSON object", status=200, body=str(data)[:500])
+    assert failure == Failure(message="the answer is not a JSON object", status=200, body=str(data)[:500])

@@ -119,7 +119,7 @@ def test_recover_needs_neither_endpoint_nor_key(folder: Path, monkeypatch: pytes
 def test_a_mistake_is_one_line_and_status_4(folder: Path) -> None:
     """As of pytest; no traceback and nothing on standard output."""
     (folder / "notes.jsonl").write_text("my notes\n")
-    assert "notes.jsonl: is no journal" in error(run("recover", "notes.jsonl"))
+    assert "notes.jsonl: is not an Equipoise journal" in error(run("recover", "notes.jsonl"))
     assert "nowhere.jsonl: no such journal" in error(run("recover", "nowhere.jsonl"))
 
 

@@ -222,7 +222,7 @@ def test_another_format_is_refused(subtests: pytest.Subtests) -> None:
     """Whatever it is, with one clear line."""
     for name, data in UNKNOWN.items():
         with subtests.test(name):
-            said = "is no results file of the Chinese Political Neutrality Benchmark"
+            said = "is not a results file of the Chinese Political Neutrality Benchmark"
             assert refusal(data).startswith(said)
 
 
@@ -242,7 +242,7 @@ def test_results_of_another_shape_are_of_another_format(subtests: pytest.Subtest
         with subtests.test(name):
             data = old()
             change(data)
-            assert refusal(data).startswith("is no results file of the Chinese")
+            assert refusal(data).startswith("is not a results file of the Chinese")
 
 
 def test_an_average_that_is_none_is_refused(subtests: pytest.Subtests) -> None:
@@ -258,9 +258,9 @@ def test_an_average_that_is_none_is_refused(subtests: pytest.Subtests) -> None:
 def test_what_cannot_be_read_is_one_line(subtests: pytest.Subtests) -> None:
     """With the line of the file where there is one, and without a traceback."""
     cases = {
-        "empty": (b"", "1: is no JSON"),
-        "text": (b"my\nnotes", "1: is no JSON"),
-        "cut": (b'{\n"metadata": {', "2: is no JSON"),
+        "empty": (b"", "1: is not JSON"),
+        "text": (b"my\nnotes", "1: is not JSON"),
+        "cut": (b'{\n"metadata": {', "2: is not JSON"),
         "latin": (b"{\n\xff}", "2: not UTF-8"),
         "utf_16": ('{"metadata"'.encode("utf-16"), "1: not UTF-8"),
         "deep": (b"[" * 200_000, "is nested too deeply"),

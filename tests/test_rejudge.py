@@ -145,7 +145,7 @@ def test_a_name_that_the_user_gives_counts(path: Path, tmp_path: Path) -> None:
     assert adopted(path, output=str(output)).output == output
 
 
-# What cannot be judged anew.
+# What cannot be judged again.
 
 
 def test_results_with_a_journal_of_the_same_data_can_be_judged_anew(path: Path) -> None:
@@ -175,7 +175,7 @@ def test_what_is_no_results_file_is_refused(tmp_path: Path, content: bytes) -> N
     """No JSON, no object, or nothing in it says what it is."""
     path = tmp_path / "other.json"
     path.write_bytes(content)
-    assert complaint(path) == f"--rejudge: {path}: is no results file of Equipoise"
+    assert complaint(path) == f"--rejudge: {path}: is not an Equipoise results file"
 
 
 @pytest.mark.parametrize(

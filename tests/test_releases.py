@@ -1,4 +1,4 @@
-"""Whole sessions that are compared, gated, stopped when precise enough, or judged anew."""
+"""Whole sessions that are compared, gated, stopped when precise enough, or judged again."""
 
 from __future__ import annotations
 
@@ -121,8 +121,8 @@ WITH = (f"--baseline={BASELINE}",)
     [
         pytest.param(GATE, "compared with what?", id="no-baseline"),
         pytest.param((*GATE, "--baseline=gone.json"), "gone.json: cannot be read", id="gone"),
-        pytest.param((*GATE, "--baseline=pytest.ini"), "is no results file", id="no-results"),
-        pytest.param((*WITH, "--gate", "overall"), "is no rule", id="malformed"),
+        pytest.param((*GATE, "--baseline=pytest.ini"), "is not an Equipoise results file", id="no-results"),
+        pytest.param((*WITH, "--gate", "overall"), "is not a rule", id="malformed"),
         pytest.param((*WITH, "--gate", "overall:-2"), "needs a unit", id="no-unit"),
         pytest.param((*WITH, "--gate", "zh-CN:-2pp"), "has no metric 'zh-CN'", id="unknown-metric"),
         pytest.param((*WITH, "--gate", "overall:+2pp"), "is worse when it is lower", id="better-side"),
@@ -135,7 +135,7 @@ WITH = (f"--baseline={BASELINE}",)
         pytest.param(("--allow-mismatch",), "there is no --baseline", id="nothing-to-allow"),
         pytest.param((*WITH, "--gate-inconclusive", "maybe"), "is not one of pass, fail", id="how"),
         pytest.param(("--gate-inconclusive", "fail"), "there is no --gate", id="nothing-to-decide"),
-        pytest.param(("--until", "overall:1pp"), "is no width to stop at", id="until-malformed"),
+        pytest.param(("--until", "overall:1pp"), "is not a width to stop at", id="until-malformed"),
         pytest.param(("--until", "refused:+-1pp"), "there is no mean 'refused'", id="until-no-mean"),
         pytest.param(("--rejudge=gone.json",), "cannot be read", id="rejudge-gone"),
     ],
@@ -446,7 +446,7 @@ def test_judging_anew_does_not_write_over_what_it_judges(small: Bench) -> None:
     before = small.journal_path.read_bytes()
     done = rejudge(small, f"--output={small.results_path}")
     assert done.returncode == 4
-    assert "names the results that are to be judged anew" in done.stderr
+    assert "names the results that are to be judged again" in done.stderr
     assert small.journal_path.read_bytes() == before
 
 

@@ -359,7 +359,8 @@ def test_a_file_that_is_no_results_is_not_overwritten(tmp_path: Path, content: s
     """Whoever gives the name of another file by mistake is told, and the file stays."""
     output = tmp_path / "notes.json"
     output.write_text(content)
-    with pytest.raises(UserError, match=r"notes\.json: is no results file; name another with --output=FILE"):
+    refusal = r"notes\.json: is not a results file; name another with --output=FILE"
+    with pytest.raises(UserError, match=refusal):
         files(tmp_path, output, "m", "s").check()
     assert output.read_text() == content
 
@@ -367,7 +368,7 @@ def test_a_file_that_is_no_results_is_not_overwritten(tmp_path: Path, content: s
 def test_a_folder_in_the_place_of_results_is_refused(tmp_path: Path) -> None:
     """It cannot be replaced by a file."""
     (tmp_path / "x.json").mkdir()
-    with pytest.raises(UserError, match="is no results file"):
+    with pytest.raises(UserError, match="is not a results file"):
         files(tmp_path, tmp_path / "x.json", "m", "s").check()
 
 
@@ -386,7 +387,7 @@ def test_earlier_results_may_stand_there(tmp_path: Path, has_journal: bool) -> N
 HOLDER = """
 import sys
 from pathlib import Path
-from equipoise.storage import Lock, files
+from equipoise.results.store import Lock, files
 
 lock = Lock(files(Path(), Path(sys.argv[1]), "m", "s"))
 print("ready", flush=True)

@@ -46,7 +46,7 @@ _MODEL_OPTIONS = (
     click.option("--max-calls", metavar="N", help="Stop before it has sent more requests."),
     click.option("--price-input", metavar="USD", help="Of a million tokens, for models not in the list."),
     click.option("--price-output", metavar="USD", help="The same of what they say."),
-    click.option("--fresh", is_flag=True, help="Ask all anew; what was asked before is archived."),
+    click.option("--fresh", is_flag=True, help="Ask everything again; what was asked before is archived."),
 )
 
 

@@ -188,7 +188,7 @@ def translate(
     """Translate a file, from the first language to the second, into `target` and a review beside it.
 
     What somebody has changed there since is only replaced where it `overwrites`. With `is_fresh` what was
-    asked before is archived, and asked anew. Raises UserError; what is done by then is in the journal.
+    asked before is archived, and asked again. Raises UserError; what is done by then is in the journal.
     """
     found = units(source, languages[0])
     review, log = beside(target, source, "review.csv"), beside(target, source, "journal.jsonl")

@@ -49,7 +49,7 @@ def read_body(data: object, *, latency: float, retries: int) -> Reply | Failure:
     """The reply in the body of a chat completion, or what is wrong with the body."""
     data = as_json(data)
     if not isinstance(data, dict):
-        return Failure(message="the answer is no JSON object", status=200, body=str(data)[:500])
+        return Failure(message="the answer is not a JSON object", status=200, body=str(data)[:500])
     choice, usage = _first_choice(data), _usage(data.get("usage"))
     if choice is None:
         why = f"the answer has no choices: {describe_body(data)}"

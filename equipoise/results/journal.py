@@ -132,7 +132,7 @@ class Journal:
 def read(path: Path, position: int = 0, kinds: Collection[str] = ()) -> Iterator[Line]:
     """The whole lines from a position on, in order, of these kinds only where any are given.
 
-    What is no JSON object with a kind is passed over; so is a last line that is still being written.
+    What is not a JSON object with a kind is passed over; so is a last line that is still being written.
     """
     for start, end, entry in scan(path, position):
         if entry is not None and (not kinds or entry["kind"] in kinds):

@@ -94,7 +94,7 @@ def _why_unknown(data: JSON) -> str:
     if _is_ours(data):
         return "is a results file of Equipoise, which has everything; there is nothing to convert"
     known = " or ".join(item.BENCHMARK for item in _formats())
-    return f"is no results file of the {known}; only those can be converted"
+    return f"is not a results file of the {known}; only those can be converted"
 
 
 # Reading.
@@ -107,7 +107,7 @@ def _read(path: Path) -> JSON:
             read_text(path), object_pairs_hook=_object, parse_constant=_constant, parse_float=_float
         )
     except json.JSONDecodeError as error:
-        raise UserError(f"{path}:{error.lineno}: is no JSON: {error.msg}") from None
+        raise UserError(f"{path}:{error.lineno}: is not JSON: {error.msg}") from None
 
 
 def _object(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
@@ -119,7 +119,7 @@ def _object(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
 
 
 def _constant(name: str) -> JSON:
-    raise ValueError(f"has a {name}, which is no number and no JSON; put null there")
+    raise ValueError(f"has a {name}, which is neither a number nor JSON; put null there")
 
 
 def _float(text: str) -> float:

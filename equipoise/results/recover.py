@@ -66,7 +66,7 @@ def _first_session(path: Path) -> dict[str, JSON]:
         raise UserError(f"{path}: the journal has format {other}, not {journal.FORMAT}")
     found = next((entry for entry in history.sound(path) if entry["kind"] == "session"), None)
     if found is None:
-        raise UserError(f"{path}: is no journal: no line in it says what session it belongs to")
+        raise UserError(f"{path}: is not an Equipoise journal: no line in it names a session")
     if found.get("suite") not in suites.names():
         raise UserError(f"{path}: there is no suite {found.get('suite')!r}")
     return found

@@ -41,10 +41,11 @@ class Files:
 
     def _check(self) -> None:
         if self.journal.exists() and not _is_journal(self.journal):
-            raise UserError(f"{shown(self.journal)}: is no journal of ours; name another with --output=FILE")
+            what = "is not an Equipoise journal; name another with --output=FILE"
+            raise UserError(f"{shown(self.journal)}: {what}")
         is_taken = self.results.exists() and not _is_results(self.results)
         if is_taken or self.results.resolve() == self.journal.resolve():
-            raise UserError(f"{shown(self.results)}: is no results file; name another with --output=FILE")
+            raise UserError(f"{shown(self.results)}: is not a results file; name another with --output=FILE")
         folder = self.results.parent
         try:
             folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""`--rejudge`: the replies of earlier results judged anew; the subject is asked nothing.
+"""`--rejudge`: the replies of earlier results judged again; the subject is asked nothing.
 
 The subject's calls are brought over from the journal beside those results into the new one, where they are
 replayed as after an interruption. So the new journal is whole in itself.
@@ -49,7 +49,7 @@ def adopt(settings: Settings, given: Mapping[str, Any]) -> Settings:
         return settings
     if settings.output and settings.output.resolve() == settings.rejudge.resolve():
         raise UserError(
-            "--output: names the results that are to be judged anew; name another, or leave it out"
+            "--output: names the results that are to be judged again; name another, or leave it out"
         )
     said = _metadata(settings.rejudge)
     _refuse_other_corpus(settings, said)
@@ -101,7 +101,7 @@ def _read(path: Path) -> tuple[dict[str, JSON], str]:
     except OSError as error:
         raise UserError(f"--rejudge: {path}: cannot be read ({error.strerror})") from None
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise UserError(f"--rejudge: {path}: is no results file of Equipoise") from None
+        raise UserError(f"--rejudge: {path}: is not an Equipoise results file") from None
     return said, hashlib.sha256(content).hexdigest()
 
 
@@ -111,7 +111,7 @@ def _metadata(path: Path) -> dict[str, JSON]:
         if name not in said or not isinstance(said[name], kind):
             raise UserError(f"--rejudge: {path}: does not say {name} as it should")
     if unknown := said["subject_sampling"].keys() - {item.name for item in fields(Sampling)}:
-        raise UserError(f"--rejudge: {path}: knows of {min(unknown)!r}, which is no parameter here")
+        raise UserError(f"--rejudge: {path}: knows of {min(unknown)!r}, which is not a parameter here")
     return said
 
 
@@ -123,7 +123,7 @@ def source(path: Path) -> dict[str, JSON]:
 
 
 def check(path: Path, suite: str, data_hash: str) -> None:
-    """Raise UserError where these results cannot be judged anew in this session."""
+    """Raise UserError where these results cannot be judged again in this session."""
     said, where = _metadata(path), shown(path)
     if said["suite"] != suite:
         raise UserError(f"--rejudge: {where}: is of the suite {said['suite']}, not {suite}")
