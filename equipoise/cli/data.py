@@ -1,4 +1,4 @@
-"""The commands about data: fetched, translated, constructed."""
+"""Commands that fetch, translate and construct data."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def topics() -> Path:
 
 
 def rubric(name: str) -> Path:
-    """A file of prompts: the project's own, else the one that came with Equipoise."""
+    """A file of prompts: the project's own, else the one shipped with Equipoise."""
     return nearest(f"rubric/{name}", Path.cwd())
 
 

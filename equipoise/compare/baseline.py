@@ -1,4 +1,4 @@
-"""Results as one side of a comparison: read, checked, and whether two sides can be compared at all."""
+"""One side of a comparison: loads and checks a results file, and finds what makes two incomparable."""
 
 from __future__ import annotations
 

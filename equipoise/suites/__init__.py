@@ -1,4 +1,4 @@
-"""The benchmarks, one module each, and the contract that they meet."""
+"""The benchmarks, a package each, and the protocol that they implement."""
 
 from __future__ import annotations
 
