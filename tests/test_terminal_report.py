@@ -411,8 +411,8 @@ def test_each_pair_of_languages_has_a_line_under_one_label() -> None:
         ],
     }
     assert shown(consistency=found) == [
-        "languages: aa less bb: +1.23 pp (+0.13 to +2.35), p 0.030 (Holm)",
-        "           aa less cc: -0.50 pp (-1.50 to +0.50), p 1.000 (Holm)",
+        "languages: aa - bb: +1.23 pp (+0.13 to +2.35), p 0.030 (Holm)",
+        "           aa - cc: -0.50 pp (-1.50 to +0.50), p 1.000 (Holm)",
     ]
 
 
@@ -426,8 +426,8 @@ def test_a_pair_without_an_interval_says_why() -> None:
         ],
     }
     assert shown(consistency=found) == [
-        "languages: aa less bb: +0.00 pp (no interval: no variation between questions)",
-        "           aa less cc: unknown (no questions)",
+        "languages: aa - bb: +0.00 pp (no interval: no variation between questions)",
+        "           aa - cc: unknown (no questions)",
     ]
 
 
@@ -510,7 +510,7 @@ def test_the_lines_of_a_real_summary_stand_in_order() -> None:
     found = list(precision({**summary, **with_looks(summary["metrics"], [look])}))
     labels = [line.split(":")[0] for line in found if not line.startswith(" ")]
     assert labels == ["until", "variance", "languages", "panel"]
-    assert "languages: aa less bb: +0.00 pp (-100.00 to +100.00), p 1.000 (Holm)" in found
+    assert "languages: aa - bb: +0.00 pp (-100.00 to +100.00), p 1.000 (Holm)" in found
     assert "           e1: mean 2.50, against the others -1.00 points (-7.35 to +5.35)" in found
 
 

@@ -214,7 +214,7 @@ def _languages(found: Mapping[str, JSON]) -> Iterator[str]:
     unit = " pp" if found["unit"] == "percentage points" else f" {found['unit']}"
     for place, pair in enumerate(found["pairs"]):
         label = "languages:" if place == 0 else ""
-        yield f"{label:<11}{pair['first']} less {pair['second']}: {_figure(pair, unit)}{_p(pair)}"
+        yield f"{label:<11}{pair['first']} - {pair['second']}: {_figure(pair, unit)}{_p(pair)}"
 
 
 def _p(pair: Mapping[str, JSON]) -> str:
