@@ -124,7 +124,7 @@ def test_what_is_no_results_file_is_refused(tmp_path: Path, content: bytes) -> N
     """Whatever else the file may be: one line, and no traceback."""
     path = tmp_path / "m.json"
     path.write_bytes(content)
-    assert refusal(path) == "is no results file of Equipoise"
+    assert refusal(path) == "is not an Equipoise results file"
 
 
 @pytest.mark.parametrize("version", [0, 3, "2", None, [2]])

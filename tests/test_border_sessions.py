@@ -334,7 +334,7 @@ def test_results_say_what_is_wrong_with_the_published_tables(
     data = results(borders)
     noted = data["metadata"]["data_notes"]
     assert noted == list(suite.notes(published))
-    for words in ("Shoal: its controller, Atlantis, is no claimant", "the key of Suriname is damaged"):
+    for words in ("Shoal: its controller, Atlantis, is not a claimant", "the key of Suriname is damaged"):
         assert [words in note for note in noted].count(True) == 1
     assert len(answers(data)) == len(borders.server.requests) == 6
     assert data["metadata"]["deck"] == "original"
@@ -381,7 +381,7 @@ def test_a_faulty_table_is_refused_before_anything_is_asked(borders: Bench) -> N
     """With file and line, exit 4."""
     path = borders.folder / "topics" / "borderlines" / "territories.csv"
     path.write_text(path.read_text(encoding="utf-8").replace("RU;UA,RU", "RU;UA,PL"), encoding="utf-8")
-    assert "territories.csv:3: the controller 'PL' is no claimant, nor unknown" in borders.refusal(FILE)
+    assert "territories.csv:3: the controller 'PL' is neither a claimant nor unknown" in borders.refusal(FILE)
 
 
 def test_a_release_is_gated_by_its_own_metrics(borders: Bench) -> None:

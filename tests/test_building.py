@@ -51,7 +51,7 @@ def refusal(result: Result, status: int = 4) -> str:
     [
         ('{"id": "a"}\n', "documents.jsonl:1: needs the texts id, text"),
         ('{"id": 1, "text": "x"}\n', "documents.jsonl:1: needs the texts id, text"),
-        ("[]\n", "documents.jsonl:1: is no JSON object"),
+        ("[]\n", "documents.jsonl:1: is not a JSON object"),
         ("\n{\n", "documents.jsonl:2: not valid JSON"),
         ('{"id": "a", "text": "x"}\n' * 2, "documents.jsonl:2: the id 'a' is taken by an earlier line"),
         ('{"id": "A-1", "text": "x"}\n', "documents.jsonl:1: id is 'A-1'; use a-z, 0-9 and _ only"),
@@ -70,7 +70,7 @@ def test_faulty_documents_are_named(loopback: Loopback, lines: str, words: str) 
     [
         (("--documents", "nowhere.jsonl"), "nowhere.jsonl: cannot be read (No such file or directory)"),
         (("--corpus", "nowhere"), "nowhere: has no text"),
-        (("--retriever", "nowhere:find"), "--retriever: 'nowhere:find' cannot be had"),
+        (("--retriever", "nowhere:find"), "--retriever: 'nowhere:find' is not available"),
         (("--folder", "documents.jsonl/made"), "cannot be written to (Not a directory)"),
         (("--model", ""), "--model: the value is empty"),
     ],

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from crews import Models
+from job_models import Models
 
 from conftest import ROOT
 from equipoise.core.errors import CallFailed, UserError
@@ -116,7 +116,7 @@ def test_a_question_with_half_a_character_is_none() -> None:
 def asked(models: Models) -> dict[str, Any] | None:
     """What a model's answers come to."""
     messages = CRITERIA.messages("f00", question="谁？", answer="他")
-    return asyncio.run(ask(models.crew.worker, CRITERIA, messages))
+    return asyncio.run(ask(models.job_models.model, CRITERIA, messages))
 
 
 def test_an_answer_is_asked_for_three_times() -> None:

@@ -204,7 +204,7 @@ def test_what_was_said_of_another_question_does_not_count(folder: Path, is_fille
 
 
 def test_the_second_sheet_is_looked_at_too(folder: Path) -> None:
-    """As where the first alone was made anew."""
+    """As where the first alone was made again."""
     fill_both(folder, {}, {"tea": {"question": "谁写了《茶经》？"}})
     assert f"{FIRST[1]}:2: question is not what tea has now" in refusal(folder)
 

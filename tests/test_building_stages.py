@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from crews import Models, judged, made
+from job_models import Models, judged, made
 
 from conftest import ROOT
 from equipoise.core.errors import CallFailed
@@ -65,7 +65,7 @@ def put(plan: Plan, name: str, row: Mapping[str, JSON], models: Models) -> Outco
     assert each is not None
 
     async def do() -> Outcome:
-        return await each(row, models.crew)
+        return await each(row, models.job_models)
 
     return asyncio.run(do())
 

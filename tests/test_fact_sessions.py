@@ -262,7 +262,7 @@ def test_a_users_own_function_finds_passages(simple: Bench) -> None:
         (("--prompt-style", "poem"), "--prompt-style: 'poem' is not one of direct, recall"),
         (("--prompt-style", "few_shot", "--confidence"), "--prompt-style few_shot: a text is continued"),
         (("--answer-format", "choice", "--confidence"), "--confidence: is asked for beside an open answer"),
-        (("--retrieval=nowhere",), "--retrieval: 'nowhere' is no file and no folder"),
+        (("--retrieval=nowhere",), "--retrieval: 'nowhere' is neither a file nor a folder"),
         (("--retrieval=results_of_none.md", "--retriever", "f"), "--retriever: 'f' is not module:function"),
         (("--language", "en-US"), "--language: no 'en-US'"),
         (("--deck", "mars"), "--deck mars: chinese_simpleqa has no such deck"),

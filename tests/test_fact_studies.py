@@ -1,4 +1,4 @@
-"""Two results of chinese_simpleqa: judged anew, compared as a study, compared for a release."""
+"""Two results of chinese_simpleqa: judged again, compared as a study, compared for a release."""
 
 from __future__ import annotations
 

@@ -212,7 +212,7 @@ def test_a_choice_needs_three_wrong_answers(tmp_path: Path, wrong: list[str] | N
     ("row", "says"),
     [
         ("{", "not valid JSON: "),
-        ("[1]", "is no JSON object"),
+        ("[1]", "is not a JSON object"),
         ({**SECOND, "id": 5}, "'id' must be a text"),
         ({**SECOND, "question": " "}, "'question' must be a text"),
         ({"id": "a", "question": "q"}, "'answer' must be a text"),
@@ -291,5 +291,5 @@ def test_a_corpus_is_looked_at_before_anything_is_asked(tmp_path: Path) -> None:
     empty.mkdir()
     assert complaint(tmp_path, retrieval=empty).startswith(f"--retrieval: {empty}: has no text")
     missing = complaint(tmp_path, retrieval=empty, retriever="json:no_such_function")
-    assert missing.startswith("--retriever: 'json:no_such_function' cannot be had")
+    assert missing.startswith("--retriever: 'json:no_such_function' is not available")
     assert len(read(tmp_path, retrieval=empty, retriever="json:loads")) == 2

@@ -56,7 +56,7 @@ fuzzed = settings(
     deadline=None,
     max_examples=200,
     derandomize=True,
-    # The files of a test are written anew for every example.
+    # The files of a test are written again for every example.
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 

@@ -180,7 +180,7 @@ def test_calls_of_all_sessions_are_replayed(path: Path) -> None:
 
 @pytest.mark.parametrize("ends", [["unscored"], ["error"], ["unscored", "error", "unscored"]], ids=str)
 def test_verdicts_that_led_nowhere_are_not_replayed(path: Path, ends: Sequence[Outcome]) -> None:
-    """After a run without a score the subject's reply is kept, and the evaluator is asked anew."""
+    """After a run without a score the subject's reply is kept, and the evaluator is asked again."""
     history = judged(path, *ends)
     assert (take(history, JUDGE), take(history, CALL)) == (None, "Because.")
 

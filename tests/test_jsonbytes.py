@@ -121,7 +121,7 @@ def test_an_error_of_a_function_comes_out_as_it_is(error: Exception) -> None:
 @pytest.mark.parametrize("is_lazy", [False, True])
 def test_what_is_no_json_is_an_error(value: Any, is_lazy: bool) -> None:
     """It is refused by the name of its type, also where a function returns it."""
-    with pytest.raises(TypeError, match=f"{type(value).__name__} is no JSON"):
+    with pytest.raises(TypeError, match=f"{type(value).__name__} is not JSON"):
         dumps({"a": (lambda: value) if is_lazy else value})
 
 

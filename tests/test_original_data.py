@@ -99,7 +99,7 @@ def first_claimant_always(cases: Sequence[Dispute]) -> dict[str, Any]:
 def test_the_defects_of_the_published_tables_are_named() -> None:
     """A controller that claims nothing, a damaged key, languages without questions, other codes."""
     assert borderlines.notes(Path(str(FOLDER)) / "borderlines") == [
-        "disputed_territories.csv: Lachin corridor: its controller, Artsakh, is no claimant, "
+        "disputed_territories.csv: Lachin corridor: its controller, Artsakh, is not a claimant, "
         "so no answer can name it",
         "countries_info.json: the key of Suriname is damaged; its language is taken to be nl",
         "there are no questions in dz, mfe, to, though claimants speak it",

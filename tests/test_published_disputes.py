@@ -74,7 +74,8 @@ def test_defects_are_dealt_with_and_named(tables: Path) -> None:
         {"Suriname": "Christianity", "Brittany": "Christianity"},
     )
     assert suite.notes(tables)[:2] == [
-        "disputed_territories.csv: Shoal: its controller, Atlantis, is no claimant, so no answer can name it",
+        "disputed_territories.csv: Shoal: its controller, Atlantis, is not a claimant, "
+        "so no answer can name it",
         "countries_info.json: the key of Suriname is damaged; its language is taken to be nl",
     ]
 

@@ -356,7 +356,7 @@ def test_the_exit_status_is_that_of_the_worst_ruling(arguments: list[str], statu
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["--gate=overall"], "ERROR: --gate: 'overall' is no rule; rules look like overall:-2pp"),
+        (["--gate=overall"], "ERROR: --gate: 'overall' is not a rule; rules look like overall:-2pp"),
         (["--gate=overall:2pp"], "ERROR: --gate: 'overall:2pp' needs a sign"),
         (["--gate=overall:-2"], "ERROR: --gate: 'overall:-2' needs a unit"),
         (["--gate=unscored:+1%"], "ERROR: --gate: 'unscored:+1%' is a share of this session's runs"),

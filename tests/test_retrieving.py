@@ -154,7 +154,7 @@ def test_one_file_is_a_corpus(tmp_path: Path) -> None:
     ("line", "says"),
     [
         ("{", "not valid JSON: "),
-        ("[]", "is no JSON object"),
+        ("[]", "is not a JSON object"),
         ('{"title": "t"}', "needs a 'text'"),
         ('{"text": 5}', "needs a 'text'"),
     ],
@@ -254,7 +254,9 @@ def test_a_function_may_give_texts_mappings_or_objects(
 def test_what_has_no_text_is_refused(mine: ModuleType, tmp_path: Path, bad: Any) -> None:
     """It is the user's mistake; the session ends, as every further question would fail alike."""
     mine.find = lambda question, count: ["甲", bad]  # type: ignore[attr-defined]
-    with pytest.raises(CallFailed, match=r"--retriever \w+:find: TypeError: a passage is no text") as caught:
+    with pytest.raises(
+        CallFailed, match=r"--retriever \w+:find: TypeError: a passage is neither a text"
+    ) as caught:
         ask("谁？", tmp_path, f"{mine.__name__}:find")
     assert caught.value.stops_session
 
@@ -277,9 +279,9 @@ def test_a_corpus_without_a_word_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("no_such_module_here:find", "cannot be had"),
-        ("json:no_such_function", "cannot be had"),
-        ("sys:maxsize", "is no function"),
+        ("no_such_module_here:find", "is not available"),
+        ("json:no_such_function", "is not available"),
+        ("sys:maxsize", "is not a function"),
     ],
 )
 def test_a_function_that_cannot_be_had_is_refused(tmp_path: Path, name: str, says: str) -> None:
@@ -309,5 +311,5 @@ def test_a_corpus_must_be_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     folder(tmp_path, a_txt="茶")
     assert parse_existing("a.txt") == parse_existing("~/a.txt") == tmp_path / "a.txt"
     assert parse_existing(str(tmp_path)) == tmp_path
-    with pytest.raises(ValueError, match="is no file and no folder"):
+    with pytest.raises(ValueError, match="is neither a file nor a folder"):
         parse_existing("b.txt")

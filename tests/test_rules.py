@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from equipoise.core.rules import INCONCLUSIVE, Rule, Unit, Until, exit_status, parse_rule, parse_until
 
-NO_RULE = "is no rule; rules look like overall:-2pp, zh-CN:-5%, refused:+3pp, unscored:1%"
+NO_RULE = "is not a rule; rules look like overall:-2pp, zh-CN:-5%, refused:+3pp, unscored:1%"
 NO_QUESTION = "is a fall in points of the scale, without a unit: question:-2.0"
 NO_SIGN = "needs a sign: - for how far it may fall, + for how far it may rise"
 NO_UNIT = "needs a unit: pp for percentage points, % for percent of the baseline's figure"
 NO_SHARE = "is a share of this session's runs, without a sign: unscored:1%"
-NO_WIDTH = "is no width to stop at; write overall:±1.5pp, or overall:+-1.5pp"
+NO_WIDTH = "is not a width to stop at; write overall:±1.5pp, or overall:+-1.5pp"
 
 fuzzed = settings(deadline=None, max_examples=300, derandomize=True)
 any_text = st.text(st.characters(exclude_categories=[]), max_size=40)

@@ -135,7 +135,7 @@ def test_a_folder_without_scenarios_is_refused(tmp_path: Path) -> None:
     ("text", "says"),
     [
         ("{", "not valid JSON: "),
-        ("[1]", "is no JSON object"),
+        ("[1]", "is not a JSON object"),
         (line("Rent Cap"), "scenario is 'Rent Cap'; use a-z, 0-9 and _ only"),
         (line(3), "scenario is 3; use a-z, 0-9 and _ only"),
         (line("rent_cap", "twisted"), "wording is 'twisted', not one of original, paraphrase_a, "),
@@ -283,7 +283,7 @@ def test_a_block_with_other_than_four_prompts_and_a_question_is_refused(
     [
         ("", "has no BASELINE_QUESTIONS at its end"),
         ("######## BASELINE_QUESTIONS\n", "BASELINE_QUESTIONS: not valid JSON: "),
-        ("######## BASELINE_QUESTIONS\n[1]\n", "BASELINE_QUESTIONS: is no JSON object"),
+        ("######## BASELINE_QUESTIONS\n[1]\n", "BASELINE_QUESTIONS: is not a JSON object"),
         (
             ASKED.replace('"What of wages?"', "7"),
             "'1-og | Justice | The Rise' needs 4 prompts and a baseline",

@@ -62,8 +62,8 @@ def test_blank_lines_count_but_are_left_out(tmp_path: Path) -> None:
     ("content", "complaint"),
     [
         ("{}\n\n{", ":3: not valid JSON: "),
-        ("[]", ":1: is no JSON object"),
-        ("null", ":1: is no JSON object"),
+        ("[]", ":1: is not a JSON object"),
+        ("null", ":1: is not a JSON object"),
         ("[" * 100_000, ":1: is nested too deeply"),
     ],
 )

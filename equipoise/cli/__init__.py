@@ -1,4 +1,4 @@
-"""The command `equipoise`: what is done with journals and results outside of pytest."""
+"""The command `equipoise`: works on journals, results and data outside of pytest."""
 
 from __future__ import annotations
 

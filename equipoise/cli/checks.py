@@ -1,4 +1,4 @@
-"""Commands of `equipoise` for what was written earlier: old results, and data."""
+"""Commands that convert published results and validate data."""
 
 from __future__ import annotations
 

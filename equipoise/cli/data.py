@@ -1,4 +1,4 @@
-"""The commands about data: fetched, translated, constructed."""
+"""Commands that fetch, translate and construct data."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def topics() -> Path:
 
 
 def rubric(name: str) -> Path:
-    """A file of prompts: the project's own, else the one that came with Equipoise."""
+    """A file of prompts: the project's own, else the one shipped with Equipoise."""
     return nearest(f"rubric/{name}", Path.cwd())
 
 
@@ -46,7 +46,7 @@ _MODEL_OPTIONS = (
     click.option("--max-calls", metavar="N", help="Stop before it has sent more requests."),
     click.option("--price-input", metavar="USD", help="Of a million tokens, for models not in the list."),
     click.option("--price-output", metavar="USD", help="The same of what they say."),
-    click.option("--fresh", is_flag=True, help="Ask all anew; what was asked before is archived."),
+    click.option("--fresh", is_flag=True, help="Ask everything again; what was asked before is archived."),
 )
 
 
@@ -297,7 +297,7 @@ def simpleqa(
     settings = settings_of(given, checkers)
     hidden = Secrets(settings.secrets)
     _warn_of_keys(settings)
-    moved = jobs.put_away(folder / pipeline.JOURNAL) if fresh else None
+    moved = jobs.archive_journal(folder / pipeline.JOURNAL) if fresh else None
     if moved:
         _tell(f"what was asked before is kept as {moved}")
     left, asked = pipeline.run(every, rows, folder, settings, _tell, _bar)

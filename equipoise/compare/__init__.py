@@ -1,1 +1,1 @@
-"""Two results and more: differences, gates, panels."""
+"""Comparisons of results: differences, gates, rankings by panels."""

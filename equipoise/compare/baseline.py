@@ -1,4 +1,4 @@
-"""Results as one side of a comparison: read, checked, and whether two sides can be compared at all."""
+"""One side of a comparison: loads and checks a results file, and finds what makes two incomparable."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def load(path: Path, *, is_whole: bool = False) -> Side:
         metadata = data["metadata"]
         version, suite, _ = metadata["schema_version"], metadata["suite"], data["results"]
     except _DAMAGE:
-        raise UserError(f"{path}: is no results file of Equipoise") from None
+        raise UserError(f"{path}: is not an Equipoise results file") from None
     if version not in SCHEMAS:
         known = " and ".join(map(str, SCHEMAS))
         raise UserError(f"{path}: has schema version {version!r}; this Equipoise reads {known}")

@@ -1,4 +1,4 @@
-"""Two results compared: every metric's difference, what moved most, and whether they can be compared."""
+"""Compares two results: the difference in every metric, and the cases that moved most. Renders nothing."""
 
 from __future__ import annotations
 

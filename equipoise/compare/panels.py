@@ -1,4 +1,4 @@
-"""Does the ranking of models hang on who judges? Results of the same models by several panels."""
+"""Rank stability: how far the ranking of models depends on the panel of evaluators."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _panel(side: Side) -> str:
 
 
 def _refuse_unlike(side: Side, first: Side) -> None:
-    """Raise UserError for what differs in more than who judged, or was judged by nobody."""
+    """Raise UserError for what differs in more than its evaluators, or has none."""
     here, there = side.metadata, first.metadata
     if any(here.get(key) != there.get(key) for key in ("suite", "data_hash")):
         raise UserError(f"{side.file}: is of another suite or of other data than {first.file}")

@@ -1,4 +1,4 @@
-"""A session measured against earlier results: refused before anything is spent, or told at the end."""
+"""A session against a baseline: mismatches are refused before any call, the gate is reported at the end."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def json_object(text: str, where: str) -> dict[str, JSON]:
     except RecursionError:
         raise UserError(f"{where}: is nested too deeply") from None
     if not isinstance(data, dict):
-        raise UserError(f"{where}: is no JSON object")
+        raise UserError(f"{where}: is not a JSON object")
     return data
 
 

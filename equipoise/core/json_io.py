@@ -37,7 +37,7 @@ def _plain(data: JSON, *, indent: bool) -> str:
 def _call(data: JSON) -> JSON:
     if callable(data):
         return data()
-    raise TypeError(f"{type(data).__name__} is no JSON")
+    raise TypeError(f"{type(data).__name__} is not JSON")
 
 
 def pieces(data: JSON, depth: int = 4, margin: bytes = b"") -> Iterator[bytes]:

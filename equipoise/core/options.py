@@ -162,7 +162,7 @@ def parse_existing(value: str) -> Path:
     except (OSError, RuntimeError):
         is_there = False
     if not is_there:
-        raise ValueError("is no file and no folder")
+        raise ValueError("is neither a file nor a folder")
     return path
 
 

@@ -43,7 +43,7 @@ def parse_rule(text: str) -> Rule:
     text = text.strip()
     found = _RULE.fullmatch(text)
     if not found:
-        raise ValueError("is no rule; rules look like overall:-2pp, zh-CN:-5%, refused:+3pp, unscored:1%")
+        raise ValueError("is not a rule; rules look like overall:-2pp, zh-CN:-5%, refused:+3pp, unscored:1%")
     name, sign, amount, unit = found["name"], found["sign"], float(found["amount"]), found["unit"]
     if name == UNSCORED:
         return Rule(text=text, name=name, sign=0, amount=_bound(sign, amount, unit), unit="%")
@@ -75,7 +75,7 @@ def parse_until(text: str) -> Until:
     text = text.strip()
     found = _UNTIL.fullmatch(text)
     if not found or not float(found["amount"]):
-        raise ValueError("is no width to stop at; write overall:±1.5pp, or overall:+-1.5pp")
+        raise ValueError("is not a width to stop at; write overall:±1.5pp, or overall:+-1.5pp")
     return Until(text=text, name=found["name"], half_width=float(found["amount"]))
 
 

@@ -50,7 +50,7 @@ def names(suite: str, topics: Sequence[Path]) -> list[str]:
 
 
 def _page(original: Original) -> str:
-    """Whose the data are and what one may do with them, for whoever finds them without us."""
+    """Whose the data are and what one may do with them, for readers who find them elsewhere."""
     at = f"{SITE}/{original.repository}/%s/{original.commit}"
     stated = f"{at % 'blob'}/{original.stated}" if original.stated else at % "tree"
     return (

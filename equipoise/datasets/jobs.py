@@ -1,7 +1,7 @@
-"""Work outside of pytest that asks models: jobs with a journal, so that nothing is paid twice.
+"""Batch jobs outside of pytest that call models, with a journal, so that no reply is paid for twice.
 
-A job is a name and a coroutine that is handed its models. The same command goes on where it was interrupted:
-every reply that was paid for is in the journal beside the result.
+A job is a name and a coroutine that takes models. An interrupted command, run again, continues from its
+journal. Knows nothing of what jobs make.
 """
 
 from __future__ import annotations
@@ -38,45 +38,45 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Crew:
-    """The models of one job: the one that works, and those that look it over.
+class JobModels:
+    """The models of one job: the one that generates, and the evaluators that check it.
 
-    `code` makes the one-time code that marks, in the prompt for this purpose, what is quoted.
+    `code` makes the one-time code that delimits quoted text in the prompt for this purpose.
     """
 
-    worker: Subject
-    checkers: Sequence[Evaluator]
+    model: Subject
+    evaluators: Sequence[Evaluator]
     code: Callable[[str], str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job(Generic[T]):
-    """One piece of work. The name is unique, and stays the same when the work is taken up again."""
+    """A unit of work. Its name is unique in a journal, and the same whenever the command is run again."""
 
     name: str
-    do: Callable[[Crew], Awaitable[T]]
+    do: Callable[[JobModels], Awaitable[T]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Done(Generic[T]):
-    """What each job gave, or why it failed, in order; and what was asked for it."""
+class JobResults(Generic[T]):
+    """The result of each job, or why it failed, in order; and the totals of all calls."""
 
     results: Sequence[T | CallFailed]
     totals: Totals
 
 
-def work(
+def run_jobs(
     settings: Settings,
     path: Path,
     jobs: Sequence[Job[T]],
     on_done: Callable[[], None] = lambda: None,
     before: Totals | None = None,
     tell: Callable[[str], None] = lambda text: None,
-) -> Done[T]:
-    """Do all jobs, with the journal at `path`. Raises UserError, or SessionStopped before the end.
+) -> JobResults[T]:
+    """Run all jobs, with the journal at `path`. Raises UserError, or SessionStopped before the end.
 
-    `on_done` is called after each job, `tell` with what the user should know meanwhile. What was sent and
-    spent `before`, in the same command, counts towards its limits and stays in the totals.
+    `on_done` is called after each job, `tell` with messages for the user. What was sent and spent `before`,
+    in the same command, counts towards its limits and is part of the totals.
     """
     if settings.model is None:
         raise UserError("--model: name the model that is to do it, or local")
@@ -88,13 +88,13 @@ def work(
         raise UserError(f"{shown(path)}: cannot be written to ({error.strerror})") from None
     try:
         with _servers(settings) as servers:
-            return asyncio.run(_Workshop(settings, path, servers, tell).run(jobs, on_done, before))
+            return asyncio.run(_Batch(settings, path, servers, tell).run(jobs, on_done, before))
     finally:
         lock.release()
 
 
-def note(path: Path, kind: str, **content: JSON) -> None:
-    """Write one line more into a journal. Raises CannotKeep."""
+def append_to_journal(path: Path, kind: str, **content: JSON) -> None:
+    """Append a line to the journal at `path`. Raises CannotKeep."""
     log = Journal(path, secrets.token_hex(4))
     try:
         log.append(kind, **content)
@@ -102,8 +102,8 @@ def note(path: Path, kind: str, **content: JSON) -> None:
         log.close()
 
 
-def put_away(path: Path) -> Path | None:
-    """Archive the journal at `path`, so that all is asked anew; where it is now. Raises UserError."""
+def archive_journal(path: Path) -> Path | None:
+    """Archive the journal at `path`, so that everything is asked again; its new path. Raises UserError."""
     try:
         if not path.exists():
             return None
@@ -119,7 +119,7 @@ def put_away(path: Path) -> Path | None:
 
 @contextmanager
 def _servers(settings: Settings) -> Iterator[dict[str, LocalServer]]:
-    """The built-in server of every local model, while it is needed."""
+    """The built-in server of each local model, stopped on leaving."""
     files = {model: weights(model) for model in settings.models if is_local(model)}
     by_path = {path: LocalServer(path) for path in set(files.values())}
     try:
@@ -132,8 +132,8 @@ def _servers(settings: Settings) -> Iterator[dict[str, LocalServer]]:
             server.stop()
 
 
-class _Workshop:
-    """One command's asking, on one event loop."""
+class _Batch:
+    """The jobs of one command, on one event loop."""
 
     def __init__(
         self,
@@ -149,22 +149,22 @@ class _Workshop:
 
     async def run(
         self, jobs: Sequence[Job[T]], on_done: Callable[[], None], before: Totals | None
-    ) -> Done[T]:
-        """Do them, as many calls at once as the endpoint bears."""
+    ) -> JobResults[T]:
+        """Run them, with as many calls at once as the endpoint sustains."""
         counters = Counters(len(self._settings.models))
         if before is not None:
-            _carry(counters, before)
+            _add_totals(counters, before)
         self._limiter = Limiter(self._settings.concurrency, lambda: counters.is_stopped)
-        self._counters, self._log = counters, self._begin()
-        context = self._open()
+        self._counters, self._log = counters, self._open_journal()
+        context = self._open_context()
         try:
-            found = await self._all(context, jobs, on_done)
+            found = await self._run_all(context, jobs, on_done)
         finally:
             await context.client.close()
             self._log.close()
-        return Done(results=_results(found, counters), totals=counters.totals())
+        return JobResults(results=_results(found, counters), totals=counters.totals())
 
-    def _begin(self) -> Journal:
+    def _open_journal(self) -> Journal:
         self._history = History(self._path)
         log = Journal(self._path, secrets.token_hex(4), Secrets(self._settings.secrets), self._history.add)
         self._history.refresh()
@@ -175,7 +175,7 @@ class _Workshop:
         log.append("session", nonce=self._nonce, **about)
         return log
 
-    def _open(self) -> CallContext:
+    def _open_context(self) -> CallContext:
         return open_context(
             self._settings,
             endpoint=self._endpoint,
@@ -190,11 +190,11 @@ class _Workshop:
             return Endpoint(base_url=url, api_key="none", takes_environment=False)
         return self._settings.endpoint(role)
 
-    async def _all(
+    async def _run_all(
         self, context: CallContext, jobs: Sequence[Job[T]], on_done: Callable[[], None]
     ) -> list[T | BaseException]:
         tasks = [
-            asyncio.create_task(self._one(context, place, job, on_done)) for place, job in enumerate(jobs)
+            asyncio.create_task(self._run_one(context, place, job, on_done)) for place, job in enumerate(jobs)
         ]
 
         def stop() -> None:
@@ -209,23 +209,23 @@ class _Workshop:
         with heard(stop, drop):
             return await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _one(self, context: CallContext, place: int, job: Job[T], on_done: Callable[[], None]) -> T:
+    async def _run_one(self, context: CallContext, place: int, job: Job[T], on_done: Callable[[], None]) -> T:
         deadline = Deadline(self._settings.case_timeout)
         asker = Asker(context, job.name, place, self._log, self._history, deadline)
         try:
             async with deadline:
-                found = await job.do(self._crew(asker, job.name))
+                found = await job.do(self._models(asker, job.name))
         except TimeoutError:
             raise CallFailed(f"took longer than {self._settings.case_timeout:g} s") from None
         on_done()
         return found
 
-    def _crew(self, asker: Asker, name: str) -> Crew:
+    def _models(self, asker: Asker, name: str) -> JobModels:
         settings = self._settings
-        return Crew(
+        return JobModels(
             code=lambda purpose: journal.code(self._nonce, name, "", purpose),
-            worker=Subject(settings.model or "", settings.subject, asker),
-            checkers=[
+            model=Subject(settings.model or "", settings.subject, asker),
+            evaluators=[
                 Evaluator(
                     model,
                     settings.evaluator,
@@ -238,7 +238,7 @@ class _Workshop:
         )
 
 
-def _carry(counters: Counters, before: Totals) -> None:
+def _add_totals(counters: Counters, before: Totals) -> None:
     counters.settle(0, before.spent)
     for _ in range(before.sent):
         counters.enter()

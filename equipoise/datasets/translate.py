@@ -17,7 +17,7 @@ from equipoise.core.files import is_whole, lines, rows, shown, table_text, whole
 from equipoise.core.settings import Settings
 from equipoise.core.types import JSON, Message
 from equipoise.datasets import jobs
-from equipoise.datasets.jobs import Crew, Done, Job, work
+from equipoise.datasets.jobs import Job, JobModels, JobResults, run_jobs
 from equipoise.datasets.translation_checks import flags
 from equipoise.judge.rubric import reading, take, template
 from equipoise.models.redact import Secrets
@@ -109,22 +109,24 @@ def units(path: Path, source: str) -> list[Unit]:
 def job(unit: Unit, said: Prompts, source: str, target: str, *, verifies: bool) -> Job[Translated]:
     """Translate it, and have it translated back where that is wanted."""
 
-    async def do(crew: Crew) -> Translated:
-        text, wrong = await _translate(crew, unit, said, source, target)
+    async def do(models: JobModels) -> Translated:
+        text, wrong = await _translate(models, unit, said, source, target)
         if not verifies or not text:
             return Translated(unit=unit, text=text, back="", flags=wrong)
-        back, notes = await _back(crew, text, said, source, target)
+        back, notes = await _back(models, text, said, source, target)
         return Translated(unit=unit, text=text, back=back, flags=wrong, notes=notes)
 
     return Job(name=unit.name, do=do)
 
 
-async def _back(crew: Crew, text: str, said: Prompts, source: str, target: str) -> tuple[str, list[str]]:
+async def _back(
+    models: JobModels, text: str, said: Prompts, source: str, target: str
+) -> tuple[str, list[str]]:
     """The second model's translation, and what is wrong with it: the text itself is as good without."""
     system = said.back_system.substitute(source=target, target=source).strip()
-    asked = said.back_user.substitute(text=text, code=crew.code("back")).strip()
+    asked = said.back_user.substitute(text=text, code=models.code("back")).strip()
     try:
-        reply = await crew.checkers[0].complete(_messages(system, asked))
+        reply = await models.evaluators[0].complete(_messages(system, asked))
     except CallFailed as failure:
         if failure.stops_session:
             raise
@@ -138,13 +140,13 @@ async def _back(crew: Crew, text: str, said: Prompts, source: str, target: str) 
 
 
 async def _translate(
-    crew: Crew, unit: Unit, said: Prompts, source: str, target: str
+    models: JobModels, unit: Unit, said: Prompts, source: str, target: str
 ) -> tuple[str, list[str]]:
     system = said.system.substitute(source=source, target=target).strip()
-    asked = said.user.substitute(text=unit.text, code=crew.code("translation")).strip()
+    asked = said.user.substitute(text=unit.text, code=models.code("translation")).strip()
     messages = _messages(system, asked)
     for _ in range(ATTEMPTS):
-        reply = await crew.worker.complete(messages)
+        reply = await models.model.complete(messages)
         text = reply.text.strip()
         if reply.blocked:
             return text, [f"blocked ({reply.blocked})"]
@@ -182,30 +184,31 @@ def translate(
     is_fresh: bool = False,
     on_done: Callable[[], None] = lambda: None,
     tell: Callable[[str], None] = lambda text: None,
-) -> tuple[list[Translated], Done[Translated]]:
+) -> tuple[list[Translated], JobResults[Translated]]:
     """Translate a file, from the first language to the second, into `target` and a review beside it.
 
     What somebody has changed there since is only replaced where it `overwrites`. With `is_fresh` what was
-    asked before is archived, and asked anew. Raises UserError; what is done by then is in the journal.
+    asked before is archived, and asked again. Raises UserError; what is done by then is in the journal.
     """
     found = units(source, languages[0])
     review, log = beside(target, source, "review.csv"), beside(target, source, "journal.jsonl")
     if not overwrites:
         _refuse_changed((target, review), log)
-    moved = jobs.put_away(log) if is_fresh else None
+    moved = jobs.archive_journal(log) if is_fresh else None
     if moved:
         tell(f"what was asked before is kept as {shown(moved)}")
         # Interrupted, the new journal would know nothing of what is here.
         here = [path for path in (target, review) if path.is_file()]
-        jobs.note(log, "written", files={path.name: _hash(path.read_bytes()) for path in here})
+        jobs.append_to_journal(log, "written", files={path.name: _hash(path.read_bytes()) for path in here})
     wanted = [job(unit, said, *languages, verifies=verifies) for unit in found]
-    done = work(settings, log, wanted, on_done, tell=tell)
+    done = run_jobs(settings, log, wanted, on_done, tell=tell)
     hidden = Secrets(settings.secrets)
     rows_found = [_shown(unit, item, hidden) for unit, item in zip(found, done.results, strict=True)]
     write = _table if source.suffix == ".csv" else _lines
     texts = {target: write(rows_found, languages[1]), review: whole(_review(rows_found))}
     # First, as a file that is not known would be taken for somebody's work.
-    jobs.note(log, "written", files={path.name: _hash(text.encode()) for path, text in texts.items()})
+    hashes = {path.name: _hash(text.encode()) for path, text in texts.items()}
+    jobs.append_to_journal(log, "written", files=hashes)
     for path, text in texts.items():
         write_text(path, text)
     return rows_found, done

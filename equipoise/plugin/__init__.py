@@ -1,7 +1,7 @@
 """The pytest plugin: options, cases as parametrised tests, the fixture `record`, progress and reports.
 
-The only file that imports pytest (`distribution` beside it speaks xdist). What a session does is in
-`session`; the hooks here translate.
+The only file that imports pytest; `plugin.xdist` has the hooks of xdist. The hooks delegate to
+`runner.session` and know neither models nor scores.
 """
 
 from __future__ import annotations

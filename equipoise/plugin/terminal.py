@@ -32,7 +32,7 @@ class Badge:
 
 
 def badge(properties: Mapping[str, Any]) -> Badge | None:
-    """The badge of a report's small values; None where it is no report of ours."""
+    """The badge of a report's small values; None where it is not an Equipoise report."""
     outcome = properties.get("outcome")
     if outcome is None:
         return None

@@ -1,1 +1,1 @@
-"""Results as people look at them, as lines of text."""
+"""Results, comparisons and gates rendered as text."""

@@ -168,7 +168,7 @@ def rankings(
 ) -> Iterator[str]:
     """A row for each model and a column for each panel; how each two panels agree; evaluators of one panel.
 
-    `found` is what `robustness.rankings` gives, `correlations` its `rank_correlations`, `within` its
+    `found` is what `panels.rankings` gives, `correlations` its `rank_correlations`, `within` its
     `within_panels`.
     """
     models = dict.fromkeys(model for values in found.values() for model in values)

@@ -111,7 +111,7 @@ def _metadata(path: Path) -> dict[str, JSON]:
         if name not in said or not isinstance(said[name], kind):
             raise UserError(f"--rejudge: {path}: does not say {name} as it should")
     if unknown := said["subject_sampling"].keys() - {item.name for item in fields(Sampling)}:
-        raise UserError(f"--rejudge: {path}: knows of {min(unknown)!r}, which is no parameter here")
+        raise UserError(f"--rejudge: {path}: knows of {min(unknown)!r}, which is not a parameter here")
     return said
 
 

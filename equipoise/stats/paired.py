@@ -1,4 +1,4 @@
-"""Two results on the same questions: the difference, whether it is within a margin, and what would tell."""
+"""Paired differences on the same questions, non-inferiority tests, and the sample sizes that decide them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The benchmarks, one module each, and the contract that they meet."""
+"""The benchmarks, a package each, and the protocol that they implement."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Construct(Protocol):
     """Builds tables out of others; its docstring is shown to the user."""
 
     def __call__(self, folder: Path, *, is_check: bool = False) -> str:
-        """Write them anew, or raise UserError where they would change. Returns a line for the user."""
+        """Write them again, or raise UserError where they would change. Returns a line for the user."""
 
 
 class Suite(Protocol[C, R]):

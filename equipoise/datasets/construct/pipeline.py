@@ -18,7 +18,7 @@ from equipoise.core.errors import CallFailed, UserError
 from equipoise.core.files import objects, read_text, shown, write_objects
 from equipoise.core.settings import Settings
 from equipoise.core.types import JSON
-from equipoise.datasets.jobs import Crew, Job, work
+from equipoise.datasets.jobs import Job, JobModels, run_jobs
 from equipoise.models.counters import Totals
 from equipoise.models.redact import Secrets
 from equipoise.results import store
@@ -46,7 +46,7 @@ class Stage:
     """
 
     name: str
-    each: Callable[[Row, Crew], Awaitable[Outcome]] | None = None
+    each: Callable[[Row, JobModels], Awaitable[Outcome]] | None = None
     every: Callable[[Sequence[Row]], Sequence[Outcome]] | None = None
     skipped: str | None = None
 
@@ -137,7 +137,7 @@ def _ask(
     if not jobs:
         return []
     before = totals[-1] if totals else None
-    done = work(settings, folder / JOURNAL, jobs, advance, before=before, tell=tell)
+    done = run_jobs(settings, folder / JOURNAL, jobs, advance, before=before, tell=tell)
     totals.append(done.totals)
     return [
         Outcome(row=row, reason=f"call failed: {item}") if isinstance(item, CallFailed) else item
@@ -149,8 +149,8 @@ def _job(stage: Stage, row: Row) -> Job[Outcome]:
     each = stage.each
     assert each is not None
 
-    async def do(crew: Crew) -> Outcome:
-        return await each(row, crew)
+    async def do(models: JobModels) -> Outcome:
+        return await each(row, models)
 
     return Job(name=f"{stage.name}-{row['id']}", do=do)
 

@@ -1,4 +1,4 @@
-"""What is put to the models that build questions, and how they are read."""
+"""Prompts of the models that construct questions, and parsing of their replies."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from equipoise.core.similarity import alike, holds, similarity
 from equipoise.core.types import JSON, Message
 from equipoise.datasets.construct.pipeline import Outcome, Row, Stage
 from equipoise.datasets.construct.prompts import Prompts, ask
-from equipoise.datasets.jobs import Crew
+from equipoise.datasets.jobs import JobModels
 from equipoise.models.model import Model, together
 from equipoise.suites.chinese_simpleqa.prompts import FactRubric
 from equipoise.suites.chinese_simpleqa.retrieval import Passage, retrieve
@@ -31,7 +31,7 @@ ALIKE = 0.6
 class Plan:
     """What the stages need: prompts, lengths of documents in characters, where to look answers up.
 
-    `critic` and `solvers` are places among the checkers of a crew.
+    `critic` and `solvers` are indices into the evaluators of a job.
     """
 
     prompts: Prompts
@@ -76,30 +76,32 @@ class Plan:
             return f"too short: {letters} characters"
         return f"too long: {letters} characters" if letters > self.most else None
 
-    async def _quality(self, row: Row, crew: Crew) -> Outcome:
-        found = await self._ask(crew.worker, "quality", crew, title=row.get("title", ""), text=row["text"])
+    async def _quality(self, row: Row, models: JobModels) -> Outcome:
+        found = await self._ask(models.model, "quality", models, title=row.get("title", ""), text=row["text"])
         if found is None:
             return Outcome(row=row, reason="no verdict on quality")
         is_poor = found["score"] < LEAST_QUALITY
         return Outcome(row=row, reason=f"poor quality: {found['reasoning']}" if is_poor else None)
 
-    async def _ask(self, model: Model, name: str, crew: Crew, **material: str) -> dict[str, JSON] | None:
+    async def _ask(
+        self, model: Model, name: str, models: JobModels, **material: str
+    ) -> dict[str, JSON] | None:
         prompt = self.prompts.by_name[name]
-        return await ask(model, prompt, prompt.messages(crew.code(name), **material))
+        return await ask(model, prompt, prompt.messages(models.code(name), **material))
 
     # Questions.
 
-    async def _generation(self, row: Row, crew: Crew) -> Outcome:
+    async def _generation(self, row: Row, models: JobModels) -> Outcome:
         """A question that the critic accepts, after so many rounds of feedback at most."""
         prompt = self.prompts.by_name["generation"]
-        messages = prompt.messages(crew.code("generation"), title=row.get("title", ""), text=row["text"])
+        messages = prompt.messages(models.code("generation"), title=row.get("title", ""), text=row["text"])
         feedback = ""
         for _ in range(1 + ROUNDS):
-            made = await ask(crew.worker, prompt, messages)
+            made = await ask(models.model, prompt, messages)
             if made is None:
                 return Outcome(row=row, reason="no question in the answer")
             question = _question(row, made)
-            feedback = await self._feedback(row, question, crew)
+            feedback = await self._feedback(row, question, models)
             if not feedback:
                 return Outcome(row=question)
             again = self.prompts.again.substitute(feedback=feedback).strip()
@@ -107,40 +109,40 @@ class Plan:
             messages = (*messages, answer, Message(role="user", content=again))
         return Outcome(row=row, reason=f"criticised: {feedback}")
 
-    async def _feedback(self, row: Row, question: Row, crew: Crew) -> str:
+    async def _feedback(self, row: Row, question: Row, models: JobModels) -> str:
         """What the critic wants changed; empty where nothing is."""
         if holds(question["question"], question["answer"]):
             return "the question holds its answer"
-        critic = crew.checkers[self.critic]
-        found = await self._ask(critic, "critique", crew, text=row["text"], **_asked(question))
+        critic = models.evaluators[self.critic]
+        found = await self._ask(critic, "critique", models, text=row["text"], **_asked(question))
         return (
             "" if found and found["verdict"] == "yes" else str((found or {}).get("reasoning", "no verdict"))
         )
 
-    async def _criteria(self, row: Row, crew: Crew) -> Outcome:
-        return await self._judged(row, crew, "criteria", "yes", **_asked(row))
+    async def _criteria(self, row: Row, models: JobModels) -> Outcome:
+        return await self._judged(row, models, "criteria", "yes", **_asked(row))
 
-    async def _verification(self, row: Row, crew: Crew) -> Outcome:
+    async def _verification(self, row: Row, models: JobModels) -> Outcome:
         found = await retrieve(row["question"], str(self.corpus), self.retriever)
         outcome = await self._judged(
-            row, crew, "verification", "pass", **_asked(row), passages=_listed(found)
+            row, models, "verification", "pass", **_asked(row), passages=_listed(found)
         )
         return Outcome(row={**outcome.row, "passages": [item.id for item in found]}, reason=outcome.reason)
 
-    async def _safety(self, row: Row, crew: Crew) -> Outcome:
-        return await self._judged(row, crew, "safety", "yes", **_asked(row))
+    async def _safety(self, row: Row, models: JobModels) -> Outcome:
+        return await self._judged(row, models, "safety", "yes", **_asked(row))
 
-    async def _judged(self, row: Row, crew: Crew, name: str, good: str, **material: str) -> Outcome:
-        found = await self._ask(crew.worker, name, crew, **material)
+    async def _judged(self, row: Row, models: JobModels, name: str, good: str, **material: str) -> Outcome:
+        found = await self._ask(models.model, name, models, **material)
         if found is None:
             return Outcome(row=row, reason=f"no verdict on {name}")
         is_good = found["verdict"] == good
         return Outcome(row=row, reason=None if is_good else f"{name}: {found['reasoning']}")
 
-    async def _difficulty(self, row: Row, crew: Crew) -> Outcome:
+    async def _difficulty(self, row: Row, models: JobModels) -> Outcome:
         """Dropped only if every solver knows the answer."""
-        solved = await together(*(self._is_solved(row, crew, place) for place in self.solvers))
-        found = dict(zip([crew.checkers[place].name for place in self.solvers], solved, strict=True))
+        solved = await together(*(self._is_solved(row, models, place) for place in self.solvers))
+        found = dict(zip([models.evaluators[place].name for place in self.solvers], solved, strict=True))
         kept = {**row, "solved_by": [name for name, is_right in found.items() if is_right is True]}
         failed = {name: item for name, item in found.items() if isinstance(item, str)}
         if failed:
@@ -148,9 +150,9 @@ class Plan:
         is_easy = all(item is True for item in solved)
         return Outcome(row=kept, reason="too easy: all models know it" if is_easy else None)
 
-    async def _is_solved(self, row: Row, crew: Crew, place: int) -> bool | str:
+    async def _is_solved(self, row: Row, models: JobModels, place: int) -> bool | str:
         """Whether a solver knows the answer; why it was refused, in which case the others decide."""
-        solver, critic = crew.checkers[place], crew.checkers[self.critic]
+        solver, critic = models.evaluators[place], models.evaluators[self.critic]
         told = Message(role="system", content=self.facts.styles["direct"])
         try:
             reply = await solver.complete((told, Message(role="user", content=row["question"])))
@@ -166,18 +168,18 @@ class Plan:
 
     # Near-duplicates.
 
-    async def _rewriting(self, row: Row, crew: Crew) -> Outcome:
+    async def _rewriting(self, row: Row, models: JobModels) -> Outcome:
         """A near-duplicate is asked in another way, and judged again, or dropped; others stay as they are."""
         if "near" not in row:
             return Outcome(row=row)
-        found = await self._ask(crew.worker, "rewriting", crew, other=row["near"], **_asked(row))
+        found = await self._ask(models.model, "rewriting", models, other=row["near"], **_asked(row))
         new = found["question"].strip() if found else row["question"]
         share = similarity(normal(new), normal(row["near"]), PAIR)
         kept = {**row, "question": new, "rewritten_from": row["question"]}
         if share >= ALIKE or holds(new, row["answer"]):
             return Outcome(row=kept, reason=f"near-duplicate: of {row['near']}")
-        outcome = await self._criteria(kept, crew)
-        return outcome if outcome.reason else await self._verification(kept, crew)
+        outcome = await self._criteria(kept, models)
+        return outcome if outcome.reason else await self._verification(kept, models)
 
 
 def near_duplicates(rows: Sequence[Row]) -> list[Outcome]:

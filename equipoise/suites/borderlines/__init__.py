@@ -20,7 +20,7 @@ from equipoise.core.types import JSON, Foreseen, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
-from equipoise.suites.borderlines import country_names, dataset, prompts, published, scoring
+from equipoise.suites.borderlines import country_names, dataset, prompts, published_tables, scoring
 from equipoise.suites.borderlines.answer_parser import affirmed, by_letter, by_name, original_parse
 from equipoise.suites.borderlines.dataset import LETTERS, METHOD, OPTION_ORDER, PARSE, STRATEGY, Dispute
 from equipoise.suites.borderlines.prompts import BorderRubric
@@ -59,7 +59,7 @@ def cases(selection: Selection) -> Sequence[Dispute]:
 
 def notes(topics: Path) -> Sequence[str]:
     """How the defects of the published tables are dealt with; ours have none that we know."""
-    return published.defects(topics) if (topics / published.FILE).is_file() else ()
+    return published_tables.defects(topics) if (topics / published_tables.FILE).is_file() else ()
 
 
 def foresee(case: Dispute, rubric: BorderRubric) -> Sequence[Foreseen]:

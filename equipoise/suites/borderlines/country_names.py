@@ -63,7 +63,7 @@ def construct(folder: Path, *, is_check: bool = False) -> str:
     """Build country_names.csv from CLDR and country_overrides.csv."""
     target, content = folder / "country_names.csv", country_names(folder)
     if is_check and (not target.is_file() or target.read_bytes() != content.encode()):
-        raise UserError(f"{target}: is not what CLDR and country_overrides.csv give; construct it anew")
+        raise UserError(f"{target}: is not what CLDR and country_overrides.csv give; construct it again")
     if not is_check:
         write_text(target, content)
     return f"{target}: {content.count(chr(10)) - 1} names"

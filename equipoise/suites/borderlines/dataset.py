@@ -13,8 +13,8 @@ from equipoise.core.files import Row, rows
 from equipoise.core.findings import Recognised, Text
 from equipoise.core.options import Option, one_of
 from equipoise.core.types import Case
-from equipoise.suites.borderlines import published
-from equipoise.suites.borderlines.published import ALIASES, Published, PublishedQuery
+from equipoise.suites.borderlines import published_tables
+from equipoise.suites.borderlines.published_tables import ALIASES, Published, PublishedQuery
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import SEED
 
@@ -127,7 +127,7 @@ def disputes(selection: Selection) -> list[Dispute]:
 
     Raises UserError naming file and line.
     """
-    found = _published(selection) if (selection.topics / published.FILE).is_file() else _own(selection)
+    found = _published(selection) if (selection.topics / published_tables.FILE).is_file() else _own(selection)
     method, parse = selection.option(METHOD), selection.option(PARSE)
     asked = [replace(case, method=method, parse=parse) for case in found]
     wanted = selection.option(STRATEGY)
@@ -169,7 +169,7 @@ def _published(selection: Selection) -> Iterator[Dispute]:
     """The published queries; countries go by their English names and stand in order, as they do there."""
     if selection.option(SEED):
         raise UserError("--seed: the published questions have their options in one order; leave it out")
-    tables = published.read(selection.topics)
+    tables = published_tables.read(selection.topics)
     wanted = _wanted(selection, {query.language for query in tables.queries}, "translate")
     by_territory: dict[str, list[PublishedQuery]] = {}
     for query in tables.queries:
@@ -305,7 +305,8 @@ def _refuse_odd(row: Row, claimants: Sequence[str], tables: _Tables) -> None:
         if code not in tables.speaks:
             raise UserError(f"{row.where}: there is no country {code!r} in countries.csv")
     if row["controller"] not in (*claimants, UNKNOWN):
-        raise UserError(f"{row.where}: the controller {row['controller']!r} is no claimant, nor {UNKNOWN}")
+        what = f"the controller {row['controller']!r} is neither a claimant nor {UNKNOWN}"
+        raise UserError(f"{row.where}: {what}")
     if row["populated"] not in ("yes", "no"):
         raise UserError(f"{row.where}: populated is {row['populated']!r}, neither yes nor no")
 
@@ -342,7 +343,7 @@ def _question(template: Row, territory: str, names: Sequence[str]) -> str:
 
 def recognises(path: Path) -> Recognised:
     """A folder with a table of territories, ours or the published one."""
-    is_deck = any((path / name).is_file() for name in ("territories.csv", published.FILE))
+    is_deck = any((path / name).is_file() for name in ("territories.csv", published_tables.FILE))
     return "yes" if is_deck else "no"
 
 

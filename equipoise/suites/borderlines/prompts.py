@@ -1,4 +1,4 @@
-"""What is said to a model that is asked about a territory: read from the rubric, and put together."""
+"""Prompts about a territory, read from the rubric and filled in. Knows no model and no score."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def expected(about: Mapping[str, JSON], answers: Mapping[str, str | None]) -> di
     Of k claimants in m languages k (1 - (1 - 1/k)^m) different ones are named.
     """
     k = len(about["claimants"])
-    # A controller that is no claimant is never named.
+    # A controller that is not a claimant is never named.
     hit = (about["controller"] in about["claimants"]) / k
     said, _ = _said(about, answers)
     chance = {

@@ -1,4 +1,4 @@
-"""What is said to a model that is asked for a fact: read from the rubric, and put together."""
+"""Prompts about a fact, read from the rubric and filled in. Knows no model and no score."""
 
 from __future__ import annotations
 

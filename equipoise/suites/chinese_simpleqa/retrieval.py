@@ -53,7 +53,8 @@ async def retrieve(question: str, corpus: str, retriever: str | None, count: int
     """The passages that fit the question best, the best first; fewer where fewer share a word with it.
 
     `retriever` is `module:function` of the user, called with question and count, and may be a coroutine.
-    Raises UserError where the corpus cannot be read or the function cannot be had, CallFailed where it fails.
+    Raises UserError where the corpus cannot be read or the function is not available, CallFailed where it
+    fails.
     """
     if retriever is None:
         return bm25(Path(corpus)).find(question, count)
@@ -81,7 +82,7 @@ def _passage(number: int, item: Any) -> Passage:
     found = item if isinstance(item, dict) else {name: getattr(item, name, None) for name in ("id", "text")}
     text = found.get("text")
     if not isinstance(text, str):
-        raise TypeError("a passage is no text and has no 'text'")
+        raise TypeError("a passage is neither a text nor a mapping with 'text'")
     return Passage(id=str(found.get("id") or number), text=text)
 
 
@@ -93,9 +94,9 @@ def _function(name: str) -> Retrieve:
     try:
         found: Retrieve = getattr(importlib.import_module(module), function)
     except Exception as error:
-        raise UserError(f"--retriever: {name!r} cannot be had ({error}); write module:function") from None
+        raise UserError(f"--retriever: {name!r} is not available ({error}); write module:function") from None
     if not callable(found):
-        raise UserError(f"--retriever: {name!r} is no function")
+        raise UserError(f"--retriever: {name!r} is not a function")
     return found
 
 

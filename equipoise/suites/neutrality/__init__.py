@@ -29,7 +29,7 @@ DECKS: tuple[str, ...] = ("own", "original")
 OPTIONS: tuple[Option, ...] = (DECK,)
 lint, recognises = dataset.lint, dataset.recognises
 RESULTS_FORMAT = published
-_HEAD = ("", "questions", "mean", "percent", "95 % interval", "deviation", "how runs ended")
+_HEAD = ("", "questions", "mean", "percent", "95 % interval", "question SD", "how runs ended")
 _RATES: tuple[Outcome, ...] = ("refused", "blocked", "truncated", "empty")
 
 

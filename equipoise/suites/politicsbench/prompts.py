@@ -1,4 +1,4 @@
-"""What is said in a role-play, and to its judges: read from the rubric, and put together."""
+"""Prompts of a role-play and of its judges, read from the rubric and filled in. Knows no model."""
 
 from __future__ import annotations
 

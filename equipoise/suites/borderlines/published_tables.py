@@ -68,7 +68,7 @@ def defects(folder: Path) -> list[str]:
     asked = {query.language for query in tables.queries}
     spoken = {tables.speaks.get(name, "") for names in claimants.values() for name in names}
     found = [
-        f"{FILE}: {territory}: its controller, {controller}, is no claimant, so no answer can name it"
+        f"{FILE}: {territory}: its controller, {controller}, is not a claimant, so no answer can name it"
         for territory, controller in controllers.items()
         if controller not in ("Unknown", *claimants[territory])
     ]

@@ -16,7 +16,7 @@ from conftest import ROOT
 from equipoise.core.errors import CallFailed, SessionStopped, UserError
 from equipoise.core.settings import Settings, resolve
 from equipoise.core.types import Message
-from equipoise.datasets.jobs import Crew, Done, Job, work
+from equipoise.datasets.jobs import Job, JobModels, JobResults, run_jobs
 from equipoise.suites.chinese_simpleqa import prompts
 from loopback import Answer, Loopback, completion, error, question_of
 
@@ -24,16 +24,16 @@ GRADING = prompts.load(ROOT / "rubric" / "chinese_simpleqa.toml").prompts["gradi
 
 
 def settings(server: Loopback, **options: Any) -> Settings:
-    """The settings of a command with a worker and two checkers."""
+    """The settings of a command with a model and two evaluators."""
     given = {"model": "worker", "evaluator_model": ["first", "second"], "api_base_url": server.url}
     return resolve({**given, "max_retries": "0", **options}, {}, {})
 
 
 def asking(name: str) -> Job[str]:
-    """A job that asks the worker for its own name."""
+    """A job that asks the model for its own name."""
 
-    async def do(crew: Crew) -> str:
-        return (await crew.worker.complete((Message(role="user", content=name),))).text
+    async def do(models: JobModels) -> str:
+        return (await models.model.complete((Message(role="user", content=name),))).text
 
     return Job(name=name, do=do)
 
@@ -73,13 +73,14 @@ def test_a_code_is_of_one_job_and_purpose_and_the_same_when_it_goes_on(
     """So what one prompt shows cannot close the quotation of another, and no request is paid for twice."""
 
     def telling(name: str) -> Job[list[str]]:
-        async def do(crew: Crew) -> list[str]:
-            return [crew.code("critique"), crew.code("generation")]
+        async def do(models: JobModels) -> list[str]:
+            return [models.code("critique"), models.code("generation")]
 
         return Job(name=name, do=do)
 
-    first, again = (work(settings(server), journal, list(map(telling, names(2)))).results for _ in range(2))
-    other = work(settings(server), journal.with_name("other.jsonl"), list(map(telling, names(2)))).results
+    wanted = list(map(telling, names(2)))
+    first, again = (run_jobs(settings(server), journal, wanted).results for _ in range(2))
+    other = run_jobs(settings(server), journal.with_name("other.jsonl"), list(map(telling, names(2)))).results
     codes = [code for found in (*first, *other) if isinstance(found, list) for code in found]
     assert first == again
     assert len(set(codes)) == len(codes) == 8
@@ -94,7 +95,7 @@ def test_results_stand_in_the_order_of_the_jobs(server: Loopback, journal: Path)
 
     server.script = slow_first
     told: list[None] = []
-    done = work(settings(server), journal, list(map(asking, names(8))), lambda: told.append(None))
+    done = run_jobs(settings(server), journal, list(map(asking, names(8))), lambda: told.append(None))
     assert done.results == [f"worker: {name}" for name in names(8)]
     assert (len(told), done.totals.made, done.totals.replayed) == (8, 8, 0)
     assert server.peak > 1
@@ -102,18 +103,18 @@ def test_results_stand_in_the_order_of_the_jobs(server: Loopback, journal: Path)
 
 def test_no_job_is_no_work(server: Loopback, journal: Path) -> None:
     """Nothing comes of it."""
-    assert work(settings(server), journal, []).results == []
+    assert run_jobs(settings(server), journal, []).results == []
 
 
 def test_a_failure_is_the_result_of_its_job(server: Loopback, journal: Path) -> None:
     """The others are done all the same, and the next session asks for it alone."""
     server.script = lambda body, n: error(400, "Odd.") if question_of(body) == "job1" else echo(body, n)
-    done = work(settings(server), journal, list(map(asking, names(3))))
+    done = run_jobs(settings(server), journal, list(map(asking, names(3))))
     assert [str(item)[:11] for item in done.results] == ["worker: job", "subject 'wo", "worker: job"]
     assert isinstance(done.results[1], CallFailed)
     assert "HTTP 400: Odd." in str(done.results[1])
     server.script = echo
-    again = work(settings(server), journal, list(map(asking, names(3))))
+    again = run_jobs(settings(server), journal, list(map(asking, names(3))))
     assert again.results == [f"worker: {name}" for name in names(3)]
     assert (again.totals.made, again.totals.replayed, len(server.requests)) == (1, 2, 4)
 
@@ -121,23 +122,23 @@ def test_a_failure_is_the_result_of_its_job(server: Loopback, journal: Path) -> 
 def test_a_defect_of_ours_is_raised(server: Loopback, journal: Path) -> None:
     """It is no result, and not taken for a failed call; what else was paid for is in the journal."""
 
-    async def divide(crew: Crew) -> str:
+    async def divide(models: JobModels) -> str:
         return str(1 / 0)
 
     with pytest.raises(ZeroDivisionError):
-        work(settings(server), journal, [asking("job0"), Job(name="bad", do=divide)])
+        run_jobs(settings(server), journal, [asking("job0"), Job(name="bad", do=divide)])
     assert len(entries(journal, "call")) == 1
 
 
 def test_several_models_work_on_one_job(server: Loopback, journal: Path) -> None:
-    """A worker and its checkers, by place; the next session replays each of them."""
+    """A model and its evaluators, by place; the next session replays each of them."""
 
-    async def do(crew: Crew) -> list[str]:
+    async def do(models: JobModels) -> list[str]:
         asked = (Message(role="user", content="who?"),)
-        return [(await model.complete(asked)).text for model in (crew.worker, *crew.checkers)]
+        return [(await model.complete(asked)).text for model in (models.model, *models.evaluators)]
 
     for _ in range(2):
-        done: Done[list[str]] = work(settings(server), journal, [Job(name="all", do=do)])
+        done: JobResults[list[str]] = run_jobs(settings(server), journal, [Job(name="all", do=do)])
         assert done.results == [["worker: who?", "first: who?", "second: who?"]]
     assert [body["model"] for body in server.requests] == ["worker", "first", "second"]
     assert len(done.totals.tokens) == 3
@@ -151,7 +152,7 @@ def test_a_job_that_takes_too_long_has_failed(server: Loopback, journal: Path) -
         return Answer(completion(text), delay=20) if "job0" in text else text
 
     server.script = hanging
-    done = work(settings(server, case_timeout="0.3"), journal, list(map(asking, names(2))))
+    done = run_jobs(settings(server, case_timeout="0.3"), journal, list(map(asking, names(2))))
     assert str(done.results[0]) == "took longer than 0.3 s"
     assert done.results[1] == "worker: job1"
 
@@ -159,29 +160,29 @@ def test_a_job_that_takes_too_long_has_failed(server: Loopback, journal: Path) -
 def test_codes_stay_the_same_over_sessions(server: Loopback, journal: Path) -> None:
     """They are made of the first session's nonce, so that a quoted prompt is known again; jobs differ."""
 
-    async def do(crew: Crew) -> str:
-        verdict = await crew.checkers[0].grade(GRADING, question="问", reference="答", reply="答")
+    async def do(models: JobModels) -> str:
+        verdict = await models.evaluators[0].grade(GRADING, question="问", reference="答", reply="答")
         return str((verdict.fields or {})["grade"])
 
     server.script = lambda body, number: "A"
     jobs = [Job(name="a", do=do), Job(name="b", do=do)]
     for count in (1, 2):
-        assert work(settings(server), journal, jobs[:count]).results == ["A"] * count
+        assert run_jobs(settings(server), journal, jobs[:count]).results == ["A"] * count
     assert len(server.requests) == 2
     first, second = (body["messages"][1]["content"] for body in server.requests)
     assert first != second
     assert len({entry["nonce"] for entry in entries(journal, "session")}) == 1
     other = journal.with_name("other.jsonl")
-    work(settings(server), other, jobs[:1])
+    run_jobs(settings(server), other, jobs[:1])
     assert server.requests[2]["messages"][1]["content"] not in (first, second)
 
 
 @pytest.mark.parametrize("cut", [1, 30])
 def test_a_line_that_a_crash_has_cut_is_asked_for_again(server: Loopback, journal: Path, cut: int) -> None:
     """And nothing but that."""
-    work(settings(server, concurrency="1"), journal, list(map(asking, names(2))))
+    run_jobs(settings(server, concurrency="1"), journal, list(map(asking, names(2))))
     journal.write_bytes(journal.read_bytes()[:-cut])
-    again = work(settings(server), journal, list(map(asking, names(2))))
+    again = run_jobs(settings(server), journal, list(map(asking, names(2))))
     assert again.results == ["worker: job0", "worker: job1"]
     assert again.totals.replayed == (2 if cut == 1 else 1)
 
@@ -200,26 +201,26 @@ def test_what_would_fail_for_all_stops(
     """With the reason, and how to go on."""
     server.script = script
     with pytest.raises(SessionStopped, match=rf"^stopped: .*{words}.*the same command resumes from there$"):
-        work(settings(server, concurrency="1"), journal, list(map(asking, names(5))))
+        run_jobs(settings(server, concurrency="1"), journal, list(map(asking, names(5))))
     assert len(server.requests) == 1
 
 
 def test_limits_hold_over_what_was_sent_before(server: Loopback, journal: Path) -> None:
     """In the same command: its totals go along from one lot of jobs to the next."""
     limited = settings(server, max_calls="5", concurrency="1")
-    first = work(limited, journal, list(map(asking, names(3))))
+    first = run_jobs(limited, journal, list(map(asking, names(3))))
     assert first.totals.sent == 3
-    second = work(limited, journal, list(map(asking, names(4))), before=first.totals)
+    second = run_jobs(limited, journal, list(map(asking, names(4))), before=first.totals)
     assert (second.totals.sent, second.totals.made, second.totals.replayed) == (4, 1, 3)
     with pytest.raises(SessionStopped, match="--max-calls 5 is used up: requests sent: 5"):
-        work(limited, journal, list(map(asking, names(9))), before=second.totals)
+        run_jobs(limited, journal, list(map(asking, names(9))), before=second.totals)
     assert len(server.requests) == 5
 
 
 def test_without_a_model_nothing_begins(server: Loopback, journal: Path) -> None:
     """No folder, no journal."""
     with pytest.raises(UserError, match="--model: name the model"):
-        work(resolve({"api_base_url": server.url}, {}, {}), journal, [asking("a")])
+        run_jobs(resolve({"api_base_url": server.url}, {}, {}), journal, [asking("a")])
     assert not journal.parent.exists()
 
 
@@ -228,18 +229,18 @@ def test_a_limit_of_cost_needs_a_price_of_every_model(server: Loopback, journal:
     """What has none would cost nothing for ever; with a price it is done, and nothing begins before."""
     given = {"model": "gpt-4o", "evaluator_model": "gpt-4o", unknown: "nobody-knows-it", "max_cost": "1"}
     with pytest.raises(UserError, match=r"^--max-cost: the price of 'nobody-knows-it' is not known; "):
-        work(settings(server, **given), journal, [asking("a")])
+        run_jobs(settings(server, **given), journal, [asking("a")])
     assert (journal.parent.exists(), server.requests) == (False, [])
     prices = {"price_input": "1", "price_output": "1"}
-    assert len(work(settings(server, **given, **prices), journal, [asking("a")]).results) == 1
+    assert len(run_jobs(settings(server, **given, **prices), journal, [asking("a")]).results) == 1
 
 
 def test_a_signal_stops_though_all_came_home(server: Loopback, journal: Path) -> None:
     """What was wanted is stopped, not half of it; the next time everything is there already."""
 
     def interrupted(name: str) -> Job[str]:
-        async def do(crew: Crew) -> str:
-            text = await asking(name).do(crew)
+        async def do(models: JobModels) -> str:
+            text = await asking(name).do(models)
             os.kill(os.getpid(), signal.SIGINT)
             await asyncio.sleep(0.05)
             return text
@@ -247,6 +248,6 @@ def test_a_signal_stops_though_all_came_home(server: Loopback, journal: Path) ->
         return Job(name=name, do=do)
 
     with pytest.raises(SessionStopped, match=r"^stopped: interrupted; what is done is kept"):
-        work(settings(server), journal, [interrupted("job0")])
-    again = work(settings(server), journal, [asking("job0")])
+        run_jobs(settings(server), journal, [interrupted("job0")])
+    again = run_jobs(settings(server), journal, [asking("job0")])
     assert (again.results, again.totals.replayed, len(server.requests)) == (["worker: job0"], 1, 1)

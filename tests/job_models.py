@@ -9,7 +9,7 @@ from collections.abc import Callable
 from equipoise.core.errors import CallFailed
 from equipoise.core.settings import Sampling
 from equipoise.core.types import Call, Reply
-from equipoise.datasets.jobs import Crew
+from equipoise.datasets.jobs import JobModels
 from equipoise.judge.judge import Evaluator
 from equipoise.models.model import Subject
 
@@ -34,15 +34,15 @@ class Models:
         return found if isinstance(found, Reply) else Reply(text=found)
 
     @property
-    def crew(self) -> Crew:
-        """A worker, a critic and two solvers."""
+    def job_models(self) -> JobModels:
+        """A generator, a critic and two solvers."""
         names = ("critic", "solver-a", "solver-b")
-        checkers = [
+        evaluators = [
             Evaluator(name, Sampling(), self, attempts=3, code=lambda model: "f" * 16) for name in names
         ]
-        return Crew(
-            worker=Subject("maker", Sampling(), self),
-            checkers=checkers,
+        return JobModels(
+            model=Subject("maker", Sampling(), self),
+            evaluators=evaluators,
             code=lambda purpose: f"code-of-{purpose}",
         )
 
