@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import forked
 from conftest import PYTEST, ROOT, Bench
 from loopback import JUDGE, SUBJECT
 
@@ -27,9 +28,7 @@ def project(bench: Bench, tmp_path: Path) -> Path:
 def run(bench: Bench, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """A session in that folder."""
     models = ("--model", SUBJECT, "--evaluator-model", JUDGE, "--api-base-url", bench.server.url)
-    return subprocess.run(
-        [*PYTEST, *models, *arguments], cwd=folder, capture_output=True, text=True, timeout=120, check=False
-    )
+    return forked.run([*PYTEST[3:], *models, *arguments], folder)
 
 
 def equipoise(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
