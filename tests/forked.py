@@ -63,7 +63,8 @@ def _session(
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
-    sys.path = [folder, *_interpreters_path()]
+    added = [entry for entry in environment.get("PYTHONPATH", "").split(os.pathsep) if entry]
+    sys.path = [folder, *added, *_interpreters_path()]
     sys.argv = ["pytest", *arguments]
     try:
         import pytest
