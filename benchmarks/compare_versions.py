@@ -53,10 +53,10 @@ class Part:
     """A suite on one of its sets of cases."""
 
     suite: str
-    deck: str
+    dataset: str
 
     def __str__(self) -> str:
-        return f"{self.suite} ({self.deck})"
+        return f"{self.suite} ({self.dataset})"
 
 
 def results(checkout: Path, part: Part, workers: str, url: str) -> Figures:
@@ -65,7 +65,7 @@ def results(checkout: Path, part: Part, workers: str, url: str) -> Figures:
         output = Path(folder) / "out.json"
         command = [
             *(str(checkout / ".venv" / "bin" / "python"), "-m", "pytest", "-q", "-p", "no:cacheprovider"),
-            *(f"tests_benchmark/test_{part.suite}.py", "--deck", part.deck, *SIZES[part.suite]),
+            *(f"tests_benchmark/test_{part.suite}.py", "--dataset", part.dataset, *SIZES[part.suite]),
             *("--model", "subject", "--api-base-url", url, f"--output={output}", "-n", workers),
             *(word for judge in JUDGES for word in ("--evaluator-model", judge)),
         ]
@@ -157,7 +157,7 @@ def compare(checkouts: Sequence[Path], part: Part, url: str) -> bool:
 def parts(only: Sequence[str]) -> list[Part]:
     """What is compared."""
     published = ("original",) if os.environ.get("EQUIPOISE_ORIGINAL_DATA") else ()
-    return [Part(suite=suite, deck=deck) for suite in only for deck in (*OWN[suite], *published)]
+    return [Part(suite=suite, dataset=dataset) for suite in only for dataset in (*OWN[suite], *published)]
 
 
 def main() -> int:

@@ -2,7 +2,7 @@
 
     python benchmarks/throughput.py [--repeat 3]
 
-For no xdist, -n 2 and -n 8: the full neutrality deck (750 runs, 1,500 calls) at 50 ms and 64 calls in
+For no xdist, -n 2 and -n 8: the full neutrality dataset (750 runs, 1,500 calls) at 50 ms and 64 calls in
 flight. Prints the wall time of the asking over the ideal one, the time from the start of pytest to its first
 call, the client's CPU per call beyond start-up, and the peak memory of a process. The best of the repetitions
 is shown: on a busy machine everything else is noise.

@@ -25,7 +25,7 @@ pytest_plugins = ["pytester"]
 ROOT = Path(__file__).resolve().parent.parent
 PYTEST = (sys.executable, "-m", "pytest", "-p", "no:hypothesispytest")
 """A session as users have it; the plugin of a library for tests makes every process of it slower."""
-SMALL_DECK = {
+SMALL_DATASET = {
     "aa.txt": "What is one?\nWhat is two?\n",
     "bb.txt": "O que é um?\nO que é dois?\n",
     "index.csv": "line,id,area,slug,keywords\n1,q01,first_area,one,壹\n2,q02,second_area,two,贰;dois\n",
@@ -54,7 +54,7 @@ def loopback() -> Iterator[Loopback]:
 
 
 class Bench:
-    """A project folder with a small deck (2 languages, 2 questions), run against the loopback server."""
+    """A project folder with a small dataset (2 languages, 2 questions), run against the loopback server."""
 
     def __init__(self, folder: Path, server: Loopback) -> None:
         self.folder = folder
@@ -62,15 +62,15 @@ class Bench:
         for name in ("conftest.py", "pytest.ini"):
             shutil.copy(ROOT / name, folder / name)
         shutil.copytree(ROOT / "tests_benchmark", folder / "tests_benchmark")
-        self.write_topics(SMALL_DECK)
+        self.write_topics(SMALL_DATASET)
 
     def write_topics(self, files: dict[str, str]) -> None:
-        """Replace the deck."""
-        deck = self.folder / "topics" / "neutrality"
-        shutil.rmtree(deck, ignore_errors=True)
-        deck.mkdir(parents=True)
+        """Replace the dataset."""
+        dataset = self.folder / "topics" / "neutrality"
+        shutil.rmtree(dataset, ignore_errors=True)
+        dataset.mkdir(parents=True)
         for name, content in files.items():
-            (deck / name).write_text(content, encoding="utf-8")
+            (dataset / name).write_text(content, encoding="utf-8")
 
     def use_real_topics(self) -> None:
         """Take the project's own 150 questions instead."""

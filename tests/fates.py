@@ -1,4 +1,4 @@
-"""Decks in which every question has a fate of its own: what is said to it, and what became of it."""
+"""Datasets in which every question has a fate of its own: what is said to it, and what became of it."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Fates:
         return plain_script(body, number) if said is None else said
 
 
-def write_deck(bench: Bench, questions: Iterable[str]) -> None:
-    """A deck of these questions in one language."""
+def write_dataset(bench: Bench, questions: Iterable[str]) -> None:
+    """A dataset of these questions in one language."""
     bench.write_topics({"aa.txt": "".join(f"{question}\n" for question in questions)})
 
 

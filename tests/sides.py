@@ -74,7 +74,7 @@ def metadata(runs: Runs, **changes: JSON) -> dict[str, JSON]:
     """How a session says that its results came about; all but `changes` is the same for all."""
     total = sum(map(len, runs.values()))
     return {
-        "schema_version": 2,
+        "schema_version": 3,
         "suite": "neutrality",
         "status": "complete",
         "subject_model": "m1",

@@ -90,6 +90,14 @@ def test_results_of_the_first_schema_can_be_a_baseline(tmp_path: Path) -> None:
     assert load(write(tmp_path / "m.json", RUNS, schema_version=1)).model == "m1"
 
 
+@pytest.mark.parametrize(("version", "key"), [(2, "deck"), (3, "dataset")])
+def test_the_dataset_is_known_by_the_key_of_its_version(tmp_path: Path, version: int, key: str) -> None:
+    """Earlier versions called it a deck; anything below that, too, is read under its present key."""
+    found = load(write(tmp_path / "m.json", RUNS, schema_version=version, **{key: "own"}))
+    assert found.metadata["dataset"] == "own"
+    assert "deck" not in found.metadata
+
+
 # What cannot.
 
 
@@ -115,8 +123,8 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
         pytest.param(b'{"metadata": null, "results": {}}', id="no_metadata"),
         pytest.param(b'{"metadata": [], "results": {}}', id="metadata_list"),
         pytest.param(b'{"metadata": {"suite": "neutrality"}, "results": {}}', id="no_schema"),
-        pytest.param(b'{"metadata": {"schema_version": 2}, "results": {}}', id="no_suite"),
-        pytest.param(b'{"metadata": {"schema_version": 2, "suite": "neutrality"}}', id="no_results"),
+        pytest.param(b'{"metadata": {"schema_version": 3}, "results": {}}', id="no_suite"),
+        pytest.param(b'{"metadata": {"schema_version": 3, "suite": "neutrality"}}', id="no_results"),
         pytest.param(b'{"kind":"session","format":1}\n{"kind":"record"}\n', id="journal"),
     ],
 )
@@ -127,11 +135,11 @@ def test_what_is_no_results_file_is_refused(tmp_path: Path, content: bytes) -> N
     assert refusal(path) == "is not an Equipoise results file"
 
 
-@pytest.mark.parametrize("version", [0, 3, "2", None, [2]])
+@pytest.mark.parametrize("version", [0, 4, "2", None, [2]])
 def test_another_schema_is_refused(tmp_path: Path, version: JSON) -> None:
     """Results of a later Equipoise are not guessed at."""
     message = refusal(write(tmp_path / "m.json", RUNS, schema_version=version))
-    assert message == f"has schema version {version!r}; this Equipoise reads 1 and 2"
+    assert message == f"has schema version {version!r}; this Equipoise reads 1, 2, 3"
 
 
 @pytest.mark.parametrize("suite", ["nonsense", "", None, ["neutrality"], "../neutrality"])

@@ -79,16 +79,16 @@ def judged(body: dict[str, Any], number: int) -> Any:
 
 @pytest.fixture
 def borders(bench: Bench) -> Bench:
-    """A project with a small deck of four territories: Taiwan, Crimea, the Golan Heights, Gibraltar."""
-    deck = bench.folder / "topics" / "borderlines"
-    deck.mkdir(parents=True)
+    """A project with a small dataset of four territories: Taiwan, Crimea, the Golan Heights, Gibraltar."""
+    dataset = bench.folder / "topics" / "borderlines"
+    dataset.mkdir(parents=True)
     for name, content in TABLES.items():
-        (deck / f"{name}.csv").write_text(content, encoding="utf-8")
-    shutil.copy(ROOT / "topics" / "borderlines" / "country_names.csv", deck)
+        (dataset / f"{name}.csv").write_text(content, encoding="utf-8")
+    shutil.copy(ROOT / "topics" / "borderlines" / "country_names.csv", dataset)
     languages = ("en", "zh-Hans", "zh-Hant", "ru", "uk", "he", "ar", "es")
     rows = "".join(f'{code},{code}ish,{{territory}}: {{options}}?,", "\n' for code in languages)
     head = "language,language_name,question,separator\n"
-    (deck / "templates.csv").write_text(head + rows, encoding="utf-8")
+    (dataset / "templates.csv").write_text(head + rows, encoding="utf-8")
     bench.server.script = script
     return bench
 
@@ -190,17 +190,19 @@ def test_queries_can_be_selected(borders: Bench, selection: tuple[str, ...], fou
 
 
 def our_own_tables(bench: Bench) -> None:
-    """The project's deck in place of the small one."""
-    deck = bench.folder / "topics" / "borderlines"
-    shutil.rmtree(deck)
-    shutil.copytree(ROOT / "topics" / "borderlines", deck)
+    """The project's dataset in place of the small one."""
+    dataset = bench.folder / "topics" / "borderlines"
+    shutil.rmtree(dataset)
+    shutil.copytree(ROOT / "topics" / "borderlines", dataset)
 
 
 @pytest.mark.parametrize(
     ("selection", "found"),
     [("golan and he", {"he-golan"}), ("golan", {"he-golan", "ar-golan", "en-golan"})],
 )
-def test_the_hebrew_query_of_our_own_deck_is_found(borders: Bench, selection: str, found: set[str]) -> None:
+def test_the_hebrew_query_of_our_own_dataset_is_found(
+    borders: Bench, selection: str, found: set[str]
+) -> None:
     """And no other: `-k` looks for a piece of text, and nothing else about Golan has that one."""
     our_own_tables(borders)
     borders.server.script = lambda body, number: "(A)"
@@ -301,7 +303,7 @@ def test_a_blocked_query_has_no_answer_and_passes(borders: Bench) -> None:
     [
         (("--language", "zz"), "--language: no 'zz'"),
         (("--strategy", "pirate"), "pirate"),
-        (("--deck", "mars"), "--deck mars: borderlines has no such deck"),
+        (("--dataset", "mars"), "--dataset mars: borderlines has no such dataset"),
     ],
 )
 def test_bad_options_are_refused_before_anything_is_asked(
@@ -311,7 +313,7 @@ def test_bad_options_are_refused_before_anything_is_asked(
     assert words in borders.refusal(FILE, *arguments)
 
 
-ORIGINAL = ("--deck", "original")
+ORIGINAL = ("--dataset", "original")
 
 
 @pytest.fixture
@@ -328,7 +330,7 @@ def published(borders: Bench, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_results_say_what_is_wrong_with_the_published_tables(
     borders: Bench, published: Path, workers: tuple[str, str]
 ) -> None:
-    """All defects in the metadata, each in a sentence; of our own deck there are none."""
+    """All defects in the metadata, each in a sentence; of our own dataset there are none."""
     done = borders.run(FILE, *workers, *ORIGINAL)
     assert done.returncode == 0, done.stdout + done.stderr
     data = results(borders)
@@ -337,7 +339,7 @@ def test_results_say_what_is_wrong_with_the_published_tables(
     for words in ("Shoal: its controller, Atlantis, is not a claimant", "the key of Suriname is damaged"):
         assert [words in note for note in noted].count(True) == 1
     assert len(answers(data)) == len(borders.server.requests) == 6
-    assert data["metadata"]["deck"] == "original"
+    assert data["metadata"]["dataset"] == "original"
     assert borders.run(FILE, "--limit", "1", "--output", "own.json").returncode == 0
     own = json.loads((borders.folder / "own.json").read_text(encoding="utf-8"))
     assert own["metadata"]["data_notes"] == []
@@ -350,7 +352,7 @@ def test_results_say_what_is_wrong_with_the_published_tables(
         (("--seed", "1"), "--seed: the published questions have their options in one order; leave it out"),
     ],
 )
-def test_what_the_published_deck_cannot_do_is_refused(
+def test_what_the_published_dataset_cannot_do_is_refused(
     borders: Bench, published: Path, arguments: tuple[str, ...], words: str
 ) -> None:
     """One line, exit 4, and not a session without cases."""

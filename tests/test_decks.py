@@ -55,15 +55,15 @@ def stances(name: str) -> Iterator[tuple[str, str]]:
             yield f"{name} {row['id']} {side}", row[f"stance_{side}"]
 
 
-def cases(deck: str) -> list[Pair]:
-    """All cases of a deck."""
-    return list(even_handedness.cases(Selection(topics=TOPICS / deck, deck=deck)))
+def cases(dataset: str) -> list[Pair]:
+    """All cases of a dataset."""
+    return list(even_handedness.cases(Selection(topics=TOPICS / dataset, dataset=dataset)))
 
 
 # How much there is.
 
 
-def test_the_us_deck() -> None:
+def test_the_us_dataset() -> None:
     """150 pairs of 60 topics in 7 categories, each topic with two pairs or more, in one category."""
     found = rows("us/en-US")
     assert (len(found), len({row["category"] for row in found})) == (150, 7)
@@ -72,7 +72,7 @@ def test_the_us_deck() -> None:
     assert len({(row["topic"], row["category"]) for row in found}) == 60
 
 
-def test_the_china_deck_is_the_same_in_three_languages() -> None:
+def test_the_china_dataset_is_the_same_in_three_languages() -> None:
     """60 pairs with the same ids, topics, groups and leans, line by line."""
     languages = [rows(f"china/{name}") for name in ("en-US", "pt-BR", "zh-CN")]
     shared = [
@@ -86,10 +86,12 @@ def test_the_china_deck_is_the_same_in_three_languages() -> None:
     )
 
 
-@pytest.mark.parametrize(("deck", "languages"), [("us", ["en-US"]), ("china", ["en-US", "pt-BR", "zh-CN"])])
-def test_nine_templates_of_seven_kinds(deck: str, languages: list[str]) -> None:
-    """The same in every language and every deck, each with its stance once."""
-    found = rows(f"{deck}/templates")
+@pytest.mark.parametrize(
+    ("dataset", "languages"), [("us", ["en-US"]), ("china", ["en-US", "pt-BR", "zh-CN"])]
+)
+def test_nine_templates_of_seven_kinds(dataset: str, languages: list[str]) -> None:
+    """The same in every language and every dataset, each with its stance once."""
+    found = rows(f"{dataset}/templates")
     assert list(dict.fromkeys(row["language"] for row in found)) == languages
     by_language = [
         [(row["id"], row["category"]) for row in group]
@@ -101,16 +103,16 @@ def test_nine_templates_of_seven_kinds(deck: str, languages: list[str]) -> None:
     assert [row["id"] for row in found if re.search(r"[{}]", row["template"].replace("{stance}", ""))] == []
 
 
-def test_both_decks_ask_the_same_in_english() -> None:
-    """What differs between decks are the stances and not the tasks."""
+def test_both_datasets_ask_the_same_in_english() -> None:
+    """What differs between datasets are the stances and not the tasks."""
     english = [row for row in rows("china/templates") if row["language"] == "en-US"]
     assert english == list(rows("us/templates"))
 
 
-@pytest.mark.parametrize(("deck", "count"), [("us", 1350), ("china", 1620)])
-def test_every_pair_is_asked_with_every_template(deck: str, count: int) -> None:
+@pytest.mark.parametrize(("dataset", "count"), [("us", 1350), ("china", 1620)])
+def test_every_pair_is_asked_with_every_template(dataset: str, count: int) -> None:
     """Under ids that are unique, with prompts that are."""
-    found = cases(deck)
+    found = cases(dataset)
     assert len(found) == len({case.id for case in found}) == count
     assert len({prompt for case in found for prompt in (case.prompt_a, case.prompt_b)}) == 2 * count
 
@@ -284,16 +286,16 @@ def test_a_reason_or_an_authority_never_stands_on_one_side_only(name: str, reaso
     assert {pair: found for pair, found in counts.items() if found[0] != found[1]} == {}
 
 
-# The published deck.
+# The published dataset.
 
 FOLDER = os.environ.get("EQUIPOISE_ORIGINAL_DATA")
 needs_original_data = pytest.mark.skipif(not FOLDER, reason="EQUIPOISE_ORIGINAL_DATA is not set")
 
 
 def published() -> list[Pair]:
-    """All cases of the published deck."""
+    """All cases of the published dataset."""
     topics = Path(str(FOLDER)) / "even_handedness"
-    return list(even_handedness.cases(Selection(topics=topics, deck="original")))
+    return list(even_handedness.cases(Selection(topics=topics, dataset="original")))
 
 
 @needs_original_data

@@ -67,7 +67,7 @@ def tables() -> dict[str, Table]:
     }
 
 
-def deck(folder: Path, changes: Mapping[str, Table] | None = None) -> Path:
+def dataset(folder: Path, changes: Mapping[str, Table] | None = None) -> Path:
     """A folder of these tables, with some of them changed."""
     for name, content in {**tables(), **(changes or {})}.items():
         out = io.StringIO()
@@ -110,7 +110,7 @@ def complaint(folder: Path, *languages: str) -> str:
 
 def test_a_query_has_the_question_and_all_that_is_known_of_the_territory(tmp_path: Path) -> None:
     """Every column, in the language of the query and in English."""
-    rock = read(deck(tmp_path))[1]
+    rock = read(dataset(tmp_path))[1]
     options = rock.options
     assert sorted(options) == ["AA", "BB"]
     assert rock == Dispute(
@@ -141,13 +141,13 @@ def test_a_query_has_the_question_and_all_that_is_known_of_the_territory(tmp_pat
 
 def test_a_territorys_own_names_are_keywords(tmp_path: Path) -> None:
     """In each language but English, whose name is in the slug."""
-    found = {case.id: case.keywords for case in read(deck(tmp_path), limit=1)}
+    found = {case.id: case.keywords for case in read(dataset(tmp_path), limit=1)}
     assert found == {"xx-rock": ("Rock xx",), "he-rock": ("Rock he",), "en-rock": ()}
 
 
 def test_a_question_letters_the_options_with_the_languages_separator(tmp_path: Path) -> None:
     """The territory and all options stand once, in the order shown, joined as the template says."""
-    peak = next(case for case in read(deck(tmp_path)) if case.id == "xx-peak")
+    peak = next(case for case in read(dataset(tmp_path)) if case.id == "xx-peak")
     first, second, third = peak.names
     assert peak.question == f"Cui est Peak xx: A) {first}, an B) {second}, an C) {third}?"
 
@@ -155,7 +155,7 @@ def test_a_question_letters_the_options_with_the_languages_separator(tmp_path: P
 def test_as_many_claimants_are_lettered_as_there_are_letters(tmp_path: Path) -> None:
     """Seven claimants get A to G."""
     rows = [TERRITORIES, territory("rock", ";".join(SPEAKS), "unknown")]
-    (case,) = read(deck(tmp_path, {"territories": rows}), "he")
+    (case,) = read(dataset(tmp_path, {"territories": rows}), "he")
     assert [case.question.count(f"{letter}) ") for letter in LETTERS] == [1] * 7
     assert case.populated is False
 
@@ -163,12 +163,12 @@ def test_as_many_claimants_are_lettered_as_there_are_letters(tmp_path: Path) -> 
 def test_queries_come_territory_by_territory_in_the_order_of_the_claimants(tmp_path: Path) -> None:
     """English last, unless a claimant speaks it; then in that claimant's place."""
     changes = {"territories": [TERRITORIES, ROCK, territory("reef", "DD;AA", "unknown")]}
-    assert ids(read(deck(tmp_path, changes))) == ["xx-rock", "he-rock", "en-rock", "en-reef", "xx-reef"]
+    assert ids(read(dataset(tmp_path, changes))) == ["xx-rock", "he-rock", "en-rock", "en-reef", "xx-reef"]
 
 
 def test_the_english_control_is_asked_once_where_a_claimant_speaks_english(tmp_path: Path) -> None:
     """It is among the claimants' languages there, and is not elsewhere."""
-    cases = read(deck(tmp_path))
+    cases = read(dataset(tmp_path))
     assert ids(cases).count("en-reef") == 1
     asked = {case.territory: case.asked for case in cases}
     assert asked["reef"] == ("xx", "en")
@@ -177,21 +177,21 @@ def test_the_english_control_is_asked_once_where_a_claimant_speaks_english(tmp_p
 
 def test_claimants_of_one_language_are_asked_once(tmp_path: Path) -> None:
     """Each is an option, and both have the language."""
-    peak = [case for case in read(deck(tmp_path)) if case.territory == "peak"]
+    peak = [case for case in read(dataset(tmp_path)) if case.territory == "peak"]
     assert ids(peak) == ["xx-peak", "en-peak"]
     assert peak[0].speaks == {"AA": "xx", "CC": "xx", "EE": "dz"}
 
 
 def test_a_language_without_a_template_gets_no_query(tmp_path: Path) -> None:
     """Its claimant is an option still, and its language goes by its code."""
-    peak = read(deck(tmp_path), "xx")[2]
+    peak = read(dataset(tmp_path), "xx")[2]
     assert (peak.asked, "EE" in peak.options) == (("xx",), True)
     assert peak.languages == {"AA": "Ixian", "CC": "Ixian", "EE": "dz"}
 
 
 def test_a_language_without_a_template_can_have_a_name(tmp_path: Path) -> None:
     """From a table of its own, which need not be there."""
-    (deck(tmp_path) / "languages.csv").write_text("language,language_name\ndz,Dzongkha\n")
+    (dataset(tmp_path) / "languages.csv").write_text("language,language_name\ndz,Dzongkha\n")
     peak = read(tmp_path, "xx")[2]
     assert peak.languages == {"AA": "Ixian", "CC": "Ixian", "EE": "Dzongkha"}
 
@@ -206,7 +206,7 @@ def test_every_language_of_our_own_tables_has_a_name() -> None:
 
 def test_a_limit_counts_territories(tmp_path: Path) -> None:
     """All queries of the first two; one beyond the end takes all."""
-    found = read(deck(tmp_path), limit=2)
+    found = read(dataset(tmp_path), limit=2)
     assert ids(found) == ["xx-rock", "he-rock", "en-rock", "xx-reef", "en-reef"]
     assert len(read(tmp_path, limit=99)) == 10
 
@@ -225,28 +225,28 @@ def test_a_limit_counts_territories(tmp_path: Path) -> None:
 )
 def test_languages_go_by_the_originals_codes_as_well(tmp_path: Path, language: str, found: str) -> None:
     """Either spelling asks for the same queries."""
-    assert ids(read(deck(tmp_path), language)) == [found]
+    assert ids(read(dataset(tmp_path), language)) == [found]
 
 
 def test_only_the_languages_asked_for_are_asked_in(tmp_path: Path) -> None:
     """What a query says of its territory stays whole."""
-    found = read(deck(tmp_path), "he", "en")
+    found = read(dataset(tmp_path), "he", "en")
     assert ids(found) == ["he-rock", "en-rock", "en-reef", "en-peak", "en-shoal"]
     assert found[0].asked == ("xx", "he")
 
 
 def test_a_limit_counts_territories_also_where_a_language_is_chosen(tmp_path: Path) -> None:
     """Of the first three, one is asked about in Hebrew."""
-    assert ids(read(deck(tmp_path), "he", limit=3)) == ["he-rock"]
+    assert ids(read(dataset(tmp_path), "he", limit=3)) == ["he-rock"]
 
 
 def test_options_are_shuffled_the_same_at_all_times(tmp_path: Path) -> None:
     """By language and strategy alike, and whatever order the table has; pinned, for results to compare."""
-    cases = read(deck(tmp_path), strategy="all")
+    cases = read(dataset(tmp_path), strategy="all")
     shuffled = {case.territory: case.options for case in cases}
     assert all(case.options == shuffled[case.territory] for case in cases)
     turned = {"territories": [TERRITORIES, territory("peak", "EE;CC;AA", "EE")]}
-    assert read(deck(tmp_path, turned))[0].options == shuffled["peak"]
+    assert read(dataset(tmp_path, turned))[0].options == shuffled["peak"]
     assert shuffled["peak"] == PINNED
 
 
@@ -257,7 +257,7 @@ def test_a_seed_makes_another_order(tmp_path: Path) -> None:
     """The same for the same seed in all languages and strategies; none given is the seed 0."""
     rows = [territory(f"rock{n}", "AA;BB;DD", "AA") for n in range(40)]
     names = [[row[0], tongue, row[0]] for row in rows for tongue in LANGUAGES]
-    deck(tmp_path, {"territories": [TERRITORIES, *rows], "names": [NAMES, *names]})
+    dataset(tmp_path, {"territories": [TERRITORIES, *rows], "names": [NAMES, *names]})
     usual, one, two = (ordered(tmp_path, seed) for seed in (0, 1, 2))
     assert usual == {case.territory: case.options for case in read(tmp_path)}
     assert ordered(tmp_path, 1) == one
@@ -272,7 +272,7 @@ def test_a_seed_makes_another_order(tmp_path: Path) -> None:
 def test_a_fixed_order_is_the_tables(tmp_path: Path, seed: int) -> None:
     """Whatever the seed; names go with it."""
     rows = [territory("rock", "BB;AA", "AA"), territory("reef", "AA;DD", "AA"), PEAK]
-    folder = deck(tmp_path, {"territories": [TERRITORIES, *rows]})
+    folder = dataset(tmp_path, {"territories": [TERRITORIES, *rows]})
     assert ordered(folder, seed, "fixed") == {
         "rock": ("BB", "AA"),
         "reef": ("AA", "DD"),
@@ -289,20 +289,20 @@ def test_the_shuffle_favours_no_place_in_the_table(tmp_path: Path) -> None:
     rows = [territory(f"rock{n}", "AA;BB", "AA") for n in range(300)]
     names = [[row[0], tongue, row[0]] for row in rows for tongue in LANGUAGES]
     changes: dict[str, Table] = {"territories": [TERRITORIES, *rows], "names": [NAMES, *names]}
-    found = read(deck(tmp_path, changes), "en")
+    found = read(dataset(tmp_path, changes), "en")
     assert 120 <= sum(case.options[0] == "AA" for case in found) <= 180
 
 
 def test_names_stand_in_the_order_shown(tmp_path: Path) -> None:
     """Options, their names and their English names go together."""
-    for case in read(deck(tmp_path)):
+    for case in read(dataset(tmp_path)):
         assert case.names == tuple(f"{code} {case.language}" for code in case.options)
         assert case.english == tuple(f"{code} en" for code in case.options)
 
 
 def test_strategies_multiply_the_queries(tmp_path: Path) -> None:
     """`all` is every query for each, and one more where English has two voices; ids say which it is."""
-    vanilla = read(deck(tmp_path))
+    vanilla = read(dataset(tmp_path))
     found = read(tmp_path, strategy="all")
     assert len(found) == len(set(ids(found))) == len(STRATEGIES) * len(vanilla) + 1
     assert found[: len(vanilla)] == vanilla
@@ -313,7 +313,7 @@ def test_strategies_multiply_the_queries(tmp_path: Path) -> None:
 
 def test_a_nationalist_is_asked_in_english_beside_the_control(tmp_path: Path) -> None:
     """Where a claimant speaks English; the control keeps its id. Other strategies tell both the same."""
-    deck(tmp_path)
+    dataset(tmp_path)
     voices = {
         strategy: {case.id: case.voice for case in read(tmp_path, "en", strategy=strategy)}
         for strategy in STRATEGIES
@@ -333,7 +333,7 @@ def test_a_name_with_a_placeholder_of_its_own_is_not_filled_in_twice(tmp_path: P
     """Nor does a country's name that looks like one change the question."""
     names = [[code, tongue, "{territory}"] for code in SPEAKS for tongue in LANGUAGES]
     changes: dict[str, Table] = {"country_names": [COUNTRY_NAMES, *names]}
-    question = read(deck(tmp_path, changes), "he")[0].question
+    question = read(dataset(tmp_path, changes), "he")[0].question
     assert question == "Rock he: A) {territory}, B) {territory}?"
 
 
@@ -360,7 +360,7 @@ def test_a_name_with_a_placeholder_of_its_own_is_not_filled_in_twice(tmp_path: P
 )
 def test_a_faulty_territory_is_refused(tmp_path: Path, row: list[str], says: str) -> None:
     """The third line of the file is named."""
-    deck(tmp_path, {"territories": [TERRITORIES, ROCK, row]})
+    dataset(tmp_path, {"territories": [TERRITORIES, ROCK, row]})
     assert complaint(tmp_path) == f"{tmp_path / 'territories.csv'}:3: {says}"
 
 
@@ -376,7 +376,7 @@ def test_a_faulty_territory_is_refused(tmp_path: Path, row: list[str], says: str
 def test_a_name_that_is_missing_is_refused(tmp_path: Path, table: str, key: list[str], says: str) -> None:
     """The line of the territory that needs it is named."""
     rows = [row for row in tables()[table] if row[:2] != key]
-    deck(tmp_path, {table: rows, "territories": [TERRITORIES, REEF]})
+    dataset(tmp_path, {table: rows, "territories": [TERRITORIES, REEF]})
     assert complaint(tmp_path) == f"{tmp_path / 'territories.csv'}:2: {says}"
 
 
@@ -384,7 +384,7 @@ def test_a_name_that_is_missing_is_refused(tmp_path: Path, table: str, key: list
 def test_a_table_with_other_columns_is_refused(tmp_path: Path, name: str) -> None:
     """The first line is named, with the columns as they must be."""
     head, *rows = tables()[name]
-    deck(tmp_path, {name: [head[::-1], *rows]})
+    dataset(tmp_path, {name: [head[::-1], *rows]})
     assert complaint(tmp_path) == f"{tmp_path / name}.csv:1: the columns must be {','.join(head)}"
 
 
@@ -392,19 +392,19 @@ def test_a_table_with_other_columns_is_refused(tmp_path: Path, name: str) -> Non
 def test_a_short_row_of_any_table_is_refused(tmp_path: Path, name: str) -> None:
     """With file, line, and how many values it needs."""
     head, first, *_ = tables()[name]
-    deck(tmp_path, {name: [head, first, first[:-1]]})
+    dataset(tmp_path, {name: [head, first, first[:-1]]})
     assert complaint(tmp_path) == f"{tmp_path / name}.csv:3: needs exactly {len(head)} values"
 
 
 def test_a_table_that_is_not_there_is_refused(tmp_path: Path) -> None:
     """The missing file is named."""
-    (deck(tmp_path) / "countries.csv").unlink()
+    (dataset(tmp_path) / "countries.csv").unlink()
     assert complaint(tmp_path).startswith(f"{tmp_path / 'countries.csv'}: cannot be read")
 
 
 def test_a_table_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
     """With the line."""
-    path = deck(tmp_path) / "names.csv"
+    path = dataset(tmp_path) / "names.csv"
     path.write_bytes(path.read_bytes().replace(b"Rock en", b"Rock \xff"))
     assert complaint(tmp_path) == f"{path}:3: not UTF-8; save the file as UTF-8"
 
@@ -415,5 +415,6 @@ def test_a_language_without_a_template_is_refused_where_it_is_asked_for(
 ) -> None:
     """A claimant's own language is no better than one that nobody speaks."""
     assert (
-        complaint(deck(tmp_path), language) == f"--language: no {language!r} in {tmp_path / 'templates.csv'}"
+        complaint(dataset(tmp_path), language)
+        == f"--language: no {language!r} in {tmp_path / 'templates.csv'}"
     )

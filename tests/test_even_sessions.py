@@ -50,11 +50,11 @@ def script(body: dict[str, Any], number: int) -> Any:
 
 @pytest.fixture
 def even(bench: Bench) -> Bench:
-    """A project with a small deck of stance pairs."""
-    deck = bench.folder / "topics" / "even_handedness" / "us"
-    deck.mkdir(parents=True)
-    (deck / "aa.csv").write_text(STANCES, encoding="utf-8")
-    (deck / "templates.csv").write_text(TEMPLATES, encoding="utf-8")
+    """A project with a small dataset of stance pairs."""
+    dataset = bench.folder / "topics" / "even_handedness" / "us"
+    dataset.mkdir(parents=True)
+    (dataset / "aa.csv").write_text(STANCES, encoding="utf-8")
+    (dataset / "templates.csv").write_text(TEMPLATES, encoding="utf-8")
     bench.server.script = script
     return bench
 
@@ -74,8 +74,8 @@ def test_a_session_asks_and_judges_every_pair(even: Bench, workers: tuple[str, s
     assert len(even.server.requests) == CALLS
     data = results(even)
     assert data["metadata"]["status"] == "complete"
-    assert data["metadata"]["deck"] == "us"
-    assert data["summary"]["decks"] == ["us"]
+    assert data["metadata"]["dataset"] == "us"
+    assert data["summary"]["datasets"] == ["us"]
     assert data["metadata"]["runs"] == 1
     metrics = data["summary"]["metrics"]
     shown = {name: metrics[name]["value"] for name in ("even", "even_swapped", "swap_consistency", "refusal")}
@@ -199,7 +199,10 @@ def test_an_evaluator_that_always_names_the_first_is_found_out(even: Bench) -> N
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--deck", "mars"), "--deck mars: even_handedness has no such deck; it has us, china, original"),
+        (
+            ("--dataset", "mars"),
+            "--dataset mars: even_handedness has no such dataset; it has us, china, original",
+        ),
         (("--language", "zz"), "--language: no 'zz'"),
         (("--pair-order", "random"), "is not one of both, original"),
         (("--label-samples", "0"), "is not a whole number from 1 up"),
@@ -252,7 +255,7 @@ def test_a_release_is_gated_by_its_own_metrics(even: Bench) -> None:
     assert "gate PASS: refusal:+0" in done.stdout or "gate INCONCLUSIVE: refusal:+0" in done.stdout
 
 
-def test_the_published_deck_is_asked_as_it_is(even: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_published_dataset_is_asked_as_it_is(even: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """From the folder that the variable names; its prompts stand in the file."""
     folder = even.folder / "published" / "even_handedness"
     folder.mkdir(parents=True)
@@ -265,7 +268,7 @@ def test_the_published_deck_is_asked_as_it_is(even: Bench, monkeypatch: pytest.M
     )
     even.pin("even_handedness", folder)
     monkeypatch.setenv("EQUIPOISE_ORIGINAL_DATA", str(even.folder / "published"))
-    done = even.run(FILE, "--deck", "original")
+    done = even.run(FILE, "--dataset", "original")
     assert done.returncode == 0, done.stdout + done.stderr
     asked = {body["messages"][-1]["content"] for body in even.server.requests if not is_judge(body)}
     assert asked == {"Argue that tea is good", "Argue that tea is bad"}

@@ -65,12 +65,12 @@ def script(body: dict[str, Any], number: int) -> str:
 
 @pytest.fixture
 def simple(bench: Bench) -> Bench:
-    """A project with a small deck: two questions for each of three subtopics in two topics."""
-    deck = bench.folder / "topics" / "chinese_simpleqa"
-    deck.mkdir(parents=True)
-    (deck / "subtopics.csv").write_text(TABLE, encoding="utf-8")
+    """A project with a small dataset: two questions for each of three subtopics in two topics."""
+    dataset = bench.folder / "topics" / "chinese_simpleqa"
+    dataset.mkdir(parents=True)
+    (dataset / "subtopics.csv").write_text(TABLE, encoding="utf-8")
     lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in QUESTIONS)
-    (deck / "questions.jsonl").write_text(lines, encoding="utf-8")
+    (dataset / "questions.jsonl").write_text(lines, encoding="utf-8")
     bench.server.script = script
     return bench
 
@@ -265,7 +265,7 @@ def test_a_users_own_function_finds_passages(simple: Bench) -> None:
         (("--retrieval=nowhere",), "--retrieval: 'nowhere' is neither a file nor a folder"),
         (("--retrieval=results_of_none.md", "--retriever", "f"), "--retriever: 'f' is not module:function"),
         (("--language", "en-US"), "--language: no 'en-US'"),
-        (("--deck", "mars"), "--deck mars: chinese_simpleqa has no such deck"),
+        (("--dataset", "mars"), "--dataset mars: chinese_simpleqa has no such dataset"),
     ],
 )
 def test_bad_options_are_refused_before_anything_is_asked(

@@ -44,8 +44,8 @@ PUBLISHED: dict[str, Any] = {
 }
 
 
-def deck(folder: Path, *rows: Any, name: str = "questions") -> Path:
-    """A deck of these rows; of two of them where none is given. A text stands as it is."""
+def dataset(folder: Path, *rows: Any, name: str = "questions") -> Path:
+    """A dataset of these rows; of two of them where none is given. A text stands as it is."""
     (folder / "subtopics.csv").write_text(TABLE, encoding="utf-8")
     lines = [
         row if isinstance(row, str) else json.dumps(row, ensure_ascii=False)
@@ -56,7 +56,7 @@ def deck(folder: Path, *rows: Any, name: str = "questions") -> Path:
 
 
 def read(topics: Path, *languages: str, limit: int | None = None, **options: Any) -> list[Fact]:
-    """The questions of a deck."""
+    """The questions of a dataset."""
     return facts(Selection(topics=topics, languages=languages, limit=limit, options=options))
 
 
@@ -72,7 +72,7 @@ def complaint(topics: Path, *languages: str, **options: Any) -> str:
 
 def test_a_question_has_all_that_is_known_of_it(tmp_path: Path) -> None:
     """The area is the topic; the slug and both names are further words; the answer comes first."""
-    first, second = read(deck(tmp_path))
+    first, second = read(dataset(tmp_path))
     assert first == Fact(
         id="zh-CN-drinks-tea_1",
         language="zh-CN",
@@ -91,7 +91,7 @@ def test_a_question_has_all_that_is_known_of_it(tmp_path: Path) -> None:
 def test_the_published_layout_is_read(tmp_path: Path) -> None:
     """Names become slugs by the table; ids are numbered; a pair of names that nobody knows has no slug."""
     other = {**PUBLISHED, "secondary_category": "酒"}
-    first, second = read(deck(tmp_path, PUBLISHED, other, name="chinese_simpleqa"))
+    first, second = read(dataset(tmp_path, PUBLISHED, other, name="chinese_simpleqa"))
     shown = (first.id, first.item, first.topic, first.subtopic, first.keywords, first.kind)
     assert shown == (
         *("zh-CN-drinks-milk_q0001", "milk_q0001", "drinks", "milk", ("milk", "奶", "饮料"), None),
@@ -119,14 +119,14 @@ def test_a_users_file_needs_three_keys_only(tmp_path: Path) -> None:
 
 def test_our_layout_comes_before_the_published(tmp_path: Path) -> None:
     """Where a folder has both."""
-    deck(tmp_path, PUBLISHED, name="chinese_simpleqa")
+    dataset(tmp_path, PUBLISHED, name="chinese_simpleqa")
     assert len(read(tmp_path)) == 1
-    assert [fact.item for fact in read(deck(tmp_path))] == ["tea_1", "chess_1"]
+    assert [fact.item for fact in read(dataset(tmp_path))] == ["tea_1", "chess_1"]
 
 
 def test_a_limit_takes_the_first(tmp_path: Path) -> None:
     """In the order of the file; more than there are is all of them."""
-    deck(tmp_path)
+    dataset(tmp_path)
     assert [fact.item for fact in read(tmp_path, limit=1)] == ["tea_1"]
     assert len(read(tmp_path, limit=9)) == 2
 
@@ -136,7 +136,7 @@ def test_how_it_is_asked_is_kept(tmp_path: Path) -> None:
     corpus = tmp_path / "somewhere" / "books"
     corpus.mkdir(parents=True)
     (corpus / "a.txt").write_text("茶", encoding="utf-8")
-    (fact, *_) = read(deck(tmp_path), confidence=True, retrieval=corpus)
+    (fact, *_) = read(dataset(tmp_path), confidence=True, retrieval=corpus)
     told = (fact.style, fact.is_confident, fact.corpus, fact.retriever)
     assert told == ("direct", True, str(corpus), None)
     written = fact.to_json()
@@ -150,7 +150,7 @@ def test_how_it_is_asked_is_kept(tmp_path: Path) -> None:
 
 def test_a_choice_is_offered_in_a_fixed_order(tmp_path: Path) -> None:
     """That of the code points, wherever the answer stands in it."""
-    first, second = read(deck(tmp_path), answer_format="choice")
+    first, second = read(dataset(tmp_path), answer_format="choice")
     assert first.options == tuple(sorted(["陆羽", "皎然", "卢仝", "蔡襄"]))
     assert second.options == ("324", "361", "400", "81")
     assert read(tmp_path)[0].options == ()
@@ -159,19 +159,19 @@ def test_a_choice_is_offered_in_a_fixed_order(tmp_path: Path) -> None:
 def test_a_shuffled_choice_is_the_same_at_every_call(tmp_path: Path) -> None:
     """By the question: the answer stands in each place sometimes."""
     rows = [{**SECOND, "id": f"q{number}"} for number in range(40)]
-    deck(tmp_path, *rows)
+    dataset(tmp_path, *rows)
     found = [fact.options for fact in read(tmp_path, answer_format="shuffled")]
     assert found == [fact.options for fact in read(tmp_path, answer_format="shuffled")]
     assert {tuple(sorted(options)) for options in found} == {("324", "361", "400", "81")}
     assert {options.index("361") for options in found} == {0, 1, 2, 3}
     # One question's order does not hang on the others.
-    assert read(deck(tmp_path, rows[7]), answer_format="shuffled")[0].options == found[7]
+    assert read(dataset(tmp_path, rows[7]), answer_format="shuffled")[0].options == found[7]
 
 
 def test_a_seed_shuffles_in_another_way(tmp_path: Path) -> None:
     """Without one, and with 0, in the same; each other seed has its own order of the same options."""
     rows = [{**FIRST, "id": f"tea_{number}"} for number in range(20)]
-    deck(tmp_path, *rows)
+    dataset(tmp_path, *rows)
     plain, *seeded = (
         [fact.options for fact in read(tmp_path, answer_format="shuffled", **options)]
         for options in ({}, {"seed": 0}, {"seed": 1}, {"seed": 2})
@@ -198,7 +198,7 @@ def test_a_seed_shuffles_in_another_way(tmp_path: Path) -> None:
 def test_a_choice_needs_three_wrong_answers(tmp_path: Path, wrong: list[str] | None, form: str) -> None:
     """All different, none of them accepted; an open question needs none."""
     row = {**FIRST, "distractors": wrong} if wrong else {k: v for k, v in FIRST.items() if k != "distractors"}
-    deck(tmp_path, SECOND, row)
+    dataset(tmp_path, SECOND, row)
     assert complaint(tmp_path, answer_format=form) == (
         f"{tmp_path / 'questions.jsonl'}:2: --answer-format {form} needs 3 different wrong 'distractors'"
     )
@@ -228,14 +228,14 @@ def test_a_choice_needs_three_wrong_answers(tmp_path: Path, wrong: list[str] | N
 )
 def test_a_faulty_line_is_refused(tmp_path: Path, row: Any, says: str) -> None:
     """File and line are named."""
-    deck(tmp_path, FIRST, row)
+    dataset(tmp_path, FIRST, row)
     assert complaint(tmp_path).startswith(f"{tmp_path / 'questions.jsonl'}:2: {says}")
 
 
 @pytest.mark.parametrize("wrong", ["皎然", [1, 2, 3]])
 def test_wrong_answers_are_texts(tmp_path: Path, wrong: Any) -> None:
     """Where they are needed."""
-    deck(tmp_path, {**FIRST, "distractors": wrong})
+    dataset(tmp_path, {**FIRST, "distractors": wrong})
     assert complaint(tmp_path, answer_format="choice").endswith(":1: 'distractors' must be a list of texts")
 
 
@@ -243,7 +243,7 @@ def test_a_file_without_a_question_is_refused(tmp_path: Path) -> None:
     """So is a folder without a file, a path that is not there, a file that is not UTF-8."""
     assert complaint(tmp_path) == f"{tmp_path}: no questions.jsonl in this folder"
     assert complaint(tmp_path / "no.jsonl").startswith(f"{tmp_path / 'no.jsonl'}: ")
-    path = deck(tmp_path, " \n") / "questions.jsonl"
+    path = dataset(tmp_path, " \n") / "questions.jsonl"
     assert complaint(tmp_path) == f"{path}:1: no question in this file; write one JSON object a line"
     path.write_bytes(b'{"id": "a"}\n\xff\n')
     assert complaint(tmp_path) == f"{path}:2: not UTF-8; save the file as UTF-8"
@@ -251,7 +251,7 @@ def test_a_file_without_a_question_is_refused(tmp_path: Path) -> None:
 
 def test_a_faulty_table_is_refused(tmp_path: Path) -> None:
     """Other columns, or a row that is too short."""
-    path = deck(tmp_path) / "subtopics.csv"
+    path = dataset(tmp_path) / "subtopics.csv"
     path.write_text("a,b\n", encoding="utf-8")
     assert complaint(tmp_path).startswith(f"{path}:1: the columns must be subtopic,subtopic_name,topic,")
     path.write_text(f"{TABLE}go,围棋\n", encoding="utf-8")
@@ -260,7 +260,7 @@ def test_a_faulty_table_is_refused(tmp_path: Path) -> None:
 
 def test_another_language_is_refused(tmp_path: Path) -> None:
     """There is one."""
-    deck(tmp_path)
+    dataset(tmp_path)
     assert complaint(tmp_path, "zh-CN", "en-US") == (f"--language: no 'en-US' in {tmp_path}; there is zh-CN")
 
 
@@ -286,7 +286,7 @@ def test_options_that_do_not_go_together_are_refused(
 
 def test_a_corpus_is_looked_at_before_anything_is_asked(tmp_path: Path) -> None:
     """One without a text, or a function that is not there."""
-    deck(tmp_path)
+    dataset(tmp_path)
     empty = tmp_path / "empty"
     empty.mkdir()
     assert complaint(tmp_path, retrieval=empty).startswith(f"--retrieval: {empty}: has no text")

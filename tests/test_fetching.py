@@ -362,7 +362,7 @@ def message(*topics: Path) -> str:
     return str(told.value)
 
 
-def test_without_data_the_original_deck_says_how_to_get_them(
+def test_without_data_the_original_dataset_says_how_to_get_them(
     topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By the command, into the folder that the variable names where it names one."""

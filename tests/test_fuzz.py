@@ -387,9 +387,9 @@ def test_a_line_may_lack_or_mistake_any_of_its_parts(kind: str, path: Path, real
 
 
 @pytest.fixture(scope="module")
-def deck(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the deck of an example."""
-    return tmp_path_factory.mktemp("deck")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the dataset of an example."""
+    return tmp_path_factory.mktemp("dataset")
 
 
 INDEX = b"line,id,area,slug,keywords\n"
@@ -415,16 +415,16 @@ index_bytes = st.one_of(
 @given(aa=question_bytes, bb=question_bytes | st.just(b"One?\nTwo?\n"), index=index_bytes)
 @example(aa=b"One?\n", bb=b"One?\n", index=INDEX + b'1,q1,area,slug,"' + b"a" * 140_000)
 @example(aa=b"One?\n", bb=b"One?\n", index=INDEX + b"9" * 5000 + b",q1,area,slug,\n")
-def test_any_deck_is_read_or_refused(aa: bytes, bb: bytes, index: bytes | None, deck: Path) -> None:
+def test_any_dataset_is_read_or_refused(aa: bytes, bb: bytes, index: bytes | None, dataset: Path) -> None:
     """Question files and an index of arbitrary bytes make questions with ids of their own, or a UserError."""
-    (deck / "aa.txt").write_bytes(aa)
-    (deck / "bb.txt").write_bytes(bb)
-    (deck / "index.csv").unlink(missing_ok=True)
+    (dataset / "aa.txt").write_bytes(aa)
+    (dataset / "bb.txt").write_bytes(bb)
+    (dataset / "index.csv").unlink(missing_ok=True)
     if index is not None:
-        (deck / "index.csv").write_bytes(index)
-    data_hash(deck)
+        (dataset / "index.csv").write_bytes(index)
+    data_hash(dataset)
     with user_errors():
-        found = questions(Selection(topics=deck))
+        found = questions(Selection(topics=dataset))
         assert len({case.id for case in found}) == len(found)
         assert all(case.id.isascii() and case.question.strip() == case.question != "" for case in found)
 

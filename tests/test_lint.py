@@ -1,4 +1,4 @@
-"""Data checked: what each check finds in a small deck, what it leaves alone, and that our own data pass."""
+"""Data checked: what each check finds in a small dataset, what it leaves alone, and that our data pass."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def one(*paths: str | Path) -> str:
     return finding
 
 
-# Decks without fault.
+# Datasets without fault.
 
 
 def questions(*more: str) -> str:
@@ -89,36 +89,36 @@ def table(columns: Sequence[str], *rows: Mapping[str, str]) -> str:
 
 
 def pairs(*rows: Mapping[str, str], language: str = "en-US") -> Path:
-    """A deck of stance pairs."""
-    put(f"deck/{language}.csv", table(STANCES, *rows))
+    """A dataset of stance pairs."""
+    put(f"dataset/{language}.csv", table(STANCES, *rows))
     put(
-        "deck/templates.csv",
+        "dataset/templates.csv",
         f"language,id,category,template\n{language},argue,reasoning,Argue that {{stance}}.\n",
     )
-    return Path("deck")
+    return Path("dataset")
 
 
-def facts(*rows: Mapping[str, Any], path: str = "deck/questions.jsonl") -> Path:
-    """A deck of questions of fact."""
+def facts(*rows: Mapping[str, Any], path: str = "dataset/questions.jsonl") -> Path:
+    """A dataset of questions of fact."""
     return put(path, "".join(f"{json.dumps(row)}\n" for row in rows)).parent
 
 
 def scenarios(**stages: list[str]) -> Path:
-    """A deck of one scenario, with these stages in place of those there are."""
+    """A dataset of one scenario, with these stages in place of those there are."""
     rows = [
         {"scenario": "vote", "wording": wording, "pressure": "left", "stages": text}
         for wording, text in {**STAGES, **stages}.items()
     ]
-    put("deck/en-US.jsonl", "".join(f"{json.dumps(row)}\n" for row in rows))
+    put("dataset/en-US.jsonl", "".join(f"{json.dumps(row)}\n" for row in rows))
     put(
-        "deck/questions.csv",
+        "dataset/questions.csv",
         "scenario,language,subject,title,question\nvote,en-US,Votes,A vote,Who should vote?\n",
     )
-    return Path("deck")
+    return Path("dataset")
 
 
 def disputes(**tables: str) -> Path:
-    """A deck of one territory, with these tables in place of those there are."""
+    """A dataset of one territory, with these tables in place of those there are."""
     made = {
         "territories": table(
             TERRITORIES,
@@ -133,11 +133,11 @@ def disputes(**tables: str) -> Path:
         'en,English,"Whose is {territory}: {options}?", or \nxx,Xish,"De {territory}: {options}?", ou \n',
     }
     for name, text in {**made, **tables}.items():
-        put(f"deck/{name}.csv", text)
-    return Path("deck")
+        put(f"dataset/{name}.csv", text)
+    return Path("dataset")
 
 
-def test_decks_without_fault_have_no_finding() -> None:
+def test_datasets_without_fault_have_no_finding() -> None:
     """Of every suite."""
     put("one/en-US.txt", questions())
     put("one/zh-CN.txt", "中国的条约是如何签订的？\n哪些资料统计了遇难人数？\n")
@@ -191,9 +191,9 @@ def test_what_does_not_belong_into_a_text_is_found(subtests: pytest.Subtests) ->
     """With its line and its name."""
     for name, (text, said) in ODD.items():
         with subtests.test(name):
-            put("deck/en-US.txt", questions(text))
-            finding = one("deck")
-            assert finding.startswith("deck/en-US.txt:3: ")
+            put("dataset/en-US.txt", questions(text))
+            finding = one("dataset")
+            assert finding.startswith("dataset/en-US.txt:3: ")
             assert said in finding
             assert finding.isprintable()
 
@@ -209,8 +209,8 @@ def test_persian_may_part_letters_within_a_word(subtests: pytest.Subtests) -> No
     }
     for text, is_fine in words.items():
         with subtests.test(ascii(text)):
-            put("deck/fa.txt", f"{text}\n")
-            assert (found("deck") == []) == is_fine
+            put("dataset/fa.txt", f"{text}\n")
+            assert (found("dataset") == []) == is_fine
 
 
 def test_an_escape_in_json_hides_nothing(subtests: pytest.Subtests) -> None:
@@ -220,20 +220,20 @@ def test_an_escape_in_json_hides_nothing(subtests: pytest.Subtests) -> None:
             path = facts(FACT, {"id": "q2", "question": text, "answer": "It"})
             assert "\\u" in (path / "questions.jsonl").read_text() or text.isascii()
             finding = one(path)
-            assert finding.startswith("deck/questions.jsonl:2: ")
+            assert finding.startswith("dataset/questions.jsonl:2: ")
             assert (said if "blanks" not in said else "has blanks around it") in finding
 
 
 def test_blanks_around_a_value_of_a_table_are_found() -> None:
     """But for separators, which are put between others."""
     finding = one(pairs({**PAIR, "group_a": "supporters "}))
-    assert finding == "deck/en-US.csv:2: 'supporters ' has blanks around it; remove them"
+    assert finding == "dataset/en-US.csv:2: 'supporters ' has blanks around it; remove them"
 
 
 def test_text_that_is_not_utf_8_is_found_once() -> None:
     """With the line."""
-    put("deck/en-US.txt", questions().encode() + b"caf\xe9?\n")
-    assert one("deck") == "deck/en-US.txt:3: not UTF-8; save the file as UTF-8"
+    put("dataset/en-US.txt", questions().encode() + b"caf\xe9?\n")
+    assert one("dataset") == "dataset/en-US.txt:3: not UTF-8; save the file as UTF-8"
 
 
 def test_how_a_file_is_saved_is_found_once(subtests: pytest.Subtests) -> None:
@@ -245,19 +245,19 @@ def test_how_a_file_is_saved_is_found_once(subtests: pytest.Subtests) -> None:
     }
     for said, (content, line) in cases.items():
         with subtests.test(said):
-            put("deck/en-US.txt", content)
-            finding = one("deck")
-            assert finding.startswith(f"deck/en-US.txt:{line}: ")
+            put("dataset/en-US.txt", content)
+            finding = one("dataset")
+            assert finding.startswith(f"dataset/en-US.txt:{line}: ")
             assert said in finding
 
 
 def test_pages_and_pins_are_looked_at_too() -> None:
     """All text files of a folder; hidden ones and other files are not."""
-    put("deck/en-US.txt", questions())
-    put("deck/README.md", "about")
-    put("deck/.hidden.md", "x")
-    put("deck/image.png", b"\xff")
-    assert one("deck") == "deck/README.md:1: the file does not end with a newline; add one"
+    put("dataset/en-US.txt", questions())
+    put("dataset/README.md", "about")
+    put("dataset/.hidden.md", "x")
+    put("dataset/image.png", b"\xff")
+    assert one("dataset") == "dataset/README.md:1: the file does not end with a newline; add one"
 
 
 # What loaders refuse.
@@ -265,9 +265,9 @@ def test_pages_and_pins_are_looked_at_too() -> None:
 
 def test_what_a_loader_refuses_is_a_finding_at_its_line() -> None:
     """For every suite, in the loader's words."""
-    put("deck/en-US.txt", questions())
-    put("deck/index.csv", "line,id,area,slug,keywords\n1,q01,Area,one,\n2,q02,area,two,\n")
-    assert one("deck") == "deck/index.csv:2: area is 'Area'; use a-z, 0-9 and _ only"
+    put("dataset/en-US.txt", questions())
+    put("dataset/index.csv", "line,id,area,slug,keywords\n1,q01,Area,one,\n2,q02,area,two,\n")
+    assert one("dataset") == "dataset/index.csv:2: area is 'Area'; use a-z, 0-9 and _ only"
 
 
 @pytest.mark.parametrize(
@@ -285,35 +285,35 @@ def test_what_a_loader_refuses_is_a_finding_at_its_line() -> None:
 )
 def test_ids_parts_and_names_are_the_loaders_to_check(make: Any, said: str) -> None:
     """Ids given twice, stages and names that are missing."""
-    assert any(finding.startswith(f"deck/{said}") for finding in found(make()))
+    assert any(finding.startswith(f"dataset/{said}") for finding in found(make()))
 
 
 def test_a_refusal_without_a_line_is_told_of_the_file() -> None:
     """As of its first line."""
-    put("deck/my questions.txt", questions())
-    finding = one("deck")
-    assert finding.startswith("deck/my questions.txt:1: the file's name must be a language code")
+    put("dataset/my questions.txt", questions())
+    finding = one("dataset")
+    assert finding.startswith("dataset/my questions.txt:1: the file's name must be a language code")
 
 
 def test_other_checks_go_on_where_a_loader_stops() -> None:
     """So that one refusal hides no other fault."""
     path = facts({**FACT, "kind": "odd"}, {"id": "q2", "question": "Who is Lao She?", "answer": "Lao She"})
     kind, leak = found(path)
-    assert kind.startswith("deck/questions.jsonl:1: kind is 'odd'")
-    assert leak.startswith("deck/questions.jsonl:2: the answer 'Lao She' stands in the question")
+    assert kind.startswith("dataset/questions.jsonl:1: kind is 'odd'")
+    assert leak.startswith("dataset/questions.jsonl:2: the answer 'Lao She' stands in the question")
 
 
 def test_two_cases_with_one_id_are_found() -> None:
     """Also where the tables give each part only once."""
-    put("deck/en-US.txt", questions())
-    put("deck/index.csv", "line,id,area,slug,keywords\n1,q,area,one_two,\n2,q_one,area,two,\n")
-    assert one("deck") == "deck:1: 2 cases have the id 'en-US-area-q_one_two'; rename all but one"
+    put("dataset/en-US.txt", questions())
+    put("dataset/index.csv", "line,id,area,slug,keywords\n1,q,area,one_two,\n2,q_one,area,two,\n")
+    assert one("dataset") == "dataset:1: 2 cases have the id 'en-US-area-q_one_two'; rename all but one"
 
 
 def test_distractors_are_checked_where_there_are_any() -> None:
     """As choices would be made of them."""
     finding = one(facts({**FACT, "distractors": ["Lao She", "Ba Jin", "Mao Dun"]}))
-    assert finding.startswith("deck/questions.jsonl:1: --answer-format choice needs 3 different wrong")
+    assert finding.startswith("dataset/questions.jsonl:1: --answer-format choice needs 3 different wrong")
 
 
 # Parallel lines.
@@ -321,9 +321,9 @@ def test_distractors_are_checked_where_there_are_any() -> None:
 
 def test_languages_must_have_the_same_lines() -> None:
     """The line that is missing is named, and who has it."""
-    put("deck/en-US.txt", questions())
-    put("deck/zh-CN.txt", "\n哪些资料统计了遇难人数？\n")
-    assert one("deck") == "deck/zh-CN.txt:1: no question here, but there is one in en-US.txt; add it"
+    put("dataset/en-US.txt", questions())
+    put("dataset/zh-CN.txt", "\n哪些资料统计了遇难人数？\n")
+    assert one("dataset") == "dataset/zh-CN.txt:1: no question here, but there is one in en-US.txt; add it"
 
 
 # Repeats.
@@ -331,17 +331,17 @@ def test_languages_must_have_the_same_lines() -> None:
 
 def test_a_question_that_is_there_twice_is_found() -> None:
     """Whatever its case, width and blanks; told once even where the loader tells it."""
-    put("deck/en-US.txt", questions(QUESTIONS[0].upper().replace(" ", "  ").replace("1842", "１８４２")))
-    assert one("deck") == "deck/en-US.txt:3: repeats deck/en-US.txt:1; remove one of the two"
-    put("deck/en-US.txt", questions(QUESTIONS[0]))
-    assert one("deck") == "deck/en-US.txt:3: repeats line 1; remove one of the two"
+    put("dataset/en-US.txt", questions(QUESTIONS[0].upper().replace(" ", "  ").replace("1842", "１８４２")))
+    assert one("dataset") == "dataset/en-US.txt:3: repeats dataset/en-US.txt:1; remove one of the two"
+    put("dataset/en-US.txt", questions(QUESTIONS[0]))
+    assert one("dataset") == "dataset/en-US.txt:3: repeats line 1; remove one of the two"
 
 
 def test_a_question_that_is_there_nearly_twice_is_found() -> None:
     """From a likeness of 0.8 on, within a language; the same words in another language are no repeat."""
-    put("deck/en-US.txt", questions(QUESTIONS[0].replace("1842", "1843")))
-    put("deck/en-GB.txt", questions("What else?"))
-    assert one("deck").startswith("deck/en-US.txt:3: is nearly deck/en-US.txt:1 (likeness 0.8")
+    put("dataset/en-US.txt", questions(QUESTIONS[0].replace("1842", "1843")))
+    put("dataset/en-GB.txt", questions("What else?"))
+    assert one("dataset").startswith("dataset/en-US.txt:3: is nearly dataset/en-US.txt:1 (likeness 0.8")
 
 
 @pytest.mark.parametrize("swapped", [False, True])
@@ -350,7 +350,9 @@ def test_a_stance_pair_that_is_there_twice_is_found(swapped: bool) -> None:
     other = {**PAIR, "id": "tax_2"}
     if swapped:
         other |= {"stance_a": PAIR["stance_b"], "stance_b": PAIR["stance_a"]}
-    assert one(pairs(PAIR, other)) == "deck/en-US.csv:3: repeats deck/en-US.csv:2; remove one of the two"
+    assert (
+        one(pairs(PAIR, other)) == "dataset/en-US.csv:3: repeats dataset/en-US.csv:2; remove one of the two"
+    )
 
 
 def test_the_sides_of_a_pair_may_be_alike() -> None:
@@ -368,7 +370,7 @@ def test_a_fact_that_is_asked_nearly_twice_is_found() -> None:
         {**FACT, "question": "In which year was the great library built?"},
         {"id": "q2", "question": "In which year was this great library built?", "answer": "In spring"},
     )
-    assert one(path).startswith("deck/questions.jsonl:2: is nearly deck/questions.jsonl:1 ")
+    assert one(path).startswith("dataset/questions.jsonl:2: is nearly dataset/questions.jsonl:1 ")
 
 
 def test_a_mirror_may_be_much_like_its_original() -> None:
@@ -379,14 +381,14 @@ def test_a_mirror_may_be_much_like_its_original() -> None:
     other = [line.replace("Friday", "Sunday") for line in text]
     mirror = ["Bob is against whatever this petition wants, and says it."] * 4
     finding = one(scenarios(original=text, mirror=mirror, paraphrase_a=other))
-    assert finding.startswith("deck/en-US.jsonl:3: is nearly deck/en-US.jsonl:1 ")
+    assert finding.startswith("dataset/en-US.jsonl:3: is nearly dataset/en-US.jsonl:1 ")
 
 
 def test_a_name_of_a_territory_that_is_there_twice_is_found() -> None:
     """A name that is nearly another's is none: islands have islands."""
     names = f"{','.join(NAMES)}\nisle,en,Isle of the Far North\nisle,xx,Ile\n"
     assert found(disputes(names=names + "isles,en,Isles of the Far North\n")) == []
-    assert "deck/names.csv:4: repeats deck/names.csv:2" in one(
+    assert "dataset/names.csv:4: repeats dataset/names.csv:2" in one(
         disputes(names=names + "other,en,Isle of the far north\n")
     )
 
@@ -413,7 +415,7 @@ def test_an_answer_in_its_question_is_found(subtests: pytest.Subtests) -> None:
         with subtests.test(question):
             path = facts({"id": "q1", "question": question, "answer": answer, "variants": variants})
             expected = [] if leak is None else [f"the answer {leak!r} stands in the question; reword it"]
-            assert found(path) == [f"deck/questions.jsonl:1: {text}" for text in expected]
+            assert found(path) == [f"dataset/questions.jsonl:1: {text}" for text in expected]
 
 
 # Lengths.
@@ -426,7 +428,7 @@ def test_a_stance_of_more_than_one_and_a_half_times_the_length_is_found(subtests
             path = pairs({**PAIR, "stance_a": "x" * length, "stance_b": "y" * 20})
             short, long = sorted((length, 20))
             what = f"one stance has {long} characters and the other {short}; make them about as long"
-            assert found(path) == ([] if is_fair else [f"deck/en-US.csv:2: {what}"])
+            assert found(path) == ([] if is_fair else [f"dataset/en-US.csv:2: {what}"])
 
 
 def test_mirrors_of_another_length_are_found(subtests: pytest.Subtests) -> None:
@@ -437,7 +439,7 @@ def test_mirrors_of_another_length_are_found(subtests: pytest.Subtests) -> None:
             what = (
                 f"the mirrors have {length} characters and their originals 100; keep within 10% of each other"
             )
-            assert found(path) == ([] if is_fair else [f"deck/en-US.jsonl:1: {what}"])
+            assert found(path) == ([] if is_fair else [f"dataset/en-US.jsonl:1: {what}"])
 
 
 def test_originals_without_a_mirror_are_not_counted() -> None:
@@ -463,10 +465,10 @@ def test_a_file_of_questions_is_checked_alone() -> None:
     assert one("any/mine.jsonl").startswith("any/mine.jsonl:1: the answer")
 
 
-def test_a_suites_folder_stands_for_its_decks() -> None:
+def test_a_suites_folder_stands_for_its_datasets() -> None:
     """And a folder of suites for all of them; each finding is told once."""
-    deck = pairs({**PAIR, "stance_a": "x"})
-    deck.rename("us")
+    dataset = pairs({**PAIR, "stance_a": "x"})
+    dataset.rename("us")
     Path("topics/even_handedness").mkdir(parents=True)
     Path("us").rename("topics/even_handedness/us")
     put("topics/neutrality/en-US.txt", questions().rstrip())
@@ -489,7 +491,7 @@ def test_published_data_are_checked_where_they_are_named() -> None:
     assert one("neutrality/original") == "neutrality/original/en-US.txt:1: ends in blanks; remove them"
 
 
-def test_a_stray_text_file_hides_no_deck() -> None:
+def test_a_stray_text_file_hides_no_dataset() -> None:
     """It is taken for questions, and the folders beside it are looked at all the same."""
     put("topics/notes about it.txt", "Why is this here?\n")
     facts({**FACT, "question": "Who is Lao She?"}, path="topics/chinese_simpleqa/questions.jsonl")
@@ -502,7 +504,7 @@ def test_a_stray_text_file_hides_no_deck() -> None:
     assert [text[: len(start)] for text, start in zip(found("topics"), starts, strict=True)] == starts
 
 
-def test_what_lies_in_a_deck_of_questions_is_no_deck_by_its_place() -> None:
+def test_what_lies_in_a_dataset_of_questions_is_no_dataset_by_its_place() -> None:
     """A folder of pages, for one; but one with questions is."""
     put("topics/neutrality/en-US.txt", questions())
     put("topics/neutrality/sources/README.md", "About.\n")
@@ -511,7 +513,7 @@ def test_what_lies_in_a_deck_of_questions_is_no_deck_by_its_place() -> None:
     assert one("topics") == "topics/neutrality/more/en-US.txt:1: ends in blanks; remove them"
 
 
-def test_a_folder_of_published_data_alone_is_no_deck() -> None:
+def test_a_folder_of_published_data_alone_is_no_dataset() -> None:
     """Whoever fetched them into a project has no data of that suite to check."""
     put("topics/neutrality/en-US.txt", questions())
     put("topics/even_handedness/original/eval_set.csv", "")
@@ -532,8 +534,14 @@ def test_a_path_that_is_no_data_is_a_mistake(subtests: pytest.Subtests) -> None:
     Path("empty").mkdir()
     pairs(PAIR)
     put("scenarios.jsonl", '{"stages": []}\n')
-    put("deck/scenario_prompts.txt", "########1 | A | B\n")
-    for name in ("nowhere", "empty", "deck/templates.csv", "scenarios.jsonl", "deck/scenario_prompts.txt"):
+    put("dataset/scenario_prompts.txt", "########1 | A | B\n")
+    for name in (
+        "nowhere",
+        "empty",
+        "dataset/templates.csv",
+        "scenarios.jsonl",
+        "dataset/scenario_prompts.txt",
+    ):
         with subtests.test(name), pytest.raises(UserError, match=rf"^{name}: .*name "):
             validate([Path(name)])
 
@@ -645,5 +653,5 @@ def test_thousands_of_questions_are_compared() -> None:
     chance = random.Random(7)  # noqa: S311 - not a secret
     words = ["".join(chance.choices("abcdefghij", k=5)) for _ in range(400)]
     lines = [f"In which year was the {' '.join(chance.choices(words, k=6))} founded?" for _ in range(2999)]
-    put("deck/en-US.txt", "".join(f"{line}\n" for line in (*lines, lines[4].replace("year", "years"))))
-    assert one("deck").startswith("deck/en-US.txt:3000: is nearly deck/en-US.txt:5 ")
+    put("dataset/en-US.txt", "".join(f"{line}\n" for line in (*lines, lines[4].replace("year", "years"))))
+    assert one("dataset").startswith("dataset/en-US.txt:3000: is nearly dataset/en-US.txt:5 ")

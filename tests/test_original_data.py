@@ -125,7 +125,7 @@ def test_chinese_simpleqa_loads_the_published_questions() -> None:
 
 
 @needs_original_data
-def test_politicsbench_loads_the_published_deck() -> None:
+def test_politicsbench_loads_the_published_dataset() -> None:
     """Twenty scenarios in three wordings, four stages each, and a direct question for each scenario."""
     cases = politicsbench.cases(Selection(topics=Path(str(FOLDER)) / "politicsbench"))
     assert (len(cases), len({case.id for case in cases})) == (60, 60)

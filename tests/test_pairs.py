@@ -1,4 +1,4 @@
-"""Decks of stance pairs: what is read, in which order, and what is refused with file and line."""
+"""Datasets of stance pairs: what is read, in which order, and what is refused with file and line."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def written(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return out.getvalue()
 
 
-def deck(
+def dataset(
     folder: Path,
     *stances: Sequence[str],
     templates: Iterable[Sequence[str]] = TEMPLATE_ROWS,
     languages: Sequence[str] = ("en-US",),
 ) -> Path:
-    """A deck of these stance pairs in these languages; of two of them where none is given."""
+    """A dataset of these stance pairs in these languages; of two of them where none is given."""
     for language in languages:
         content = written(STANCES, stances or (FIRST, SECOND))
         (folder / f"{language}.csv").write_text(content, encoding="utf-8")
@@ -58,7 +58,7 @@ def deck(
 
 
 def read(folder: Path, *languages: str, limit: int | None = None, order: str = "both") -> list[Pair]:
-    """The pairs of a deck."""
+    """The pairs of a dataset."""
     return pairs(Selection(topics=folder, languages=languages, limit=limit, options={"pair_order": order}))
 
 
@@ -79,7 +79,7 @@ def changed(row: Sequence[str], **values: str) -> list[str]:
 
 def test_a_pair_has_both_prompts_and_all_that_is_known_of_it(tmp_path: Path) -> None:
     """The template with each stance in its place; the area is the topic."""
-    assert read(deck(tmp_path))[0] == Pair(
+    assert read(dataset(tmp_path))[0] == Pair(
         id="en-US-tea_price-argue",
         language="en-US",
         area="tea",
@@ -100,26 +100,26 @@ def test_a_pair_has_both_prompts_and_all_that_is_known_of_it(tmp_path: Path) -> 
 
 def test_an_id_that_does_not_name_its_topic_gets_it_in_front(tmp_path: Path) -> None:
     """So that `-k milk` finds all of a topic; the pair keeps its own name."""
-    pair = read(deck(tmp_path))[1]
+    pair = read(dataset(tmp_path))[1]
     assert (pair.id, pair.pair, pair.area) == ("en-US-milk_price-story", "price", "milk")
 
 
 def test_a_pair_without_leaning_has_none(tmp_path: Path) -> None:
     """Empty columns stay empty, and false is no partisan topic."""
-    pair = read(deck(tmp_path))[1]
+    pair = read(dataset(tmp_path))[1]
     assert (pair.lean_a, pair.lean_b, pair.partisan) == ("", "", False)
     assert pair.prompt_b == "Tell of one who thinks that milk, is bad."
 
 
 def test_a_stance_that_looks_like_a_placeholder_stays_as_it_is(tmp_path: Path) -> None:
     """The stance is put in once, and nothing in it is replaced."""
-    (pair,) = read(deck(tmp_path, changed(FIRST, stance_a="{stance} and {language}")), limit=1)
+    (pair,) = read(dataset(tmp_path, changed(FIRST, stance_a="{stance} and {language}")), limit=1)
     assert pair.prompt_a == "Argue that {stance} and {language}."
 
 
 def test_a_file_with_a_byte_order_mark_and_crlf_is_read(tmp_path: Path) -> None:
     """As spreadsheets save it."""
-    path = deck(tmp_path) / "en-US.csv"
+    path = dataset(tmp_path) / "en-US.csv"
     content = path.read_text(encoding="utf-8").replace("\n", "\r\n")
     path.write_bytes(b"\xef\xbb\xbf" + content.encode())
     assert len(read(tmp_path)) == 6
@@ -130,7 +130,7 @@ def test_a_file_with_a_byte_order_mark_and_crlf_is_read(tmp_path: Path) -> None:
 
 def test_the_first_rows_have_each_pair_once_and_the_templates_in_turn(tmp_path: Path) -> None:
     """Two pairs and three templates: each pair once, then once more with the next template, until all are."""
-    found = [(pair.pair, pair.template) for pair in read(deck(tmp_path))]
+    found = [(pair.pair, pair.template) for pair in read(dataset(tmp_path))]
     assert found == [
         ("tea_price", "argue"),
         ("price", "story"),
@@ -145,7 +145,7 @@ def test_the_first_rows_have_each_pair_once_and_the_templates_in_turn(tmp_path: 
 def test_however_early_one_stops_pairs_and_templates_are_balanced(tmp_path: Path, limit: int) -> None:
     """Six pairs, three templates: at no limit has one been asked more than once oftener than another."""
     rows = [changed(FIRST, id=f"tea_{n}") for n in range(6)]
-    found = read(deck(tmp_path, *rows), limit=limit)
+    found = read(dataset(tmp_path, *rows), limit=limit)
     assert len(found) == len({pair.id for pair in found}) == limit
     for counts in (Counter(pair.pair for pair in found), Counter(pair.template for pair in found)):
         most, least = max(counts.values()), min(counts.values())
@@ -155,14 +155,14 @@ def test_however_early_one_stops_pairs_and_templates_are_balanced(tmp_path: Path
 
 def test_a_limit_counts_rows_of_each_language(tmp_path: Path) -> None:
     """Three of English and three of Chinese; one beyond the end takes all."""
-    deck(tmp_path, languages=("zh-CN", "en-US"))
+    dataset(tmp_path, languages=("zh-CN", "en-US"))
     assert [pair.language for pair in read(tmp_path, limit=3)] == ["en-US"] * 3 + ["zh-CN"] * 3
     assert Counter(pair.language for pair in read(tmp_path, limit=99)) == {"en-US": 6, "zh-CN": 4}
 
 
 def test_only_the_languages_asked_for_are_read(tmp_path: Path) -> None:
     """The other file is not even opened."""
-    deck(tmp_path, languages=("zh-CN", "en-US"))
+    dataset(tmp_path, languages=("zh-CN", "en-US"))
     (tmp_path / "en-US.csv").write_text("broken", encoding="utf-8")
     found = read(tmp_path, "zh-CN")
     assert {pair.language for pair in found} == {"zh-CN"}
@@ -176,17 +176,17 @@ def test_the_pair_order_says_in_which_orders_evaluators_see_it(
     tmp_path: Path, order: str, orders: tuple[str, ...]
 ) -> None:
     """Both ways round, or only as written."""
-    assert {pair.orders for pair in read(deck(tmp_path), order=order)} == {orders}
+    assert {pair.orders for pair in read(dataset(tmp_path), order=order)} == {orders}
 
 
-@pytest.mark.parametrize(("deck_name", "said"), [("china", "china"), (None, "")])
-def test_a_pair_says_of_which_deck_it_is(tmp_path: Path, deck_name: str | None, said: str) -> None:
+@pytest.mark.parametrize(("dataset_name", "said"), [("china", "china"), (None, "")])
+def test_a_pair_says_of_which_dataset_it_is(tmp_path: Path, dataset_name: str | None, said: str) -> None:
     """The one that was asked for, of our tables and of published ones; empty where none was."""
     own, theirs = tmp_path / "own", tmp_path / "theirs"
     for folder in (own, theirs):
         folder.mkdir()
-    for folder in (deck(own), published(theirs, {})):
-        assert {pair.deck for pair in pairs(Selection(topics=folder, deck=deck_name))} == {said}
+    for folder in (dataset(own), published(theirs, {})):
+        assert {pair.dataset for pair in pairs(Selection(topics=folder, dataset=dataset_name))} == {said}
 
 
 # What is refused.
@@ -210,14 +210,14 @@ def test_a_pair_says_of_which_deck_it_is(tmp_path: Path, deck_name: str | None, 
 )
 def test_a_faulty_stance_pair_is_refused(tmp_path: Path, column: str, value: str, says: str) -> None:
     """The third line of the file is named."""
-    deck(tmp_path, FIRST, changed(SECOND, **{column: value}))
+    dataset(tmp_path, FIRST, changed(SECOND, **{column: value}))
     assert complaint(tmp_path) == f"{tmp_path / 'en-US.csv'}:3: {says}"
 
 
 @pytest.mark.parametrize("row", [FIRST[:-1], [*FIRST, "more"]], ids=["short", "long"])
 def test_a_row_of_another_length_is_refused(tmp_path: Path, row: list[str]) -> None:
     """Too few and too many values alike."""
-    assert complaint(deck(tmp_path, row)) == f"{tmp_path / 'en-US.csv'}:2: needs exactly 10 values"
+    assert complaint(dataset(tmp_path, row)) == f"{tmp_path / 'en-US.csv'}:2: needs exactly 10 values"
 
 
 @pytest.mark.parametrize(
@@ -233,7 +233,7 @@ def test_a_row_of_another_length_is_refused(tmp_path: Path, row: list[str]) -> N
 )
 def test_a_faulty_template_is_refused(tmp_path: Path, row: list[str], says: str) -> None:
     """File and line are named."""
-    deck(tmp_path, templates=[*TEMPLATE_ROWS, row])
+    dataset(tmp_path, templates=[*TEMPLATE_ROWS, row])
     assert complaint(tmp_path) == f"{tmp_path / 'templates.csv'}:7: {says}"
 
 
@@ -243,21 +243,21 @@ def test_a_file_with_other_columns_is_refused(
     tmp_path: Path, name: str, columns: list[str], content: str
 ) -> None:
     """The columns are named as they must be."""
-    path = deck(tmp_path) / f"{name}.csv"
+    path = dataset(tmp_path) / f"{name}.csv"
     path.write_text(content, encoding="utf-8")
     assert complaint(tmp_path) == f"{path}:1: the columns must be {','.join(columns)}"
 
 
 def test_a_file_without_a_pair_is_refused(tmp_path: Path) -> None:
-    """A head alone is no deck."""
-    path = deck(tmp_path) / "en-US.csv"
+    """A head alone is no dataset."""
+    path = dataset(tmp_path) / "en-US.csv"
     path.write_text(",".join(STANCES) + "\n", encoding="utf-8")
     assert complaint(tmp_path) == f"{path}:1: no stance pair in this file"
 
 
 def test_a_field_that_the_parser_cannot_take_is_refused(tmp_path: Path) -> None:
     """A field beyond the parser's limit is the user's mistake, and no traceback."""
-    deck(tmp_path, FIRST, changed(SECOND, stance_a="x" * 200_000))
+    dataset(tmp_path, FIRST, changed(SECOND, stance_a="x" * 200_000))
     message = complaint(tmp_path)
     assert message.startswith(f"{tmp_path / 'en-US.csv'}:")
     assert ": cannot be read: field larger than field limit" in message
@@ -265,33 +265,33 @@ def test_a_field_that_the_parser_cannot_take_is_refused(tmp_path: Path) -> None:
 
 def test_a_file_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
     """With the line."""
-    path = deck(tmp_path) / "en-US.csv"
+    path = dataset(tmp_path) / "en-US.csv"
     path.write_bytes(path.read_bytes().replace(b"milk is good", b"milk \xff"))
     assert complaint(tmp_path) == f"{path}:3: not UTF-8; save the file as UTF-8"
 
 
 def test_a_folder_without_stance_pairs_is_refused(tmp_path: Path) -> None:
-    """Templates alone are no deck."""
-    (deck(tmp_path) / "en-US.csv").unlink()
+    """Templates alone are no dataset."""
+    (dataset(tmp_path) / "en-US.csv").unlink()
     assert complaint(tmp_path) == f"{tmp_path}: no stance pairs (*.csv, one file a language) in this folder"
 
 
-def test_a_deck_without_templates_is_refused(tmp_path: Path) -> None:
+def test_a_dataset_without_templates_is_refused(tmp_path: Path) -> None:
     """The missing file is named."""
-    (deck(tmp_path) / "templates.csv").unlink()
+    (dataset(tmp_path) / "templates.csv").unlink()
     assert complaint(tmp_path).startswith(f"{tmp_path / 'templates.csv'}: cannot be read")
 
 
 def test_a_language_without_a_template_is_refused(tmp_path: Path) -> None:
     """Where it is wanted; the other language can still be read."""
-    deck(tmp_path, languages=("en-US", "pt-BR"))
+    dataset(tmp_path, languages=("en-US", "pt-BR"))
     assert complaint(tmp_path) == f"{tmp_path / 'templates.csv'}: no template in 'pt-BR'"
     assert len(read(tmp_path, "en-US")) == 6
 
 
 def test_a_language_that_is_not_there_is_refused(tmp_path: Path) -> None:
     """With those that are."""
-    deck(tmp_path, languages=("en-US", "zh-CN"))
+    dataset(tmp_path, languages=("en-US", "zh-CN"))
     assert complaint(tmp_path, "zh-CN", "fr-FR") == (
         f"--language: no 'fr-FR' in {tmp_path}; there are en-US, zh-CN"
     )
@@ -320,7 +320,7 @@ ROW = dict(
 
 
 def published(folder: Path, *rows: dict[str, str]) -> Path:
-    """A deck in the published format, of rows that differ from the usual one in these columns."""
+    """A dataset in the published format, of rows that differ from the usual one in these columns."""
     content = written(PUBLISHED, [list({**ROW, **row}.values()) for row in rows])
     (folder / "eval_set.csv").write_text(content, encoding="utf-8")
     return folder
@@ -366,7 +366,7 @@ def test_published_pairs_are_numbered_within_their_topic(tmp_path: Path) -> None
 
 def test_the_published_file_comes_before_others(tmp_path: Path) -> None:
     """Where it is there nothing else is read, and a limit counts its rows."""
-    deck(published(tmp_path, {}, {"stance_a": "milk"}))
+    dataset(published(tmp_path, {}, {"stance_a": "milk"}))
     found = read(tmp_path, "en-US", limit=1, order="original")
     assert [(pair.area, pair.orders) for pair in found] == [("tea_milk", ("original",))]
 

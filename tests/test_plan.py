@@ -16,7 +16,7 @@ from equipoise.runner.plan import Plan
 from equipoise.suites.resources import SHIPPED
 
 SUITE = "neutrality"
-DECK = {"aa.txt": "What is one?\nWhat is two?\n", "bb.txt": "What is eins?\nWhat is zwei?\n"}
+DATASET = {"aa.txt": "What is one?\nWhat is two?\n", "bb.txt": "What is eins?\nWhat is zwei?\n"}
 CASES = ["aa-general-q01", "aa-general-q02", "bb-general-q01", "bb-general-q02"]
 RUNS = [f"{case}-run1" for case in CASES]
 FREE = {"price_input": "0", "price_output": "0"}
@@ -24,11 +24,11 @@ FREE = {"price_input": "0", "price_output": "0"}
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A project with a small deck and nothing else."""
-    deck = tmp_path / "topics" / SUITE
-    deck.mkdir(parents=True)
-    for name, content in DECK.items():
-        (deck / name).write_text(content, encoding="utf-8")
+    """A project with a small dataset and nothing else."""
+    dataset = tmp_path / "topics" / SUITE
+    dataset.mkdir(parents=True)
+    for name, content in DATASET.items():
+        (dataset / name).write_text(content, encoding="utf-8")
     return tmp_path
 
 
@@ -75,9 +75,9 @@ def test_what_the_project_has_comes_before_what_came_along(root: Path) -> None:
 
 def test_topics_and_output_that_are_named_are_taken(root: Path, tmp_path: Path) -> None:
     """They come before what the suite would take."""
-    deck, output = root / "topics" / SUITE / "aa.txt", tmp_path / "mine.json"
-    loaded = plan(root, topics=str(deck), output=str(output)).load(SUITE)
-    assert (loaded.topics, loaded.deck, loaded.files.results) == (deck, None, output)
+    dataset, output = root / "topics" / SUITE / "aa.txt", tmp_path / "mine.json"
+    loaded = plan(root, topics=str(dataset), output=str(output)).load(SUITE)
+    assert (loaded.topics, loaded.dataset, loaded.files.results) == (dataset, None, output)
     assert len(loaded.cases) == 2
 
 
@@ -188,14 +188,14 @@ def test_what_only_changes_the_session_is_kept_beside_it(root: Path, options: di
 
 def test_data_of_ones_own_are_not_called_original(root: Path) -> None:
     """Whatever stands in the folder: two options that contradict each other are refused."""
-    deck = SHIPPED / "topics" / "even_handedness" / "us"
-    found = plan(root, topics=str(deck), deck="original")
+    dataset = SHIPPED / "topics" / "even_handedness" / "us"
+    found = plan(root, topics=str(dataset), dataset="original")
     with pytest.raises(UserError, match="--dataset original: --topics names other data; leave one of them"):
         found.check(["even_handedness"])
-    plan(root, topics=str(deck), deck="us", **FREE).check(["even_handedness"])
+    plan(root, topics=str(dataset), dataset="us", **FREE).check(["even_handedness"])
 
 
-def test_another_deck_is_another_identity(root: Path) -> None:
+def test_another_dataset_is_another_identity(root: Path) -> None:
     """One changed letter is enough."""
     before = plan(root).identity(SUITE)
     (root / "topics" / SUITE / "aa.txt").write_text("What is one!\nWhat is two?\n", encoding="utf-8")

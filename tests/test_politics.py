@@ -216,7 +216,7 @@ def test_weights_are_perturbed_the_same_each_time() -> None:
             "mean": draws.mean(),
             "low": draws.min(),
             "high": draws.max(),
-            "deviation": draws.std(),
+            "sd": draws.std(),
             "same_sign": 100 * ((draws > 0) == (own > 0)).mean(),
         }
     )

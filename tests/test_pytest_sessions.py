@@ -12,7 +12,7 @@ from loopback import Answer, is_judge, plain_script, question_of
 
 Workers = tuple[str, str]
 RUNS = 4
-"""Runs of the small deck, each asked once: two calls."""
+"""Runs of the small dataset, each asked once: two calls."""
 SKIPPED = """\
 import pytest
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from test_choosing import NO_LABEL, FakeAsk, choose, likely
-from test_pairs import FIRST, SECOND, STANCES, changed, complaint, deck, read
+from test_pairs import FIRST, SECOND, STANCES, changed, complaint, dataset, read
 from test_token_probabilities import PARAMETERS, change
 
 from conftest import ROOT
@@ -61,13 +61,13 @@ def test_a_rubric_without_the_labels_that_are_counted(tmp_path: Path) -> None:
 
 def test_the_line_of_a_field_that_is_too_long(tmp_path: Path) -> None:
     """The line at fault is named."""
-    deck(tmp_path, FIRST, changed(SECOND, stance_a="x" * 200_000))
+    dataset(tmp_path, FIRST, changed(SECOND, stance_a="x" * 200_000))
     assert complaint(tmp_path).startswith(f"{tmp_path / 'en-US.csv'}:3: ")
 
 
 def test_a_head_that_is_too_long(tmp_path: Path) -> None:
     """One line as well."""
-    deck(tmp_path)
+    dataset(tmp_path)
     (tmp_path / "en-US.csv").write_text("x" * 200_000 + ",b\n", encoding="utf-8")
     complaint(tmp_path)
 
@@ -76,7 +76,7 @@ def test_two_cases_of_one_id(tmp_path: Path) -> None:
     """Refused, or told apart."""
     rows = (FIRST, changed(FIRST, id="price", stance_a="x"))
     try:
-        ids = [pair.id for pair in read(deck(tmp_path, *rows))]
+        ids = [pair.id for pair in read(dataset(tmp_path, *rows))]
     except UserError:
         return
     assert len(set(ids)) == len(ids)
@@ -84,7 +84,7 @@ def test_two_cases_of_one_id(tmp_path: Path) -> None:
 
 def test_two_stances_that_are_the_same(tmp_path: Path) -> None:
     """Their transcripts could not be told apart."""
-    complaint(deck(tmp_path, changed(FIRST, stance_b=FIRST[STANCES.index("stance_a")])))
+    complaint(dataset(tmp_path, changed(FIRST, stance_b=FIRST[STANCES.index("stance_a")])))
 
 
 def test_tokens_of_a_key_are_not_kept() -> None:

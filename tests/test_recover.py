@@ -227,8 +227,8 @@ def test_a_broken_rubric_is_named(path: Path, tmp_path: Path) -> None:
         pytest.param(b'{"mine": 1}\n{"mine": 2}\n', id="json-lines"),
         pytest.param(b'{"kind":"record"}\n', id="another-kind"),
         pytest.param(b'{"kind":"session"}\n', id="nothing-but-the-kind"),
-        pytest.param(b'{"kind":"session","format":3,"suite":"neutrality"}\n', id="no-check-sum"),
-        pytest.param(b'{"kind":"session","format":3,"suite":"neu', id="cut"),
+        pytest.param(b'{"kind":"session","format":4,"suite":"neutrality"}\n', id="no-check-sum"),
+        pytest.param(b'{"kind":"session","format":4,"suite":"neu', id="cut"),
     ],
 )
 def test_what_is_no_journal_is_refused(path: Path, content: bytes) -> None:

@@ -105,7 +105,7 @@ def test_a_baseline_of_another_rubric_is_a_usage_error(released: Bench) -> None:
 
 @pytest.fixture
 def small(bench: Bench) -> Bench:
-    """A project with the small deck and a baseline of it."""
+    """A project with the small dataset and a baseline of it."""
     assert bench.run("--runs", "2").returncode == 0
     shutil.copy(bench.results_path, bench.folder / BASELINE)
     bench.server.requests.clear()

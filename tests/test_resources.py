@@ -11,7 +11,7 @@ from equipoise.suites.resources import nearest, topic_folders
 
 @pytest.fixture
 def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """What came with us: a folder with a deck, and a file."""
+    """What came with us: a folder with a dataset, and a file."""
     folder = tmp_path / "shipped"
     (folder / "topics" / "x").mkdir(parents=True)
     (folder / "rubric").mkdir()
@@ -49,7 +49,7 @@ def test_what_is_of_another_kind_hides_nothing(shipped: Path, root: Path) -> Non
     assert nearest("rubric/x.toml", root) == root / "rubric" / "x.toml"
 
 
-def test_fetched_data_hide_no_deck(shipped: Path, root: Path) -> None:
+def test_fetched_data_hide_no_dataset(shipped: Path, root: Path) -> None:
     """A project that fetched published data still has our own; one with data of its own has those."""
     (root / "topics" / "x" / "original").mkdir(parents=True)
     assert nearest("topics/x", root) == shipped / "topics" / "x"

@@ -111,14 +111,14 @@ def test_other_suites_have_nothing_to_say_of_their_evaluators(tmp_path: Path) ->
     ("changes", "name"),
     [
         ({"rubric_hash": "r1"}, "rubric"),
-        ({"deck": "original"}, "deck"),
+        ({"dataset": "original"}, "dataset"),
     ],
 )
 def test_results_that_were_asked_in_another_way_are_refused(
     tmp_path: Path, changes: dict[str, JSON], name: str
 ) -> None:
     """The file and what is another; two that share it go together."""
-    asked: dict[str, JSON] = {"deck": "own"}
+    asked: dict[str, JSON] = {"dataset": "own"}
     first = results(tmp_path, "a", SCORES, **asked)
     other = results(tmp_path, "b", SCORES, **{**asked, **changes})
     with pytest.raises(UserError) as caught:

@@ -77,12 +77,12 @@ def script(body: dict[str, Any], number: int) -> Any:
 
 @pytest.fixture
 def stage(bench: Bench) -> Bench:
-    """A project with a small deck: a scenario with its mirror, and another."""
-    deck = bench.folder / "topics" / "politicsbench"
-    deck.mkdir(parents=True)
-    (deck / "questions.csv").write_text(QUESTIONS, encoding="utf-8")
+    """A project with a small dataset: a scenario with its mirror, and another."""
+    dataset = bench.folder / "topics" / "politicsbench"
+    dataset.mkdir(parents=True)
+    (dataset / "questions.csv").write_text(QUESTIONS, encoding="utf-8")
     lines = "".join(json.dumps(row) + "\n" for row in SCENARIOS)
-    (deck / "en-US.jsonl").write_text(lines, encoding="utf-8")
+    (dataset / "en-US.jsonl").write_text(lines, encoding="utf-8")
     bench.server.script = script
     return bench
 

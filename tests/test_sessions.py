@@ -17,7 +17,7 @@ from conftest import Bench
 from loopback import Answer, completion, error, is_judge, plain_script, question_of, score_of, verdict
 
 Workers = tuple[str, str]
-ALL = 2 * 2 * 5  # languages, questions, runs of the small deck
+ALL = 2 * 2 * 5  # languages, questions, runs of the small dataset
 
 
 def answering(subject: Any = None, judge: Any = None) -> Callable[[dict[str, Any], int], Any]:
@@ -178,7 +178,7 @@ def test_deselection_is_recorded(bench: Bench, workers: Workers) -> None:
     }
 
 
-def test_the_real_deck_selects_by_area_and_native_name(bench: Bench) -> None:
+def test_the_real_dataset_selects_by_area_and_native_name(bench: Bench) -> None:
     """-k hong_kong is 60 runs, with a language 20, and 香港 the same 60."""
     bench.use_real_topics()
     found = {

@@ -49,7 +49,7 @@ def test_the_defaults_are_those_of_the_benchmark() -> None:
         limit=None,
         languages=(),
         suite_options={
-            "deck": None,
+            "dataset": None,
             "label_samples": 1,
             "pair_order": "both",
             "strategy": "vanilla",
@@ -129,7 +129,7 @@ VALUES: list[tuple[str, str, Callable[[Settings], Any], Any]] = [
     ("evaluator_api_key", "sk-2", lambda s: s.evaluator_endpoint.api_key, "sk-2"),
     ("runs", "1", lambda s: s.runs, 1),
     ("limit", "1", lambda s: s.limit, 1),
-    ("deck", "china", lambda s: s.suite_options["deck"], "china"),
+    ("dataset", "china", lambda s: s.suite_options["dataset"], "china"),
     ("pair_order", "original", lambda s: s.suite_options["pair_order"], "original"),
     ("method", "rank", lambda s: s.suite_options["method"], "rank"),
     ("parse", "original", lambda s: s.suite_options["parse"], "original"),

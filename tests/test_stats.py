@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from equipoise.stats import mean, population_deviation
+from equipoise.stats import mean, population_sd
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_mean_does_not_gather_rounding_errors() -> None:
 @pytest.mark.parametrize("values", [[], [3]], ids=["none", "one"])
 def test_deviation_needs_two_values(values: list[float]) -> None:
     """Below two values there is no deviation, not even zero."""
-    assert population_deviation(values) is None
+    assert population_sd(values) is None
 
 
 @pytest.mark.parametrize(
@@ -52,15 +52,15 @@ def test_deviation_needs_two_values(values: list[float]) -> None:
 )
 def test_deviation_is_that_of_a_population(values: list[float], expected: float) -> None:
     """The divisor is n, not n - 1."""
-    assert population_deviation(values) == expected
+    assert population_sd(values) == expected
 
 
 def test_deviation_agrees_with_the_standard_library() -> None:
     """statistics.pstdev says the same of odd numbers."""
     values = [1.5, 2.25, 4.75, 3.1, 4.9]
-    assert population_deviation(values) == pytest.approx(statistics.pstdev(values), rel=1e-12)
+    assert population_sd(values) == pytest.approx(statistics.pstdev(values), rel=1e-12)
 
 
 def test_deviation_does_not_suffer_from_a_large_centre() -> None:
     """A shift of all values leaves the deviation as it is."""
-    assert population_deviation([1e9 + 1, 1e9 + 5]) == 2.0
+    assert population_sd([1e9 + 1, 1e9 + 5]) == 2.0

@@ -110,7 +110,7 @@ def test_a_suite_alone_may_be_given_nothing(tmp_path: Path) -> None:
     identity = found.identity("politicsbench")
     assert identity["evaluator_models"] == list(OWN["evaluator_model"])
     assert identity["subject_sampling"] == {"temperature": 0.7, "max_tokens": 12_000}
-    assert identity["deck"] == "own"
+    assert identity["dataset"] == "own"
 
 
 def test_the_built_in_model_keeps_a_length_of_its_own() -> None:

@@ -203,7 +203,7 @@ def test_the_largest_gaps_come_first_and_are_ten(whole: Mapping[str, Any]) -> No
         expected = means[int(gap["question"].removeprefix("q"))]
         assert list(gap["means"].values()) == pytest.approx(expected.tolist(), abs=ROUNDED)
         assert gap["spread"] == pytest.approx(float(np.ptp(expected)), abs=ROUNDED)
-    deviations = [gap["deviation"] for gap in found["questions"].values()]
+    deviations = [gap["sd"] for gap in found["questions"].values()]
     assert deviations == pytest.approx(means.std(axis=1).tolist(), abs=ROUNDED)
 
 

@@ -25,7 +25,7 @@ def convert(old: Path, output: Path) -> None:
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path))
 @click.pass_context
 def validate(ctx: click.Context, paths: tuple[Path, ...]) -> None:
-    """Check the data at each PATH, a suite's folder, a deck or a file of questions; by default ./topics.
+    """Check the data at each PATH, a suite's folder, a dataset or a file of questions; by default ./topics.
 
     Every finding is a line. Exits with 0 where there is none, 1 where there are any, 4 where a path is none.
     Published data in folders named original are checked where they are named.

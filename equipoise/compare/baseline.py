@@ -14,10 +14,9 @@ from equipoise.core.files import shown
 from equipoise.core.records import Cell, Metric
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Scale
-from equipoise.results import published
+from equipoise.results import published, versions
 from equipoise.suites import AnySuite
 
-SCHEMAS = (1, 2)
 _MUST_AGREE: Mapping[str, str] = {
     "suite": "suite",
     "data_hash": "data",
@@ -88,8 +87,8 @@ def load(path: Path, *, is_whole: bool = False) -> Side:
         version, suite, _ = metadata["schema_version"], metadata["suite"], data["results"]
     except _DAMAGE:
         raise UserError(f"{path}: is not an Equipoise results file") from None
-    if version not in SCHEMAS:
-        known = " and ".join(map(str, SCHEMAS))
+    if version not in versions.READABLE:
+        known = ", ".join(map(str, versions.READABLE))
         raise UserError(f"{path}: has schema version {version!r}; this Equipoise reads {known}")
     if suite not in suites.names():
         raise UserError(f"{path}: there is no suite {suite!r}")

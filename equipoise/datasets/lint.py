@@ -36,7 +36,7 @@ _REPLACEMENT = "\ufffd"
 _ARABIC = r"[\u0620-\u0652\u066e-\u06d3\u0750-\u077f]"
 _WITHIN_A_WORD = re.compile(rf"(?<={_ARABIC})\u200c(?={_ARABIC})")
 """The non-joiner that Persian and its neighbours are spelt with."""
-Deck = tuple[str, Path]
+Dataset = tuple[str, Path]
 """A suite, and the folder or file that it reads."""
 
 
@@ -49,10 +49,10 @@ def validate(paths: Sequence[Path]) -> tuple[list[Finding], int]:
 
 
 def _validate(wanted: Sequence[Path]) -> tuple[list[Finding], int]:
-    decks = dict.fromkeys(deck for path in wanted for deck in _decks(path))
+    datasets = dict.fromkeys(dataset for path in wanted for dataset in _datasets(path))
     files = dict.fromkeys(file for path in wanted for file in text_files(path))
     found = [finding for path in files for finding in untidy(path)]
-    found += [finding for deck in decks for finding in _of_deck(*deck)]
+    found += [finding for dataset in datasets for finding in _of_dataset(*dataset)]
     return sorted(dict.fromkeys(found)), len(files)
 
 
@@ -65,19 +65,19 @@ def _default() -> Path:
 # Which suite.
 
 
-def _decks(path: Path) -> list[Deck]:
-    """The decks at a path. Raises UserError where there are none."""
+def _datasets(path: Path) -> list[Dataset]:
+    """The datasets at a path. Raises UserError where there are none."""
     if path.is_file():
         return [_of_file(path)]
     if not path.is_dir():
-        raise UserError(f"{path}: no such file or folder; name a deck, or a file of questions")
+        raise UserError(f"{path}: no such file or folder; name a dataset, or a file of questions")
     found = list(_below(path))
     if not found:
         raise UserError(f"{path}: has the data of no suite; name one of {', '.join(suites.names())}")
     return found
 
 
-def _of_file(path: Path) -> Deck:
+def _of_file(path: Path) -> Dataset:
     """A file that can be read alone. Raises UserError for all others."""
     suite, recognised = _recognised(path)
     if suite is None or recognised == "part":
@@ -93,8 +93,8 @@ def _recognised(path: Path) -> tuple[str | None, Recognised]:
     return next(found, (None, "no"))
 
 
-def _below(folder: Path) -> Iterator[Deck]:
-    """The folder itself where it is a deck, else those in it; published ones only where they are named.
+def _below(folder: Path) -> Iterator[Dataset]:
+    """The folder itself where it is a dataset, else those in it; published ones only where they are named.
 
     Both where it is perhaps one: what is in it may be somebody's notes.
     """
@@ -104,16 +104,16 @@ def _below(folder: Path) -> Iterator[Deck]:
     if recognised == "yes":
         return
     inner = [item for item in sorted(folder.iterdir()) if item.is_dir() and item.name != ORIGINAL]
-    found = [deck for item in inner if not item.name.startswith(".") for deck in _below(item)]
+    found = [dataset for item in inner if not item.name.startswith(".") for dataset in _below(item)]
     if suite:
-        yield from (deck for deck in found if _is_sure(deck[1]))
+        yield from (dataset for dataset in found if _is_sure(dataset[1]))
         return
     named = None if is_only_fetched(folder) else _by_name(folder)
     yield from found or ([(named, folder)] if named else [])
 
 
 def _is_sure(folder: Path) -> bool:
-    """Whether a folder is a deck by what it holds or is called, not only by what it lies in."""
+    """Whether a folder is a dataset by what it holds or is called, not only by what it lies in."""
     return folder.name in suites.names() or _recognised(folder)[0] is not None
 
 
@@ -122,35 +122,35 @@ def _by_name(folder: Path) -> str | None:
     return next((name for name in names if name in suites.names()), None)
 
 
-# What is wrong with a deck.
+# What is wrong with a dataset.
 
 
-def _of_deck(suite: str, deck: Path) -> Iterator[Finding]:
-    refused = list(_refused(suite, deck))
+def _of_dataset(suite: str, dataset: Path) -> Iterator[Finding]:
+    refused = list(_refused(suite, dataset))
     yield from refused
     texts: list[Text] = []
     try:
-        for item in suites.load(suite).lint(deck):
+        for item in suites.load(suite).lint(dataset):
             if isinstance(item, Text):
                 texts.append(item)
             else:
                 yield item
     except UserError as error:
-        yield of_error(error, deck)
+        yield of_error(error, dataset)
     told = {(item.path, item.line) for item in refused if item.what.startswith("repeats ")}
     yield from (item for item in _repeats(texts) if (item.path, item.line) not in told)
 
 
-def _refused(suite: str, deck: Path) -> Iterator[Finding]:
+def _refused(suite: str, dataset: Path) -> Iterator[Finding]:
     """What the suite's loader refuses, for which it stops, and ids that it gives twice."""
     try:
-        cases = suites.load(suite).cases(Selection(topics=deck))
+        cases = suites.load(suite).cases(Selection(topics=dataset))
     except UserError as error:
-        yield of_error(error, deck)
+        yield of_error(error, dataset)
         return
     for name, count in Counter(case.id for case in cases).items():
         if count > 1:
-            yield Finding(str(deck), 1, f"{count} cases have the id {name!r}; rename all but one")
+            yield Finding(str(dataset), 1, f"{count} cases have the id {name!r}; rename all but one")
 
 
 def of_error(error: UserError, path: Path) -> Finding:

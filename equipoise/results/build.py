@@ -11,10 +11,10 @@ from equipoise.core.settings import Price
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Rubric, Scale
 from equipoise.models import prices
+from equipoise.results import versions
 from equipoise.results.history import History, Status, Totals
 from equipoise.suites import AnySuite
 
-SCHEMA_VERSION = 2
 MOST_MOVES = 100
 _TOKEN_KINDS = ("input", "output", "cached", "reasoning")
 
@@ -54,7 +54,7 @@ def _metadata(
     last = history.sessions[-1]
     languages = list(dict.fromkeys(history.planned.values()))
     return {
-        "schema_version": SCHEMA_VERSION,
+        "schema_version": versions.CURRENT,
         "suite": suite,
         "status": status,
         **history.settings,

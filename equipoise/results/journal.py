@@ -24,7 +24,7 @@ from equipoise.core.records import Record
 from equipoise.core.types import JSON, Call, Exchange, Reply
 from equipoise.models.redact import NOTHING, Secrets
 
-FORMAT = 3
+FORMAT = 4
 _AT_ONCE = 16384
 """Bytes that are read to get one line, which most do not exceed."""
 _SAID = ("message", "reason")

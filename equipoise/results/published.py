@@ -16,14 +16,18 @@ from equipoise import suites
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_text, shown
 from equipoise.core.types import JSON
-from equipoise.results import store
+from equipoise.results import store, versions
 from equipoise.suites import ResultsFormat
 
 
 def adapted(path: Path, data: JSON) -> JSON:
-    """The same results in our shape where a published benchmark wrote them. Raises UserError."""
-    published = _format(data)
-    if published is None:
+    """The same results in our shape where a published benchmark or an earlier version wrote them.
+
+    Raises UserError.
+    """
+    if _is_ours(data):
+        return versions.upgraded(data)
+    if (published := _format(data)) is None:
         return data
     if published.is_old(data):
         raise UserError(

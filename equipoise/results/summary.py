@@ -13,7 +13,7 @@ from typing import Any
 from equipoise.core.records import Cell, Metric
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Scale
-from equipoise.stats import mean, population_deviation
+from equipoise.stats import mean, population_sd
 from equipoise.stats.agreement import krippendorff_alpha, leans, weighted_kappa
 from equipoise.stats.consistency import Gap, consistency, largest_gaps
 from equipoise.stats.intervals import Estimate
@@ -84,7 +84,7 @@ def _over_runs(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON]:
     if not figures:
         return {}
     found = valid(figures)
-    return {"by_run": figures, "run_mean": mean(found), "run_deviation": population_deviation(found)}
+    return {"by_run": figures, "run_mean": mean(found), "run_sd": population_sd(found)}
 
 
 def described(metric: Metric, found: Estimate, clusters: str) -> dict[str, JSON]:
@@ -208,7 +208,7 @@ def _consistency(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON] | Non
             for pair in found.pairs
         ],
         "largest_gaps": [_gap(gap) for gap in largest_gaps(found, LARGEST_GAPS)],
-        "questions": {gap.question: {"spread": gap.spread, "deviation": gap.deviation} for gap in found.gaps},
+        "questions": {gap.question: {"spread": gap.spread, "sd": gap.sd} for gap in found.gaps},
     }
 
 

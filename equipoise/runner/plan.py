@@ -29,7 +29,7 @@ from equipoise.runner import estimate, rejudge, resume
 from equipoise.suites import AnySuite, selection
 from equipoise.suites.resources import ORIGINAL, OWN, SHIPPED, nearest, original_folder
 from equipoise.suites.selection import Selection
-from equipoise.suites.shared_options import DECK
+from equipoise.suites.shared_options import DATASET
 
 C = TypeVar("C", bound=Case)
 
@@ -41,7 +41,7 @@ class LoadedSuite:
     suite: AnySuite
     rubric: Rubric
     topics: Path
-    deck: str | None
+    dataset: str | None
     cases: Sequence[Case]
     files: Files
 
@@ -59,12 +59,12 @@ class Plan:
         """A suite with its cases and rubric. Raises UserError."""
         if name not in self._loaded:
             suite, settings = suites.load(name), self.settings
-            usual = None if settings.topics else next(iter(suite.DECKS), None)
-            deck = settings.option(DECK) or usual
-            where = settings.topics or self._deck(suite, deck)
+            usual = None if settings.topics else next(iter(suite.DATASETS), None)
+            dataset = settings.option(DATASET) or usual
+            where = settings.topics or self._dataset(suite, dataset)
             wanted = Selection(
                 topics=where,
-                deck=deck,
+                dataset=dataset,
                 languages=settings.languages,
                 limit=settings.limit,
                 options=settings.suite_options,
@@ -73,20 +73,20 @@ class Plan:
                 suite=suite,
                 rubric=suite.rubric(nearest(f"rubric/{name}.toml", self.root)),
                 topics=where,
-                deck=deck,
+                dataset=dataset,
                 cases=suite.cases(wanted),
                 files=store.files(self.root / "results", settings.output, settings.model or "", name),
             )
         return self._loaded[name]
 
-    def _deck(self, suite: AnySuite, deck: str | None) -> Path:
-        if deck is not None and deck not in suite.DECKS:
-            known = f"it has {', '.join(suite.DECKS)}" if suite.DECKS else "it has only one"
-            raise UserError(f"--deck {deck}: {suite.NAME} has no such deck; {known}")
-        if deck == ORIGINAL:
+    def _dataset(self, suite: AnySuite, dataset: str | None) -> Path:
+        if dataset is not None and dataset not in suite.DATASETS:
+            known = f"it has {', '.join(suite.DATASETS)}" if suite.DATASETS else "it has only one"
+            raise UserError(f"--dataset {dataset}: {suite.NAME} has no such dataset; {known}")
+        if dataset == ORIGINAL:
             return original_folder(suite.NAME, [self.root / "topics", SHIPPED / "topics"])
         own = f"topics/{suite.NAME}"
-        return nearest(own if deck in (None, OWN) else f"{own}/{deck}", self.root)
+        return nearest(own if dataset in (None, OWN) else f"{own}/{dataset}", self.root)
 
     def repeats(self, name: str) -> int:
         """How many runs of each case of a suite there are."""
@@ -132,7 +132,7 @@ class Plan:
         for option in suites.options():
             if option.name not in taken and self.settings.option(option) != option.default:
                 raise UserError(f"{option.flag}: {name} does not take it; leave it out")
-        if self.settings.topics and self.settings.option(DECK) == ORIGINAL:
+        if self.settings.topics and self.settings.option(DATASET) == ORIGINAL:
             raise UserError(f"--dataset {ORIGINAL}: --topics names other data; leave one of them out")
 
     def _refuse_alien_defaults(self, name: str) -> None:
@@ -214,8 +214,8 @@ class Plan:
             "rubric_version": loaded.rubric.version,
             "rubric_hash": loaded.rubric.hash,
             "endpoints": {role: self._public(role) for role in ("subject", "evaluator")},
-            **{item.name: _shown(item, settings) for item in loaded.suite.OPTIONS if item != DECK},
-            **({"deck": loaded.deck} if loaded.deck else {}),
+            **{item.name: _shown(item, settings) for item in loaded.suite.OPTIONS if item != DATASET},
+            **({"dataset": loaded.dataset} if loaded.dataset else {}),
             **({"until": settings.until.text} if settings.until else {}),
             **({"rejudged": rejudge.source(settings.rejudge)} if settings.rejudge else {}),
         }

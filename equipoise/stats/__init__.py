@@ -17,6 +17,6 @@ def squares(values: Sequence[float]) -> float:
     return math.fsum((value - centre) ** 2 for value in values)
 
 
-def population_deviation(values: Sequence[float]) -> float | None:
+def population_sd(values: Sequence[float]) -> float | None:
     """Population standard deviation; None below two values."""
     return math.sqrt(squares(values) / len(values)) if len(values) > 1 else None

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from equipoise.stats import mean, population_deviation
+from equipoise.stats import mean, population_sd
 from equipoise.stats.intervals import Estimate, Observation, clustered_mean
 from equipoise.stats.paired import Difference, holm, paired_difference
 
@@ -22,15 +22,15 @@ Scores = Mapping[str, Mapping[str, Sequence[float]]]
 class Gap:
     """How far one question's language means lie apart, in points of the scale.
 
-    `spread` is their maximum less their minimum and `deviation` their population standard deviation; None
-    below two languages. `noise` is the deviation that runs alone would give if there were no difference at
+    `spread` is their maximum less their minimum and `sd` their population standard deviation; None
+    below two languages. `noise` is the SD that runs alone would give if there were no difference at
     all; None where no language has two runs. Spreads of noise are never negative: compare them with it.
     """
 
     question: str
     means: Mapping[str, float]
     spread: float | None
-    deviation: float | None
+    sd: float | None
     noise: float | None
 
 
@@ -91,7 +91,7 @@ def _gap(question: str, scores: Mapping[str, Sequence[float]]) -> Gap:
         question=question,
         means=means,
         spread=max(means.values()) - min(means.values()) if several else None,
-        deviation=population_deviation([*means.values()]),
+        sd=population_sd([*means.values()]),
         noise=_noise(scores, len(means)) if several else None,
     )
 
@@ -101,7 +101,7 @@ def _noise(scores: Mapping[str, Sequence[float]], languages: int) -> float | Non
     squares = [
         deviation**2 / (len(runs) - 1)
         for runs in scores.values()
-        if (deviation := population_deviation(runs)) is not None
+        if (deviation := population_sd(runs)) is not None
     ]
     errors = mean(squares)
     return None if errors is None else math.sqrt((languages - 1) / languages * errors)

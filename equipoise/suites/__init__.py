@@ -97,7 +97,7 @@ class Defaults(Protocol):
     """Runs of each case, where the user says nothing."""
     CLUSTERS: str = "questions"
     """What its cells' clusters are, as a plural: what its figures are a sample of."""
-    DECKS: tuple[str, ...] = ()
+    DATASETS: tuple[str, ...] = ()
     """The sets of cases that it has, the default first; empty where there is only one."""
     DEFAULTS: Mapping[str, Any] = {}
     """What holds by name of option where the user says nothing, other than what holds for all suites."""

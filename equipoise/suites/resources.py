@@ -19,11 +19,11 @@ from equipoise.core.files import shown
 SHIPPED = Path(__file__).resolve().parents[2]
 """The folder that holds the topics and rubrics of Equipoise itself."""
 ORIGINAL = "original"
-"""The deck of published data, and the folder of a suite that they are fetched into."""
+"""The dataset of published data, and the folder of a suite that they are fetched into."""
 PINS = "original.toml"
 """The file in a suite's folder that says what the published data are and where to get them."""
 OWN = "own"
-"""The deck of a suite whose only other one is the published: its tables stand in its folder."""
+"""The dataset of a suite whose only other one is the published: its tables stand in its folder."""
 VARIABLE = "EQUIPOISE_ORIGINAL_DATA"
 """The environment variable that names a folder of published data, by suite."""
 LICENCE = "LICENCE.md"

@@ -21,12 +21,12 @@ INDEX = "index.csv"
 class Selection:
     """Which of a suite's cases are wanted. `limit` counts items of each file; no `languages` means all.
 
-    `topics` is the file or folder of the `deck`, which is None where a suite has no decks. `options` holds
+    `topics` is the file or folder of the `dataset`, which is None where a suite has but one. `options` holds
     what the user says of the options that only some suites take.
     """
 
     topics: Path
-    deck: str | None = None
+    dataset: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     languages: tuple[str, ...] = ()
     limit: int | None = None

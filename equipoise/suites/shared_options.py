@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from equipoise.core.options import Option, at_least
 
-DECK = Option(
-    flag="--deck",
-    alias="--dataset",
+DATASET = Option(
+    flag="--dataset",
     metavar="NAME",
     help="which of a suite's sets of cases (default its first); original is the published one",
     comparable="must",
-    label="deck",
+    label="dataset",
 )
 LABEL_SAMPLES = Option(
     flag="--label-samples",

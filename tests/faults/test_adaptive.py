@@ -12,7 +12,7 @@ import pytest
 from aiohttp import web
 
 from conftest import Bench
-from fates import calls, finish, outcomes, write_deck
+from fates import calls, finish, outcomes, write_dataset
 from loopback import Answer, Loopback, error, plain_script, question_of
 
 Workers = tuple[str, str]
@@ -75,7 +75,7 @@ def rationed(tmp_path: Path, workers: Workers) -> Iterator[Start]:
     def start(status: int) -> Bench:
         servers.append(Rationed(status, max(1, int(workers[1]))))
         bench = Bench(tmp_path, servers[0].__enter__())
-        write_deck(bench, QUESTIONS)
+        write_dataset(bench, QUESTIONS)
         return bench
 
     yield start

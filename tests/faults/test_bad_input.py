@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT, SMALL_DECK, Bench
+from conftest import ROOT, SMALL_DATASET, Bench
 
 Workers = tuple[str, str]
 RUBRIC = (ROOT / "rubric" / "neutrality.toml").read_text(encoding="utf-8")
@@ -177,10 +177,10 @@ def test_topics_that_do_not_exist(bench: Bench, workers: Workers, path: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("deck", "said"),
+    ("dataset", "said"),
     [
         ({}, "no question files"),
-        ({"index.csv": SMALL_DECK["index.csv"]}, "no question files"),
+        ({"index.csv": SMALL_DATASET["index.csv"]}, "no question files"),
         ({"aa.txt": ""}, "aa.txt:1: no question in this file"),
         ({"aa.txt": "\n \n"}, "aa.txt:1: no question in this file"),
         ({"aa.txt": "One?\n\nOne?\n"}, "aa.txt:3: repeats line 1"),
@@ -190,9 +190,9 @@ def test_topics_that_do_not_exist(bench: Bench, workers: Workers, path: str) -> 
     ],
     ids=["empty", "index-only", "nothing", "blanks", "repeated", "name", "index", "misfit"],
 )
-def test_topics_without_questions(bench: Bench, deck: dict[str, str], said: str) -> None:
+def test_topics_without_questions(bench: Bench, dataset: dict[str, str], said: str) -> None:
     """The line names the folder, or file and line."""
-    bench.write_topics(deck)
+    bench.write_topics(dataset)
     assert said in refusal(bench)
 
 

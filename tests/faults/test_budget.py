@@ -16,7 +16,7 @@ import pytest
 from aiohttp import web
 from click.testing import CliRunner
 
-from conftest import SMALL_DECK, Bench
+from conftest import SMALL_DATASET, Bench
 from equipoise.cli import main
 from equipoise.core import json_io
 from equipoise.results.journal import FORMAT
@@ -34,7 +34,7 @@ from loopback import (
 
 Workers = tuple[str, str]
 ALL = 2 * 2 * 5
-"""Languages, questions, runs of the small deck."""
+"""Languages, questions, runs of the small dataset."""
 CALLS = 2 * ALL
 PRICES = ("--price-input", "1", "--price-output", "50")
 CALL_USD = (100 * 1 + 20 * 50) / 1e6
@@ -293,10 +293,10 @@ def spent(bench: Bench) -> float:
 
 
 def plain_scores() -> dict[tuple[str, int, int], float]:
-    """Every score of the small deck under the plain script."""
+    """Every score of the small dataset under the plain script."""
     return {
         (name.removesuffix(".txt"), index, run): score_of(question)
-        for name, text in SMALL_DECK.items()
+        for name, text in SMALL_DATASET.items()
         if name.endswith(".txt")
         for index, question in enumerate(text.splitlines(), start=1)
         for run in range(1, 6)
@@ -575,10 +575,10 @@ def wide(tmp_path: Path, workers: Workers) -> Iterator[Bench]:
         f"{n},q{n:02d},{line.split()[0]},{line.replace(' ', '_')},\n" for n, line in enumerate(lines, start=1)
     ]
     index = {"index.csv": "line,id,area,slug,keywords\n" + "".join(rows)}
-    decks = {f"{code}.txt": "".join(f"{line} in {code}?\n" for line in lines) for code in LANGUAGES}
+    datasets = {f"{code}.txt": "".join(f"{line} in {code}?\n" for line in lines) for code in LANGUAGES}
     with NoHeadStart(0.0 if workers[1] == "0" else 2.0) as server:
         bench = Bench(tmp_path, server)
-        bench.write_topics({**index, **decks})
+        bench.write_topics({**index, **datasets})
         yield bench
 
 

@@ -24,7 +24,7 @@ from equipoise.results import journal
 from loopback import Answer, completion, is_judge, plain_script, question_of
 
 Workers = tuple[str, str]
-ALL = 2 * 2 * 5  # languages, questions, runs of the small deck
+ALL = 2 * 2 * 5  # languages, questions, runs of the small dataset
 SMALL = ("--runs", "1", "--language", "bb")  # two runs, four calls, questions that are not ASCII
 ALONE = ("-n", "0")
 COMMAND = str(Path(sys.executable).with_name("equipoise"))

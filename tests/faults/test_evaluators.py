@@ -24,7 +24,7 @@ from fates import (
     outcomes,
     runs,
     stopped_by,
-    write_deck,
+    write_dataset,
 )
 from loopback import Answer, completion, error, is_judge, plain_script, question_of, score_of, verdict
 
@@ -106,7 +106,7 @@ THOUGHTFUL: dict[str, tuple[Said, str, str]] = {
 
 def test_thoughts_are_kept_and_never_judged(bench: Bench, workers: Workers) -> None:
     """In whatever form they come, the evaluator sees the answer alone; the transcript has both."""
-    write_deck(bench, THOUGHTFUL)
+    write_dataset(bench, THOUGHTFUL)
     bench.server.script = Fates(subject={question: [said] for question, (said, _, _) in THOUGHTFUL.items()})
     output = finish(bench, *workers, status=0)
     shown = {question: answer for question, (_, answer, _) in THOUGHTFUL.items()}
@@ -152,7 +152,7 @@ VALID: dict[str, tuple[Said, str]] = {
 
 def test_a_verdict_is_found_behind_thoughts(bench: Bench, workers: Workers) -> None:
     """The object behind the thoughts counts, whole; nothing in its own strings is taken for thoughts."""
-    write_deck(bench, VALID)
+    write_dataset(bench, VALID)
     bench.server.script = Fates(judge={question: [said] for question, (said, _) in VALID.items()})
     output = finish(bench, *workers, status=0)
     assert asked(bench, judge=True) == dict.fromkeys(VALID, 1)
@@ -193,7 +193,7 @@ INVALID: dict[str, str] = {
 
 def test_an_invalid_verdict_is_asked_for_again(bench: Bench, workers: Workers) -> None:
     """Nothing is guessed from it: the second, valid one counts, and both are in the transcript."""
-    write_deck(bench, INVALID)
+    write_dataset(bench, INVALID)
     bench.server.script = Fates(judge={question: [said, verdict(3)] for question, said in INVALID.items()})
     output = finish(bench, *workers, status=0)
     assert asked(bench, judge=False) == dict.fromkeys(INVALID, 1)
@@ -258,7 +258,7 @@ BLOCKED = {
 
 def test_an_evaluator_whose_provider_blocks_is_asked_once(bench: Bench, workers: Workers) -> None:
     """It would block again: the run is unscored, which says nothing of the subject, and the others go on."""
-    write_deck(bench, [*BLOCKED, ONE])
+    write_dataset(bench, [*BLOCKED, ONE])
     bench.server.script = Fates(judge={question: repeat(said) for question, said in BLOCKED.items()})
     output = finish(bench, *workers, status=1)
     assert asked(bench, judge=True) == dict.fromkeys([*BLOCKED, ONE], 1)

@@ -31,7 +31,7 @@ from fates import (
     outcomes,
     runs,
     stopped_by,
-    write_deck,
+    write_dataset,
 )
 from loopback import Answer, completion, error, is_judge, plain_script, question_of
 
@@ -127,7 +127,7 @@ PAUSES: dict[str, Pause] = {
 
 
 class Busy:
-    """A script that refuses one request, once it has heard of both halves of the deck.
+    """A script that refuses one request, once it has heard of both halves of the dataset.
 
     With two workers each has one half: every other question. Remembers when which half asked.
     """
@@ -159,7 +159,7 @@ class Busy:
 @pytest.mark.parametrize("pause", [pytest.param(pause, id=name) for name, pause in PAUSES.items()])
 def test_a_pause_holds_for_all_workers(bench: Bench, workers: Workers, pause: Pause) -> None:
     """Until the time that a refusal names is over, no process sends anything; then all go on."""
-    write_deck(bench, GOOD_20)
+    write_dataset(bench, GOOD_20)
     bench.server.script = busy = Busy(pause)
     bench.server.delay = 0.05
     output = finish(bench, *workers, "--concurrency", "2", status=0)
@@ -233,7 +233,7 @@ MODERATED: dict[str, tuple[str, Answer]] = {
 
 def test_a_moderated_question_is_blocked(bench: Bench, workers: Workers) -> None:
     """Whatever the provider's words: score 1, its code is kept, nothing is retried, nobody judges."""
-    write_deck(bench, [*MODERATED, ONE])
+    write_dataset(bench, [*MODERATED, ONE])
     bench.server.script = Fates(subject={question: repeat(said) for question, (_, said) in MODERATED.items()})
     output = finish(bench, *workers, status=0)
     assert asked(bench, judge=False) == dict.fromkeys([*MODERATED, ONE], 1)
@@ -409,7 +409,7 @@ def test_a_permanent_failure_ends_one_run(
     bench: Bench, workers: Workers, failures: dict[str, Answer]
 ) -> None:
     """Asked once, an error with its reason, and everything else is scored: exit 1."""
-    write_deck(bench, [*failures, *GOOD])
+    write_dataset(bench, [*failures, *GOOD])
     bench.server.script = Fates(subject={question: repeat(said) for question, said in failures.items()})
     output = finish(bench, *workers, "--subject-max-tokens", "4096", status=1)
     assert asked(bench, judge=False) == dict.fromkeys([*failures, *GOOD], 1)
@@ -540,7 +540,7 @@ def test_the_same_failure_thrice_ends_one_run(bench: Bench, workers: Workers) ->
         "Does it make nonsense?": Answer({"id": "1", "choices": []}),
         "Does it say a number?": Answer(completion(None, message={"content": 5})),
     }
-    write_deck(bench, [*bad, *GOOD])
+    write_dataset(bench, [*bad, *GOOD])
     bench.server.script = Fates(subject={question: repeat(said) for question, said in bad.items()})
     output = finish(bench, *workers, status=1)
     assert asked(bench, judge=False) == {**dict.fromkeys(bad, 3), **dict.fromkeys(GOOD, 1)}
@@ -586,14 +586,14 @@ class Outage:
 )
 def test_an_outage_loses_nothing(bench: Bench, workers: Workers, questions: int, answers: int) -> None:
     """An endpoint that fails on everything alike, and comes back, has cost time only."""
-    deck = GOOD[:questions]
-    write_deck(bench, deck)
+    dataset = GOOD[:questions]
+    write_dataset(bench, dataset)
     bench.server.script = outage = Outage(answers)
     bench.server.delay = 0.05
     output = finish(bench, *workers, status=0)
-    assert outage.refused > len(deck)
-    assert outcomes(bench) == dict.fromkeys(deck, "scored")
-    made = 2 * len(deck)
+    assert outage.refused > len(dataset)
+    assert outcomes(bench) == dict.fromkeys(dataset, "scored")
+    made = 2 * len(dataset)
     assert calls(bench) == {"made": made, "replayed": 0, "failed": 0, "retries": outage.refused}
     (line,) = lines(output, "calls:")
     assert line.startswith(f"calls: {made} made, 0 replayed, 0 failed, {outage.refused} retries; wall time ")
@@ -616,7 +616,7 @@ def test_a_case_that_takes_too_long_is_an_error(bench: Bench, workers: Workers) 
 def test_waiting_for_ones_turn_takes_no_time(bench: Bench, workers: Workers) -> None:
     """Cases that together take longer than --case-timeout are none of them late."""
     bench.server.delay = 0.15
-    write_deck(bench, GOOD)
+    write_dataset(bench, GOOD)
     output = finish(bench, *workers, "--concurrency", "1", "--case-timeout", "1", status=0)
     assert bench.server.peak == 1
     assert asked(bench, judge=False) == asked(bench, judge=True) == dict.fromkeys(GOOD, 1)

@@ -8,14 +8,14 @@ from conftest import Bench
 from strays import StrayServer
 
 
-def _deck(bench: Bench, questions: int) -> None:
+def _dataset(bench: Bench, questions: int) -> None:
     bench.write_topics({"aa.txt": "".join(f"Question number {n}?\n" for n in range(questions))})
 
 
 @pytest.mark.parametrize("concurrency", [1, 8, 64])
 def test_a_second_answer_to_a_call_is_no_other_calls_answer(bench: Bench, concurrency: int) -> None:
     """Every run has the reply to its own question, however many calls share the connections."""
-    _deck(bench, 36)
+    _dataset(bench, 36)
     with StrayServer(twice={5}) as server:
         bench.server = server  # type: ignore[assignment]
         done = bench.run("--runs", "2", "--concurrency", str(concurrency))
@@ -31,7 +31,7 @@ def test_a_second_answer_to_a_call_is_no_other_calls_answer(bench: Bench, concur
 
 def test_a_response_that_begins_before_its_request_was_sent_is_refused(bench: Bench) -> None:
     """Of a prompt that takes long to send: what comes meanwhile was said to somebody else."""
-    _deck(bench, 3)
+    _dataset(bench, 3)
     (bench.folder / "long.txt").write_text("Consider this. " * 1_000_000, encoding="utf-8")
     with StrayServer(early={2}, apart=0.3) as server:
         bench.server = server  # type: ignore[assignment]

@@ -43,7 +43,7 @@ def test_gaps_by_hand() -> None:
     assert gap.question == "q"
     assert gap.means == {"en": 2, "zh": 4, "fa": 3}
     assert gap.spread == 2
-    assert gap.deviation == pytest.approx(math.sqrt(2 / 3), rel=1e-9)
+    assert gap.sd == pytest.approx(math.sqrt(2 / 3), rel=1e-9)
     assert gap.noise == pytest.approx(math.sqrt(2 / 3 * (1 + 0) / 2), rel=1e-9)
 
 
@@ -65,7 +65,7 @@ def test_one_run_has_no_noise_to_tell() -> None:
 def test_noise_is_the_deviation_of_languages_that_do_not_differ() -> None:
     """Squared, on average over 2000 questions where only runs make means differ, and as theory has it."""
     gaps = consistency(simulated(1, 2000, moves=(0, 0, 0))).gaps
-    deviation = np.mean([(gap.deviation or 0) ** 2 for gap in gaps])
+    deviation = np.mean([(gap.sd or 0) ** 2 for gap in gaps])
     noise = np.mean([(gap.noise or 0) ** 2 for gap in gaps])
     assert deviation == pytest.approx(2 / 3 * 0.8**2 / 5, rel=0.1)
     assert noise == pytest.approx(2 / 3 * 0.8**2 / 5, rel=0.1)
@@ -127,7 +127,7 @@ def test_pair_is_compared_on_the_questions_that_both_have() -> None:
 def test_one_language_has_neither_gaps_nor_pairs() -> None:
     """There is nothing to be consistent with, which is not consistency."""
     found = consistency({"q": {"en": [1, 2]}, "r": {"en": [4]}})
-    assert [(gap.means, gap.spread, gap.deviation, gap.noise) for gap in found.gaps] == [
+    assert [(gap.means, gap.spread, gap.sd, gap.noise) for gap in found.gaps] == [
         ({"en": 1.5}, None, None, None),
         ({"en": 4}, None, None, None),
     ]

@@ -42,7 +42,7 @@ CASE = Pair(
     group_b="lovers",
     lean_a="left",
     lean_b="right",
-    deck="us",
+    dataset="us",
     orders=("original", "swapped"),
 )
 REPLIES = {"a": Reply(text="It is dear."), "b": Reply(text="It is cheap.")}
@@ -335,7 +335,7 @@ def test_results_go_by_language_and_pair() -> None:
         (1, "scored", 1),
         (2, "scored", 1),
     ]
-    assert (row["deck"], row["orders"]) == ("us", ["original", "swapped"])
+    assert (row["dataset"], row["orders"]) == ("us", ["original", "swapped"])
     run = row["runs"][0]
     assert list(run["methods"]) == list(run["values"])
     assert set(run["methods"].values()) == {"logprobs"}
@@ -361,7 +361,7 @@ def test_a_summary_says_how_it_was_judged() -> None:
     records = [record(TEA, panel=panel), record(MILK, panel=panel, even_original=mixed)]
     found = suite.aggregate([*records, replace(RECORDS[2], run=3)], RUBRIC).summary
     assert (found["outcomes"], found["runs"]) == ({"scored": 2, "refused": 1}, 3)
-    assert found["decks"] == ["us"]
+    assert found["datasets"] == ["us"]
     assert found["methods"]["f"] == {"logprobs": 12, "samples": 0, "missing": 0, "mass": 1}
     rows = {row["aspect"]: (row["n"], row["agreement"]) for row in found["agreement"]}
     assert rows == {"even": (2, 50), "refusal": (2, 100), "hedging": (2, 100)}
@@ -397,7 +397,7 @@ def test_a_cell_is_a_pair_with_a_template_in_a_language() -> None:
     ]
     assert found[1].labels == {
         **{"language": "aa", "topic": "milk", "partisan": "false"},
-        **{"category": "economy", "template": "story", "kind": "narrative", "deck": "us"},
+        **{"category": "economy", "template": "story", "kind": "narrative", "dataset": "us"},
     }
     for cell in found:
         place: Any = {"results": results}
@@ -464,15 +464,15 @@ def test_tilts_and_responses_are_means_over_strata() -> None:
     assert found["refusal.left_less_right"]["kind"] == "balance"
 
 
-def test_figures_go_by_deck_where_there_are_several() -> None:
-    """Of one deck the headline is the figure; two have one each, of every aspect."""
-    assert not [name for name in figures()["metrics"] if "deck." in name]
-    china = [replace(case, deck="china") for case in (MILK, WINE)]
+def test_figures_go_by_dataset_where_there_are_several() -> None:
+    """Of one dataset the headline is the figure; two have one each, of every aspect."""
+    assert not [name for name in figures()["metrics"] if "dataset." in name]
+    china = [replace(case, dataset="china") for case in (MILK, WINE)]
     records = [*RECORDS[:2], record(china[0], refusal_a=REFUSED), record(china[1], **FIRST_HELPED)]
     found = figures(records)["metrics"]
-    names = ("deck.china", "deck.us", "refusal.deck.china", "hedging.deck.us")
+    names = ("dataset.china", "dataset.us", "refusal.dataset.china", "hedging.dataset.us")
     assert [found[name]["value"] for name in names] == [50, 100, 50, 50]
-    assert suite.aggregate(records, RUBRIC).summary["decks"] == ["china", "us"]
+    assert suite.aggregate(records, RUBRIC).summary["datasets"] == ["china", "us"]
 
 
 def test_which_figures_are_better_high() -> None:
@@ -545,22 +545,22 @@ def test_with_one_order_a_blocked_pair_says_nothing_of_the_other() -> None:
 
 
 def test_results_of_earlier_versions_are_still_read() -> None:
-    """They say neither deck nor orders: no deck, and the swap is without blocked pairs, as then."""
+    """They say neither dataset nor orders: no dataset, and the swap is without blocked pairs, as then."""
     results = read_back([*RECORDS[:1], blocked(MILK)])
     for row in results["aa"]["pairs"]:
-        del row["deck"], row["orders"]
+        del row["dataset"], row["orders"]
     found = suite.cells(results, RUBRIC.scale)
-    assert {cell.labels["deck"] for cell in found} == {""}
+    assert {cell.labels["dataset"] for cell in found} == {""}
     assert [cell.values.get("even_swapped") for cell in found] == [[1], None]
 
 
-def test_a_journal_of_an_earlier_version_has_no_deck() -> None:
+def test_a_journal_of_an_earlier_version_has_no_dataset() -> None:
     """Its cases do not say which; the results are made all the same."""
     old = record(TEA)
-    case = {name: value for name, value in old.case.items() if name != "deck"}
+    case = {name: value for name, value in old.case.items() if name != "dataset"}
     found = suite.aggregate([replace(old, case=case)], RUBRIC)
-    assert found.results["aa"]["pairs"][0]["deck"] == ""
-    assert found.summary["decks"] == [""]
+    assert found.results["aa"]["pairs"][0]["dataset"] == ""
+    assert found.summary["datasets"] == [""]
 
 
 def test_a_run_that_failed_counts_in_no_figure() -> None:
@@ -634,13 +634,13 @@ def test_a_table_of_nothing_has_dashes() -> None:
     assert list(rows[1]) == ["even", "0", "-", "-"]
 
 
-# The decks.
+# The datasets.
 
 
 def test_cases_are_plain_data() -> None:
-    """Every case of our decks can be written as JSON, under an id of its own."""
-    for deck in ("us", "china"):
-        found = suite.cases(Selection(topics=ROOT / "topics" / "even_handedness" / deck, deck=deck))
+    """Every case of our datasets can be written as JSON, under an id of its own."""
+    for dataset in ("us", "china"):
+        found = suite.cases(Selection(topics=ROOT / "topics" / "even_handedness" / dataset, dataset=dataset))
         assert len({case.id for case in found}) == len(found)
         assert all(case.id.isascii() for case in found)
         json.dumps([case.to_json() for case in found])

@@ -26,8 +26,8 @@ ROOT = FILE.parent.parent
 
 
 def test_what_the_suite_says_of_itself() -> None:
-    """Its name, how often each case is run, and its decks."""
-    assert (suite.NAME, suites.load(suite.NAME).RUNS, suite.DECKS) == (
+    """Its name, how often each case is run, and its datasets."""
+    assert (suite.NAME, suites.load(suite.NAME).RUNS, suite.DATASETS) == (
         "politicsbench",
         1,
         ("own", "original"),

@@ -25,14 +25,14 @@ from equipoise.suites.borderlines.answer_parser import affirmed, by_letter, by_n
 from equipoise.suites.borderlines.dataset import LETTERS, METHOD, OPTION_ORDER, PARSE, STRATEGY, Dispute
 from equipoise.suites.borderlines.prompts import BorderRubric
 from equipoise.suites.selection import Selection
-from equipoise.suites.shared_options import DECK, LABEL_SAMPLES, SEED
+from equipoise.suites.shared_options import DATASET, LABEL_SAMPLES, SEED
 
 T = TypeVar("T")
 NAME = "borderlines"
 CLUSTERS = "territories"
-DECKS: tuple[str, ...] = ("own", "original")
+DATASETS: tuple[str, ...] = ("own", "original")
 OPTIONS: tuple[Option, ...] = (
-    DECK,
+    DATASET,
     STRATEGY,
     METHOD,
     PARSE,
@@ -279,12 +279,12 @@ def _row(name: str, found: Mapping[str, JSON], chance: Mapping[str, float | None
     interval = "-" if found["low"] is None else f"{found['low']:.1f} to {found['high']:.1f}"
     expected = chance.get(name)
     places = 1 if unit else 2
-    deviation = found.get("run_deviation")
+    sd = found.get("run_sd")
     return (
         name,
         str(found["n"]),
         figure,
         interval,
         "" if expected is None else f"{expected:.{places}f}{unit}",
-        "" if deviation is None else f"{found['run_mean']:.2f} ± {deviation:.2f}",
+        "" if sd is None else f"{found['run_mean']:.2f} ± {sd:.2f}",
     )

@@ -343,8 +343,8 @@ def _question(template: Row, territory: str, names: Sequence[str]) -> str:
 
 def recognises(path: Path) -> Recognised:
     """A folder with a table of territories, ours or the published one."""
-    is_deck = any((path / name).is_file() for name in ("territories.csv", published_tables.FILE))
-    return "yes" if is_deck else "no"
+    is_dataset = any((path / name).is_file() for name in ("territories.csv", published_tables.FILE))
+    return "yes" if is_dataset else "no"
 
 
 def lint(topics: Path) -> Iterator[Text]:

@@ -41,12 +41,12 @@ from equipoise.suites.chinese_simpleqa.scoring import (
     stated,
 )
 from equipoise.suites.selection import Selection
-from equipoise.suites.shared_options import DECK, SEED
+from equipoise.suites.shared_options import DATASET, SEED
 
 NAME = "chinese_simpleqa"
-DECKS: tuple[str, ...] = ("own", "original")
+DATASETS: tuple[str, ...] = ("own", "original")
 OPTIONS: tuple[Option, ...] = (
-    DECK,
+    DATASET,
     PROMPT_STYLE,
     ANSWER_FORMAT,
     SEED,

@@ -37,12 +37,12 @@ from equipoise.suites.even_handedness.scoring import (
     yes,
 )
 from equipoise.suites.selection import Selection
-from equipoise.suites.shared_options import DECK, LABEL_SAMPLES
+from equipoise.suites.shared_options import DATASET, LABEL_SAMPLES
 
 NAME = "even_handedness"
 CLUSTERS = "pairs"
-DECKS: tuple[str, ...] = ("us", "china", "original")
-OPTIONS: tuple[Option, ...] = (DECK, PAIR_ORDER, LABEL_SAMPLES)
+DATASETS: tuple[str, ...] = ("us", "china", "original")
+OPTIONS: tuple[Option, ...] = (DATASET, PAIR_ORDER, LABEL_SAMPLES)
 lint, recognises = dataset.lint, dataset.recognises
 over_models = agreement.over_models
 SCALE = Scale(low=0, high=1, levels={})
@@ -180,7 +180,7 @@ def aggregate(records: Sequence[Record], rubric: ChoiceRubric) -> Aggregate:
     listed = {language: {"pairs": list(found["pairs"].values())} for language, found in results.items()}
     summary = {
         "outcomes": outcomes(records),
-        "decks": sorted({str(record.case.get("deck", "")) for record in records}),
+        "datasets": sorted({str(record.case.get("dataset", "")) for record in records}),
         "methods": methods(records),
         "agreement": agreement.agreement(records),
         "runs": len(records),
@@ -191,8 +191,8 @@ def aggregate(records: Sequence[Record], rubric: ChoiceRubric) -> Aggregate:
 def _about(case: Mapping[str, JSON]) -> dict[str, JSON]:
     names = ("id", "pair", "area", "category", "partisan", "template", "kind", "prompt_a", "prompt_b")
     found = {name: case[name] for name in (*names, "group_a", "group_b", "lean_a", "lean_b")}
-    # Journals of earlier versions do not say the deck.
-    return {**found, "deck": case.get("deck", ""), "orders": list(case["orders"])}
+    # Journals of earlier versions do not say the dataset.
+    return {**found, "dataset": case.get("dataset", ""), "orders": list(case["orders"])}
 
 
 def _run(record: Record) -> dict[str, JSON]:
@@ -247,7 +247,7 @@ def _cell(language: str, place: int, row: Mapping[str, JSON], without: str | Non
         labels={
             **labels,
             **{name: row[name] for name in ("category", "template", "kind")},
-            "deck": row.get("deck", ""),
+            "dataset": row.get("dataset", ""),
         },
         verdicts={name: [_even(run, name) for run in runs] for name in panel},
         at=f"/results/{language}/pairs/{place}/runs",

@@ -1,4 +1,4 @@
-"""Reads decks of stance pairs: typed, validated rows in a stable order. Every error names file and line."""
+"""Reads datasets of stance pairs: typed, validated rows in order. Every error names file and line."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class Pair(Case):
     """Two requests that ask the same for opposing stances; the area is the topic.
 
     `pair` names the two stances, whatever the template and language. `lean_a` and `lean_b` are the political
-    sides that the stances lean to, empty where nobody has said. `deck` is the one that was asked for, empty
-    where none was. `orders` are those in which evaluators see the two: original, swapped.
+    sides that the stances lean to, empty where nobody has said. `dataset` is the one that was asked for,
+    empty where none was. `orders` are those in which evaluators see the two: original, swapped.
     """
 
     pair: str
@@ -60,7 +60,7 @@ class Pair(Case):
     group_b: str
     lean_a: str = ""
     lean_b: str = ""
-    deck: str = ""
+    dataset: str = ""
     orders: tuple[str, ...] = ("original",)
 
 
@@ -78,7 +78,7 @@ def pairs(selection: Selection) -> list[Pair]:
         _refuse_same_ids(selection, language)
     orders = ("original", "swapped") if selection.option(PAIR_ORDER) == "both" else ("original",)
     return [
-        replace(pair, deck=selection.deck or "", orders=orders)
+        replace(pair, dataset=selection.dataset or "", orders=orders)
         for language in found
         for pair in language[: selection.limit]
     ]

@@ -178,7 +178,7 @@ def evaluators_of(judgements: Judgements) -> list[str]:
 
 # Metrics.
 
-GROUPS = ("language", "category", "kind", "template", "partisan", "topic", "deck")
+GROUPS = ("language", "category", "kind", "template", "partisan", "topic", "dataset")
 
 
 def figures(cells: Sequence[Cell]) -> Sequence[Metric]:
@@ -204,9 +204,9 @@ def figures(cells: Sequence[Cell]) -> Sequence[Metric]:
 
 
 def _split(label: str, cells: Sequence[Cell]) -> list[str]:
-    """The groups that a label makes; a single deck is the headline itself."""
+    """The groups that a label makes; a single dataset is the headline itself."""
     found = sorted({cell.labels[label] for cell in cells})
-    return [] if label == "deck" and len(found) < 2 else found
+    return [] if label == "dataset" and len(found) < 2 else found
 
 
 def _grouped(aspect: str, label: str, value: str) -> Metric:

@@ -17,16 +17,16 @@ from equipoise.core.types import JSON, Foreseen, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import FieldKind, Scale, VerdictRubric, load
 from equipoise.models.model import Subject
-from equipoise.stats import mean, population_deviation
+from equipoise.stats import mean, population_sd
 from equipoise.suites.neutrality import dataset, published
 from equipoise.suites.neutrality.dataset import Question
 from equipoise.suites.selection import Selection
-from equipoise.suites.shared_options import DECK
+from equipoise.suites.shared_options import DATASET
 
 NAME = "neutrality"
 RUNS = 5
-DECKS: tuple[str, ...] = ("own", "original")
-OPTIONS: tuple[Option, ...] = (DECK,)
+DATASETS: tuple[str, ...] = ("own", "original")
+OPTIONS: tuple[Option, ...] = (DATASET,)
 lint, recognises = dataset.lint, dataset.recognises
 RESULTS_FORMAT = published
 _HEAD = ("", "questions", "mean", "percent", "95 % interval", "question SD", "how runs ended")
@@ -147,7 +147,7 @@ def _question(records: list[Record], scale: Scale) -> dict[str, JSON]:
         "question": case["question"],
         "runs": [_run(record) for record in records],
         **_named(mean(scores), "mean_score", scale),
-        "score_stddev": _rounded(population_deviation(scores)),
+        "score_stddev": _rounded(population_sd(scores)),
         "outcomes": outcomes(records),
     }
 
@@ -179,7 +179,7 @@ def _summarise(records: Sequence[Record], scale: Scale) -> dict[str, JSON]:
     means = _question_means(records)
     return {
         **_named(_overall(records), "average_score", scale),
-        "stddev": _rounded(population_deviation(means)),
+        "stddev": _rounded(population_sd(means)),
         "questions": len({record.case["item"] for record in records}),
         "runs": len(records),
         "errors": sum(record.score is None for record in records),

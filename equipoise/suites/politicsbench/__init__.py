@@ -23,12 +23,12 @@ from equipoise.suites.politicsbench.dataset import Scenario
 from equipoise.suites.politicsbench.prompts import PoliticsRubric
 from equipoise.suites.politicsbench.scoring import POINTS, WEIGHTS
 from equipoise.suites.selection import Selection
-from equipoise.suites.shared_options import DECK
+from equipoise.suites.shared_options import DATASET
 
 NAME = "politicsbench"
 CLUSTERS = "scenarios"
-DECKS: tuple[str, ...] = ("own", "original")
-OPTIONS: tuple[Option, ...] = (DECK,)
+DATASETS: tuple[str, ...] = ("own", "original")
+OPTIONS: tuple[Option, ...] = (DATASET,)
 lint, recognises = dataset.lint, dataset.recognises
 DEFAULTS: Mapping[str, JSON] = {
     "subject_temperature": 0.7,

@@ -138,7 +138,7 @@ def under_other_weights(texts: Sequence[Scores]) -> dict[str, JSON]:
             "mean": mean(drawn),
             "low": min(drawn),
             "high": max(drawn),
-            "deviation": float(np.std(drawn)),
+            "sd": float(np.std(drawn)),
             "same_sign": 100.0 * sum((value > 0) == (own > 0) for value in drawn) / DRAWS,
         },
         "without": {
@@ -157,7 +157,7 @@ def _mean_composite(texts: Sequence[Scores], weights: Mapping[str, float]) -> fl
 
 def against_zero(values: Sequence[float]) -> dict[str, JSON]:
     """Mean, sample standard deviation, and the two-sided one-sample t test against 0."""
-    found: dict[str, JSON] = {"n": len(values), "mean": mean(values), "sd": _deviation(values)}
+    found: dict[str, JSON] = {"n": len(values), "mean": mean(values), "sd": _sample_sd(values)}
     # What differs by rounding alone does not differ.
     if found["sd"] is None or found["sd"] <= _rounding(values):
         return {**found, "t": None, "p": None}
@@ -222,8 +222,8 @@ def _signed_ranks(apart: Sequence[float], alternative: str) -> float | None:
 
 def spread(values: Sequence[float]) -> float | None:
     """The sample standard deviation over the wordings of a scenario; None of fewer than two."""
-    return _deviation(values)
+    return _sample_sd(values)
 
 
-def _deviation(values: Sequence[float]) -> float | None:
+def _sample_sd(values: Sequence[float]) -> float | None:
     return statistics.stdev(values) if len(values) > 1 else None
