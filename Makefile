@@ -4,20 +4,28 @@ UV := $(shell command -v uv 2>/dev/null || echo .cache/uv/bin/uv)
 RUN := $(UV) run --no-sync --quiet
 DEMO_QUESTIONS ?= 2
 DEMO_RUNS ?= 2
+TEST_WORKERS ?= 4
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check benchmark clean
+.PHONY: help setup demo test test-all nightly check benchmark clean
 
 help:  ## Show these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: setup  ## Run the benchmark on the built-in model: no key, no network, under two minutes
 	$(RUN) pytest --model local --evaluator-model local \
 	  --limit $(DEMO_QUESTIONS) --runs $(DEMO_RUNS) --subject-max-tokens 256 --evaluator-max-tokens 500 \
 	  --output=results/demo.neutrality.json --fresh
 
-test: setup  ## Run the project's own tests: free and offline
-	$(RUN) pytest tests -n 4 --dist worksteal -q
+test: setup  ## Run the quick tests, before every commit: free and offline
+	$(RUN) pytest tests -n $(TEST_WORKERS) --dist worksteal -q -m "not slow and not nightly"
+
+test-all: setup  ## Run the slow tests, too
+	$(RUN) pytest tests -n $(TEST_WORKERS) --dist worksteal -q -m "not nightly"
+
+nightly: setup  ## Run everything: long simulations, soaks, attacks at full size, mutations
+	$(RUN) pytest tests -n $(TEST_WORKERS) --dist worksteal -q
+	$(RUN) python tests/mutations/run.py
 
 check: setup  ## Lint, formatting, types, data
 	$(RUN) ruff check .

@@ -32,6 +32,12 @@ SMALL_DATASET = {
 }
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """The marks of tests that `make test` leaves out."""
+    config.addinivalue_line("markers", "slow: run by `make test-all` and before a change lands")
+    config.addinivalue_line("markers", "nightly: run by `make nightly` only")
+
+
 @pytest.fixture(autouse=True)
 def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """A developer's own keys and options must not reach the tests, nor the tests a paid endpoint."""

@@ -1,0 +1,110 @@
+"""Apply one mutation after the other to a copy of the checkout, and see whether the tests notice.
+
+python tests/mutations/run.py                  # all, with the quick tests
+python tests/mutations/run.py stats --slow     # those of stats.toml, with the slow tests too
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+QUICK, ALL = "not slow and not nightly", "not nightly"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mutation:
+    """A change of one file that a test must notice."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    tests: Sequence[str] = ()
+    quick: bool = True
+
+
+def mutations(rooms: Sequence[str]) -> list[Mutation]:
+    """Those of these files, or all."""
+    files = [HERE / f"{room}.toml" for room in rooms] or sorted(HERE.glob("*.toml"))
+    return [
+        Mutation(**item)
+        for file in files
+        for item in tomllib.loads(file.read_text(encoding="utf-8"))["mutation"]
+    ]
+
+
+def copied(folder: Path) -> Path:
+    """A copy of the checkout: what git knows, as it is now."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
+    for name in listed.stdout.split("\0"):
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
+    return folder
+
+
+def verdict(mutation: Mutation, folder: Path, marks: str) -> str:
+    """By which tests it is noticed; empty where by none."""
+    path = folder / mutation.file
+    text = path.read_text(encoding="utf-8")
+    if text.count(mutation.old) != 1:
+        raise SystemExit(f"{mutation.name}: {mutation.file} has the text {text.count(mutation.old)} times")
+    path.write_text(text.replace(mutation.old, mutation.new), encoding="utf-8")
+    try:
+        return next((tests for tests in _tried(mutation) if not _passes(folder, tests, marks)), "")
+    finally:
+        path.write_text(text, encoding="utf-8")
+
+
+def _tried(mutation: Mutation) -> Iterator[str]:
+    if mutation.tests:
+        yield " ".join(mutation.tests)
+    yield "tests"
+
+
+def _passes(folder: Path, tests: str, marks: str) -> bool:
+    options = ("-x", "-q", "-p", "no:cacheprovider", "-m", marks, "-n", "2", "--dist", "worksteal")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *tests.split(), *options],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(folder)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        check=False,
+    )
+    if done.returncode not in (0, 1, 2):
+        raise SystemExit(f"pytest {tests} ends with {done.returncode}")
+    return done.returncode == 0
+
+
+def main() -> int:
+    """Say of each mutation what notices it; 1 where nothing notices one."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("rooms", nargs="*", help="names of the files here, without .toml")
+    parser.add_argument("--slow", action="store_true", help="with the slow tests")
+    said = parser.parse_args()
+    wanted, missed = mutations(said.rooms), 0
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = copied(Path(temporary))
+        for mutation in wanted:
+            marks = ALL if said.slow or not mutation.quick else QUICK
+            noticed = verdict(mutation, folder, marks)
+            missed += not noticed
+            print(f"{noticed or 'NOT NOTICED':40} {mutation.name}", flush=True)
+    print(f"{len(wanted) - missed} of {len(wanted)} mutations noticed")
+    return int(missed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
