@@ -137,19 +137,27 @@ class Engine:
         A run that has not begun goes first now. Raises SessionStopped, NotNeeded, or whatever defect of
         ours hit it.
         """
-        key = (run.suite, run.id)
-        with self._lock:
-            known = self._history(run.suite).record(run.id) if run.suite in self._suites else None
-            if known is None and key not in self._futures:
-                self.start([run])
-                known = self._history(run.suite).record(run.id)
-            future = self._futures.get(key)
-        if known is None and future is not None:
-            known = self._await(key, future)
-            # Later calls read it from the journal: not all records are held in memory.
-            self._futures.pop(key, None)
+        known = self.finish(run) or self._history(run.suite).record(run.id)
         assert known is not None
         return known
+
+    def finish(self, run: Run) -> Record | None:
+        """Wait until a run has ended; its record, or None where that stands in the journal already.
+
+        Raises as `record` does.
+        """
+        key = (run.suite, run.id)
+        with self._lock:
+            if not self._has_ended(run) and key not in self._futures:
+                self.start([run])
+            future = self._futures.get(key)
+        known = None if future is None or self._has_ended(run) else self._await(key, future)
+        # Later calls read it from the journal: not all records are held in memory.
+        self._futures.pop(key, None)
+        return known
+
+    def _has_ended(self, run: Run) -> bool:
+        return run.suite in self._suites and self._history(run.suite).has_ended(run.id)
 
     def _await(self, key: Key, future: Future[Record]) -> Record:
         self._loop.call_soon_threadsafe(self._prioritise, key)

@@ -146,13 +146,16 @@ class Session:
 
         Raises SessionStopped, NotNeeded, or whatever defect of ours hit it.
         """
+        return self._started().record(run)
+
+    def _started(self) -> Engine:
         with self._starting:
             if self._is_ended:
                 raise SessionStopped(ENDED)
             if not self._is_started:
                 self._is_started = True
                 self.engine.start(self._planned.values())
-        return self.engine.record(run)
+            return self.engine
 
     def _import_statistics(self) -> None:
         """Import what the statistics need while the session waits for calls."""
@@ -163,8 +166,7 @@ class Session:
 
     def fetch(self, suite: str, run: str) -> dict[str, JSON]:
         """The record as plain data for another process: its journal line, and the offsets of its calls."""
-        wanted = self._planned[suite, run]
-        self.record(wanted)
+        self._started().finish(self._planned[suite, run])
         found = self._histories[suite]
         entry = found.entry(run)
         return {**entry, "journal": str(found.path), "starts": found.calls.starts(entry["calls"])}
