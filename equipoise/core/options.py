@@ -134,6 +134,14 @@ def parse_seconds(value: str) -> float:
     return number
 
 
+def parse_megabytes(value: str) -> float:
+    """A number of megabytes above 0."""
+    number = parse_number(value) if _is_number(value) else 0.0
+    if number == 0:
+        raise ValueError("is not a number of megabytes above 0")
+    return number
+
+
 def parse_url(value: str) -> str:
     """The URL without a slash at its end. Raises ValueError."""
     if not _is_url(value.strip()):
@@ -294,6 +302,13 @@ OPTIONS: tuple[Option, ...] = (
         default=600.0,
         metavar="S",
         help="seconds (default 600)",
+    ),
+    Option(
+        flag="--max-response-size",
+        parse=parse_megabytes,
+        default=32.0,
+        metavar="MB",
+        help="size of an endpoint's answer, before and after decompression (default 32)",
     ),
     Option(
         flag="--case-timeout",

@@ -25,7 +25,14 @@ from equipoise.core import json_io
 from equipoise.core.errors import CallFailed, printable
 from equipoise.core.settings import Endpoint
 from equipoise.core.types import CONTINUES, JSON, Call, Message, Reply, Role
-from equipoise.models.connections import Address, OwnConnections, RedirectedElsewhere
+from equipoise.models.connections import (
+    ENCODINGS,
+    MAX_BODY,
+    Address,
+    BodyTooLarge,
+    OwnConnections,
+    RedirectedElsewhere,
+)
 from equipoise.models.failures import (
     DECLINING_STATUS,
     PREFILL,
@@ -42,6 +49,9 @@ from equipoise.models.retry import Health, Retries, retry_after
 
 _NO_ANSWER = (httpx2.RequestError, aiohttp.ClientError, ssl.SSLError)
 """What the transport raises where no whole answer came."""
+
+_LOGGERS = ("openai", "httpx2", "httpcore2", "aiohttp")
+"""Their own logs show headers, bodies, URLs and what endpoints say, among them what must not be shown."""
 
 OnLearned = Callable[[Call, Change], None]
 
@@ -88,8 +98,8 @@ class Client:
 
     `endpoint` says where a model in a role is reached. A call holds a slot only while it is in flight,
     not between retries. `on_learned` is called once for each model and parameter, `on_retry` before every
-    retry. A reply is as it came; none of the `secrets` gets into an error, nor, where it is
-    a real key, to an endpoint that has another one.
+    retry; `max_body` is in bytes. A reply is as it came; none of the `secrets` gets into an error, nor, where
+    it is a real key, to an endpoint that has another one.
     """
 
     def __init__(
@@ -99,6 +109,7 @@ class Client:
         max_retries: int,
         timeout: float,
         secrets: Secrets,
+        max_body: int = MAX_BODY,
         on_learned: OnLearned = lambda call, change: None,
         on_retry: Callable[[], None] = lambda: None,
     ) -> None:
@@ -108,9 +119,9 @@ class Client:
         self._secrets = secrets
         self._on_learned = on_learned
         self._on_retry = on_retry
-        # The SDK's own log shows headers and bodies, among them what must not be shown.
-        logging.getLogger("openai").setLevel(logging.WARNING)
-        self._http = _HttpClient(timeout=timeout)
+        for name in _LOGGERS:
+            logging.getLogger(name).setLevel(logging.WARNING)
+        self._http = _HttpClient(timeout=timeout, max_body=max_body)
         self._connections: dict[tuple[Role, str], _Connection] = {}
         self._health: defaultdict[str, Health] = defaultdict(Health)
         self._learned: dict[tuple[Role, str], list[Change]] = {}
@@ -181,6 +192,8 @@ class Client:
             return Failure(message=f"no answer within {self._timeout:g} s")
         except RedirectedElsewhere as error:
             return Failure(message=str(error), status=error.status)
+        except BodyTooLarge as error:
+            return Failure(message=str(error), status=200)
         except _NO_ANSWER as error:
             return Failure(message=self._why_no_answer(error))
         except ValueError as error:
@@ -228,6 +241,7 @@ class Client:
             if isinstance(said, str):
                 found[name] = said
         found["Content-Type"] = "application/json"
+        found["Accept-Encoding"] = ", ".join(ENCODINGS)
         found["x-stainless-retry-count"] = "0"
         found["x-stainless-read-timeout"] = str(self._timeout)
         return found

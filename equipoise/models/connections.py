@@ -3,12 +3,14 @@
 An endpoint or proxy that answers one call twice leaves a response on a connection that goes back to the pool;
 HTTP/1.1 has no number by which the next call could tell that it is not its own. So a connection rests before
 it is used again, is closed where anything more has come, and no redirect leads a call to another host.
+Nor does a body grow beyond a limit, compressed or not.
 """
 
 from __future__ import annotations
 
 import select
-from collections.abc import Mapping
+import zlib
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -21,6 +23,13 @@ REST_SECONDS = 0.25
 """How long a connection rests after a response: what an endpoint sends twice, it sends at once."""
 MOST_RESTING = 256
 """Connections that may rest at a time; a further one is closed instead."""
+MAX_BODY = 32 * 2**20
+"""Bytes of an answer, where the user says nothing else."""
+ENCODINGS: Mapping[str, Callable[[], Any]] = {
+    "gzip": lambda: zlib.decompressobj(zlib.MAX_WBITS | 16),
+    "deflate": zlib.decompressobj,
+}
+"""What a body may be compressed with, for it can be read piece by piece."""
 _OF_ONE_REQUEST = {b"content-length", b"cookie"}
 """Headers that no two requests need have in common."""
 _HTTP_PORTS = {"http": 80, "https": 443}
@@ -37,6 +46,13 @@ class RedirectedElsewhere(Exception):  # noqa: N818 - it names what the endpoint
         self.status = status
 
 
+class BodyTooLarge(Exception):  # noqa: N818 - it names what the endpoint did
+    """A body has more bytes than it may have."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"the body of the answer has more than {most:,} bytes (--max-response-size)")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
     """Where requests go, and all that they have in common."""
@@ -49,10 +65,12 @@ class Address:
 class OwnConnections(httpx2.AsyncClient):
     """To be put before the SDK's client on aiohttp, which then uses such connections.
 
-    A call that is redirected to another host raises RedirectedElsewhere.
+    A call that is redirected to another host raises RedirectedElsewhere, a body of more than `max_body` bytes
+    BodyTooLarge.
     """
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, *, max_body: int = MAX_BODY, **options: Any) -> None:
+        self._max_body = max_body
         super().__init__(**options, event_hooks={"response": [_refuse_other_host]})
 
     def address(self, url: str, headers: Mapping[str, str], timeout: float) -> Address:
@@ -82,10 +100,10 @@ class OwnConnections(httpx2.AsyncClient):
         return request
 
     def _init_transport(self, *arguments: Any, **options: Any) -> httpx2.AsyncBaseTransport:
-        return _over_own(super()._init_transport(*arguments, **options))
+        return _Bounded(_over_own(super()._init_transport(*arguments, **options)), self._max_body)
 
     def _init_proxy_transport(self, *arguments: Any, **options: Any) -> httpx2.AsyncBaseTransport:
-        return _over_own(super()._init_proxy_transport(*arguments, **options))
+        return _Bounded(_over_own(super()._init_proxy_transport(*arguments, **options)), self._max_body)
 
 
 def _over_own(transport: Any) -> httpx2.AsyncBaseTransport:
@@ -102,6 +120,67 @@ def _over_own(transport: Any) -> httpx2.AsyncBaseTransport:
     transport.client = session
     found: httpx2.AsyncBaseTransport = transport
     return found
+
+
+class _Bounded(httpx2.AsyncBaseTransport):
+    """A transport whose bodies arrive decompressed and have at most `most` bytes."""
+
+    def __init__(self, transport: httpx2.AsyncBaseTransport, most: int) -> None:
+        self._transport = transport
+        self._most = most
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """The response, its body still to be read."""
+        response = await self._transport.handle_async_request(request)
+        encoding = response.headers.pop("content-encoding", "identity").strip().lower()
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        response.stream = _BoundedBody(response.stream, encoding, self._most)
+        return response
+
+    async def aclose(self) -> None:
+        """Close the transport."""
+        await self._transport.aclose()
+
+
+class _BoundedBody(httpx2.AsyncByteStream):
+    """A body, decompressed as it is read. Raises BodyTooLarge, or DecodingError where it cannot be."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream, encoding: str, most: int) -> None:
+        self._stream = stream
+        self._encoding = encoding
+        self._most = self._left = most
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        decompress = self._decompressor()
+        received = 0
+        async for piece in self._stream:
+            received += len(piece)
+            data = decompress(piece)
+            self._left -= len(data)
+            if self._left < 0 or received > self._most:
+                raise BodyTooLarge(self._most)
+            yield data
+
+    def _decompressor(self) -> Callable[[bytes], bytes]:
+        if self._encoding == "identity":
+            return bytes
+        if self._encoding not in ENCODINGS:
+            raise httpx2.DecodingError(f"it is compressed with {self._encoding!r}, which was not asked for")
+        found = ENCODINGS[self._encoding]()
+
+        def decompress(piece: bytes) -> bytes:
+            try:
+                # One byte more than is left tells that there are too many.
+                data: bytes = found.decompress(piece, self._left + 1)
+            except zlib.error as error:
+                raise httpx2.DecodingError(f"it is not compressed with {self._encoding}: {error}") from None
+            return data
+
+        return decompress
+
+    async def aclose(self) -> None:
+        """Close the body, read or not."""
+        await self._stream.aclose()
 
 
 class _Connector(aiohttp.TCPConnector):

@@ -109,6 +109,7 @@ def open_context(
         endpoint,
         max_retries=settings.max_retries,
         timeout=settings.request_timeout,
+        max_body=int(settings.max_response_size * 2**20),
         secrets=Secrets(settings.secrets),
         on_learned=learn,
         on_retry=counters.count_retry,
