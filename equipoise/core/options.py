@@ -304,6 +304,13 @@ OPTIONS: tuple[Option, ...] = (
         help="seconds (default 600)",
     ),
     Option(
+        flag="--max-wait",
+        parse=parse_seconds,
+        default=300.0,
+        metavar="S",
+        help="longest pause that an endpoint may ask for; a longer one ends the session (default 300)",
+    ),
+    Option(
         flag="--max-response-size",
         parse=parse_megabytes,
         default=32.0,

@@ -90,6 +90,7 @@ class Settings:
     max_retries: int
     evaluator_attempts: int
     request_timeout: float
+    max_wait: float
     max_response_size: float
     case_timeout: float
     keep_going: bool
@@ -186,6 +187,7 @@ def resolve(
         max_retries=value["max_retries"],
         evaluator_attempts=value["evaluator_attempts"],
         request_timeout=value["request_timeout"],
+        max_wait=value["max_wait"],
         max_response_size=value["max_response_size"],
         case_timeout=value["case_timeout"],
         keep_going=value["keep_going"],

@@ -151,7 +151,7 @@ class Client:
                     raise _failed(call, answer, sent, retries, self._secrets.mask(answer.message))
             if not is_learned:
                 self._on_retry()
-                await asyncio.sleep(wait)
+                await retries.rest()
 
     async def close(self) -> None:
         """Close all connections."""

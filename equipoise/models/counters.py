@@ -6,6 +6,7 @@ record is the journal.
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 
 MAX_REASON_LENGTH = 500
@@ -47,6 +48,7 @@ class Counters:
         self._tokens = [[0, 0] for _ in range(models)]
         self._largest = [0] * models
         self._pauses = [0.0] * models
+        self._notices: deque[str] = deque()
 
     def stop(self, reason: str) -> None:
         """Let no further call start. The first reason stands, cut to MAX_REASON_LENGTH characters."""
@@ -74,6 +76,16 @@ class Counters:
     def paused_until(self, endpoint: int) -> float:
         """When the pause of that endpoint ends; 0 where there is none."""
         return self._pauses[endpoint]
+
+    # What the user should know at once.
+
+    def notify(self, notice: str) -> None:
+        """Have a line shown."""
+        self._notices.append(notice)
+
+    def take_notices(self) -> list[str]:
+        """The lines that were not shown yet."""
+        return [self._notices.popleft() for _ in range(len(self._notices))]
 
     # Counting.
 

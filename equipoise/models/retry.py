@@ -1,13 +1,16 @@
 """Whether a failed call is tried again, and after how long: backoff, and what the endpoint asks for.
 
-Pure but for jitter; knows no HTTP library.
+While an endpoint is down, one of the calls that wait probes it every few seconds, and all go on as soon as
+anything is answered. Knows no HTTP library.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import random
 import re
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,6 +21,8 @@ from equipoise.models.failures import Failure
 FIRST_BACKOFF, LONGEST_BACKOFF = 0.5, 60.0
 MOST_ALIKE = 3
 """How many answers of a kind are enough to believe that the next one will be the same."""
+PROBE_SECONDS, CHECK_SECONDS = 3.0, 1.0
+"""How often an endpoint that is down is tried, and how often calls that wait look whether it is back."""
 MOST_REMEMBERED = 1000
 """Different failures; where an endpoint gives each a number of its own, none comes twice anyway."""
 # Quotas are renewed at least once a month: an endpoint that asks for a longer wait is mistaken.
@@ -28,12 +33,31 @@ LONGEST_RETRY_AFTER = 31 * 86_400.0
 class Health:
     """How calls to one endpoint fare: calls that were answered, attempts that failed.
 
-    `overcome` holds failures after which the same call was answered all the same: they are chance.
+    `overcome` holds failures after which the same call was answered all the same: they are chance. `in_row`
+    counts the failures since the last answer, `tried` is when the last attempt failed, by `time.monotonic`.
     """
 
     answered: int = 0
     failed: int = 0
+    in_row: int = 0
+    tried: float = 0.0
     overcome: set[str] = field(default_factory=set)
+
+    def answer(self) -> None:
+        """The endpoint answered a call."""
+        self.answered += 1
+        self.in_row = 0
+
+    def fail(self) -> None:
+        """An attempt has failed."""
+        self.failed += 1
+        self.in_row += 1
+        self.tried = time.monotonic()
+
+    @property
+    def is_down(self) -> bool:
+        """Whether nothing has been answered for some attempts."""
+        return self.in_row >= MOST_ALIKE
 
 
 class Retries:
@@ -48,10 +72,12 @@ class Retries:
         self._own_failures = 0
         self._answered_before = 0
         self._failed_before = health.failed
+        self._due = 0.0
+        self._is_asked_for = self._is_probe = False
 
     def answered(self) -> None:
         """The last attempt brought a reply."""
-        self._health.answered += 1
+        self._health.answer()
         if self._last is not None and len(self._health.overcome) < MOST_REMEMBERED:
             self._health.overcome.add(_said(self._last))
 
@@ -59,11 +85,14 @@ class Retries:
         """Seconds until the next attempt; None where there is to be none.
 
         A pause that an overloaded endpoint asked for is not among them: it concerns all calls, not just this
-        one.
+        one. An attempt that only probed the endpoint is none of those that are counted.
         """
         if self._last is None:
             self._answered_before = self._health.answered
-        self._health.failed += 1
+        self._health.fail()
+        was_probe, self._is_probe = self._is_probe, False
+        if was_probe and failure.is_transient:
+            return max(0.0, self._due - time.monotonic())
         self._own_failures += 1
         is_same = self._last is not None and _said(self._last) == _said(failure)
         self._alike = self._alike + 1 if is_same else 1
@@ -73,7 +102,25 @@ class Retries:
         if not failure.is_transient or self.count >= self._most or is_hopeless:
             return None
         self.count += 1
-        return max(self._backoff(), _own_wait(failure))
+        self._is_asked_for = _own_wait(failure) > 0
+        wait = max(self._backoff(), _own_wait(failure))
+        self._due = time.monotonic() + wait
+        return wait
+
+    async def rest(self) -> None:
+        """Wait until the next attempt is due; less where the endpoint was down and may be back."""
+        answered = self._health.answered
+        while (left := self._due - time.monotonic()) > 0:
+            if self._is_asked_for or not (self._health.is_down or self._health.answered > answered):
+                await asyncio.sleep(left)
+                return
+            if self._health.answered > answered:
+                return
+            if time.monotonic() - self._health.tried >= PROBE_SECONDS:
+                # Nobody else probes until this attempt has failed as well.
+                self._health.tried, self._is_probe = time.monotonic(), True
+                return
+            await asyncio.sleep(min(left, random.uniform(0.5, 1) * CHECK_SECONDS))  # noqa: S311
 
     def _backoff(self) -> float:
         longest = min(LONGEST_BACKOFF, FIRST_BACKOFF * 2.0 ** min(self.count - 1, 16))

@@ -24,7 +24,7 @@ from equipoise.core.rules import exit_status
 from equipoise.core.settings import resolve
 from equipoise.core.types import Run
 from equipoise.models.redact import Secrets
-from equipoise.plugin.terminal import Display, small_values, suite_and_run, terminal
+from equipoise.plugin.terminal import Display, output, small_values, suite_and_run
 from equipoise.report.terminal import header, warnings
 from equipoise.runner.progress import Progress
 from equipoise.runner.rejudge import adopt
@@ -256,7 +256,7 @@ def _begin(config: pytest.Config, nodes: Sequence[str]) -> None:
     for name in selected:
         if session.begun[name] != COMPLETE_ALREADY:
             _say(config, session.begun[name])
-    progress = Progress(session, selected, terminal(config))
+    progress = Progress(session, selected, output(config))
     display = Display(progress, config.option.maxfail or 0, lambda text: _say(config, text))
     config.pluginmanager.register(display, "equipoise-display")
 

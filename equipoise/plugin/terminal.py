@@ -16,6 +16,7 @@ from typing import Any
 from equipoise import suites
 from equipoise.core.records import Record
 from equipoise.report import status_line
+from equipoise.report.status_line import Output
 from equipoise.runner.progress import Progress
 from equipoise.runner.signals import in_flight
 
@@ -80,17 +81,17 @@ def _pair(name: str, value: str | float) -> tuple[str, str | float]:
     return (name, value)
 
 
-def terminal(config: Any) -> int | None:
-    """The descriptor of the terminal, where there is one that shows a live line."""
+def output(config: Any) -> Output | None:
+    """Where progress is shown; None where nobody wants to see it."""
     reporter = config.pluginmanager.getplugin("terminalreporter")
-    if reporter is None or config.get_verbosity() < 0 or not status_line.supports(reporter.isatty):
+    if reporter is None or config.get_verbosity() < 0:
         return None
     # While a test runs, standard output is captured: the line goes to what it was before.
     capture = config.pluginmanager.getplugin("capturemanager")
     with capture.global_and_fixture_disabled() if capture else nullcontext():
         descriptor = os.dup(1)
     config.add_cleanup(lambda: os.close(descriptor))
-    return descriptor
+    return Output(descriptor=descriptor, is_live=status_line.supports(reporter.isatty))
 
 
 def suite_and_run(nodeid: str) -> tuple[str, str] | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from types import TracebackType
 
 from equipoise.core.errors import CallFailed
@@ -15,6 +16,7 @@ from equipoise.core.types import Call, Exchange, Reply, Usage
 from equipoise.models.budget import prompt_tokens, usage_of
 from equipoise.models.failures import Failure
 from equipoise.models.rate_limit import Priority, Slot
+from equipoise.report.terminal import duration
 from equipoise.results import journal
 from equipoise.results.history import History
 from equipoise.results.journal import Journal
@@ -22,6 +24,8 @@ from equipoise.runner.context import CallContext
 
 LONGEST_PAUSE = 3600.0
 """Seconds that an endpoint may ask all calls to wait; then it is asked again."""
+WORTH_SAYING = 10.0
+"""Seconds of a pause that the user is told of."""
 
 
 class Deadline:
@@ -141,8 +145,8 @@ class CallSlot(Slot):
     def _slow_down(self, failure: Failure) -> None:
         cut, wait = super().refused(), failure.retry_after
         pause = 0.0 if wait is None else min(wait, LONGEST_PAUSE)
-        if pause:
-            self._context.counters.pause(self._route.endpoint, time.monotonic() + pause)
+        if wait:
+            self._pause(wait, time.monotonic() + pause)
         if cut is not None:
             self._log.append(
                 "limit",
@@ -155,6 +159,17 @@ class CallSlot(Slot):
                 after=cut.after,
                 borne=cut.sustained,
             )
+
+    def _pause(self, wait: float, until: float) -> None:
+        """Let no call go to the endpoint until then; say so where it asks for a long wait."""
+        context, endpoint = self._context, self._route.endpoint
+        is_longer = until > context.counters.paused_until(endpoint) + WORTH_SAYING
+        context.counters.pause(endpoint, until)
+        asks = f"{self._call.role} {self._call.model!r}: the endpoint asks to wait {_until(wait)}"
+        if wait > context.max_wait:
+            context.stop(f"{asks}, longer than --max-wait allows; go on with the same command after that")
+        elif wait >= WORTH_SAYING and is_longer:
+            context.counters.notify(asks)
 
     async def __aexit__(
         self,
@@ -244,3 +259,9 @@ class Asker:
         self._context.counters.count_reply(
             model, usage.input, usage.output, replayed=replayed, is_estimated=not reply.is_metered
         )
+
+
+def _until(wait: float) -> str:
+    """So long, and until when on the user's clock."""
+    end = datetime.now().astimezone() + timedelta(seconds=wait)
+    return f"{duration(wait)}, until {end:%H:%M}" + (f" on {end:%Y-%m-%d}" if wait > 43_200 else "")

@@ -5,6 +5,7 @@ Knows neither suites nor runs.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -47,7 +48,8 @@ class CallContext:
     """What all calls share. `on_failure` gets a failed call before its slot is given to the next.
 
     `stop` ends the session, for a reason that users read.
-    Models in a role that is `replay_only` are not asked: their replies come from the journal.
+    Models in a role that is `replay_only` are not asked: their replies come from the journal. An endpoint
+    that asks to wait longer than `max_wait` seconds ends the session.
     """
 
     client: Client
@@ -58,6 +60,7 @@ class CallContext:
     stop: Callable[[str], None]
     on_failure: Callable[[CallFailed], None]
     replay_only: frozenset[Role] = frozenset()
+    max_wait: float = math.inf
     opened: float = field(default_factory=time.monotonic)
 
     def limits(self) -> list[dict[str, int]]:
@@ -123,6 +126,7 @@ def open_context(
         routes=routes,
         stop=stop,
         on_failure=fail,
+        max_wait=math.inf if settings.keep_going else settings.max_wait,
         replay_only=frozenset(["subject"]) if settings.rejudge else frozenset(),
     )
 

@@ -16,7 +16,7 @@ from equipoise.core.types import JSON
 from equipoise.models import prices
 from equipoise.report import comparison, github
 from equipoise.report import terminal as terminal_report
-from equipoise.report.status_line import StatusLine
+from equipoise.report.status_line import Output, open_line
 from equipoise.runner.resume import COMPLETE_ALREADY
 from equipoise.runner.session import Session
 
@@ -53,10 +53,12 @@ class _Rounds:
 class Progress:
     """Counts the runs that are done and saves results as soon as a language is complete.
 
-    `selected` maps suites to run ids; `terminal` is the file descriptor for the live line, or None.
+    `selected` maps suites to run ids; `output` is where they are shown meanwhile, or None.
     """
 
-    def __init__(self, session: Session, selected: Mapping[str, Sequence[str]], terminal: int | None) -> None:
+    def __init__(
+        self, session: Session, selected: Mapping[str, Sequence[str]], output: Output | None
+    ) -> None:
         self.session = session
         self.started = time.monotonic()
         self.total = sum(map(len, selected.values()))
@@ -73,7 +75,8 @@ class Progress:
         self._results: dict[str, dict[str, JSON]] = {}
         self._seconds = 0.0
         self._saved = self._saving = 0.0
-        self._line = None if terminal is None else StatusLine(self.live, terminal)
+        notices = session.counters.take_notices
+        self._line = None if output is None else open_line(self.live, notices, output)
 
     def note(self, suite: str, run: str) -> None:
         """Count a run as done, once however often it is reported."""

@@ -1,0 +1,80 @@
+"""Calls that wait for an endpoint that is down: one of them looks, and all go on once it is back."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from equipoise.models import retry
+from equipoise.models.failures import Failure
+from equipoise.models.retry import Health, Retries
+
+DOWN = Failure(message="connection failed: refused")
+
+
+class Endpoint:
+    """Answers once it is up; keeps how many attempts came while it was down."""
+
+    def __init__(self) -> None:
+        self.health = Health()
+        for _ in range(3):
+            self.health.fail()
+        self.is_up = False
+        self.attempts = 0
+        self.is_probed = asyncio.Event()
+
+    async def call(self) -> Retries:
+        """One call, until it is answered."""
+        retries = Retries(12, self.health)
+        while not self.is_up:
+            self.attempts += 1
+            if self.attempts >= 30:
+                self.is_probed.set()
+            assert retries.wait(DOWN) is not None
+            await retries.rest()
+        retries.answered()
+        return retries
+
+
+@pytest.fixture(autouse=True)
+def _hours_in_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Backoff is hours, probes come after milliseconds."""
+    monkeypatch.setattr(retry, "FIRST_BACKOFF", 3600.0)
+    monkeypatch.setattr(retry, "LONGEST_BACKOFF", 3600.0)
+    monkeypatch.setattr(retry, "PROBE_SECONDS", 0.02)
+    monkeypatch.setattr(retry, "CHECK_SECONDS", 0.01)
+
+
+def test_calls_go_on_when_an_endpoint_is_back() -> None:
+    """However long their backoff is; the probes meanwhile use up no call's retries."""
+
+    async def outage() -> list[Retries]:
+        endpoint = Endpoint()
+        calls = [asyncio.create_task(endpoint.call()) for _ in range(8)]
+        await endpoint.is_probed.wait()
+        endpoint.is_up = True
+        return await asyncio.gather(*calls)
+
+    found = asyncio.run(asyncio.wait_for(outage(), 120))
+    assert [retries.count for retries in found] == [1] * 8
+
+
+def test_a_wait_that_was_asked_for_is_kept() -> None:
+    """An endpoint that says when is not probed before."""
+
+    async def rested() -> bool:
+        health = Health()
+        others = [Retries(12, health) for _ in range(4)]
+        for other in others:
+            other.wait(DOWN)
+        asked = Retries(12, health)
+        asked.wait(Failure(message="broken", status=500, retry_after=3000.0))
+        rest = asyncio.create_task(asked.rest())
+        await others[0].rest()
+        health.answer()
+        await asyncio.sleep(0.1)
+        rest.cancel()
+        return rest.done()
+
+    assert not asyncio.run(asyncio.wait_for(rested(), 120))
