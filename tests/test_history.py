@@ -316,10 +316,10 @@ def test_transcripts_are_told_apart_by_role(path: Path) -> None:
 
 
 def test_transcripts_are_those_of_the_record_in_its_order(path: Path) -> None:
-    """Whoever else asked the same, and whichever came first; calls that were lost are left out."""
+    """Whoever else asked the same, and whichever came first."""
     log = begin(path, ["a-run1"])
     first, _, third = (keep(log, JUDGE, text) for text in ("first", "second", "third"))
-    log.append_record(record("a"), [third.id, "lost-1", first.id])
+    log.append_record(record("a"), [third.id, first.id])
     (found,) = history_of(path).records()
     assert said(found.evaluators) == [["Judge.", "third"], ["Judge.", "first"]]
     assert (found.score, list(found.subject)) == (4.0, [])

@@ -10,7 +10,7 @@ from pathlib import Path
 from equipoise import suites
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
-from equipoise.core.files import shown
+from equipoise.core.files import read_bytes, shown
 from equipoise.core.records import Cell, Metric
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Scale
@@ -78,7 +78,7 @@ def load(path: Path, *, is_whole: bool = False) -> Side:
     The message names the file and says what is wrong.
     """
     try:
-        content = path.read_bytes()
+        content = read_bytes(path)
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror})") from None
     try:

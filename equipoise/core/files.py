@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
 import os
@@ -26,10 +27,20 @@ def shown(path: Path) -> str:
 # Reading.
 
 
+def read_bytes(path: Path) -> bytes:
+    """The whole of a regular file. Raises OSError, also for a pipe or a device, which may never end."""
+    # Without O_NONBLOCK, opening a pipe waits for its other end.
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+        mode = os.fstat(file.fileno()).st_mode
+        if not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, "is not a regular file", str(path))
+        return file.read()
+
+
 def read_text(path: Path) -> str:
     """The whole file. Raises UserError naming the line that is not UTF-8."""
     try:
-        content = path.read_bytes()
+        content = read_bytes(path)
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror})") from None
     try:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from equipoise import suites
 from equipoise.core.errors import UserError
+from equipoise.core.files import read_bytes
 from equipoise.core.findings import Finding, Recognised, Text
 from equipoise.core.similarity import alike, folded
 from equipoise.core.types import JSON
@@ -200,7 +201,7 @@ def _is_seen(path: Path) -> bool:
 def untidy(path: Path) -> Iterator[Finding]:
     """All that is wrong with one text file, apart from what it says. Raises UserError."""
     try:
-        content = path.read_bytes()
+        content = read_bytes(path)
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror})") from None
     try:

@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import Literal, TypeVar, get_args
 
 from equipoise.core.errors import InvalidVerdict, UserError
-from equipoise.core.files import read_text
+from equipoise.core.files import read_bytes, read_text
 from equipoise.core.types import JSON, Message, json_schema
 
 T = TypeVar("T")
@@ -159,7 +159,7 @@ def reading(path: Path) -> Iterator[tuple[dict[str, JSON], str]]:
     """What a TOML file says, and its SHA-256; a ValueError in here becomes a UserError naming the file."""
     content = read_text(path)
     try:
-        yield tomllib.loads(content), hashlib.sha256(path.read_bytes()).hexdigest()
+        yield tomllib.loads(content), hashlib.sha256(read_bytes(path)).hexdigest()
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{path}: not valid TOML: {error}") from None
     except RecursionError:

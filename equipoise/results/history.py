@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Literal, TypeVar, overload
 
 from equipoise.core.errors import UserError
+from equipoise.core.files import shown
 from equipoise.core.records import OUTCOMES, Record
 from equipoise.core.types import JSON, Call, Exchange, Reply, Role, Token, Transcript, Usage, transcripts
 from equipoise.models.budget import usage_of
 from equipoise.results import journal
-from equipoise.results.journal import Line
+from equipoise.results.journal import Line, Moved
 
 T = TypeVar("T")
 Status = Literal["running", "interrupted", "complete"]
@@ -67,6 +68,10 @@ class Calls:
     def __init__(self, path: Path) -> None:
         self._reader = journal.Reader(path)
         self._starts: dict[str, dict[str, int]] = {"subject": {}, "evaluator": {}}
+
+    def move(self, path: Path) -> None:
+        """Read from this file from now on, which holds the same."""
+        self._reader = journal.Reader(path)
 
     def put(self, role: str, name: str, start: int) -> None:
         """Remember the offset of a call."""
@@ -224,7 +229,9 @@ class History:
 
     `refresh` adds what was appended to the file, which can be replayed; `add` adds a line that was just
     written. `sessions` are their first lines without the plans; `unscored` are runs that ended without a
-    score; `damaged` counts lines that cannot be read.
+    score; `damaged` counts lines that cannot be read. With `is_headless` there are calls or records
+    before the first line that says with which settings they were made; with `is_cut` the file has lost what
+    the index still knows.
     """
 
     def __init__(self, path: Path) -> None:
@@ -244,6 +251,7 @@ class History:
         self._begun = 0
         self._damaged = 0
         self._has_damaged_end = False
+        self.is_headless = self.is_cut = False
         self._lock = threading.Lock()
 
     # Adding lines.
@@ -263,10 +271,13 @@ class History:
             _check(line.entry)
         except DAMAGE:
             return False
-        if line.entry["kind"] == "call":
-            entry = line.entry
+        entry = line.entry
+        self.is_headless |= not self.sessions and entry["kind"] in ("call", "record")
+        if entry["kind"] == "call":
             self._replies.put(entry["run"], entry["role"], entry["request"], line.start)
-        self._add(line)
+        if entry["kind"] != "record" or all(name in self.calls for name in entry["calls"]):
+            # A record of which a call is lost is none: its run is asked again.
+            self._add(line)
         return True
 
     def add(self, line: Line) -> None:
@@ -319,6 +330,13 @@ class History:
         (self.unscored.discard if has_score else self.unscored.add)(run)
         if drop_stale(self.looks, run):
             self._narrow_plan()
+
+    def move(self, moved: Moved) -> None:
+        """The journal goes on in another file."""
+        with self._lock:
+            self.path = moved.path
+            self.calls.move(moved.path)
+            self.is_cut |= moved.is_cut
 
     # What the index holds.
 
@@ -431,6 +449,11 @@ def load(path: Path) -> History:
         if (found := journal.other_format(path)) is not None:
             raise UserError(f"the journal has format {found}, not {journal.FORMAT}: use --fresh")
         history.refresh()
+        if history.is_headless:
+            raise UserError(
+                f"{shown(path)}: the first line, which says with which settings it was made, cannot be read: "
+                "`equipoise recover` makes results of what is left; --fresh asks everything again"
+            )
     return history
 
 

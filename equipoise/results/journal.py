@@ -15,16 +15,20 @@ import os
 import weakref
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
+from itertools import chain, count
 from pathlib import Path
 from typing import NamedTuple
 
 from equipoise.core import json_io
 from equipoise.core.errors import CannotKeep
+from equipoise.core.files import shown
 from equipoise.core.records import Record
 from equipoise.core.types import JSON, Call, Exchange, Reply
 from equipoise.models.redact import NOTHING, Secrets
 
 FORMAT = 4
+_MOST_COPIED = 2**20
+"""Bytes that are copied at a time."""
 _AT_ONCE = 16384
 """Bytes that are read to get one line, which most do not exceed."""
 _SAID = ("message", "reason")
@@ -53,15 +57,26 @@ def code(nonce: str, *parts: str) -> str:
     return hmac.new(nonce.encode(), "\0".join(parts).encode(), hashlib.sha256).hexdigest()[:16]
 
 
-def _ignore(line: Line) -> None:
-    """The default of `on_line`."""
+class Moved(NamedTuple):
+    """A journal was taken away or cut while it was written, and goes on at another path.
+
+    It is whole there but where `is_cut`.
+    """
+
+    path: Path
+    is_cut: bool
+
+
+def _ignore(event: Line | Moved) -> None:
+    """The default of `on_line` and `on_move`."""
 
 
 class Journal:
     """Appends lines to one file.
 
     `session` is the id of the session that writes. `secrets` is masked in what models and endpoints said;
-    names of fields, ids and hashes stay. `on_line` is called with every line once it is written.
+    names of fields, ids and hashes stay. `on_line` is called with every line once it is written, `on_move`
+    where the file has vanished.
     """
 
     def __init__(
@@ -70,35 +85,72 @@ class Journal:
         session: str,
         secrets: Secrets = NOTHING,
         on_line: Callable[[Line], None] = _ignore,
+        on_move: Callable[[Moved], None] = _ignore,
     ) -> None:
         self.path = path
         self.session = session
         self.secrets = secrets
         self._on_line = on_line
+        self._on_move = on_move
         self._calls = 0
         self._file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
+        self._end = os.fstat(self._file).st_size
         self._is_cut = self._has_cut_line()
 
     def _has_cut_line(self) -> bool:
         """Whether a crash has left a last line without its end, so that the next one needs one first."""
-        size = os.lseek(self._file, 0, os.SEEK_END)
-        return size > 0 and os.pread(self._file, 1, size - 1) != b"\n"
+        return self._end > 0 and os.pread(self._file, 1, self._end - 1) != b"\n"
 
     def append(self, kind: str, **content: JSON) -> None:
-        """Write one line, whole, at once. Raises CannotKeep where it cannot be written."""
+        """Write one line, whole, at once. Raises CannotKeep where it cannot be written.
+
+        Where the file has vanished or was cut since the last line, this one and all later ones go to another
+        file, with what can be saved, and CannotKeep says so once.
+        """
         for name in content.keys() & _SAID:
             content[name] = self.secrets.mask(content[name])
         entry = {"kind": kind, "session": self.session, **content}
         line = json_io.dumps(entry)
-        data = b"\n" + line if self._is_cut else line
         try:
-            while data:
-                data = data[os.write(self._file, data) :]
-                self._is_cut = bool(data)
-            end = os.lseek(self._file, 0, os.SEEK_CUR)
+            moved = self._move_if_vanished()
+            self._write(line)
         except OSError as error:
             raise CannotKeep(f"{self.path.name}: cannot be written to ({error.strerror})") from None
-        self._on_line(Line(end - len(line), end, entry))
+        self._on_line(Line(self._end - len(line), self._end, entry))
+        if moved:
+            raise CannotKeep(
+                f"{moved}: the journal was moved, removed or cut while it was written; "
+                f"what could be saved is in {shown(self.path)}: rename it to go on from there"
+            )
+
+    def _write(self, line: bytes) -> None:
+        data = b"\n" + line if self._is_cut else line
+        while data:
+            written = os.write(self._file, data)
+            data = data[written:]
+            self._end += written
+            self._is_cut = bool(data)
+
+    def _move_if_vanished(self) -> str:
+        """Go on in another file where this one has vanished or is shorter than it was; its old path if so."""
+        size = os.fstat(self._file).st_size
+        is_cut = size < self._end
+        # Another journal of this process may have appended to it.
+        self._end = size
+        if not is_cut and self._is_in_place():
+            return ""
+        old, file = self.path, self._file
+        self.path = _free(old.with_name(f"{old.stem}.rescued.jsonl"))
+        self._file = _copy(file, size, self.path)
+        os.close(file)
+        self._on_move(Moved(self.path, is_cut))
+        return shown(old)
+
+    def _is_in_place(self) -> bool:
+        try:
+            return os.path.samestat(os.fstat(self._file), os.stat(self.path))
+        except OSError:
+            return False
 
     def append_call(self, run: str, call: Call, digest: str, reply: Reply) -> Exchange:
         """Append a reply to a masked call; the exchange as it was written."""
@@ -127,6 +179,22 @@ class Journal:
     def close(self) -> None:
         """Close the file; appending afterwards is an error."""
         os.close(self._file)
+
+
+def _free(path: Path) -> Path:
+    """The path, with a number where there is a file already."""
+    numbered = (path.with_stem(f"{path.stem}-{number}") for number in count(2))
+    return next(item for item in chain([path], numbered) if not os.path.lexists(item))
+
+
+def _copy(file: int, size: int, path: Path) -> int:
+    """A new file with the first bytes of another one, to append to."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    found = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o666)
+    copied = 0
+    while copied < size and (piece := os.pread(file, min(_MOST_COPIED, size - copied), copied)):
+        copied += os.write(found, piece)
+    return found
 
 
 def read(path: Path, position: int = 0, kinds: Collection[str] = ()) -> Iterator[Line]:

@@ -223,7 +223,9 @@ class Engine:
             return
         context = self._suite_context(suite)
         history = context.history
-        log = Journal(history.path, history.session, Secrets(self.settings.secrets), history.add)
+        log = Journal(
+            history.path, history.session, Secrets(self.settings.secrets), history.add, history.move
+        )
         self._suites[suite] = (context, log)
 
     def _enqueue(self, pending: dict[Key, _PendingRun]) -> None:

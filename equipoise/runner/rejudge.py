@@ -16,7 +16,7 @@ from typing import Any
 from equipoise import suites
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
-from equipoise.core.files import shown
+from equipoise.core.files import read_bytes, shown
 from equipoise.core.options import OPTIONS
 from equipoise.core.settings import Sampling, Settings
 from equipoise.core.types import JSON
@@ -94,7 +94,7 @@ def _beside(path: Path, suite: str) -> Path:
 def _read(path: Path) -> tuple[dict[str, JSON], str]:
     """The metadata, with the rounds that were asked for where not all were, and the digest of the file."""
     try:
-        content = path.read_bytes()
+        content = read_bytes(path)
         data = json_io.loads(content)
         said = dict(data["metadata"])
         said["runs"] = data["summary"].get("until", {}).get("runs", said.get("runs"))

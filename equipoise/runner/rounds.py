@@ -34,6 +34,6 @@ def look(until: Until, metric: Metric, cells: Sequence[Cell], number: int, looks
 
 def append(history: History, found: Mapping[str, JSON]) -> None:
     """Write a look to the journal."""
-    log = Journal(history.path, history.session, on_line=history.add)
+    log = Journal(history.path, history.session, on_line=history.add, on_move=history.move)
     log.append("look", **found)
     log.close()

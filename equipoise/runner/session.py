@@ -210,6 +210,8 @@ class Session:
 
     def _save(self, name: str, *, is_running: bool) -> dict[str, JSON]:
         loaded, known = self.plan.load(name), self._histories[name].snapshot()
+        if known.is_cut:
+            raise CannotSave(f"{shown(loaded.files.results)}: not written, as its journal was cut")
         data = build.build(loaded.suite, loaded.rubric, known, is_running=is_running)
         if not is_running:
             baseline = self.plan.baselines.get(name)

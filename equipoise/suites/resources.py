@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from equipoise.core.errors import UserError
-from equipoise.core.files import shown
+from equipoise.core.files import read_bytes, shown
 
 SHIPPED = Path(__file__).resolve().parents[2]
 """The folder that holds the topics and rubrics of Equipoise itself."""
@@ -90,7 +90,7 @@ class Original:
 def file_hash(path: Path) -> str | None:
     """The SHA-256 of a file, hexadecimal; None where there is nothing. Raises UserError."""
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else None
+        return hashlib.sha256(read_bytes(path)).hexdigest() if path.exists() else None
     except OSError as error:
         raise UserError(f"{shown(path)}: cannot be read ({error.strerror})") from None
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from equipoise.core.files import read_bytes
 from equipoise.core.options import Option
 from equipoise.suites.resources import ORIGINAL, PINS
 
@@ -41,7 +42,7 @@ def data_hash(topics: Path) -> str:
     folder = topics if topics.is_dir() else topics.parent
     digest = hashlib.sha256()
     for path in _data_files(topics):
-        content = path.read_bytes()
+        content = read_bytes(path)
         digest.update(f"{path.relative_to(folder).as_posix()}\0{len(content)}\0".encode() + content)
     return digest.hexdigest()
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.core.errors import CallFailed, UserError
-from equipoise.core.files import objects, read_text
+from equipoise.core.files import objects, read_bytes, read_text
 from equipoise.core.types import JSON
 
 PASSAGES = 3
@@ -41,7 +41,7 @@ def about(path: Path) -> dict[str, JSON]:
     """How results name a corpus: its name, and the SHA-256 of its content."""
     digest = hashlib.sha256()
     for file in _files(path):
-        digest.update(file.name.encode() + b"\0" + file.read_bytes())
+        digest.update(file.name.encode() + b"\0" + read_bytes(file))
     return {"name": path.resolve().name, "sha256": digest.hexdigest()}
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from equipoise.core.errors import UserError
-from equipoise.core.files import Row, rows
+from equipoise.core.files import Row, read_bytes, rows
 from equipoise.core.findings import Finding, Recognised, Text
 from equipoise.core.options import Option, one_of
 from equipoise.core.types import Case
@@ -225,7 +225,7 @@ def recognises(path: Path) -> Recognised:
     if (path / PUBLISHED_FILE).is_file():
         return "yes"
     has_templates = (path / TEMPLATE_FILE).is_file()
-    is_ours = has_templates and any(b"stance" in file.read_bytes() for file in path.glob("*.csv"))
+    is_ours = has_templates and any(b"stance" in read_bytes(file) for file in path.glob("*.csv"))
     return "yes" if is_ours else "no"
 
 

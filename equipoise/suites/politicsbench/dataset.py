@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from equipoise.core.errors import UserError
-from equipoise.core.files import json_object, objects, read_text, readable_objects, rows
+from equipoise.core.files import json_object, objects, read_bytes, read_text, readable_objects, rows
 from equipoise.core.findings import Finding, Recognised, Text
 from equipoise.core.types import JSON, Case
 from equipoise.suites.selection import Selection
@@ -194,7 +194,7 @@ def recognises(path: Path) -> Recognised:
         return "yes"
     if not path.is_file():
         return "no"
-    has_stages = path.suffix == ".jsonl" and _HAS_STAGES.search(path.read_bytes())
+    has_stages = path.suffix == ".jsonl" and _HAS_STAGES.search(read_bytes(path))
     return "part" if has_stages or path.name in (QUESTIONS, PUBLISHED) else "no"
 
 

@@ -1,0 +1,118 @@
+"""A journal that is taken away, replaced or cut while it is written: noticed, and little is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from equipoise.core.errors import CannotKeep
+from equipoise.results.history import History
+from equipoise.results.journal import Journal
+
+LINES = 3
+
+
+def removed(path: Path) -> None:
+    """The file is deleted."""
+    path.unlink()
+
+
+def folder_removed(path: Path) -> None:
+    """With all that is in it."""
+    shutil.rmtree(path.parent)
+
+
+def renamed(path: Path) -> None:
+    """It is somewhere else now."""
+    path.rename(path.with_name("other.jsonl"))
+
+
+def replaced_by_a_link(path: Path) -> None:
+    """To an empty file."""
+    path.unlink()
+    (path.parent.parent / "elsewhere").touch()
+    path.symlink_to(path.parent.parent / "elsewhere")
+
+
+def replaced(path: Path) -> None:
+    """By a copy, as editors do."""
+    content = path.read_bytes()
+    path.unlink()
+    path.write_bytes(content)
+
+
+WAYS: tuple[Callable[[Path], None], ...] = (removed, folder_removed, renamed, replaced_by_a_link, replaced)
+
+
+def numbers(path: Path) -> list[int]:
+    """What the lines of a journal say."""
+    return [json.loads(line)["number"] for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Path:
+    """Where a journal is, in a folder of its own."""
+    (tmp_path / "results").mkdir()
+    return tmp_path / "results" / "m.jsonl"
+
+
+@pytest.mark.parametrize("vanish", WAYS, ids=lambda way: way.__name__)
+def test_what_was_written_is_saved_and_later_lines_with_it(
+    journal: Path, vanish: Callable[[Path], None]
+) -> None:
+    """The line in hand is kept, the session is told once, and calls that are still in flight are kept too."""
+    history = History(journal)
+    log = Journal(journal, "s", on_line=history.add, on_move=history.move)
+    for number in range(LINES):
+        log.append("note", number=number)
+    vanish(journal)
+    with pytest.raises(
+        CannotKeep, match=r"m\.jsonl: the journal was moved, removed or cut .*m\.rescued\.jsonl"
+    ):
+        log.append("note", number=LINES)
+    log.append("note", number=LINES + 1)
+    log.close()
+    rescued = journal.with_name("m.rescued.jsonl")
+    assert numbers(rescued) == list(range(LINES + 2))
+    assert (history.path, history.is_cut, history.position) == (rescued, False, rescued.stat().st_size)
+
+
+def test_a_journal_that_was_cut_is_said_to_be(journal: Path) -> None:
+    """What was in it is gone; the index must not be used to read it."""
+    history = History(journal)
+    log = Journal(journal, "s", on_line=history.add, on_move=history.move)
+    for number in range(LINES):
+        log.append("note", number=number)
+    os.truncate(journal, 0)
+    with pytest.raises(CannotKeep):
+        log.append("note", number=LINES)
+    log.close()
+    assert numbers(journal.with_name("m.rescued.jsonl")) == [LINES]
+    assert history.is_cut
+
+
+def test_an_earlier_rescue_is_not_overwritten(journal: Path) -> None:
+    """Another one gets a number."""
+    for _ in range(2):
+        log = Journal(journal, "s")
+        log.append("note", number=0)
+        journal.unlink()
+        with pytest.raises(CannotKeep):
+            log.append("note", number=1)
+        log.close()
+    assert sorted(path.name for path in journal.parent.iterdir()) == ["m.rescued-2.jsonl", "m.rescued.jsonl"]
+
+
+def test_two_writers_of_one_process_do_not_take_each_other_for_damage(journal: Path) -> None:
+    """What `--until` notes beside the engine is no loss."""
+    first, second = Journal(journal, "s"), Journal(journal, "s")
+    for number in range(4):
+        (first if number % 2 else second).append("note", number=number)
+    assert numbers(journal) == [0, 1, 2, 3]
+    first.close()
+    second.close()
