@@ -77,6 +77,7 @@ def test_about_identifies_a_side_in_a_comparison() -> None:
     assert side_of(RUNS, status="interrupted").about() == {
         "file": "m1.json",
         "sha256": None,
+        "doubt": None,
         "subject_model": "m1",
         "started": "2026-01-02T03:04:05+00:00",
         "finished": "2026-01-02T04:05:06+00:00",

@@ -8,9 +8,10 @@ from pathlib import Path
 import click
 
 from equipoise.cli import checks, data
+from equipoise.core import exit_status
 from equipoise.core.errors import SessionStopped, UserError, printable
 from equipoise.core.files import shown
-from equipoise.core.rules import Rule, exit_status, parse_rule
+from equipoise.core.rules import Rule, parse_rule
 from equipoise.runner.signals import INTERRUPTED, interruptible
 
 
@@ -33,7 +34,7 @@ class _Commands(click.Group):
             ctx.exit(2)
 
 
-@click.group(cls=_Commands)
+@click.group(cls=_Commands, epilog=f"\b\nExit statuses:\n{exit_status.TABLE}")
 @click.version_option(package_name="equipoise")
 def main() -> None:
     """Equipoise: is a language model fair, neutral and factual on politics? Run the suites with pytest."""
@@ -98,7 +99,7 @@ def compare(
         except OSError as error:
             raise UserError(f"--output: {output}: cannot be written ({error.strerror})") from None
     verdicts = [part["gate"]["verdict"] for part in found if "gate" in part]
-    ctx.exit(exit_status(verdicts, gate_inconclusive))
+    ctx.exit(exit_status.of_verdicts(verdicts, gate_inconclusive))
 
 
 @main.command()

@@ -32,18 +32,23 @@ _ANSWERED, _LEARNED = ("role", "model"), ("role", "model", "parameter", "action"
 """What a row says in the metadata's parts `response_models` and `parameters_changed`."""
 _SAMPLING = ("temperature", "top_p", "top_k")
 """Without one of these, or with another name for it, replies are drawn in another way."""
-_DAMAGE = (KeyError, TypeError, AttributeError, IndexError, ValueError, ArithmeticError)
+DAMAGE = (KeyError, TypeError, AttributeError, IndexError, ValueError, ArithmeticError)
+"""What reading damaged results raises."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """The results of one model on one suite. `file` is the path as it was given, `digest` its SHA-256."""
+    """The results of one model on one suite. `file` is the path as it was given, `digest` its SHA-256.
+
+    `doubt` says why they are not verified against their journal, where that was tried.
+    """
 
     file: str
     digest: str | None
     suite: AnySuite
     data: Mapping[str, JSON]
     cells: Sequence[Cell]
+    doubt: str | None = None
 
     @property
     def metadata(self) -> Mapping[str, JSON]:
@@ -69,7 +74,8 @@ class Side:
     def about(self) -> dict[str, JSON]:
         """What identifies it in a comparison."""
         names = ("subject_model", "started", "finished", "runs", "status")
-        return {"file": self.file, "sha256": self.digest, **{name: self.metadata.get(name) for name in names}}
+        said = {name: self.metadata.get(name) for name in names}
+        return {"file": self.file, "sha256": self.digest, "doubt": self.doubt, **said}
 
 
 def load(path: Path, *, is_whole: bool = False) -> Side:
@@ -85,7 +91,7 @@ def load(path: Path, *, is_whole: bool = False) -> Side:
         data = published.adapted(path, json_io.loads(content))
         metadata = data["metadata"]
         version, suite, _ = metadata["schema_version"], metadata["suite"], data["results"]
-    except _DAMAGE:
+    except DAMAGE:
         raise UserError(f"{path}: is not an Equipoise results file") from None
     if version not in versions.READABLE:
         known = ", ".join(map(str, versions.READABLE))
@@ -97,7 +103,7 @@ def load(path: Path, *, is_whole: bool = False) -> Side:
         found = side(shown(path), data, hashlib.sha256(content).hexdigest(), is_whole=is_whole)
         _refuse_odd_cells(found)
         return found
-    except _DAMAGE as error:
+    except DAMAGE as error:
         raise UserError(f"{path}: is damaged: {type(error).__name__}: {error}") from None
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from equipoise.compare.baseline import Side
 from equipoise.compare.compare import ROUNDING, Change, Comparison
 from equipoise.core.records import Cell, Metric
-from equipoise.core.rules import QUESTION, UNSCORED, Rule
+from equipoise.core.rules import QUESTION, UNSCORED, VERIFIED, Rule
 from equipoise.core.types import JSON
 from equipoise.stats import squares
 from equipoise.stats.intervals import student
@@ -100,6 +100,8 @@ def _missing(missing: int, planned: int) -> str:
 
 def judge(rule: Rule, comparison: Comparison) -> Ruling:
     """What becomes of a rule that needs a baseline."""
+    if rule.name == VERIFIED:
+        return _verified(rule, comparison)
     if rule.name == QUESTION:
         return _question(rule, comparison)
     change = comparison.changes.get(rule.name)
@@ -113,6 +115,12 @@ def judge(rule: Rule, comparison: Comparison) -> Ruling:
     if found == "inconclusive":
         why += f"; {_what_would_decide(rule, change, margin, comparison.after)}"
     return Ruling(rule=rule.text, verdict=found, why=why)
+
+
+def _verified(rule: Rule, comparison: Comparison) -> Ruling:
+    doubts = [f"{side.file}: {side.doubt}" for side in (comparison.before, comparison.after) if side.doubt]
+    why = "; ".join(doubts) or "both results are what their journals say"
+    return Ruling(rule=rule.text, verdict="fail" if doubts else "pass", why=why)
 
 
 def _undecided(rule: Rule, why: str, after: Side) -> Ruling:

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 from equipoise.compare.baseline import (
     Side,
     is_unfit,
-    load,
     mismatches,
     missing_cells,
     sent_otherwise,
     side,
     unscored_runs,
 )
+from equipoise.compare.verify import load_verified
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 from equipoise.core.records import Cell, Metric, Record
-from equipoise.core.rules import QUESTION, UNSCORED, Rule, Until
+from equipoise.core.rules import QUESTION, UNSCORED, VERIFIED, Rule, Until
 from equipoise.core.settings import Settings
 from equipoise.core.types import JSON, Case
 from equipoise.judge.rubric import Rubric
@@ -53,7 +53,7 @@ def prepare(settings: Settings, metadata: Mapping[str, JSON], files: Files, metr
             f"--baseline: {shown(files.results)} is where this session writes its own results; "
             "copy the baseline elsewhere"
         )
-    baseline = load(settings.baseline)
+    baseline = load_verified(settings.baseline)
     refuse_mismatch(settings, baseline, metadata)
     for rule in settings.gate:
         refuse_unfit(rule, metrics, "this session")
@@ -95,7 +95,7 @@ def _refuse(settings: Settings, baseline: Side, reasons: Sequence[str]) -> None:
 
 def refuse_unfit(rule: Rule, metrics: Metrics, where: str) -> None:
     """Raise UserError for a rule that names no metric, or that bounds the better side."""
-    if rule.name == UNSCORED:
+    if rule.name in (UNSCORED, VERIFIED):
         return
     if rule.name == QUESTION:
         if next(iter(metrics.values())).kind != "mean":
@@ -135,10 +135,10 @@ def compare_files(
     """
     from equipoise.compare.compare import compare
 
-    before = load(baseline)
+    before = load_verified(baseline)
     found = []
     for path in candidates:
-        after = load(path)
+        after = load_verified(path)
         # With a gate it is a release that is compared, and no option's effect.
         comparison = compare(before, after, allows_mismatch=allows_mismatch, is_study=not rules)
         metrics = {name: change.metric for name, change in comparison.changes.items()}

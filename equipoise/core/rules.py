@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,14 +10,15 @@ Unit = Literal["pp", "%", "points"]
 _AMOUNT = r"(?P<amount>\d{1,9}(?:\.\d{1,9})?|\.\d{1,9})"
 _RULE = re.compile(rf"(?P<name>[^:\s]+):(?P<sign>[+-]?){_AMOUNT}(?P<unit>pp|%|)")
 _UNTIL = re.compile(rf"(?P<name>[^:\s]+):(?:±|\+-|\+/-){_AMOUNT}pp")
-QUESTION, UNSCORED = "question", "unscored"
+QUESTION, UNSCORED, VERIFIED = "question", "unscored", "verified"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
     """One `--gate`: by how much a figure may be worse than the baseline's.
 
-    `sign` says where worse lies: -1 a fall, 1 a rise, 0 a bound on the session alone. `amount` is in
+    `sign` says where worse lies: -1 a fall, 1 a rise, 0 a bound on the session alone. The rule `verified`
+    bounds nothing: both results must be what their journals say. `amount` is in
     percentage points, in percent of the baseline's figure, or in points of the scale.
     """
 
@@ -41,6 +41,8 @@ class Until:
 def parse_rule(text: str) -> Rule:
     """The rule in a text such as `overall:-2pp`. Raises ValueError that says what it should be."""
     text = text.strip()
+    if text == VERIFIED:
+        return Rule(text=text, name=VERIFIED, sign=0, amount=0.0, unit="%")
     found = _RULE.fullmatch(text)
     if not found:
         raise ValueError("is not a rule; rules look like overall:-2pp, zh-CN:-5%, refused:+3pp, unscored:1%")
@@ -77,16 +79,3 @@ def parse_until(text: str) -> Until:
     if not found or not float(found["amount"]):
         raise ValueError("is not a width to stop at; write overall:±1.5pp, or overall:+-1.5pp")
     return Until(text=text, name=found["name"], half_width=float(found["amount"]))
-
-
-INCONCLUSIVE = 6
-"""The exit status of a gate that decides nothing."""
-
-
-def exit_status(verdicts: Collection[str], inconclusive: str | None = None) -> int:
-    """0 where all gates pass, 1 where any fails, 6 where any is inconclusive; that may count as either."""
-    if "fail" in verdicts:
-        return 1
-    if "inconclusive" not in verdicts or inconclusive == "pass":
-        return 0
-    return 1 if inconclusive == "fail" else INCONCLUSIVE

@@ -17,10 +17,10 @@ import pytest
 from _pytest.skipping import evaluate_skip_marks
 
 from equipoise import suites
+from equipoise.core import exit_status
 from equipoise.core.errors import NotNeeded, SessionStopped, UserError
 from equipoise.core.options import OPTIONS, Option
 from equipoise.core.records import Record
-from equipoise.core.rules import exit_status
 from equipoise.core.settings import resolve
 from equipoise.core.types import Run
 from equipoise.models.redact import Secrets
@@ -42,12 +42,14 @@ EXAMPLES = """\
   pytest --model local --limit 2 --runs 1         no key, no network: the built-in model"""
 
 
+TITLE = "Equipoise: asking and judging a language model"
+
 # Options.
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Register every option for the command line and for pytest.ini."""
-    group = parser.getgroup("equipoise", "Equipoise: asking and judging a language model")
+    group = parser.getgroup("equipoise", f"{TITLE}\nexit statuses:\n{exit_status.TABLE}\n")
     # Before options are parsed nobody knows the rootdir.
     suites.add_project(Path.cwd())
     takers = suites.options()
@@ -318,7 +320,7 @@ def _settle_exit_status(session: pytest.Session, progress: Progress) -> None:
     if not progress.is_complete:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
     else:
-        session.exitstatus = exit_status(progress.verdicts, inconclusive)
+        session.exitstatus = exit_status.of_verdicts(progress.verdicts, inconclusive)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

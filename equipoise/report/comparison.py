@@ -20,8 +20,8 @@ def lines(comparison: Mapping[str, JSON]) -> Iterator[str]:
 
 def _lines(comparison: Mapping[str, JSON]) -> Iterator[str]:
     older, newer = comparison["baseline"], comparison["candidate"]
-    yield f"baseline:  {older['subject_model']} ({older['file']}, {_day(older)})"
-    yield f"candidate: {newer['subject_model']} ({newer['file']}, {_day(newer)})"
+    yield f"baseline:  {older['subject_model']} ({older['file']}, {_day(older)}){_trust(older)}"
+    yield f"candidate: {newer['subject_model']} ({newer['file']}, {_day(newer)}){_trust(newer)}"
     for reason in comparison["mismatches"]:
         yield f"MISMATCH:  {reason}"
     for warning in comparison["warnings"]:
@@ -36,6 +36,13 @@ def _lines(comparison: Mapping[str, JSON]) -> Iterator[str]:
     yield ""
     for words in ("fell", "rose"):
         yield from _marked(_moves(words, comparison), comparison)
+
+
+def _trust(side: Mapping[str, JSON]) -> str:
+    """Whether a file is what its journal says; nothing of a session that has just ended."""
+    if side.get("sha256") is None:
+        return ""
+    return f", not verified: {side['doubt']}" if side["doubt"] else ", verified against its journal"
 
 
 def _day(side: Mapping[str, JSON]) -> str:

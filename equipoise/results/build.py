@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
+from equipoise.core import json_io
 from equipoise.core.records import Record
 from equipoise.core.settings import Price
 from equipoise.core.types import JSON
@@ -76,7 +78,14 @@ def _metadata(
         "parameters_changed": [_learned(entry) for entry in history.learned.values()],
         "limits": _limits(history.limits),
         **_spent(history.totals, last),
+        "verdicts_sha256": verdicts_digest(records),
     }
+
+
+def verdicts_digest(records: Sequence[Record]) -> str:
+    """SHA-256, hexadecimal, of how each run ended and of its score."""
+    found = [[record.id, record.outcome, record.score, record.percent] for record in records]
+    return hashlib.sha256(json_io.dumps(sorted(found))).hexdigest()
 
 
 def _seen(totals: Totals) -> dict[str, JSON]:

@@ -1,0 +1,26 @@
+"""The exit statuses of sessions and commands, and which of them a gate's verdicts make."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+GATE_INCONCLUSIVE, GATE_FAILED = 6, 7
+MEANINGS = {
+    0: "every run has a score, and every gate passes",
+    1: "a run has no score, or a check or a job found something wrong",
+    2: "interrupted or stopped; the same command goes on from there",
+    4: "what was asked for cannot work; nothing was asked",
+    5: "nothing was selected",
+    GATE_INCONCLUSIVE: "a gate is inconclusive",
+    GATE_FAILED: "a gate fails",
+}
+TABLE = "\n".join(f"  {status}  {meaning}" for status, meaning in MEANINGS.items())
+"""For people: one line for each."""
+
+
+def of_verdicts(verdicts: Collection[str], inconclusive: str | None = None) -> int:
+    """The status that these verdicts of gates make; an inconclusive one may count as pass or fail."""
+    found = {inconclusive if verdict == "inconclusive" and inconclusive else verdict for verdict in verdicts}
+    if "fail" in found:
+        return GATE_FAILED
+    return GATE_INCONCLUSIVE if "inconclusive" in found else 0

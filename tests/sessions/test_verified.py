@@ -1,0 +1,72 @@
+"""Results held against their journal: edited ones are noticed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from conftest import Bench
+from equipoise.cli import main
+
+
+@pytest.fixture
+def pair(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """Two results files of one session with their journals, in folders of their own."""
+    assert bench.run("--runs", "2").returncode == 0
+    monkeypatch.chdir(bench.folder)
+    for name in ("old", "new"):
+        shutil.copytree("results", name)
+    return Path("old", bench.results_path.name), Path("new", bench.results_path.name)
+
+
+def compared(pair: tuple[Path, Path]) -> tuple[int, str]:
+    """What `equipoise compare` makes of them, where a gate requires that both are verified."""
+    done = CliRunner().invoke(main, ["compare", *map(str, pair), "--gate", "verified"])
+    return done.exit_code, done.output
+
+
+def test_results_are_verified_against_their_journal(pair: tuple[Path, Path]) -> None:
+    """As they were written, they are what it says."""
+    status, shown = compared(pair)
+    assert status == 0, shown
+    assert shown.count(", verified against its journal") == 2
+    assert "gate PASS: verified" in shown
+
+
+def test_what_was_edited_or_cannot_be_told_is_said(
+    pair: tuple[Path, Path], subtests: pytest.Subtests
+) -> None:
+    """A better score, another journal, a journal that is damaged, no journal."""
+    _, path = pair
+    beside = path.with_suffix(".jsonl")
+    results, journal = path.read_text(encoding="utf-8"), beside.read_text(encoding="utf-8")
+    data = json.loads(results)
+    data["results"]["aa"]["questions"][0]["runs"][0]["score"] = 5
+    data["results"]["aa"]["questions"][0]["runs"][1]["score"] = 5
+    data["results"]["aa"]["questions"][0]["mean_score"] = 5
+    less = "".join(line for line in journal.splitlines(keepends=True) if '"kind":"record"' not in line)
+    old = journal.replace('"format":', '"format":9', 1)
+    for name, content, kept, why in (
+        ("edited", json.dumps(data), journal, "its figures are not those of its journal"),
+        ("of another journal", results, less, "it was not made of the verdicts in its journal"),
+        (
+            "of another version",
+            results,
+            journal.replace('"format":', '"format":9', 1),
+            "is of another version",
+        ),
+        ("without", results, None, "its journal is not beside it"),
+    ):
+        path.write_text(content, encoding="utf-8")
+        beside.unlink(missing_ok=True)
+        if kept is not None:
+            beside.write_text(kept, encoding="utf-8")
+        with subtests.test(name):
+            status, shown = compared(pair)
+            assert status == 7, shown
+            assert why in shown
+            assert "gate FAIL: verified" in shown
