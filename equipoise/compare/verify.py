@@ -1,14 +1,15 @@
-"""Whether results are what their journal says: their figures are computed again from it."""
+"""Whether results are what their journal says: they are made again from it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from equipoise.compare.baseline import DAMAGE, Side, load, scale_of
+from equipoise.compare.baseline import DAMAGE, Side, load
+from equipoise.core import json_io
 from equipoise.core.errors import UserError
-from equipoise.core.records import Cell
+from equipoise.core.types import JSON
 from equipoise.results import build, journal, store
 from equipoise.results.history import History
 from equipoise.suites.resources import nearest
@@ -16,11 +17,13 @@ from equipoise.suites.resources import nearest
 
 def load_verified(path: Path) -> Side:
     """The results in a file, with its `doubt`. Raises UserError."""
-    found = load(path)
-    return replace(found, doubt=_doubt(path, found))
+    found = load(path, is_whole=True)
+    rest = {"metadata": found.metadata, "errors": found.data["errors"]}
+    return replace(found, doubt=_doubt(path, found), data=rest)
 
 
 def _doubt(path: Path, side: Side) -> str | None:
+    """Why results are not verified against their journal, in a few words; None where they are."""
     beside = store.files(path.parent, path, "", "").journal
     if not beside.is_file():
         return "its journal is not beside it"
@@ -31,13 +34,23 @@ def _doubt(path: Path, side: Side) -> str | None:
         history.refresh()
         if build.verdicts_digest(history.records()) != side.metadata.get("verdicts_sha256"):
             return "it was not made of the verdicts in its journal"
-        is_same = _cells(history, side) == list(side.cells)
+        is_same = _agrees(side.data["results"], _results(history, side))
     except (OSError, UserError, *DAMAGE):
         return "its journal cannot be read"
-    return None if is_same else "its figures are not those of its journal"
+    return None if is_same else "it does not say what its journal says"
 
 
-def _cells(history: History, side: Side) -> Sequence[Cell]:
+def _results(history: History, side: Side) -> Mapping[str, JSON]:
     rubric = side.suite.rubric(nearest(f"rubric/{side.suite.NAME}.toml", Path.cwd()))
-    results = side.suite.aggregate(history.records(), rubric).results
-    return list(side.suite.cells(results, scale_of(side.metadata)))
+    made = side.suite.aggregate(history.records(), rubric).results
+    found: Mapping[str, JSON] = json_io.loads(json_io.dumps(made))
+    return found
+
+
+def _agrees(said: JSON, made: JSON) -> bool:
+    """Whether all that is said was made; a later version may make more."""
+    if isinstance(said, dict) and isinstance(made, dict):
+        return all(name in made and _agrees(value, made[name]) for name, value in said.items())
+    if isinstance(said, list) and isinstance(made, list):
+        return len(said) == len(made) and all(map(_agrees, said, made))
+    return bool(said == made)

@@ -50,7 +50,7 @@ def test_what_was_edited_or_cannot_be_told_is_said(
     less = "".join(line for line in journal.splitlines(keepends=True) if '"kind":"record"' not in line)
     old = journal.replace('"format":', '"format":9', 1)
     for name, content, kept, why in (
-        ("edited", json.dumps(data), journal, "its figures are not those of its journal"),
+        ("edited", json.dumps(data), journal, "it does not say what its journal says"),
         ("of another journal", results, less, "it was not made of the verdicts in its journal"),
         (
             "of another version",
