@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from equipoise.cli import checks, data
+from equipoise.cli import checks, data, run
 from equipoise.core import exit_status
 from equipoise.core.errors import SessionStopped, UserError, printable
 from equipoise.core.files import shown
@@ -139,5 +139,7 @@ for command in (
     data.translate,
     checks.convert,
     checks.validate,
+    run.run,
+    run.init,
 ):
     main.add_command(command)

@@ -42,6 +42,7 @@ EXAMPLES = """\
   pytest --model local --limit 2 --runs 1         no key, no network: the built-in model"""
 
 
+PROJECT = "equipoise_project"
 TITLE = "Equipoise: asking and judging a language model"
 
 # Options.
@@ -50,6 +51,7 @@ TITLE = "Equipoise: asking and judging a language model"
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Register every option for the command line and for pytest.ini."""
     group = parser.getgroup("equipoise", f"{TITLE}\nexit statuses:\n{exit_status.TABLE}\n")
+    parser.addini(PROJECT, "folder of topics, rubrics and results (default: the rootdir)", default=None)
     # Before options are parsed nobody knows the rootdir.
     suites.add_project(Path.cwd())
     takers = suites.options()
@@ -95,7 +97,8 @@ def pytest_configure(config: pytest.Config) -> None:
         # pytest writes its command line there, and closes the file when nobody is called any more.
         atexit.register(Secrets(settings.secrets).mask_file, Path(config.option.debug).absolute())
     link = getattr(config, "workerinput", {}).get("equipoise")
-    session = Session(settings, config.rootpath, is_worker=_is_worker(config))
+    project = Path(config.getini(PROJECT) or config.rootpath)
+    session = Session(settings, project, is_worker=_is_worker(config))
     config.stash[SESSION] = config.stash[RECORDS] = session
     if link:
         from equipoise.plugin.xdist import Records

@@ -16,8 +16,9 @@ from pathlib import Path
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_bytes, shown
 
-SHIPPED = Path(__file__).resolve().parents[2]
-"""The folder that holds the topics and rubrics of Equipoise itself."""
+_PACKAGE = Path(__file__).resolve().parents[1]
+SHIPPED = _PACKAGE / "shipped" if (_PACKAGE / "shipped").is_dir() else _PACKAGE.parent
+"""The folder with the topics, rubrics and tests of Equipoise itself: the checkout, where there is one."""
 ORIGINAL = "original"
 """The dataset of published data, and the folder of a suite that they are fetched into."""
 PINS = "original.toml"

@@ -1,0 +1,75 @@
+"""`equipoise run` and `equipoise init`: the suites from any folder, and a project of one's own.
+
+A project's own tests, topics and rubrics come before those of the package. Knows pytest by its command line.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from equipoise import suites
+from equipoise.core.errors import UserError
+from equipoise.suites.resources import SHIPPED
+
+PROJECT = ("conftest.py", "pytest.ini", suites.TESTS, "topics", "rubric")
+"""What a project is made of."""
+ALL = "all"
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})
+@click.argument("suite")
+@click.argument("arguments", metavar="[PYTEST ARGUMENTS]...", nargs=-1, type=click.UNPROCESSED)
+def run(suite: str, arguments: Sequence[str]) -> None:
+    """Run SUITE, or all, with pytest: `equipoise run neutrality --model gpt-x -n 8 -k hong_kong`.
+
+    What stands behind the suite goes to pytest; --help shows its options.
+    """
+    known = suites.names()
+    if suite not in (*known, ALL):
+        raise UserError(f"there is no suite {suite!r}; there are {', '.join(known)}, and {ALL}")
+    command = [sys.executable, "-m", "pytest", *_tests(None if suite == ALL else suite), *arguments]
+    # The session takes the place of this process: its signals and its exit status are pytest's own.
+    os.execv(command[0], command)  # noqa: S606
+
+
+def _tests(suite: str | None) -> list[str]:
+    """The arguments of pytest that name a suite's test, or all, in the project or in the package."""
+    name = f"{suites.TESTS}/test_{suite}.py" if suite else suites.TESTS
+    if Path(name).exists():
+        return [name]
+    ini = next((path for path in (Path("pytest.ini"), SHIPPED / "pytest.ini") if path.is_file()), None)
+    here = Path.cwd()
+    settings = (f"equipoise_project={here}", f"cache_dir={here / '.pytest_cache'}")
+    return [
+        *(str(SHIPPED / name), f"--rootdir={SHIPPED}", "-c", str(ini), "-p", "equipoise.plugin"),
+        *(part for setting in settings for part in ("-o", setting)),
+    ]
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False), default=".")
+def init(folder: Path) -> None:
+    """Make FOLDER a project of your own, with the tests, topics and rubrics of Equipoise to edit."""
+    taken = [name for name in PROJECT if (folder / name).exists()]
+    if taken:
+        raise UserError(f"{folder}: has {', '.join(taken)} already; nothing was written")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in PROJECT:
+            _copy(SHIPPED / name, folder / name)
+    except OSError as error:
+        raise UserError(f"{folder}: cannot be written to ({error.strerror})") from None
+    click.echo(f"{folder}: {', '.join(PROJECT)}; now: pytest --model M")
+
+
+def _copy(source: Path, target: Path) -> None:
+    if source.is_dir():
+        shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "original"))
+    else:
+        shutil.copy(source, target)
