@@ -98,17 +98,9 @@ class Bench:
         models = ("--model", SUBJECT, "--evaluator-model", JUDGE)
         return [*PYTEST, *models, *endpoint, *arguments]
 
-    def start(self, *arguments: str, **options: Any) -> subprocess.Popen[str]:
+    def start(self, *arguments: str, **options: Any) -> forked.Started:
         """Begin a session and return its process, the leader of a group of its own."""
-        return subprocess.Popen(
-            self.command(*arguments),
-            cwd=self.folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-            **options,
-        )
+        return forked.Started(self.command(*arguments)[3:], self.folder, **options)
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run a whole session."""
