@@ -61,7 +61,7 @@ class Started:
     """A session that has begun, the leader of a group of its own, with the methods of `subprocess.Popen`.
 
     `preexec_fn` is called in the process before the session begins; it must be something to be pickled.
-    Without `outputs`, paths of files, what is printed is read from `stdout`, which ends with the last process.
+    Without `outputs`, paths of files, what is printed is read from `stdout`, until the last process ends.
     """
 
     def __init__(
