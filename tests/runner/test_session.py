@@ -6,12 +6,15 @@ import json
 import threading
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from fake_client import ALL, SUITE, Answer, FakeClient, Project, finish, plain, project, question
 
 from conftest import resolved
+from equipoise.cli import main
 from equipoise.core.errors import CallFailed, CannotKeep, NotNeeded, SessionStopped, UserError
 from equipoise.core.types import Call, Reply, Run
 from equipoise.results.journal import Journal
@@ -439,3 +442,86 @@ def test_nothing_is_asked_before_the_first_record_is_wanted(project: Project) ->
     assert (project.client.calls, len(project.lines("session"))) == ([], 1)
     assert resolved().model is None
     assert isinstance(project.client, FakeClient)
+
+
+# Journals that were cut, and what is made of them.
+
+TWO_RUNS: dict[str, Any] = {"runs": "1", "language": ["bb"], "concurrency": "1"}
+"""Four calls; questions that are not ASCII."""
+
+
+def cut(path: Path, where: str) -> None:
+    """Take away the end of the journal, from within the last line of some kind on."""
+    lines = path.read_bytes().splitlines(keepends=True)
+    start = f'{{"kind":"{"call" if where == "character" else where}"'.encode()
+    place = max(number for number, line in enumerate(lines) if line.startswith(start))
+    line = lines[place]
+    size = line.rindex("é".encode()) + 1 if where == "character" else len(line) // 2
+    path.write_bytes(b"".join([*lines[:place], line[:size]]))
+
+
+@pytest.mark.parametrize(
+    ("where", "repeated"), [("record", 0), ("call", 1), ("character", 1), ("session", 4)]
+)
+def test_a_cut_line_is_passed_over(project: Project, where: str, repeated: int) -> None:
+    """The next session says so, and repeats no call but the one whose line it was."""
+    project.run(**TWO_RUNS)
+    cut(project.journal_path, where)
+    project.results_path.unlink()
+    before = project.journal_path.read_bytes()
+    ran = project.run(**TWO_RUNS)
+    assert "damaged lines skipped: 1" in ran.begun
+    assert (ran.is_complete, len(project.client.calls)) == (True, 4 + repeated)
+    assert project.journal_path.read_bytes().startswith(before)
+
+
+def test_cut_lines_are_told_of_as_long_as_they_are_there(project: Project) -> None:
+    """A line cut in one crash and another in the next are both passed over."""
+    project.run(**TWO_RUNS)
+    cut(project.journal_path, "call")
+    project.run(**TWO_RUNS)
+    cut(project.journal_path, "record")
+    assert "damaged lines skipped: 2" in project.run(**TWO_RUNS).begun
+
+
+def test_a_line_that_lacks_only_its_end_is_whole(project: Project) -> None:
+    """A journal cut right before its last line break has lost nothing: nothing is said, nothing repeated."""
+    project.run(**{**TWO_RUNS, "limit": "1"})
+    project.journal_path.write_bytes(project.journal_path.read_bytes().removesuffix(b"\n"))
+    ran = project.run(**TWO_RUNS)
+    assert "damaged" not in ran.begun
+    assert (ran.is_complete, len(project.client.calls), len(project.lines("call"))) == (True, 4, 4)
+
+
+def test_recover_writes_the_results_that_the_session_wrote(project: Project) -> None:
+    """Apart from the moment of writing nothing differs, and the journal stays as it is."""
+    project.run(runs="2")
+    whole, before = results(project), project.journal_path.read_bytes()
+    project.results_path.unlink()
+    done = CliRunner().invoke(main, ["recover", str(project.journal_path)])
+    assert (done.exit_code, done.stderr) == (0, "")
+    found = results(project)
+    assert list(found) == list(whole)
+    for data in (found, whole):
+        data["metadata"].pop("finished")
+    assert found == whole
+    assert project.journal_path.read_bytes() == before
+
+
+def test_a_journal_in_use_is_not_recovered(project: Project, subtests: pytest.Subtests) -> None:
+    """`equipoise recover` is refused as a second session is, however the results are called."""
+    for name in ("mine.json", "mine", "mine.txt", "mine.jsonl"):
+        with subtests.test(name=name), project.begun(runs="1", output=str(project.root / name)):
+            (path,) = project.root.glob("mine*.jsonl")
+            done = CliRunner().invoke(main, ["recover", str(path)])
+            assert (done.exit_code, "is at work on it" in done.stderr) == (4, True)
+        path.unlink()
+
+
+def test_a_folder_that_takes_no_files_is_bad_input(project: Project, subtests: pytest.Subtests) -> None:
+    """One line, and nothing is asked."""
+    (project.root / "results").symlink_to("/proc")
+    for options in ({"output": "/proc/mine.json"}, {"output": "/proc/nowhere/mine.json"}, {}):
+        with subtests.test(**options), pytest.raises(UserError, match="cannot be written to"):
+            project.run(**options)
+    assert project.client.calls == []
