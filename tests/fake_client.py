@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from conftest import SMALL_DATASET, resolved
 from equipoise.core.errors import NotNeeded, SessionStopped
 from equipoise.core.records import Record
@@ -166,12 +164,3 @@ def finish(session: Session, runs: Sequence[Run]) -> Ran:
     ran.is_complete = progress.is_complete
     ran.summary = [" ".join(line.split()) for _, lines in progress.summary() for line in lines]
     return ran
-
-
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
-    """A project whose sessions ask a fake client."""
-    client = FakeClient()
-    monkeypatch.setattr("equipoise.models.client.Client", lambda *endpoint, **options: client)
-    monkeypatch.chdir(tmp_path)
-    return Project(tmp_path, client)

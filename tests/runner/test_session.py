@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from fake_client import ALL, SUITE, Answer, FakeClient, Project, finish, plain, project, question
+from fake_client import ALL, SUITE, Answer, FakeClient, Project, finish, plain, question
 
 from conftest import resolved
 from equipoise.cli import main
@@ -22,8 +22,6 @@ from equipoise.runner.resume import COMPLETE_ALREADY
 from equipoise.runner.session import ENDED
 from equipoise.runner.signals import HURRY, PATIENCE
 from loopback import score_of, verdict
-
-__all__ = ["project"]
 
 
 def results(project: Project) -> dict[str, Any]:
