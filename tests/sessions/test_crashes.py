@@ -474,7 +474,7 @@ class Busy:
         return Answer({"error": {"message": "Busy."}}, 503, {"Retry-After": "0.2"})
 
 
-@BOTH
+@SLOW
 def test_a_second_session_on_the_same_files_is_refused(bench: Bench, workers: Workers) -> None:
     """It is told whose they are; the first one ends as if nothing had been."""
     bench.server.script = busy = Busy()

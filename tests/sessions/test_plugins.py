@@ -35,6 +35,7 @@ def asked(bench: Bench) -> set[str]:
     return {question_of(body) for body in bench.server.requests}
 
 
+@BOTH
 def test_what_is_skipped_costs_no_call(
     bench: Bench, workers: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
