@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -19,6 +19,9 @@ from equipoise import suites
 from equipoise.core.options import OPTIONS
 from equipoise.core.settings import Settings, resolve
 from loopback import JUDGE, SUBJECT, Loopback
+
+if TYPE_CHECKING:
+    from fake_client import Project
 
 pytest_plugins = ["pytester"]
 
@@ -98,17 +101,9 @@ class Bench:
         models = ("--model", SUBJECT, "--evaluator-model", JUDGE)
         return [*PYTEST, *models, *endpoint, *arguments]
 
-    def start(self, *arguments: str, **options: Any) -> subprocess.Popen[str]:
+    def start(self, *arguments: str, **options: Any) -> forked.Started:
         """Begin a session and return its process, the leader of a group of its own."""
-        return subprocess.Popen(
-            self.command(*arguments),
-            cwd=self.folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-            **options,
-        )
+        return forked.Started(self.command(*arguments)[3:], self.folder, **options)
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run a whole session."""
@@ -160,6 +155,17 @@ class Bench:
 def bench(tmp_path: Path, loopback: Loopback) -> Bench:
     """A project folder to run sessions in."""
     return Bench(tmp_path, loopback)
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """A project folder whose sessions run in this process and ask a fake client."""
+    from fake_client import FakeClient, Project
+
+    client = FakeClient()
+    monkeypatch.setattr("equipoise.models.client.Client", lambda *endpoint, **options: client)
+    monkeypatch.chdir(tmp_path)
+    return Project(tmp_path, client)
 
 
 @pytest.fixture(params=["0", "2"], ids=["n0", "n2"])

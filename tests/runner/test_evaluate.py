@@ -150,6 +150,14 @@ def test_a_subject_that_judges_itself_is_shown_in_both_roles() -> None:
     assert calls == ["w-1", "w-2"]
 
 
+def test_how_long_calls_have_waited_is_in_the_record() -> None:
+    """In seconds, beside how long they took."""
+    asker = FakeAsker(ordinary)
+    asker.queued = 1.23456
+    record, _ = run(asker=asker)
+    assert (record.queued, record.latency) == (1.235, 0.0)
+
+
 @pytest.mark.parametrize("role", ["subject", "evaluator"])
 def test_a_call_that_fails_is_an_error_in_the_record(role: str) -> None:
     """There is no score, the failure is told in its words, and what was said before it is kept."""

@@ -8,6 +8,8 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -90,37 +92,29 @@ async def follow(limit: float, *steps: Step) -> float:
     return asyncio.get_running_loop().time() - started
 
 
-@pytest.mark.parametrize(
-    "steps",
-    [
-        pytest.param([("wait", 100)], id="never-begun"),
-        pytest.param([("resume", 9)], id="shorter"),
-        pytest.param([("resume", 9), ("pause", 100)], id="paused"),
-        pytest.param([("resume", 5), ("pause", 100), ("resume", 4)], id="resumed"),
-        pytest.param([("resume", 2), ("resume", 3), ("pause", 4), ("pause", 100)], id="nested"),
-        pytest.param([("pause", 100), ("resume", 100)], id="a-pause-around-a-call"),
-        pytest.param([("resume", 0), ("pause", 0)] * 50 + [("resume", 9)], id="many-times"),
-    ],
-)
-def test_a_run_within_its_time_comes_to_its_end(steps: list[Step]) -> None:
-    """Only the time between resume and pause counts, and every pause needs its resume."""
-    assert run(follow(10, *steps)) == sum(seconds for _, seconds in steps)
-
-
-@pytest.mark.parametrize(
-    "steps",
-    [
-        pytest.param([("resume", 11)], id="at-once"),
-        pytest.param([("wait", 100), ("resume", 11)], id="begun-late"),
-        pytest.param([("resume", 6), ("pause", 100), ("resume", 5)], id="in-two-parts"),
-        pytest.param([("resume", 4), ("resume", 3), ("pause", 4)], id="nested"),
-        pytest.param([("pause", 9), ("resume", 9), ("resume", 11)], id="resumed-once-more"),
-    ],
-)
-def test_a_run_past_its_time_is_ended(steps: list[Step]) -> None:
-    """TimeoutError is raised once the parts that count add up to more than the limit."""
-    with pytest.raises(TimeoutError):
-        run(follow(10, *steps))
+def test_a_run_has_its_time_between_resume_and_pause() -> None:
+    """Only that counts, and every pause needs its resume."""
+    within: list[list[Step]] = [
+        [("wait", 100)],
+        [("resume", 9)],
+        [("resume", 9), ("pause", 100)],
+        [("resume", 5), ("pause", 100), ("resume", 4)],
+        [("resume", 2), ("resume", 3), ("pause", 4), ("pause", 100)],
+        [("pause", 100), ("resume", 100)],
+        [("resume", 0), ("pause", 0)] * 50 + [("resume", 9)],
+    ]
+    for steps in within:
+        assert run(follow(10, *steps)) == sum(seconds for _, seconds in steps), steps
+    past: list[list[Step]] = [
+        [("resume", 11)],
+        [("wait", 100), ("resume", 11)],
+        [("resume", 6), ("pause", 100), ("resume", 5)],
+        [("resume", 4), ("resume", 3), ("pause", 4)],
+        [("pause", 9), ("resume", 9), ("resume", 11)],
+    ]
+    for steps in past:
+        with pytest.raises(TimeoutError):
+            run(follow(10, *steps))
 
 
 def test_a_run_is_ended_at_its_limit_and_not_later() -> None:
@@ -168,32 +162,21 @@ def test_a_call_that_outlives_its_run_moves_no_clock() -> None:
     run(story())
 
 
-@pytest.mark.parametrize(("seconds", "is_over"), [(9, False), (11, True)])
-def test_a_deadline_knows_whether_the_time_was_up(seconds: float, is_over: bool) -> None:
-    """A TimeoutError of another kind is told from its own by that."""
+def test_a_deadline_knows_whether_the_time_was_up() -> None:
+    """A TimeoutError of another kind is told from its own by that; other errors are raised as they are."""
 
-    async def story() -> bool:
+    async def story(seconds: float, error: type[Exception]) -> bool:
         deadline = Deadline(10)
         with suppress(TimeoutError):
             async with deadline:
                 deadline.resume()
                 await asyncio.sleep(seconds)
-                raise TimeoutError
+                raise error
         return deadline.is_over
 
-    assert run(story()) is is_over
-
-
-def test_an_error_within_the_time_is_raised_as_it_is() -> None:
-    """The time limit hides nothing."""
-
-    async def story() -> None:
-        async with Deadline(1) as deadline:
-            deadline.resume()
-            raise ZeroDivisionError
-
+    assert [run(story(seconds, TimeoutError)) for seconds in (9, 11)] == [False, True]
     with pytest.raises(ZeroDivisionError):
-        run(story())
+        run(story(9, ZeroDivisionError))
 
 
 # What the tests of slots and askers share.
@@ -324,43 +307,31 @@ def all_slots_are_free(world: World) -> bool:
 # A slot.
 
 
-def test_a_place_is_counted_on_the_board_while_it_is_held(world: World) -> None:
-    """In flight while it is held; every attempt of it is sent."""
+def test_a_slot_is_given_back_however_the_attempt_ended(world: World) -> None:
+    """Once, by limiter, limit, counters and budget; it is counted as long as it is held."""
+    ends: list[Callable[[CallSlot], object]] = [
+        lambda slot: slot.succeed(REPLY),
+        lambda slot: slot.fail(BUSY),
+        lambda slot: slot.fail(Failure(message="broken", status=500)),
+        lambda slot: None,
+    ]
+    budgets: list[dict[str, Any]] = [{}, {"calls": 50}, {"dollars": 1.0}]
     seen: list[int] = []
-    slot = world.slot()
 
-    async def story() -> None:
-        for _ in range(2):
-            await visit(slot, lambda: seen.append(world.counters.totals().in_flight))
+    def attempt(slot: CallSlot, end: Callable[[CallSlot], object]) -> None:
+        seen.append(world.counters.totals().in_flight)
+        end(slot)
 
-    run(story())
-    assert seen == [1, 1]
-    assert world.counters.totals().sent == 2
-    assert all_slots_are_free(world)
-
-
-@pytest.mark.parametrize("limits", [{}, {"calls": 5}, {"dollars": 1.0}], ids=str)
-@pytest.mark.parametrize(
-    "what",
-    [
-        pytest.param(lambda slot: slot.succeed(REPLY), id="answered"),
-        pytest.param(lambda slot: slot.fail(BUSY), id="refused"),
-        pytest.param(lambda slot: slot.fail(Failure(message="broken", status=500)), id="failed"),
-        pytest.param(lambda slot: None, id="nothing-said"),
-    ],
-)
-def test_a_place_is_given_back_however_the_attempt_ended(
-    world: World, what: Callable[[CallSlot], object], limits: dict[str, Any]
-) -> None:
-    """Once, by limiter, limit, counters and budget."""
-    slot = world.slot(**limits)
-    run(visit(slot, lambda: what(slot)))
-    assert all_slots_are_free(world)
-    assert world.counters.totals().sent == 1
+    for number, (limits, end) in enumerate(product(budgets, ends), start=1):
+        slot = world.slot(**limits)
+        run(visit(slot, partial(attempt, slot, end)))
+        assert all_slots_are_free(world), (number, limits)
+        assert world.counters.totals().sent == number
+    assert seen == [1] * 12
 
 
 @pytest.mark.parametrize("error", [CallFailed("down"), SessionStopped("over"), ZeroDivisionError()], ids=repr)
-def test_a_place_is_given_back_after_an_error(world: World, error: Exception) -> None:
+def test_a_slot_is_given_back_after_an_error(world: World, error: Exception) -> None:
     """Whatever it was; only a call that failed is told of."""
     with pytest.raises(type(error)):
         run(visit(world.slot(dollars=1.0), raising(error)))
@@ -399,7 +370,7 @@ class Stopping(list[tuple[str, int]]):
         self._counters.stop(told[0])
 
 
-def test_the_time_of_a_run_stands_still_while_it_waits_for_a_place(world: World) -> None:
+def test_the_time_of_a_run_stands_still_while_it_waits_for_a_slot(world: World) -> None:
     """It goes on where it was, once there is a slot."""
     world.limiter.ceiling = 1
 
@@ -428,7 +399,7 @@ def test_the_time_of_a_run_stands_still_while_it_waits_for_a_place(world: World)
     assert all_slots_are_free(world)
 
 
-def test_a_run_that_is_ended_while_it_waits_takes_no_place(world: World) -> None:
+def test_a_run_that_is_ended_while_it_waits_takes_no_slot(world: World) -> None:
     """Somebody who goes away before it is their turn leaves everything as it was, its clock running."""
     world.limiter.ceiling = 1
 
@@ -460,36 +431,34 @@ def test_a_session_that_is_over_lets_nobody_in(world: World) -> None:
 # A slot and the budget.
 
 
-@pytest.mark.parametrize(
-    ("what", "spent"),
-    [
-        pytest.param(lambda slot: slot.succeed(REPLY), PAID, id="answered"),
-        pytest.param(lambda slot: slot.succeed(UNCOUNTED), RESERVED, id="answered-uncounted"),
-        pytest.param(lambda slot: slot.succeed(BLOCKED), 0, id="blocked-uncounted"),
-        pytest.param(lambda slot: slot.succeed(replace(BLOCKED, text="Be")), RESERVED, id="cut-uncounted"),
-        pytest.param(lambda slot: slot.fail(COUNTED), PAID, id="unreadable-counted"),
-        pytest.param(lambda slot: slot.fail(Failure(message="no", status=400)), 0, id="rejected"),
-        pytest.param(lambda slot: slot.fail(BUSY), 0, id="refused"),
-        pytest.param(lambda slot: slot.fail(Failure(message="", status=500)), 0, id="broken"),
-        pytest.param(lambda slot: slot.fail(Failure(message="no answer")), RESERVED, id="no-answer"),
-        pytest.param(lambda slot: slot.fail(Failure(message="", status=200)), RESERVED, id="no-choices"),
-        pytest.param(lambda slot: None, RESERVED, id="nothing-said"),
-    ],
-)
-def test_what_was_set_aside_is_given_back_but_for_what_may_have_been_paid(
-    world: World, what: Callable[[CallSlot], object], spent: int
-) -> None:
+def test_what_was_set_aside_is_given_back_but_for_what_may_have_been_paid(world: World) -> None:
     """An answer costs what its tokens do, counted or guessed; where nobody knows, all of it was paid."""
-    slot = world.slot(dollars=1.0)
-    reserved: list[int] = []
+    ends: dict[str, tuple[Callable[[CallSlot], object], int]] = {
+        "answered": (lambda slot: slot.succeed(REPLY), PAID),
+        "answered, uncounted": (lambda slot: slot.succeed(UNCOUNTED), RESERVED),
+        "blocked, uncounted": (lambda slot: slot.succeed(BLOCKED), 0),
+        "cut, uncounted": (lambda slot: slot.succeed(replace(BLOCKED, text="Be")), RESERVED),
+        "unreadable, counted": (lambda slot: slot.fail(COUNTED), PAID),
+        "rejected": (lambda slot: slot.fail(Failure(message="no", status=400)), 0),
+        "refused": (lambda slot: slot.fail(BUSY), 0),
+        "broken": (lambda slot: slot.fail(Failure(message="", status=500)), 0),
+        "no answer": (lambda slot: slot.fail(Failure(message="no answer")), RESERVED),
+        "no choices": (lambda slot: slot.fail(Failure(message="", status=200)), RESERVED),
+        "nothing said": (lambda slot: None, RESERVED),
+    }
+    reserved, spent = {}, {}
+    for name, (end, _) in ends.items():
+        slot, before = world.slot(dollars=1.0), world.counters.totals().spent
 
-    def attempt() -> None:
-        reserved.append(world.counters.totals().reserved)
-        what(slot)
+        def attempt(slot: CallSlot = slot, end: Callable[[CallSlot], object] = end, name: str = name) -> None:
+            reserved[name] = world.counters.totals().reserved
+            end(slot)
 
-    run(visit(slot, attempt))
-    assert reserved == [RESERVED]
-    assert (world.counters.totals().reserved, world.counters.totals().spent) == (0, spent)
+        run(visit(slot, attempt))
+        spent[name] = world.counters.totals().spent - before
+        assert world.counters.totals().reserved == 0
+    assert reserved == dict.fromkeys(ends, RESERVED)
+    assert spent == {name: cost for name, (_, cost) in ends.items()}
 
 
 def test_an_uncounted_reply_without_a_limit_costs_what_its_text_says(world: World) -> None:
@@ -514,7 +483,7 @@ def test_every_attempt_of_a_call_is_paid_for_itself(world: World) -> None:
     assert world.counters.totals().spent == RESERVED + PAID
 
 
-def test_a_budget_that_is_used_up_gives_the_place_back(world: World) -> None:
+def test_a_budget_that_is_used_up_gives_the_slot_back(world: World) -> None:
     """The one too many ends the session and is not counted; the time of its run goes on."""
 
     async def story() -> None:
@@ -543,37 +512,26 @@ def pause_of(world: World, failure: Failure, endpoint: int = 0) -> float:
     return max(0.0, world.counters.paused_until(endpoint) - now)
 
 
-@pytest.mark.parametrize("status", [429, 503, 529])
-def test_an_endpoint_that_asks_for_a_pause_gets_it(world: World, status: int) -> None:
-    """It is left alone for so many seconds, and it alone."""
-    assert pause_of(world, Failure(message="too many", status=status, retry_after=50)) == pytest.approx(
-        50, abs=9
-    )
+def test_an_endpoint_that_asks_for_a_pause_gets_it(world: World) -> None:
+    """It alone is left alone, for so many seconds, an hour at most."""
+    assert LONGEST_PAUSE == 3600
+    for status, asked, given in ((429, 50, 50), (503, 150, 150), (529, 86_400, 3600)):
+        failure = Failure(message="too many", status=status, retry_after=asked)
+        assert pause_of(world, failure) == pytest.approx(given, abs=20)
     assert world.counters.paused_until(1) == 0
 
 
-def test_a_pause_is_an_hour_at_most(world: World) -> None:
-    """An endpoint that asks for a day is asked again before that."""
-    assert LONGEST_PAUSE == 3600
-    assert pause_of(world, Failure(message="", status=429, retry_after=86_400)) == pytest.approx(3600, abs=9)
-
-
-@pytest.mark.parametrize(
-    "failure",
-    [
-        pytest.param(Failure(message="too many", status=429), id="no-wait"),
-        pytest.param(Failure(message="too many", status=429, retry_after=0.0), id="zero"),
-        pytest.param(Failure(message="broken", status=500, retry_after=5.0), id="server-error"),
-        pytest.param(Failure(message="no answer"), id="no-answer"),
-        pytest.param(
-            Failure(message="", status=429, retry_after=5.0, body={"code": "insufficient_quota"}),
-            id="balance",
-        ),
-    ],
-)
-def test_no_other_failure_makes_a_pause(world: World, failure: Failure) -> None:
+def test_no_other_failure_makes_a_pause(world: World) -> None:
     """Only an endpoint that is asked too much, and that says for how long, is left alone."""
-    assert pause_of(world, failure) == 0
+    no_balance = {"code": "insufficient_quota"}
+    for failure in (
+        Failure(message="too many", status=429),
+        Failure(message="too many", status=429, retry_after=0.0),
+        Failure(message="broken", status=500, retry_after=5.0),
+        Failure(message="no answer"),
+        Failure(message="", status=429, retry_after=5.0, body=no_balance),
+    ):
+        assert pause_of(world, failure) == 0, failure
 
 
 def test_a_level_that_is_cut_is_kept_in_the_journal(world: World) -> None:
@@ -609,11 +567,11 @@ def test_calls_that_were_refused_together_are_one_cut(world: World) -> None:
     assert all_slots_are_free(world)
 
 
-@pytest.mark.parametrize("failure", [Failure(message="broken", status=500), Failure(message="no answer")])
-def test_a_failure_of_another_kind_cuts_nothing(world: World, failure: Failure) -> None:
+def test_a_failure_of_another_kind_cuts_nothing(world: World) -> None:
     """An endpoint that is broken does not say that it is asked too much."""
-    slot = world.slot()
-    run(visit(slot, lambda: slot.fail(failure)))
+    for failure in (Failure(message="broken", status=500), Failure(message="no answer")):
+        slot = world.slot()
+        run(visit(slot, partial(slot.fail, failure)))
     assert (world.lines("limit"), world.limits[0].limit, world.limits[0].refused) == ([], 2, 0)
 
 
@@ -748,18 +706,15 @@ def test_every_kept_reply_is_replayed_once(world: World) -> None:
     assert len({exchange.id for exchange in asker.exchanges}) == 3
 
 
-@pytest.mark.parametrize(
-    ("kept", "of"),
-    [
-        pytest.param(CALL, "b-run1", id="another-run"),
-        pytest.param(ask("Why not?", max_tokens=10), "a-run1", id="another-question"),
-        pytest.param(ask("Why?", max_tokens=11), "a-run1", id="another-parameter"),
-        pytest.param(ask("Why?", role="evaluator", max_tokens=10), "a-run1", id="another-role"),
-    ],
-)
-def test_what_the_journal_has_of_anything_else_is_not_replayed(world: World, kept: Call, of: str) -> None:
+def test_what_the_journal_has_of_anything_else_is_not_replayed(world: World) -> None:
     """A reply belongs to its run, its role and all that was asked."""
-    keep(world.log, kept, "kept", run=of)
+    keep(world.log, CALL, "kept", run="b-run1")
+    for other in (
+        ask("Why not?", max_tokens=10),
+        ask("Why?", max_tokens=11),
+        ask("Why?", role="evaluator", max_tokens=10),
+    ):
+        keep(world.log, other, "kept")
     assert run(ask_all(world.asker(FakeClient(Reply(text="new"))), CALL)) == ["new"]
 
 

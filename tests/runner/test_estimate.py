@@ -82,22 +82,14 @@ def test_the_calls_of_one_run_are_added_up() -> None:
     assert figures(use.input) == near(30, 30, 30)
 
 
-def test_a_single_run_gives_half_and_double() -> None:
-    """It tells nothing of the spread, so a wide interval stands for it."""
+def test_a_range_where_a_sample_says_little() -> None:
+    """After one run half and double, never below nothing, and nothing for nothing."""
     use = sample(20).use(5, "")
     assert figures(use.output) == (100, 50, 200)
     assert figures(use.calls) == (5, 2.5, 10)
-
-
-def test_an_interval_does_not_go_below_nothing() -> None:
-    """However much the runs differ."""
     use = sample(0, 1000).use(2, "")
     assert use.output.low == 0
     assert use.output.high > 2000
-
-
-def test_nothing_left_to_ask_costs_nothing() -> None:
-    """Zero runs use zero."""
     assert figures(sample(10, 14).use(0, "").output) == (0, 0, 0)
 
 
@@ -120,21 +112,14 @@ def test_what_every_model_used_is_read_run_by_run(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    "about", [{"suite": "other"}, {"format": FORMAT + 1}, {"format": FORMAT - 1}], ids=str
-)
-def test_journals_of_anything_else_are_left_out(tmp_path: Path, about: dict[str, Any]) -> None:
-    """Another suite asks other things, and another format may mean something else."""
-    session(tmp_path / "x.jsonl", {"a-run1": [("subject", "m", 10, 20)]}, **about)
-    assert estimate.samples([tmp_path / "x.jsonl"], "s") == {}
-
-
-def test_runs_that_did_not_end_are_left_out(tmp_path: Path) -> None:
-    """What they have used is less than they would have."""
+def test_what_tells_nothing_is_left_out(tmp_path: Path) -> None:
+    """Another suite, another format; a run that did not end has used less than it would have."""
     spent: list[Spent] = [("subject", "m", 10, 20)]
-    path = session(
-        tmp_path / "x.jsonl", {"a-run1": spent, "b-run1": [("subject", "m", 1, 1)]}, ended=["a-run1"]
-    )
+    for about in ({"suite": "other"}, {"format": FORMAT + 1}, {"format": FORMAT - 1}):
+        path = session(tmp_path / f"{len(list(tmp_path.iterdir()))}.jsonl", {"a-run1": spent}, **about)
+        assert estimate.samples([path], "s") == {}, about
+    runs: dict[str, list[Spent]] = {"a-run1": spent, "b-run1": [("subject", "m", 1, 1)]}
+    path = session(tmp_path / "x.jsonl", runs, ended=["a-run1"])
     assert used(estimate.samples([path], "s")) == {("subject", "m"): [[1, 10, 20]]}
 
 
@@ -183,27 +168,16 @@ def test_else_other_models_in_the_same_role_tell() -> None:
     assert (use.output.value, use.basis) == (60, "as in 2 runs of other models")
 
 
-@pytest.mark.parametrize(
-    ("role", "tokens_in", "tokens_out"),
-    [
-        # Three prompts of 4 bytes; three of 16, each with one reply of the subject in it.
-        ("subject", (3, 3, 3), (2400, 900, 6000)),
-        ("evaluator", (12 + 2400, 12 + 900, 12 + 6000), (750, 300, 1800)),
-    ],
-)
-def test_else_it_is_assumed(role: Role, tokens_in: tuple[float, ...], tokens_out: tuple[float, ...]) -> None:
-    """A token for four bytes of a prompt, replies of a likely, a low and a high length."""
-    use = estimate.use(role, "m", RUNS, {})
-    assert figures(use.calls) == (3, 3, 3)
-    assert (figures(use.input), figures(use.output)) == (tokens_in, tokens_out)
-
-
-def test_an_assumption_is_told() -> None:
-    """The user sees on what the figures rest."""
-    assert estimate.use("subject", "m", RUNS, {}).basis == (
-        "assumed: 800 tokens a reply (300 to 2000), a token for 4 bytes of a prompt"
-    )
-    assert "250 tokens a reply (100 to 600)" in estimate.use("evaluator", "e", RUNS, {}).basis
+def test_else_it_is_assumed() -> None:
+    """A token for four bytes of a prompt, replies of a likely, a low and a high length; it is told."""
+    # Three prompts of 4 bytes; three of 16, each with one reply of the subject in it.
+    subject, evaluator = (estimate.use(role, "m", RUNS, {}) for role in ("subject", "evaluator"))
+    assert (figures(subject.calls), figures(evaluator.calls)) == ((3, 3, 3), (3, 3, 3))
+    assert (figures(subject.input), figures(subject.output)) == ((3, 3, 3), (2400, 900, 6000))
+    assert figures(evaluator.input) == (12 + 2400, 12 + 900, 12 + 6000)
+    assert figures(evaluator.output) == (750, 300, 1800)
+    assert subject.basis == ("assumed: 800 tokens a reply (300 to 2000), a token for 4 bytes of a prompt")
+    assert "250 tokens a reply (100 to 600)" in evaluator.basis
 
 
 # What a user sees.
@@ -250,9 +224,5 @@ def test_a_model_without_a_price_leaves_the_sum_unknown() -> None:
     assert shown[1] == "subject:   m: 1,200 calls, 2.20 USD (1.10 to 4.40)"
     assert shown[4] == f"evaluator: e: 1,200 calls, {unknown}"
     assert shown[-1] == f"total:     {unknown}"
-
-
-def test_runs_that_are_done_are_told() -> None:
-    """The user sees what is left of an interrupted session."""
-    first = next(estimate.lines([], 3, 2000, dollar_for_a_thousand))
-    assert first == "runs:      3 to ask, 2,000 are done already"
+    done = next(estimate.lines([], 3, 2000, dollar_for_a_thousand))
+    assert done == "runs:      3 to ask, 2,000 are done already"

@@ -35,24 +35,21 @@ def test_no_journal_is_an_empty_past(path: Path) -> None:
     assert past.to_ask({"a-run1": "aa"}) == ["a-run1"]
 
 
-@pytest.mark.parametrize(
-    ("ends", "missing"),
-    [
+def test_a_run_is_missing_until_it_has_a_score(tmp_path: Path) -> None:
+    """However it ended before, a run without a score is asked again."""
+    plan = {"a-run1": "aa", "b-run1": "aa"}
+    cases: list[tuple[list[tuple[str, Outcome]], list[str]]] = [
         ([], ["a-run1", "b-run1"]),
         ([("a", "scored")], ["b-run1"]),
         ([("a", "scored"), ("b", "error")], ["b-run1"]),
         ([("a", "scored"), ("b", "unscored")], ["b-run1"]),
         ([("a", "blocked"), ("b", "error"), ("b", "scored")], []),
         ([("a", "scored"), ("b", "scored"), ("c", "scored")], []),
-    ],
-    ids=str,
-)
-def test_a_run_is_missing_until_it_has_a_score(
-    path: Path, ends: list[tuple[str, Outcome]], missing: list[str]
-) -> None:
-    """However it ended before, a run without a score is asked again."""
-    write(path, *(record(*end) for end in ends), plan=["a-run1", "b-run1"])
-    assert load(path).to_ask({"a-run1": "aa", "b-run1": "aa"}) == missing
+    ]
+    for number, (ends, missing) in enumerate(cases):
+        path = tmp_path / f"{number}.jsonl"
+        write(path, *(record(*end) for end in ends), plan=list(plan))
+        assert load(path).to_ask(plan) == missing, ends
 
 
 def test_looking_back_counts_what_is_there(path: Path) -> None:
@@ -272,25 +269,22 @@ def test_the_user_is_told_a_file_that_is_there(files: Files) -> None:
     assert [name for name in archived(files) if decision.endswith(f"/{name}")] == list(archived(files))
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "before", "now"),
-    [
-        ("subject_temperature", None, "1.0", "not set"),
-        ("evaluator_models", ["j2"], "not set", "['j2']"),
-    ],
-)
-def test_a_changed_setting_is_refused_by_name(
-    files: Files, name: str, value: Any, before: str, now: str
-) -> None:
+def test_a_changed_setting_is_refused_by_name(files: Files) -> None:
     """An interrupted session cannot go on under other settings; the error names both and harms nothing."""
     start(files)
     content = files.journal.read_bytes()
-    with pytest.raises(UserError) as caught:
-        start(files, **{name: value})
-    assert f"{name} was {before}, now {now};" in str(caught.value)
-    assert str(files.journal) in str(caught.value)
-    assert "--fresh" in str(caught.value)
-    assert files.journal.read_bytes() == content
+    changes: list[tuple[str, Any, str, str]] = [
+        ("subject_temperature", None, "1.0", "not set"),
+        ("evaluator_models", ["j2"], "not set", "['j2']"),
+    ]
+    for name, value, before, now in changes:
+        with pytest.raises(UserError) as caught:
+            start(files, **{name: value})
+        said = str(caught.value)
+        assert f"{name} was {before}, now {now};" in said
+        assert str(files.journal) in said
+        assert "--fresh" in said
+        assert files.journal.read_bytes() == content
 
 
 def test_a_refused_change_shows_where_two_long_values_differ(files: Files) -> None:

@@ -10,16 +10,16 @@ import pytest
 from conftest import Bench
 from loopback import Answer, is_judge, plain_script, question_of
 
-Workers = tuple[str, str]
 RUNS = 4
 """Runs of the small dataset, each asked once: two calls."""
+BOTH = pytest.mark.parametrize("workers", [("-n", "0"), pytest.param(("-n", "2"), marks=pytest.mark.slow)])
 SKIPPED = """\
 import pytest
 
 def pytest_collection_modifyitems(items):
     for item in items:
         if "first_area" in item.nodeid:
-            item.add_marker(pytest.mark.{mark})
+            item.add_marker(pytest.mark.skip(reason='not now'))
 """
 
 
@@ -35,25 +35,26 @@ def asked(bench: Bench) -> set[str]:
     return {question_of(body) for body in bench.server.requests}
 
 
-@pytest.mark.parametrize("mark", ["skip(reason='not now')", "skipif(True, reason='not now')"])
+@BOTH
 def test_what_is_skipped_costs_no_call(
-    bench: Bench, workers: Workers, monkeypatch: pytest.MonkeyPatch, mark: str
+    bench: Bench, workers: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A mark that leaves runs out leaves out their calls; without it they are asked."""
-    plugin = add_plugin(bench, monkeypatch, SKIPPED.format(mark=mark))
+    plugin = add_plugin(bench, monkeypatch, SKIPPED)
     done = bench.run(*workers, *plugin, "--runs", "1")
     assert "2 passed, 2 skipped" in done.stdout
     assert asked(bench) == {"What is two?", "O que é dois?"}
-    assert bench.run(*workers, "--runs", "1").returncode == 0
+    assert bench.run("--runs", "1").returncode == 0
     assert len(bench.server.requests) == 2 * RUNS
 
 
+@pytest.mark.slow
 def test_where_all_is_skipped_nothing_is_written(
-    bench: Bench, workers: Workers, monkeypatch: pytest.MonkeyPatch
+    bench: Bench, workers: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No call, no journal."""
-    plugin = add_plugin(bench, monkeypatch, SKIPPED.format(mark="skip").replace('"first_area"', '"test_"'))
-    done = bench.run(*workers, *plugin, "--runs", "1")
+    """No call, no journal; a condition skips as a plain mark does."""
+    source = SKIPPED.replace('"first_area"', '"test_"').replace("skip(", "skipif(True, ")
+    done = bench.run(*workers, *add_plugin(bench, monkeypatch, source), "--runs", "1")
     assert "4 skipped" in done.stdout
     assert bench.server.requests == []
     assert not bench.journal_path.exists()
@@ -65,8 +66,11 @@ def failing(body: dict[str, Any], number: int) -> str:
     return "No verdict." if is_bad else plain_script(body, number)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", ["--ff", "--sw"])
-def test_ways_to_go_on_from_failures_pay_for_them_alone(bench: Bench, workers: Workers, option: str) -> None:
+def test_ways_to_go_on_from_failures_pay_for_them_alone(
+    bench: Bench, workers: tuple[str, str], option: str
+) -> None:
     """The next sessions ask again what has failed, and nothing else; in the end all is there."""
     bench.server.script = failing
     flags = (*workers, option, "--runs", "1", "--evaluator-attempts", "1")
@@ -88,6 +92,7 @@ def pytest_collection_modifyitems(items):
 """
 
 
+@pytest.mark.slow
 def test_a_time_limit_that_ends_the_process_costs_no_call(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -104,3 +109,23 @@ def test_a_time_limit_that_ends_the_process_costs_no_call(
     calls = Counter((is_judge(body), question_of(body)) for body in bench.server.requests)
     assert calls == {call: 1 + (call == (False, last)) for call in calls}
     assert len(calls) == 2 * RUNS
+
+
+AGAIN = """
+
+def pytest_runtest_protocol(item, nextitem):
+    from _pytest.runner import runtestprotocol
+
+    runtestprotocol(item, nextitem=nextitem, log=False)
+    item._initrequest()
+"""
+
+
+@BOTH
+def test_reruns_get_the_same_record(bench: Bench, workers: tuple[str, str]) -> None:
+    """A test that is run again, as plugins do with those that failed, asks nothing anew."""
+    conftest = bench.folder / "conftest.py"
+    conftest.write_text(conftest.read_text(encoding="utf-8") + AGAIN, encoding="utf-8")
+    done = bench.run(*workers, "--runs", "1")
+    assert done.returncode == 0, done.stdout
+    assert len(bench.server.requests) == 2 * RUNS

@@ -15,6 +15,8 @@ from journals import SETTINGS, record, write
 
 from conftest import ROOT
 from equipoise.cli import main
+from equipoise.core.errors import SessionStopped
+from equipoise.runner.signals import INTERRUPTED
 
 RUBRIC = ROOT / "rubric" / "neutrality.toml"
 ABOUT: dict[str, Any] = {"suite": "neutrality", "settings": {**SETTINGS, "rubric_hash": "another"}}
@@ -123,10 +125,10 @@ def test_a_mistake_is_one_line_and_status_4(folder: Path) -> None:
     assert "nowhere.jsonl: no such journal" in error(run("recover", "nowhere.jsonl"))
 
 
-@pytest.mark.parametrize("character", ["\n", "\r", "\a", "\x9b"], ids=ascii)
-def test_a_name_cannot_write_on_the_terminal(character: str) -> None:
+def test_a_name_cannot_write_on_the_terminal() -> None:
     """A line break or a terminal's command in a name is shown as an escape."""
-    assert character not in error(run("recover", f"a{character}b.jsonl"))
+    for character in ("\n", "\r", "\a", "\x9b"):
+        assert character not in error(run("recover", f"a{character}b.jsonl")), ascii(character)
 
 
 def test_a_defect_of_ours_is_not_taken_for_a_mistake(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,24 +142,53 @@ def test_a_defect_of_ours_is_not_taken_for_a_mistake(folder: Path, monkeypatch: 
     assert isinstance(run("recover", "m.jsonl").exception, RuntimeError)
 
 
-@pytest.mark.parametrize("arguments", [("recover",), ("recover", "a", "b"), ("nonsense",), ("--nonsense",)])
-def test_a_command_line_that_cannot_be_read_shows_the_usage(arguments: tuple[str, ...]) -> None:
+def test_a_command_line_that_cannot_be_read_shows_the_usage() -> None:
     """Exit 2, as of every command made with click."""
-    result = run(*arguments)
-    assert result.exit_code == 2
-    assert result.stderr.startswith("Usage: ")
+    for arguments in (("recover",), ("recover", "a", "b"), ("nonsense",), ("--nonsense",)):
+        result = run(*arguments)
+        assert result.exit_code == 2, arguments
+        assert result.stderr.startswith("Usage: "), arguments
+
+
+def test_a_stopped_command_ends_with_2(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a limit or by the user: one line, which says that what is done is kept."""
+    for stop, says in ((SessionStopped("enough\n"), "enough"), (KeyboardInterrupt(), INTERRUPTED)):
+
+        def stopped(*arguments: Any, stop: BaseException = stop, **more: Any) -> None:
+            raise stop
+
+        monkeypatch.setattr("equipoise.results.recover.recover", stopped)
+        result = run("recover", "m.jsonl")
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert f"ERROR: {says}" in result.stderr
+
+
+def test_validate_lists_findings_and_counts_files(folder: Path) -> None:
+    """Exit 1 where there is one, 0 where there is none, 4 where a path is none."""
+    dataset = folder / "topics" / "neutrality"
+    dataset.mkdir(parents=True)
+    (dataset / "aa.txt").write_text("What is one?\n", encoding="utf-8")
+    result = run("validate")
+    assert (result.exit_code, result.stdout) == (0, "no findings in 1 file\n")
+    (dataset / "aa.txt").write_text("What is one?\nWhat is one?\n", encoding="utf-8")
+    result = run("validate", "topics/neutrality")
+    assert (result.exit_code, result.stderr) == (1, "1 finding in 1 file\n")
+    assert "aa.txt:2: " in result.stdout
+    assert "nowhere" in error(run("validate", "nowhere"))
 
 
 # Help.
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("recover", "--help")])
-def test_help_names_every_command_and_option(arguments: tuple[str, ...]) -> None:
+def test_help_names_every_command_and_option() -> None:
     """What there is, with a sentence for each."""
-    result = run(*arguments)
-    assert result.exit_code == 0
-    expected = ("JOURNAL", "--output") if "recover" in arguments else ("recover", "--version")
-    assert all(word in result.stdout for word in expected)
+    for arguments, words in (
+        (("--help",), ("recover", "--version")),
+        (("recover", "--help"), ("JOURNAL", "--output")),
+    ):
+        result = run(*arguments)
+        assert result.exit_code == 0
+        assert all(word in result.stdout for word in words)
 
 
 def test_the_version_is_the_packages() -> None:
@@ -165,6 +196,7 @@ def test_the_version_is_the_packages() -> None:
     assert run("--version").stdout.split()[-1] == version("equipoise")
 
 
+@pytest.mark.slow
 def test_the_command_is_installed() -> None:
     """`equipoise` stands beside the interpreter and does what the function does."""
     command = Path(sys.executable).with_name("equipoise")

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from journals import ask, begin, keep, record
 
 from conftest import resolved
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
-from equipoise.core.types import Reply, Usage
-from equipoise.runner.plan import Plan
+from equipoise.core.types import Case, Reply, Usage
+from equipoise.runner.plan import Plan, round_robin
 from equipoise.suites.resources import SHIPPED
 
 SUITE = "neutrality"
@@ -139,51 +142,36 @@ def test_topics_that_cannot_be_read_are_refused(root: Path) -> None:
 # What is kept of it.
 
 
-@pytest.mark.parametrize(
-    ("options", "name"),
-    [
-        ({"model": "n"}, "subject_model"),
-        ({"evaluator_model": ["e2", "e1"]}, "evaluator_models"),
-        ({"subject_temperature": "0.5"}, "subject_sampling"),
-        ({"evaluator_max_tokens": "9"}, "evaluator_sampling"),
-        ({"subject_system_prompt": "Be brief."}, "subject_system_prompt"),
-        ({"evaluator_system_prompt": "Be brief."}, "evaluator_system_prompt"),
-        ({"runs": "2"}, "runs"),
-        ({"limit": "1"}, "limit"),
-        ({"language": ["aa"]}, "languages_asked"),
-        ({"api_base_url": "http://y/v1"}, "endpoints"),
-        ({"evaluator_api_base_url": "http://y/v1"}, "endpoints"),
-    ],
-    ids=str,
-)
-def test_what_changes_the_questions_or_answers_is_part_of_the_identity(
-    root: Path, options: dict[str, Any], name: str
-) -> None:
+def test_what_changes_the_questions_or_answers_is_part_of_the_identity(root: Path) -> None:
     """A session that was interrupted is not resumed with another value, and one value is one name."""
-    one, other = (plan(root, **given).identity(SUITE) for given in ({}, options))
-    assert [key for key in one if one[key] != other[key]] == [name]
+    changes: list[tuple[str, dict[str, Any]]] = [
+        ("subject_model", {"model": "n"}),
+        ("evaluator_models", {"evaluator_model": ["e2", "e1"]}),
+        ("subject_sampling", {"subject_temperature": "0.5"}),
+        ("evaluator_sampling", {"evaluator_max_tokens": "9"}),
+        ("subject_system_prompt", {"subject_system_prompt": "Be brief."}),
+        ("evaluator_system_prompt", {"evaluator_system_prompt": "Be brief."}),
+        ("runs", {"runs": "2"}),
+        ("limit", {"limit": "1"}),
+        ("languages_asked", {"language": ["aa"]}),
+        ("endpoints", {"api_base_url": "http://y/v1"}),
+        ("endpoints", {"evaluator_api_base_url": "http://y/v1"}),
+    ]
+    usual = plan(root).identity(SUITE)
+    for name, options in changes:
+        changed = plan(root, **options).identity(SUITE)
+        assert [key for key in usual if usual[key] != changed[key]] == [name], options
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"concurrency": "3"},
-        {"max_retries": "0"},
-        {"evaluator_attempts": "9"},
-        {"request_timeout": "1"},
-        {"case_timeout": "1"},
-        {"keep_going": "yes"},
-        {"max_cost": "1"},
-        {"max_calls": "1"},
-        FREE,
-    ],
-    ids=str,
-)
-def test_what_only_changes_the_session_is_kept_beside_it(root: Path, options: dict[str, str]) -> None:
+def test_what_only_changes_the_session_is_kept_beside_it(root: Path) -> None:
     """It may differ when a session is resumed, and the journal tells it all the same."""
-    one, other = plan(root), plan(root, **options)
-    assert one.identity(SUITE) == other.identity(SUITE)
-    assert one.about(SUITE)["session_settings"] != other.about(SUITE)["session_settings"]
+    numbers = {"concurrency": "3", "max_retries": "0", "evaluator_attempts": "9", "request_timeout": "1"}
+    others = {"case_timeout": "1", "keep_going": "yes", "max_cost": "1", "max_calls": "1"}
+    usual = plan(root)
+    for options in (*({name: value} for name, value in {**numbers, **others}.items()), FREE):
+        other = plan(root, **options)
+        assert other.identity(SUITE) == usual.identity(SUITE), options
+        assert other.about(SUITE)["session_settings"] != usual.about(SUITE)["session_settings"], options
 
 
 def test_data_of_ones_own_are_not_called_original(root: Path) -> None:
@@ -218,13 +206,6 @@ def test_built_in_models_have_no_address(root: Path) -> None:
     assert mixed.identity(SUITE)["endpoints"] == {"subject": "built-in server", "evaluator": "http://x/v1"}
 
 
-def test_the_suite_and_the_versions_are_kept(root: Path) -> None:
-    """Which suite a journal is of is told by the journal."""
-    about = plan(root).about(SUITE)
-    assert about["suite"] == SUITE
-    assert about["versions"]
-
-
 # An estimate.
 
 
@@ -234,14 +215,15 @@ def first_line(found: Plan, runs: list[str] = RUNS) -> str:
 
 
 def test_an_estimate_is_of_the_runs_that_are_wanted(root: Path) -> None:
-    """Those that were deselected are not counted; every model is."""
-    found = plan(root)
+    """Those that were deselected are not counted; every model is. Nothing is written, not even a folder."""
+    found, before = plan(root), sorted(root.rglob("*"))
     assert first_line(found) == "4 to ask"
     lines = found.estimate(SUITE, RUNS[:3])
     assert lines[0] == "runs:      3 to ask"
     assert lines[1].startswith("subject:   m: 3 calls, ")
     assert [line.split(": ")[1] for line in lines if line.startswith("evaluator:")] == ["e1", "e2"]
     assert sum("assumed: " in line for line in lines) == 3
+    assert sorted(root.rglob("*")) == before
 
 
 def test_runs_that_are_done_are_not_estimated(root: Path) -> None:
@@ -251,14 +233,8 @@ def test_runs_that_are_done_are_not_estimated(root: Path) -> None:
     assert first_line(plan(root)) == "2 to ask, 2 are done already"
     assert first_line(plan(root), RUNS[1:3]) == "1 to ask, 1 are done already"
     assert first_line(plan(root, fresh="yes")) == "4 to ask"
-
-
-def test_of_a_session_that_is_complete_nothing_is_left_to_pay(root: Path) -> None:
-    """The same command would ask nothing; with --fresh all of it."""
-    same = plan(root).identity(SUITE)
-    journal_of(root / "results" / f"m.{SUITE}.jsonl", *RUNS, settings=same)
+    journal_of(root / "results" / f"m.{SUITE}.jsonl", *RUNS[2:], settings=same)
     assert first_line(plan(root)) == "0 to ask, 4 are done already"
-    assert first_line(plan(root, fresh="yes")) == "4 to ask"
 
 
 def test_an_estimate_rests_on_all_journals_of_the_suite(root: Path) -> None:
@@ -302,8 +278,61 @@ def test_an_estimate_of_judging_anew_leaves_the_subject_out(root: Path) -> None:
     assert lines[-1].removeprefix("total:").strip() == lines[4].split("calls, ")[1]
 
 
-def test_an_estimate_writes_nothing(root: Path) -> None:
-    """Not even a folder."""
-    before = sorted(root.rglob("*"))
-    plan(root).estimate(SUITE, RUNS)
-    assert sorted(root.rglob("*")) == before
+# The order in which cases are asked: whatever is done early is a small sample of the whole.
+
+
+def case(area: str, language: str, number: int = 1) -> Case:
+    """The case of that number in an area of a language."""
+    return Case(id=f"{language}-{area}-q{number}", language=language, area=area)
+
+
+def in_order(*given: Case) -> list[str]:
+    """The ids of these cases as they are asked."""
+    return [item.id for item in round_robin(given)]
+
+
+def test_areas_take_turns_in_every_language() -> None:
+    """The first case of each area, in one language after the other, then the second of each."""
+    given = [case(area, language, n) for language in ("zz", "aa") for area in ("y", "x") for n in (1, 2)]
+    assert in_order(*given) == [
+        *("zz-y-q1", "aa-y-q1", "zz-x-q1", "aa-x-q1"),
+        *("zz-y-q2", "aa-y-q2", "zz-x-q2", "aa-x-q2"),
+    ]
+    assert in_order() == []
+    assert in_order(*(case("x", "aa", n) for n in (3, 1, 2))) == ["aa-x-q3", "aa-x-q1", "aa-x-q2"]
+
+
+def test_what_has_no_more_is_passed_over() -> None:
+    """An area with fewer cases, or one that a language does not have."""
+    sizes = {"x": 1, "y": 3, "z": 2}
+    given = [case(area, "aa", n + 1) for area, size in sizes.items() for n in range(size)]
+    assert in_order(*given) == ["aa-x-q1", "aa-y-q1", "aa-z-q1", "aa-y-q2", "aa-z-q2", "aa-y-q3"]
+    given = [case("x", "aa"), case("y", "bb"), case("x", "aa", 2), case("y", "bb", 2)]
+    assert in_order(*given) == ["aa-x-q1", "bb-y-q1", "aa-x-q2", "bb-y-q2"]
+
+
+PLACES = st.tuples(st.sampled_from("uvwxyz"), st.sampled_from(("aa", "bb", "cc")))
+
+
+@given(st.lists(PLACES, max_size=40))
+@settings(max_examples=25, deadline=None)
+def test_however_early_one_stops_no_area_is_far_ahead(places: list[tuple[str, str]]) -> None:
+    """All cases are there once, each area's in their order, and none two ahead of one that has some left."""
+    given = [case(*place, number) for number, place in enumerate(places)]
+    found = round_robin(given)
+    left = Counter((item.area, item.language) for item in given)
+    done = Counter(dict.fromkeys(left, 0))
+    for item in found:
+        done[item.area, item.language] += 1
+        left[item.area, item.language] -= 1
+        behind = min((n for pair, n in done.items() if left[pair]), default=max(done.values()))
+        assert max(done.values()) - behind < 2
+    for place in {*places, None}:
+        ours = [item for item in given if place in (None, (item.area, item.language))]
+        assert sorted(in_found(found, place)) == sorted(item.id for item in ours)
+        assert place is None or in_found(found, place) == [item.id for item in ours]
+
+
+def in_found(found: list[Case], place: tuple[str, str] | None) -> list[str]:
+    """The ids of the cases of that area and language, or of all, in their order."""
+    return [item.id for item in found if place in (None, (item.area, item.language))]

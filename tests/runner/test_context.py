@@ -48,16 +48,10 @@ def context(counters: Counters, places: Mapping[str, str], subject: str = "m", *
 
 
 def test_models_of_one_endpoint_share_its_queue(counters: Counters) -> None:
-    """Whatever their role; a model at another endpoint has another queue."""
-    routes = context(counters, {"e2": OTHER}).routes
-    queues = {model: routes[role, model].queue for role, model in routes}
-    assert queues["m"] is queues["e1"] is queues["e3"]
-    assert queues["e2"] is not queues["m"]
-
-
-def test_models_are_numbered_in_their_order(counters: Counters) -> None:
-    """The subject is 0; an endpoint has the number of the first model there, so no two are alike."""
+    """Whatever their role. The subject is 0; an endpoint has the number of the first model there."""
     routes = context(counters, {"e2": OTHER, "e3": OTHER}).routes
+    queues = {model: routes[role, model].queue for role, model in routes}
+    assert queues["m"] is queues["e1"] is not queues["e2"] is queues["e3"]
     found = {(role, model): (route.model, route.endpoint) for (role, model), route in routes.items()}
     assert found == {
         ("subject", "m"): (0, 0),
@@ -67,7 +61,7 @@ def test_models_are_numbered_in_their_order(counters: Counters) -> None:
     }
 
 
-def test_a_subject_that_judges_itself_has_two_ways(counters: Counters) -> None:
+def test_a_subject_that_judges_itself_has_two_routes(counters: Counters) -> None:
     """One model in two roles is counted in each; its endpoint is one."""
     routes = context(counters, {}, subject="e1").routes
     one, two = routes["subject", "e1"], routes["evaluator", "e1"]
@@ -89,28 +83,18 @@ def test_the_first_limit_of_an_endpoint_comes_from_what_is_allowed(counters: Cou
     assert (found.ceiling, found.limit) == (8, 2)
 
 
-@pytest.mark.parametrize(
-    ("options", "cost"),
-    [
-        pytest.param({}, 0, id="unknown"),
-        pytest.param(
-            {"price_input": "3", "price_output": "15"}, (3 * 100 + 15 * 10) * NANO // 10**6, id="own"
-        ),
-    ],
-)
-def test_tokens_cost_what_the_price_says(counters: Counters, options: dict[str, str], cost: int) -> None:
+def test_tokens_cost_what_the_price_says(counters: Counters) -> None:
     """In nano-dollars; a model without a price costs nothing."""
-    route = context(counters, {}, subject="nobody-knows-this-model", **options).routes[
-        "subject", "nobody-knows-this-model"
-    ]
-    assert route.cost(Usage(input=100, output=10)) == cost
+    for options, cost in (
+        ({}, 0),
+        ({"price_input": "3", "price_output": "15"}, (3 * 100 + 15 * 10) * NANO // 10**6),
+    ):
+        routes = context(counters, {}, subject="nobody-knows-this-model", **options).routes
+        route = routes["subject", "nobody-knows-this-model"]
+        assert route.cost(Usage(input=100, output=10)) == cost
 
 
-@pytest.mark.parametrize(
-    ("options", "is_limited"), [({}, False), ({"max_calls": "5"}, True), ({"max_cost": "0.5"}, True)]
-)
-def test_the_budget_is_that_of_the_settings(
-    counters: Counters, options: dict[str, str], is_limited: bool
-) -> None:
+def test_the_budget_is_that_of_the_settings(counters: Counters) -> None:
     """Without a limit there is none."""
-    assert context(counters, {}, **options).budget.is_limited is is_limited
+    limits: list[dict[str, str]] = [{}, {"max_calls": "5"}, {"max_cost": "0.5"}]
+    assert [context(counters, {}, **options).budget.is_limited for options in limits] == [False, True, True]

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import resource
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -18,16 +16,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner, Result
 
 from conftest import Bench
+from equipoise.cli import main
 from equipoise.results import journal
+from forked import Started
 from loopback import Answer, completion, is_judge, plain_script, question_of
 
 Workers = tuple[str, str]
 ALL = 2 * 2 * 5  # languages, questions, runs of the small dataset
 SMALL = ("--runs", "1", "--language", "bb")  # two runs, four calls, questions that are not ASCII
 ALONE = ("-n", "0")
-COMMAND = str(Path(sys.executable).with_name("equipoise"))
+SLOW = pytest.mark.slow
+BOTH = pytest.mark.parametrize("workers", [ALONE, pytest.param(("-n", "2"), marks=SLOW)], ids=["n0", "n2"])
 
 
 def wait_for(condition: Callable[[], bool], seconds: float = 30.0) -> None:
@@ -60,7 +62,7 @@ def lost(bench: Bench) -> int:
     return seen - kept(bench)
 
 
-def end(process: subprocess.Popen[str], seconds: float = 50.0) -> str:
+def end(process: Started, seconds: float = 50.0) -> str:
     """Wait for the end of a session; what it printed."""
     try:
         output, _ = process.communicate(timeout=seconds)
@@ -70,7 +72,7 @@ def end(process: subprocess.Popen[str], seconds: float = 50.0) -> str:
     return output
 
 
-def kill_all(process: subprocess.Popen[str]) -> None:
+def kill_all(process: Started) -> None:
     """kill -9 of a session with its workers, of whom some may be gone already."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
@@ -93,10 +95,9 @@ def go_on(bench: Bench, *arguments: str) -> str:
     return done.stdout
 
 
-def recover(*arguments: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run `equipoise recover`; at most a minute."""
-    command = [COMMAND, "recover", *map(str, arguments)]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+def recover(*arguments: str | Path) -> Result:
+    """What comes of `equipoise recover`."""
+    return CliRunner().invoke(main, ["recover", *map(str, arguments)])
 
 
 def without_its_end(data: dict[str, Any]) -> dict[str, Any]:
@@ -114,8 +115,12 @@ def one_line(text: str) -> str:
 # kill -9.
 
 
+@BOTH
 def test_kill_of_everything_repeats_what_was_in_flight(bench: Bench, workers: Workers) -> None:
-    """The next start says what it found, and asks again exactly the calls that did not come home."""
+    """The next start says what it found, and asks again exactly the calls that did not come home.
+
+    So do the results that `equipoise recover` makes of the journal before it.
+    """
     bench.server.delay = 0.05
     arguments = (*workers, "--concurrency", "4")
     process = bench.start(*arguments)
@@ -123,7 +128,11 @@ def test_kill_of_everything_repeats_what_was_in_flight(bench: Bench, workers: Wo
     kill_all(process)
     missing = lost(bench)
     assert missing <= 4
-    found = kept(bench)
+    found, records = kept(bench), recorded(bench)
+    done = recover(bench.journal_path)
+    assert (done.exit_code, "(interrupted)" in done.stdout) == (0, True), done.output
+    metadata = bench.results()["metadata"]
+    assert (metadata["status"], metadata["runs_completed"]) == ("interrupted", records)
     output = go_on(bench, *arguments)
     assert f"{found} calls are in the journal" in output
     assert "resuming:" in output
@@ -133,51 +142,40 @@ def test_kill_of_everything_repeats_what_was_in_flight(bench: Bench, workers: Wo
 
 
 def test_kill_of_the_controller_alone_ends_the_workers(bench: Bench) -> None:
-    """Orphans ask nothing more: the same command at once repeats at most what was in flight."""
+    """By themselves, with much left to be asked; the same command repeats at most what was in flight."""
     bench.server.delay = 0.1
     process = bench.start("-n", "2", "--concurrency", "4")
     wait_for(lambda: len(bench.server.requests) >= 8)
-    process.send_signal(signal.SIGKILL)
-    process.wait(timeout=10)
-    try:
-        go_on(bench, *ALONE, "--concurrency", "4")
-        assert len(bench.server.requests) <= 2 * ALL + 4
-    finally:
-        kill_all(process)
-
-
-def test_orphans_end_soon(bench: Bench) -> None:
-    """Workers whose controller was killed end by themselves, with much left to be asked."""
-    bench.server.delay = 0.1
-    process = bench.start("-n", "2", "--concurrency", "2", "--runs", "50")
-    wait_for(lambda: len(bench.server.requests) >= 4)
-    process.send_signal(signal.SIGKILL)
-    process.wait(timeout=10)
+    process.kill()
+    process.wait(10)
     asked = len(bench.server.requests)
-    try:
-        wait_for(lambda: not is_alive(process.pid))
-        assert len(bench.server.requests) <= asked + 10
-    finally:
-        kill_all(process)
+    # The workers write to the same pipe: its end comes when the last of them is gone.
+    process.communicate(timeout=60)
+    assert len(bench.server.requests) <= asked + 4
+    bench.server.delay = 0.0
+    go_on(bench, "--concurrency", "4")
+    assert len(bench.server.requests) <= 2 * ALL + 4
 
 
-def is_alive(group: int) -> bool:
-    """Whether there is still a process in the group."""
-    try:
-        os.killpg(group, 0)
-    except ProcessLookupError:
-        return False
-    return True
+NAMED = """\
+import os, pathlib
+
+def pytest_sessionstart(session):
+    if hasattr(session.config, "workerinput"):
+        pathlib.Path(session.config.workerinput["workerid"]).write_text(str(os.getpid()))
+"""
 
 
-def test_kill_of_a_worker_is_made_up_for(bench: Bench) -> None:
+@SLOW
+def test_kill_of_a_worker_is_made_up_for(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """The session goes on by itself: the replacement replays what was kept and asks the rest."""
     bench.server.delay = 0.05
-    process = bench.start("-n", "2", "--concurrency", "4")
+    (bench.folder / "named.py").write_text(NAMED)
+    monkeypatch.setenv("PYTHONPATH", str(bench.folder))
+    process = bench.start("-n", "2", "--concurrency", "4", "-p", "named")
     wait_for(lambda: recorded(bench) >= 6)
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     before = bench.journal_path.read_bytes()
-    os.kill(int(children[-1]), signal.SIGKILL)
+    os.kill(int((bench.folder / "gw1").read_text()), signal.SIGKILL)
     output = end(process)
     assert process.returncode == 1, output
     assert is_orderly(output)
@@ -208,6 +206,7 @@ json_io.pieces = pieces
 """
 
 
+@SLOW
 @pytest.mark.parametrize("is_first", [True, False], ids=["first", "second"])
 def test_kill_while_results_are_written_leaves_the_old_ones(
     bench: Bench, workers: Workers, monkeypatch: pytest.MonkeyPatch, is_first: bool
@@ -232,6 +231,7 @@ def test_kill_while_results_are_written_leaves_the_old_ones(
     assert len(bench.server.requests) == asked
 
 
+@SLOW
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT], ids=lambda n: n.name)
 def test_a_signal_between_the_last_record_and_the_end_costs_nothing(
     bench: Bench, workers: Workers, number: signal.Signals
@@ -262,6 +262,7 @@ pathlib.Path.rename = rename
 """
 
 
+@SLOW
 def test_kill_while_files_are_archived_loses_neither(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """A session that dies between journal and results leaves both to the next one, which keeps them."""
     assert bench.run(*SMALL).returncode == 0
@@ -280,8 +281,21 @@ def test_kill_while_files_are_archived_loses_neither(bench: Bench, monkeypatch: 
 # Signals.
 
 
-@pytest.mark.parametrize("to_all", [False, True], ids=["one", "group"])
-@pytest.mark.parametrize("kind", [signal.SIGTERM, signal.SIGINT], ids=["term", "int"])
+TWO = ("-n", "2")
+
+
+@pytest.mark.parametrize(
+    ("workers", "kind", "to_all"),
+    [
+        (ALONE, signal.SIGINT, False),
+        (TWO, signal.SIGTERM, True),
+        pytest.param(ALONE, signal.SIGTERM, False, marks=pytest.mark.slow),
+        pytest.param(TWO, signal.SIGTERM, False, marks=pytest.mark.slow),
+        pytest.param(TWO, signal.SIGINT, False, marks=pytest.mark.slow),
+        pytest.param(TWO, signal.SIGINT, True, marks=pytest.mark.slow),
+    ],
+    ids=["int", "workers-term-group", "term", "workers-term", "workers-int", "workers-int-group"],
+)
 def test_one_signal_brings_calls_in_flight_home(
     bench: Bench, workers: Workers, kind: signal.Signals, to_all: bool
 ) -> None:
@@ -303,7 +317,11 @@ def test_one_signal_brings_calls_in_flight_home(
     assert len(bench.server.requests) == 2 * 2 * 2 * 2 + missing
 
 
-@pytest.mark.parametrize("pause", [0.05, 1.0], ids=["at-once", "later"])
+@pytest.mark.parametrize(
+    ("workers", "pause"),
+    [(ALONE, 0.05), *(pytest.param(TWO, pause, marks=pytest.mark.slow) for pause in (0.05, 1.0))],
+    ids=["at-once", "workers-at-once", "workers-later"],
+)
 def test_a_second_interrupt_drops_calls_in_flight(
     bench: Bench, workers: Workers, monkeypatch: pytest.MonkeyPatch, pause: float
 ) -> None:
@@ -343,7 +361,11 @@ def says_that(output: str, name: str, reason: str) -> bool:
     return any(name in line and reason in line for line in output.splitlines())
 
 
-@pytest.mark.parametrize("size", [20_000, 60_000])
+@pytest.mark.parametrize(
+    ("workers", "size"),
+    [(ALONE, 20_000), pytest.param(TWO, 60_000, marks=pytest.mark.slow)],
+    ids=["n0", "n2"],
+)
 def test_a_journal_that_cannot_grow_stops_the_session(bench: Bench, workers: Workers, size: int) -> None:
     """One line names the file and the reason; with room again the same command goes on to the end."""
     process = bench.start(*workers, "--concurrency", "2", preexec_fn=limited_to(size))
@@ -361,6 +383,7 @@ def test_a_journal_that_cannot_grow_stops_the_session(bench: Bench, workers: Wor
     assert len(bench.server.requests) == 2 * ALL + missing
 
 
+@SLOW
 def test_a_journal_that_cannot_be_begun_is_bad_input(bench: Bench, workers: Workers) -> None:
     """Where not even the first line can be written: exit 4, one line, no call."""
     process = bench.start(*workers, "--runs", "50", preexec_fn=limited_to(5_000))
@@ -373,6 +396,7 @@ def test_a_journal_that_cannot_be_begun_is_bad_input(bench: Bench, workers: Work
     assert len(bench.server.requests) == 4
 
 
+@BOTH
 def test_results_that_cannot_be_written_leave_the_old_ones(bench: Bench, workers: Workers) -> None:
     """The journal has room, the results have not: one line, exit not 0, and no call is repeated later."""
     assert bench.run(*ALONE, *SMALL).returncode == 0
@@ -381,7 +405,7 @@ def test_results_that_cannot_be_written_leave_the_old_ones(bench: Bench, workers
     asked, old = len(bench.server.requests), bench.results_path.read_bytes()
     process = bench.start(*workers, *SMALL, "--fresh", preexec_fn=limited_to(sizes[0] + 400))
     output = end(process)
-    assert process.returncode not in (0, 3), output
+    assert process.returncode == 1, output
     assert is_orderly(output), output
     assert says_that(output, "subject.neutrality.json", "File too large"), output
     archived = list((bench.folder / "results" / "archive").glob("*.json"))
@@ -412,6 +436,7 @@ def disk(bench: Bench) -> Iterator[Path]:
     subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
+@SLOW
 def test_a_full_disk_stops_the_session(bench: Bench, workers: Workers, disk: Path) -> None:
     """One line names the file and the reason; with room again the same command goes on to the end."""
     process = bench.start(*workers, "--concurrency", "2")
@@ -426,66 +451,10 @@ def test_a_full_disk_stops_the_session(bench: Bench, workers: Workers, disk: Pat
     assert len(bench.server.requests) == 2 * ALL + missing
 
 
-# A line that was cut.
-
-
-def cut(bench: Bench, where: str) -> None:
-    """Take away the end of the journal, from within the last line of some kind on."""
-    lines = bench.journal_path.read_bytes().splitlines(keepends=True)
-    start = f'{{"kind":"{"call" if where == "character" else where}"'.encode()
-    place = max(number for number, line in enumerate(lines) if line.startswith(start))
-    line = lines[place]
-    size = line.rindex("é".encode()) + 1 if where == "character" else len(line) // 2
-    bench.journal_path.write_bytes(b"".join([*lines[:place], line[:size]]))
-
-
-def tells_of_cut_lines(output: str, number: int) -> bool:
-    """Whether the user is told that so many lines were cut."""
-    return any("damaged lines" in line and re.search(rf"\b{number}\b", line) for line in output.splitlines())
-
-
-@pytest.mark.parametrize(
-    ("where", "repeated"), [("record", 0), ("call", 1), ("character", 1), ("session", 4)]
-)
-def test_a_cut_line_is_passed_over(bench: Bench, workers: Workers, where: str, repeated: int) -> None:
-    """The next session says so, and repeats no call but the one whose line it was."""
-    assert bench.run(*ALONE, *SMALL).returncode == 0
-    cut(bench, where)
-    bench.results_path.unlink()
-    output = go_on(bench, *workers, *SMALL)
-    assert tells_of_cut_lines(output, 1), output
-    assert len(bench.server.requests) == 4 + repeated
-
-
-def test_a_line_that_lacks_only_its_end_is_whole(bench: Bench) -> None:
-    """A journal cut right before its last line break has lost nothing: nothing is said, nothing repeated."""
-    bench.server.script = lambda body, number: (
-        plain_script(body, number) if number < 2 else Answer({"error": {"message": "No."}}, 401)
-    )
-    assert bench.run(*SMALL, "--concurrency", "1").returncode == 2
-    found = kept(bench)
-    bench.journal_path.write_bytes(bench.journal_path.read_bytes().removesuffix(b"\n"))
-    bench.server.script = plain_script
-    assert "damaged lines" not in go_on(bench, *SMALL, "--concurrency", "1")
-    assert kept(bench) == 4
-    assert found == 2
-
-
-def test_a_cut_line_is_told_of_as_long_as_it_is_there(bench: Bench) -> None:
-    """A line cut in one crash and another in the next are both passed over."""
-    assert bench.run(*SMALL).returncode == 0
-    cut(bench, "call")
-    bench.server.script = lambda body, number: Answer({"error": {"message": "No."}}, 401)
-    assert bench.run(*SMALL).returncode == 2
-    cut(bench, "record")
-    bench.server.script = plain_script
-    assert tells_of_cut_lines(go_on(bench, *SMALL), 2)
-
-
 # Two at once.
 
 
-def is_refused(done: subprocess.CompletedProcess[str], process: subprocess.Popen[str]) -> bool:
+def is_refused(done: subprocess.CompletedProcess[str], process: Started) -> bool:
     """Whether a command ended in one line that names the process which has the files."""
     line = one_line(done.stderr)
     named = f"process {process.pid} is at work on it" in line
@@ -505,6 +474,7 @@ class Busy:
         return Answer({"error": {"message": "Busy."}}, 503, {"Retry-After": "0.2"})
 
 
+@SLOW
 def test_a_second_session_on_the_same_files_is_refused(bench: Bench, workers: Workers) -> None:
     """It is told whose they are; the first one ends as if nothing had been."""
     bench.server.script = busy = Busy()
@@ -515,23 +485,6 @@ def test_a_second_session_on_the_same_files_is_refused(bench: Bench, workers: Wo
     output = end(process)
     assert process.returncode == 0, output
     assert kept(bench) == 4
-
-
-@pytest.mark.parametrize("name", ["mine.json", "mine", "mine.txt", "mine.jsonl"])
-def test_a_journal_in_use_is_not_recovered(bench: Bench, name: str) -> None:
-    """`equipoise recover` is refused as a second session is, however the results are called."""
-    bench.server.script = busy = Busy()
-    process = bench.start(*SMALL, "--max-retries", "999", f"--output={bench.folder / name}")
-    try:
-        wait_for(lambda: bool(bench.server.requests))
-        (path,) = bench.folder.glob("mine*.jsonl")
-        before = path.read_bytes()
-        assert is_refused(recover(path, folder=bench.folder), process)
-    finally:
-        busy.is_over = True
-        end(process)
-    assert process.returncode == 0
-    assert path.read_bytes().startswith(before)
 
 
 # A folder that cannot be written.
@@ -548,6 +501,7 @@ def refuses(bench: Bench, *arguments: str) -> None:
     assert len(bench.server.requests) == asked
 
 
+@SLOW
 def test_a_read_only_results_folder_is_bad_input(bench: Bench, workers: Workers, disk: Path) -> None:
     """Exit 4, one line, no call; files that lie there stay as they are."""
     refuse_calls = Answer({"error": {"message": "No."}}, 401)
@@ -559,7 +513,8 @@ def test_a_read_only_results_folder_is_bad_input(bench: Bench, workers: Workers,
     assert {path.name: path.read_bytes() for path in disk.iterdir()} == before
 
 
-@pytest.mark.parametrize("output", ["/proc/mine.json", "/proc/nowhere/mine.json", None])
+@SLOW
+@pytest.mark.parametrize("output", ["/proc/mine.json", None])
 def test_a_folder_that_takes_no_files_is_bad_input(
     bench: Bench, workers: Workers, output: str | None
 ) -> None:
@@ -569,17 +524,18 @@ def test_a_folder_that_takes_no_files_is_bad_input(
     refuses(bench, *workers, *([f"--output={output}"] if output else []))
 
 
+@SLOW
 def test_a_journal_in_a_read_only_folder_is_recovered_elsewhere(bench: Bench, disk: Path) -> None:
     """What cannot be locked is not being written either: --output takes the results."""
     assert bench.run(*SMALL).returncode == 0
     whole = bench.results()
     assert mount(disk, "remount,ro,size=64k")
     target = bench.folder / "mine.json"
-    done = recover(bench.journal_path, "--output", target, folder=bench.folder)
-    assert done.returncode == 0, done.stderr
+    done = recover(bench.journal_path, "--output", target)
+    assert done.exit_code == 0, done.stderr
     assert without_its_end(json.loads(target.read_bytes())) == without_its_end(whole)
-    done = recover(bench.journal_path, folder=bench.folder)
-    assert done.returncode == 4
+    done = recover(bench.journal_path)
+    assert done.exit_code == 4
     assert "cannot be written to" in one_line(done.stderr)
 
 
@@ -609,6 +565,7 @@ def pytest_configure(config):
 """
 
 
+@SLOW
 def test_a_clock_that_jumps_does_no_harm(
     bench: Bench, workers: Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -624,11 +581,9 @@ def test_a_clock_that_jumps_does_no_harm(
     (bench.folder / "jumping_clock.py").write_text(JUMPING_CLOCK)
     monkeypatch.setenv("PYTHONPATH", str(bench.folder))
     arguments = (*workers, *SMALL, "-p", "jumping_clock")
-    started = time.monotonic()
     done = bench.run(*arguments)
     assert done.returncode == 0, done.stdout
     assert is_orderly(done.stdout + done.stderr)
-    assert time.monotonic() - started < 30
     metadata = bench.results()["metadata"]
     assert metadata["status"] == "complete"
     assert metadata["finished"][:4] > metadata["started"][:4]
@@ -636,53 +591,3 @@ def test_a_clock_that_jumps_does_no_harm(
     bench.server.script = plain_script
     assert bench.run(*ALONE, *SMALL, "--fresh").returncode == 0
     assert len(list((bench.folder / "results" / "archive").iterdir())) == 2
-
-
-# Results from the journal.
-
-
-def test_recover_writes_the_results_that_the_session_wrote(bench: Bench, workers: Workers) -> None:
-    """Apart from the moment of writing nothing differs; nobody is asked, no key is needed."""
-    assert bench.run(*workers, "--runs", "2").returncode == 0
-    whole, asked = bench.results(), len(bench.server.requests)
-    before = bench.journal_path.read_bytes()
-    bench.results_path.unlink()
-    done = recover(bench.journal_path, folder=bench.folder)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert without_its_end(bench.results()) == without_its_end(whole)
-    assert list(bench.results()) == list(whole)
-    assert f"results: {bench.results_path.relative_to(bench.folder)} (complete)" in done.stdout
-    assert bench.journal_path.read_bytes() == before
-    assert len(bench.server.requests) == asked
-
-
-def test_recover_after_a_kill_says_interrupted(bench: Bench, workers: Workers) -> None:
-    """What came home is in the results, and the session goes on from its journal all the same."""
-    bench.server.delay = 0.05
-    process = bench.start(*workers, "--concurrency", "4")
-    wait_for(lambda: recorded(bench) > 0)
-    kill_all(process)
-    records = recorded(bench)
-    done = recover(bench.journal_path, folder=bench.folder)
-    assert done.returncode == 0, done.stderr
-    assert "(interrupted)" in done.stdout
-    metadata = bench.results()["metadata"]
-    assert (metadata["status"], metadata["runs_completed"]) == ("interrupted", records)
-    missing = lost(bench)
-    bench.server.delay = 0.0
-    go_on(bench, *ALONE)
-    assert len(bench.server.requests) == 2 * ALL + missing
-
-
-@pytest.mark.parametrize("where", ["record", "call", "character"])
-def test_recover_tells_of_a_cut_line(bench: Bench, where: str) -> None:
-    """The run whose line it was is missing, the others are there; the journal is left as it is."""
-    assert bench.run(*SMALL, "--concurrency", "1").returncode == 0
-    cut(bench, where)
-    before = bench.journal_path.read_bytes()
-    done = recover(bench.journal_path, folder=bench.folder)
-    assert done.returncode == 0, done.stderr
-    assert tells_of_cut_lines(done.stdout, 1)
-    metadata = bench.results()["metadata"]
-    assert (metadata["status"], metadata["runs_completed"]) == ("interrupted", 1)
-    assert bench.journal_path.read_bytes() == before

@@ -1,0 +1,166 @@
+"""Sessions in this process: run without pytest, by a client that asks nobody."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from conftest import SMALL_DATASET, resolved
+from equipoise.core.errors import NotNeeded, SessionStopped
+from equipoise.core.records import Record
+from equipoise.core.types import JSON, Call, Reply, Run, Usage
+from equipoise.results import journal
+from equipoise.runner.calls import CallSlot
+from equipoise.runner.progress import Progress
+from equipoise.runner.session import Session
+from loopback import question_of, score_of, verdict
+
+SUITE = "neutrality"
+ALL = 2 * 2 * 5
+"""Languages, questions, runs of the small dataset."""
+USAGE = Usage(input=100, output=20)
+Answer = Reply | BaseException | str
+Script = Callable[[Call], Answer]
+
+
+def question(call: Call) -> str:
+    """What a call is about, the subject's and the evaluator's."""
+    return question_of({"messages": call.messages})
+
+
+def plain(call: Call) -> Answer:
+    """Every question gets an answer, every answer the score that its question fixes."""
+    asked = question(call)
+    return verdict(score_of(asked)) if call.role == "evaluator" else f"An answer to: {asked}"
+
+
+class FakeClient:
+    """Takes one slot for each call and answers by the script; keeps every call that it was sent."""
+
+    def __init__(self, script: Script = plain, *, seconds: float = 0.0) -> None:
+        self.script = script
+        self.seconds = seconds
+        self.calls: list[Call] = []
+        self.in_flight = self.peak = self.cancelled = 0
+        self.is_closed = False
+
+    async def complete(self, call: Call, slot: CallSlot) -> Reply:
+        """Wait for the slot, then for the answer."""
+        async with slot:
+            self.calls.append(call)
+            self.in_flight += 1
+            self.peak = max(self.peak, self.in_flight)
+            try:
+                await asyncio.sleep(self.seconds)
+                answer = self.script(call)
+            except asyncio.CancelledError:
+                self.cancelled += 1
+                raise
+            finally:
+                self.in_flight -= 1
+            if isinstance(answer, BaseException):
+                raise answer
+            reply = Reply(text=answer, usage=USAGE) if isinstance(answer, str) else answer
+            slot.succeed(reply)
+            return reply
+
+    async def close(self) -> None:
+        """Keep that it was closed."""
+        self.is_closed = True
+
+    def count(self, role: str) -> int:
+        """How many calls there were in that role."""
+        return sum(call.role == role for call in self.calls)
+
+
+@dataclass
+class Ran:
+    """What has become of a session."""
+
+    begun: str
+    records: list[Record] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    stop_reason: str | None = None
+    is_complete: bool = False
+    summary: list[str] = field(default_factory=list)
+
+
+class Project:
+    """A folder with a small dataset (2 languages, 2 questions) and a client that all its sessions get."""
+
+    def __init__(self, root: Path, client: FakeClient) -> None:
+        self.root = root
+        self.client = client
+        self.write_topics(SMALL_DATASET)
+
+    def write_topics(self, files: dict[str, str]) -> None:
+        """The dataset."""
+        dataset = self.root / "topics" / SUITE
+        dataset.mkdir(parents=True, exist_ok=True)
+        for old in dataset.iterdir():
+            old.unlink()
+        for name, content in files.items():
+            (dataset / name).write_text(content, encoding="utf-8")
+
+    def session(self, **options: Any) -> Session:
+        """A session with these options that has not begun."""
+        given = {"model": "subject", "evaluator_model": ["judge"], "api_base_url": "http://x/v1", **options}
+        return Session(resolved(given), self.root)
+
+    @contextmanager
+    def begun(
+        self, wanted: Callable[[Run], bool] = lambda run: True, **options: Any
+    ) -> Iterator[tuple[Session, list[Run]]]:
+        """A session that is open for its runs, in their order; closed at the end."""
+        session = self.session(**options)
+        try:
+            session.check([SUITE])
+            runs = [run for run in session.plan.runs(SUITE) if wanted(run)]
+            session.begin({SUITE: [run.id for run in runs]}, {"keyword": None, "mark": None})
+            yield session, runs
+        finally:
+            session.close()
+
+    def run(self, wanted: Callable[[Run], bool] = lambda run: True, **options: Any) -> Ran:
+        """Run a whole session as the plugin does."""
+        with self.begun(wanted, **options) as (session, runs):
+            return finish(session, runs)
+
+    @property
+    def results_path(self) -> Path:
+        """Where results are by default."""
+        return self.root / "results" / f"subject.{SUITE}.json"
+
+    @property
+    def journal_path(self) -> Path:
+        """Where the journal is by default."""
+        return self.results_path.with_suffix(".jsonl")
+
+    def lines(self, kind: str) -> list[dict[str, JSON]]:
+        """The lines of this kind in the journal."""
+        return [dict(line.entry) for line in journal.read(self.journal_path, kinds=(kind,))]
+
+
+def finish(session: Session, runs: Sequence[Run]) -> Ran:
+    """Wait for all these runs, then save."""
+    ran = Ran(session.begun[SUITE])
+    progress = Progress(session, {SUITE: [run.id for run in runs]}, None)
+    for run in runs:
+        try:
+            ran.records.append(session.record(run))
+        except NotNeeded:
+            ran.left_out.append(run.id)
+            continue
+        except SessionStopped:
+            break
+        progress.note(SUITE, run.id)
+    ran.stop_reason = session.stop_reason
+    session.close_engine()
+    progress.finish()
+    ran.is_complete = progress.is_complete
+    ran.summary = [" ".join(line.split()) for _, lines in progress.summary() for line in lines]
+    return ran

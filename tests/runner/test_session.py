@@ -1,0 +1,525 @@
+"""Sessions from their first call to their results, by a client that asks nobody."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from fake_client import ALL, SUITE, Answer, FakeClient, Project, finish, plain, question
+
+from conftest import resolved
+from equipoise.cli import main
+from equipoise.core.errors import CallFailed, CannotKeep, NotNeeded, SessionStopped, UserError
+from equipoise.core.types import Call, Reply, Run
+from equipoise.results.journal import Journal
+from equipoise.runner.resume import COMPLETE_ALREADY
+from equipoise.runner.session import ENDED
+from equipoise.runner.signals import HURRY, PATIENCE
+from loopback import score_of, verdict
+
+
+def results(project: Project) -> dict[str, Any]:
+    """The results JSON."""
+    found: dict[str, Any] = json.loads(project.results_path.read_bytes())
+    return found
+
+
+def of(*languages: str, runs: int = 5) -> Callable[[Run], bool]:
+    """The runs of these languages up to that number."""
+    return lambda run: run.case.language in languages and run.number <= runs
+
+
+def failing(*questions: str, error: BaseException | None = None) -> Callable[[Call], Answer]:
+    """A script in which the subject fails at these questions."""
+    failed = error or CallFailed("HTTP 400: Too long.", status=400)
+    return lambda call: failed if call.role == "subject" and question(call) in questions else plain(call)
+
+
+# Asking.
+
+
+def test_every_run_is_asked_and_judged_once(project: Project) -> None:
+    """One call of the subject and one of the evaluator for each run, and its question's score."""
+    ran = project.run()
+    assert ran.is_complete
+    assert (project.client.count("subject"), project.client.count("evaluator")) == (ALL, ALL)
+    asked = Counter(question(call) for call in project.client.calls if call.role == "subject")
+    assert asked == dict.fromkeys(["What is one?", "What is two?", "O que é um?", "O que é dois?"], 5)
+    assert [record.score for record in ran.records] == [
+        score_of(record.case["question"]) for record in ran.records
+    ]
+    assert results(project)["metadata"]["status"] == "complete"
+    assert project.client.is_closed
+
+
+@pytest.mark.parametrize("ceiling", [1, 7])
+def test_as_many_calls_are_in_flight_as_are_allowed(project: Project, ceiling: int) -> None:
+    """Neither more nor fewer than --concurrency."""
+    project.client.seconds = 0.01
+    project.run(concurrency=str(ceiling))
+    assert project.client.peak == ceiling
+
+
+def test_a_run_that_is_waited_for_goes_first(project: Project) -> None:
+    """Whatever its place in the plan: a test does not wait for all others."""
+    project.write_topics({"aa.txt": "".join(f"Question {n}?\n" for n in range(40))})
+    project.client.seconds = 0.002
+    with project.begun(runs="1", concurrency="1") as (session, runs):
+        session.record(runs[-1])
+        asked = [question(call) for call in project.client.calls]
+        assert asked.index("Question 39?") < 12
+        session.close_engine()
+
+
+def test_only_what_was_set_is_sent(project: Project) -> None:
+    """Beside the benchmark's two temperatures no parameter goes out by itself."""
+    project.run(runs="1", limit="1")
+    sent = {call.role: {**call.parameters, "response_format": None} for call in project.client.calls}
+    assert sent == {
+        "subject": {"temperature": 1.0, "response_format": None},
+        "evaluator": {"temperature": 0.0, "response_format": None},
+    }
+
+
+def test_sampling_options_reach_their_role(project: Project) -> None:
+    """What the user sets is sent and stands in the metadata."""
+    project.run(
+        of("aa"),
+        runs="1",
+        limit="1",
+        subject_top_p="0.9",
+        subject_top_k="40",
+        subject_max_tokens="77",
+        subject_temperature="none",
+        subject_system_prompt="Be brief.",
+        evaluator_max_tokens="99",
+    )
+    subject, judge = project.client.calls
+    sampling = {"top_p": 0.9, "top_k": 40, "max_tokens": 77}
+    assert subject.parameters == sampling
+    assert subject.messages[0] == {"role": "system", "content": "Be brief."}
+    assert judge.parameters["max_tokens"] == 99
+    assert results(project)["metadata"]["subject_sampling"] == sampling
+
+
+def test_a_panel_scores_by_the_mean_of_its_valid_verdicts(project: Project) -> None:
+    """Two evaluators that say 2 and 5 make 3.5; one that says nonsense does not count and is named."""
+    says = {"judge": verdict(2), "judge-b": verdict(5), "judge-c": "no idea"}
+    project.client.script = lambda call: says.get(call.model, "An answer.")
+    ran = project.run(runs="1", evaluator_model=[*says], evaluator_attempts="2")
+    assert {record.score for record in ran.records} == {3.5}
+    found = [(item.evaluator, item.attempts, item.fields is None) for item in ran.records[0].verdicts]
+    assert found == [("judge", 1, False), ("judge-b", 1, False), ("judge-c", 2, True)]
+    assert any("judge-c gave no valid verdict in 4 of 4 runs" in line for line in ran.summary)
+    assert results(project)["metadata"]["evaluators"]["judge-c"] == {"verdicts": 0, "missing": 4}
+
+
+@pytest.mark.parametrize(
+    ("reply", "outcome", "score", "judged"),
+    [
+        (Reply(text="", blocked="content_filter"), "blocked", 1, 0),
+        (Reply(text="Half a", finish_reason="length"), "truncated", 4, 4),
+        (Reply(text=""), "empty", 4, 4),
+        ("All of it.", "scored", 4, 4),
+    ],
+    ids=["blocked", "truncated", "empty", "scored"],
+)
+def test_outcome_of_a_reply(project: Project, reply: Answer, outcome: str, score: int, judged: int) -> None:
+    """What came back decides how the run ended; a blocked reply is a 1 without asking the evaluator."""
+    project.client.script = lambda call: verdict(4) if call.role == "evaluator" else reply
+    ran = project.run(runs="1")
+    assert {(record.outcome, record.score) for record in ran.records} == {(outcome, score)}
+    assert project.client.count("evaluator") == judged
+
+
+def test_what_is_spent_is_estimated_without_usage(project: Project) -> None:
+    """Where an endpoint counts no tokens the cost is not zero, and the summary says that it is a guess."""
+    project.client.script = lambda call: Reply(text=str(plain(call)))
+    ran = project.run(runs="1", price_input="1000", price_output="1000")
+    metadata = results(project)["metadata"]
+    assert metadata["cost_usd"]["subject"] > 0
+    assert metadata["usage_estimated"] == {"subject": 4, "evaluator": 4}
+    assert any(" USD, partly estimated" in line for line in ran.summary)
+
+
+def test_a_record_may_be_fetched_again(project: Project) -> None:
+    """By as many threads as like to: all get the same, and it is asked once."""
+    with project.begun(runs="1") as (session, runs):
+        found: list[Any] = []
+        threads = [threading.Thread(target=lambda: found.extend(map(session.record, runs))) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        assert [item.id for item in found].count(runs[0].id) == 3
+        assert len({json.dumps(item.to_json()) for item in found}) == len(runs)
+        fetched = session.fetch(SUITE, runs[0].id)
+        assert (len(fetched["calls"]), fetched["journal"]) == (2, str(project.journal_path))
+    assert len(project.client.calls) == 8
+
+
+# Ends.
+
+
+def test_a_failed_run_fails_alone(project: Project) -> None:
+    """Its error is in the results; the same command asks it again, and nothing else."""
+    project.client.script = failing("What is two?")
+    ran = project.run(runs="2")
+    assert [record.outcome for record in ran.records].count("error") == 2
+    assert (ran.stop_reason, len(project.client.calls)) == (None, 8 + 6)
+    assert any(line.startswith("error: ") and "HTTP 400: Too long." in line for line in ran.summary)
+    project.client.script = plain
+    ran = project.run(runs="2")
+    assert ran.begun.startswith(
+        "resuming: 6 of 8 runs are done, 2 that ended without a score are asked again"
+    )
+    assert len(project.client.calls) == 8 + 6 + 4
+    assert results(project)["summary"]["outcomes"] == {"scored": 8}
+
+
+def test_a_refused_key_ends_the_session(project: Project) -> None:
+    """Where every further call would fail alike no other is begun, and the reason is told."""
+    project.client.script = failing(
+        "What is one?", error=CallFailed("HTTP 401: Wrong key.", status=401, stops_session=True)
+    )
+    ran = project.run(concurrency="1")
+    assert (ran.stop_reason, ran.is_complete) == ("HTTP 401: Wrong key.", False)
+    assert len(project.client.calls) == 1
+    assert results(project)["metadata"]["status"] == "interrupted"
+
+
+def test_keep_going_asks_the_rest(project: Project) -> None:
+    """With --keep-going the same failure is one of its run alone."""
+    project.client.script = failing(
+        "What is one?", error=CallFailed("HTTP 401: Wrong key.", status=401, stops_session=True)
+    )
+    ran = project.run(keep_going="yes", runs="1")
+    assert (ran.stop_reason, ran.is_complete) == (None, True)
+    assert [record.outcome for record in ran.records] == ["error", "scored", "scored", "scored"]
+
+
+def test_a_call_that_hangs_is_not_waited_for_once_the_session_has_to_end(project: Project) -> None:
+    """A test that waits for its run learns of the end."""
+    with project.begun(runs="1") as (session, runs):
+        project.client.seconds = 60.0
+        threading.Timer(0.05, session.counters.stop, ["enough"]).start()
+        with pytest.raises(SessionStopped, match="enough"):
+            session.record(runs[0])
+        session.interruptions.count = 2
+        session.close_engine()
+    assert project.client.cancelled == project.client.peak > 0
+    assert project.client.is_closed
+
+
+def test_what_is_in_flight_comes_home_and_the_rest_is_not_begun(project: Project) -> None:
+    """When a session ends its calls are paid for: they are kept, and nothing else is asked."""
+    project.client.seconds = 0.05
+    with project.begun(concurrency="3") as (session, runs):
+        session.record(runs[0])
+        session.counters.stop("enough")
+        session.close_engine()
+        assert project.client.cancelled == 0
+        assert len(project.client.calls) == len(project.lines("call")) < 2 * ALL
+        with pytest.raises(SessionStopped, match=ENDED):
+            session.record(runs[-1])
+    asked = len(project.client.calls)
+    assert project.run().begun.endswith(f"{asked} calls are in the journal")
+    assert len(project.client.calls) == 2 * ALL
+
+
+def test_patience_depends_on_the_signal(project: Project) -> None:
+    """After SIGTERM there is little time; else as long as a call may take, a minute at most."""
+    session = project.session()
+    assert session.patience == PATIENCE
+    assert project.session(request_timeout="2").patience == 2
+    with pytest.raises(KeyboardInterrupt):
+        session.interruptions.interrupt(is_hurried=True)
+    assert session.patience == HURRY
+
+
+def test_a_journal_that_cannot_be_written_ends_the_session(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was kept until then stays; the reason names the file, and nothing more is asked."""
+    append = Journal.append_call
+
+    def full(log: Journal, *arguments: Any) -> Any:
+        if len(project.lines("call")) == 4:
+            raise CannotKeep(f"{log.path.name}: cannot be written (File too large)")
+        return append(log, *arguments)
+
+    monkeypatch.setattr(Journal, "append_call", full)
+    ran = project.run(concurrency="1")
+    assert ran.stop_reason == "subject.neutrality.jsonl: cannot be written (File too large)"
+    # One more may have been let in before the reply could not be kept.
+    assert len(project.client.calls) in (5, 6)
+    assert len(project.lines("call")) == 4
+    monkeypatch.undo()
+    assert not ran.is_complete
+
+
+def test_a_defect_of_ours_is_raised(project: Project) -> None:
+    """It says nothing of the model: there is no record of that run, and the others are done."""
+    project.client.script = failing("What is one?", error=ZeroDivisionError("ours"))
+    with project.begun(runs="1") as (session, runs):
+        with pytest.raises(ZeroDivisionError, match="ours"):
+            session.record(runs[0])
+        assert [session.record(run).outcome for run in runs[1:]] == ["scored"] * 3
+
+
+# Going on.
+
+
+def test_the_same_command_never_pays_twice(project: Project) -> None:
+    """Where nothing is missing it asks nothing, archives nothing and ends as the first did."""
+    first = project.run(runs="1")
+    before = results(project)
+    again = project.run(runs="1")
+    assert (first.begun, again.begun) == ("", COMPLETE_ALREADY)
+    assert again.summary.count(COMPLETE_ALREADY) == 1
+    assert len(project.client.calls) == 8
+    for name in ("results", "summary"):
+        assert results(project)[name] == before[name]
+    assert not (project.root / "results" / "archive").exists()
+
+
+def test_only_fresh_asks_everything_again(project: Project) -> None:
+    """The first session's files are archived."""
+    project.run(runs="1")
+    before = {project.results_path.read_bytes(), project.journal_path.read_bytes()}
+    assert "the earlier results are archived as" in project.run(runs="1", fresh="yes").begun
+    assert project.client.count("subject") == 8
+    assert {path.read_bytes() for path in (project.root / "results" / "archive").iterdir()} == before
+
+
+def test_what_was_done_with_other_settings_is_not_gone_on_from(project: Project) -> None:
+    """The setting is named, nothing is asked, nothing is changed."""
+    project.run(runs="1")
+    before = project.journal_path.read_bytes()
+    with pytest.raises(UserError, match=r"subject_sampling was {'temperature': 1\.0}, now {'temper"):
+        project.run(runs="1", subject_temperature="0.3")
+    assert (len(project.client.calls), project.journal_path.read_bytes()) == (8, before)
+
+
+def test_more_runs_go_on_from_fewer(project: Project) -> None:
+    """Only the further runs are asked; fewer runs afterwards are a part, which takes none away."""
+    project.run(runs="2")
+    assert project.run(runs="3").begun.startswith("resuming: 8 of 12 runs are done")
+    assert project.client.count("subject") == 12
+    ran = project.run(runs="1")
+    assert project.client.count("subject") == 12
+    metadata = results(project)["metadata"]
+    assert (metadata["runs"], metadata["runs_expected"], metadata["status"]) == (3, 12, "complete")
+    assert any(line.startswith("covers: 4 of 12 runs, those of this session") for line in ran.summary)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "options", "size"),
+    [
+        pytest.param(lambda run: run.case.area == "first_area", {}, 6, id="selected"),
+        pytest.param(lambda run: True, {"limit": "1"}, 6, id="limit"),
+        pytest.param(lambda run: True, {"language": ["bb"]}, 6, id="language"),
+        pytest.param(lambda run: run.id == "aa-first_area-q01_one-run2", {}, 1, id="one"),
+    ],
+)
+def test_a_part_adds_to_the_whole(
+    project: Project, wanted: Callable[[Run], bool], options: dict[str, Any], size: int
+) -> None:
+    """Before and after the whole: it is paid once and never shortens what is there."""
+    project.run(wanted, runs="3", **options)
+    assert project.client.count("subject") == size
+    project.run(runs="3")
+    assert len(project.client.calls) == 2 * 12
+    whole = results(project)
+    again = project.run(wanted, runs="3", **options)
+    assert (again.begun, len(project.client.calls)) == (COMPLETE_ALREADY, 2 * 12)
+    covers = f"covers: {size} of 12 runs, those of this session"
+    assert any(line.startswith(covers) for line in again.summary)
+    for name in ("results", "summary"):
+        assert results(project)[name] == whole[name]
+    names = ("status", "runs", "limit", "languages_asked", "runs_expected", "languages")
+    assert [results(project)["metadata"][name] for name in names] == [
+        *("complete", 3, None, None, 12, ["aa", "bb"])
+    ]
+
+
+def test_a_paid_reply_is_judged_by_the_next_session(project: Project) -> None:
+    """What the subject has said is not asked for again, nor what an evaluator has said of it."""
+    project.client.script = lambda call: (
+        CallFailed("HTTP 500: Down.", status=500, stops_session=True)
+        if call.role == "evaluator" and question(call) != "What is one?"
+        else plain(call)
+    )
+    project.run(of("aa", runs=1), concurrency="1")
+    project.client.script = plain
+    asked = len(project.client.calls)
+    project.run(of("aa", runs=1))
+    assert Counter(call.role for call in project.client.calls[asked:]) == {"evaluator": 1}
+    assert results(project)["metadata"]["calls"]["replayed"] == 3
+
+
+# Rounds.
+
+
+def test_rounds_are_asked_until_the_interval_is_narrow_enough(project: Project) -> None:
+    """Those that follow are not needed: they cost nothing, and the session is complete."""
+    project.write_topics({"aa.txt": "".join(f"Question {n}?\n" for n in range(8))})
+    ran = project.run(runs="3", until="overall:±100pp")
+    assert (ran.is_complete, project.client.count("subject")) == (True, 8)
+    assert len(ran.left_out) == 16
+    assert all(run.endswith(("-run2", "-run3")) for run in ran.left_out)
+    metadata = results(project)["metadata"]
+    assert (metadata["status"], metadata["runs_expected"]) == ("complete", 8)
+    assert [look["is_enough"] for look in project.lines("look")] == [True]
+
+
+def test_a_round_begins_when_the_one_before_it_is_done(project: Project) -> None:
+    """A wish that is never granted asks all of them, one after the other."""
+    ran = project.run(runs="3", until="overall:±0.01pp")
+    assert (ran.left_out, ran.is_complete, len(project.client.calls)) == ([], True, 24)
+    rounds = [entry["run"].rpartition("-run")[2] for entry in project.lines("call")]
+    assert rounds == sorted(rounds)
+    assert [look["is_enough"] for look in project.lines("look")] == [False, False, False]
+
+
+def test_a_run_that_is_not_needed_is_told(project: Project) -> None:
+    """Whoever asks for its record learns why there is none."""
+    with project.begun(runs="2", until="overall:±1000pp") as (session, runs):
+        session.counters.open_round(1)
+        for run in runs[:4]:
+            session.record(run)
+        session.counters.is_enough = True
+        with pytest.raises(NotNeeded, match="narrow enough"):
+            session.record(runs[4])
+
+
+# Results that cannot be written.
+
+
+def test_results_that_cannot_be_written_are_told(project: Project) -> None:
+    """The session is not complete, and the line says how to write them from the journal."""
+    with project.begun(runs="1") as (session, runs):
+        project.results_path.mkdir()
+        ran = finish(session, runs)
+    assert not ran.is_complete
+    assert any("equipoise recover results/subject.neutrality.jsonl" in line for line in ran.summary)
+    project.results_path.rmdir()
+    assert project.run(runs="1").is_complete
+    assert len(project.client.calls) == 8
+
+
+def test_a_second_session_on_the_same_files_is_refused(project: Project) -> None:
+    """Until the first has ended, and then no more."""
+    with project.begun(runs="1"), pytest.raises(UserError, match=r"process \d+ is at work on it"):
+        project.run(runs="1")
+    assert project.run(runs="1").is_complete
+
+
+def test_libraries_of_statistics_are_imported_while_calls_are_awaited(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a thread of their own, once."""
+    imported = threading.Event()
+    monkeypatch.setattr("equipoise.runner.session._import_statistics_now", imported.set)
+    project.client.seconds = 0.5
+    with project.begun(runs="1", limit="1") as (session, runs):
+        session.record(runs[0])
+    assert imported.wait(60)
+
+
+def test_nothing_is_asked_before_the_first_record_is_wanted(project: Project) -> None:
+    """A session that is opened and closed has cost nothing."""
+    with project.begun(runs="1") as (session, _):
+        session.engine.warm_up()
+    assert (project.client.calls, len(project.lines("session"))) == ([], 1)
+    assert resolved().model is None
+    assert isinstance(project.client, FakeClient)
+
+
+# Journals that were cut, and what is made of them.
+
+TWO_RUNS: dict[str, Any] = {"runs": "1", "language": ["bb"], "concurrency": "1"}
+"""Four calls; questions that are not ASCII."""
+
+
+def cut(path: Path, where: str) -> None:
+    """Take away the end of the journal, from within the last line of some kind on."""
+    lines = path.read_bytes().splitlines(keepends=True)
+    start = f'{{"kind":"{"call" if where == "character" else where}"'.encode()
+    place = max(number for number, line in enumerate(lines) if line.startswith(start))
+    line = lines[place]
+    size = line.rindex("é".encode()) + 1 if where == "character" else len(line) // 2
+    path.write_bytes(b"".join([*lines[:place], line[:size]]))
+
+
+@pytest.mark.parametrize(
+    ("where", "repeated"), [("record", 0), ("call", 1), ("character", 1), ("session", 4)]
+)
+def test_a_cut_line_is_passed_over(project: Project, where: str, repeated: int) -> None:
+    """The next session says so, and repeats no call but the one whose line it was."""
+    project.run(**TWO_RUNS)
+    cut(project.journal_path, where)
+    project.results_path.unlink()
+    before = project.journal_path.read_bytes()
+    ran = project.run(**TWO_RUNS)
+    assert "damaged lines skipped: 1" in ran.begun
+    assert (ran.is_complete, len(project.client.calls)) == (True, 4 + repeated)
+    assert project.journal_path.read_bytes().startswith(before)
+
+
+def test_cut_lines_are_told_of_as_long_as_they_are_there(project: Project) -> None:
+    """A line cut in one crash and another in the next are both passed over."""
+    project.run(**TWO_RUNS)
+    cut(project.journal_path, "call")
+    project.run(**TWO_RUNS)
+    cut(project.journal_path, "record")
+    assert "damaged lines skipped: 2" in project.run(**TWO_RUNS).begun
+
+
+def test_a_line_that_lacks_only_its_end_is_whole(project: Project) -> None:
+    """A journal cut right before its last line break has lost nothing: nothing is said, nothing repeated."""
+    project.run(**{**TWO_RUNS, "limit": "1"})
+    project.journal_path.write_bytes(project.journal_path.read_bytes().removesuffix(b"\n"))
+    ran = project.run(**TWO_RUNS)
+    assert "damaged" not in ran.begun
+    assert (ran.is_complete, len(project.client.calls), len(project.lines("call"))) == (True, 4, 4)
+
+
+def test_recover_writes_the_results_that_the_session_wrote(project: Project) -> None:
+    """Apart from the moment of writing nothing differs, and the journal stays as it is."""
+    project.run(runs="2")
+    whole, before = results(project), project.journal_path.read_bytes()
+    project.results_path.unlink()
+    done = CliRunner().invoke(main, ["recover", str(project.journal_path)])
+    assert (done.exit_code, done.stderr) == (0, "")
+    found = results(project)
+    assert list(found) == list(whole)
+    for data in (found, whole):
+        data["metadata"].pop("finished")
+    assert found == whole
+    assert project.journal_path.read_bytes() == before
+
+
+def test_a_journal_in_use_is_not_recovered(project: Project, subtests: pytest.Subtests) -> None:
+    """`equipoise recover` is refused as a second session is, however the results are called."""
+    for name in ("mine.json", "mine", "mine.txt", "mine.jsonl"):
+        with subtests.test(name=name), project.begun(runs="1", output=str(project.root / name)):
+            (path,) = project.root.glob("mine*.jsonl")
+            done = CliRunner().invoke(main, ["recover", str(path)])
+            assert (done.exit_code, "is at work on it" in done.stderr) == (4, True)
+        path.unlink()
+
+
+def test_a_folder_that_takes_no_files_is_bad_input(project: Project, subtests: pytest.Subtests) -> None:
+    """One line, and nothing is asked."""
+    (project.root / "results").symlink_to("/proc")
+    for options in ({"output": "/proc/mine.json"}, {"output": "/proc/nowhere/mine.json"}, {}):
+        with subtests.test(**options), pytest.raises(UserError, match="cannot be written to"):
+            project.run(**options)
+    assert project.client.calls == []

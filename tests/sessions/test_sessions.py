@@ -1,0 +1,312 @@
+"""Whole sessions against the loopback server: what pytest selects, shows and ends with."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from typing import Any
+
+import pytest
+
+from conftest import Bench
+from loopback import Answer, completion, error, is_judge, plain_script, question_of, score_of, verdict
+
+Workers = tuple[str, str]
+ALL = 2 * 2 * 5  # languages, questions, runs of the small dataset
+ALREADY = "complete already; nothing was asked; --fresh asks again"
+
+
+def test_a_session_asks_judges_and_shows_every_run_once(bench: Bench, workers: Workers) -> None:
+    """One subject and one evaluator call each, a digit, the table, what it cost, and where it is kept."""
+    bench.server.delay = 0.02
+    done = bench.run(*workers, "--concurrency", "7", "--api-key", "sk-planted-key", "-v")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (bench.server.count(judge=False), bench.server.count(judge=True)) == (ALL, ALL)
+    assert 1 < bench.server.peak <= 7
+    assert set(bench.scores().items()) >= {(("aa", 1, run), score_of("What is one?")) for run in range(1, 6)}
+    lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
+    assert sum("SCORE " in line for line in lines) == ALL
+    assert any(line.startswith("overall ") and line.endswith("scored 20") for line in lines)
+    calls = "calls: 40 made, 0 replayed, 0 failed, 0 retries; wall time"
+    assert any(line.startswith(calls) for line in lines)
+    assert "results: results/subject.neutrality.json (complete)" in lines
+    assert "key=****" in done.stdout
+    assert "planted" not in done.stdout
+
+
+def test_the_same_command_never_pays_twice(bench: Bench, workers: Workers) -> None:
+    """It shows the same table, however many workers it has, asks nothing and archives nothing."""
+    first = bench.run("--runs", "1")
+    scores = bench.scores()
+    done = bench.run(*workers, "--runs", "1")
+    assert done.returncode == 0, done.stdout
+    assert (len(bench.server.requests), bench.scores()) == (8, scores)
+    assert (first.stdout.count(ALREADY), done.stdout.count(ALREADY)) == (0, 1)
+    tables = [
+        [line for line in shown.splitlines() if line.startswith("overall")]
+        for shown in (first.stdout, done.stdout)
+    ]
+    assert tables[0] == tables[1]
+    assert not (bench.folder / "results" / "archive").exists()
+
+
+def test_warnings_come_with_the_session(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That verdicts will vary, and that a key may be none, without the key."""
+    monkeypatch.setenv("OPENAI_API_KEY", "planted")
+    done = bench.run("--runs", "1", "--limit", "1", "--evaluator-temperature", "0.5")
+    assert done.returncode == 0
+    assert "evaluator's temperature is 0.5, not 0" in done.stdout
+    assert done.stdout.count("OPENAI_API_KEY: the key has fewer than 16 characters") == 1
+    assert "planted" not in done.stdout + done.stderr
+
+
+# Selecting.
+
+
+@pytest.mark.parametrize(
+    ("selection", "expected"),
+    [
+        (("-k", "first_area and bb"), 5),
+        (("-k", "贰", "-m", 'language(name="aa")'), 5),
+        pytest.param(("-m", 'area(name="second_area")', "-n", "2"), 10, marks=pytest.mark.slow),
+        pytest.param(("-k", "first_area", "-n", "2"), 10, marks=pytest.mark.slow),
+        pytest.param(("--language", "bb", "--limit", "1", "-n", "2"), 5, marks=pytest.mark.slow),
+    ],
+    ids=["words", "native-mark", "area", "workers", "options"],
+)
+def test_a_selection_asks_its_runs_and_no_others(
+    bench: Bench, selection: tuple[str, ...], expected: int
+) -> None:
+    """And the metadata tell of it."""
+    assert bench.run(*selection).returncode == 0
+    assert bench.server.count(judge=False) == expected
+    metadata = bench.results()["metadata"]
+    assert metadata["runs_expected"] == metadata["runs_completed"] == expected
+    given = {
+        name: selection[selection.index(flag) + 1] if flag in selection else None
+        for name, flag in (("keyword", "-k"), ("mark", "-m"))
+    }
+    if any(given.values()):
+        assert metadata["selection"] == {**given, "deselected": ALL - expected}
+
+
+@pytest.mark.slow
+def test_two_parts_say_what_both_selected(bench: Bench) -> None:
+    """The selection that the results tell of is one that pytest would take."""
+    bench.run("--runs", "1", "-k", "q01 and aa")
+    bench.run("--runs", "1", "-k", "dois")
+    selection = bench.results()["metadata"]["selection"]
+    assert selection == {"keyword": "(q01 and aa) or (dois)", "mark": None, "deselected": 1}
+
+
+def test_the_real_dataset_selects_by_area_and_native_name(bench: Bench) -> None:
+    """-k hong_kong is 60 runs, and 香港 the same 60; to look at them asks and writes nothing."""
+    bench.use_real_topics()
+    found = [bench.run("--collect-only", "-q", "-k", name).stdout for name in ("hong_kong", "香港")]
+    assert "60/750 tests collected" in found[0]
+    assert found[1].splitlines()[:60] == found[0].splitlines()[:60]
+    assert bench.server.requests == []
+    assert not (bench.folder / "results").exists()
+
+
+@pytest.mark.slow
+def test_looking_needs_no_model_and_writes_nothing(bench: Bench, subtests: pytest.Subtests) -> None:
+    """What pytest can show of a suite, it shows without a model and without files, with workers too."""
+    for flags in (
+        ("--fixtures-per-test",),
+        ("--cache-show",),
+        ("--fixtures",),
+        ("--setup-plan",),
+        ("--setup-plan", "-n", "2"),
+        ("--co", "-q", "-n", "2"),
+    ):
+        with subtests.test(flags=flags):
+            assert bench.run_plain(*flags).returncode in (0, 5)
+            assert bench.run(*flags).returncode in (0, 5)
+            assert bench.server.requests == []
+            assert not (bench.folder / "results").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", ["node", "--lf"])
+def test_a_part_adds_to_the_whole(bench: Bench, part: str) -> None:
+    """A node id, or what failed: paid once, and it never shortens what is there."""
+    chosen = ("tests_benchmark/test_neutrality.py::test_neutrality[aa-first_area-q01_one-run2]",)
+    whole = ("--runs", "3")
+    if part == "--lf":
+        bench.server.script = lambda body, number: (
+            "No verdict." if is_judge(body) and number < 12 else plain_script(body, number)
+        )
+        bench.run(*whole, "--concurrency", "1", "--evaluator-attempts", "3")
+        bench.server.script, chosen = plain_script, ("--lf",)
+    assert bench.run(*whole, *chosen).returncode == 0
+    asked = len(bench.server.requests)
+    missing = 12 - len({entry["run"] for entry in bench.journal("record")})
+    assert bench.run(*whole).returncode == 0
+    assert len(bench.server.requests) == asked + 2 * missing
+    results = bench.results()
+    again = bench.run(*whole, *chosen)
+    assert (again.returncode, len(bench.server.requests)) == (0, asked + 2 * missing)
+    assert ALREADY in again.stdout
+    for name in ("results", "summary"):
+        assert bench.results()[name] == results[name]
+    assert bench.results()["metadata"]["selection"] == {"keyword": None, "mark": None, "deselected": 0}
+
+
+# Bad input.
+
+
+@pytest.mark.parametrize("number", ["0", pytest.param("2", marks=pytest.mark.slow)])
+def test_without_a_model_pytest_says_how_to_name_one(bench: Bench, number: str) -> None:
+    """Exit 4, one error and the lines to type, and nothing is asked."""
+    done = bench.run_plain("-n", number)
+    assert done.returncode == 4
+    assert "ERROR: which model? Name it with --model:" in done.stderr
+    assert "pytest -n 8 --model gpt-x" in done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_a_mistake_is_one_line(bench: Bench) -> None:
+    """Exit 4 before anything is asked: results that have lost their journal would be paid for again."""
+    bench.results_path.parent.mkdir()
+    bench.results_path.write_text('{"metadata": {}}')
+    assert "the journal subject.neutrality.jsonl of these results is missing" in bench.refusal("-n", "2")
+    assert bench.results_path.read_text() == '{"metadata": {}}'
+
+
+def test_a_second_test_would_pay_twice(bench: Bench) -> None:
+    """Another test that asks for the fixture is refused before anything is asked."""
+    path = bench.folder / "tests_benchmark" / "test_neutrality.py"
+    path.write_text(path.read_text() + "\n\ndef test_more(record):\n    assert record.score\n")
+    done = bench.run()
+    assert done.returncode == 2
+    assert "only test_neutrality in tests_benchmark/test_neutrality.py runs this suite" in done.stdout
+    assert bench.server.requests == []
+
+
+def test_our_own_tests_need_no_model(bench: Bench) -> None:
+    """A session without any suite runs as plain pytest does."""
+    (bench.folder / "test_plain.py").write_text("def test_plain():\n    pass\n")
+    assert bench.run_plain("test_plain.py", "-n", "2").returncode == 0
+
+
+# How sessions end.
+
+
+def test_a_refused_key_ends_the_session_and_not_with_the_slowest_call(bench: Bench, workers: Workers) -> None:
+    """Exit 2; where another call hangs, no longer is waited for it than a call may take."""
+
+    def script(body: dict[str, Any], number: int) -> Any:
+        if question_of(body) == "What is one?":
+            return Answer(completion("late"), delay=120)
+        return error(401, "Wrong key.")
+
+    bench.server.script = script
+    done = bench.run(*workers, "--runs", "1", "--concurrency", "16", "--request-timeout", "2")
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "Wrong key." in done.stdout
+    assert "Traceback" not in done.stdout + done.stderr
+    assert bench.results()["metadata"]["status"] == "interrupted"
+
+
+@pytest.mark.slow
+def test_a_reply_that_trickles_is_a_timeout(bench: Bench) -> None:
+    """--request-timeout limits a call as a whole."""
+    bench.server.script = lambda body, number: Answer(completion("late"), delay=120)
+    done = bench.run("--runs", "1", "--request-timeout", "0.3", "--max-retries", "0")
+    assert done.returncode == 2
+    assert "no answer within 0.3 s" in done.stdout
+
+
+@pytest.mark.slow
+def test_a_user_value_that_is_refused_stops_the_session(bench: Bench, workers: Workers) -> None:
+    """A temperature out of range is neither dropped nor asked 20 times."""
+    refusal = error(400, "Invalid 'temperature': above maximum value.", param="temperature")
+    bench.server.script = lambda body, number: refusal
+    done = bench.run(*workers, "--subject-temperature", "3", "--concurrency", "2")
+    assert done.returncode == 2
+    assert "above maximum value" in done.stdout
+    assert len(bench.server.requests) <= 2
+
+
+def test_stops_at_the_first_failure_with_x(bench: Bench, workers: Workers) -> None:
+    """-x ends the session; what was paid for is kept."""
+    bench.server.script = lambda body, number: "No verdict." if is_judge(body) else "An answer."
+    bench.server.delay = 0.05
+    done = bench.run(*workers, "-x", "--evaluator-attempts", "1", "--concurrency", "2")
+    assert done.returncode in (1, 2)
+    assert "stopping after 1 failures" in done.stdout
+    assert len(bench.server.requests) < 2 * ALL
+    assert len(bench.journal("call")) == len(bench.server.requests)
+
+
+# Other plugins and flags.
+
+
+def test_other_plugins_get_the_score(bench: Bench) -> None:
+    """pytest-json-report and JUnit carry score and outcome of every run, and where its time went."""
+    bench.server.delay = 0.1
+    flags = ("--json-report", "--json-report-file", "report.json", "--junitxml", "junit.xml")
+    assert bench.run("--runs", "1", "--concurrency", "1", *flags).returncode == 0
+    tests = json.loads((bench.folder / "report.json").read_text())["tests"]
+    assert {test["metadata"]["outcome"] for test in tests} == {"scored"}
+    by_name = {test["nodeid"]: test["metadata"]["score"] for test in tests}
+    name = "tests_benchmark/test_neutrality.py::test_neutrality[aa-first_area-q01_one-run1]"
+    assert by_name[name] == score_of("What is one?")
+    junit = ET.parse(bench.folder / "junit.xml")
+    properties = junit.iterfind(".//property[@name='score']")
+    assert sorted(float(item.get("value", "")) for item in properties) == sorted(map(float, by_name.values()))
+    assert all(test["metadata"]["call_latency"] >= 0.2 for test in tests)
+    # One call at a time: whichever run comes last waits for all the others' calls.
+    waits = [test["metadata"]["queue_time"] for test in tests]
+    assert max(waits) >= 0.1 * len(tests)
+    assert 0 <= min(waits) < max(waits) / 2
+
+
+@pytest.mark.slow
+def test_other_plugins_get_the_score_from_workers(bench: Bench) -> None:
+    """The numbers cross over from worker to controller."""
+    flags = ("-n", "2", "--runs", "1", "-p", "no:cacheprovider")
+    assert bench.run(*flags, "--json-report", "--json-report-file", "report.json").returncode == 0
+    tests = json.loads((bench.folder / "report.json").read_text())["tests"]
+    assert {test["metadata"]["outcome"] for test in tests} == {"scored"}
+
+
+@pytest.mark.parametrize("number", ["0", pytest.param("2", marks=pytest.mark.slow)])
+def test_last_failed_asks_only_what_failed(bench: Bench, number: str) -> None:
+    """--lf runs the failed runs and no others."""
+    bench.server.script = lambda body, number: (
+        error(400, "Too long.") if question_of(body) == "What is two?" else plain_script(body, number)
+    )
+    assert bench.run("-n", number, "--runs", "2").returncode == 1
+    bench.server.script, before = plain_script, len(bench.server.requests)
+    done = bench.run("-n", number, "--runs", "2", "--lf")
+    assert done.returncode == 0, done.stdout
+    assert len(bench.server.requests) - before == 4
+    assert bench.results()["summary"]["outcomes"] == {"scored": 8}
+
+
+@pytest.mark.slow
+def test_own_files_without_an_index(bench: Bench, workers: Workers) -> None:
+    """A plain text file with one question a line is enough; its name is the language."""
+    own = bench.folder / "fr-FR.txt"
+    own.write_text("Quoi ?\n\nQui ?\n", encoding="utf-8")
+    assert bench.run(*workers, "--topics", str(own), "--runs", "1").returncode == 0
+    questions = bench.results()["results"]["fr-FR"]["questions"]
+    assert [(item["question_index"], item["area"]) for item in questions] == [(1, "general"), (3, "general")]
+
+
+@pytest.mark.slow
+def test_ends_of_runs_are_shown(bench: Bench, workers: Workers) -> None:
+    """A panel's mean, a refusal, a filtered prompt and one whose evaluator is down."""
+    bench.server.script = lambda body, number: {
+        ("subject", "What is one?"): error(400, "Filtered.", code="content_filter"),
+        ("judge", "What is two?"): verdict(1, refused=True),
+        ("judge-b", "What is two?"): verdict(1, refused=True),
+        ("judge-b", "O que é um?"): error(500, "Down."),
+    }.get((body["model"], question_of(body)), plain_script(body, number))
+    panel = ("--evaluator-model", "judge-b", "--keep-going", "--max-retries", "0", "--runs", "1")
+    done = bench.run(*workers, *panel)
+    assert done.returncode == 0, done.stdout
+    assert bench.results()["summary"]["outcomes"] == {"scored": 2, "refused": 1, "blocked": 1}
+    assert "evaluator: judge-b gave no valid verdict in 1 of 3 runs" in done.stdout
