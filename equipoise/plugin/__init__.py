@@ -105,13 +105,6 @@ def pytest_configure(config: pytest.Config) -> None:
 
         config.stash[RECORDS] = Records(**link)
         config.add_cleanup(config.stash[RECORDS].close)
-    if _distributes(config) and settings.model and _suites_asked_for(config) and not _only_looks(config):
-        from equipoise.plugin.xdist import Distribution
-
-        workers = len(config.getvalue("tx"))
-        distribution = Distribution(session, lambda nodes: _begin(config, nodes), workers)
-        config.add_cleanup(distribution.server.close)
-        config.pluginmanager.register(distribution, "equipoise-distribution")
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
@@ -140,6 +133,17 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     for warning in warnings(config.stash[SESSION].settings):
         config.issue_config_time_warning(pytest.PytestWarning(warning), stacklevel=2)
     _as_usage_error(config.stash[SESSION].start_servers)
+    if _distributes(config):
+        _serve_workers(config)
+
+
+def _serve_workers(config: pytest.Config) -> None:
+    from equipoise.plugin.xdist import Distribution
+
+    workers = len(config.getvalue("tx"))
+    distribution = Distribution(config.stash[SESSION], lambda nodes: _begin(config, nodes), workers)
+    config.add_cleanup(distribution.server.close)
+    config.pluginmanager.register(distribution, "equipoise-distribution")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -1,0 +1,70 @@
+"""`equipoise run` and `equipoise init`: what they hand to pytest, and what they write."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from conftest import ROOT
+from equipoise import suites
+from equipoise.cli import main
+from equipoise.cli.run import PROJECT
+
+
+@pytest.fixture
+def handed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """An empty folder, and the commands that would take the place of this process there."""
+    found: list[list[str]] = []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "execv", lambda path, command: found.append(command))
+    return found
+
+
+def test_a_suite_runs_from_an_empty_folder(handed: list[list[str]], tmp_path: Path) -> None:
+    """With the package's own test, and the folder as the project; all else goes to pytest as it is."""
+    arguments = ("--model", "x", "-n", "8", "-k", "hong_kong", "--help")
+    assert CliRunner().invoke(main, ["run", "neutrality", *arguments]).exit_code == 0
+    (command,) = handed
+    assert command[:4] == [sys.executable, "-m", "pytest", str(ROOT / "tests_benchmark/test_neutrality.py")]
+    assert f"equipoise_project={tmp_path}" in command
+    assert tuple(command[-len(arguments) :]) == arguments
+
+
+def test_a_project_s_own_test_comes_first(handed: list[list[str]], tmp_path: Path) -> None:
+    """pytest finds the project's settings by itself."""
+    own = tmp_path / "tests_benchmark" / "test_neutrality.py"
+    own.parent.mkdir()
+    own.touch()
+    assert CliRunner().invoke(main, ["run", "neutrality", "-x"]).exit_code == 0
+    assert CliRunner().invoke(main, ["run", "all"]).exit_code == 0
+    assert [command[3:] for command in handed] == [
+        ["tests_benchmark/test_neutrality.py", "-x"],
+        ["tests_benchmark"],
+    ]
+
+
+def test_an_unknown_suite_is_refused(handed: list[list[str]]) -> None:
+    """With those that there are."""
+    done = CliRunner().invoke(main, ["run", "nonsense"])
+    assert (done.exit_code, handed) == (4, [])
+    assert f"no suite 'nonsense'; there are {', '.join(suites.names())}, and all" in done.output
+
+
+def test_a_project_has_all_that_can_be_edited(tmp_path: Path) -> None:
+    """And is written nowhere where there is one."""
+    folder = tmp_path / "mine"
+    assert CliRunner().invoke(main, ["init", str(folder)]).exit_code == 0
+    assert sorted(path.name for path in folder.iterdir()) == sorted(PROJECT)
+    for name in ("conftest.py", "pytest.ini", "rubric/neutrality.toml", "topics/neutrality/en-US.txt"):
+        assert (folder / name).read_bytes() == (ROOT / name).read_bytes()
+    assert not list(folder.rglob("original"))
+    again = CliRunner().invoke(main, ["init", str(folder)])
+    assert again.exit_code == 4
+    assert (
+        "has conftest.py, pytest.ini, tests_benchmark, topics, rubric already; nothing was written"
+        in again.output
+    )
