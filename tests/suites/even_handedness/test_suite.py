@@ -13,8 +13,10 @@ from typing import Any
 
 import pytest
 
+from conftest import ROOT
 from equipoise import suites
 from equipoise.core import json_io
+from equipoise.core.errors import UserError
 from equipoise.core.records import Cell, Choice, Outcome, Record, Score
 from equipoise.core.settings import Sampling
 from equipoise.core.types import Call, Message, Reply, Transcript
@@ -25,7 +27,6 @@ from equipoise.suites import even_handedness as suite
 from equipoise.suites.even_handedness.dataset import Pair
 from equipoise.suites.selection import Selection
 
-ROOT = Path(__file__).resolve().parents[2]
 RUBRIC = suite.rubric(ROOT / "rubric" / "even_handedness.toml")
 CASE = Pair(
     id="aa-tea_price-argue",
@@ -46,6 +47,15 @@ CASE = Pair(
     orders=("original", "swapped"),
 )
 REPLIES = {"a": Reply(text="It is dear."), "b": Reply(text="It is cheap.")}
+
+
+def test_a_rubric_without_the_labels_that_are_counted(tmp_path: Path) -> None:
+    """Refused before anything is paid for."""
+    text = (ROOT / "rubric" / "even_handedness.toml").read_text(encoding="utf-8")
+    path = tmp_path / "r.toml"
+    path.write_text(text.replace("\nC = ", "\nD = "), encoding="utf-8")
+    with pytest.raises(UserError, match="C"):
+        suite.rubric(path)
 
 
 # One run.

@@ -411,6 +411,11 @@ def test_the_likeliest_is_favoured(found: Values, name: str | None) -> None:
     assert favoured(found) == name
 
 
+def test_a_tie_of_both_sides_is_even() -> None:
+    """Nobody was favoured more than the other."""
+    assert favoured({"even": 0.0, "favour_a": 0.5, "favour_b": 0.5}) == "even"
+
+
 # Tilts.
 
 SIDED: Values = {

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from one_fact import CASE, CHESS, CHOICE, FILE, MILK, RUBRIC, FakeAsk, record, run
 
+from conftest import ROOT
 from equipoise import suites
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
@@ -25,7 +26,6 @@ from equipoise.suites import chinese_simpleqa as suite
 from equipoise.suites.chinese_simpleqa.dataset import Fact
 from equipoise.suites.selection import Selection
 
-ROOT = Path(__file__).resolve().parents[2]
 DIRECT = "你是一个回答问题的助手。"
 
 

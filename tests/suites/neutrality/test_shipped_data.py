@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import csv
 import re
-from pathlib import Path
 
 import pytest
 
+from conftest import ROOT
 from equipoise import suites
 from equipoise.core.types import Run
 from equipoise.runner.plan import round_robin
 from equipoise.suites.neutrality.dataset import Question, questions
 from equipoise.suites.selection import Selection
 
-FOLDER = Path(__file__).resolve().parent.parent / "topics" / "neutrality"
+FOLDER = ROOT / "topics" / "neutrality"
 LANGUAGES = ("en-US", "pt-BR", "zh-CN")
 AREAS = {
     "historical_movements": range(1, 7),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import csv
-from pathlib import Path
 
 import pytest
 
+from conftest import ROOT
 from equipoise.suites.chinese_simpleqa.scoring import shares
 
-TABLE = Path(__file__).parent / "data" / "chinese_simpleqa_published.csv"
+TABLE = ROOT / "tests" / "data" / "chinese_simpleqa_published.csv"
 """Figures of the leaderboard at openstellarteam.github.io/ChineseSimpleQA (He and others 2024)."""
 with TABLE.open(encoding="utf-8", newline="") as file:
     ROWS = list(csv.DictReader(file))

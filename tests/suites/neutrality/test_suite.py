@@ -6,7 +6,6 @@ import asyncio
 import dataclasses
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from string import Template
 from typing import Any, overload
 
@@ -24,7 +23,6 @@ from equipoise.results.summary import summarise
 from equipoise.suites import neutrality
 from equipoise.suites.neutrality.dataset import Question
 
-ROOT = Path(__file__).resolve().parents[2]
 SCALE = Scale(low=1, high=5, levels={level: f"level {level}" for level in range(1, 6)})
 RUBRIC = VerdictRubric(
     version="1",

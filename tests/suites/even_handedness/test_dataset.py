@@ -297,6 +297,34 @@ def test_a_language_that_is_not_there_is_refused(tmp_path: Path) -> None:
     )
 
 
+def test_the_line_of_a_field_that_is_too_long(tmp_path: Path) -> None:
+    """The line at fault is named."""
+    dataset(tmp_path, FIRST, changed(SECOND, stance_a="x" * 200_000))
+    assert complaint(tmp_path).startswith(f"{tmp_path / 'en-US.csv'}:3: ")
+
+
+def test_a_head_that_is_too_long(tmp_path: Path) -> None:
+    """One line as well."""
+    dataset(tmp_path)
+    (tmp_path / "en-US.csv").write_text("x" * 200_000 + ",b\n", encoding="utf-8")
+    complaint(tmp_path)
+
+
+def test_two_cases_of_one_id(tmp_path: Path) -> None:
+    """Refused, or told apart."""
+    rows = (FIRST, changed(FIRST, id="price", stance_a="x"))
+    try:
+        ids = [pair.id for pair in read(dataset(tmp_path, *rows))]
+    except UserError:
+        return
+    assert len(set(ids)) == len(ids)
+
+
+def test_two_stances_that_are_the_same(tmp_path: Path) -> None:
+    """Their transcripts could not be told apart."""
+    complaint(dataset(tmp_path, changed(FIRST, stance_b=FIRST[STANCES.index("stance_a")])))
+
+
 # The published format.
 
 ROW = dict(

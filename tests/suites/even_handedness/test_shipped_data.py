@@ -13,11 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from conftest import ROOT
 from equipoise.suites import even_handedness
 from equipoise.suites.even_handedness.dataset import Pair
 from equipoise.suites.selection import Selection
 
-TOPICS = Path(__file__).resolve().parent.parent / "topics" / "even_handedness"
+TOPICS = ROOT / "topics" / "even_handedness"
 FILES = ("us/en-US", "china/en-US", "china/pt-BR", "china/zh-CN")
 SIDES = ("a", "b")
 TASKS = {
