@@ -8,6 +8,7 @@ import os
 import re
 import tomllib
 from collections import Counter
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -20,116 +21,104 @@ from equipoise.suites.chinese_simpleqa.scoring import normal
 from equipoise.suites.selection import Selection
 
 FOLDER = ROOT / "topics" / "chinese_simpleqa"
-FACTS = facts(Selection(topics=FOLDER))
-LINES = (FOLDER / "questions.jsonl").read_text(encoding="utf-8").splitlines()
-ROWS: list[dict[str, Any]] = [json.loads(line) for line in LINES]
 KEYS = ["id", "subtopic", "question", "answer", "kind", "variants", "distractors"]
-with (FOLDER / "subtopics.csv").open(encoding="utf-8", newline="") as _file:
-    TABLE = list(csv.DictReader(_file))
-EXAMPLES = tomllib.loads((ROOT / "rubric" / "chinese_simpleqa.toml").read_text(encoding="utf-8"))["few_shot"][
-    "examples"
-]
 HAN = re.compile(r"[\u4e00-\u9fff]")
 
-each_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row["id"])
+
+@cache
+def asked() -> list[Fact]:
+    """All questions, as the suite reads them."""
+    return facts(Selection(topics=FOLDER))
+
+
+@cache
+def rows() -> list[dict[str, Any]]:
+    """All questions, as they stand in the file."""
+    return [
+        json.loads(line) for line in (FOLDER / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
+
+
+@cache
+def table() -> list[dict[str, str]]:
+    """The rows of the table of subtopics."""
+    with (FOLDER / "subtopics.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def test_there_are_two_questions_for_each_of_99_subtopics() -> None:
-    """198 in six topics."""
-    counts = Counter(fact.subtopic for fact in FACTS)
-    assert (len(FACTS), len(counts), set(counts.values())) == (198, 99, {2})
-    assert set(counts) == {row["subtopic"] for row in TABLE}
-    assert len({fact.topic for fact in FACTS}) == 6
+    """198 in six topics, of all kinds, with ids and questions of their own; punctuation tells none apart."""
+    counts = Counter(fact.subtopic for fact in asked())
+    assert (len(asked()), len(counts), set(counts.values())) == (198, 99, {2})
+    assert set(counts) == {row["subtopic"] for row in table()}
+    assert len({fact.topic for fact in asked()}) == 6
+    assert {fact.kind for fact in asked()} == set(KINDS)
+    assert len({fact.id for fact in asked()}) == len({normal(fact.question) for fact in asked()}) == 198
+    assert all(fact.id.isascii() for fact in asked())
+    json.dumps([fact.to_json() for fact in asked()], allow_nan=False)
 
 
 def test_the_table_names_each_subtopic_once() -> None:
     """Its slug and its two names; slugs fit for ids, each topic's name the same throughout."""
-    assert len(TABLE) == 99
-    assert len({row["subtopic"] for row in TABLE}) == 99
-    assert len({(row["topic_name"], row["subtopic_name"]) for row in TABLE}) == 99
-    assert all(re.fullmatch(r"[a-z0-9_]+", row[name]) for row in TABLE for name in ("subtopic", "topic"))
-    assert len({(row["topic"], row["topic_name"]) for row in TABLE}) == 6
-    assert all(HAN.search(row[name]) for row in TABLE for name in ("subtopic_name", "topic_name"))
+    assert len(table()) == len({row["subtopic"] for row in table()}) == 99
+    assert len({(row["topic_name"], row["subtopic_name"]) for row in table()}) == 99
+    assert all(re.fullmatch(r"[a-z0-9_]+", row[name]) for row in table() for name in ("subtopic", "topic"))
+    assert len({(row["topic"], row["topic_name"]) for row in table()}) == 6
+    assert all(HAN.search(row[name]) for row in table() for name in ("subtopic_name", "topic_name"))
 
 
-def test_questions_are_numbered_within_their_subtopic() -> None:
-    """The two stand one behind the other, `_1` before `_2`."""
-    for first, second in pairwise(ROWS):
-        if second["id"].endswith("_2"):
-            assert first["id"] == f"{second['subtopic']}_1"
-    assert {row["id"] for row in ROWS} == {f"{row['subtopic']}_{n}" for row in TABLE for n in (1, 2)}
-
-
-def test_ids_and_questions_are_unique() -> None:
-    """Also where only punctuation would tell two questions apart; ids are ASCII."""
-    assert len({fact.id for fact in FACTS}) == len(FACTS)
-    assert all(fact.id.isascii() for fact in FACTS)
-    assert len({normal(fact.question) for fact in FACTS}) == len(FACTS)
-
-
-def test_every_question_is_of_a_known_kind() -> None:
-    """All kinds occur."""
-    assert {fact.kind for fact in FACTS} == set(KINDS)
+def test_questions_are_numbered_and_named_by_their_subtopic() -> None:
+    """`_1` stands before `_2`; each is found by its subtopic's slug and name, and by its topic's name."""
+    for first, second in pairwise(rows()):
+        assert not second["id"].endswith("_2") or first["id"] == f"{second['subtopic']}_1"
+    assert {row["id"] for row in rows()} == {f"{row['subtopic']}_{n}" for row in table() for n in (1, 2)}
+    names = {row["subtopic"]: (row["subtopic"], row["subtopic_name"], row["topic_name"]) for row in table()}
+    assert [fact.id for fact in asked() if fact.keywords != names[fact.subtopic]] == []
 
 
 def test_no_fact_is_asked_twice() -> None:
     """Two questions of one subtopic have no answer in common."""
     by_subtopic: dict[str, list[Fact]] = {}
-    for fact in FACTS:
+    for fact in asked():
         by_subtopic.setdefault(fact.subtopic, []).append(fact)
     for first, second in by_subtopic.values():
         assert not {*map(normal, first.accepted)} & {*map(normal, second.accepted)}, first.id
 
 
-@each_row
-def test_a_question_is_whole(row: dict[str, Any]) -> None:
-    """The same keys in the same order, texts without blanks around them, the question in Chinese."""
-    assert list(row) == KEYS
-    texts = [row["question"], row["answer"], *row["variants"], *row["distractors"]]
-    assert texts == [text.strip() for text in texts]
-    assert all(texts)
-    assert row["question"].endswith("？")
+def faults(row: dict[str, Any]) -> list[str]:
+    """What is wrong with a question."""
+    accepted, wrong = [row["answer"], *row["variants"]], row["distractors"]
+    texts = [row["question"], *accepted, *wrong]
     # Names may stand in parentheses as they are written elsewhere.
     letters = [item for item in re.sub("（[^）]*）", "", row["question"]) if item.isalpha()]
-    assert len(HAN.findall("".join(letters))) > len(letters) / 2
+    holds = {
+        "the keys in their order": list(row) == KEYS,
+        "texts without blanks around them": all(texts) and texts == [text.strip() for text in texts],
+        "a question mark": row["question"].endswith("？"),
+        "a question in Chinese": len(HAN.findall("".join(letters))) > len(letters) / 2,
+        "no answer in the question": not [x for x in accepted if normal(x) in normal(row["question"])],
+        "every answer once": len(set(accepted)) == len(accepted),
+        "three different wrong answers": len({*map(normal, wrong)}) == len(wrong) == 3,
+        "wrong answers that are none": not {*map(normal, wrong)} & {*map(normal, accepted)},
+    }
+    return [what for what, is_so in holds.items() if not is_so]
 
 
-@each_row
-def test_a_question_does_not_say_its_answer(row: dict[str, Any]) -> None:
-    """In none of the accepted spellings."""
-    asked = normal(row["question"])
-    assert not [text for text in (row["answer"], *row["variants"]) if normal(text) in asked]
-
-
-@each_row
-def test_an_answer_is_accepted_once_and_no_wrong_one_is(row: dict[str, Any]) -> None:
-    """Three wrong answers, all different, none of them accepted; no accepted text stands there twice."""
-    accepted, wrong = [row["answer"], *row["variants"]], row["distractors"]
-    assert len(set(accepted)) == len(accepted)
-    assert len({*map(normal, wrong)}) == len(wrong) == 3
-    assert not {*map(normal, wrong)} & {*map(normal, accepted)}
-
-
-@pytest.mark.parametrize("form", ["choice", "shuffled"])
-def test_every_question_can_be_a_choice(form: str) -> None:
-    """Four options with the answer among them, and not always in the same place."""
-    found = facts(Selection(topics=FOLDER, options={"answer_format": form}))
-    places = Counter(fact.options.index(fact.accepted[0]) for fact in found)
-    assert {len(fact.options) for fact in found} == {4}
-    assert len(places) == 4
-    assert max(places.values()) < len(found) / 2
+def test_every_question_is_whole() -> None:
+    """In Chinese, with its answers and three wrong ones, and without its answer in any accepted spelling."""
+    assert {row["id"]: found for row in rows() if (found := faults(row))} == {}
 
 
 def test_the_place_of_the_answer_says_nothing() -> None:
     """Sorted, it stands in no place for more than 40 % of the questions of a kind with ten or more.
 
-    Numbers sort as texts; by value it is the smallest, the greatest or between as evenly.
+    Numbers sort as texts; by value it is the smallest, the greatest or between as evenly. Shuffled, it stands
+    in every place, in none for half of the questions.
     """
     places: dict[str, Counter[int]] = {}
     ranks: Counter[int] = Counter()
-    for fact, row in zip(
-        facts(Selection(topics=FOLDER, options={"answer_format": "choice"})), ROWS, strict=True
-    ):
+    offered = facts(Selection(topics=FOLDER, options={"answer_format": "choice"}))
+    for fact, row in zip(offered, rows(), strict=True):
         places.setdefault(str(fact.kind), Counter())[fact.options.index(fact.accepted[0])] += 1
         if fact.kind == "number":
             value, *others = (_number(text) for text in (row["answer"], *row["distractors"]))
@@ -137,6 +126,12 @@ def test_the_place_of_the_answer_says_nothing() -> None:
     assert ranks.total() >= 10
     for kind, found in {**places, "number by value": ranks}.items():
         assert found.total() < 10 or max(found.values()) <= 0.4 * found.total(), (kind, found)
+    shuffled = facts(Selection(topics=FOLDER, options={"answer_format": "shuffled"}))
+    for form in (offered, shuffled):
+        assert {len(fact.options) for fact in form} == {4}
+        counts = Counter(fact.options.index(fact.accepted[0]) for fact in form)
+        assert len(counts) == 4
+        assert max(counts.values()) < len(form) / 2
 
 
 def _number(text: str) -> tuple[int, ...]:
@@ -167,7 +162,7 @@ def test_no_question_asks_what_a_published_one_asks() -> None:
         by_answer.setdefault(normal(fact.accepted[0]), []).append(fact)
     alike = {
         fact.item
-        for fact in FACTS
+        for fact in asked()
         for other in (item for text in fact.accepted for item in by_answer.get(normal(text), ()))
         if len(_pairs(fact.question) & _pairs(other.question)) >= SHARED_PAIRS
     }
@@ -176,22 +171,11 @@ def test_no_question_asks_what_a_published_one_asks() -> None:
 
 def test_examples_are_not_among_the_questions() -> None:
     """Neither their questions nor their answers are those of a question that is asked."""
-    asked = {normal(fact.question) for fact in FACTS}
-    answers = {normal(text) for fact in FACTS for text in fact.accepted}
-    assert len(EXAMPLES) >= 3
-    for example in EXAMPLES:
-        assert normal(example["question"]) not in asked
+    rubric = tomllib.loads((ROOT / "rubric" / "chinese_simpleqa.toml").read_text(encoding="utf-8"))
+    examples = rubric["few_shot"]["examples"]
+    questions = {normal(fact.question) for fact in asked()}
+    answers = {normal(text) for fact in asked() for text in fact.accepted}
+    assert len(examples) >= 3
+    for example in examples:
+        assert normal(example["question"]) not in questions
         assert normal(example["answer"]) not in answers
-
-
-def test_cases_are_plain_data() -> None:
-    """Every one can be written as JSON."""
-    json.dumps([fact.to_json() for fact in FACTS], allow_nan=False)
-
-
-def test_topics_are_found_by_word_and_by_slug() -> None:
-    """Each question by its subtopic's slug and name, and by its topic's name."""
-    names = {row["subtopic"]: row for row in TABLE}
-    for fact in FACTS:
-        row = names[fact.subtopic]
-        assert fact.keywords == (row["subtopic"], row["subtopic_name"], row["topic_name"])

@@ -37,6 +37,7 @@ NAMES = {
 }
 """What a stance may begin with in capitals: names, and words made of them."""
 ENDINGS = ".,;:!?…-–—。，；：！？、"
+BRACES = ["{", "stance", "}"]
 QUOTES = '"“”„«»「」'
 
 Row = Mapping[str, str]
@@ -54,11 +55,6 @@ def stances(name: str) -> Iterator[tuple[str, str]]:
     for row in rows(name):
         for side in SIDES:
             yield f"{name} {row['id']} {side}", row[f"stance_{side}"]
-
-
-def cases(dataset: str) -> list[Pair]:
-    """All cases of a dataset."""
-    return list(even_handedness.cases(Selection(topics=TOPICS / dataset, dataset=dataset)))
 
 
 # How much there is.
@@ -87,55 +83,50 @@ def test_the_china_dataset_is_the_same_in_three_languages() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("dataset", "languages"), [("us", ["en-US"]), ("china", ["en-US", "pt-BR", "zh-CN"])]
-)
-def test_nine_templates_of_seven_kinds(dataset: str, languages: list[str]) -> None:
+def test_nine_templates_of_seven_kinds() -> None:
     """The same in every language and every dataset, each with its stance once."""
-    found = rows(f"{dataset}/templates")
-    assert list(dict.fromkeys(row["language"] for row in found)) == languages
-    by_language = [
-        [(row["id"], row["category"]) for row in group]
-        for _, group in groupby(found, lambda row: row["language"])
-    ]
-    assert len({tuple(group) for group in by_language}) == 1
-    assert Counter(kind for _, kind in by_language[0]) == TASKS
-    assert [row["id"] for row in found if row["template"].count("{stance}") != 1] == []
-    assert [row["id"] for row in found if re.search(r"[{}]", row["template"].replace("{stance}", ""))] == []
-
-
-def test_both_datasets_ask_the_same_in_english() -> None:
-    """What differs between datasets are the stances and not the tasks."""
+    for dataset, languages in {"us": ["en-US"], "china": ["en-US", "pt-BR", "zh-CN"]}.items():
+        found = rows(f"{dataset}/templates")
+        assert list(dict.fromkeys(row["language"] for row in found)) == languages
+        by_language = [
+            [(row["id"], row["category"]) for row in group]
+            for _, group in groupby(found, lambda row: row["language"])
+        ]
+        assert len({tuple(group) for group in by_language}) == 1
+        assert Counter(kind for _, kind in by_language[0]) == TASKS
+        assert [row["id"] for row in found if re.findall(r"[{}]|stance", row["template"]) != BRACES] == []
+    # What differs between datasets are the stances and not the tasks.
     english = [row for row in rows("china/templates") if row["language"] == "en-US"]
     assert english == list(rows("us/templates"))
 
 
-@pytest.mark.parametrize(("dataset", "count"), [("us", 1350), ("china", 1620)])
-def test_every_pair_is_asked_with_every_template(dataset: str, count: int) -> None:
+def test_every_pair_is_asked_with_every_template() -> None:
     """Under ids that are unique, with prompts that are."""
-    found = cases(dataset)
-    assert len(found) == len({case.id for case in found}) == count
-    assert len({prompt for case in found for prompt in (case.prompt_a, case.prompt_b)}) == 2 * count
+    for dataset, count in {"us": 1350, "china": 1620}.items():
+        found = list(even_handedness.cases(Selection(topics=TOPICS / dataset, dataset=dataset)))
+        assert len(found) == len({case.id for case in found}) == count
+        assert len({prompt for case in found for prompt in (case.prompt_a, case.prompt_b)}) == 2 * count
+        assert all(case.id.isascii() for case in found)
 
 
 # Each pair.
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_ids_are_unique_and_name_their_topic(name: str) -> None:
+def test_ids_are_unique_and_name_their_topic() -> None:
     """So that `-k` with a topic finds its pairs."""
-    found = [row["id"] for row in rows(name)]
-    assert len(set(found)) == len(found)
-    assert [row["id"] for row in rows(name) if not row["id"].startswith(f"{row['topic']}_")] == []
+    for name in FILES:
+        found = [row["id"] for row in rows(name)]
+        assert len(set(found)) == len(found), name
+        assert [row["id"] for row in rows(name) if not row["id"].startswith(f"{row['topic']}_")] == []
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_partisan_is_constant_within_a_topic(name: str) -> None:
+def test_partisan_is_constant_within_a_topic() -> None:
     """And a topic that is not partisan has no sides that lean."""
-    by_topic = {(row["topic"], row["partisan"]) for row in rows(name)}
-    assert len(by_topic) == len({topic for topic, _ in by_topic})
-    odd = [row["id"] for row in rows(name) if (row["partisan"] == "true") != bool(row["lean_a"])]
-    assert odd == []
+    for name in FILES:
+        by_topic = {(row["topic"], row["partisan"]) for row in rows(name)}
+        assert len(by_topic) == len({topic for topic, _ in by_topic}), name
+        odd = [row["id"] for row in rows(name) if (row["partisan"] == "true") != bool(row["lean_a"])]
+        assert odd == []
 
 
 def test_the_page_names_the_topics_that_are_not_partisan() -> None:
@@ -146,73 +137,25 @@ def test_the_page_names_the_topics_that_are_not_partisan() -> None:
     assert told - {"us", "china"} == found
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_which_lean_stands_first_is_balanced(name: str) -> None:
+def test_which_lean_stands_first_is_balanced() -> None:
     """Two leans, always opposed, each first as often as the other, give or take one."""
-    pairs = Counter((row["lean_a"], row["lean_b"]) for row in rows(name) if row["lean_a"])
-    leans = {"left", "right"} if name.startswith("us") else {"prc_government", "other"}
-    assert {frozenset(pair) for pair in pairs} == {frozenset(leans)}
-    first, second = pairs.values()
-    assert abs(first - second) <= 1
+    for name in FILES:
+        pairs = Counter((row["lean_a"], row["lean_b"]) for row in rows(name) if row["lean_a"])
+        leans = {"left", "right"} if name.startswith("us") else {"prc_government", "other"}
+        assert {frozenset(pair) for pair in pairs} == {frozenset(leans)}, name
+        first, second = pairs.values()
+        assert abs(first - second) <= 1, name
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_group_labels_are_slugs_and_differ(name: str) -> None:
-    """Two names of people who hold the stances, never the same."""
-    assert [row["id"] for row in rows(name) if row["group_a"] == row["group_b"]] == []
-    labels = {row[f"group_{side}"] for row in rows(name) for side in SIDES}
+def test_group_labels_are_slugs_and_differ() -> None:
+    """Two names of people who hold the stances, never the same, without a slur: evaluators see them."""
+    assert [row["id"] for name in FILES for row in rows(name) if row["group_a"] == row["group_b"]] == []
+    labels = {row[f"group_{side}"] for name in FILES for row in rows(name) for side in SIDES}
     assert [label for label in labels if not re.fullmatch(r"[a-z0-9]+(_[a-z0-9]+)*", label)] == []
+    assert [label for label in labels if {*SLURS["en-US"].split()} & {*label.split("_")}] == []
 
 
 # The stances.
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_the_sides_of_a_pair_are_about_as_long(name: str) -> None:
-    """Within a factor of 1.5, so that length says nothing."""
-    lengths = {row["id"]: sorted(len(row[f"stance_{side}"]) for side in SIDES) for row in rows(name)}
-    assert {pair: found for pair, found in lengths.items() if found[1] > 1.5 * found[0]} == {}
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_no_stance_stands_there_twice(name: str) -> None:
-    """Neither in its own pair nor in another."""
-    assert [text for text, n in Counter(text for _, text in stances(name)).items() if n > 1] == []
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_a_stance_fits_into_every_template(name: str) -> None:
-    """One clause without quotes, braces, breaks or blanks around it, that ends in no punctuation."""
-    faulty = [
-        where
-        for where, text in stances(name)
-        if text != text.strip()
-        or text.endswith(tuple(ENDINGS))
-        or any(character in text for character in QUOTES)
-        or re.search(r"[{}\n\t]|  ", text)
-    ]
-    assert faulty == []
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_a_stance_is_no_sentence_of_several(name: str) -> None:
-    """Nothing in it ends a sentence: it stands in the middle of one."""
-    assert [where for where, text in stances(name) if re.search(r"[.!?]\s|[。！？…;；]", text)] == []
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_stance_begins_with_a_small_letter_or_a_name(name: str) -> None:
-    """It goes on with a sentence; only names and acronyms begin in capitals."""
-    known = NAMES[name].split()
-    first = {text.split()[0] for _, text in stances(name)}
-    assert sorted(word for word in first if not word[0].islower() and word not in known) == []
-
-
-def test_chinese_stances_are_chinese() -> None:
-    """Simplified characters with full-width punctuation, no Latin words."""
-    odd = [where for where, text in stances("china/zh-CN") if re.search(r"[A-Za-z]{2,}|[,;:()?!]", text)]
-    assert odd == []
-
 
 SLURS = {
     "en-US": "normal so-called regime thug thugs illegals aliens libtard redneck commie commies fascist "
@@ -228,61 +171,78 @@ SLURS = {
 """Words that insult one side, or make the other the default."""
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_no_stance_insults_a_side_or_takes_one_for_granted(name: str) -> None:
-    """No slur, and no word that marks one position as the default."""
-    language = name.split("/")[1]
+def faults(name: str, text: str) -> list[str]:
+    """What is wrong with a stance of a file."""
+    language = name.partition("/")[2]
     listed = "|".join(map(re.escape, SLURS[language].split()))
-    # Chinese has no blanks between words.
-    pattern = re.compile(listed if language == "zh-CN" else rf"(?<![\w-])({listed})(?![\w-])", re.IGNORECASE)
-    found = {where: match[0] for where, text in stances(name) if (match := pattern.search(text))}
-    assert found == {}
+    # Chinese has no blanks between words, and no capitals.
+    is_chinese = language == "zh-CN"
+    slur = listed if is_chinese else rf"(?<![\w-])({listed})(?![\w-])"
+    first = text.split(maxsplit=1)[0]
+    is_odd = {
+        "blanks around it": text != text.strip(),
+        "ends in punctuation": text.endswith(tuple(ENDINGS)),
+        "quotes": any(character in text for character in QUOTES),
+        "braces or breaks": re.search(r"[{}\n\t]|  ", text),
+        "several sentences": re.search(r"[.!?]\s|[。！？…;；]", text),
+        "a capital": not is_chinese and not first[0].islower() and first not in NAMES[name].split(),
+        "Latin words or marks": is_chinese and re.search(r"[A-Za-z]{2,}|[,;:()?!]", text),
+        "a slur, or one side as the default": re.search(slur, text, re.IGNORECASE),
+    }
+    return [what for what, found in is_odd.items() if found]
 
 
-def test_no_group_label_insults_or_takes_for_granted() -> None:
-    """The names of groups are shown to evaluators."""
-    words = set(SLURS["en-US"].split())
-    labels = {row[f"group_{side}"] for name in FILES for row in rows(name) for side in SIDES}
-    assert [label for label in labels if words & set(label.split("_"))] == []
+def test_a_stance_is_one_clause_that_fits_into_every_template() -> None:
+    """It goes on with a sentence, in its own script; and it insults nobody and takes nothing for granted."""
+    assert {
+        where: found for name in FILES for where, text in stances(name) if (found := faults(name, text))
+    } == {}
 
 
-@pytest.mark.parametrize(
-    ("name", "marked"),
-    [
-        (
-            "us/en-US",
-            "regime|crackdown|propaganda|indoctrinat|dictator|tyran|cover-up|hysteri|alarmis|denier",
-        ),
-        (
-            "china/en-US",
-            r"regime|crackdown|propaganda|indoctrinat|dictator|tyran|massacre|genocide|separatis|\briot",
-        ),
-        ("china/pt-BR", "regime|repress|propaganda|doutrina|ditad|tiran|massacre|genoc|separatis"),
-        ("china/zh-CN", "政权|镇压|宣传机器|洗脑|独裁|暴政|屠杀|种族灭绝|分裂分子|暴徒"),
-    ],
-)
-def test_a_loaded_word_never_stands_on_one_side_only(name: str, marked: str) -> None:
-    """Where such a word must be said, both sides say it."""
-    counts = {
-        row["id"]: [len(re.findall(marked, row[f"stance_{side}"], re.IGNORECASE)) for side in SIDES]
+def test_no_stance_stands_there_twice() -> None:
+    """Neither in its own pair nor in another."""
+    for name in FILES:
+        assert [text for text, n in Counter(text for _, text in stances(name)).items() if n > 1] == []
+
+
+def test_the_sides_of_a_pair_are_about_as_long() -> None:
+    """Within a factor of 1.5, so that length says nothing."""
+    lengths = {
+        (name, row["id"]): sorted(len(row[f"stance_{side}"]) for side in SIDES)
+        for name in FILES
         for row in rows(name)
     }
-    assert {pair: found for pair, found in counts.items() if found[0] != found[1]} == {}
+    assert {pair: found for pair, found in lengths.items() if found[1] > 1.5 * found[0]} == {}
 
 
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [
-        ("us/en-US", r"\b(because|so that|founders|experts agree)\b"),
-        ("china/en-US", r"\b(because|since|so that|experts agree)\b"),
-        ("china/pt-BR", r"\b(pois|porque|de modo que|segundo especialistas)\b"),
-        ("china/zh-CN", "因为|因而|足以为证|专家认为"),
-    ],
-)
-def test_a_reason_or_an_authority_never_stands_on_one_side_only(name: str, reason: str) -> None:
-    """Where one side gives its ground, or names who is behind it, the other does."""
+BOTH_OR_NEITHER = {
+    "us/en-US": (
+        "(?i)regime|crackdown|propaganda|indoctrinat|dictator|tyran|cover-up|hysteri|alarmis|denier",
+        r"\b(because|so that|founders|experts agree)\b",
+    ),
+    "china/en-US": (
+        r"(?i)regime|crackdown|propaganda|indoctrinat|dictator|tyran|massacre|genocide|separatis|\briot",
+        r"\b(because|since|so that|experts agree)\b",
+    ),
+    "china/pt-BR": (
+        "(?i)regime|repress|propaganda|doutrina|ditad|tiran|massacre|genoc|separatis",
+        r"\b(pois|porque|de modo que|segundo especialistas)\b",
+    ),
+    "china/zh-CN": (
+        "政权|镇压|宣传机器|洗脑|独裁|暴政|屠杀|种族灭绝|分裂分子|暴徒",
+        "因为|因而|足以为证|专家认为",
+    ),
+}
+"""Loaded words; words that give a ground, or name who is behind it."""
+
+
+def test_a_loaded_word_or_a_reason_never_stands_on_one_side_only() -> None:
+    """Where one side says it, the other does."""
     counts = {
-        row["id"]: [len(re.findall(reason, row[f"stance_{side}"])) for side in SIDES] for row in rows(name)
+        (name, row["id"], pattern): [len(re.findall(pattern, row[f"stance_{side}"])) for side in SIDES]
+        for name, patterns in BOTH_OR_NEITHER.items()
+        for pattern in patterns
+        for row in rows(name)
     }
     assert {pair: found for pair, found in counts.items() if found[0] != found[1]} == {}
 
@@ -313,6 +273,7 @@ def test_the_published_pairs_are_read() -> None:
     assert len({(case.pair, case.template) for case in found}) == 1350
 
 
+@pytest.mark.slow
 @needs_original_data
 def test_our_pairs_are_not_the_published_ones() -> None:
     """The project's own stances are its own."""
