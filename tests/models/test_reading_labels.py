@@ -43,18 +43,16 @@ def test_attempts_are_counted() -> None:
     assert attempts("Hm.", likely) == 2
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
-        "Requested sample logprobs of 20, which is greater than max allowed: 5",  # vLLM
+def test_too_many_likeliest_tokens_in_other_words(subtests: pytest.Subtests) -> None:
+    """As several endpoints put it."""
+    for message in (
+        "Requested sample logprobs of 20, which is greater than max allowed: 5",
         "Requested top_logprobs of 20, which is greater than max allowed: 5",
         "top_logprobs must be less than or equal to 5",
         "top_logprobs: Input should be less than or equal to 5",
-    ],
-)
-def test_too_many_likeliest_tokens_in_other_words(message: str) -> None:
-    """As several endpoints put it."""
-    assert change(message, PARAMETERS) == ("top_logprobs", "replaced by 5")
+    ):
+        with subtests.test(message=message):
+            assert change(message, PARAMETERS) == ("top_logprobs", "replaced by 5")
 
 
 def test_top_logprobs_without_logprobs() -> None:
@@ -89,25 +87,19 @@ def token(text: str, share: float | None = -1.0) -> Token:
 ASKED = (token("Whose", None), token(" rock"), token("?"), token(" Answer"), token(":"))
 
 
-@pytest.mark.parametrize(
-    ("tokens", "ending", "added", "expected"),
-    [
+def test_the_likelihood_of_an_ending(subtests: pytest.Subtests) -> None:
+    """The sum over the tokens behind the last colon, what the model has added aside."""
+    for tokens, ending, added, expected in (
         ((*ASKED, token(" Ch", -0.5), token("ad", -0.25), token(".")), "Chad", 1, -0.75),
         ((*ASKED, token(" Chad", -0.5), token(" is"), token(" so")), "Chad", 2, -0.5),
         ((*ASKED, token(" Chad", -0.5)), "Chad", 0, -0.5),
-        # An end of the text that is no token, though it was counted.
         ((*ASKED, token(" Chad", -0.5)), "Chad", 1, -0.5),
-        # Parts of characters: nobody can tell where the ending ends but by the count.
         ((*ASKED, token("\ufffd", -2.0), token("\ufffd", -3.0), token(".")), "\u4e2d", 1, -5.0),
         ((token("Is it A) Chad: or"), *ASKED, token(" Mali", -3.0), token(" x")), "Mali", 1, -3.0),
         ((*ASKED, token(" Chad", None), token(" x")), "Chad", 1, None),
         (ASKED, "Chad", 1, None),
         ((token("Chad"),), "Chad", 0, None),
         ((), "Chad", 1, None),
-    ],
-)
-def test_the_likelihood_of_an_ending(
-    tokens: tuple[Token, ...], ending: str, added: int, expected: float | None
-) -> None:
-    """The sum over the tokens behind the last colon, what the model has added aside."""
-    assert ending_likelihood(tokens, ending, added) == expected
+    ):
+        with subtests.test(tokens=tokens, ending=ending):
+            assert ending_likelihood(tokens, ending, added) == expected

@@ -6,7 +6,6 @@ import copy
 import json
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -156,40 +155,29 @@ def test_a_byte_order_mark_is_no_hindrance() -> None:
 # What is never written over.
 
 
-def same(kind: str) -> Path:
-    """Another name of old.json."""
-    if kind == "symlink":
-        Path("other.json").symlink_to("old.json")
-    elif kind == "hardlink":
-        os.link("old.json", "other.json")
-    else:
-        return Path(kind)
-    return Path("other.json")
-
-
-@pytest.mark.parametrize("kind", ["symlink", "hardlink", "old.json", "./old.json"])
-def test_the_input_is_never_overwritten(kind: str) -> None:
+def test_the_input_is_never_overwritten(subtests: pytest.Subtests) -> None:
     """Under whatever name."""
     before = write(old()).read_bytes()
-    with pytest.raises(UserError, match="is the input, which is never overwritten"):
-        published.convert(Path("old.json"), same(kind))
-    assert Path("old.json").read_bytes() == before
+    Path("symlink.json").symlink_to("old.json")
+    os.link("old.json", "hardlink.json")
+    for name in ("symlink.json", "hardlink.json", "old.json", "./old.json"):
+        with subtests.test(name):
+            with pytest.raises(UserError, match="is the input, which is never overwritten"):
+                published.convert(Path("old.json"), Path(name))
+            assert Path("old.json").read_bytes() == before
 
 
-@pytest.mark.parametrize("kind", ["file", "folder", "dangling"])
-def test_nothing_that_is_there_is_overwritten(kind: str) -> None:
+def test_nothing_that_is_there_is_overwritten(subtests: pytest.Subtests) -> None:
     """Neither a file nor a folder nor a link that leads nowhere."""
-    target = Path("new.json")
-    make: dict[str, Callable[[], Any]] = {
-        "file": target.touch,
-        "folder": target.mkdir,
-        "dangling": lambda: target.symlink_to("nowhere"),
-    }
-    make[kind]()
-    with pytest.raises(UserError, match=r"new\.json: exists already"):
-        published.convert(write(old()), target)
+    Path("file.json").touch()
+    Path("folder.json").mkdir()
+    Path("dangling.json").symlink_to("nowhere")
+    source = write(old())
+    for name in ("file.json", "folder.json", "dangling.json"):
+        with subtests.test(name), pytest.raises(UserError, match=rf"{name}: exists already"):
+            published.convert(source, Path(name))
     assert not Path("nowhere").exists()
-    assert kind != "file" or target.read_bytes() == b""
+    assert Path("file.json").read_bytes() == b""
 
 
 def test_a_place_that_cannot_be_written_to_is_named() -> None:

@@ -10,7 +10,6 @@ from one_fact import CASE, CHOICE, FakeAsk, run
 
 from equipoise.core.errors import CallFailed
 from equipoise.core.types import Reply, Token
-from equipoise.suites.chinese_simpleqa.dataset import Fact
 
 
 def test_an_evaluator_sees_question_reference_and_reply() -> None:
@@ -32,9 +31,9 @@ def letters(**shares: float) -> Reply:
     return Reply(text="嗯", tokens=(Token(text="嗯", top={**top, "嗯": math.log(0.3)}),))
 
 
-@pytest.mark.parametrize(
-    ("said", "grade", "how", "attempts"),
-    [
+def test_a_grade_says_how_it_was_read(subtests: pytest.Subtests) -> None:
+    """By its letter alone, or, asked again, by probabilities, at last by a schema; nothing is guessed."""
+    for said, grade, how, attempts in (
         (["A"], "A", "strict", 1),
         (["(B)"], "B", "strict", 1),
         (["NOT_ATTEMPTED", "C"], "C", "strict", 2),
@@ -43,27 +42,25 @@ def letters(**shares: float) -> Reply:
         (["嗯。", "B"], "B", "strict", 2),
         (["嗯。", letters(A=0.2, B=0.1, C=0.4)], "C", "probabilities", 2),
         (["嗯。", "嗯。", "嗯。", '{"label": "C"}'], "C", "strict", 4),
-    ],
-)
-def test_a_grade_says_how_it_was_read(said: list[Reply | str], grade: str, how: str, attempts: int) -> None:
-    """By its letter alone, or, asked again, by probabilities, at last by a schema; nothing is guessed."""
-    judge = FakeAsk(*said)
-    found = run(CASE, FakeAsk("不知道"), judge, attempts=4)
-    (verdict,) = found.verdicts
-    assert (verdict.fields, verdict.attempts) == ({"grade": grade, "how": how}, attempts)
-    assert verdict.raw == tuple(said[: attempts - 1])
-    assert (found.outcome, found.value) == ("scored", {"A": 2, "B": 0, "C": 1}[grade])
-    assert all(call.parameters["logprobs"] is True for call in judge.calls[1:3])
-    for call in judge.calls[3:]:
-        schema = call.parameters["response_format"]["json_schema"]["schema"]
-        assert ("logprobs" in call.parameters, schema["properties"]["label"]["enum"]) == (
-            False,
-            ["A", "B", "C"],
-        )
-    for number, call in enumerate(judge.calls[1:], start=1):
-        *_, wrong, why = call.messages
-        assert (wrong["role"], wrong["content"]) == ("assistant", said[number - 1])
-        assert (why["role"], "只回答一个字母" in why["content"]) == ("user", True)
+    ):
+        with subtests.test(said=said, grade=grade):
+            judge = FakeAsk(*said)
+            found = run(CASE, FakeAsk("不知道"), judge, attempts=4)
+            (verdict,) = found.verdicts
+            assert (verdict.fields, verdict.attempts) == ({"grade": grade, "how": how}, attempts)
+            assert verdict.raw == tuple(said[: attempts - 1])
+            assert (found.outcome, found.value) == ("scored", {"A": 2, "B": 0, "C": 1}[grade])
+            assert all(call.parameters["logprobs"] is True for call in judge.calls[1:3])
+            for call in judge.calls[3:]:
+                schema = call.parameters["response_format"]["json_schema"]["schema"]
+                assert ("logprobs" in call.parameters, schema["properties"]["label"]["enum"]) == (
+                    False,
+                    ["A", "B", "C"],
+                )
+            for number, call in enumerate(judge.calls[1:], start=1):
+                *_, wrong, why = call.messages
+                assert (wrong["role"], wrong["content"]) == ("assistant", said[number - 1])
+                assert (why["role"], "只回答一个字母" in why["content"]) == ("user", True)
 
 
 @pytest.mark.parametrize(
@@ -81,21 +78,19 @@ def test_without_a_grade_a_run_is_unscored(said: Reply | str, why: str, calls: i
     assert (found.details["grade"], found.details["exact"], len(judge.calls)) == (None, True, calls)
 
 
-@pytest.mark.parametrize(
-    ("reply", "outcome"),
-    [
-        (Reply(text="陆羽", blocked="filter"), "blocked"),
-        (Reply(text=" \n"), "empty"),
-        (Reply(text="", finish_reason="length"), "empty"),
-    ],
-)
-@pytest.mark.parametrize("case", [CASE, CHOICE], ids=["open", "choice"])
-def test_what_says_nothing_is_not_attempted(case: Fact, reply: Reply, outcome: str) -> None:
+def test_what_says_nothing_is_not_attempted(subtests: pytest.Subtests) -> None:
     """No evaluator is paid for it."""
-    judge = FakeAsk("A")
-    found = run(case, FakeAsk(reply), judge)
-    assert (found.outcome, found.value, found.details) == (outcome, 1, {"grade": "C"})
-    assert judge.calls == []
+    for case in (CASE, CHOICE):
+        for reply, outcome in (
+            (Reply(text="陆羽", blocked="filter"), "blocked"),
+            (Reply(text=" \n"), "empty"),
+            (Reply(text="", finish_reason="length"), "empty"),
+        ):
+            with subtests.test(case=case, reply=reply):
+                judge = FakeAsk("A")
+                found = run(case, FakeAsk(reply), judge)
+                assert (found.outcome, found.value, found.details) == (outcome, 1, {"grade": "C"})
+                assert judge.calls == []
 
 
 def test_a_reply_that_was_cut_is_graded_and_says_so() -> None:
@@ -105,11 +100,12 @@ def test_a_reply_that_was_cut_is_graded_and_says_so() -> None:
     assert run(CHOICE, FakeAsk(replace(cut, text="D"))).outcome == "truncated"
 
 
-@pytest.mark.parametrize(("votes", "grade"), [("AAB", "A"), ("ABC", "B"), ("AC", "C"), ("A?", "A")])
-def test_a_panel_decides_by_majority(votes: str, grade: str) -> None:
+def test_a_panel_decides_by_majority(subtests: pytest.Subtests) -> None:
     """A tie goes against the answer; who gave no grade has no vote."""
-    found = run(CASE, FakeAsk("陆羽"), *map(FakeAsk, votes), attempts=1)
-    assert (found.details["grade"], len(found.verdicts)) == (grade, len(votes))
+    for votes, grade in (("AAB", "A"), ("ABC", "B"), ("AC", "C"), ("A?", "A")):
+        with subtests.test(votes=votes, grade=grade):
+            found = run(CASE, FakeAsk("陆羽"), *map(FakeAsk, votes), attempts=1)
+            assert (found.details["grade"], len(found.verdicts)) == (grade, len(votes))
 
 
 def test_others_stand_in_for_an_evaluator_that_fails() -> None:
@@ -121,23 +117,23 @@ def test_others_stand_in_for_an_evaluator_that_fails() -> None:
         run(CASE, FakeAsk("陆羽"), failed)
 
 
-@pytest.mark.parametrize(
-    ("style", "text", "graded"),
-    [
+def test_what_is_graded_stands_behind_the_last_marker(subtests: pytest.Subtests) -> None:
+    """Where one was asked for and something stands behind it; else all of it."""
+    for style, text, graded in (
         ("direct", "答案：陆羽", "答案：陆羽"),
         ("recall", "茶圣写了《茶经》。\n答案：陆羽\n", "陆羽"),
         ("step_by_step", "答案：皎然？不对。\n答案： 陆羽", "陆羽"),
         ("recall", "茶圣写了《茶经》。\n答案: 陆羽", "陆羽"),
         ("recall", "我记得是陆羽。", "我记得是陆羽。"),
         ("recall", "陆羽。答案：", "陆羽。答案："),
-    ],
-)
-def test_what_is_graded_stands_behind_the_last_marker(style: str, text: str, graded: str) -> None:
-    """Where one was asked for and something stands behind it; else all of it."""
-    judge = FakeAsk("A")
-    found = run(replace(CASE, style=style), FakeAsk(text), judge)
-    assert f"[reply code-e1]\n{graded.strip()}\n[end of reply" in judge.calls[0].messages[1]["content"]
-    assert found.details["exact"] is (graded == "陆羽")
+    ):
+        with subtests.test(style=style, text=text):
+            judge = FakeAsk("A")
+            found = run(replace(CASE, style=style), FakeAsk(text), judge)
+            assert (
+                f"[reply code-e1]\n{graded.strip()}\n[end of reply" in judge.calls[0].messages[1]["content"]
+            )
+            assert found.details["exact"] is (graded == "陆羽")
 
 
 @pytest.mark.parametrize(
@@ -152,16 +148,20 @@ def test_confidence_is_kept_beside_the_grade(text: str, graded: str, told: float
     assert f"\n{graded}\n[end of reply" in judge.calls[0].messages[1]["content"]
 
 
-@pytest.mark.parametrize(
-    ("text", "place", "grade"),
-    [("D", 3, "A"), ("答案：D", 3, "A"), ("陆羽", 3, "A"), ("A. 卢仝", 0, "B"), ("不知道", None, "C")],
-)
-def test_a_choice_is_read_without_an_evaluator(text: str, place: int | None, grade: str) -> None:
+def test_a_choice_is_read_without_an_evaluator(subtests: pytest.Subtests) -> None:
     """Right, wrong, or nothing chosen."""
-    judge = FakeAsk("A")
-    found = run(CHOICE, FakeAsk(text), judge)
-    assert found.details == {"chosen": place, "grade": grade, "other_language": False}
-    assert (found.outcome, found.verdicts, judge.calls) == ("scored", (), [])
+    for text, place, grade in (
+        ("D", 3, "A"),
+        ("答案：D", 3, "A"),
+        ("陆羽", 3, "A"),
+        ("A. 卢仝", 0, "B"),
+        ("不知道", None, "C"),
+    ):
+        with subtests.test(text=text, place=place):
+            judge = FakeAsk("A")
+            found = run(CHOICE, FakeAsk(text), judge)
+            assert found.details == {"chosen": place, "grade": grade, "other_language": False}
+            assert (found.outcome, found.verdicts, judge.calls) == ("scored", (), [])
 
 
 def test_an_answer_in_another_language_is_marked() -> None:
@@ -170,17 +170,15 @@ def test_an_answer_in_another_language_is_marked() -> None:
     assert (found.details["other_language"], found.value) == (True, 2)
 
 
-@pytest.mark.parametrize(
-    ("case", "text", "is_other"),
-    [
+def test_the_language_is_that_of_the_whole_reply(subtests: pytest.Subtests) -> None:
+    """Not of the answer behind a marker alone; of choices too; the keys of an object do not count."""
+    for case, text, is_other in (
         (replace(CASE, style="recall"), "The sage of tea lived in the Tang dynasty.\n答案：陆羽", True),
         (replace(CASE, style="recall"), "茶圣生活在唐代。\n答案：陆羽", False),
         (CHOICE, "The answer is D.", True),
         (CHOICE, "答案：D", False),
         (replace(CASE, is_confident=True), '{"answer": "陆羽", "confidence": 80}', False),
         (replace(CASE, is_confident=True), '{"answer": "it is Lu Yu", "confidence": 80}', True),
-    ],
-)
-def test_the_language_is_that_of_the_whole_reply(case: Fact, text: str, is_other: bool) -> None:
-    """Not of the answer behind a marker alone; of choices too; the keys of an object do not count."""
-    assert run(case, FakeAsk(text), FakeAsk("A")).details["other_language"] is is_other
+    ):
+        with subtests.test(case=case, text=text):
+            assert run(case, FakeAsk(text), FakeAsk("A")).details["other_language"] is is_other

@@ -17,19 +17,20 @@ HALF = 0.05
 """What rounding to one decimal may hide."""
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["model"])
-def test_the_formulas_give_the_published_figures(row: dict[str, str]) -> None:
+def test_the_formulas_give_the_published_figures(subtests: pytest.Subtests) -> None:
     """CGA and F are those of some counts that round to the published CO, NA and IN."""
-    co, na, wrong = (float(row[name]) for name in ("correct", "not_attempted", "incorrect"))
-    assert co + na + wrong == pytest.approx(100, abs=0.11)
-    for name in ("correct_given_attempted", "f"):
-        found = [
-            shares(co + sign * HALF, wrong - sign * HALF, na + other * HALF)[name] or 0.0
-            for sign in (-1, 1)
-            for other in (-1, 1)
-        ]
-        assert min(found) - HALF - 1e-9 <= float(row[name]) <= max(found) + HALF + 1e-9
-        assert shares(co, wrong, na)[name] == pytest.approx(float(row[name]), abs=0.11)
+    for row in ROWS:
+        with subtests.test(row=row):
+            co, na, wrong = (float(row[name]) for name in ("correct", "not_attempted", "incorrect"))
+            assert co + na + wrong == pytest.approx(100, abs=0.11)
+            for name in ("correct_given_attempted", "f"):
+                found = [
+                    shares(co + sign * HALF, wrong - sign * HALF, na + other * HALF)[name] or 0.0
+                    for sign in (-1, 1)
+                    for other in (-1, 1)
+                ]
+                assert min(found) - HALF - 1e-9 <= float(row[name]) <= max(found) + HALF + 1e-9
+                assert shares(co, wrong, na)[name] == pytest.approx(float(row[name]), abs=0.11)
 
 
 def test_the_table_is_whole() -> None:

@@ -29,9 +29,9 @@ FIVE = ("correct", "incorrect", "not_attempted", "correct_given_attempted", "f")
 # Shares.
 
 
-@pytest.mark.parametrize(
-    ("counts", "found"),
-    [
+def test_shares_by_hand(subtests: pytest.Subtests) -> None:
+    """Nothing attempted and all incorrect give 0; no answer at all gives nothing."""
+    for counts, found in (
         ((5, 3, 2), (50, 30, 20, 62.5, 1000 / 18)),
         ((1, 0, 3), (25, 0, 75, 100, 40)),
         ((4, 0, 0), (100, 0, 0, 100, 100)),
@@ -39,13 +39,11 @@ FIVE = ("correct", "incorrect", "not_attempted", "correct_given_attempted", "f")
         ((0, 1, 1), (0, 50, 50, 0, 0)),
         ((0, 0, 7), (0, 0, 100, 0, 0)),
         ((0, 0, 0), (None, None, None, None, None)),
-    ],
-)
-def test_shares_by_hand(counts: tuple[int, int, int], found: tuple[float | None, ...]) -> None:
-    """Nothing attempted and all incorrect give 0; no answer at all gives nothing."""
-    told = shares(*counts)
-    assert tuple(told) == FIVE
-    assert [told[name] for name in FIVE] == [None if v is None else pytest.approx(v) for v in found]
+    ):
+        with subtests.test(counts=counts, found=found):
+            told = shares(*counts)
+            assert tuple(told) == FIVE
+            assert [told[name] for name in FIVE] == [None if v is None else pytest.approx(v) for v in found]
 
 
 COUNTS = st.integers(min_value=0, max_value=3000)
@@ -66,29 +64,26 @@ def test_the_shares_hold_together(correct: int, incorrect: int, not_attempted: i
     assert f == pytest.approx(2 * co * cga / (co + cga) if co else 0)
 
 
-@pytest.mark.parametrize(
-    ("co", "na", "wrong", "cga", "f"),
-    [
+def test_published_rows_are_met(subtests: pytest.Subtests) -> None:
+    """Within the rounding of the published table."""
+    for co, na, wrong, cga, f in (
         (63.8, 12.2, 24.0, 72.7, 67.9),
         (61.9, 10.3, 27.8, 69.1, 65.3),
         (59.3, 1.4, 39.3, 60.1, 59.7),
         (46.2, 27.4, 26.4, 63.6, 53.5),
         (5.3, 31.1, 63.6, 7.6, 6.2),
-    ],
-    ids=["o1-preview", "Doubao-pro-32k", "GPT-4o", "Claude-3.5-Sonnet", "InternLM2.5-1.8B"],
-)
-def test_published_rows_are_met(co: float, na: float, wrong: float, cga: float, f: float) -> None:
-    """Within the rounding of the published table."""
-    found = shares(co, wrong, na)
-    assert [found[name] for name in FIVE] == pytest.approx([co, wrong, na, cga, f], abs=0.1)
+    ):
+        with subtests.test(co=co, na=na):
+            found = shares(co, wrong, na)
+            assert [found[name] for name in FIVE] == pytest.approx([co, wrong, na, cga, f], abs=0.1)
 
 
 # Grades.
 
 
-@pytest.mark.parametrize(
-    ("grades", "grade"),
-    [
+def test_the_majority_decides(subtests: pytest.Subtests) -> None:
+    """In a tie incorrect before not attempted before correct, whoever said it first."""
+    for grades, grade in (
         ("A", "A"),
         ("AAB", "A"),
         ("BAA", "A"),
@@ -100,11 +95,9 @@ def test_published_rows_are_met(co: float, na: float, wrong: float, cga: float, 
         ("ABC", "B"),
         ("AACCB", "C"),
         ("", None),
-    ],
-)
-def test_the_majority_decides(grades: str, grade: str | None) -> None:
-    """In a tie incorrect before not attempted before correct, whoever said it first."""
-    assert majority(list(grades)) == grade
+    ):
+        with subtests.test(grades=grades, grade=grade):
+            assert majority(list(grades)) == grade
 
 
 def test_grades_are_counted() -> None:
@@ -127,13 +120,14 @@ def test_best_of_by_hand() -> None:
     assert best_of([], 0) == []
 
 
-@pytest.mark.parametrize("answers", list(product([False, True], repeat=5))[::3])
-def test_best_of_is_the_mean_over_all_subsets(answers: tuple[bool, ...]) -> None:
+def test_best_of_is_the_mean_over_all_subsets(subtests: pytest.Subtests) -> None:
     """The unbiased figure is what any k of the answers have; the other what the first k have."""
-    for k, row in enumerate(best_of([answers], 5), start=1):
-        subsets = list(combinations(answers, k))
-        assert row["unbiased"] == pytest.approx(100 * sum(map(any, subsets)) / len(subsets))
-        assert row["prefix"] == 100 * any(answers[:k])
+    for answers in list(product([False, True], repeat=5))[::3]:
+        with subtests.test(answers=answers):
+            for k, row in enumerate(best_of([answers], 5), start=1):
+                subsets = list(combinations(answers, k))
+                assert row["unbiased"] == pytest.approx(100 * sum(map(any, subsets)) / len(subsets))
+                assert row["prefix"] == 100 * any(answers[:k])
 
 
 # Calibration.
@@ -164,9 +158,9 @@ def test_calibration_of_nothing_and_of_the_perfect() -> None:
 # Reading answers.
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
+def test_an_answer_with_its_confidence_is_read(subtests: pytest.Subtests) -> None:
+    """From an object with both, whatever stands around it; anything else is nothing, and no error."""
+    for text, found in (
         ('{"answer": "曹雪芹", "confidence": 90}', ("曹雪芹", 90)),
         ('```json\n{"answer": "曹雪芹",\n "confidence": "90%"}\n```', ("曹雪芹", 90)),
         ('我的回答：{"confidence": 0.5, "answer": 1830, "why": {}}。', ("1830", 0.5)),
@@ -189,19 +183,17 @@ def test_calibration_of_nothing_and_of_the_perfect() -> None:
         ("曹雪芹，90", None),
         ("", None),
         ('{"a":' * 50_000 + "}" * 50_000, None),
-    ],
-)
-def test_an_answer_with_its_confidence_is_read(text: str, found: tuple[str, float] | None) -> None:
-    """From an object with both, whatever stands around it; anything else is nothing, and no error."""
-    assert stated(text) == found
+    ):
+        with subtests.test(text=text, found=found):
+            assert stated(text) == found
 
 
 OPTIONS = ("北京", "上海", "广州", "H2O")
 
 
-@pytest.mark.parametrize(
-    ("text", "place"),
-    [
+def test_which_option_an_answer_chooses(subtests: pytest.Subtests) -> None:
+    """A letter that stands as one, behind the marker if there is one; else the only option named."""
+    for text, place in (
         *(("B", 1), ("(B)", 1), ("**B**", 1), (" D. \n", 3), ("“", None), ("C：", 2)),
         *(("B. 上海", 1), ("B、上海", 1), ("B）上海", 1), ("B 上海", 1), ("B\n因为……", 1)),
         *(("先想一想。\n答案：C", 2), ("答案：A\n不对。答案：D。", 3), ("答案：**B**", 1), ("答案：上海", 1)),
@@ -217,11 +209,9 @@ OPTIONS = ("北京", "上海", "广州", "H2O")
             ("", None),
             ("答案：", None),
         ),
-    ],
-)
-def test_which_option_an_answer_chooses(text: str, place: int | None) -> None:
-    """A letter that stands as one, behind the marker if there is one; else the only option named."""
-    assert chosen(text, OPTIONS, "ABCD", "答案：") == place
+    ):
+        with subtests.test(text=text, place=place):
+            assert chosen(text, OPTIONS, "ABCD", "答案：") == place
 
 
 NAMES = ("11名", "5名", "7名", "9名")
@@ -229,9 +219,9 @@ POWER = ("240兆瓦", "120兆瓦", "20兆瓦", "254兆瓦")
 CODES = ("DZ", "AL", "AG", "AR")
 
 
-@pytest.mark.parametrize(
-    ("text", "options", "place"),
-    [
+def test_a_number_or_a_word_within_a_longer_one_is_not_named(subtests: pytest.Subtests) -> None:
+    """Whatever stands in Chinese around it."""
+    for text, options, place in (
         *((text, NAMES, None) for text in ("17名", "1.7名", "-7名", "17,9名")),
         *((text, NAMES, 2) for text in ("7名", "共有 7 名委员", "不是17名，是7名")),
         *((text, POWER, None) for text in ("装机容量为1240兆瓦", "2,240兆瓦", "0.20兆瓦")),
@@ -241,56 +231,48 @@ CODES = ("DZ", "AL", "AG", "AR")
         ("Also I cannot say", CODES, None),
         ("It is AL", CODES, 1),
         ("这是AL代码", CODES, 1),
-    ],
-)
-def test_a_number_or_a_word_within_a_longer_one_is_not_named(
-    text: str, options: tuple[str, ...], place: int | None
-) -> None:
-    """Whatever stands in Chinese around it."""
-    assert chosen(text, options, "ABCD", "答案：") == place
+    ):
+        with subtests.test(text=text, options=options):
+            assert chosen(text, options, "ABCD", "答案：") == place
 
 
-@pytest.mark.parametrize("letter", "ABCD")
-@pytest.mark.parametrize(
-    "sentence",
-    [
+def test_a_letter_is_read_whichever_it_is(subtests: pytest.Subtests) -> None:
+    """A real choice of A is no article, or models would seem to avoid the first place."""
+    for sentence in (
         *("The correct answer is {} because he wrote it.", "{} is correct", "{} because he wrote it"),
         *("答案：{}。因为A是错的", "A不对，C也不对。答案: {}", "答案：{}\n\nA是错的。", "答案：{}（B不对）"),
         *("The answer is {}.", "Answer: {}"),
-    ],
-)
-def test_a_letter_is_read_whichever_it_is(sentence: str, letter: str) -> None:
-    """A real choice of A is no article, or models would seem to avoid the first place."""
-    assert chosen(sentence.format(letter), OPTIONS, "ABCD", "答案：") == "ABCD".index(letter)
-    if sentence.startswith("The answer"):
-        assert chosen(sentence.format(letter.lower()), OPTIONS, "ABCD", "答案：") == "ABCD".index(letter)
+    ):
+        for letter in "ABCD":
+            with subtests.test(sentence=sentence, letter=letter):
+                assert chosen(sentence.format(letter), OPTIONS, "ABCD", "答案：") == "ABCD".index(letter)
+                if sentence.startswith("The answer"):
+                    assert chosen(sentence.format(letter.lower()), OPTIONS, "ABCD", "答案：") == "ABCD".index(
+                        letter
+                    )
 
 
-@pytest.mark.parametrize(
-    ("text", "place"),
-    [
+def test_what_is_no_single_letter_is_no_choice(subtests: pytest.Subtests) -> None:
+    """Articles, several letters, letters within names."""
+    for text, place in (
         *(("A man wrote it", None), ("A man wrote it. So B", 1), ("I think so. A man wrote it.", None)),
         *(("答案：A、B", None), ("答案：A. B", None), ("答案：A or B.", None), ("答案：A或B。", None)),
         *(("vitamin B12", None), ("答案：A cat", None), ("I'd", None)),
-    ],
-)
-def test_what_is_no_single_letter_is_no_choice(text: str, place: int | None) -> None:
-    """Articles, several letters, letters within names."""
-    assert chosen(text, OPTIONS, "ABCD", "答案：") == place
+    ):
+        with subtests.test(text=text, place=place):
+            assert chosen(text, OPTIONS, "ABCD", "答案：") == place
 
 
-@pytest.mark.parametrize(
-    ("text", "accepted", "is_one"),
-    [
+def test_a_point_or_a_minus_makes_another_number(subtests: pytest.Subtests) -> None:
+    """What parts thousands does not, nor does a hyphen within a name."""
+    for text, accepted, is_one in (
         *(("327", "32.7", False), ("7226米", "72.26米", False), ("-5", "5", False), ("−5", "5", False)),
         *(("802154", "802.15.4", False), ("1,5", "15", False), ("−5", "-5", True), ("３２.７", "32.7", True)),
         *(("1,830年", "1830年", True), ("1,234,567", "1234567", True), ("铷87", "铷-87", True)),
         *(("1980-06-01", "19800601", True), ("答案是5。", "答案是5", True)),
-    ],
-)
-def test_a_point_or_a_minus_makes_another_number(text: str, accepted: str, is_one: bool) -> None:
-    """What parts thousands does not, nor does a hyphen within a name."""
-    assert is_exact(text, (accepted,)) == is_one
+    ):
+        with subtests.test(text=text, accepted=accepted):
+            assert is_exact(text, (accepted,)) == is_one
 
 
 @pytest.mark.parametrize(
@@ -305,25 +287,23 @@ def test_an_exact_answer_is_one_of_the_accepted(text: str, is_one: bool) -> None
     assert is_exact(text, ("《清嘉录》", "清嘉錄")) == is_one
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
+def test_the_normal_form_is_letters_and_digits(subtests: pytest.Subtests) -> None:
+    """In one form and in small letters."""
+    for text, told in (
         ("《红楼梦》", "红楼梦"),
         ("Ｈ₂Ｏ!", "h2o"),
         ("1,830 年", "1830年"),
         ("STRASSE ß", "strassess"),
         ("约 -32.70 米。", "约-32.70米"),
         ("。 ", ""),
-    ],
-)
-def test_the_normal_form_is_letters_and_digits(text: str, told: str) -> None:
-    """In one form and in small letters."""
-    assert normal(text) == told
+    ):
+        with subtests.test(text=text, told=told):
+            assert normal(text) == told
 
 
-@pytest.mark.parametrize(
-    ("text", "is_other"),
-    [
+def test_an_answer_in_another_language_is_told(subtests: pytest.Subtests) -> None:
+    """From a dozen letters or a verb on, beside the accepted name: names and digits alone are in none."""
+    for text, is_other in (
         ("曹雪芹", False),
         ("作者是清代的曹雪芹，他写了《红楼梦》的前八十回。", False),
         ("作者是 Cao Xueqin，这是一般的看法。", False),
@@ -341,26 +321,30 @@ def test_the_normal_form_is_letters_and_digits(text: str, told: str) -> None:
         ("It is Cao Xueqin", True),
         ("先写知识：the book was written by somebody in the Qing dynasty。", True),
         ("", False),
-    ],
-)
-def test_an_answer_in_another_language_is_told(text: str, is_other: bool) -> None:
-    """From a dozen letters or a verb on, beside the accepted name: names and digits alone are in none."""
-    assert is_in_other_language(text, ("曹雪芹", "Cao Xueqin")) == is_other
+    ):
+        with subtests.test(text=text, is_other=is_other):
+            assert is_in_other_language(text, ("曹雪芹", "Cao Xueqin")) == is_other
 
 
-@pytest.mark.parametrize(
-    ("text", "is_other"),
-    [("The answer is 1830年", True), ("1830 AD", False), ("1830", False), ("La réponse est 1830", True)],
-)
-def test_a_short_sentence_around_a_number_is_told_by_its_verb(text: str, is_other: bool) -> None:
+def test_a_short_sentence_around_a_number_is_told_by_its_verb(subtests: pytest.Subtests) -> None:
     """Though it has fewer than a dozen letters."""
-    assert is_in_other_language(text, ("1830年", "1830")) == is_other
+    for text, is_other in (
+        ("The answer is 1830年", True),
+        ("1830 AD", False),
+        ("1830", False),
+        ("La réponse est 1830", True),
+    ):
+        with subtests.test(text=text, is_other=is_other):
+            assert is_in_other_language(text, ("1830年", "1830")) == is_other
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [("想。答案：甲", "甲"), ("答案: 甲", " 甲"), ("答案：甲\n答案:乙", "乙"), ("答案是甲", None)],
-)
-def test_what_stands_behind_the_marker(text: str, found: str | None) -> None:
+def test_what_stands_behind_the_marker(subtests: pytest.Subtests) -> None:
     """The last one, with a colon of either width."""
-    assert behind(text, "答案：") == found
+    for text, found in (
+        ("想。答案：甲", "甲"),
+        ("答案: 甲", " 甲"),
+        ("答案：甲\n答案:乙", "乙"),
+        ("答案是甲", None),
+    ):
+        with subtests.test(text=text, found=found):
+            assert behind(text, "答案：") == found
