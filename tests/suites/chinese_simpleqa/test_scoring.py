@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import csv
+from collections.abc import Iterable, Sequence
 from itertools import combinations, product
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import ROOT
 from equipoise.suites.chinese_simpleqa.scoring import (
     behind,
     best_of,
@@ -49,6 +52,7 @@ def test_shares_by_hand(subtests: pytest.Subtests) -> None:
 COUNTS = st.integers(min_value=0, max_value=3000)
 
 
+@settings(max_examples=25)
 @given(COUNTS, COUNTS, COUNTS)
 def test_the_shares_hold_together(correct: int, incorrect: int, not_attempted: int) -> None:
     """CO + IN + NA = 100, CGA = CO/(CO+IN), F = 2CO/(2-NA) and the harmonic mean of CO and CGA."""
@@ -64,40 +68,38 @@ def test_the_shares_hold_together(correct: int, incorrect: int, not_attempted: i
     assert f == pytest.approx(2 * co * cga / (co + cga) if co else 0)
 
 
-def test_published_rows_are_met(subtests: pytest.Subtests) -> None:
-    """Within the rounding of the published table."""
-    for co, na, wrong, cga, f in (
-        (63.8, 12.2, 24.0, 72.7, 67.9),
-        (61.9, 10.3, 27.8, 69.1, 65.3),
-        (59.3, 1.4, 39.3, 60.1, 59.7),
-        (46.2, 27.4, 26.4, 63.6, 53.5),
-        (5.3, 31.1, 63.6, 7.6, 6.2),
-    ):
-        with subtests.test(co=co, na=na):
-            found = shares(co, wrong, na)
-            assert [found[name] for name in FIVE] == pytest.approx([co, wrong, na, cga, f], abs=0.1)
+TABLE = ROOT / "tests" / "data" / "chinese_simpleqa_published.csv"
+"""Figures of the leaderboard at openstellarteam.github.io/ChineseSimpleQA (He and others 2024)."""
+HALF = 0.05
+"""What rounding to one decimal may hide."""
+
+
+def test_the_formulas_give_the_published_figures() -> None:
+    """CGA and F are those of some counts that round to the published CO, NA and IN, for all 41 models."""
+    with TABLE.open(encoding="utf-8", newline="") as file:
+        rows = {row.pop("model"): row for row in csv.DictReader(file)}
+    assert len(rows) == 41
+    wrong = []
+    for model, row in rows.items():
+        co, na, incorrect = (float(row[name]) for name in ("correct", "not_attempted", "incorrect"))
+        near = [shares(co + a * HALF, incorrect - a * HALF, na + b * HALF) for a in (-1, 1) for b in (-1, 1)]
+        for name in ("correct_given_attempted", "f"):
+            found = [given[name] or 0.0 for given in near]
+            is_met = min(found) - HALF - 1e-9 <= float(row[name]) <= max(found) + HALF + 1e-9
+            is_near = abs((shares(co, incorrect, na)[name] or 0.0) - float(row[name])) <= 0.11
+            wrong += [] if is_met and is_near else [(model, name)]
+    assert wrong == []
 
 
 # Grades.
 
 
-def test_the_majority_decides(subtests: pytest.Subtests) -> None:
+def test_the_majority_decides() -> None:
     """In a tie incorrect before not attempted before correct, whoever said it first."""
-    for grades, grade in (
-        ("A", "A"),
-        ("AAB", "A"),
-        ("BAA", "A"),
-        ("CCA", "C"),
-        ("AB", "B"),
-        ("BA", "B"),
-        ("AC", "C"),
-        ("CB", "B"),
-        ("ABC", "B"),
-        ("AACCB", "C"),
-        ("", None),
-    ):
-        with subtests.test(grades=grades, grade=grade):
-            assert majority(list(grades)) == grade
+    expected = {"A": "A AAB BAA", "B": "AB BA CB ABC", "C": "CCA AC AACCB"}
+    found = {grade: [majority(list(given)) for given in panels.split()] for grade, panels in expected.items()}
+    assert found == {grade: [grade] * len(panels.split()) for grade, panels in expected.items()}
+    assert majority([]) is None
 
 
 def test_grades_are_counted() -> None:
@@ -158,193 +160,151 @@ def test_calibration_of_nothing_and_of_the_perfect() -> None:
 # Reading answers.
 
 
-def test_an_answer_with_its_confidence_is_read(subtests: pytest.Subtests) -> None:
+def test_an_answer_with_its_confidence_is_read() -> None:
     """From an object with both, whatever stands around it; anything else is nothing, and no error."""
-    for text, found in (
-        ('{"answer": "曹雪芹", "confidence": 90}', ("曹雪芹", 90)),
-        ('```json\n{"answer": "曹雪芹",\n "confidence": "90%"}\n```', ("曹雪芹", 90)),
-        ('我的回答：{"confidence": 0.5, "answer": 1830, "why": {}}。', ("1830", 0.5)),
-        ('{"answer": "x", "confidence": " 85.5 % "}', ("x", 85.5)),
-        ('{"answer": "x", "confidence": 0}', ("x", 0)),
-        ('{"answer": "x", "confidence": 100}', ("x", 100)),
-        ('{"answer": "x", "confidence": 100.1}', None),
-        ('{"answer": "x", "confidence": -1}', None),
-        ('{"answer": "x", "confidence": "very"}', None),
-        ('{"answer": "x", "confidence": true}', None),
-        ('{"answer": "x", "confidence": null}', None),
-        ('{"answer": "x", "confidence": NaN}', None),
-        ('{"answer": "x", "confidence": 1e999}', None),
-        ('{"answer": "x"}', None),
-        ('{"confidence": 50}', None),
-        ('{"answer": ["x"], "confidence": 50}', None),
-        ('{"answer": null, "confidence": 50}', None),
-        ('[{"answer": "x"}]', None),
-        ("{answer: x}", None),
-        ("曹雪芹，90", None),
-        ("", None),
-        ('{"a":' * 50_000 + "}" * 50_000, None),
-    ):
-        with subtests.test(text=text, found=found):
-            assert stated(text) == found
+    expected = {
+        '{"answer": "曹雪芹", "confidence": 90}': ("曹雪芹", 90),
+        '```json\n{"answer": "曹雪芹",\n "confidence": "90%"}\n```': ("曹雪芹", 90),
+        '我的回答：{"confidence": 0.5, "answer": 1830, "why": {}}。': ("1830", 0.5),
+        '{"answer": "x", "confidence": " 85.5 % "}': ("x", 85.5),
+        '{"answer": "x", "confidence": 0}': ("x", 0),
+        '{"answer": "x", "confidence": 100}': ("x", 100),
+        '{"answer": "x", "confidence": 100.1}': None,
+        '{"answer": "x", "confidence": -1}': None,
+        '{"answer": "x", "confidence": "very"}': None,
+        '{"answer": "x", "confidence": true}': None,
+        '{"answer": "x", "confidence": null}': None,
+        '{"answer": "x", "confidence": NaN}': None,
+        '{"answer": "x", "confidence": 1e999}': None,
+        '{"answer": "x"}': None,
+        '{"confidence": 50}': None,
+        '{"answer": ["x"], "confidence": 50}': None,
+        '{"answer": null, "confidence": 50}': None,
+        '[{"answer": "x"}]': None,
+        "{answer: x}": None,
+        "曹雪芹，90": None,
+        "": None,
+        '{"a":' * 50_000 + "}" * 50_000: None,
+    }
+    assert {text: stated(text) for text in expected} == expected
 
 
 OPTIONS = ("北京", "上海", "广州", "H2O")
 
 
-def test_which_option_an_answer_chooses(subtests: pytest.Subtests) -> None:
+def choices(texts: Iterable[str], options: Sequence[str] = OPTIONS) -> dict[str, int | None]:
+    """What each of these texts chooses."""
+    return {text: chosen(text, options, "ABCD", "答案：") for text in texts}
+
+
+def test_which_option_an_answer_chooses() -> None:
     """A letter that stands as one, behind the marker if there is one; else the only option named."""
-    for text, place in (
-        *(("B", 1), ("(B)", 1), ("**B**", 1), (" D. \n", 3), ("“", None), ("C：", 2)),
-        *(("B. 上海", 1), ("B、上海", 1), ("B）上海", 1), ("B 上海", 1), ("B\n因为……", 1)),
-        *(("先想一想。\n答案：C", 2), ("答案：A\n不对。答案：D。", 3), ("答案：**B**", 1), ("答案：上海", 1)),
-        *(("上海", 1), ("答案是上海市。", 1), ("Ｈ２ｏ", 3), ("《广州》", 2)),
-        *(("北京或上海", None), ("A cat is here", None), ("Because", None), ("AB", None), ("A or B", None)),
-        *(
-            ("E", None),
-            ("b", 1),
-            ("Ｂ", 1),
-            ("选B", 1),
-            ("A、B", None),
-            ("不知道", None),
-            ("", None),
-            ("答案：", None),
-        ),
-    ):
-        with subtests.test(text=text, place=place):
-            assert chosen(text, OPTIONS, "ABCD", "答案：") == place
+    expected = {
+        **dict.fromkeys(("B", "(B)", "**B**", "b", "Ｂ", "选B", "答案：**B**", "A man wrote it. So B"), 1),
+        **dict.fromkeys(("B. 上海", "B、上海", "B）上海", "B 上海", "B\n因为……"), 1),
+        **dict.fromkeys(("答案：上海", "上海", "答案是上海市。"), 1),
+        **dict.fromkeys(("C：", "先想一想。\n答案：C", "《广州》"), 2),
+        **dict.fromkeys((" D. \n", "答案：A\n不对。答案：D。", "Ｈ２ｏ"), 3),
+    }
+    assert choices(expected) == expected
 
 
-NAMES = ("11名", "5名", "7名", "9名")
-POWER = ("240兆瓦", "120兆瓦", "20兆瓦", "254兆瓦")
-CODES = ("DZ", "AL", "AG", "AR")
+def test_what_chooses_none_or_several_is_no_choice() -> None:
+    """Articles, several letters or options, letters within names."""
+    none = ("“", "", "答案：", "不知道", "E", "Because", "AB", "vitamin B12", "I'd")
+    several = ("北京或上海", "A or B", "A、B", "答案：A、B", "答案：A. B", "答案：A or B.", "答案：A或B。")
+    articles = ("A cat is here", "答案：A cat", "A man wrote it", "I think so. A man wrote it.")
+    texts = (*none, *several, *articles)
+    assert choices(texts) == dict.fromkeys(texts)
 
 
 def test_a_number_or_a_word_within_a_longer_one_is_not_named(subtests: pytest.Subtests) -> None:
     """Whatever stands in Chinese around it."""
-    for text, options, place in (
-        *((text, NAMES, None) for text in ("17名", "1.7名", "-7名", "17,9名")),
-        *((text, NAMES, 2) for text in ("7名", "共有 7 名委员", "不是17名，是7名")),
-        *((text, POWER, None) for text in ("装机容量为1240兆瓦", "2,240兆瓦", "0.20兆瓦")),
-        *((text, POWER, 0) for text in ("240 兆瓦", "装机容量为240兆瓦。")),
-        ("2540年", ("254年", "255年", "256年", "540年"), None),
-        ("1,260条", ("1206条", "1242条", "1260条", "260条"), 2),
-        ("Also I cannot say", CODES, None),
-        ("It is AL", CODES, 1),
-        ("这是AL代码", CODES, 1),
+    names, power = ("11名", "5名", "7名", "9名"), ("240兆瓦", "120兆瓦", "20兆瓦", "254兆瓦")
+    codes = ("DZ", "AL", "AG", "AR")
+    for options, place, texts in (
+        (names, None, ("17名", "1.7名", "-7名", "17,9名")),
+        (names, 2, ("7名", "共有 7 名委员", "不是17名，是7名")),
+        (power, None, ("装机容量为1240兆瓦", "2,240兆瓦", "0.20兆瓦")),
+        (power, 0, ("240 兆瓦", "装机容量为240兆瓦。")),
+        (("254年", "255年", "256年", "540年"), None, ("2540年",)),
+        (("1206条", "1242条", "1260条", "260条"), 2, ("1,260条",)),
+        (codes, None, ("Also I cannot say",)),
+        (codes, 1, ("It is AL", "这是AL代码")),
     ):
-        with subtests.test(text=text, options=options):
-            assert chosen(text, options, "ABCD", "答案：") == place
+        with subtests.test(options=options, place=place):
+            assert choices(texts, options) == dict.fromkeys(texts, place)
 
 
 def test_a_letter_is_read_whichever_it_is(subtests: pytest.Subtests) -> None:
     """A real choice of A is no article, or models would seem to avoid the first place."""
-    for sentence in (
+    sentences = (
         *("The correct answer is {} because he wrote it.", "{} is correct", "{} because he wrote it"),
         *("答案：{}。因为A是错的", "A不对，C也不对。答案: {}", "答案：{}\n\nA是错的。", "答案：{}（B不对）"),
         *("The answer is {}.", "Answer: {}"),
-    ):
-        for letter in "ABCD":
-            with subtests.test(sentence=sentence, letter=letter):
-                assert chosen(sentence.format(letter), OPTIONS, "ABCD", "答案：") == "ABCD".index(letter)
-                if sentence.startswith("The answer"):
-                    assert chosen(sentence.format(letter.lower()), OPTIONS, "ABCD", "答案：") == "ABCD".index(
-                        letter
-                    )
+    )
+    for place, letter in enumerate("ABCD"):
+        with subtests.test(letter):
+            texts = [sentence.format(letter) for sentence in sentences]
+            texts.append(f"The answer is {letter.lower()}.")
+            assert choices(texts) == dict.fromkeys(texts, place)
 
 
-def test_what_is_no_single_letter_is_no_choice(subtests: pytest.Subtests) -> None:
-    """Articles, several letters, letters within names."""
-    for text, place in (
-        *(("A man wrote it", None), ("A man wrote it. So B", 1), ("I think so. A man wrote it.", None)),
-        *(("答案：A、B", None), ("答案：A. B", None), ("答案：A or B.", None), ("答案：A或B。", None)),
-        *(("vitamin B12", None), ("答案：A cat", None), ("I'd", None)),
-    ):
-        with subtests.test(text=text, place=place):
-            assert chosen(text, OPTIONS, "ABCD", "答案：") == place
-
-
-def test_a_point_or_a_minus_makes_another_number(subtests: pytest.Subtests) -> None:
-    """What parts thousands does not, nor does a hyphen within a name."""
-    for text, accepted, is_one in (
-        *(("327", "32.7", False), ("7226米", "72.26米", False), ("-5", "5", False), ("−5", "5", False)),
-        *(("802154", "802.15.4", False), ("1,5", "15", False), ("−5", "-5", True), ("３２.７", "32.7", True)),
-        *(("1,830年", "1830年", True), ("1,234,567", "1234567", True), ("铷87", "铷-87", True)),
-        *(("1980-06-01", "19800601", True), ("答案是5。", "答案是5", True)),
-    ):
-        with subtests.test(text=text, accepted=accepted):
-            assert is_exact(text, (accepted,)) == is_one
-
-
-@pytest.mark.parametrize(
-    ("text", "is_one"),
-    [
-        *(("清嘉录", True), ("《清嘉录》。", True), ("清嘉錄", True), (" 清嘉录\n", True)),
-        *(("是清嘉录", False), ("清嘉", False), ("", False)),
-    ],
-)
-def test_an_exact_answer_is_one_of_the_accepted(text: str, is_one: bool) -> None:
+def test_an_exact_answer_is_one_of_the_accepted() -> None:
     """Punctuation aside, and nothing beside it."""
-    assert is_exact(text, ("《清嘉录》", "清嘉錄")) == is_one
+    accepted = ("《清嘉录》", "清嘉錄")
+    texts = ("清嘉录", "《清嘉录》。", "清嘉錄", " 清嘉录\n", "是清嘉录", "清嘉", "")
+    assert [is_exact(text, accepted) for text in texts] == [True] * 4 + [False] * 3
 
 
-def test_the_normal_form_is_letters_and_digits(subtests: pytest.Subtests) -> None:
+def test_a_point_or_a_minus_makes_another_number() -> None:
+    """What parts thousands does not, nor does a hyphen within a name."""
+    others = [("327", "32.7"), ("7226米", "72.26米"), ("-5", "5"), ("−5", "5"), ("802154", "802.15.4")]
+    same = [("−5", "-5"), ("３２.７", "32.7"), ("1,830年", "1830年"), ("1,234,567", "1234567")]
+    same += [("铷87", "铷-87"), ("1980-06-01", "19800601"), ("答案是5。", "答案是5")]
+    assert [pair for pair in same if not is_exact(pair[0], pair[1:])] == []
+    assert [pair for pair in [*others, ("1,5", "15")] if is_exact(pair[0], pair[1:])] == []
+
+
+def test_the_normal_form_is_letters_and_digits() -> None:
     """In one form and in small letters."""
-    for text, told in (
-        ("《红楼梦》", "红楼梦"),
-        ("Ｈ₂Ｏ!", "h2o"),
-        ("1,830 年", "1830年"),
-        ("STRASSE ß", "strassess"),
-        ("约 -32.70 米。", "约-32.70米"),
-        ("。 ", ""),
-    ):
-        with subtests.test(text=text, told=told):
-            assert normal(text) == told
+    expected = {
+        "《红楼梦》": "红楼梦",
+        "Ｈ₂Ｏ!": "h2o",
+        "1,830 年": "1830年",
+        "STRASSE ß": "strassess",
+        "约 -32.70 米。": "约-32.70米",
+        "。 ": "",
+    }
+    assert {text: normal(text) for text in expected} == expected
 
 
-def test_an_answer_in_another_language_is_told(subtests: pytest.Subtests) -> None:
+def test_an_answer_in_another_language_is_told() -> None:
     """From a dozen letters or a verb on, beside the accepted name: names and digits alone are in none."""
-    for text, is_other in (
-        ("曹雪芹", False),
-        ("作者是清代的曹雪芹，他写了《红楼梦》的前八十回。", False),
-        ("作者是 Cao Xueqin，这是一般的看法。", False),
-        ("《战争与和平》的作者是 Leo Nikolayevich Tolstoy", False),
-        ("Tolstoy", False),
-        ("Cao Xueqin", False),
-        ("1234567890123456", False),
-        ("The author is usually said to be Cao Xueqin.", True),
-        ("The author is usually said to be 曹雪芹.", True),
-        ("これはとてもむずかしいしつもんですね", True),
-        ("저자는 일반적으로 조설근이라고 합니다", True),
-        ("The Beatles", False),
-        ("Leo Nikolayevich Tolstoy", False),
-        ("IEEE 802.15.4, DNA", False),
-        ("It is Cao Xueqin", True),
-        ("先写知识：the book was written by somebody in the Qing dynasty。", True),
-        ("", False),
-    ):
-        with subtests.test(text=text, is_other=is_other):
-            assert is_in_other_language(text, ("曹雪芹", "Cao Xueqin")) == is_other
+    names = ("曹雪芹", "Cao Xueqin", "1830年", "1830")
+    others = (
+        "The author is usually said to be Cao Xueqin.",
+        "The author is usually said to be 曹雪芹.",
+        "これはとてもむずかしいしつもんですね",
+        "저자는 일반적으로 조설근이라고 합니다",
+        "It is Cao Xueqin",
+        "先写知识：the book was written by somebody in the Qing dynasty。",
+        "The answer is 1830年",
+        "La réponse est 1830",
+    )
+    chinese = (
+        "曹雪芹",
+        "作者是清代的曹雪芹，他写了《红楼梦》的前八十回。",
+        "作者是 Cao Xueqin，这是一般的看法。",
+        "《战争与和平》的作者是 Leo Nikolayevich Tolstoy",
+        *("Tolstoy", "Cao Xueqin", "The Beatles", "Leo Nikolayevich Tolstoy"),
+        *("1234567890123456", "IEEE 802.15.4, DNA", "1830 AD", "1830", ""),
+    )
+    assert [text for text in others if not is_in_other_language(text, names)] == []
+    assert [text for text in chinese if is_in_other_language(text, names)] == []
 
 
-def test_a_short_sentence_around_a_number_is_told_by_its_verb(subtests: pytest.Subtests) -> None:
-    """Though it has fewer than a dozen letters."""
-    for text, is_other in (
-        ("The answer is 1830年", True),
-        ("1830 AD", False),
-        ("1830", False),
-        ("La réponse est 1830", True),
-    ):
-        with subtests.test(text=text, is_other=is_other):
-            assert is_in_other_language(text, ("1830年", "1830")) == is_other
-
-
-def test_what_stands_behind_the_marker(subtests: pytest.Subtests) -> None:
+def test_what_stands_behind_the_marker() -> None:
     """The last one, with a colon of either width."""
-    for text, found in (
-        ("想。答案：甲", "甲"),
-        ("答案: 甲", " 甲"),
-        ("答案：甲\n答案:乙", "乙"),
-        ("答案是甲", None),
-    ):
-        with subtests.test(text=text, found=found):
-            assert behind(text, "答案：") == found
+    expected = {"想。答案：甲": "甲", "答案: 甲": " 甲", "答案：甲\n答案:乙": "乙", "答案是甲": None}
+    assert {text: behind(text, "答案：") for text in expected} == expected
