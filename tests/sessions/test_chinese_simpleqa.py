@@ -164,7 +164,6 @@ def test_several_runs_say_what_the_best_of_them_is(simple: Bench) -> None:
     assert len(data["summary"]["metrics"]["f"]["by_run"]) == 3
 
 
-@pytest.mark.slow
 def test_a_choice_needs_no_evaluator(simple: Bench) -> None:
     """Its letter is read; where the answers stand is counted."""
 
@@ -206,7 +205,6 @@ def test_confidence_is_set_against_correctness(simple: Bench) -> None:
     assert [row["n"] for row in found["bins"]] == [0] * 8 + [5, 0]
 
 
-@pytest.mark.slow
 def test_examples_are_continued(simple: Bench) -> None:
     """By the endpoint for plain completions, to the end of the line; evaluators judge as ever."""
     simple.server.continuation = answer
@@ -317,23 +315,17 @@ def corpus(simple: Bench) -> Path:
 
 @pytest.mark.slow
 def test_replies_to_passages_are_judged_anew(simple: Bench, corpus: Path) -> None:
-    """With the same corpus, though it is named again; the subject is asked nothing."""
+    """With the same corpus, named again, the subject is asked nothing; another or none is refused by name."""
     first = asked(simple, f"--retrieval={corpus}")
     before = simple.server.count(judge=False)
-    done = judged_anew(simple, f"--rejudge={first}", f"--retrieval={corpus}", "--output=again.json")
+    done = judged_anew(simple, *TWO, f"--rejudge={first}", f"--retrieval={corpus}", "--output=again.json")
     assert done.returncode == 0, done.stdout + done.stderr
     assert simple.server.count(judge=False) == before
     again = json.loads((simple.folder / "again.json").read_text(encoding="utf-8"))
     assert again["summary"]["correct"] == json.loads(first.read_text(encoding="utf-8"))["summary"]["correct"]
-
-
-@pytest.mark.slow
-def test_another_corpus_cannot_be_judged_anew(simple: Bench, corpus: Path) -> None:
-    """One line that names the one that it takes; also where none is named."""
-    first = asked(simple, f"--retrieval={corpus}")
-    done = judged_anew(simple, f"--rejudge={first}")
-    assert done.returncode == 4
-    assert "--retrieval: the earlier results were asked with books; name the same" in done.stderr
+    refused = judged_anew(simple, f"--rejudge={first}")
+    assert refused.returncode == 4
+    assert "--retrieval: the earlier results were asked with books; name the same" in refused.stderr
     (corpus / "b.txt").write_text("还有一段。", encoding="utf-8")
     assert judged_anew(simple, f"--rejudge={first}", f"--retrieval={corpus}").returncode == 4
 
@@ -368,21 +360,14 @@ def test_a_study_measures_what_it_tells(simple: Bench, corpus: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_release_that_is_asked_in_another_way_is_refused(simple: Bench) -> None:
-    """By a gate of `compare`, and by a session with a baseline."""
-    plain, other = asked(simple), asked(simple, "--prompt-style", "recall")
-    done = CliRunner().invoke(main, ["compare", str(plain), str(other), "--gate", "f:-2pp"])
-    assert done.exit_code == 4
-    assert "prompt style differs: direct, now recall" in done.output
-    session = simple.run(FILE, "--prompt-style", "recall", f"--baseline={plain}", "--gate", "f:-2pp")
-    assert session.returncode == 4
-    assert "prompt style differs: direct, now recall" in session.stderr
-
-
-@pytest.mark.slow
 def test_a_gate_takes_the_five_figures(simple: Bench) -> None:
-    """A baseline of the same questions, asked in the same way."""
-    plain = asked(simple)
+    """Of a baseline of the same questions; one that was asked in another way is refused, in a session too."""
+    plain, other = asked(simple), asked(simple, "--prompt-style", "recall")
+    differs = "prompt style differs: direct, now recall"
+    compared = CliRunner().invoke(main, ["compare", str(plain), str(other), "--gate", "f:-2pp"])
+    assert (compared.exit_code, differs in compared.output) == (4, True)
+    refused = simple.run(FILE, "--prompt-style", "recall", f"--baseline={plain}", "--gate", "f:-2pp")
+    assert (refused.returncode, differs in refused.stderr) == (4, True)
     done = simple.run(FILE, f"--baseline={plain}", "--gate", "f:-2pp", "--gate", "incorrect:+5pp")
     assert done.returncode in (0, 6), done.stdout + done.stderr
     assert [rule["rule"] for rule in results(simple)["gate"]["rules"]] == ["f:-2pp", "incorrect:+5pp"]

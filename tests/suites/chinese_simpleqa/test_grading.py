@@ -63,19 +63,17 @@ def test_a_grade_says_how_it_was_read(subtests: pytest.Subtests) -> None:
                 assert (why["role"], "只回答一个字母" in why["content"]) == ("user", True)
 
 
-@pytest.mark.parametrize(
-    ("said", "why", "calls"),
-    [
+def test_without_a_grade_a_run_is_unscored() -> None:
+    """Missing and with the reason, never counted as not attempted; what was blocked is not asked again."""
+    blocked = Reply(text="A", blocked="filter")
+    for said, why, calls in (
         ("嗯。", "no grade: e1: no letter", 3),
-        (Reply(text="A", blocked="filter"), "no grade: e1: blocked by the evaluator's provider (filter)", 1),
-    ],
-)
-def test_without_a_grade_a_run_is_unscored(said: Reply | str, why: str, calls: int) -> None:
-    """Missing and with the reason, never counted as not attempted."""
-    judge = FakeAsk(said)
-    found = run(CASE, FakeAsk("陆羽"), judge)
-    assert (found.outcome, found.value, found.error) == ("unscored", None, why)
-    assert (found.details["grade"], found.details["exact"], len(judge.calls)) == (None, True, calls)
+        (blocked, "no grade: e1: blocked by the evaluator's provider (filter)", 1),
+    ):
+        judge = FakeAsk(said)
+        found = run(CASE, FakeAsk("陆羽"), judge)
+        assert (found.outcome, found.value, found.error) == ("unscored", None, why)
+        assert (found.details["grade"], found.details["exact"], len(judge.calls)) == (None, True, calls)
 
 
 def test_what_says_nothing_is_not_attempted(subtests: pytest.Subtests) -> None:
@@ -130,22 +128,21 @@ def test_what_is_graded_stands_behind_the_last_marker(subtests: pytest.Subtests)
         with subtests.test(style=style, text=text):
             judge = FakeAsk("A")
             found = run(replace(CASE, style=style), FakeAsk(text), judge)
-            assert (
-                f"[reply code-e1]\n{graded.strip()}\n[end of reply" in judge.calls[0].messages[1]["content"]
-            )
+            shown = judge.calls[0].messages[1]["content"]
+            assert f"[reply code-e1]\n{graded.strip()}\n[end of reply" in shown
             assert found.details["exact"] is (graded == "陆羽")
 
 
-@pytest.mark.parametrize(
-    ("text", "graded", "told"),
-    [('{"answer": "陆羽", "confidence": 80}', "陆羽", 80), ("陆羽，八成把握", "陆羽，八成把握", None)],
-)
-def test_confidence_is_kept_beside_the_grade(text: str, graded: str, told: float | None) -> None:
+def test_confidence_is_kept_beside_the_grade() -> None:
     """The answer alone is graded; a reply that is no such object is graded whole, without a confidence."""
-    judge = FakeAsk("A")
-    found = run(replace(CASE, is_confident=True), FakeAsk(text), judge)
-    assert (found.details["confidence"], found.value) == (told, 2)
-    assert f"\n{graded}\n[end of reply" in judge.calls[0].messages[1]["content"]
+    for text, graded, told in (
+        ('{"answer": "陆羽", "confidence": 80}', "陆羽", 80),
+        ("陆羽，八成把握", "陆羽，八成把握", None),
+    ):
+        judge = FakeAsk("A")
+        found = run(replace(CASE, is_confident=True), FakeAsk(text), judge)
+        assert (found.details["confidence"], found.value) == (told, 2)
+        assert f"\n{graded}\n[end of reply" in judge.calls[0].messages[1]["content"]
 
 
 def test_a_choice_is_read_without_an_evaluator(subtests: pytest.Subtests) -> None:
@@ -164,21 +161,21 @@ def test_a_choice_is_read_without_an_evaluator(subtests: pytest.Subtests) -> Non
             assert (found.outcome, found.verdicts, judge.calls) == ("scored", (), [])
 
 
-def test_an_answer_in_another_language_is_marked() -> None:
-    """It is graded like any other."""
-    found = run(CASE, FakeAsk("The sage of tea was Lu Yu."), FakeAsk("A"))
-    assert (found.details["other_language"], found.value) == (True, 2)
-
-
 def test_the_language_is_that_of_the_whole_reply(subtests: pytest.Subtests) -> None:
-    """Not of the answer behind a marker alone; of choices too; the keys of an object do not count."""
+    """Not of the answer behind a marker alone; of choices too; the keys of an object do not count.
+
+    An answer in another language is graded like any other.
+    """
+    recalled, sure = replace(CASE, style="recall"), replace(CASE, is_confident=True)
     for case, text, is_other in (
-        (replace(CASE, style="recall"), "The sage of tea lived in the Tang dynasty.\n答案：陆羽", True),
-        (replace(CASE, style="recall"), "茶圣生活在唐代。\n答案：陆羽", False),
+        (CASE, "The sage of tea was Lu Yu.", True),
+        (recalled, "The sage of tea lived in the Tang dynasty.\n答案：陆羽", True),
+        (recalled, "茶圣生活在唐代。\n答案：陆羽", False),
         (CHOICE, "The answer is D.", True),
         (CHOICE, "答案：D", False),
-        (replace(CASE, is_confident=True), '{"answer": "陆羽", "confidence": 80}', False),
-        (replace(CASE, is_confident=True), '{"answer": "it is Lu Yu", "confidence": 80}', True),
+        (sure, '{"answer": "陆羽", "confidence": 80}', False),
+        (sure, '{"answer": "it is Lu Yu", "confidence": 80}', True),
     ):
-        with subtests.test(case=case, text=text):
-            assert run(case, FakeAsk(text), FakeAsk("A")).details["other_language"] is is_other
+        with subtests.test(text):
+            found = run(case, FakeAsk(text), FakeAsk("A"))
+            assert (found.details["other_language"], found.value) == (is_other, 2)
