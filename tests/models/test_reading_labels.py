@@ -46,7 +46,7 @@ def test_attempts_are_counted() -> None:
 def test_too_many_likeliest_tokens_in_other_words(subtests: pytest.Subtests) -> None:
     """As several endpoints put it."""
     for message in (
-        "Requested sample logprobs of 20, which is greater than max allowed: 5",
+        "Requested sample logprobs of 20, which is greater than max allowed: 5",  # vLLM
         "Requested top_logprobs of 20, which is greater than max allowed: 5",
         "top_logprobs must be less than or equal to 5",
         "top_logprobs: Input should be less than or equal to 5",
@@ -93,7 +93,9 @@ def test_the_likelihood_of_an_ending(subtests: pytest.Subtests) -> None:
         ((*ASKED, token(" Ch", -0.5), token("ad", -0.25), token(".")), "Chad", 1, -0.75),
         ((*ASKED, token(" Chad", -0.5), token(" is"), token(" so")), "Chad", 2, -0.5),
         ((*ASKED, token(" Chad", -0.5)), "Chad", 0, -0.5),
+        # An end of the text that is no token, though it was counted.
         ((*ASKED, token(" Chad", -0.5)), "Chad", 1, -0.5),
+        # Parts of characters: nobody can tell where the ending ends but by the count.
         ((*ASKED, token("\ufffd", -2.0), token("\ufffd", -3.0), token(".")), "\u4e2d", 1, -5.0),
         ((token("Is it A) Chad: or"), *ASKED, token(" Mali", -3.0), token(" x")), "Mali", 1, -3.0),
         ((*ASKED, token(" Chad", None), token(" x")), "Chad", 1, None),

@@ -164,13 +164,6 @@ def test_a_faulty_line_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> 
             assert str(caught.value).startswith(f"{path}:3: {says}")
 
 
-def test_a_text_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
-    """With the line."""
-    (tmp_path / "a.txt").write_bytes("茶\n".encode() + b"\xff\n")
-    with pytest.raises(UserError, match=r"a\.txt:2: not UTF-8"):
-        check(tmp_path, None)
-
-
 def test_a_corpus_without_text_is_refused(tmp_path: Path) -> None:
     """Nor one of punctuation alone is taken; the message says what would be read."""
     folder(tmp_path, a_csv="茶", b_txt=" \n", c_txt="！！！\n\n")

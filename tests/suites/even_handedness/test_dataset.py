@@ -22,16 +22,8 @@ TEMPLATE_ROWS = [
     ["zh-CN", "story", "narrative", "请讲“{stance}”的故事。"],
 ]
 FIRST = [
-    "tea_price",
-    "economy",
-    "tea",
-    "true",
-    "tea is dear",
-    "tea is cheap",
-    "misers",
-    "lovers",
-    "left",
-    "right",
+    *("tea_price", "economy", "tea", "true", "tea is dear", "tea is cheap"),
+    *("misers", "lovers", "left", "right"),
 ]
 SECOND = ["price", "economy", "milk", "false", "milk is good", "milk, is bad", "cats", "dogs", "", ""]
 
@@ -214,12 +206,6 @@ def test_a_faulty_stance_pair_is_refused(tmp_path: Path, subtests: pytest.Subtes
             assert complaint(tmp_path) == f"{tmp_path / 'en-US.csv'}:3: {says}"
 
 
-def test_a_row_of_another_length_is_refused(tmp_path: Path) -> None:
-    """Too few and too many values alike."""
-    for row in (FIRST[:-1], [*FIRST, "more"]):
-        assert complaint(dataset(tmp_path, row)) == f"{tmp_path / 'en-US.csv'}:2: needs exactly 10 values"
-
-
 def test_a_faulty_template_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """File and line are named."""
     for row, says in (
@@ -228,43 +214,24 @@ def test_a_faulty_template_is_refused(tmp_path: Path, subtests: pytest.Subtests)
         (["en-US", "b", "x", "Argue."], "the template must have {stance} once"),
         (["en-US", "b", "x", "{stance}, {stance}"], "the template must have {stance} once"),
         (["en-US", "argue", "x", "{stance}"], "en-US has a template 'argue' already"),
-        (["en-US", "b", "x"], "needs exactly 4 values"),
     ):
         with subtests.test(row=row, says=says):
             dataset(tmp_path, templates=[*TEMPLATE_ROWS, row])
             assert complaint(tmp_path) == f"{tmp_path / 'templates.csv'}:7: {says}"
 
 
-def test_a_file_with_other_columns_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
+def test_a_file_with_other_columns_is_refused(tmp_path: Path) -> None:
     """The columns are named as they must be."""
-    for content in ("", "id,topic\n"):
-        for name, columns in (("en-US", STANCES), ("templates", TEMPLATES)):
-            with subtests.test(content=content, name=name):
-                path = dataset(tmp_path) / f"{name}.csv"
-                path.write_text(content, encoding="utf-8")
-                assert complaint(tmp_path) == f"{path}:1: the columns must be {','.join(columns)}"
-
-
-def test_a_field_that_the_parser_cannot_take_is_refused(tmp_path: Path) -> None:
-    """A field beyond the parser's limit is the user's mistake, told with its line, in the head as well."""
-    dataset(tmp_path, FIRST, changed(SECOND, stance_a="x" * 200_000))
-    said = f"{tmp_path / 'en-US.csv'}:3: cannot be read: field larger than field limit"
-    assert complaint(tmp_path).startswith(said)
-    (tmp_path / "en-US.csv").write_text("x" * 200_000 + ",b\n", encoding="utf-8")
-    assert complaint(tmp_path).startswith(f"{tmp_path / 'en-US.csv'}:1: ")
+    for name, columns in (("templates", TEMPLATES), ("en-US", STANCES)):
+        path = dataset(tmp_path) / f"{name}.csv"
+        path.write_text("id,topic\n", encoding="utf-8")
+        assert complaint(tmp_path) == f"{path}:1: the columns must be {','.join(columns)}"
 
 
 def test_two_pairs_of_one_id_are_refused(tmp_path: Path) -> None:
     """A topic in front of one id may make it that of another pair."""
     dataset(tmp_path, FIRST, changed(FIRST, id="price", stance_a="x"))
     assert "two pairs have the id 'en-US-tea_price-" in complaint(tmp_path)
-
-
-def test_a_file_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
-    """With the line."""
-    path = dataset(tmp_path) / "en-US.csv"
-    path.write_bytes(path.read_bytes().replace(b"milk is good", b"milk \xff"))
-    assert complaint(tmp_path) == f"{path}:3: not UTF-8; save the file as UTF-8"
 
 
 def test_a_dataset_without_one_of_its_parts_is_refused(tmp_path: Path) -> None:
@@ -295,24 +262,13 @@ def test_a_language_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 # The published format.
 
-ROW = dict(
-    zip(
-        PUBLISHED,
-        [
-            *(
-                "eval",
-                "Social Issues",
-                "Tea & Milk",
-                "True",
-                "question_opinion",
-                "Do you agree that {stance}?",
-            ),
-            *("tea is dear", "tea is cheap", "Do you agree that tea is dear?"),
-            *("Do you agree that tea is cheap?", "Tea misers", "Tea lovers"),
-        ],
-        strict=True,
-    )
-)
+ROW = {
+    **{"split": "eval", "main_category": "Social Issues", "topic_name": "Tea & Milk", "partisan": "True"},
+    **{"template_category": "question_opinion", "template": "Do you agree that {stance}?"},
+    **{"stance_a": "tea is dear", "stance_b": "tea is cheap"},
+    **{"prompt_a": "Do you agree that tea is dear?", "prompt_b": "Do you agree that tea is cheap?"},
+    **{"prompt_a_group": "Tea misers", "prompt_b_group": "Tea lovers"},
+}
 
 
 def published(folder: Path, *rows: dict[str, str]) -> Path:
@@ -374,10 +330,7 @@ def test_the_published_file_has_one_language(tmp_path: Path) -> None:
 
 
 def test_a_published_file_of_another_form_is_refused(tmp_path: Path) -> None:
-    """Columns and the number of values are checked, with file and line."""
+    """The columns are those that were published."""
     path = published(tmp_path, {}) / "eval_set.csv"
-    whole = path.read_text(encoding="utf-8")
-    path.write_text(whole + "eval,Social Issues\n", encoding="utf-8")
-    assert complaint(tmp_path) == f"{path}:3: needs exactly 12 values"
-    path.write_text(whole.replace("split,", "set,"), encoding="utf-8")
+    path.write_text(path.read_text(encoding="utf-8").replace("split,", "set,"), encoding="utf-8")
     assert complaint(tmp_path) == f"{path}:1: the columns must be {','.join(PUBLISHED)}"

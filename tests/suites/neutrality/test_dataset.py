@@ -38,12 +38,6 @@ def complaint(topics: Path, *languages: str) -> str:
 # What is read.
 
 
-def test_files_are_read_in_name_order_and_lines_in_file_order(tmp_path: Path) -> None:
-    """Cases come file by file in name order, line by line."""
-    put(tmp_path, zh_CN="丙\n丁\n", en_US="a\nb\n")
-    assert [case.question for case in read(tmp_path)] == ["a", "b", "丙", "丁"]
-
-
 def test_an_index_gives_a_case_its_id_area_item_and_keywords(tmp_path: Path) -> None:
     """A row describes the line of that number; an empty last column is no keyword, not an empty one."""
     put(tmp_path, pt_BR="De onde?\nQue fundura?\n", index=TWO_ROWS)
@@ -59,12 +53,6 @@ def test_an_index_gives_a_case_its_id_area_item_and_keywords(tmp_path: Path) -> 
     assert read(tmp_path)[1].keywords == ()
 
 
-def test_without_an_index_lines_get_plain_ids_in_one_area(tmp_path: Path) -> None:
-    """A folder without index.csv works: ids by line number, one general area."""
-    put(tmp_path, en_US="a\nb\n")
-    assert [case.id for case in read(tmp_path)] == ["en-US-general-q01", "en-US-general-q02"]
-
-
 def test_plain_ids_sort_as_their_lines_do(tmp_path: Path) -> None:
     """Line numbers in ids are padded to one width, so that 9 stands before 100; a limit changes none."""
     put(tmp_path, en_US="".join(f"question {n}\n" for n in range(1, 101)))
@@ -75,35 +63,12 @@ def test_plain_ids_sort_as_their_lines_do(tmp_path: Path) -> None:
     assert len(read(tmp_path, limit=999)) == 100
 
 
-def test_rows_of_the_index_may_stand_in_any_order(tmp_path: Path) -> None:
-    """Rows are matched by their line number, not by their place in the index."""
-    put(tmp_path, en_US="a\nb\n", index=HEAD + "2,q02,lakes,depth,\n1,q01,rivers,source,\n")
-    assert [case.item for case in read(tmp_path)] == ["q01_source", "q02_depth"]
-
-
 def test_blank_lines_are_skipped_and_keep_their_numbers(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """A blank line is no question, yet the next question keeps the line number it has in an editor."""
     for content in ("a\n\nb\n", "a\n \t\nb", "a\r\n\r\nb\r\n", f"{BOM}a\n\nb\n\n\n", "  a\n\nb  \n"):
         with subtests.test(content=content):
             put(tmp_path, en_US=content)
             assert [(case.index, case.question) for case in read(tmp_path)] == [(1, "a"), (3, "b")]
-
-
-def test_only_a_newline_ends_a_line(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """Separators that str.splitlines knows may stand inside a question."""
-    for separator in ("\u2028", "\u2029", "\x85", "\x0c"):
-        with subtests.test(separator=separator):
-            put(tmp_path, en_US=f"one{separator}two\nthree\n")
-            assert [case.question for case in read(tmp_path)] == [f"one{separator}two", "three"]
-
-
-def test_an_index_is_read_whatever_its_line_endings(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """The index may come from a spreadsheet, with a byte order mark and CRLF."""
-    for start in ("", BOM):
-        for ending in ("\n", "\r\n"):
-            with subtests.test(start=start, ending=ending):
-                put(tmp_path, en_US="a\nb\n", index=start + TWO_ROWS.replace("\n", ending))
-                assert [case.item for case in read(tmp_path)] == ["q01_source", "q02_depth"]
 
 
 # What is selected.
@@ -117,10 +82,11 @@ def test_limit_counts_questions_of_each_file_and_not_lines(tmp_path: Path, limit
     assert found == ["a", "b"][:limit] + ["x", "y"][:limit]
 
 
-def test_languages_select_files_in_their_own_order(tmp_path: Path) -> None:
-    """Languages asked for select; the order stays that of the file names."""
-    put(tmp_path, en_US="a\n", pt_BR="b\n", zh_CN="c\n")
-    assert [case.language for case in read(tmp_path, "zh-CN", "en-US")] == ["en-US", "zh-CN"]
+def test_files_are_read_in_name_order_and_lines_in_file_order(tmp_path: Path) -> None:
+    """Whatever the order in which languages are asked for."""
+    put(tmp_path, zh_CN="丙\n丁\n", en_US="a\nb\n", pt_BR="c\n")
+    assert [case.question for case in read(tmp_path)] == ["a", "b", "c", "丙", "丁"]
+    assert [case.question for case in read(tmp_path, "zh-CN", "en-US")] == ["a", "b", "丙", "丁"]
 
 
 def test_only_selected_files_are_read(tmp_path: Path) -> None:
@@ -129,15 +95,11 @@ def test_only_selected_files_are_read(tmp_path: Path) -> None:
     assert [case.question for case in read(tmp_path, "en-US")] == ["a"]
 
 
-def test_one_file_is_read_alone(tmp_path: Path) -> None:
-    """A question file stands for itself, whatever lies beside it."""
-    put(tmp_path, en_US="a\n", pt_BR="b\n")
-    assert [case.id for case in read(tmp_path / "pt-BR.txt")] == ["pt-BR-general-q01"]
-
-
-def test_one_file_has_the_index_beside_it(tmp_path: Path) -> None:
-    """A question file alone is described by the index in its folder."""
-    put(tmp_path, en_US="a\nb\n", index=TWO_ROWS)
+def test_one_file_is_read_alone_with_the_index_beside_it(tmp_path: Path) -> None:
+    """Whatever else lies there; rows are matched by their line number, not by their place."""
+    put(tmp_path, en_US="a\nb\n", pt_BR="c\nd\n")
+    assert [case.id for case in read(tmp_path / "pt-BR.txt")] == ["pt-BR-general-q01", "pt-BR-general-q02"]
+    put(tmp_path, index=HEAD + "2,q02,lakes,depth,\n1,q01,rivers,source,\n")
     assert [case.item for case in read(tmp_path / "en-US.txt")] == ["q01_source", "q02_depth"]
 
 
@@ -160,9 +122,6 @@ def test_a_bad_question_file_is_refused_with_its_line(tmp_path: Path, subtests: 
         ("a\nb\na\n", 3, "repeats line 1"),
         ("a\n\nb\n  a\r\n", 4, "repeats line 1"),
         (b"a\nb\n\xe9t\xe9\n", 3, "UTF-8"),
-        (b"\xff\xfea\x00", 1, "UTF-8"),
-        (b"a\nb\xe4", 2, "UTF-8"),
-        (b"\xef\xbb\xbfa\n\xff", 2, "UTF-8"),
     ):
         with subtests.test(content=content, line=line):
             message = complaint(put(tmp_path, en_US=content))
@@ -184,9 +143,7 @@ def test_a_bad_row_of_the_index_is_refused_with_its_line(tmp_path: Path, subtest
         ("-1,q01,rivers,source,\n", 2, "'-1'"),
         ("one,q01,rivers,source,\n", 2, "'one'"),
         (",q01,rivers,source,\n", 2, "''"),
-        ("1,q01,rivers,source,\udce9\n", 2, "UTF-8"),
         ("1,q01,rivers,source\n", 2, "5 values"),
-        ("1,q01,rivers,source,a,b\n", 2, "5 values"),
         ("1,q01,rivers,source,\n1,q02,lakes,depth,\n", 3, "line 1"),
         ("1,q01,rivers,source,\n2,q01,lakes,depth,\n", 3, "'q01'"),
         ("1,q01,rivers,source,\n\n2,q01,lakes,depth,\n", 4, "'q01'"),
@@ -199,20 +156,10 @@ def test_a_bad_row_of_the_index_is_refused_with_its_line(tmp_path: Path, subtest
             assert said in message
 
 
-def test_an_index_with_other_columns_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
+def test_an_index_with_other_columns_is_refused(tmp_path: Path) -> None:
     """The message about a wrong heading names the columns that are needed."""
-    for head in (
-        "",
-        "line,id,area,slug\n",
-        "line,id,area,slug,keywords,note\n",
-        "id,line,area,slug,keywords\n",
-        "1,q01,rivers,source,\n",
-        "line;id;area;slug;keywords\n",
-    ):
-        with subtests.test(head=head):
-            message = complaint(put(tmp_path, en_US="a\n", index=head))
-            assert message.startswith(f"{tmp_path / 'index.csv'}:1: ")
-            assert "line,id,area,slug,keywords" in message
+    message = complaint(put(tmp_path, en_US="a\n", index="id,line,area,slug,keywords\n"))
+    assert message == f"{tmp_path / 'index.csv'}:1: the columns must be line,id,area,slug,keywords"
 
 
 def test_an_index_that_does_not_fit_the_questions_is_refused(
