@@ -274,7 +274,7 @@ def test_a_faulty_line_is_refused_before_anything_is_asked(simple: Bench) -> Non
     assert "questions.jsonl:4: the id 'milk_1' is taken by an earlier line" in simple.refusal(FILE)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_built_in_model_answers_a_question(tmp_path: Path) -> None:
     """Without a key or a network: the first of ours is asked and graded, whatever it knows."""
     data = on_the_built_in_model(tmp_path, FILE, "--evaluator-max-tokens", "40")
