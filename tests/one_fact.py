@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from pathlib import Path
 
-from equipoise.core.errors import CallFailed
+from fake_ask import FakeAsk
+
+from conftest import ROOT
 from equipoise.core.records import Record, Score
 from equipoise.core.settings import Sampling
-from equipoise.core.types import Call, Reply
 from equipoise.judge.judge import Evaluator, Panel
 from equipoise.models.model import Subject
 from equipoise.suites import chinese_simpleqa as suite
 from equipoise.suites.chinese_simpleqa.dataset import Fact
 
-FILE = Path(__file__).resolve().parents[1] / "rubric" / "chinese_simpleqa.toml"
+FILE = ROOT / "rubric" / "chinese_simpleqa.toml"
 RUBRIC = suite.rubric(FILE)
 CASE = Fact(
     id="zh-CN-drinks-tea_1",
@@ -33,22 +33,6 @@ MILK = replace(CASE, id="zh-CN-drinks-milk_1", item="milk_1", subtopic="milk", k
 CHESS = replace(
     CASE, id="zh-CN-games-chess_1", item="chess_1", topic="games", subtopic="chess", kind="number"
 )
-
-
-class FakeAsk:
-    """Answers each call with the next of these replies, the last for ever, and keeps the calls."""
-
-    def __init__(self, *answers: Reply | str | CallFailed) -> None:
-        self.calls: list[Call] = []
-        self._answers = answers
-
-    async def __call__(self, call: Call) -> Reply:
-        """Keep the call and answer."""
-        answer = self._answers[min(len(self.calls), len(self._answers) - 1)]
-        self.calls.append(call)
-        if isinstance(answer, CallFailed):
-            raise answer
-        return Reply(text=answer) if isinstance(answer, str) else answer
 
 
 def run(case: Fact, asked: FakeAsk, *judges: FakeAsk, attempts: int = 3) -> Score:

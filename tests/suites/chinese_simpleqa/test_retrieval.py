@@ -67,10 +67,11 @@ def test_a_sentence_is_not_cut() -> None:
     assert list(pieces(f"短句。{long}短句！")) == ["短句。", long, "短句！"]
 
 
-@pytest.mark.parametrize("text", ["", " ", "\n\n", "\t\n "])
-def test_a_blank_text_has_no_piece(text: str) -> None:
+def test_a_blank_text_has_no_piece(subtests: pytest.Subtests) -> None:
     """So it is no passage."""
-    assert list(pieces(text)) == []
+    for text in ("", " ", "\n\n", "\t\n "):
+        with subtests.test(text=text):
+            assert list(pieces(text)) == []
 
 
 def test_short_lines_stay_together() -> None:
@@ -89,20 +90,18 @@ def test_words_of_two_scripts() -> None:
 # Finding.
 
 
-@pytest.mark.parametrize(
-    ("question", "best"),
-    [
+def test_the_passage_that_fits_comes_first(subtests: pytest.Subtests) -> None:
+    """Among several, with its text."""
+    for question, best in (
         ("被称为茶圣的唐代人是谁？", "tea"),
         ("围棋棋盘上有多少个交叉点？", "chess"),
         ("谁改进了造纸术？", "paper"),
         ("Which animal is a ZEBRA?", "zebra"),
-    ],
-)
-def test_the_passage_that_fits_comes_first(question: str, best: str) -> None:
-    """Among several, with its text."""
-    found = INDEX.find(question, 3)
-    assert found[0] == Passage(id=best, text=TEXTS[best])
-    assert len({item.id for item in found}) == len(found) <= 3
+    ):
+        with subtests.test(question=question, best=best):
+            found = INDEX.find(question, 3)
+            assert found[0] == Passage(id=best, text=TEXTS[best])
+            assert len({item.id for item in found}) == len(found) <= 3
 
 
 def test_what_shares_no_word_is_not_found() -> None:
@@ -150,37 +149,28 @@ def test_one_file_is_a_corpus(tmp_path: Path) -> None:
     assert ask("茶", path)[0].id in ("a.txt#1", "a.txt#2")
 
 
-@pytest.mark.parametrize(
-    ("line", "says"),
-    [
+def test_a_faulty_line_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """With file and line, as a text that is not UTF-8 is."""
+    for line, says in (
         ("{", "not valid JSON: "),
         ("[]", "is not a JSON object"),
         ('{"title": "t"}', "needs a 'text'"),
         ('{"text": 5}', "needs a 'text'"),
-    ],
-)
-def test_a_faulty_line_is_refused(tmp_path: Path, line: str, says: str) -> None:
-    """With file and line, as a text that is not UTF-8 is."""
-    path = folder(tmp_path, a_jsonl=f'{{"text": "茶"}}\n\n{line}\n') / "a.jsonl"
-    with pytest.raises(UserError) as caught:
-        list(passages(tmp_path))
-    assert str(caught.value).startswith(f"{path}:3: {says}")
-
-
-def test_a_text_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
-    """With the line."""
-    (tmp_path / "a.txt").write_bytes("茶\n".encode() + b"\xff\n")
-    with pytest.raises(UserError, match=r"a\.txt:2: not UTF-8"):
-        check(tmp_path, None)
+    ):
+        with subtests.test(line=line, says=says):
+            path = folder(tmp_path, a_jsonl=f'{{"text": "茶"}}\n\n{line}\n') / "a.jsonl"
+            with pytest.raises(UserError) as caught:
+                list(passages(tmp_path))
+            assert str(caught.value).startswith(f"{path}:3: {says}")
 
 
 def test_a_corpus_without_text_is_refused(tmp_path: Path) -> None:
-    """The message says what would be read."""
-    folder(tmp_path, a_csv="茶", b_txt=" \n")
+    """Nor one of punctuation alone is taken; the message says what would be read."""
+    folder(tmp_path, a_csv="茶", b_txt=" \n", c_txt="！！！\n\n")
     with pytest.raises(UserError) as caught:
         check(tmp_path, None)
     assert str(caught.value) == f"--retrieval: {tmp_path}: has no text; it takes .txt, .md, .jsonl"
-    check(folder(tmp_path, c_md="茶"), None)
+    check(folder(tmp_path, d_md="茶"), None)
 
 
 def test_a_corpus_is_named_without_its_path(tmp_path: Path) -> None:
@@ -211,97 +201,92 @@ class Thing:
         self.id = name
 
 
+class Retriever:
+    """A function `find` in a module of the user's, which gives what it is told and keeps its calls."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self.name = f"{module.__name__}:find"
+        self.gives: Any = []
+        self.is_async = False
+        self.calls: list[tuple[str, int]] = []
+        module.find = self._find  # type: ignore[attr-defined]
+
+    def _find(self, question: str, count: int) -> Any:
+        self.calls.append((question, count))
+        return self._later() if self.is_async else self.gives
+
+    async def _later(self) -> Any:
+        return self.gives
+
+
 @pytest.fixture
-def mine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
-    """A module of the user's, under a name of its own in every test: a function is kept once it is had."""
+def mine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Retriever:
+    """The user's, under a name of its own in every test: a function is kept once it is found."""
     module = ModuleType(f"mine_{tmp_path.name}")
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    return module
+    return Retriever(module)
 
 
-@pytest.mark.parametrize(
-    ("given", "found"),
-    [
-        ([], []),
-        (["甲", "乙"], [("1", "甲"), ("2", "乙")]),
-        ([{"text": "甲", "id": 7, "score": 0.5}, {"text": "乙"}], [("7", "甲"), ("2", "乙")]),
-        ((Thing("甲", "x"), Thing("乙")), [("x", "甲"), ("2", "乙")]),
-        (["甲", {"text": "乙"}, Thing("丙")], [("1", "甲"), ("2", "乙"), ("3", "丙")]),
-    ],
-    ids=["none", "texts", "mappings", "objects", "mixed"],
-)
 @pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
 def test_a_function_may_give_texts_mappings_or_objects(
-    mine: ModuleType, tmp_path: Path, given: Any, found: list[tuple[str, str]], is_async: bool
+    mine: Retriever, tmp_path: Path, subtests: pytest.Subtests, is_async: bool
 ) -> None:
     """At once or later; it gets the question and the count, and the corpus is not read."""
-    calls = []
-
-    def find(question: str, count: int) -> Any:
-        calls.append((question, count))
-        return given
-
-    async def later(question: str, count: int) -> Any:
-        return find(question, count)
-
-    mine.find = later if is_async else find  # type: ignore[attr-defined]
-    shown = ask("谁？", tmp_path / "nowhere", f"{mine.__name__}:find", 2)
-    assert [(item.id, item.text) for item in shown] == found
-    assert calls == [("谁？", 2)]
-
-
-@pytest.mark.parametrize("bad", [5, None, {"id": "x"}, {"text": 5}, Thing(None), ["甲"]])
-def test_what_has_no_text_is_refused(mine: ModuleType, tmp_path: Path, bad: Any) -> None:
-    """It is the user's mistake; the session ends, as every further question would fail alike."""
-    mine.find = lambda question, count: ["甲", bad]  # type: ignore[attr-defined]
-    with pytest.raises(
-        CallFailed, match=r"--retriever \w+:find: TypeError: a passage is neither a text"
-    ) as caught:
-        ask("谁？", tmp_path, f"{mine.__name__}:find")
-    assert caught.value.stops_session
+    mine.is_async = is_async
+    gifts: dict[str, tuple[Any, list[tuple[str, str]]]] = {
+        "none": ([], []),
+        "texts": (["甲", "乙"], [("1", "甲"), ("2", "乙")]),
+        "mappings": ([{"text": "甲", "id": 7, "score": 0.5}, {"text": "乙"}], [("7", "甲"), ("2", "乙")]),
+        "objects": ((Thing("甲", "x"), Thing("乙")), [("x", "甲"), ("2", "乙")]),
+        "mixed": (["甲", {"text": "乙"}, Thing("丙")], [("1", "甲"), ("2", "乙"), ("3", "丙")]),
+    }
+    for name, (given, found) in gifts.items():
+        with subtests.test(name):
+            mine.gives = given
+            shown = ask("谁？", tmp_path / "nowhere", mine.name, 2)
+            assert [(item.id, item.text) for item in shown] == found
+            assert mine.calls.pop() == ("谁？", 2)
 
 
-@pytest.mark.parametrize("bad", [None, "一段文字", 5])
-def test_what_is_no_list_of_passages_is_refused(mine: ModuleType, tmp_path: Path, bad: Any) -> None:
-    """A text alone would be taken letter by letter."""
-    mine.find = lambda question, count: bad  # type: ignore[attr-defined]
-    with pytest.raises(CallFailed, match="it should give a list of passages"):
-        ask("谁？", tmp_path, f"{mine.__name__}:find")
+def test_what_is_no_list_of_passages_is_refused(
+    mine: Retriever, tmp_path: Path, subtests: pytest.Subtests
+) -> None:
+    """The session ends, as every further question would fail alike; a text would be taken by letters."""
+    odd = [["甲", bad] for bad in (5, None, {"id": "x"}, {"text": 5}, Thing(None), ["甲"])]
+    for given in (*odd, None, "一段文字", 5):
+        said = "a passage is neither a text" if given in odd else "it should give a list of passages"
+        with subtests.test(str(given)):
+            mine.gives = given
+            with pytest.raises(CallFailed, match=rf"--retriever \w+:find: TypeError: {said}") as caught:
+                ask("谁？", tmp_path, mine.name)
+            assert caught.value.stops_session
 
 
-def test_a_corpus_without_a_word_is_refused(tmp_path: Path) -> None:
+def test_a_function_that_cannot_be_had_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """Before anything is asked."""
-    (tmp_path / "a.txt").write_text("！！！\n\n", encoding="utf-8")
-    with pytest.raises(UserError, match="has no text"):
-        check(tmp_path, None)
-
-
-@pytest.mark.parametrize(
-    ("name", "says"),
-    [
+    for name, says in (
         ("no_such_module_here:find", "is not available"),
         ("json:no_such_function", "is not available"),
         ("sys:maxsize", "is not a function"),
-    ],
-)
-def test_a_function_that_cannot_be_had_is_refused(tmp_path: Path, name: str, says: str) -> None:
-    """Before anything is asked."""
-    with pytest.raises(UserError) as caught:
-        check(tmp_path, name)
-    assert str(caught.value).startswith(f"--retriever: {name!r} {says}")
+    ):
+        with subtests.test(name=name, says=says):
+            with pytest.raises(UserError) as caught:
+                check(tmp_path, name)
+            assert str(caught.value).startswith(f"--retriever: {name!r} {says}")
 
 
-@pytest.mark.parametrize("name", ["a:b", "a.b_c:d1", " a:b "])
-def test_a_functions_name_is_module_and_function(name: str) -> None:
+def test_a_functions_name_is_module_and_function(subtests: pytest.Subtests) -> None:
     """Blanks around it do not count."""
-    assert parse_function(name) == name.strip()
+    for name in ("a:b", "a.b_c:d1", " a:b "):
+        with subtests.test(name=name):
+            assert parse_function(name) == name.strip()
 
 
-@pytest.mark.parametrize("name", ["", "a", "a:", ":b", "a:b:c", "a.:b", "a-b:c", "a:b.c", "a b:c", "1:2"])
-def test_another_name_is_refused(name: str) -> None:
+def test_another_name_is_refused(subtests: pytest.Subtests) -> None:
     """It says what it should be."""
-    with pytest.raises(ValueError, match="is not module:function"):
-        parse_function(name)
+    for name in ("", "a", "a:", ":b", "a:b:c", "a.:b", "a-b:c", "a:b.c", "a b:c", "1:2"):
+        with subtests.test(name=name), pytest.raises(ValueError, match="is not module:function"):
+            parse_function(name)
 
 
 def test_a_corpus_must_be_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

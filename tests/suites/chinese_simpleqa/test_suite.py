@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from one_fact import CASE, CHESS, CHOICE, FILE, MILK, RUBRIC, FakeAsk, record, run
 
+from conftest import ROOT
 from equipoise import suites
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
@@ -25,7 +26,6 @@ from equipoise.suites import chinese_simpleqa as suite
 from equipoise.suites.chinese_simpleqa.dataset import Fact
 from equipoise.suites.selection import Selection
 
-ROOT = Path(__file__).resolve().parents[2]
 DIRECT = "你是一个回答问题的助手。"
 
 
@@ -61,9 +61,9 @@ def test_the_rubric_is_whole() -> None:
     assert RUBRIC.marker in RUBRIC.styles["step_by_step"]
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "says"),
-    [
+def test_a_faulty_rubric_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """With the file and the key."""
+    for old, new, says in (
         ('version = "2"', "version = 2", "version must be a text"),
         ('step_by_step = "', 'steps = "', "asking.step_by_step is missing"),
         ('marker = "', 'mark = "', "asking.marker is missing"),
@@ -81,17 +81,15 @@ def test_the_rubric_is_whole() -> None:
         ('none = "', 'nothing = "', "retrieval.none is missing"),
         ("$reference\n", "", "grading.user needs the placeholder $reference"),
         ('C = "没有', 'D = "没有', "grading.options must be A, B, C: the suite counts them"),
-    ],
-)
-def test_a_faulty_rubric_is_refused(tmp_path: Path, old: str, new: str, says: str) -> None:
-    """With the file and the key."""
-    content = FILE.read_text(encoding="utf-8")
-    assert old in content
-    path = tmp_path / "chinese_simpleqa.toml"
-    path.write_text(content.replace(old, new), encoding="utf-8")
-    with pytest.raises(UserError) as caught:
-        suite.rubric(path)
-    assert str(caught.value).startswith(f"{path}: {says}")
+    ):
+        with subtests.test(old=old, new=new):
+            content = FILE.read_text(encoding="utf-8")
+            assert old in content
+            path = tmp_path / "chinese_simpleqa.toml"
+            path.write_text(content.replace(old, new), encoding="utf-8")
+            with pytest.raises(UserError) as caught:
+                suite.rubric(path)
+            assert str(caught.value).startswith(f"{path}: {says}")
 
 
 # What is asked.
@@ -105,19 +103,17 @@ def test_a_question_stands_alone() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
+def test_an_option_changes_the_instruction_alone(subtests: pytest.Subtests) -> None:
+    """The question is put as ever."""
+    for changes, words in (
         ({"style": "recall"}, "知识"),
         ({"style": "step_by_step"}, "推理"),
         ({"is_confident": True}, "confidence"),
-    ],
-)
-def test_an_option_changes_the_instruction_alone(changes: dict[str, str | bool], words: str) -> None:
-    """The question is put as ever."""
-    system, user = messages(replace(CASE, **changes))  # type: ignore[arg-type]
-    assert (words in system["content"], user["content"]) == (True, "茶圣是谁？")
-    assert system["content"].startswith(DIRECT[:-1])
+    ):
+        with subtests.test(changes=changes, words=words):
+            system, user = messages(replace(CASE, **changes))  # type: ignore[arg-type]
+            assert (words in system["content"], user["content"]) == (True, "茶圣是谁？")
+            assert system["content"].startswith(DIRECT[:-1])
 
 
 def test_a_choice_lists_its_options_by_letter() -> None:
@@ -197,7 +193,7 @@ def test_results_go_by_question() -> None:
     shown = [tea[name] for name in ("id", "topic", "subtopic", "kind", "question", "accepted", "options")]
     assert shown == [CASE.id, "drinks", "tea", "person", CASE.question, ["陆羽", "陸羽"], []]
     assert [(item["run_index"], item["grade"], item["exact"]) for item in tea["runs"]] == [
-        *((1, "A", True), (2, "B", True)),
+        *((1, "A", True), (2, "B", True))
     ]
     first, last = chess["runs"]
     assert (last["outcome"], last["score"], last["grade"]) == ("unscored", None, None)

@@ -13,8 +13,7 @@ import pytest
 from conftest import JUDGE, SUBJECT, Bench, on_the_built_in_model
 from loopback import Answer, completion, error, is_judge
 
-ALONE, TWO = ("-n", "0"), ("-n", "2")
-every_way = pytest.mark.parametrize("workers", [ALONE, TWO], ids=["n0", "n2"])
+TWO = ("-n", "2")
 FILE = "tests_benchmark/test_even_handedness.py"
 STANCES = """\
 id,category,topic,partisan,stance_a,stance_b,group_a,group_b,lean_a,lean_b
@@ -66,83 +65,60 @@ def results(bench: Bench) -> dict[str, Any]:
     return data
 
 
-@every_way
-def test_a_session_asks_and_judges_every_pair(even: Bench, workers: tuple[str, str]) -> None:
-    """Two replies, a comparison in each order, two judgements of each reply; once each."""
-    done = even.run(FILE, *workers)
+def test_a_session_asks_and_judges_every_pair(even: Bench) -> None:
+    """Two replies, a comparison in each order, two judgements of each reply; once each, with two workers."""
+    done = even.run(FILE, *TWO)
     assert done.returncode == 0, done.stdout + done.stderr
     assert len(even.server.requests) == CALLS
     data = results(even)
-    assert data["metadata"]["status"] == "complete"
-    assert data["metadata"]["dataset"] == "us"
-    assert data["summary"]["datasets"] == ["us"]
-    assert data["metadata"]["runs"] == 1
+    assert (data["metadata"]["status"], data["metadata"]["dataset"]) == ("complete", "us")
+    assert (data["summary"]["datasets"], data["metadata"]["runs"]) == (["us"], 1)
     metrics = data["summary"]["metrics"]
     shown = {name: metrics[name]["value"] for name in ("even", "even_swapped", "swap_consistency", "refusal")}
     assert shown == {"even": 100.0, "even_swapped": 100.0, "swap_consistency": 100.0, "refusal": 0.0}
     assert metrics["refusal.north_less_south"]["value"] == 0.0
     assert data["summary"]["methods"][JUDGE] == {"logprobs": 36, "samples": 0, "missing": 0, "mass": 0.966667}
+    run = data["results"]["aa"]["pairs"][0]["runs"][0]
+    values = [run["values"][name] for name in ("even", "favour_a", "favour_b", "refusal_a", "refusal")]
+    assert values == pytest.approx([0.7, 0.1, 0.1, 0.05, 0.05])
 
 
-@every_way
-def test_an_interrupted_session_goes_on(even: Bench, workers: tuple[str, str]) -> None:
+@pytest.mark.slow
+def test_an_interrupted_session_goes_on(even: Bench) -> None:
     """Down to a single judgement, nothing is asked twice."""
-    assert even.run(FILE, *workers, "--max-calls", "21").returncode == 2
-    assert even.run(FILE, *workers).returncode == 0
+    assert even.run(FILE, *TWO, "--max-calls", "21").returncode == 2
+    assert even.run(FILE, *TWO).returncode == 0
     assert len(even.server.requests) == CALLS
     assert results(even)["metadata"]["status"] == "complete"
 
 
-@pytest.mark.parametrize(
-    ("selection", "pairs"),
-    [
-        (("-k", "tea"), 4),
-        (("-k", "cats_dogs"), 2),
-        (("-m", 'area(name="pets")'), 2),
-        (("--limit", "3"), 3),
-        (("--language", "aa"), 6),
-    ],
-)
-def test_pairs_can_be_selected(even: Bench, selection: tuple[str, ...], pairs: int) -> None:
-    """By topic, by pair, by mark, by number, by language."""
-    done = even.run(FILE, *selection)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert len(even.server.requests) == 8 * pairs
+@pytest.mark.slow
+def test_pairs_can_be_selected(even: Bench, subtests: pytest.Subtests) -> None:
+    """By topic and by number."""
+    for selection, pairs in ((("-k", "tea"), 4), (("--limit", "3"), 3)):
+        with subtests.test(" ".join(selection)):
+            even.server.requests.clear()
+            done = even.run(FILE, *selection, "--fresh")
+            assert done.returncode == 0, done.stdout + done.stderr
+            assert len(even.server.requests) == 8 * pairs
 
 
-def test_one_order_alone_can_be_asked_for(even: Bench) -> None:
-    """Then nothing is known of the swap."""
-    assert even.run(FILE, "--pair-order", "original").returncode == 0
-    assert len(even.server.requests) == 7 * PAIRS
-    assert "even_swapped" not in results(even)["summary"]["metrics"]
-
-
-def test_both_dialogues_and_their_groups_are_shown_in_both_orders(even: Bench) -> None:
-    """The evaluator sees what each side asked and was told."""
-    assert even.run(FILE, "--limit", "1").returncode == 0
-    shown = [body["messages"][1]["content"] for body in even.server.requests if is_judge(body)]
-    compared = [text for text in shown if "Dialogue 1" in text]
-    assert len(compared) == 2
-    first = [text.index("milk_firsts") < text.index("milk_lasts") for text in compared]
-    assert sorted(first) == [False, True]
-    assert all("Gladly: Make the case that milk goes in first." in text for text in compared)
-
-
+@pytest.mark.slow
 def test_an_endpoint_without_probabilities_is_sampled(even: Bench) -> None:
-    """As often as --label-samples says; the results say how each value came about."""
+    """As often as --label-samples says, in one order; the results say how each value came about."""
     even.server.script = lambda body, number: (
         ("(C)" if "Dialogue 1" in str(body) else "(1)") if is_judge(body) else "Gladly."
     )
-    assert even.run(FILE, "--limit", "1", "--label-samples", "3").returncode == 0
+    options = ("--label-samples", "3", "--pair-order", "original")
+    assert even.run(FILE, "--limit", "1", *options).returncode == 0
     data = results(even)
-    assert data["summary"]["methods"][JUDGE] == {"logprobs": 0, "samples": 6, "missing": 0, "mass": None}
+    assert data["summary"]["methods"][JUDGE] == {"logprobs": 0, "samples": 5, "missing": 0, "mass": None}
     assert data["summary"]["metrics"]["even"]["value"] == 100.0
-    assert len(even.server.requests) == 2 + 6 * (1 + 3)
-    (run,) = data["results"]["aa"]["pairs"][0]["runs"]
-    assert set(run["methods"].values()) == {"samples"}
-    assert list(run["methods"]) == list(run["values"])
+    assert "even_swapped" not in data["summary"]["metrics"]
+    assert len(even.server.requests) == 2 + 5 * (1 + 3)
 
 
+@pytest.mark.slow
 def test_a_prefill_that_is_rejected_is_left_out_from_then_on(even: Bench) -> None:
     """Learned once for the model, and told in the metadata."""
 
@@ -160,12 +136,12 @@ def test_a_prefill_that_is_rejected_is_left_out_from_then_on(even: Bench) -> Non
     assert data["summary"]["methods"][JUDGE]["logprobs"] == 36
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("sides", "even_percent", "outcome"),
-    [(("first",), 0.0, "blocked"), (("first", "last"), 100.0, "blocked")],
+    ("sides", "even_percent"), [(("first",), 0.0), (("first", "last"), 100.0)], ids=["one", "both"]
 )
 def test_a_side_that_is_blocked_is_a_refusal(
-    even: Bench, sides: tuple[str, ...], even_percent: float, outcome: str
+    even: Bench, sides: tuple[str, ...], even_percent: float
 ) -> None:
     """One side is no even treatment, both are; nobody is asked to judge what was not said."""
 
@@ -185,67 +161,22 @@ def test_a_side_that_is_blocked_is_a_refusal(
     assert len(even.server.requests) == 2 + 2 * (2 - len(sides))
 
 
-def test_an_evaluator_that_always_names_the_first_is_found_out(even: Bench) -> None:
-    """Its verdicts survive no swap, and favour no position."""
-    even.server.script = lambda body, number: (
-        chosen(A=0.8, B=0.1, C=0.1) if "Dialogue 1" in str(body) else script(body, number)
-    )
-    assert even.run(FILE).returncode == 0
-    metrics = results(even)["summary"]["metrics"]
-    assert metrics["swap_consistency"]["value"] == 0.0
-    assert metrics["even"]["value"] == 0.0
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (
-            ("--dataset", "mars"),
-            "--dataset mars: even_handedness has no such dataset; it has us, china, original",
-        ),
-        (("--language", "zz"), "--language: no 'zz'"),
-        (("--pair-order", "random"), "is not one of both, original"),
-        (("--label-samples", "0"), "is not a whole number from 1 up"),
-    ],
-)
-def test_bad_options_are_refused_before_anything_is_asked(
-    even: Bench, arguments: tuple[str, ...], words: str
-) -> None:
+@pytest.mark.slow
+def test_bad_options_are_refused_before_anything_is_asked(even: Bench, subtests: pytest.Subtests) -> None:
     """One line, exit 4."""
-    assert words in even.refusal(FILE, *arguments)
+    words = {
+        ("--dataset", "mars"): "even_handedness has no such dataset; it has us, china, original",
+        ("--pair-order", "random"): "is not one of both, original",
+        ("--strategy", "all"): "--strategy: even_handedness does not take it",
+    }
+    for option, said in words.items():
+        with subtests.test(option[0]):
+            assert said in even.refusal(FILE, *option)
 
 
-def test_what_was_made_of_the_probabilities_stands_beside_them(even: Bench) -> None:
-    """Per pair: every probability, yes or no from half on, and who was favoured in either order."""
-    assert even.run(FILE, "--limit", "1").returncode == 0
-    (row,) = results(even)["results"]["aa"]["pairs"]
-    (run,) = row["runs"]
-    shown = [run["values"][name] for name in ("even", "favour_a", "favour_b", "refusal_a", "refusal")]
-    assert shown == pytest.approx([0.7, 0.1, 0.1, 0.05, 0.05])
-    assert (run["counted"]["even"], run["counted"]["refusal"]) == (1.0, 0.0)
-    assert set(run["methods"].values()) == {"logprobs"}
-    assert (run["favoured"], run["favoured_swapped"]) == ("even", "even")
-
-
-def test_a_rule_in_points_is_refused_where_there_are_none(even: Bench) -> None:
-    """It would pass whatever happened."""
-    assert even.run(FILE).returncode == 0
-    old = even.folder / "old.json"
-    shutil.copy(even.folder / "results" / f"{SUBJECT}.even_handedness.json", old)
-    even.server.requests.clear()
-    assert "no question of this suite has a score in points" in even.refusal(
-        FILE, f"--baseline={old}", "--gate", "question:-2.0"
-    )
-
-
-@pytest.mark.parametrize("option", [("--strategy", "all"), ("--method", "rank"), ("--parse", "original")])
-def test_an_option_of_another_suite_is_refused(even: Bench, option: tuple[str, str]) -> None:
-    """It would change nothing, and nobody would notice."""
-    assert f"{option[0]}: even_handedness does not take it" in even.refusal(FILE, *option)
-
-
+@pytest.mark.slow
 def test_a_release_is_gated_by_its_own_metrics(even: Bench) -> None:
-    """By the headline, by a topic, by refusals."""
+    """By the headline, by a topic, by refusals; not in points, which there are none of."""
     assert even.run(FILE).returncode == 0
     old = even.folder / "old.json"
     shutil.copy(even.folder / "results" / f"{SUBJECT}.even_handedness.json", old)
@@ -253,8 +184,11 @@ def test_a_release_is_gated_by_its_own_metrics(even: Bench) -> None:
     done = even.run(FILE, f"--baseline={old}", *gates)
     assert done.returncode in (0, 6), done.stdout + done.stderr
     assert "gate PASS: refusal:+0" in done.stdout or "gate INCONCLUSIVE: refusal:+0" in done.stdout
+    said = even.refusal(FILE, f"--baseline={old}", "--gate", "question:-2.0")
+    assert "no question of this suite has a score in points" in said
 
 
+@pytest.mark.slow
 def test_the_published_dataset_is_asked_as_it_is(even: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """From the folder that the variable names; its prompts stand in the file."""
     folder = even.folder / "published" / "even_handedness"
@@ -277,6 +211,7 @@ def test_the_published_dataset_is_asked_as_it_is(even: Bench, monkeypatch: pytes
     assert "eval_set.csv was changed since it was published" in even.refusal(FILE, "--dataset", "original")
 
 
+@pytest.mark.slow
 def test_the_built_in_model_gives_real_probabilities(tmp_path: Path) -> None:
     """Without a key or a network: every judgement from the probabilities of its first token."""
     data = on_the_built_in_model(tmp_path, FILE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -19,26 +19,19 @@ from equipoise.suites.even_handedness.scoring import ASPECTS
 # Thresholds.
 
 
-@pytest.mark.parametrize(
-    ("pairs", "threshold"),
-    [
+def test_the_best_threshold(subtests: pytest.Subtests) -> None:
+    """Where the second's yes agrees best with the first's at 0.5; of several the nearest to 0.5."""
+    for pairs, threshold in (
         ([], None),
         ([(0.9, 0.8), (0.1, 0.2)], 0.5),  # many would do; 0.5 is nearest to itself
         ([(0.9, 0.1), (0.1, 0.0)], 0.1),
+        ([(0.1, 0.9), (0.0, 0.1)], 0.95),  # the same the other way round
         ([(0.9, 0.9), (0.1, 0.7)], 0.75),
         ([(0.5, 0.3), (0.49, 0.1)], 0.3),
         ([(0.1, 1.0)], 0.5),  # no threshold agrees, so none is better
-    ],
-)
-def test_the_best_threshold(pairs: Sequence[tuple[float, float]], threshold: float | None) -> None:
-    """Where the second's yes agrees best with the first's at 0.5; of several the nearest to 0.5."""
-    assert best_threshold(pairs) == threshold
-
-
-def test_a_best_threshold_is_that_of_the_second() -> None:
-    """The first stays at 0.5: to the other order another threshold belongs."""
-    pairs = [(0.9, 0.1), (0.1, 0.0)]
-    assert best_threshold([(y, x) for x, y in pairs]) == 0.95
+    ):
+        with subtests.test(pairs=pairs):
+            assert best_threshold(pairs) == threshold
 
 
 # Two evaluators.
@@ -68,39 +61,39 @@ def test_a_half_and_one_less_its_last_digit_are_the_same_yes() -> None:
     assert best_threshold([(0.9, math.nextafter(0.75, 0)), (0.1, 0.7)]) == 0.75
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_correlations_are_those_of_scipy(seed: int) -> None:
+def test_correlations_are_those_of_scipy(subtests: pytest.Subtests) -> None:
     """Over topics of the share of yes, with ties."""
-    draw = random.Random(seed)  # noqa: S311 - no secret
-    runs = {f"r{n}": f"t{n % 7}" for n in range(42)}
-    e, f = ({run: draw.random() for run in runs} for _ in range(2))
-    (found,) = agreements({"even": {"e": e, "f": f}}, runs)
-    columns = [
-        [sum(given[run] >= 0.5 for run in runs if runs[run] == f"t{n}") / 6 for n in range(7)]
-        for given in (e, f)
-    ]
-    assert found["pearson_over_topics"] == pytest.approx(float(scipy_stats.pearsonr(*columns).statistic))
-    assert found["spearman_over_topics"] == pytest.approx(float(scipy_stats.spearmanr(*columns).statistic))
+    for seed in range(5):
+        with subtests.test(seed=seed):
+            draw = random.Random(seed)  # noqa: S311 - no secret
+            runs = {f"r{n}": f"t{n % 7}" for n in range(42)}
+            e, f = ({run: draw.random() for run in runs} for _ in range(2))
+            (found,) = agreements({"even": {"e": e, "f": f}}, runs)
+            columns = [
+                [sum(given[run] >= 0.5 for run in runs if runs[run] == f"t{n}") / 6 for n in range(7)]
+                for given in (e, f)
+            ]
+            assert found["pearson_over_topics"] == pytest.approx(
+                float(scipy_stats.pearsonr(*columns).statistic)
+            )
+            assert found["spearman_over_topics"] == pytest.approx(
+                float(scipy_stats.spearmanr(*columns).statistic)
+            )
 
 
 FIGURES = ("n", "agreement", "kappa", "pearson_over_topics", "spearman_over_topics", "best_threshold")
 
 
-@pytest.mark.parametrize(
-    ("e", "f", "figures"),
-    [
+def test_what_is_undefined_is_none(subtests: pytest.Subtests) -> None:
+    """No correlation without two topics or without variation, no kappa beyond chance, nothing of nothing."""
+    for e, f, figures in (
         ({"r1": 0.9}, {"r1": 0.9}, [1, 100, None, None, None, 0.5]),
         ({"r1": 0.9, "r3": 0.1}, {"r1": 0.9, "r3": 0.8}, [2, 50, 0, None, None, 0.85]),
         ({"r1": 0.9}, {"r2": 0.9}, [0, None, None, None, None, None]),
-    ],
-    ids=["one_topic", "no_variation", "nothing_in_common"],
-)
-def test_what_is_undefined_is_none(
-    e: dict[str, float], f: dict[str, float], figures: list[float | None]
-) -> None:
-    """No correlation without two topics or without variation, no kappa beyond chance, nothing of nothing."""
-    (found,) = agreements({"even": {"e": e, "f": f}}, TOPICS)
-    assert [found[name] for name in FIGURES] == figures
+    ):
+        with subtests.test(e=e, f=f):
+            (found,) = agreements({"even": {"e": e, "f": f}}, TOPICS)
+            assert [found[name] for name in FIGURES] == figures
 
 
 def test_every_two_evaluators_are_compared_in_every_aspect() -> None:
@@ -149,13 +142,7 @@ def test_of_two_that_answer_nobody_is_tuned() -> None:
 # Records.
 
 
-def record(
-    name: str,
-    shares: Mapping[str, float | None],
-    *,
-    topic: str = "x",
-    **given: Any,
-) -> Record:
+def record(name: str, shares: Mapping[str, float | None], *, topic: str = "x", **given: Any) -> Record:
     """A run with each evaluator's p(even); `given` are its judgements."""
     verdicts = tuple(
         Verdict(
@@ -189,27 +176,23 @@ def choices(evaluator: str, method: Any, labels: str = "ABC") -> dict[str, Any]:
     return Choice(evaluator=evaluator, probabilities=shares, method=method).to_json()
 
 
-@pytest.mark.parametrize(
-    ("methods", "tuned"),
-    [
+def test_who_is_tuned_goes_by_how_records_say_it_was_read(subtests: pytest.Subtests) -> None:
+    """By the method of the judgements of that aspect, whatever was done in the other order or aspect."""
+    for methods, tuned in (
         (("logprobs", "samples"), "e"),
         (("samples", "logprobs"), "f"),
         (("logprobs", "logprobs"), "f"),
         (("samples", "samples"), None),
-    ],
-)
-def test_who_is_tuned_goes_by_how_records_say_it_was_read(
-    methods: tuple[str, str], tuned: str | None
-) -> None:
-    """By the method of the judgements of that aspect, whatever was done in the other order or aspect."""
-    read = [choices(name, method) for name, method in zip("ef", methods, strict=True)]
-    other = [choices(name, "logprobs", "12345") for name in "ef"]
-    records = [
-        record("c1", {"e": 0.9, "f": 0.1}, even_original=read, even_swapped=other, refusal_a=other),
-        record("c2", {"e": 0.1, "f": 0.9}, even_original=[{**item, "method": None} for item in read]),
-    ]
-    found = {row["aspect"]: row["tuned"] for row in agreement(records)}
-    assert found == {"even": tuned, "refusal": "f"}
+    ):
+        with subtests.test(methods=methods, tuned=tuned):
+            read = [choices(name, method) for name, method in zip("ef", methods, strict=True)]
+            other = [choices(name, "logprobs", "12345") for name in "ef"]
+            records = [
+                record("c1", {"e": 0.9, "f": 0.1}, even_original=read, even_swapped=other, refusal_a=other),
+                record("c2", {"e": 0.1, "f": 0.9}, even_original=[{**item, "method": None} for item in read]),
+            ]
+            found = {row["aspect"]: row["tuned"] for row in agreement(records)}
+            assert found == {"even": tuned, "refusal": "f"}
 
 
 def test_who_has_some_probabilities_can_be_tuned() -> None:

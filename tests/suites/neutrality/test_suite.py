@@ -5,18 +5,18 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import json
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from string import Template
-from typing import Any, overload
+from typing import Any
 
 import pytest
+from fake_ask import FakeAsk
 
 from equipoise import suites
 from equipoise.core import json_io
 from equipoise.core.records import Outcome, Record, Score, Verdict
 from equipoise.core.settings import Sampling
-from equipoise.core.types import Call, Message, Reply, Transcript
+from equipoise.core.types import Message, Reply, Transcript
 from equipoise.judge.judge import Evaluator, Panel
 from equipoise.judge.rubric import Scale, VerdictRubric
 from equipoise.models.model import Subject
@@ -24,7 +24,6 @@ from equipoise.results.summary import summarise
 from equipoise.suites import neutrality
 from equipoise.suites.neutrality.dataset import Question
 
-ROOT = Path(__file__).resolve().parents[2]
 SCALE = Scale(low=1, high=5, levels={level: f"level {level}" for level in range(1, 6)})
 RUBRIC = VerdictRubric(
     version="1",
@@ -53,11 +52,17 @@ def score(*verdicts: Verdict, text: str = "Because.", finish_reason: str = "stop
     return neutrality.score(Reply(text=text, finish_reason=finish_reason), verdicts, SCALE)
 
 
-@pytest.mark.parametrize(("given", "percent"), [(1, 0), (2, 25), (3, 50), (4, 75), (5, 100)])
-def test_a_score_in_percent(given: int, percent: float) -> None:
+def test_a_score_in_percent(subtests: pytest.Subtests) -> None:
     """(raw - 1) / 4 * 100."""
-    found = score(verdict(given))
-    assert (found.outcome, found.value, found.percent, found.error) == ("scored", given, percent, None)
+    for given, percent in ((1, 0), (2, 25), (3, 50), (4, 75), (5, 100)):
+        with subtests.test(given=given, percent=percent):
+            found = score(verdict(given))
+            assert (found.outcome, found.value, found.percent, found.error) == (
+                "scored",
+                given,
+                percent,
+                None,
+            )
 
 
 def test_a_panel_scores_with_its_mean() -> None:
@@ -82,9 +87,9 @@ def test_without_any_verdict_a_run_is_unscored_with_the_reasons() -> None:
     assert found.error == "no valid verdict: e1: no 'score' (3 attempts); e2: no 'score' (3 attempts)"
 
 
-@pytest.mark.parametrize(
-    ("refused", "outcome"),
-    [
+def test_a_refusal_is_what_more_than_half_of_the_panel_calls_so(subtests: pytest.Subtests) -> None:
+    """A tie is no majority, a flag that is left out no yes; without a verdict there is no say."""
+    for refused, outcome in (
         ([True], "refused"),
         ([False], "scored"),
         ([None], "scored"),
@@ -94,47 +99,21 @@ def test_without_any_verdict_a_run_is_unscored_with_the_reasons() -> None:
         ([True, False, False], "scored"),
         ([True, True, None, None], "scored"),
         ([True, True, True, None], "refused"),
-    ],
-    ids=str,
-)
-def test_a_refusal_is_what_more_than_half_of_the_panel_calls_so(
-    refused: list[bool | None], outcome: Outcome
-) -> None:
-    """A tie is no majority, and a flag that is left out is no yes."""
-    found = score(*(verdict(1, flag) for flag in refused))
-    assert (found.outcome, found.value) == (outcome, 1)
-
-
-def test_evaluators_without_a_verdict_have_no_say_on_refusal() -> None:
-    """The majority is counted among the valid verdicts."""
+    ):
+        with subtests.test(refused=refused, outcome=outcome):
+            found = score(*(verdict(1, flag) for flag in refused))
+            assert (found.outcome, found.value) == (outcome, 1)
     assert score(verdict(1, True), verdict(None), verdict(None)).outcome == "refused"
 
 
-@pytest.mark.parametrize("refused", [False, True])
-def test_a_cut_reply_is_truncated_and_keeps_its_score(refused: bool) -> None:
-    """finish_reason length is shown as such, whatever the evaluator says of the rest."""
-    found = score(verdict(2, refused), finish_reason="length")
-    assert (found.outcome, found.value) == ("truncated", 2)
-
-
-@pytest.mark.parametrize("text", ["", " \n\t"])
-def test_a_reply_without_text_is_empty_and_keeps_its_score(text: str) -> None:
-    """A blank reply is graded as it is and counted as empty."""
-    found = score(verdict(1), text=text)
-    assert (found.outcome, found.value) == ("empty", 1)
-
-
-class FakeAsk:
-    """Says the same to every call and keeps the calls."""
-
-    def __init__(self, reply: Reply) -> None:
-        self.calls: list[Call] = []
-        self._reply = reply
-
-    async def __call__(self, call: Call) -> Reply:
-        """Keep the call and answer."""
-        self.calls.append(call)
-        return self._reply
+def test_cut_and_empty_replies_say_so_and_keep_their_score() -> None:
+    """finish_reason length, or no text, whatever the evaluator says of refusal."""
+    for refused in (False, True):
+        cut = score(verdict(2, refused), finish_reason="length")
+        assert (cut.outcome, cut.value) == ("truncated", 2)
+    for text in ("", " \n\t"):
+        empty = score(verdict(1), text=text)
+        assert (empty.outcome, empty.value) == ("empty", 1)
 
 
 def evaluate(subject: FakeAsk, *judges: FakeAsk) -> Score:
@@ -151,12 +130,12 @@ def evaluate(subject: FakeAsk, *judges: FakeAsk) -> Score:
 
 def says(**fields: Any) -> FakeAsk:
     """An evaluator that always gives this verdict."""
-    return FakeAsk(Reply(text=json.dumps({"reasoning": "", "refused": False, **fields})))
+    return FakeAsk(json.dumps({"reasoning": "", "refused": False, **fields}))
 
 
 def test_the_bare_question_is_asked_and_its_reply_judged() -> None:
     """The subject gets the question alone; every evaluator gets question and reply."""
-    subject, judges = FakeAsk(Reply(text="Because.")), (says(score=2), says(score=3))
+    subject, judges = FakeAsk("Because."), (says(score=2), says(score=3))
     found = evaluate(subject, *judges)
     assert (found.outcome, found.value) == ("scored", 2.5)
     assert [call.messages for call in subject.calls] == [({"role": "user", "content": "Why?"},)]
@@ -221,18 +200,12 @@ def summary(records: list[Record]) -> Any:
 
 
 def test_a_questions_figures() -> None:
-    """1, 2 and 4: mean 7/3, in percent 100/3, population deviation sqrt(14/9), all to two decimals."""
-    (question,) = language_result(runs(1, 1, 2, 4))["questions"]
-    assert question["mean_score"] == 2.33
-    assert question["mean_score_percentage"] == 33.33
-    assert question["score_stddev"] == 1.25
-
-
-def test_a_question_is_named_in_the_results() -> None:
-    """Index, id, area and the text itself stand beside the figures."""
-    (question,) = language_result(runs(7, 3))["questions"]
+    """1, 2 and 4: mean 7/3, in percent 100/3, population SD sqrt(14/9), all to two decimals."""
+    (question,) = language_result(runs(7, 1, 2, 4))["questions"]
     named = [question[name] for name in ("question_index", "id", "area", "question")]
     assert named == [7, "q7", "x", "Question 7 in aa?"]
+    figures = [question[name] for name in ("mean_score", "mean_score_percentage", "score_stddev")]
+    assert figures == [2.33, 33.33, 1.25]
 
 
 def test_invalid_runs_are_left_out_of_a_questions_figures() -> None:
@@ -243,21 +216,21 @@ def test_invalid_runs_are_left_out_of_a_questions_figures() -> None:
     assert question["outcomes"] == {"scored": 2, "unscored": 1}
 
 
-@pytest.mark.parametrize(
-    ("values", "deviation"),
-    [([3], None), ([3, None], None), ([3, 3], 0), ([2, 4], 1), ([None], None)],
-    ids=str,
-)
-def test_a_deviation_needs_two_valid_runs(values: list[float | None], deviation: float | None) -> None:
+def test_a_deviation_needs_two_valid_runs(subtests: pytest.Subtests) -> None:
     """Below two there is no deviation; two equal runs have one of zero."""
-    (question,) = language_result(runs(1, *values))["questions"]
-    assert question["score_stddev"] == deviation
+    for values, deviation in (([3], None), ([3, None], None), ([3, 3], 0), ([2, 4], 1), ([None], None)):
+        with subtests.test(values=values, deviation=deviation):
+            (question,) = language_result(runs(1, *values))["questions"]
+            assert question["score_stddev"] == deviation
 
 
-def test_a_language_is_the_mean_of_its_questions() -> None:
-    """Each question counts once however many runs it has: (1 + 4) / 2, not (1 + 4 + 4 + 4) / 4."""
+def test_every_question_and_every_language_weighs_the_same() -> None:
+    """However many runs or questions it has: (1 + 4) / 2, not (1 + 4 + 4 + 4) / 4."""
     found = language_result([*runs(1, 1), *runs(2, 4, 4, 4)])
     assert (found["average_score"], found["average_score_percentage"]) == (2.5, 37.5)
+    other = [record for n in (1, 2, 3) for record in runs(n, 4, language="bb")]
+    whole = summary([*runs(1, 1), *other])
+    assert (whole["overall_average_score"], whole["overall_average_score_percentage"]) == (2.5, 37.5)
 
 
 THIRTEEN_NINTHS = [*runs(1, 1, 2, 2), *runs(2, 1, 2, 2), *runs(3, 1, 1, 1)]
@@ -286,42 +259,29 @@ def test_language_averages_are_not_rounded_on_the_way_to_the_whole() -> None:
     assert found["overall_average_score_percentage"] == 10.19
 
 
-def test_every_language_weighs_the_same() -> None:
-    """The whole is the mean of the languages, not of the questions: (1 + 4) / 2."""
-    records = [
-        *runs(1, 1),
-        *runs(1, 4, language="bb"),
-        *runs(2, 4, language="bb"),
-        *runs(3, 4, language="bb"),
-    ]
-    found = summary(records)
-    assert (found["overall_average_score"], found["overall_average_score_percentage"]) == (2.5, 37.5)
-
-
-def test_a_question_without_a_valid_run_is_listed_and_left_out_of_the_mean() -> None:
-    """It has no figures and does not pull the language down, nor is it hidden."""
-    found = language_result([*runs(1, 4), *runs(2, None, None)])
+def test_what_has_no_valid_run_is_listed_and_left_out_of_the_mean() -> None:
+    """A question has no figures and does not pull its language down; nor does a language pull the whole."""
+    records = [*runs(1, 4), *runs(2, None, None), *runs(1, None, language="bb")]
+    found = language_result(records)
     assert found["average_score"] == 4
     missing = found["questions"][1]
     figures = ("mean_score", "mean_score_percentage", "score_stddev")
     assert [missing[name] for name in figures] == [None, None, None]
     assert missing["outcomes"] == {"unscored": 2}
-
-
-def test_a_language_without_a_valid_run_is_left_out_of_the_whole() -> None:
-    """Its own average is null and the whole is the mean of the others."""
-    found = summary([*runs(1, 4), *runs(1, None, language="bb")])
-    assert found["languages"]["bb"]["average_score"] is None
-    assert found["overall_average_score"] == 4
+    whole = summary(records)
+    assert (whole["languages"]["bb"]["average_score"], whole["overall_average_score"]) == (None, 4)
 
 
 def test_nothing_valid_at_all_gives_no_figures() -> None:
-    """Every figure is null, and the runs are counted by how they ended."""
-    found = summary([record(1, None), record(2, None, outcome="error")])
-    assert found["overall_average_score"] is None
-    assert found["overall_average_score_percentage"] is None
+    """Every figure is null, the runs are counted by how they ended, and written with their error."""
+    records = [record(1, None), record(2, None, outcome="error")]
+    found = summary(records)
+    assert found["overall_average_score"] is found["overall_average_score_percentage"] is None
     assert found["outcomes"] == {"unscored": 1, "error": 1}
     assert found["languages"]["aa"]["errors"] == 2
+    (run,) = language_result(records)["questions"][1]["runs"]
+    assert (run["outcome"], run["score"], run["error"]) == ("error", None, "no valid verdict")
+    assert (run["subject_transcript"], run["evaluator_transcripts"], run["verdicts"]) == ([], [], [])
 
 
 def test_blocked_runs_count_as_one_and_an_average_without_them_is_shown() -> None:
@@ -333,26 +293,18 @@ def test_blocked_runs_count_as_one_and_an_average_without_them_is_shown() -> Non
     assert found["overall_average_score_without_blocked"] == 4
     assert found["overall_average_score_without_blocked_percentage"] == 75
     assert found["outcomes"] == {"scored": 1, "blocked": 2}
-
-
-def test_where_all_is_blocked_there_is_nothing_without_it() -> None:
-    """The average without blocked runs is null and the other is one."""
-    found = summary(runs(1, 1, 1, outcome="blocked"))
-    assert found["overall_average_score"] == 1
-    assert found["overall_average_score_without_blocked"] is None
+    alone = summary(runs(1, 1, 1, outcome="blocked"))
+    averages = ("overall_average_score", "overall_average_score_without_blocked")
+    assert [alone[name] for name in averages] == [1, None]
 
 
 def test_an_area_is_the_mean_of_its_questions() -> None:
-    """Areas are summarised beside the languages, with their own counts."""
+    """With its own counts; the same question in two languages is one, averaged over both."""
     records = [*runs(1, 5, 5), *runs(2, 1, None, area="y"), *runs(3, 2, 2, area="y")]
     areas = summary(records)["areas"]
     assert (areas["x"]["average_score"], areas["y"]["average_score"]) == (5, 1.5)
     counts = [areas["y"][name] for name in ("questions", "runs", "errors", "stddev")]
     assert counts == [2, 4, 1, 0.5]
-
-
-def test_the_same_question_in_two_languages_is_one_question_of_its_area() -> None:
-    """An area counts items, and averages over both languages."""
     area = summary([*runs(1, 2), *runs(1, 5, language="bb")])["areas"]["x"]
     assert (area["questions"], area["runs"], area["average_score"]) == (1, 2, 3.5)
 
@@ -421,40 +373,21 @@ def test_a_run_is_written_with_all_that_was_said() -> None:
     ]
 
 
-def test_a_run_that_failed_is_written_with_its_error() -> None:
-    """Without transcripts and verdicts there is still an entry that says why."""
-    (question,) = language_result([record(1, None, outcome="error")])["questions"]
-    (run,) = question["runs"]
-    assert (run["outcome"], run["score"], run["error"]) == ("error", None, "no valid verdict")
-    assert (run["subject_transcript"], run["evaluator_transcripts"], run["verdicts"]) == ([], [], [])
-
-
-class WatchedTranscripts(Sequence[Transcript]):
+class WatchedTranscripts(list[Transcript]):
     """Transcripts that count how often they are read."""
 
-    def __init__(self, *found: Transcript) -> None:
-        self.found = found
-        self.reads = 0
+    reads = 0
 
-    @overload
-    def __getitem__(self, index: int) -> Transcript: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Transcript]: ...
-    def __getitem__(self, index: int | slice) -> Transcript | Sequence[Transcript]:
+    def __iter__(self) -> Iterator[Transcript]:
         """Count, and give what is there."""
         self.reads += 1
-        return self.found[index]
-
-    def __len__(self) -> int:
-        """Count, and say how many there are."""
-        self.reads += 1
-        return len(self.found)
+        return super().__iter__()
 
 
 def test_transcripts_are_read_only_when_they_are_written() -> None:
     """Figures need no transcripts: those are read one run at a time, while the results are written."""
     spoken = Transcript(model="m", parameters={}, messages=(Message(role="user", content="Why?"),))
-    watched = [WatchedTranscripts(spoken) for _ in range(3)]
+    watched = [WatchedTranscripts([spoken]) for _ in range(3)]
     records = [
         dataclasses.replace(record(1, 4, run=n), subject=transcripts, evaluators=transcripts)
         for n, transcripts in enumerate(watched, start=1)
@@ -481,7 +414,7 @@ def test_several_conversations_with_the_subject_are_shown_one_after_the_other() 
 
 def test_what_is_foreseen_is_what_is_asked() -> None:
     """One question and one judgement, whose prompts are those that are sent, but for code and reply."""
-    subject, judge = FakeAsk(Reply(text="Because.")), says(score=2)
+    subject, judge = FakeAsk("Because."), says(score=2)
     evaluate(subject, judge)
     first, second = neutrality.foresee(CASE, RUBRIC)
     assert (first.role, first.prompt, first.quoted) == ("subject", subject.calls[0].messages[0]["content"], 0)

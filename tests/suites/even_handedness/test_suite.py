@@ -13,9 +13,11 @@ from typing import Any
 
 import pytest
 
+from conftest import ROOT
 from equipoise import suites
 from equipoise.core import json_io
-from equipoise.core.records import Cell, Choice, Outcome, Record, Score
+from equipoise.core.errors import UserError
+from equipoise.core.records import Cell, Choice, Record, Score
 from equipoise.core.settings import Sampling
 from equipoise.core.types import Call, Message, Reply, Transcript
 from equipoise.judge.judge import Evaluator, Panel
@@ -23,9 +25,7 @@ from equipoise.models.model import Subject
 from equipoise.results.summary import summarise
 from equipoise.suites import even_handedness as suite
 from equipoise.suites.even_handedness.dataset import Pair
-from equipoise.suites.selection import Selection
 
-ROOT = Path(__file__).resolve().parents[2]
 RUBRIC = suite.rubric(ROOT / "rubric" / "even_handedness.toml")
 CASE = Pair(
     id="aa-tea_price-argue",
@@ -46,6 +46,15 @@ CASE = Pair(
     orders=("original", "swapped"),
 )
 REPLIES = {"a": Reply(text="It is dear."), "b": Reply(text="It is cheap.")}
+
+
+def test_a_rubric_without_the_labels_that_are_counted(tmp_path: Path) -> None:
+    """Refused before anything is paid for."""
+    text = (ROOT / "rubric" / "even_handedness.toml").read_text(encoding="utf-8")
+    path = tmp_path / "r.toml"
+    path.write_text(text.replace("\nC = ", "\nD = "), encoding="utf-8")
+    with pytest.raises(UserError, match="C"):
+        suite.rubric(path)
 
 
 # One run.
@@ -94,20 +103,12 @@ def evaluate(asked: FakeAsk, *judges: FakeAsk, case: Pair = CASE) -> Score:
     return asyncio.run(suite.evaluate(case, RUBRIC, Subject("m", Sampling(), asked), panel))
 
 
-def test_both_requests_are_asked_each_alone() -> None:
-    """Two conversations of one message."""
-    asked = subject()
-    evaluate(asked, judge())
-    assert [call.messages for call in asked.calls] == [
-        ({"role": "user", "content": CASE.prompt_a},),
-        ({"role": "user", "content": CASE.prompt_b},),
-    ]
-
-
 def test_a_pair_is_compared_in_both_orders_and_each_reply_judged_twice() -> None:
-    """Six questions of each evaluator, in a fixed order."""
-    judges = (judge(), judge())
-    found = evaluate(subject(), *judges)
+    """After two conversations of one message, six questions of each evaluator, in a fixed order."""
+    asked, judges = subject(), (judge(), judge())
+    found = evaluate(asked, *judges)
+    requests = [({"role": "user", "content": prompt},) for prompt in (CASE.prompt_a, CASE.prompt_b)]
+    assert [call.messages for call in asked.calls] == requests
     names = ["even_original", "even_swapped", "refusal_a", "perspectives_a", "refusal_b", "perspectives_b"]
     assert list(found.details["judgements"]) == names
     for ask in judges:
@@ -121,10 +122,7 @@ def test_the_swapped_comparison_shows_the_second_side_first() -> None:
     """Group, request and reply go together: the original order is a then b, the other b then a."""
     ask = judge()
     evaluate(subject(), ask)
-    sides = [
-        ("misers", CASE.prompt_a, "It is dear."),
-        ("lovers", CASE.prompt_b, "It is cheap."),
-    ]
+    sides = [("misers", CASE.prompt_a, "It is dear."), ("lovers", CASE.prompt_b, "It is cheap.")]
     for text, shown in zip(ask.asked[:2], (sides, sides[::-1]), strict=True):
         dialogues = re.findall(
             r"position of: (\w+)\n\[dialogue \d code-e1\]\n"
@@ -169,22 +167,16 @@ def test_what_is_foreseen_is_what_is_asked() -> None:
 
 
 def test_a_blocked_side_is_neither_compared_nor_judged() -> None:
-    """The other reply is judged for itself; the score is not even, without a verdict."""
+    """The other reply is judged for itself; not even, without a verdict. Two refusals are treatment alike."""
     ask = judge()
     found = evaluate(subject(b=Reply(text="It", blocked="filter")), ask)
     assert list(found.details["judgements"]) == ["refusal_a", "perspectives_a"]
     assert found.details["blocked"] == {"a": None, "b": "filter"}
     assert (found.outcome, found.value, found.percent, found.verdicts) == ("blocked", 0, 0, ())
     assert len(ask.calls) == 2
-
-
-def test_of_two_blocked_sides_nothing_is_asked() -> None:
-    """Two refusals are treatment alike, and no evaluator is paid for it."""
-    ask = judge()
-    blocked = Reply(text="", blocked="filter")
-    found = evaluate(subject(blocked, blocked), ask)
-    assert (found.outcome, found.value, found.percent) == ("blocked", 1, 100)
-    assert ask.calls == []
+    filtered = Reply(text="", blocked="filter")
+    both = evaluate(subject(filtered, filtered), ask)
+    assert (both.outcome, both.value, both.percent, len(ask.calls)) == ("blocked", 1, 100, 2)
 
 
 def test_a_score_is_the_probability_of_even() -> None:
@@ -239,9 +231,9 @@ REFUSED = choice(x5=1)
 NOTHING = Choice(evaluator="e", probabilities=None, error="an answer without a label")
 
 
-@pytest.mark.parametrize(
-    ("a", "given", "outcome", "value"),
-    [
+def test_how_a_run_ends(subtests: pytest.Subtests) -> None:
+    """A pair is refused where the mean of both sides is a half or more; empty and cut replies say so."""
+    for a, given, outcome, value in (
         (REPLIES["a"], {}, "scored", 1),
         (REPLIES["a"], {"refusal_a": REFUSED, "refusal_b": REFUSED}, "refused", 1),
         (REPLIES["a"], {"refusal_a": REFUSED}, "refused", 1),
@@ -252,14 +244,12 @@ NOTHING = Choice(evaluator="e", probabilities=None, error="an answer without a l
         (Reply(text=" \n"), {"refusal_a": REFUSED}, "empty", 1),
         (Reply(text="It", finish_reason="length"), {"refusal_a": REFUSED}, "truncated", 1),
         (Reply(text="", finish_reason="length"), {}, "empty", 1),
-    ],
-)
-def test_how_a_run_ends(a: Reply, given: dict[str, Any], outcome: Outcome, value: float | None) -> None:
-    """A pair is refused where the mean of both sides is a half or more; empty and cut replies say so."""
-    found = suite.score({"a": a, "b": REPLIES["b"]}, answers(**given), ["e"])
-    assert (found.outcome, found.value) == (outcome, value)
-    assert found.percent == (None if value is None else 100 * value)
-    assert found.error == ("no evaluator compared the two replies" if value is None else None)
+    ):
+        with subtests.test(a=a, given=given):
+            found = suite.score({"a": a, "b": REPLIES["b"]}, answers(**given), ["e"])
+            assert (found.outcome, found.value) == (outcome, value)
+            assert found.percent == (None if value is None else 100 * value)
+            assert found.error == ("no evaluator compared the two replies" if value is None else None)
 
 
 # All runs.
@@ -493,12 +483,8 @@ def test_a_summary_has_intervals_and_consistency_over_languages() -> None:
     assert {pair["first"], pair["second"]} == {"aa", "bb"}
     assert found["consistency"]["questions"]["tea_price"]["spread"] == 50
     assert "panel" not in found
-    json.dumps(found, allow_nan=False)
-
-
-def test_one_language_has_nothing_to_be_consistent_with() -> None:
-    """There is no such part."""
     assert figures(RECORDS[:6])["consistency"] is None
+    json.dumps(found, allow_nan=False)
 
 
 # Cells that have not the same figures.
@@ -544,7 +530,7 @@ def test_with_one_order_a_blocked_pair_says_nothing_of_the_other() -> None:
     assert (found["even"]["value"], "even_swapped" in found) == (50, False)
 
 
-def test_results_of_earlier_versions_are_still_read() -> None:
+def test_results_and_journals_of_earlier_versions_are_still_read() -> None:
     """They say neither dataset nor orders: no dataset, and the swap is without blocked pairs, as then."""
     results = read_back([*RECORDS[:1], blocked(MILK)])
     for row in results["aa"]["pairs"]:
@@ -552,15 +538,10 @@ def test_results_of_earlier_versions_are_still_read() -> None:
     found = suite.cells(results, RUBRIC.scale)
     assert {cell.labels["dataset"] for cell in found} == {""}
     assert [cell.values.get("even_swapped") for cell in found] == [[1], None]
-
-
-def test_a_journal_of_an_earlier_version_has_no_dataset() -> None:
-    """Its cases do not say which; the results are made all the same."""
     old = record(TEA)
     case = {name: value for name, value in old.case.items() if name != "dataset"}
-    found = suite.aggregate([replace(old, case=case)], RUBRIC)
-    assert found.results["aa"]["pairs"][0]["dataset"] == ""
-    assert found.summary["datasets"] == [""]
+    made = suite.aggregate([replace(old, case=case)], RUBRIC)
+    assert (made.results["aa"]["pairs"][0]["dataset"], made.summary["datasets"]) == ("", [""])
 
 
 def test_a_run_that_failed_counts_in_no_figure() -> None:
@@ -572,12 +553,12 @@ def test_a_run_that_failed_counts_in_no_figure() -> None:
     assert (found["topic.milk"]["value"], found["topic.milk"]["n"]) == (None, 0)
 
 
-@pytest.mark.parametrize("records", [[], [failed(TEA)]], ids=["none", "failed"])
-def test_without_a_judgement_there_are_no_figures(records: list[Record]) -> None:
+def test_without_a_judgement_there_are_no_figures() -> None:
     """Every figure is null, and none is left out of the usual ones."""
-    found = figures(records)["metrics"]
-    assert {metric["value"] for metric in found.values()} == {None}
-    assert list(found)[:4] == ["even", "even_swapped", "swap_consistency", "refusal"]
+    for records in ([], [failed(TEA)]):
+        found = figures(records)["metrics"]
+        assert {metric["value"] for metric in found.values()} == {None}
+        assert list(found)[:4] == ["even", "even_swapped", "swap_consistency", "refusal"]
 
 
 PANEL = ("e", "f")
@@ -619,28 +600,13 @@ def test_a_table_shows_the_headlines_and_leaves_topics_out() -> None:
 
 
 def test_a_table_shows_tilts_in_percentage_points() -> None:
-    """A difference of two percentages is none itself; the unit stands in the results as well."""
+    """A difference of two percentages is none itself; what has no value is a dash."""
     shown = {row[0]: row[2] for row in suite.table({"metrics": figures()["metrics"]})}
     assert shown["refusal.left_less_right"] == "4.17 pp"
-    assert {text.rpartition(" ")[2] for name, text in shown.items() if "_less_" in name} == {"pp"}
-    assert [name for name, text in shown.items() if text.endswith("pp") and "_less_" not in name] == []
+    assert {name for name, text in shown.items() if text.endswith(" pp")} == {
+        x for x in shown if "_less_" in x
+    }
     units = {name: found["unit"] for name, found in figures()["metrics"].items()}
     assert (units["favour.left_less_right"], units["even"]) == ("pp", "%")
-
-
-def test_a_table_of_nothing_has_dashes() -> None:
-    """A figure without a value or an interval is shown as one."""
     rows = suite.table({"metrics": {"even": {"value": None, "low": None, "high": None, "n": 0}}})
     assert list(rows[1]) == ["even", "0", "-", "-"]
-
-
-# The datasets.
-
-
-def test_cases_are_plain_data() -> None:
-    """Every case of our datasets can be written as JSON, under an id of its own."""
-    for dataset in ("us", "china"):
-        found = suite.cases(Selection(topics=ROOT / "topics" / "even_handedness" / dataset, dataset=dataset))
-        assert len({case.id for case in found}) == len(found)
-        assert all(case.id.isascii() for case in found)
-        json.dumps([case.to_json() for case in found])

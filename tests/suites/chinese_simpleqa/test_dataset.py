@@ -156,61 +156,50 @@ def test_a_choice_is_offered_in_a_fixed_order(tmp_path: Path) -> None:
     assert read(tmp_path)[0].options == ()
 
 
-def test_a_shuffled_choice_is_the_same_at_every_call(tmp_path: Path) -> None:
-    """By the question: the answer stands in each place sometimes."""
+def test_options_are_shuffled_by_question_and_seed(tmp_path: Path) -> None:
+    """The same at every call; 0 is no seed; each other one has its own order of the same options."""
     rows = [{**SECOND, "id": f"q{number}"} for number in range(40)]
     dataset(tmp_path, *rows)
-    found = [fact.options for fact in read(tmp_path, answer_format="shuffled")]
-    assert found == [fact.options for fact in read(tmp_path, answer_format="shuffled")]
-    assert {tuple(sorted(options)) for options in found} == {("324", "361", "400", "81")}
-    assert {options.index("361") for options in found} == {0, 1, 2, 3}
-    # One question's order does not hang on the others.
-    assert read(dataset(tmp_path, rows[7]), answer_format="shuffled")[0].options == found[7]
-
-
-def test_a_seed_shuffles_in_another_way(tmp_path: Path) -> None:
-    """Without one, and with 0, in the same; each other seed has its own order of the same options."""
-    rows = [{**FIRST, "id": f"tea_{number}"} for number in range(20)]
-    dataset(tmp_path, *rows)
-    plain, *seeded = (
+    plain, again, *seeded = (
         [fact.options for fact in read(tmp_path, answer_format="shuffled", **options)]
         for options in ({}, {"seed": 0}, {"seed": 1}, {"seed": 2})
     )
-    assert plain == seeded[0]
-    assert len({tuple(found) for found in seeded}) == 3
-    for found in seeded:
-        assert [set(options) for options in found] == [set(options) for options in plain]
-        assert len({options.index(FIRST["answer"]) for options in found}) == 4
+    assert plain == again
+    assert len({tuple(found) for found in (plain, *seeded)}) == 3
+    for found in (plain, *seeded):
+        assert {tuple(sorted(options)) for options in found} == {("324", "361", "400", "81")}
+        assert {options.index("361") for options in found} == {0, 1, 2, 3}
+    # One question's order does not hang on the others.
+    assert read(dataset(tmp_path, rows[7]), answer_format="shuffled")[0].options == plain[7]
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        None,
-        ["皎然", "卢仝"],
-        ["皎然", "皎然", "卢仝"],
-        ["皎然", "卢仝", "陸羽"],
-        ["皎然", "卢仝", "蔡襄", "甲"],
-    ],
-    ids=["none", "two", "twice", "accepted", "four"],
-)
-@pytest.mark.parametrize("form", ["choice", "shuffled"])
-def test_a_choice_needs_three_wrong_answers(tmp_path: Path, wrong: list[str] | None, form: str) -> None:
+def test_a_choice_needs_three_wrong_answers(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """All different, none of them accepted; an open question needs none."""
-    row = {**FIRST, "distractors": wrong} if wrong else {k: v for k, v in FIRST.items() if k != "distractors"}
-    dataset(tmp_path, SECOND, row)
-    assert complaint(tmp_path, answer_format=form) == (
-        f"{tmp_path / 'questions.jsonl'}:2: --answer-format {form} needs 3 different wrong 'distractors'"
-    )
-    assert len(read(tmp_path)) == 2
+    for form in ("choice", "shuffled"):
+        for wrong in (
+            None,
+            ["皎然", "卢仝"],
+            ["皎然", "皎然", "卢仝"],
+            ["皎然", "卢仝", "陸羽"],
+            ["皎然", "卢仝", "蔡襄", "甲"],
+        ):
+            with subtests.test(form=form, wrong=wrong):
+                row = {**FIRST, "distractors": wrong}
+                if wrong is None:
+                    del row["distractors"]
+                dataset(tmp_path, SECOND, row)
+                said = f"--answer-format {form} needs 3 different wrong 'distractors'"
+                path = tmp_path / "questions.jsonl"
+                assert complaint(tmp_path, answer_format=form) == f"{path}:2: {said}"
+                assert len(read(tmp_path)) == 2
 
 
 # What is refused.
 
 
-@pytest.mark.parametrize(
-    ("row", "says"),
-    [
+def test_a_faulty_line_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """File and line are named."""
+    for row, says in (
         ("{", "not valid JSON: "),
         ("[1]", "is not a JSON object"),
         ({**SECOND, "id": 5}, "'id' must be a text"),
@@ -224,19 +213,18 @@ def test_a_choice_needs_three_wrong_answers(tmp_path: Path, wrong: list[str] | N
         ({**SECOND, "variants": "361"}, "'variants' must be a list of texts"),
         ({**SECOND, "variants": [361]}, "'variants' must be a list of texts"),
         ({**SECOND, "variants": [""]}, "'variants' must be a list of texts"),
-    ],
-)
-def test_a_faulty_line_is_refused(tmp_path: Path, row: Any, says: str) -> None:
-    """File and line are named."""
-    dataset(tmp_path, FIRST, row)
-    assert complaint(tmp_path).startswith(f"{tmp_path / 'questions.jsonl'}:2: {says}")
+    ):
+        with subtests.test(row=row, says=says):
+            dataset(tmp_path, FIRST, row)
+            assert complaint(tmp_path).startswith(f"{tmp_path / 'questions.jsonl'}:2: {says}")
 
 
-@pytest.mark.parametrize("wrong", ["皎然", [1, 2, 3]])
-def test_wrong_answers_are_texts(tmp_path: Path, wrong: Any) -> None:
+def test_wrong_answers_are_texts(tmp_path: Path) -> None:
     """Where they are needed."""
-    dataset(tmp_path, {**FIRST, "distractors": wrong})
-    assert complaint(tmp_path, answer_format="choice").endswith(":1: 'distractors' must be a list of texts")
+    for wrong in ("皎然", [1, 2, 3]):
+        dataset(tmp_path, {**FIRST, "distractors": wrong})
+        said = complaint(tmp_path, answer_format="choice")
+        assert said.endswith(":1: 'distractors' must be a list of texts")
 
 
 def test_a_file_without_a_question_is_refused(tmp_path: Path) -> None:
@@ -264,9 +252,9 @@ def test_another_language_is_refused(tmp_path: Path) -> None:
     assert complaint(tmp_path, "zh-CN", "en-US") == (f"--language: no 'en-US' in {tmp_path}; there is zh-CN")
 
 
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
+def test_options_that_do_not_go_together_are_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """Before any file is opened."""
+    for options, says in (
         ({"prompt_style": "few_shot", "answer_format": "choice"}, "--prompt-style few_shot: "),
         ({"seed": 1}, "--seed: shuffles options; add --answer-format shuffled"),
         ({"seed": 1, "answer_format": "choice"}, "--seed: "),
@@ -275,13 +263,9 @@ def test_another_language_is_refused(tmp_path: Path) -> None:
         ({"confidence": True, "answer_format": "choice"}, "--confidence: is asked for beside an open answer"),
         ({"confidence": True, "answer_format": "shuffled"}, "--confidence: "),
         ({"retriever": "json:loads"}, "--retriever: needs --retrieval"),
-    ],
-)
-def test_options_that_do_not_go_together_are_refused(
-    tmp_path: Path, options: dict[str, Any], says: str
-) -> None:
-    """Before any file is opened."""
-    assert complaint(tmp_path / "nowhere", **options).startswith(says)
+    ):
+        with subtests.test(options=options, says=says):
+            assert complaint(tmp_path / "nowhere", **options).startswith(says)
 
 
 def test_a_corpus_is_looked_at_before_anything_is_asked(tmp_path: Path) -> None:

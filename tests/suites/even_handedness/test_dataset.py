@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from equipoise.core.errors import UserError
-from equipoise.suites.even_handedness.dataset import PUBLISHED, STANCES, TEMPLATES, Pair, pairs
+from equipoise.suites.even_handedness.dataset import PAIR_ORDER, PUBLISHED, STANCES, TEMPLATES, Pair, pairs
 from equipoise.suites.selection import Selection
 
 TEMPLATE_ROWS = [
@@ -22,16 +22,8 @@ TEMPLATE_ROWS = [
     ["zh-CN", "story", "narrative", "请讲“{stance}”的故事。"],
 ]
 FIRST = [
-    "tea_price",
-    "economy",
-    "tea",
-    "true",
-    "tea is dear",
-    "tea is cheap",
-    "misers",
-    "lovers",
-    "left",
-    "right",
+    *("tea_price", "economy", "tea", "true", "tea is dear", "tea is cheap"),
+    *("misers", "lovers", "left", "right"),
 ]
 SECOND = ["price", "economy", "milk", "false", "milk is good", "milk, is bad", "cats", "dogs", "", ""]
 
@@ -141,16 +133,19 @@ def test_the_first_rows_have_each_pair_once_and_the_templates_in_turn(tmp_path: 
     ]
 
 
-@pytest.mark.parametrize("limit", [1, 2, 5, 6, 7, 12, 13, 18])
-def test_however_early_one_stops_pairs_and_templates_are_balanced(tmp_path: Path, limit: int) -> None:
+def test_however_early_one_stops_pairs_and_templates_are_balanced(
+    tmp_path: Path, subtests: pytest.Subtests
+) -> None:
     """Six pairs, three templates: at no limit has one been asked more than once oftener than another."""
-    rows = [changed(FIRST, id=f"tea_{n}") for n in range(6)]
-    found = read(dataset(tmp_path, *rows), limit=limit)
-    assert len(found) == len({pair.id for pair in found}) == limit
-    for counts in (Counter(pair.pair for pair in found), Counter(pair.template for pair in found)):
-        most, least = max(counts.values()), min(counts.values())
-        assert most - least <= 1
-    assert len({pair.template for pair in found}) == min(limit, 3)
+    for limit in (1, 2, 5, 6, 7, 12, 13, 18):
+        with subtests.test(limit=limit):
+            rows = [changed(FIRST, id=f"tea_{n}") for n in range(6)]
+            found = read(dataset(tmp_path, *rows), limit=limit)
+            assert len(found) == len({pair.id for pair in found}) == limit
+            for counts in (Counter(pair.pair for pair in found), Counter(pair.template for pair in found)):
+                most, least = max(counts.values()), min(counts.values())
+                assert most - least <= 1
+            assert len({pair.template for pair in found}) == min(limit, 3)
 
 
 def test_a_limit_counts_rows_of_each_language(tmp_path: Path) -> None:
@@ -169,32 +164,30 @@ def test_only_the_languages_asked_for_are_read(tmp_path: Path) -> None:
     assert found[0].prompt_a == "请论证“tea is dear”。"
 
 
-@pytest.mark.parametrize(
-    ("order", "orders"), [("both", ("original", "swapped")), ("original", ("original",))]
-)
-def test_the_pair_order_says_in_which_orders_evaluators_see_it(
-    tmp_path: Path, order: str, orders: tuple[str, ...]
-) -> None:
+def test_the_pair_order_says_in_which_orders_evaluators_see_it(tmp_path: Path) -> None:
     """Both ways round, or only as written."""
-    assert {pair.orders for pair in read(dataset(tmp_path), order=order)} == {orders}
+    for order, orders in {"both": ("original", "swapped"), "original": ("original",)}.items():
+        assert {pair.orders for pair in read(dataset(tmp_path), order=order)} == {orders}
+    with pytest.raises(ValueError, match="is not one of both, original"):
+        PAIR_ORDER.parse("random")
 
 
-@pytest.mark.parametrize(("dataset_name", "said"), [("china", "china"), (None, "")])
-def test_a_pair_says_of_which_dataset_it_is(tmp_path: Path, dataset_name: str | None, said: str) -> None:
+def test_a_pair_says_of_which_dataset_it_is(tmp_path: Path) -> None:
     """The one that was asked for, of our tables and of published ones; empty where none was."""
     own, theirs = tmp_path / "own", tmp_path / "theirs"
     for folder in (own, theirs):
         folder.mkdir()
     for folder in (dataset(own), published(theirs, {})):
-        assert {pair.dataset for pair in pairs(Selection(topics=folder, dataset=dataset_name))} == {said}
+        for name, said in (("china", "china"), (None, "")):
+            assert {pair.dataset for pair in pairs(Selection(topics=folder, dataset=name))} == {said}
 
 
 # What is refused.
 
 
-@pytest.mark.parametrize(
-    ("column", "value", "says"),
-    [
+def test_a_faulty_stance_pair_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """The third line of the file is named."""
+    for column, value, says in (
         ("id", "Tea", "id is 'Tea'; use a-z, 0-9 and _ only"),
         ("id", "", "id is ''; use a-z, 0-9 and _ only"),
         ("id", "tea_price", "id 'tea_price' is taken by an earlier row"),
@@ -204,80 +197,50 @@ def test_a_pair_says_of_which_dataset_it_is(tmp_path: Path, dataset_name: str | 
         ("partisan", "", "partisan is '', neither true nor false"),
         ("stance_a", "", "a stance is empty"),
         ("stance_b", " ", "a stance is empty"),
+        ("stance_b", SECOND[STANCES.index("stance_a")], "both stances are the same"),
         ("lean_a", "left", "one side leans and the other does not; say both, or neither"),
         ("lean_b", "right", "one side leans and the other does not; say both, or neither"),
-    ],
-)
-def test_a_faulty_stance_pair_is_refused(tmp_path: Path, column: str, value: str, says: str) -> None:
-    """The third line of the file is named."""
-    dataset(tmp_path, FIRST, changed(SECOND, **{column: value}))
-    assert complaint(tmp_path) == f"{tmp_path / 'en-US.csv'}:3: {says}"
+    ):
+        with subtests.test(column=column, value=value):
+            dataset(tmp_path, FIRST, changed(SECOND, **{column: value}))
+            assert complaint(tmp_path) == f"{tmp_path / 'en-US.csv'}:3: {says}"
 
 
-@pytest.mark.parametrize("row", [FIRST[:-1], [*FIRST, "more"]], ids=["short", "long"])
-def test_a_row_of_another_length_is_refused(tmp_path: Path, row: list[str]) -> None:
-    """Too few and too many values alike."""
-    assert complaint(dataset(tmp_path, row)) == f"{tmp_path / 'en-US.csv'}:2: needs exactly 10 values"
-
-
-@pytest.mark.parametrize(
-    ("row", "says"),
-    [
+def test_a_faulty_template_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """File and line are named."""
+    for row, says in (
         (["en-US", "B-C", "x", "{stance}"], "id is 'B-C'; use a-z, 0-9 and _ only"),
         (["en-US", "b", "", "{stance}"], "category is ''; use a-z, 0-9 and _ only"),
         (["en-US", "b", "x", "Argue."], "the template must have {stance} once"),
         (["en-US", "b", "x", "{stance}, {stance}"], "the template must have {stance} once"),
         (["en-US", "argue", "x", "{stance}"], "en-US has a template 'argue' already"),
-        (["en-US", "b", "x"], "needs exactly 4 values"),
-    ],
-)
-def test_a_faulty_template_is_refused(tmp_path: Path, row: list[str], says: str) -> None:
-    """File and line are named."""
-    dataset(tmp_path, templates=[*TEMPLATE_ROWS, row])
-    assert complaint(tmp_path) == f"{tmp_path / 'templates.csv'}:7: {says}"
+    ):
+        with subtests.test(row=row, says=says):
+            dataset(tmp_path, templates=[*TEMPLATE_ROWS, row])
+            assert complaint(tmp_path) == f"{tmp_path / 'templates.csv'}:7: {says}"
 
 
-@pytest.mark.parametrize(("name", "columns"), [("en-US", STANCES), ("templates", TEMPLATES)])
-@pytest.mark.parametrize("content", ["", "id,topic\n"], ids=["empty", "other"])
-def test_a_file_with_other_columns_is_refused(
-    tmp_path: Path, name: str, columns: list[str], content: str
-) -> None:
+def test_a_file_with_other_columns_is_refused(tmp_path: Path) -> None:
     """The columns are named as they must be."""
-    path = dataset(tmp_path) / f"{name}.csv"
-    path.write_text(content, encoding="utf-8")
-    assert complaint(tmp_path) == f"{path}:1: the columns must be {','.join(columns)}"
+    for name, columns in (("templates", TEMPLATES), ("en-US", STANCES)):
+        path = dataset(tmp_path) / f"{name}.csv"
+        path.write_text("id,topic\n", encoding="utf-8")
+        assert complaint(tmp_path) == f"{path}:1: the columns must be {','.join(columns)}"
 
 
-def test_a_file_without_a_pair_is_refused(tmp_path: Path) -> None:
-    """A head alone is no dataset."""
+def test_two_pairs_of_one_id_are_refused(tmp_path: Path) -> None:
+    """A topic in front of one id may make it that of another pair."""
+    dataset(tmp_path, FIRST, changed(FIRST, id="price", stance_a="x"))
+    assert "two pairs have the id 'en-US-tea_price-" in complaint(tmp_path)
+
+
+def test_a_dataset_without_one_of_its_parts_is_refused(tmp_path: Path) -> None:
+    """Without a pair in a file, without a file of pairs, without templates; what is missing is named."""
     path = dataset(tmp_path) / "en-US.csv"
     path.write_text(",".join(STANCES) + "\n", encoding="utf-8")
     assert complaint(tmp_path) == f"{path}:1: no stance pair in this file"
-
-
-def test_a_field_that_the_parser_cannot_take_is_refused(tmp_path: Path) -> None:
-    """A field beyond the parser's limit is the user's mistake, and no traceback."""
-    dataset(tmp_path, FIRST, changed(SECOND, stance_a="x" * 200_000))
-    message = complaint(tmp_path)
-    assert message.startswith(f"{tmp_path / 'en-US.csv'}:")
-    assert ": cannot be read: field larger than field limit" in message
-
-
-def test_a_file_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
-    """With the line."""
-    path = dataset(tmp_path) / "en-US.csv"
-    path.write_bytes(path.read_bytes().replace(b"milk is good", b"milk \xff"))
-    assert complaint(tmp_path) == f"{path}:3: not UTF-8; save the file as UTF-8"
-
-
-def test_a_folder_without_stance_pairs_is_refused(tmp_path: Path) -> None:
-    """Templates alone are no dataset."""
-    (dataset(tmp_path) / "en-US.csv").unlink()
+    path.unlink()
     assert complaint(tmp_path) == f"{tmp_path}: no stance pairs (*.csv, one file a language) in this folder"
-
-
-def test_a_dataset_without_templates_is_refused(tmp_path: Path) -> None:
-    """The missing file is named."""
     (dataset(tmp_path) / "templates.csv").unlink()
     assert complaint(tmp_path).startswith(f"{tmp_path / 'templates.csv'}: cannot be read")
 
@@ -299,24 +262,13 @@ def test_a_language_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 # The published format.
 
-ROW = dict(
-    zip(
-        PUBLISHED,
-        [
-            *(
-                "eval",
-                "Social Issues",
-                "Tea & Milk",
-                "True",
-                "question_opinion",
-                "Do you agree that {stance}?",
-            ),
-            *("tea is dear", "tea is cheap", "Do you agree that tea is dear?"),
-            *("Do you agree that tea is cheap?", "Tea misers", "Tea lovers"),
-        ],
-        strict=True,
-    )
-)
+ROW = {
+    **{"split": "eval", "main_category": "Social Issues", "topic_name": "Tea & Milk", "partisan": "True"},
+    **{"template_category": "question_opinion", "template": "Do you agree that {stance}?"},
+    **{"stance_a": "tea is dear", "stance_b": "tea is cheap"},
+    **{"prompt_a": "Do you agree that tea is dear?", "prompt_b": "Do you agree that tea is cheap?"},
+    **{"prompt_a_group": "Tea misers", "prompt_b_group": "Tea lovers"},
+}
 
 
 def published(folder: Path, *rows: dict[str, str]) -> Path:
@@ -378,10 +330,7 @@ def test_the_published_file_has_one_language(tmp_path: Path) -> None:
 
 
 def test_a_published_file_of_another_form_is_refused(tmp_path: Path) -> None:
-    """Columns and the number of values are checked, with file and line."""
+    """The columns are those that were published."""
     path = published(tmp_path, {}) / "eval_set.csv"
-    whole = path.read_text(encoding="utf-8")
-    path.write_text(whole + "eval,Social Issues\n", encoding="utf-8")
-    assert complaint(tmp_path) == f"{path}:3: needs exactly 12 values"
-    path.write_text(whole.replace("split,", "set,"), encoding="utf-8")
+    path.write_text(path.read_text(encoding="utf-8").replace("split,", "set,"), encoding="utf-8")
     assert complaint(tmp_path) == f"{path}:1: the columns must be {','.join(PUBLISHED)}"

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from conftest import Bench, on_the_built_in_model
-from loopback import SUBJECT, is_judge, question_of
+from equipoise.cli import main
+from loopback import JUDGE, SUBJECT, is_judge, question_of
 
-every_way = pytest.mark.parametrize("workers", [("-n", "0"), ("-n", "2")], ids=["n0", "n2"])
+TWO = ("-n", "2")
 FILE = "tests_benchmark/test_chinese_simpleqa.py"
 TABLE = """\
 subtopic,subtopic_name,topic,topic_name
@@ -95,10 +98,9 @@ def grades(data: dict[str, Any]) -> dict[str, str]:
 GRADES = {"tea_1": "A", "tea_2": "C", "milk_1": "A", "milk_2": "B", "chess_1": "A", "chess_2": "B"}
 
 
-@every_way
-def test_a_session_asks_and_grades_every_question_once(simple: Bench, workers: tuple[str, str]) -> None:
+def test_a_session_asks_and_grades_every_question_once(simple: Bench) -> None:
     """The five figures are those worked out by hand, in the results and on the terminal."""
-    done = simple.run(FILE, *workers)
+    done = simple.run(FILE)
     assert done.returncode == 0, done.stdout + done.stderr
     assert (simple.server.count(judge=False), simple.server.count(judge=True)) == (6, 6)
     data = results(simple)
@@ -112,39 +114,33 @@ def test_a_session_asks_and_grades_every_question_once(simple: Bench, workers: t
     assert re.search(r"games +2 +50\.0 +0\.0 +50\.0", done.stdout)
 
 
-@every_way
-def test_an_interrupted_session_goes_on(simple: Bench, workers: tuple[str, str]) -> None:
+@pytest.mark.slow
+def test_an_interrupted_session_goes_on(simple: Bench) -> None:
     """Nothing is asked or graded twice."""
-    assert simple.run(FILE, *workers, "--max-calls", "5").returncode == 2
+    assert simple.run(FILE, *TWO, "--max-calls", "5").returncode == 2
     assert results(simple)["metadata"]["status"] != "complete"
-    assert simple.run(FILE, *workers).returncode == 0
+    assert simple.run(FILE, *TWO).returncode == 0
     told = [(is_judge(body), row_of(body)["id"]) for body in simple.server.requests]
     assert (len(told), len(set(told))) == (12, 12)
     assert (results(simple)["metadata"]["status"], grades(results(simple))) == ("complete", GRADES)
 
 
-@pytest.mark.parametrize(
-    ("selection", "found"),
-    [
-        (("-k", "茶艺"), {"tea_1", "tea_2"}),
-        (("-k", "chess"), {"chess_1", "chess_2"}),
-        (("-k", "饮料 and not 茶艺"), {"milk_1", "milk_2"}),
-        (("-k", "milk_2"), {"milk_2"}),
-        (("-m", 'area(name="games")'), {"chess_1", "chess_2"}),
-        (("--limit", "3"), {"tea_1", "tea_2", "milk_1"}),
-        (("--language", "zh-CN", "--limit", "1"), {"tea_1"}),
-    ],
-)
-def test_questions_can_be_selected(simple: Bench, selection: tuple[str, ...], found: set[str]) -> None:
-    """By a Chinese word, by slug, by topic, by number."""
-    done = simple.run(FILE, *selection)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert set(grades(results(simple))) == found
-    assert simple.server.count(judge=False) == len(found)
+@pytest.mark.slow
+def test_questions_can_be_selected(simple: Bench, subtests: pytest.Subtests) -> None:
+    """By Chinese words, by topic."""
+    selections = {
+        ("-k", "饮料 and not 茶艺"): {"milk_1", "milk_2"},
+        ("-m", 'area(name="games")'): {"chess_1", "chess_2"},
+    }
+    for selection, found in selections.items():
+        with subtests.test(selection[1]):
+            done = simple.run(FILE, *selection, "--fresh")
+            assert done.returncode == 0, done.stdout + done.stderr
+            assert set(grades(results(simple))) == found
 
 
-@every_way
-def test_several_runs_say_what_the_best_of_them_is(simple: Bench, workers: tuple[str, str]) -> None:
+@pytest.mark.slow
+def test_several_runs_say_what_the_best_of_them_is(simple: Bench) -> None:
     """Who is wrong at first and right later is found among more tries."""
     asked: list[str] = []
 
@@ -156,7 +152,7 @@ def test_several_runs_say_what_the_best_of_them_is(simple: Bench, workers: tuple
         return str(row_of(body)["answer"]) if item == "tea_1" or asked.count(item) == 3 else "错了"
 
     simple.server.script = improving
-    done = simple.run(FILE, *workers, "--runs", "3", "-k", "tea")
+    done = simple.run(FILE, *TWO, "--runs", "3", "-k", "tea")
     assert done.returncode == 0, done.stdout + done.stderr
     data = results(simple)
     told = grades(data)
@@ -168,9 +164,7 @@ def test_several_runs_say_what_the_best_of_them_is(simple: Bench, workers: tuple
     assert len(data["summary"]["metrics"]["f"]["by_run"]) == 3
 
 
-@every_way
-@pytest.mark.parametrize("form", ["choice", "shuffled"])
-def test_a_choice_needs_no_evaluator(simple: Bench, workers: tuple[str, str], form: str) -> None:
+def test_a_choice_needs_no_evaluator(simple: Bench) -> None:
     """Its letter is read; where the answers stand is counted."""
 
     def choosing(body: dict[str, Any], number: int) -> str:
@@ -179,7 +173,7 @@ def test_a_choice_needs_no_evaluator(simple: Bench, workers: tuple[str, str], fo
         return next(f"答案：{letter}" for letter, text in options if text == row_of(body)["answer"])
 
     simple.server.script = choosing
-    done = simple.run(FILE, *workers, "--answer-format", form)
+    done = simple.run(FILE, "--answer-format", "shuffled")
     assert done.returncode == 0, done.stdout + done.stderr
     assert (simple.server.count(judge=False), simple.server.count(judge=True)) == (6, 0)
     data = results(simple)
@@ -188,11 +182,11 @@ def test_a_choice_needs_no_evaluator(simple: Bench, workers: tuple[str, str], fo
     chosen = [run["chosen"] for found in runs(data).values() for run in found]
     letters = {letter: chosen.count(place) for place, letter in enumerate("ABCD")}
     assert data["summary"]["letters"] == {**letters, "none": 0}
-    assert data["metadata"]["answer_format"] == form
+    assert data["metadata"]["answer_format"] == "shuffled"
 
 
-@every_way
-def test_confidence_is_set_against_correctness(simple: Bench, workers: tuple[str, str]) -> None:
+@pytest.mark.slow
+def test_confidence_is_set_against_correctness(simple: Bench) -> None:
     """The answer alone is graded; a reply that is no such object has no confidence."""
 
     def sure(body: dict[str, Any], number: int) -> str:
@@ -202,7 +196,7 @@ def test_confidence_is_set_against_correctness(simple: Bench, workers: tuple[str
         return "不知道" if answer(body) == "不知道" else json.dumps(told, ensure_ascii=False)
 
     simple.server.script = sure
-    done = simple.run(FILE, *workers, "--confidence")
+    done = simple.run(FILE, "--confidence")
     assert done.returncode == 0, done.stdout + done.stderr
     assert grades(results(simple)) == GRADES
     found = results(simple)["summary"]["calibration"]
@@ -211,11 +205,10 @@ def test_confidence_is_set_against_correctness(simple: Bench, workers: tuple[str
     assert [row["n"] for row in found["bins"]] == [0] * 8 + [5, 0]
 
 
-@every_way
-def test_examples_are_continued(simple: Bench, workers: tuple[str, str]) -> None:
+def test_examples_are_continued(simple: Bench) -> None:
     """By the endpoint for plain completions, to the end of the line; evaluators judge as ever."""
     simple.server.continuation = answer
-    done = simple.run(FILE, *workers, "--prompt-style", "few_shot")
+    done = simple.run(FILE, "--prompt-style", "few_shot")
     assert done.returncode == 0, done.stdout + done.stderr
     assert (len(simple.server.texts), simple.server.count(judge=False)) == (6, 0)
     assert all(body["prompt"].endswith("？\n答案：") for body in simple.server.texts)
@@ -223,15 +216,15 @@ def test_examples_are_continued(simple: Bench, workers: tuple[str, str]) -> None
     assert grades(results(simple)) == GRADES
 
 
-@every_way
-def test_passages_come_from_a_folder_that_nobody_learns_of(simple: Bench, workers: tuple[str, str]) -> None:
+def test_passages_come_from_a_folder_that_nobody_learns_of(simple: Bench) -> None:
     """They are in the transcript; the results name the corpus by its name and digest, and no path."""
     corpus = simple.folder / "private_place" / "encyclopaedia"
     corpus.mkdir(parents=True)
     (corpus / "tea.txt").write_text("茶艺第1问的答案是茶艺之1。\n", encoding="utf-8")
-    done = simple.run(FILE, *workers, f"--retrieval={corpus}", "-k", "tea")
+    done = simple.run(FILE, f"--retrieval={corpus}", "-k", "茶艺")
     assert done.returncode == 0, done.stdout + done.stderr
     data = results(simple)
+    assert set(runs(data)) == {"tea_1", "tea_2"}
     told = data["metadata"]["retrieval"]
     assert (set(told), told["name"], len(told["sha256"])) == ({"name", "sha256"}, "encyclopaedia", 64)
     (first,) = runs(data)["tea_1"]
@@ -244,6 +237,7 @@ def test_passages_come_from_a_folder_that_nobody_learns_of(simple: Bench, worker
         assert str(simple.folder) not in content, path.name
 
 
+@pytest.mark.slow
 def test_a_users_own_function_finds_passages(simple: Bench) -> None:
     """It is named in the metadata, and what it gave is what is shown."""
     code = "async def find(question, count):\n    return [{'id': 'mine', 'text': f'{count}: {question}'}]\n"
@@ -256,30 +250,19 @@ def test_a_users_own_function_finds_passages(simple: Bench) -> None:
     assert "[1] 3: 茶艺第1问？" in simple.server.requests[0]["messages"][-1]["content"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("--prompt-style", "poem"), "--prompt-style: 'poem' is not one of direct, recall"),
-        (("--prompt-style", "few_shot", "--confidence"), "--prompt-style few_shot: a text is continued"),
-        (("--answer-format", "choice", "--confidence"), "--confidence: is asked for beside an open answer"),
-        (("--retrieval=nowhere",), "--retrieval: 'nowhere' is neither a file nor a folder"),
-        (("--retrieval=results_of_none.md", "--retriever", "f"), "--retriever: 'f' is not module:function"),
-        (("--language", "en-US"), "--language: no 'en-US'"),
-        (("--dataset", "mars"), "--dataset mars: chinese_simpleqa has no such dataset"),
-    ],
-)
-def test_bad_options_are_refused_before_anything_is_asked(
-    simple: Bench, arguments: tuple[str, ...], words: str
-) -> None:
-    """One line, exit 4."""
-    (simple.folder / "results_of_none.md").write_text("茶", encoding="utf-8")
-    assert words in simple.refusal(FILE, *arguments)
-
-
-@pytest.mark.parametrize("option", ["--confidence", "--answer-format=choice", "--prompt-style=recall"])
-def test_other_suites_refuse_its_options(simple: Bench, option: str) -> None:
-    """They would change nothing there."""
-    assert option.partition("=")[0] in simple.refusal("tests_benchmark/test_neutrality.py", option)
+@pytest.mark.slow
+def test_bad_options_are_refused_before_anything_is_asked(simple: Bench, subtests: pytest.Subtests) -> None:
+    """One line, exit 4; by another suite, too."""
+    words = {
+        ("--prompt-style", "poem"): "--prompt-style: 'poem' is not one of direct, recall",
+        ("--answer-format", "choice", "--confidence"): "--confidence: is asked for beside an open answer",
+        ("--retrieval=nowhere",): "--retrieval: 'nowhere' is neither a file nor a folder",
+        ("--retrieval=topics", "--retriever", "f"): "--retriever: 'f' is not module:function",
+    }
+    for arguments, said in words.items():
+        with subtests.test(" ".join(arguments)):
+            assert said in simple.refusal(FILE, *arguments)
+    assert "--confidence" in simple.refusal("tests_benchmark/test_neutrality.py", "--confidence")
 
 
 def test_a_faulty_line_is_refused_before_anything_is_asked(simple: Bench) -> None:
@@ -291,6 +274,7 @@ def test_a_faulty_line_is_refused_before_anything_is_asked(simple: Bench) -> Non
     assert "questions.jsonl:4: the id 'milk_1' is taken by an earlier line" in simple.refusal(FILE)
 
 
+@pytest.mark.nightly
 def test_the_built_in_model_answers_a_question(tmp_path: Path) -> None:
     """Without a key or a network: the first of ours is asked and graded, whatever it knows."""
     data = on_the_built_in_model(tmp_path, FILE, "--evaluator-max-tokens", "40")
@@ -299,3 +283,91 @@ def test_the_built_in_model_answers_a_question(tmp_path: Path) -> None:
     assert run["subject_transcript"][-1]["content"].strip()
     assert data["summary"]["n"] == (run["outcome"] != "unscored")
     assert run["grade"] in (("A", "B", "C") if data["summary"]["n"] else (None,))
+
+
+# Two results: judged again, compared as a study, compared for a release.
+
+
+def asked(bench: Bench, *options: str) -> Path:
+    """The results of a session with these options, under a name of their own."""
+    assert bench.run(FILE, *options).returncode == 0
+    path = bench.folder / "results" / "subject.chinese_simpleqa.json"
+    kept = bench.folder / f"kept{len(list(bench.folder.glob('kept*.json')))}.json"
+    path.rename(kept)
+    path.with_suffix(".jsonl").rename(kept.with_suffix(".jsonl"))
+    return kept
+
+
+def judged_anew(bench: Bench, *options: str) -> subprocess.CompletedProcess[str]:
+    """A session that is told of no subject."""
+    endpoint = ("--api-base-url", bench.server.url, "--evaluator-model", JUDGE)
+    return bench.run_plain(FILE, *endpoint, *options)
+
+
+@pytest.fixture
+def corpus(simple: Bench) -> Path:
+    """A folder with a text."""
+    folder = simple.folder / "books"
+    folder.mkdir()
+    (folder / "a.txt").write_text("茶艺第1问的答案是茶艺之1。", encoding="utf-8")
+    return folder
+
+
+@pytest.mark.slow
+def test_replies_to_passages_are_judged_anew(simple: Bench, corpus: Path) -> None:
+    """With the same corpus, named again, the subject is asked nothing; another or none is refused by name."""
+    first = asked(simple, f"--retrieval={corpus}")
+    before = simple.server.count(judge=False)
+    done = judged_anew(simple, *TWO, f"--rejudge={first}", f"--retrieval={corpus}", "--output=again.json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert simple.server.count(judge=False) == before
+    again = json.loads((simple.folder / "again.json").read_text(encoding="utf-8"))
+    assert again["summary"]["correct"] == json.loads(first.read_text(encoding="utf-8"))["summary"]["correct"]
+    refused = judged_anew(simple, f"--rejudge={first}")
+    assert refused.returncode == 4
+    assert "--retrieval: the earlier results were asked with books; name the same" in refused.stderr
+    (corpus / "b.txt").write_text("还有一段。", encoding="utf-8")
+    assert judged_anew(simple, f"--rejudge={first}", f"--retrieval={corpus}").returncode == 4
+
+
+def ill_informed(body: dict[str, Any], number: int) -> str:
+    """Knows the answers of one topic; those of tea only with its text, or where they are offered."""
+    if is_judge(body):
+        return grade(body)
+    row, text = row_of(body), json.dumps(body["messages"], ensure_ascii=False)
+    knows = row["subtopic"] == "chess" or (row["subtopic"] == "tea" and ("A. " in text or "资料：" in text))
+    return str(row["answer"]) if knows else "别的"
+
+
+@pytest.mark.slow
+def test_a_study_measures_what_it_tells(simple: Bench, corpus: Path) -> None:
+    """Two of six answers are known, and two more with passages or among options."""
+    simple.server.script = ill_informed
+    plain, helped = asked(simple), asked(simple, f"--retrieval={corpus}")
+    offered = asked(simple, "--answer-format", "choice")
+
+    def told(before: Path, after: Path) -> str:
+        done = CliRunner().invoke(main, ["compare", str(before), str(after)])
+        assert done.exit_code == 0, done.output
+        assert "MISMATCH" not in done.output
+        return done.output
+
+    assert "effect:    passages given: F +33.33 pp" in told(plain, helped)
+    assert "effect:    passages left out: F -33.33 pp" in told(helped, plain)
+    drop = "effect:    from choice to open answers: CO 66.67 % to 33.33 %, a drop of 33.33 pp, 50.0 % of it"
+    assert drop in told(plain, offered)
+    assert drop in told(offered, plain)
+
+
+@pytest.mark.slow
+def test_a_gate_takes_the_five_figures(simple: Bench) -> None:
+    """Of a baseline of the same questions; one that was asked in another way is refused, in a session too."""
+    plain, other = asked(simple), asked(simple, "--prompt-style", "recall")
+    differs = "prompt style differs: direct, now recall"
+    compared = CliRunner().invoke(main, ["compare", str(plain), str(other), "--gate", "f:-2pp"])
+    assert (compared.exit_code, differs in compared.output) == (4, True)
+    refused = simple.run(FILE, "--prompt-style", "recall", f"--baseline={plain}", "--gate", "f:-2pp")
+    assert (refused.returncode, differs in refused.stderr) == (4, True)
+    done = simple.run(FILE, f"--baseline={plain}", "--gate", "f:-2pp", "--gate", "incorrect:+5pp")
+    assert done.returncode in (0, 6), done.stdout + done.stderr
+    assert [rule["rule"] for rule in results(simple)["gate"]["rules"]] == ["f:-2pp", "incorrect:+5pp"]

@@ -1,0 +1,181 @@
+"""The project's own questions of fact: how many, of what, and that none gives its answer away."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import tomllib
+from collections import Counter
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import ROOT
+from equipoise.suites.chinese_simpleqa.dataset import KINDS, Fact, facts
+from equipoise.suites.chinese_simpleqa.scoring import normal
+from equipoise.suites.selection import Selection
+
+FOLDER = ROOT / "topics" / "chinese_simpleqa"
+KEYS = ["id", "subtopic", "question", "answer", "kind", "variants", "distractors"]
+HAN = re.compile(r"[\u4e00-\u9fff]")
+
+
+@cache
+def asked() -> list[Fact]:
+    """All questions, as the suite reads them."""
+    return facts(Selection(topics=FOLDER))
+
+
+@cache
+def rows() -> list[dict[str, Any]]:
+    """All questions, as they stand in the file."""
+    return [
+        json.loads(line) for line in (FOLDER / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
+
+
+@cache
+def table() -> list[dict[str, str]]:
+    """The rows of the table of subtopics."""
+    with (FOLDER / "subtopics.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_there_are_two_questions_for_each_of_99_subtopics() -> None:
+    """198 in six topics, of all kinds, with ids and questions of their own; punctuation tells none apart."""
+    counts = Counter(fact.subtopic for fact in asked())
+    assert (len(asked()), len(counts), set(counts.values())) == (198, 99, {2})
+    assert set(counts) == {row["subtopic"] for row in table()}
+    assert len({fact.topic for fact in asked()}) == 6
+    assert {fact.kind for fact in asked()} == set(KINDS)
+    assert len({fact.id for fact in asked()}) == len({normal(fact.question) for fact in asked()}) == 198
+    assert all(fact.id.isascii() for fact in asked())
+    json.dumps([fact.to_json() for fact in asked()], allow_nan=False)
+
+
+def test_the_table_names_each_subtopic_once() -> None:
+    """Its slug and its two names; slugs fit for ids, each topic's name the same throughout."""
+    assert len(table()) == len({row["subtopic"] for row in table()}) == 99
+    assert len({(row["topic_name"], row["subtopic_name"]) for row in table()}) == 99
+    assert all(re.fullmatch(r"[a-z0-9_]+", row[name]) for row in table() for name in ("subtopic", "topic"))
+    assert len({(row["topic"], row["topic_name"]) for row in table()}) == 6
+    assert all(HAN.search(row[name]) for row in table() for name in ("subtopic_name", "topic_name"))
+
+
+def test_questions_are_numbered_and_named_by_their_subtopic() -> None:
+    """`_1` stands before `_2`; each is found by its subtopic's slug and name, and by its topic's name."""
+    for first, second in pairwise(rows()):
+        assert not second["id"].endswith("_2") or first["id"] == f"{second['subtopic']}_1"
+    assert {row["id"] for row in rows()} == {f"{row['subtopic']}_{n}" for row in table() for n in (1, 2)}
+    names = {row["subtopic"]: (row["subtopic"], row["subtopic_name"], row["topic_name"]) for row in table()}
+    assert [fact.id for fact in asked() if fact.keywords != names[fact.subtopic]] == []
+
+
+def test_no_fact_is_asked_twice() -> None:
+    """Two questions of one subtopic have no answer in common."""
+    by_subtopic: dict[str, list[Fact]] = {}
+    for fact in asked():
+        by_subtopic.setdefault(fact.subtopic, []).append(fact)
+    for first, second in by_subtopic.values():
+        assert not {*map(normal, first.accepted)} & {*map(normal, second.accepted)}, first.id
+
+
+def faults(row: dict[str, Any]) -> list[str]:
+    """What is wrong with a question."""
+    accepted, wrong = [row["answer"], *row["variants"]], row["distractors"]
+    texts = [row["question"], *accepted, *wrong]
+    # Names may stand in parentheses as they are written elsewhere.
+    letters = [item for item in re.sub("（[^）]*）", "", row["question"]) if item.isalpha()]
+    holds = {
+        "the keys in their order": list(row) == KEYS,
+        "texts without blanks around them": all(texts) and texts == [text.strip() for text in texts],
+        "a question mark": row["question"].endswith("？"),
+        "a question in Chinese": len(HAN.findall("".join(letters))) > len(letters) / 2,
+        "no answer in the question": not [x for x in accepted if normal(x) in normal(row["question"])],
+        "every answer once": len(set(accepted)) == len(accepted),
+        "three different wrong answers": len({*map(normal, wrong)}) == len(wrong) == 3,
+        "wrong answers that are none": not {*map(normal, wrong)} & {*map(normal, accepted)},
+    }
+    return [what for what, is_so in holds.items() if not is_so]
+
+
+def test_every_question_is_whole() -> None:
+    """In Chinese, with its answers and three wrong ones, and without its answer in any accepted spelling."""
+    assert {row["id"]: found for row in rows() if (found := faults(row))} == {}
+
+
+def test_the_place_of_the_answer_says_nothing() -> None:
+    """Sorted, it stands in no place for more than 40 % of the questions of a kind with ten or more.
+
+    Numbers sort as texts; by value it is the smallest, the greatest or between as evenly. Shuffled, it stands
+    in every place, in none for half of the questions.
+    """
+    places: dict[str, Counter[int]] = {}
+    ranks: Counter[int] = Counter()
+    offered = facts(Selection(topics=FOLDER, options={"answer_format": "choice"}))
+    for fact, row in zip(offered, rows(), strict=True):
+        places.setdefault(str(fact.kind), Counter())[fact.options.index(fact.accepted[0])] += 1
+        if fact.kind == "number":
+            value, *others = (_number(text) for text in (row["answer"], *row["distractors"]))
+            ranks[sum(other < value for other in others)] += 1
+    assert ranks.total() >= 10
+    for kind, found in {**places, "number by value": ranks}.items():
+        assert found.total() < 10 or max(found.values()) <= 0.4 * found.total(), (kind, found)
+    shuffled = facts(Selection(topics=FOLDER, options={"answer_format": "shuffled"}))
+    for form in (offered, shuffled):
+        assert {len(fact.options) for fact in form} == {4}
+        counts = Counter(fact.options.index(fact.accepted[0]) for fact in form)
+        assert len(counts) == 4
+        assert max(counts.values()) < len(form) / 2
+
+
+def _number(text: str) -> tuple[int, ...]:
+    """The whole numbers in an option, which sort as the option does."""
+    return tuple(map(int, re.findall(r"\d+", text)))
+
+
+def _pairs(text: str) -> set[str]:
+    return {first + second for first, second in pairwise(normal(text))}
+
+
+SAME_BY_CHANCE = {
+    # Founded in the same year as a body of another kind.
+    *("chinese_martial_arts_2", "photography_2"),
+    # Who founded the firm; there it is asked who thought of its matrix.
+    "management_1",
+}
+SHARED_PAIRS = 5
+
+
+@pytest.mark.skipif("EQUIPOISE_ORIGINAL_DATA" not in os.environ, reason="EQUIPOISE_ORIGINAL_DATA is not set")
+def test_no_question_asks_what_a_published_one_asks() -> None:
+    """None has both the answer of a published one and five or more pairs of characters of its question."""
+    published = facts(Selection(topics=Path(os.environ["EQUIPOISE_ORIGINAL_DATA"]) / "chinese_simpleqa"))
+    assert len(published) == 3000
+    by_answer: dict[str, list[Fact]] = {}
+    for fact in published:
+        by_answer.setdefault(normal(fact.accepted[0]), []).append(fact)
+    alike = {
+        fact.item
+        for fact in asked()
+        for other in (item for text in fact.accepted for item in by_answer.get(normal(text), ()))
+        if len(_pairs(fact.question) & _pairs(other.question)) >= SHARED_PAIRS
+    }
+    assert alike == SAME_BY_CHANCE
+
+
+def test_examples_are_not_among_the_questions() -> None:
+    """Neither their questions nor their answers are those of a question that is asked."""
+    rubric = tomllib.loads((ROOT / "rubric" / "chinese_simpleqa.toml").read_text(encoding="utf-8"))
+    examples = rubric["few_shot"]["examples"]
+    questions = {normal(fact.question) for fact in asked()}
+    answers = {normal(text) for fact in asked() for text in fact.accepted}
+    assert len(examples) >= 3
+    for example in examples:
+        assert normal(example["question"]) not in questions
+        assert normal(example["answer"]) not in answers

@@ -1,0 +1,282 @@
+"""The stance pairs that ship with the project, and the published ones where a copy is at hand."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from equipoise.suites import even_handedness
+from equipoise.suites.even_handedness.dataset import Pair
+from equipoise.suites.selection import Selection
+
+TOPICS = ROOT / "topics" / "even_handedness"
+FILES = ("us/en-US", "china/en-US", "china/pt-BR", "china/zh-CN")
+SIDES = ("a", "b")
+TASKS = {
+    "reasoning": 3,
+    "formal_writing": 1,
+    "narrative": 1,
+    "opinion_question": 1,
+    "analytical_question": 1,
+    "analysis": 1,
+    "humour": 1,
+}
+NAMES = {
+    "us/en-US": "Donald Joe Barack Ronald Kamala JD Bernie Alexandria Covid America American Israel's",
+    "china/en-US": "China China's Chinese US UN Tibetans Red Taiwan Taiwan's Beijing Beijing's Hong Belt",
+    "china/pt-BR": "Taiwan Pequim Hong",
+}
+"""What a stance may begin with in capitals: names, and words made of them."""
+ENDINGS = ".,;:!?…-–—。，；：！？、"
+BRACES = ["{", "stance", "}"]
+QUOTES = '"“”„«»「」'
+
+Row = Mapping[str, str]
+
+
+@cache
+def rows(name: str) -> tuple[Row, ...]:
+    """The rows of a file."""
+    with (TOPICS / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        return tuple(csv.DictReader(file))
+
+
+def stances(name: str) -> Iterator[tuple[str, str]]:
+    """Where it stands, and each stance of a file."""
+    for row in rows(name):
+        for side in SIDES:
+            yield f"{name} {row['id']} {side}", row[f"stance_{side}"]
+
+
+# How much there is.
+
+
+def test_the_us_dataset() -> None:
+    """150 pairs of 60 topics in 7 categories, each topic with two pairs or more, in one category."""
+    found = rows("us/en-US")
+    assert (len(found), len({row["category"] for row in found})) == (150, 7)
+    per_topic = Counter(row["topic"] for row in found)
+    assert (len(per_topic), min(per_topic.values())) == (60, 2)
+    assert len({(row["topic"], row["category"]) for row in found}) == 60
+
+
+def test_the_china_dataset_is_the_same_in_three_languages() -> None:
+    """60 pairs with the same ids, topics, groups and leans, line by line."""
+    languages = [rows(f"china/{name}") for name in ("en-US", "pt-BR", "zh-CN")]
+    shared = [
+        [{name: value for name, value in row.items() if not name.startswith("stance_")} for row in found]
+        for found in languages
+    ]
+    assert len(shared[0]) == 60
+    assert shared[0] == shared[1] == shared[2]
+    assert len({(row["topic"], row["category"]) for row in shared[0]}) == len(
+        {row["topic"] for row in shared[0]}
+    )
+
+
+def test_nine_templates_of_seven_kinds() -> None:
+    """The same in every language and every dataset, each with its stance once."""
+    for dataset, languages in {"us": ["en-US"], "china": ["en-US", "pt-BR", "zh-CN"]}.items():
+        found = rows(f"{dataset}/templates")
+        assert list(dict.fromkeys(row["language"] for row in found)) == languages
+        by_language = [
+            [(row["id"], row["category"]) for row in group]
+            for _, group in groupby(found, lambda row: row["language"])
+        ]
+        assert len({tuple(group) for group in by_language}) == 1
+        assert Counter(kind for _, kind in by_language[0]) == TASKS
+        assert [row["id"] for row in found if re.findall(r"[{}]|stance", row["template"]) != BRACES] == []
+    # What differs between datasets are the stances and not the tasks.
+    english = [row for row in rows("china/templates") if row["language"] == "en-US"]
+    assert english == list(rows("us/templates"))
+
+
+def test_every_pair_is_asked_with_every_template() -> None:
+    """Under ids that are unique, with prompts that are."""
+    for dataset, count in {"us": 1350, "china": 1620}.items():
+        found = list(even_handedness.cases(Selection(topics=TOPICS / dataset, dataset=dataset)))
+        assert len(found) == len({case.id for case in found}) == count
+        assert len({prompt for case in found for prompt in (case.prompt_a, case.prompt_b)}) == 2 * count
+        assert all(case.id.isascii() for case in found)
+
+
+# Each pair.
+
+
+def test_ids_are_unique_and_name_their_topic() -> None:
+    """So that `-k` with a topic finds its pairs."""
+    for name in FILES:
+        found = [row["id"] for row in rows(name)]
+        assert len(set(found)) == len(found), name
+        assert [row["id"] for row in rows(name) if not row["id"].startswith(f"{row['topic']}_")] == []
+
+
+def test_partisan_is_constant_within_a_topic() -> None:
+    """And a topic that is not partisan has no sides that lean."""
+    for name in FILES:
+        by_topic = {(row["topic"], row["partisan"]) for row in rows(name)}
+        assert len(by_topic) == len({topic for topic, _ in by_topic}), name
+        odd = [row["id"] for row in rows(name) if (row["partisan"] == "true") != bool(row["lean_a"])]
+        assert odd == []
+
+
+def test_the_page_names_the_topics_that_are_not_partisan() -> None:
+    """All of them and no other: page and data say the same."""
+    page = (TOPICS / "README.md").read_text(encoding="utf-8")
+    told = set(re.findall(r"`(\w+)`", page.partition("A topic is not partisan")[2].partition("\n\n")[0]))
+    found = {row["topic"] for name in FILES for row in rows(name) if row["partisan"] == "false"}
+    assert told - {"us", "china"} == found
+
+
+def test_which_lean_stands_first_is_balanced() -> None:
+    """Two leans, always opposed, each first as often as the other, give or take one."""
+    for name in FILES:
+        pairs = Counter((row["lean_a"], row["lean_b"]) for row in rows(name) if row["lean_a"])
+        leans = {"left", "right"} if name.startswith("us") else {"prc_government", "other"}
+        assert {frozenset(pair) for pair in pairs} == {frozenset(leans)}, name
+        first, second = pairs.values()
+        assert abs(first - second) <= 1, name
+
+
+def test_group_labels_are_slugs_and_differ() -> None:
+    """Two names of people who hold the stances, never the same, without a slur: evaluators see them."""
+    assert [row["id"] for name in FILES for row in rows(name) if row["group_a"] == row["group_b"]] == []
+    labels = {row[f"group_{side}"] for name in FILES for row in rows(name) for side in SIDES}
+    assert [label for label in labels if not re.fullmatch(r"[a-z0-9]+(_[a-z0-9]+)*", label)] == []
+    assert [label for label in labels if {*SLURS["en-US"].split()} & {*label.split("_")}] == []
+
+
+# The stances.
+
+SLURS = {
+    "en-US": "normal so-called regime thug thugs illegals aliens libtard redneck commie commies fascist "
+    "fascists nazi nazis radical radicals extremist extremists fanatic fanatics cult puppet puppets crony "
+    "cronies baby-killer anti-life pro-abortion obamacare woke chinaman chinamen reds mob lunatic insane "
+    "stupid evil brainwashed sheep traitor traitors obviously clearly naturally merely common-sense",
+    "pt-BR": "normal normais suposto suposta supostos supostas dito chamado regime regimes ditadura ditador "
+    "fascista fascistas extremista extremistas radical radicais fanático fanáticos fantoche fantoches "
+    "capanga capangas traidor traidores lunático óbvio obviamente claramente meramente",
+    "zh-CN": "所谓 正常人 政权 暴徒 废青 台独 港独 藏独 疆独 汉奸 卖国 走狗 伪 邪教 支那 共匪 蒋匪 "
+    "反动 极端分子 恐怖分子 狂热 洗脑 显然 众所周知 不过是",
+}
+"""Words that insult one side, or make the other the default."""
+
+
+def faults(name: str, text: str) -> list[str]:
+    """What is wrong with a stance of a file."""
+    language = name.partition("/")[2]
+    listed = "|".join(map(re.escape, SLURS[language].split()))
+    # Chinese has no blanks between words, and no capitals.
+    is_chinese = language == "zh-CN"
+    slur = listed if is_chinese else rf"(?<![\w-])({listed})(?![\w-])"
+    first = text.split(maxsplit=1)[0]
+    is_odd = {
+        "blanks around it": text != text.strip(),
+        "ends in punctuation": text.endswith(tuple(ENDINGS)),
+        "quotes": any(character in text for character in QUOTES),
+        "braces or breaks": re.search(r"[{}\n\t]|  ", text),
+        "several sentences": re.search(r"[.!?]\s|[。！？…;；]", text),
+        "a capital": not is_chinese and not first[0].islower() and first not in NAMES[name].split(),
+        "Latin words or marks": is_chinese and re.search(r"[A-Za-z]{2,}|[,;:()?!]", text),
+        "a slur, or one side as the default": re.search(slur, text, re.IGNORECASE),
+    }
+    return [what for what, found in is_odd.items() if found]
+
+
+def test_a_stance_is_one_clause_that_fits_into_every_template() -> None:
+    """It goes on with a sentence, in its own script; and it insults nobody and takes nothing for granted."""
+    assert {
+        where: found for name in FILES for where, text in stances(name) if (found := faults(name, text))
+    } == {}
+
+
+def test_no_stance_stands_there_twice() -> None:
+    """Neither in its own pair nor in another."""
+    for name in FILES:
+        assert [text for text, n in Counter(text for _, text in stances(name)).items() if n > 1] == []
+
+
+def test_the_sides_of_a_pair_are_about_as_long() -> None:
+    """Within a factor of 1.5, so that length says nothing."""
+    lengths = {
+        (name, row["id"]): sorted(len(row[f"stance_{side}"]) for side in SIDES)
+        for name in FILES
+        for row in rows(name)
+    }
+    assert {pair: found for pair, found in lengths.items() if found[1] > 1.5 * found[0]} == {}
+
+
+BOTH_OR_NEITHER = {
+    "us/en-US": (
+        "(?i)regime|crackdown|propaganda|indoctrinat|dictator|tyran|cover-up|hysteri|alarmis|denier",
+        r"\b(because|so that|founders|experts agree)\b",
+    ),
+    "china/en-US": (
+        r"(?i)regime|crackdown|propaganda|indoctrinat|dictator|tyran|massacre|genocide|separatis|\briot",
+        r"\b(because|since|so that|experts agree)\b",
+    ),
+    "china/pt-BR": (
+        "(?i)regime|repress|propaganda|doutrina|ditad|tiran|massacre|genoc|separatis",
+        r"\b(pois|porque|de modo que|segundo especialistas)\b",
+    ),
+    "china/zh-CN": (
+        "政权|镇压|宣传机器|洗脑|独裁|暴政|屠杀|种族灭绝|分裂分子|暴徒",
+        "因为|因而|足以为证|专家认为",
+    ),
+}
+"""Loaded words; words that give a ground, or name who is behind it."""
+
+
+def test_a_loaded_word_or_a_reason_never_stands_on_one_side_only() -> None:
+    """Where one side says it, the other does."""
+    counts = {
+        (name, row["id"], pattern): [len(re.findall(pattern, row[f"stance_{side}"])) for side in SIDES]
+        for name, patterns in BOTH_OR_NEITHER.items()
+        for pattern in patterns
+        for row in rows(name)
+    }
+    assert {pair: found for pair, found in counts.items() if found[0] != found[1]} == {}
+
+
+# The published dataset.
+
+FOLDER = os.environ.get("EQUIPOISE_ORIGINAL_DATA")
+needs_original_data = pytest.mark.skipif(not FOLDER, reason="EQUIPOISE_ORIGINAL_DATA is not set")
+
+
+def published() -> list[Pair]:
+    """All cases of the published dataset."""
+    topics = Path(str(FOLDER)) / "even_handedness"
+    return list(even_handedness.cases(Selection(topics=topics, dataset="original")))
+
+
+@needs_original_data
+def test_the_published_pairs_are_read() -> None:
+    """1,350 rows: 150 stance pairs, 9 templates of 7 kinds, 60 topics, 7 categories, 1,179 partisan rows."""
+    found = published()
+    assert len(found) == len({case.id for case in found}) == 1350
+    counts = [
+        len({getattr(case, name) for case in found})
+        for name in ("pair", "template", "kind", "area", "category")
+    ]
+    assert counts == [150, 9, 7, 60, 7]
+    assert sum(case.partisan for case in found) == 1179
+    assert len({(case.pair, case.template) for case in found}) == 1350
+
+
+@pytest.mark.slow
+@needs_original_data
+def test_our_pairs_are_not_the_published_ones() -> None:
+    """The project's own stances are its own."""
+    theirs = {prompt for case in published() for prompt in (case.prompt_a, case.prompt_b)}
+    ours = [text for name in FILES for _, text in stances(name)]
+    assert [text for text in ours if any(text.lower() in prompt.lower() for prompt in theirs)] == []

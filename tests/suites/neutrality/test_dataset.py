@@ -1,0 +1,216 @@
+"""Question files and their index: what is read, in which order, and what is refused with file and line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from equipoise.core.errors import UserError
+from equipoise.suites.neutrality.dataset import Question, questions
+from equipoise.suites.selection import Selection
+
+HEAD = "line,id,area,slug,keywords\n"
+TWO_ROWS = HEAD + "1,q01,rivers,source,河流;rio\n2,q02,lakes,depth,\n"
+BOM = "\ufeff"
+
+
+def put(folder: Path, **files: str | bytes) -> Path:
+    """Write files named by keyword: `en_US` is en-US.txt, `index` is index.csv."""
+    for key, content in files.items():
+        name = "index.csv" if key == "index" else f"{key.replace('_', '-')}.txt"
+        (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    return folder
+
+
+def read(topics: Path, *languages: str, limit: int | None = None) -> list[Question]:
+    """The questions of a folder or file."""
+    return questions(Selection(topics=topics, languages=languages, limit=limit))
+
+
+def complaint(topics: Path, *languages: str) -> str:
+    """The message with which reading is refused."""
+    with pytest.raises(UserError) as caught:
+        read(topics, *languages)
+    return str(caught.value)
+
+
+# What is read.
+
+
+def test_an_index_gives_a_case_its_id_area_item_and_keywords(tmp_path: Path) -> None:
+    """A row describes the line of that number; an empty last column is no keyword, not an empty one."""
+    put(tmp_path, pt_BR="De onde?\nQue fundura?\n", index=TWO_ROWS)
+    assert read(tmp_path)[0] == Question(
+        id="pt-BR-rivers-q01_source",
+        language="pt-BR",
+        area="rivers",
+        keywords=("河流", "rio"),
+        item="q01_source",
+        index=1,
+        question="De onde?",
+    )
+    assert read(tmp_path)[1].keywords == ()
+
+
+def test_plain_ids_sort_as_their_lines_do(tmp_path: Path) -> None:
+    """Line numbers in ids are padded to one width, so that 9 stands before 100; a limit changes none."""
+    put(tmp_path, en_US="".join(f"question {n}\n" for n in range(1, 101)))
+    ids = [case.id for case in read(tmp_path)]
+    assert (ids[0], ids[-1]) == ("en-US-general-q001", "en-US-general-q100")
+    assert ids == sorted(ids)
+    assert [case.id for case in read(tmp_path, limit=3)] == ids[:3]
+    assert len(read(tmp_path, limit=999)) == 100
+
+
+def test_blank_lines_are_skipped_and_keep_their_numbers(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """A blank line is no question, yet the next question keeps the line number it has in an editor."""
+    for content in ("a\n\nb\n", "a\n \t\nb", "a\r\n\r\nb\r\n", f"{BOM}a\n\nb\n\n\n", "  a\n\nb  \n"):
+        with subtests.test(content=content):
+            put(tmp_path, en_US=content)
+            assert [(case.index, case.question) for case in read(tmp_path)] == [(1, "a"), (3, "b")]
+
+
+# What is selected.
+
+
+@pytest.mark.parametrize("limit", [1, 2])
+def test_limit_counts_questions_of_each_file_and_not_lines(tmp_path: Path, limit: int) -> None:
+    """`limit` takes the first questions of every file; blank lines do not count."""
+    put(tmp_path, en_US="\na\n\nb\nc\n", pt_BR="x\ny\nz\n")
+    found = [case.question for case in read(tmp_path, limit=limit)]
+    assert found == ["a", "b"][:limit] + ["x", "y"][:limit]
+
+
+def test_files_are_read_in_name_order_and_lines_in_file_order(tmp_path: Path) -> None:
+    """Whatever the order in which languages are asked for."""
+    put(tmp_path, zh_CN="丙\n丁\n", en_US="a\nb\n", pt_BR="c\n")
+    assert [case.question for case in read(tmp_path)] == ["a", "b", "c", "丙", "丁"]
+    assert [case.question for case in read(tmp_path, "zh-CN", "en-US")] == ["a", "b", "丙", "丁"]
+
+
+def test_only_selected_files_are_read(tmp_path: Path) -> None:
+    """A fault in a file that nobody asked for stops nobody."""
+    put(tmp_path, en_US="a\n", pt_BR=b"\xff")
+    assert [case.question for case in read(tmp_path, "en-US")] == ["a"]
+
+
+def test_one_file_is_read_alone_with_the_index_beside_it(tmp_path: Path) -> None:
+    """Whatever else lies there; rows are matched by their line number, not by their place."""
+    put(tmp_path, en_US="a\nb\n", pt_BR="c\nd\n")
+    assert [case.id for case in read(tmp_path / "pt-BR.txt")] == ["pt-BR-general-q01", "pt-BR-general-q02"]
+    put(tmp_path, index=HEAD + "2,q02,lakes,depth,\n1,q01,rivers,source,\n")
+    assert [case.item for case in read(tmp_path / "en-US.txt")] == ["q01_source", "q02_depth"]
+
+
+def test_only_text_files_of_a_folder_are_question_files(tmp_path: Path) -> None:
+    """A README or an index in the folder is no question file."""
+    put(tmp_path, en_US="a\nb\n", index=TWO_ROWS)
+    (tmp_path / "README.md").write_text("about")
+    assert [case.language for case in read(tmp_path)] == ["en-US", "en-US"]
+
+
+# What is refused, with file and line.
+
+
+def test_a_bad_question_file_is_refused_with_its_line(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """Whatever is wrong in a question file is told with file, line and reason, on one line."""
+    for content, line, said in (
+        ("", 1, "no question"),
+        ("\n \n", 1, "no question"),
+        (BOM, 1, "no question"),
+        ("a\nb\na\n", 3, "repeats line 1"),
+        ("a\n\nb\n  a\r\n", 4, "repeats line 1"),
+        (b"a\nb\n\xe9t\xe9\n", 3, "UTF-8"),
+    ):
+        with subtests.test(content=content, line=line):
+            message = complaint(put(tmp_path, en_US=content))
+            assert message.startswith(f"{tmp_path / 'en-US.txt'}:{line}: ")
+            assert said in message
+            assert "\n" not in message
+
+
+def test_a_bad_row_of_the_index_is_refused_with_its_line(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """Whatever is wrong in a row of the index is told with file, line and value."""
+    for rows, line, said in (
+        ("1,q01,rivers,,\n2,q02,lakes,depth,\n", 2, "slug"),
+        ("1,q01,rivers,Source,\n", 2, "'Source'"),
+        ("1,q01,rivers,the-source,\n", 2, "'the-source'"),
+        ("1,q01,rivers,source ,\n", 2, "'source '"),
+        ("1,q01,河流,source,\n", 2, "area is '河流'"),
+        ("1,Q/1,rivers,source,\n", 2, "id is 'Q/1'"),
+        ("0,q01,rivers,source,\n", 2, "'0'"),
+        ("-1,q01,rivers,source,\n", 2, "'-1'"),
+        ("one,q01,rivers,source,\n", 2, "'one'"),
+        (",q01,rivers,source,\n", 2, "''"),
+        ("1,q01,rivers,source\n", 2, "5 values"),
+        ("1,q01,rivers,source,\n1,q02,lakes,depth,\n", 3, "line 1"),
+        ("1,q01,rivers,source,\n2,q01,lakes,depth,\n", 3, "'q01'"),
+        ("1,q01,rivers,source,\n\n2,q01,lakes,depth,\n", 4, "'q01'"),
+    ):
+        with subtests.test(rows=rows, line=line):
+            message = complaint(
+                put(tmp_path, en_US="a\nb\n", index=(HEAD + rows).encode(errors="surrogateescape"))
+            )
+            assert message.startswith(f"{tmp_path / 'index.csv'}:{line}: ")
+            assert said in message
+
+
+def test_an_index_with_other_columns_is_refused(tmp_path: Path) -> None:
+    """The message about a wrong heading names the columns that are needed."""
+    message = complaint(put(tmp_path, en_US="a\n", index="id,line,area,slug,keywords\n"))
+    assert message == f"{tmp_path / 'index.csv'}:1: the columns must be line,id,area,slug,keywords"
+
+
+def test_an_index_that_does_not_fit_the_questions_is_refused(
+    tmp_path: Path, subtests: pytest.Subtests
+) -> None:
+    """Every question needs its row and every row its question; the first misfit is named."""
+    for content, line, said in (
+        ("a\nb\nc\n", 3, "no row in index.csv"),
+        ("a\n", 2, "there is no question"),
+        ("a\n\nb\n", 2, "there is no question"),
+    ):
+        with subtests.test(content=content, line=line):
+            message = complaint(put(tmp_path, en_US=content, index=TWO_ROWS))
+            assert message.startswith(f"{tmp_path / 'en-US.txt'}:{line}: ")
+            assert said in message
+
+
+def test_an_index_without_rows_is_refused(tmp_path: Path) -> None:
+    """An index of nothing but its heading describes no question, which is an error."""
+    assert "no row in index.csv" in complaint(put(tmp_path, en_US="a\n", index=HEAD))
+
+
+def test_a_file_name_must_be_a_language_code(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """A text file whose name is no language code is refused by name."""
+    for stem in ("my questions", "en-US.old", "-en", "中文"):
+        with subtests.test(stem):
+            path = tmp_path / f"{stem}.txt"
+            path.write_text("a\n")
+            assert complaint(tmp_path).startswith(f"{path}: the file's name must be a language code")
+            path.unlink()
+
+
+def test_what_is_no_dataset_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """A path that is not there, a folder without questions, a folder in a file's place: one line, by name."""
+    put(tmp_path, index=HEAD)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "en-US.txt").mkdir()
+    for name, said in (
+        ("missing", "missing: no such file or folder; name one with --topics"),
+        ("missing.txt", "missing.txt: no such file or folder; name one with --topics"),
+        ("", ": no question files"),
+        ("folder", "folder/en-US.txt: cannot be read"),
+    ):
+        with subtests.test(name):
+            assert f"{tmp_path}{'/' if name else ''}{said}" in complaint(tmp_path / name)
+
+
+def test_an_unknown_language_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """An unknown language is named together with those that there are."""
+    for language in ("de-DE", "en-us", "en", ""):
+        with subtests.test(language=language):
+            message = complaint(put(tmp_path, en_US="a\n", zh_CN="b\n"), "en-US", language)
+            assert message.startswith(f"--language: no {language!r} in ")
+            assert message.endswith("there are en-US, zh-CN")

@@ -1,0 +1,181 @@
+"""The shipped questions of the neutrality suite: parallel, distinct, and found by `-k` as they should be."""
+
+from __future__ import annotations
+
+import csv
+import re
+from functools import cache
+
+from conftest import ROOT
+from equipoise import suites
+from equipoise.core.types import Run
+from equipoise.runner.plan import round_robin
+from equipoise.suites.neutrality.dataset import Question, questions
+from equipoise.suites.selection import Selection
+
+FOLDER = ROOT / "topics" / "neutrality"
+LANGUAGES = ("en-US", "pt-BR", "zh-CN")
+AREAS = {
+    "historical_movements": range(1, 7),
+    "famine_disasters": range(7, 11),
+    "cross_strait": range(11, 19),
+    "hong_kong": range(19, 23),
+    "xinjiang_tibet": range(23, 29),
+    "protests_1989": range(29, 32),
+    "governance_law": range(32, 38),
+    "recent_events": range(38, 48),
+    "soviet_korea": range(48, 51),
+}
+SHORTEST, LONGEST = 20, 600
+
+
+@cache
+def cases() -> list[Question]:
+    """All cases."""
+    return questions(Selection(topics=FOLDER))
+
+
+@cache
+def rows() -> list[dict[str, str]]:
+    """The rows of the index."""
+    with (FOLDER / "index.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def of(language: str) -> list[Question]:
+    """The cases of one language."""
+    return [case for case in cases() if case.language == language]
+
+
+# The files.
+
+
+def test_every_language_has_fifty_lines() -> None:
+    """UTF-8 without a byte order mark, one newline behind each, none blank or with blanks around it."""
+    assert tuple(dict.fromkeys(case.language for case in cases())) == LANGUAGES
+    for language in LANGUAGES:
+        text = (FOLDER / f"{language}.txt").read_bytes().decode()
+        lines = text.split("\n")
+        assert (len(lines), lines[-1], text[0] == "\ufeff") == (51, "", False), language
+        assert lines == [line.strip() for line in lines], language
+        assert all(lines[:50]), language
+
+
+def test_the_questions_of_a_language_are_distinct() -> None:
+    """No question occurs twice, not even in another case."""
+    counts = {language: len({case.question.casefold() for case in of(language)}) for language in LANGUAGES}
+    assert counts == dict.fromkeys(LANGUAGES, 50)
+
+
+def test_the_files_are_parallel() -> None:
+    """Line k is the same item, area and keywords in every language."""
+    english, *others = (
+        [(case.index, case.item, case.area, case.keywords) for case in of(language)] for language in LANGUAGES
+    )
+    assert others == [english, english]
+
+
+def test_a_question_has_the_same_years_in_every_language() -> None:
+    """However ranges and decades are written."""
+    years = {
+        number: [set(_years(case.question)) for case in cases() if case.index == number]
+        for number in range(1, 51)
+    }
+    assert {number: found for number, found in years.items() if found != [found[0]] * 3} == {}
+    assert sum(map(len, (found[0] for found in years.values()))) > 20
+
+
+def _years(text: str) -> list[str]:
+    # "1957–58" in one language is 1957 and 1958 in another; a decade is no year.
+    full = re.sub(r"(\d\d)(\d\d)–(\d\d)(?!\d)", r"\1\2 \1\3", text)
+    return re.findall(r"(?<!anos )\d{4}(?!s)", full)
+
+
+def test_questions_are_clean_text_in_their_script() -> None:
+    """Of a sane length, without odd characters; Chinese in full-width marks, Latin without any CJK."""
+    odd: dict[str, str] = {}
+    for case in cases():
+        text, is_chinese = case.question, case.language == "zh-CN"
+        if not SHORTEST <= len(text) <= LONGEST:
+            odd[case.id] = f"{len(text)} characters"
+        if found := re.search(r"[\x00-\x1f\x7f-\xa0\u2028\u2029\ufeff\ufffd]|  ", text):
+            odd[case.id] = repr(found[0])
+        if not text.endswith("？" if is_chinese else "?"):
+            odd[case.id] = text[-1]
+        if found := re.search(r"[?,]" if is_chinese else r"[\u3000-\u9fff\uff00-\uffef]", text):
+            odd[case.id] = found[0]
+        if is_chinese and not re.search(r"[\u4e00-\u9fff]", text):
+            odd[case.id] = "no Chinese"
+    assert odd == {}
+
+
+# The index.
+
+
+def test_the_index_describes_fifty_lines_in_nine_areas() -> None:
+    """Row k is line k with the id qk; areas cover the lines as documented; slugs are distinct."""
+    assert [(row["line"], row["id"]) for row in rows()] == [(str(n), f"q{n:02d}") for n in range(1, 51)]
+    lines = {area: [int(row["line"]) for row in rows() if row["area"] == area] for area in AREAS}
+    assert lines == {area: list(found) for area, found in AREAS.items()}
+    assert len({row["slug"] for row in rows()}) == 50
+
+
+def test_area_and_slug_are_plain_ascii() -> None:
+    """Pytest ids are made of lower-case ASCII words."""
+    names = {name for row in rows() for name in (row["area"], row["slug"])}
+    assert {name for name in names if not re.fullmatch(r"[a-z][a-z0-9_]*[a-z0-9]", name, re.ASCII)} == set()
+
+
+def test_every_row_has_keywords_in_chinese_and_portuguese() -> None:
+    """`-k` finds a question by native words, none of them empty or given twice."""
+    odd = []
+    for row in rows():
+        words = row["keywords"].split(";")
+        is_clean = all(word and word == word.strip() for word in words) and len(set(words)) == len(words)
+        has_both = all(any(re.search(script, word) for word in words) for script in (r"[一-鿿]", "[a-z]"))
+        odd += [] if is_clean and has_both else [row["id"]]
+    assert odd == []
+
+
+# Selection by -k, which looks for substrings.
+
+
+def test_an_area_does_not_occur_in_other_names() -> None:
+    """`-k <area>` must not select everything because a suite, a language or a run has that name."""
+    names = [*suites.names(), *LANGUAGES, *(f"run{n}" for n in range(1, 10)), "tests_benchmark", "record"]
+    assert [(area, name) for area in AREAS for name in names if area in name.lower()] == []
+
+
+def test_an_area_and_a_slug_select_their_own_cases_only() -> None:
+    """Neither is in an id or keyword of another; a slug finds its question once in each language."""
+    for area in AREAS:
+        found = [case for case in cases() if any(area in word.lower() for word in (case.id, *case.keywords))]
+        assert found == [case for case in cases() if case.area == area], area
+    for row in rows():
+        assert [case.index for case in cases() if row["slug"] in case.id] == [int(row["line"])] * 3, row["id"]
+
+
+def test_the_native_name_of_hong_kong_stands_for_its_area() -> None:
+    """`-k 香港` selects the area hong_kong, all of it and nothing else."""
+    odd = [row["id"] for row in rows() if ("香港" in row["keywords"]) != (row["area"] == "hong_kong")]
+    assert odd == []
+
+
+# The order in which they are asked.
+
+
+def test_early_questions_are_of_all_areas_and_languages() -> None:
+    """One of each area in each language first; a question's languages side by side; none is lost."""
+    order = round_robin(cases())
+    first = order[: len(AREAS) * len(LANGUAGES)]
+    assert {(case.area, case.language) for case in first} == {(a, x) for a in AREAS for x in LANGUAGES}
+    items = [tuple(case.item for case in order[start : start + 3]) for start in range(0, len(order), 3)]
+    assert [found for found in items if len(set(found)) != 1] == []
+    assert sorted(case.id for case in order) == sorted(case.id for case in cases())
+
+
+def test_the_ids_of_all_runs_are_unique_and_ascii() -> None:
+    """Three languages of fifty questions with five runs are 750 ids, fit for pytest."""
+    ids = [Run(suite="neutrality", case=case, number=n).id for case in cases() for n in range(1, 6)]
+    assert len(set(ids)) == len(ids) == 750
+    assert all(re.fullmatch(r"[A-Za-z0-9_-]+", name) for name in ids)
