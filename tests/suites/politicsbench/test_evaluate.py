@@ -19,9 +19,6 @@ from equipoise.models.model import Subject
 from equipoise.suites import politicsbench as suite
 from equipoise.suites.politicsbench.scoring import POINTS, WEIGHTS
 
-ROOT = FILE.parent.parent
-
-
 # The contract.
 
 

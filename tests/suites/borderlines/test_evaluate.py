@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from conftest import ROOT
 from equipoise import suites
 from equipoise.core import json_io
 from equipoise.core.errors import CallFailed, UserError
@@ -26,7 +27,6 @@ from equipoise.suites import borderlines as suite
 from equipoise.suites.borderlines.dataset import STRATEGIES, Dispute
 from equipoise.suites.selection import Selection
 
-ROOT = Path(__file__).resolve().parents[2]
 RUBRIC = replace(
     suite.rubric(ROOT / "rubric" / "borderlines.toml"),
     strategies={

@@ -37,8 +37,7 @@ def test_neutrality_loads_the_published_questions() -> None:
 def test_our_questions_are_not_the_published_ones() -> None:
     """The project's own questions are its own."""
     theirs = {case.question for case in neutrality.cases(Selection(topics=Path(str(FOLDER)) / "neutrality"))}
-    root = Path(__file__).resolve().parent.parent
-    own = {case.question for case in neutrality.cases(Selection(topics=root / "topics" / "neutrality"))}
+    own = {case.question for case in neutrality.cases(Selection(topics=ROOT / "topics" / "neutrality"))}
     assert not own & theirs
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_published_disputes import write as write_published
+from published_borderlines import write as write_published
 
 from conftest import ROOT, Bench, on_the_built_in_model
 from equipoise.suites import borderlines as suite

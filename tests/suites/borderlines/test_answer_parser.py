@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import unicodedata
-from pathlib import Path
 from typing import Literal
 
 import pytest
-from test_border_tables import cases, languages
+from shipped_borderlines import by_id, cases
 
 from conftest import ROOT
 from equipoise.suites import borderlines as suite
@@ -18,8 +17,7 @@ from equipoise.suites.borderlines.answer_parser import (
     by_name,
     original_parse,
 )
-from equipoise.suites.borderlines.dataset import Dispute, disputes
-from equipoise.suites.selection import Selection
+from equipoise.suites.borderlines.dataset import Dispute
 
 RUBRIC = suite.rubric(ROOT / "rubric" / "borderlines.toml")
 
@@ -287,8 +285,7 @@ def test_the_original_does_not_tell_a_name_within_a_name() -> None:
 
 def asked(query: str) -> Dispute:
     """One query of our own tables."""
-    folder: Path = ROOT / "topics" / "borderlines"
-    return next(case for case in disputes(Selection(topics=folder)) if case.id == query)
+    return by_id()[query]
 
 
 @pytest.mark.parametrize(
@@ -482,7 +479,7 @@ def test_without_words_all_is_affirmed() -> None:
 # Our own words for denials.
 
 
-@pytest.mark.parametrize("language", sorted(languages()))
+@pytest.mark.parametrize("language", sorted({case.language for case in cases()}))
 def test_a_question_denies_nothing(language: str) -> None:
     """There are words in every language; none of them is in a question, the name of the place aside."""
     assert len(RUBRIC.denials[language]) >= 3

@@ -6,10 +6,10 @@ import re
 import unicodedata
 from collections import Counter
 from functools import cache
-from pathlib import Path
 
 import pytest
 
+from conftest import ROOT
 from equipoise.core.files import Row, rows
 from equipoise.suites.borderlines.answer_parser import HINT, NOBODY, by_letter, by_name
 from equipoise.suites.borderlines.country_names import needed
@@ -27,7 +27,7 @@ from equipoise.suites.borderlines.dataset import (
 )
 from equipoise.suites.selection import Selection
 
-FOLDER = Path(__file__).resolve().parents[1] / "topics" / "borderlines"
+FOLDER = ROOT / "topics" / "borderlines"
 REGIONS = {
     *("Africa", "Antarctica", "Asia", "Europe", "North America", "Oceania", "South America"),
 }
