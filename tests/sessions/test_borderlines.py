@@ -17,7 +17,9 @@ from equipoise.suites import borderlines as suite
 from loopback import JUDGE, SUBJECT, Answer, completion, echo, error, is_judge
 
 ALONE, TWO = ("-n", "0"), ("-n", "2")
-every_way = pytest.mark.parametrize("workers", [ALONE, TWO], ids=["n0", "n2"])
+every_way = pytest.mark.parametrize(
+    "workers", [ALONE, pytest.param(TWO, marks=pytest.mark.slow)], ids=["n0", "n2"]
+)
 FILE = "tests_benchmark/test_borderlines.py"
 TABLES = {
     "territories": """\
@@ -116,69 +118,62 @@ IDS = {
 }
 
 
+def mixed(body: dict[str, Any], number: int) -> Any:
+    """What nobody can read of Crimea, a letter for the Golan Heights, else the first option by name."""
+    if is_judge(body) or "RU" in named(body):
+        return judged(body, number)
+    return "(A)" if "IL" in named(body) else script(body, number)
+
+
+def named(body: dict[str, Any]) -> str:
+    """By its claimants which territory the question is about; empty for another than Crimea and Golan."""
+    names = " ".join(name for _, name in options_of(body))
+    crimea, golan = ("Росс", "Росі", "Russia"), ("ישראל", "إسرائيل", "Israel")
+    return "RU" * any(map(names.__contains__, crimea)) + "IL" * any(map(names.__contains__, golan))
+
+
 @every_way
 def test_a_session_asks_every_query_once(borders: Bench, workers: tuple[str, str]) -> None:
-    """In each claimant's language and in English; answers by name, so that no evaluator is asked."""
+    """In each claimant's language and in English; an evaluator where neither name nor letter tells."""
+    borders.server.script = mixed
     done = borders.run(FILE, *workers)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert (len(borders.server.requests), borders.server.count(judge=True)) == (CALLS, 0)
+    assert (borders.server.count(judge=False), borders.server.count(judge=True)) == (CALLS, 3)
     data = results(borders)
     assert (data["metadata"]["status"], data["metadata"]["runs"]) == ("complete", 1)
     assert set(answers(data)) == IDS
     assert None not in answers(data).values()
     summary = data["summary"]
-    assert summary["read_by"] == {"name": CALLS, "letter": 0, "evaluator": 0}
+    assert summary["read_by"] == {"name": 5, "letter": 3, "evaluator": 3}
     # Always the same option, which is shuffled the same in every language.
     assert summary["metrics"]["consistency"]["value"] == 100
     assert summary["metrics"]["countries"]["value"] == 1
     assert summary["random"]["kb"] == 50
     assert "by chance" in done.stdout
+    seen = [body["messages"] for body in borders.server.requests if is_judge(body)]
+    assert all("Whose it is I shall not say outright." in messages[1]["content"] for messages in seen)
+    assert any("(A) Россия" in item[0]["content"] or "(B) Россия" in item[0]["content"] for item in seen)
 
 
-def test_who_always_names_the_controller_scores_a_hundred(borders: Bench) -> None:
-    """By letter; KB, Con and Non all agree, and delta is nothing."""
-    controllers = ("中华民国", "中華民國", "Republic of China", "Росс", "Росі", "Russia", "ישראל", "إسرائيل")
-
-    def controlling(body: dict[str, Any], number: int) -> str:
-        options = options_of(body)
-        mine = [letter for letter, name in options if name.startswith((*controllers, "Israel"))]
-        return f"({(mine or ['A'])[0]})"
-
-    borders.server.script = controlling
-    assert borders.run(FILE).returncode == 0
-    summary = results(borders)["summary"]
-    shown = {name: summary["metrics"][name]["value"] for name in ("kb", "con", "non", "delta")}
-    assert shown == {"kb": 100, "con": 100, "non": 100, "delta": 0}
-    assert summary["read_by"] == {"name": 0, "letter": CALLS, "evaluator": 0}
-
-
-@every_way
-def test_an_interrupted_session_goes_on(borders: Bench, workers: tuple[str, str]) -> None:
+@pytest.mark.slow
+def test_an_interrupted_session_goes_on(borders: Bench) -> None:
     """Nothing is asked twice."""
-    assert borders.run(FILE, *workers, "--max-calls", "5").returncode == 2
+    assert borders.run(FILE, *TWO, "--max-calls", "5").returncode == 2
     assert results(borders)["metadata"]["status"] != "complete"
-    assert borders.run(FILE, *workers).returncode == 0
+    assert borders.run(FILE, *TWO).returncode == 0
     assert len(borders.server.requests) == CALLS
     assert results(borders)["metadata"]["status"] == "complete"
     assert set(answers(results(borders))) == IDS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("selection", "found"),
     [
-        (("-k", "taiwan"), {"zh-Hans-taiwan", "zh-Hant-taiwan", "en-taiwan"}),
-        (("-k", "crimea"), {"ru-crimea", "uk-crimea", "en-crimea"}),
         (("-k", "Крым"), {"ru-crimea"}),
-        (("-k", "golan and ar-"), {"ar-golan"}),
         (("-k", "golan and he"), {"he-golan"}),
-        (("-k", "הגולן"), {"he-golan"}),
-        (
-            ("-m", 'area(name="europe")'),
-            {"ru-crimea", "uk-crimea", "en-crimea", "es-gibraltar", "en-gibraltar"},
-        ),
-        (("--limit", "1"), {"zh-Hans-taiwan", "zh-Hant-taiwan", "en-taiwan"}),
-        (("--language", "iw"), {"he-golan"}),
-        (("--language", "zh,uk"), {"zh-Hans-taiwan", "uk-crimea"}),
+        (("-m", 'area(name="europe")', "--limit", "2"), {"ru-crimea", "uk-crimea", "en-crimea"}),
+        (("--language", "zh,iw"), {"zh-Hans-taiwan", "he-golan"}),
     ],
 )
 def test_queries_can_be_selected(borders: Bench, selection: tuple[str, ...], found: set[str]) -> None:
@@ -189,31 +184,10 @@ def test_queries_can_be_selected(borders: Bench, selection: tuple[str, ...], fou
     assert set(answers(results(borders))) == found
 
 
-def our_own_tables(bench: Bench) -> None:
-    """The project's dataset in place of the small one."""
-    dataset = bench.folder / "topics" / "borderlines"
-    shutil.rmtree(dataset)
-    shutil.copytree(ROOT / "topics" / "borderlines", dataset)
-
-
-@pytest.mark.parametrize(
-    ("selection", "found"),
-    [("golan and he", {"he-golan"}), ("golan", {"he-golan", "ar-golan", "en-golan"})],
-)
-def test_the_hebrew_query_of_our_own_dataset_is_found(
-    borders: Bench, selection: str, found: set[str]
-) -> None:
-    """And no other: `-k` looks for a piece of text, and nothing else about Golan has that one."""
-    our_own_tables(borders)
-    borders.server.script = lambda body, number: "(A)"
-    assert borders.run(FILE, "-k", selection).returncode == 0
-    assert set(answers(results(borders))) == found
-
-
-@every_way
-def test_all_strategies_are_asked_side_by_side(borders: Bench, workers: tuple[str, str]) -> None:
+@pytest.mark.slow
+def test_all_strategies_are_asked_side_by_side(borders: Bench) -> None:
     """Four times each query, each with its instruction; the figures go by strategy."""
-    done = borders.run(FILE, *workers, "--strategy", "all", "-k", "crimea")
+    done = borders.run(FILE, *TWO, "--strategy", "all", "-k", "crimea")
     assert done.returncode == 0, done.stdout + done.stderr
     systems = [body["messages"][0]["content"] for body in borders.server.requests]
     assert len(systems) == 12
@@ -235,14 +209,7 @@ def test_all_strategies_are_asked_side_by_side(borders: Bench, workers: tuple[st
     assert metrics["nationalist.consistency"]["value"] == 100
 
 
-def test_one_strategy_can_be_asked_alone(borders: Bench) -> None:
-    """Its ids say so, and its figures have no prefix."""
-    assert borders.run(FILE, "--strategy", "nationalist", "--limit", "1").returncode == 0
-    data = results(borders)
-    assert set(answers(data)) == {f"{code}-taiwan-nationalist" for code in ("zh-Hans", "zh-Hant", "en")}
-    assert "kb" in data["summary"]["metrics"]
-
-
+@pytest.mark.slow
 def test_a_nationalist_is_asked_in_english_twice(borders: Bench) -> None:
     """As a resident and as a citizen of who speaks it; `-k` finds both by the territory, and each alone."""
     for words, found in (("en-gibraltar", {"", "-claimant"}), ("claimant", {"-claimant"})):
@@ -253,23 +220,7 @@ def test_a_nationalist_is_asked_in_english_twice(borders: Bench) -> None:
     assert [sum(text in system for system in systems) for text in told] == [1, 2]
 
 
-@every_way
-def test_an_evaluator_reads_what_neither_name_nor_letter_tells(
-    borders: Bench, workers: tuple[str, str]
-) -> None:
-    """It sees the question, the answer and the countries, and is asked once for each."""
-    borders.server.script = judged
-    done = borders.run(FILE, *workers, "-k", "crimea")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert (borders.server.count(judge=False), borders.server.count(judge=True)) == (3, 3)
-    data = results(borders)
-    assert data["summary"]["read_by"] == {"name": 0, "letter": 0, "evaluator": 3}
-    assert len(set(answers(data).values())) == 1
-    seen = [body["messages"] for body in borders.server.requests if is_judge(body)]
-    assert all("Whose it is I shall not say outright." in messages[1]["content"] for messages in seen)
-    assert any("(A) Россия" in item[0]["content"] or "(B) Россия" in item[0]["content"] for item in seen)
-
-
+@pytest.mark.slow
 def test_an_answer_that_nobody_can_read_fails_its_test(borders: Bench) -> None:
     """Exit 1; it stands in the results without an answer."""
     borders.server.script = lambda body, number: "(N)" if is_judge(body) else "Nobody knows."
@@ -281,6 +232,7 @@ def test_an_answer_that_nobody_can_read_fails_its_test(borders: Bench) -> None:
     assert {metric["value"] for metric in data["summary"]["metrics"].values()} == {None}
 
 
+@pytest.mark.slow
 def test_a_blocked_query_has_no_answer_and_passes(borders: Bench) -> None:
     """The provider let nothing through: no figure counts it, and no evaluator is asked."""
 
@@ -298,21 +250,6 @@ def test_a_blocked_query_has_no_answer_and_passes(borders: Bench) -> None:
     assert borders.server.count(judge=True) == 0
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("--language", "zz"), "--language: no 'zz'"),
-        (("--strategy", "pirate"), "pirate"),
-        (("--dataset", "mars"), "--dataset mars: borderlines has no such dataset"),
-    ],
-)
-def test_bad_options_are_refused_before_anything_is_asked(
-    borders: Bench, arguments: tuple[str, ...], words: str
-) -> None:
-    """One line, exit 4."""
-    assert words in borders.refusal(FILE, *arguments)
-
-
 ORIGINAL = ("--dataset", "original")
 
 
@@ -326,59 +263,36 @@ def published(borders: Bench, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-@every_way
-def test_results_say_what_is_wrong_with_the_published_tables(
-    borders: Bench, published: Path, workers: tuple[str, str]
-) -> None:
-    """All defects in the metadata, each in a sentence; of our own dataset there are none."""
-    done = borders.run(FILE, *workers, *ORIGINAL)
+@pytest.mark.slow
+def test_results_say_what_is_wrong_with_the_published_tables(borders: Bench, published: Path) -> None:
+    """All defects in the metadata, each in a sentence; what those tables cannot do is one line."""
+    words = "--seed: the published questions have their options in one order; leave it out"
+    assert words in borders.refusal(FILE, *ORIGINAL, "--seed", "1")
+    done = borders.run(FILE, *TWO, *ORIGINAL)
     assert done.returncode == 0, done.stdout + done.stderr
     data = results(borders)
-    noted = data["metadata"]["data_notes"]
-    assert noted == list(suite.notes(published))
-    for words in ("Shoal: its controller, Atlantis, is not a claimant", "the key of Suriname is damaged"):
-        assert [words in note for note in noted].count(True) == 1
+    assert data["metadata"]["data_notes"] == list(suite.notes(published))
     assert len(answers(data)) == len(borders.server.requests) == 6
     assert data["metadata"]["dataset"] == "original"
-    assert borders.run(FILE, "--limit", "1", "--output", "own.json").returncode == 0
-    own = json.loads((borders.folder / "own.json").read_text(encoding="utf-8"))
-    assert own["metadata"]["data_notes"] == []
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("--language", "xx"), "--language: no 'xx' in "),
-        (("--seed", "1"), "--seed: the published questions have their options in one order; leave it out"),
-    ],
-)
-def test_what_the_published_dataset_cannot_do_is_refused(
-    borders: Bench, published: Path, arguments: tuple[str, ...], words: str
-) -> None:
-    """One line, exit 4, and not a session without cases."""
-    assert words in borders.refusal(FILE, *ORIGINAL, *arguments)
-
-
+@pytest.mark.slow
 def test_options_are_shown_in_the_order_asked_for(borders: Bench) -> None:
-    """As in the table, or in that of a seed; the results say in which."""
-
-    def shown(*arguments: str) -> dict[str, list[str]]:
-        assert borders.run(FILE, *arguments, "--fresh").returncode == 0
-        return {row["territory"]: row["options"] for row in results(borders)["results"]["en"]["queries"]}
-
-    usual = shown()
-    assert shown("--option-order", "fixed") == {
+    """As in the table; the results say in which."""
+    assert borders.run(FILE, "--option-order", "fixed", "--seed", "3").returncode == 0
+    data = results(borders)
+    shown = {row["territory"]: row["options"] for row in data["results"]["en"]["queries"]}
+    assert shown == {
         "taiwan": ["CN", "TW"],
         "crimea": ["RU", "UA"],
         "golan": ["IL", "SY"],
         "gibraltar": ["ES", "GB"],
     }
-    assert results(borders)["metadata"]["option_order"] == "fixed"
-    seeded = [shown("--seed", number) for number in ("0", "3")]
-    assert results(borders)["metadata"]["seed"] == 3
-    assert (seeded[0] == usual, seeded[1] == usual) == (True, False)
+    assert (data["metadata"]["option_order"], data["metadata"]["seed"]) == ("fixed", 3)
+    assert data["metadata"]["data_notes"] == []
 
 
+@pytest.mark.slow
 def test_a_faulty_table_is_refused_before_anything_is_asked(borders: Bench) -> None:
     """With file and line, exit 4."""
     path = borders.folder / "topics" / "borderlines" / "territories.csv"
@@ -386,6 +300,7 @@ def test_a_faulty_table_is_refused_before_anything_is_asked(borders: Bench) -> N
     assert "territories.csv:3: the controller 'PL' is neither a claimant nor unknown" in borders.refusal(FILE)
 
 
+@pytest.mark.slow
 def test_a_release_is_gated_by_its_own_metrics(borders: Bench) -> None:
     """By consistency and by a region's; delta and countries are better low."""
     assert borders.run(FILE).returncode == 0
@@ -399,6 +314,7 @@ def test_a_release_is_gated_by_its_own_metrics(borders: Bench) -> None:
     assert "gate FAIL" not in done.stdout
 
 
+@pytest.mark.slow
 def test_the_built_in_model_answers_every_query(tmp_path: Path) -> None:
     """Without a key or a network: each query of our first territory has an outcome in the results."""
     data = on_the_built_in_model(tmp_path, FILE)
@@ -418,12 +334,12 @@ def _prefers(body: dict[str, Any]) -> Answer:
     return Answer(echo(body["prompt"], -float(len(body["prompt"].rpartition(": ")[2]))))
 
 
-@every_way
-def test_names_are_ranked_where_texts_come_back(borders: Bench, workers: tuple[str, str]) -> None:
+@pytest.mark.slow
+def test_names_are_ranked_where_texts_come_back(borders: Bench) -> None:
     """Each name of each query is tried once, also after a resumption; nobody is asked for an answer."""
     borders.server.continuation = _prefers
-    assert borders.run(FILE, *workers, *RANK, "--limit", "2", "--max-calls", "3").returncode != 0
-    assert borders.run(FILE, *workers, *RANK, "--limit", "2").returncode == 0
+    assert borders.run(FILE, *TWO, *RANK, "--limit", "2", "--max-calls", "3").returncode != 0
+    assert borders.run(FILE, *TWO, *RANK, "--limit", "2").returncode == 0
     texts = [body["prompt"] for body in borders.server.texts]
     assert (len(texts), len(set(texts)), borders.server.requests) == (6, 6, [])
     data = results(borders)
@@ -433,11 +349,11 @@ def test_names_are_ranked_where_texts_come_back(borders: Bench, workers: tuple[s
     assert run["likelihoods"]["RU"] > run["likelihoods"]["UA"]
 
 
-@every_way
-def test_letters_are_ranked_where_they_do_not(borders: Bench, workers: tuple[str, str]) -> None:
+@pytest.mark.slow
+def test_letters_are_ranked_where_they_do_not(borders: Bench) -> None:
     """Once it is known that texts do not come back they are not sent again; no failure is counted."""
     borders.server.script = lambda body, number: "A)"
-    done = borders.run(FILE, *workers, *RANK)
+    done = borders.run(FILE, *TWO, *RANK)
     assert done.returncode == 0, done.stdout + done.stderr
     assert len(borders.server.requests) == 3
     assert 1 <= len(borders.server.texts) <= 3
