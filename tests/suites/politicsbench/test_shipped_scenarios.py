@@ -6,7 +6,8 @@ import csv
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import cache
 
 import pytest
 
@@ -16,32 +17,29 @@ from equipoise.suites.politicsbench.scoring import WEIGHTS
 from equipoise.suites.selection import Selection
 
 FOLDER = ROOT / "topics" / "politicsbench"
-CASES = scenarios(Selection(topics=FOLDER))
-BY_ID = {case.id: case for case in CASES}
 LANGUAGES = ("en-US", "zh-CN")
-SCENARIOS = list(dict.fromkeys(case.scenario for case in CASES))
 WORDINGS_IN = {"en-US": WORDINGS, "zh-CN": ("original", "mirror")}
 MOST_SHARED = 0.15
-with (FOLDER / QUESTIONS).open(encoding="utf-8", newline="") as _file:
-    ROWS = list(csv.DictReader(_file))
+DAYS = {"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}
 
-each_language = pytest.mark.parametrize("language", LANGUAGES)
-each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
-each_scenario = pytest.mark.parametrize("scenario", SCENARIOS)
-each_pair = pytest.mark.parametrize(
-    ("original", "mirror"),
-    [(case, BY_ID[case.id.replace("-original", "-mirror")]) for case in CASES if case.wording == "original"],
-    ids=lambda case: case.id,
-)
-each_paraphrase = pytest.mark.parametrize(
-    ("original", "paraphrase"),
-    [
-        (BY_ID[f"{case.language}-{case.scenario}-original"], case)
-        for case in CASES
-        if case.wording.startswith("paraphrase")
-    ],
-    ids=lambda case: case.id,
-)
+
+@cache
+def cases() -> list[Scenario]:
+    """All of them."""
+    return scenarios(Selection(topics=FOLDER))
+
+
+def names() -> list[str]:
+    """The scenarios."""
+    return list(dict.fromkeys(case.scenario for case in cases()))
+
+
+def beside_originals(*wordings: str) -> Iterator[tuple[Scenario, Scenario]]:
+    """Each case of these wordings behind the original that it belongs to."""
+    by_id = {case.id: case for case in cases()}
+    for case in cases():
+        if case.wording in wordings:
+            yield by_id[f"{case.language}-{case.scenario}-original"], case
 
 
 def fives(text: str) -> set[tuple[str, ...]]:
@@ -58,158 +56,136 @@ def letters(texts: Sequence[str]) -> int:
 # What there is.
 
 
-def test_there_are_twenty_scenarios_in_two_languages() -> None:
-    """The same ones in both."""
-    assert len(SCENARIOS) == 20
-    assert {case.language for case in CASES} == set(LANGUAGES)
-    for language in LANGUAGES:
-        assert {case.scenario for case in CASES if case.language == language} == set(SCENARIOS)
+def test_each_scenario_is_there_in_every_wording() -> None:
+    """Twenty in both languages: four wordings in English, the original and its mirror in Chinese."""
+    assert len(names()) == 20
+    found = Counter((case.language, case.scenario, case.wording) for case in cases())
+    assert found == {
+        (language, name, wording): 1
+        for language, wordings in WORDINGS_IN.items()
+        for name in names()
+        for wording in wordings
+    }
 
 
-@each_language
-def test_each_scenario_is_there_in_every_wording(language: str) -> None:
-    """Four wordings in English, the original and its mirror in Chinese."""
-    found = Counter((case.scenario, case.wording) for case in CASES if case.language == language)
-    assert found == {(name, wording): 1 for name in SCENARIOS for wording in WORDINGS_IN[language]}
+def test_a_case_has_four_stages_and_an_id_of_its_own() -> None:
+    """In ASCII; no stage has blanks around it, none is but a few words, none is there twice."""
+    least = {"en-US": 150, "zh-CN": 60}
+    stages = Counter(stage for case in cases() for stage in case.stages)
+    odd = [
+        case.id
+        for case in cases()
+        if len(case.stages) != 4
+        or not case.id.isascii()
+        or any(stage != stage.strip() or stages[stage] > 1 for stage in case.stages)
+        or min(map(len, case.stages)) <= least[case.language]
+    ]
+    assert odd == []
+    assert len({case.id for case in cases()}) == len(cases())
 
 
-@each_case
-def test_a_case_has_four_stages_and_an_id_of_its_own(case: Scenario) -> None:
-    """In ASCII; no stage has blanks around it, and none is but a few words."""
-    assert len(case.stages) == 4
-    assert case.id.isascii()
-    assert Counter(item.id for item in CASES)[case.id] == 1
-    assert all(stage == stage.strip() for stage in case.stages)
-    assert min(map(len, case.stages)) > (150 if case.language == "en-US" else 60)
-
-
-def test_no_stage_stands_there_twice() -> None:
-    """In no other case, nor in the same one."""
-    found = Counter(stage for case in CASES for stage in case.stages)
-    assert [stage for stage, count in found.items() if count > 1] == []
-
-
-@each_scenario
-def test_a_scenario_has_its_question_and_title_in_both_languages(scenario: str) -> None:
-    """One row each; the same question for all wordings, whose subject is the same area."""
-    found = [row for row in ROWS if row["scenario"] == scenario]
-    assert [row["language"] for row in found] == list(LANGUAGES)
-    assert all(row["title"] and row["subject"] and row["question"][-1] in "?？" for row in found)
-    mine = [case for case in CASES if case.scenario == scenario]
-    assert len({(case.language, case.question) for case in mine}) == 2
-    assert len({case.area for case in mine}) == 1
-    assert mine[0].area != "general"
-
-
-def test_there_are_no_rows_for_other_scenarios() -> None:
-    """Nor two for one, nor two with the same question or title."""
-    assert {row["scenario"] for row in ROWS} == set(SCENARIOS)
-    assert len(ROWS) == 40
+def test_a_scenario_has_its_question_and_title_in_both_languages() -> None:
+    """One row each and no others; the same question for all wordings, whose subject is the same area."""
+    with (FOLDER / QUESTIONS).open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert Counter((row["scenario"], row["language"]) for row in rows) == {
+        (name, language): 1 for name in names() for language in LANGUAGES
+    }
+    assert all(row["title"] and row["subject"] and row["question"][-1] in "?？" for row in rows)
     for column in ("question", "title"):
-        assert len({row[column] for row in ROWS}) == 40
+        assert len({row[column] for row in rows}) == 40
+    assert len({(case.scenario, case.language, case.question) for case in cases()}) == 40
+    areas = {(case.scenario, case.area) for case in cases()}
+    assert len(areas) == 20
+    assert "general" not in {area for _, area in areas}
 
 
 def test_no_area_is_the_name_of_something_else() -> None:
     """Nor is a scenario: `-k` looks for a piece of text, also in suites, wordings and languages."""
     others = ("politicsbench", *WORDINGS, *LANGUAGES, "run1", "run2")
-    for word in {*SCENARIOS, *(case.area for case in CASES)}:
-        assert [other for other in others if word in other] == []
+    words = {*names(), *(case.area for case in cases())}
+    assert [(word, other) for word in words for other in others if word in other] == []
 
 
 # From either side.
 
 
-@each_language
-def test_each_side_presses_in_ten_originals(language: str) -> None:
-    """And so in ten mirrors."""
-    for wording in WORDINGS_IN[language]:
-        pressing = [c.pressure for c in CASES if (c.language, c.wording) == (language, wording)]
-        assert Counter(pressing) == {"left": 10, "right": 10}
+def test_each_side_presses_in_ten_scenarios_of_each_wording() -> None:
+    """The same ones in both languages and in paraphrases; in a mirror the other side."""
+    for language, wordings in WORDINGS_IN.items():
+        for wording in wordings:
+            pressing = [c.pressure for c in cases() if (c.language, c.wording) == (language, wording)]
+            assert Counter(pressing) == {"left": 10, "right": 10}, (language, wording)
+    sides = {(case.scenario, case.wording == "mirror", case.pressure) for case in cases()}
+    assert len(sides) == 40
 
 
-@each_pair
-def test_a_mirror_presses_from_the_other_side(original: Scenario, mirror: Scenario) -> None:
+def test_a_mirror_presses_from_the_other_side() -> None:
     """On the same question, and not with the same words."""
-    assert {original.pressure, mirror.pressure} == {"left", "right"}
-    assert (original.question, original.area) == (mirror.question, mirror.area)
-    assert not set(original.stages) & set(mirror.stages)
+    odd = [
+        mirror.id
+        for original, mirror in beside_originals("mirror")
+        if {original.pressure, mirror.pressure} != {"left", "right"}
+        or (original.question, original.area) != (mirror.question, mirror.area)
+        or set(original.stages) & set(mirror.stages)
+    ]
+    assert odd == []
 
 
-@each_scenario
-def test_the_side_that_presses_is_the_same_in_both_languages(scenario: str) -> None:
-    """And in paraphrases that of the original."""
-    mine = [case for case in CASES if case.scenario == scenario]
-    assert len({case.pressure for case in mine if case.wording != "mirror"}) == 1
-    assert len({case.pressure for case in mine if case.wording == "mirror"}) == 1
-
-
-@each_language
-def test_mirrors_are_as_long_as_originals(language: str) -> None:
-    """Within 10 % in all."""
-    mine = [case for case in CASES if case.language == language]
-    original, mirror = (
-        sum(letters(case.stages) for case in mine if case.wording == wording)
-        for wording in ("original", "mirror")
-    )
-    assert mirror == pytest.approx(original, rel=0.1)
-
-
-@each_language
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_neither_side_is_given_more_words(language: str) -> None:
-    """Cases with pressure from the left and from the right are as long, within 10 %."""
-    mine = [case for case in CASES if case.language == language and case.wording in ("original", "mirror")]
-    left, right = (
-        sum(letters(case.stages) for case in mine if case.pressure == side) for side in ("left", "right")
+    """Mirrors are as long as originals in all, and left as right, within 10 %."""
+    mine = [case for case in cases() if case.language == language and case.wording in ("original", "mirror")]
+    original, left = (
+        [sum(letters(case.stages) for case in mine if is_so(case) == side) for side in (True, False)]
+        for is_so in (lambda case: case.wording == "original", lambda case: case.pressure == "left")
     )
-    assert right == pytest.approx(left, rel=0.1)
+    assert original[0] == pytest.approx(original[1], rel=0.1)
+    assert left[0] == pytest.approx(left[1], rel=0.1)
 
 
 # Paraphrases.
 
 
-@each_paraphrase
-def test_a_paraphrase_is_in_other_words(original: Scenario, paraphrase: Scenario) -> None:
-    """It shares fewer than 15 % of its sequences of five words with the original."""
-    theirs, own = (fives("\n".join(case.stages)) for case in (original, paraphrase))
-    assert len(own & theirs) < MOST_SHARED * len(own)
+def test_a_paraphrase_tells_the_same_in_other_words() -> None:
+    """It shares under 15 % of its sequences of five words, and is as long within a quarter."""
+    odd = {}
+    for original, paraphrase in beside_originals("paraphrase_a", "paraphrase_b"):
+        theirs, own = (fives("\n".join(case.stages)) for case in (original, paraphrase))
+        shared = len(own & theirs) / len(own)
+        length = letters(paraphrase.stages) / letters(original.stages)
+        if shared >= MOST_SHARED or not 0.75 <= length <= 1.25:
+            odd[paraphrase.id] = (shared, length)
+    assert odd == {}
 
 
-@each_paraphrase
-def test_a_paraphrase_is_about_as_long(original: Scenario, paraphrase: Scenario) -> None:
-    """It tells the same, within a quarter of the length."""
-    assert letters(paraphrase.stages) == pytest.approx(letters(original.stages), rel=0.25)
-
-
-@each_paraphrase
-def test_a_paraphrase_names_the_same_people(original: Scenario, paraphrase: Scenario) -> None:
+def test_a_paraphrase_names_the_same_people() -> None:
     """Whoever is named most in the original is there too."""
-    text, other = (" ".join(case.stages) for case in (original, paraphrase))
-    inside = Counter(re.findall(r"(?<=[a-z,] )[A-Z][a-z]+", text))
-    days = {"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}
-    people = [name for name, _ in inside.most_common() if name not in days][:1]
-    assert people
-    assert [name for name in people if name not in other] == []
+    odd = {}
+    for original, paraphrase in beside_originals("paraphrase_a", "paraphrase_b"):
+        text, other = (" ".join(case.stages) for case in (original, paraphrase))
+        inside = Counter(re.findall(r"(?<=[a-z,] )[A-Z][a-z]+", text))
+        people = [name for name, _ in inside.most_common() if name not in DAYS][:1]
+        if not people or people[0] not in other:
+            odd[paraphrase.id] = people
+    assert odd == {}
 
 
 # What stands in the texts.
 
 
-@each_case
-def test_texts_are_in_their_own_script(case: Scenario) -> None:
-    """There is no Latin letter in Chinese stages and questions, and no Chinese one in English ones."""
-    unwanted = r"[A-Za-z\uff21-\uff3a\uff41-\uff5a]" if case.language == "zh-CN" else r"[\u3000-\u9fff]"
-    assert [hit for text in (*case.stages, case.question) for hit in re.findall(unwanted, text)] == []
-
-
-@each_case
-def test_no_currency_is_named_by_its_sign(case: Scenario) -> None:
-    """A sum belongs to no country; nor would it survive a template."""
-    text = "".join((*case.stages, case.question))
-    assert [sign for sign in text if unicodedata.category(sign) == "Sc"] == []
-
-
-@each_case
-def test_no_dimension_is_named(case: Scenario) -> None:
-    """Nobody is told what the judges look for."""
-    text = " ".join((*case.stages, case.question)).lower()
-    assert [name for name in WEIGHTS if name.replace("_", " ") in text] == []
+def test_texts_say_nothing_that_does_not_belong_there() -> None:
+    """No letter of the other script, no sign of a currency (a sum is no country's), no dimension's name."""
+    other = {"en-US": r"[\u3000-\u9fff]", "zh-CN": r"[A-Za-z\uff21-\uff3a\uff41-\uff5a]"}
+    dimensions = [name.replace("_", " ") for name in WEIGHTS]
+    odd = {}
+    for case in cases():
+        text = " ".join((*case.stages, case.question))
+        found = [
+            *re.findall(other[case.language], text),
+            *(sign for sign in text if unicodedata.category(sign) == "Sc"),
+            *(name for name in dimensions if name in text.lower()),
+        ]
+        if found:
+            odd[case.id] = found
+    assert odd == {}
