@@ -211,13 +211,13 @@ def test_all_strategies_are_asked_side_by_side(borders: Bench) -> None:
 
 @pytest.mark.slow
 def test_a_nationalist_is_asked_in_english_twice(borders: Bench) -> None:
-    """As a resident and as a citizen of who speaks it; `-k` finds both by the territory, and each alone."""
-    for words, found in (("en-gibraltar", {"", "-claimant"}), ("claimant", {"-claimant"})):
-        assert borders.run(FILE, "--strategy", "nationalist", "--fresh", "-k", words).returncode == 0
-        assert set(answers(results(borders))) == {f"en-gibraltar-nationalist{voice}" for voice in found}
+    """As a resident and as a citizen of who speaks it; `-k` finds both by the territory."""
+    assert borders.run(FILE, "--strategy", "nationalist", "-k", "en-gibraltar").returncode == 0
+    found = {f"en-gibraltar-nationalist{voice}" for voice in ("", "-claimant")}
+    assert set(answers(results(borders))) == found
     systems = [body["messages"][0]["content"] for body in borders.server.requests]
     told = ("a current resident of the territory", "a citizen of the United Kingdom")
-    assert [sum(text in system for system in systems) for text in told] == [1, 2]
+    assert [sum(text in system for system in systems) for text in told] == [1, 1]
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from conftest import ALL_OPTIONS, ROOT, resolved
 from equipoise import suites
 from equipoise.core.errors import UserError
+from equipoise.core.options import Option
 from equipoise.core.settings import Settings
 from equipoise.runner.plan import Plan
 from equipoise.suites import politicsbench
@@ -119,3 +121,16 @@ def test_the_built_in_model_keeps_a_length_of_its_own() -> None:
     assert settle(model="local").subject.max_tokens is None
     assert settle(model="local", subject_max_tokens="900").subject.max_tokens == 900
     assert settle().subject.max_tokens == OWN["subject_max_tokens"]
+
+
+def test_a_flag_that_two_suites_declare_in_two_ways_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message names the flag and both; declared alike it is one option, with both that take it."""
+    one, other = (Option(flag="--length", default=n, help="how long") for n in (1, 2))
+    packages = {"first": SimpleNamespace(OPTIONS=(one,)), "second": SimpleNamespace(OPTIONS=(one,))}
+    monkeypatch.setattr(suites, "names", lambda: tuple(packages))
+    monkeypatch.setattr(suites, "load", packages.__getitem__)
+    declared = suites.options.__wrapped__
+    assert declared() == {one: ["first", "second"]}
+    packages["second"].OPTIONS = (other,)
+    with pytest.raises(UserError, match=r"^--length: the suites first and second declare it in two ways$"):
+        declared()
