@@ -414,7 +414,7 @@ def plain_mean(found: Sequence[Cell], name: str) -> float:
     return sum(values) / len(values) * (100 if item.kind == "rate" else 1)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_random_answerer_lies_within_the_interval_that_is_shown() -> None:
     """Of ten answerers over our own tables: of 95 % intervals four in five and more hold the expectation."""
     held: dict[str, list[bool]] = {}
