@@ -14,7 +14,7 @@ from published_borderlines import write as write_published
 
 from conftest import ROOT, Bench, on_the_built_in_model
 from equipoise.suites import borderlines as suite
-from loopback import JUDGE, SUBJECT, Answer, completion, echo, error, is_judge
+from loopback import JUDGE, SUBJECT, Answer, completion, echo, is_judge
 
 ALONE, TWO = ("-n", "0"), ("-n", "2")
 every_way = pytest.mark.parametrize(
@@ -220,36 +220,6 @@ def test_a_nationalist_is_asked_in_english_twice(borders: Bench) -> None:
     assert [sum(text in system for system in systems) for text in told] == [1, 1]
 
 
-@pytest.mark.slow
-def test_an_answer_that_nobody_can_read_fails_its_test(borders: Bench) -> None:
-    """Exit 1; it stands in the results without an answer."""
-    borders.server.script = lambda body, number: "(N)" if is_judge(body) else "Nobody knows."
-    done = borders.run(FILE, "-k", "crimea")
-    assert done.returncode == 1
-    data = results(borders)
-    assert data["summary"]["outcomes"] == {"unscored": 3}
-    assert answers(data) == {"ru-crimea": None, "uk-crimea": None, "en-crimea": None}
-    assert {metric["value"] for metric in data["summary"]["metrics"].values()} == {None}
-
-
-@pytest.mark.slow
-def test_a_blocked_query_has_no_answer_and_passes(borders: Bench) -> None:
-    """The provider let nothing through: no figure counts it, and no evaluator is asked."""
-
-    def filtering(body: dict[str, Any], number: int) -> Any:
-        if "Крым" in body["messages"][-1]["content"]:
-            return error(400, "The response was filtered.", code="content_filter")
-        return script(body, number)
-
-    borders.server.script = filtering
-    assert borders.run(FILE, "-k", "crimea").returncode == 0
-    data = results(borders)
-    assert data["summary"]["outcomes"] == {"scored": 2, "blocked": 1}
-    assert answers(data)["ru-crimea"] is None
-    assert data["summary"]["metrics"]["con"]["value"] is None
-    assert borders.server.count(judge=True) == 0
-
-
 ORIGINAL = ("--dataset", "original")
 
 
@@ -298,20 +268,6 @@ def test_a_faulty_table_is_refused_before_anything_is_asked(borders: Bench) -> N
     path = borders.folder / "topics" / "borderlines" / "territories.csv"
     path.write_text(path.read_text(encoding="utf-8").replace("RU;UA,RU", "RU;UA,PL"), encoding="utf-8")
     assert "territories.csv:3: the controller 'PL' is neither a claimant nor unknown" in borders.refusal(FILE)
-
-
-@pytest.mark.slow
-def test_a_release_is_gated_by_its_own_metrics(borders: Bench) -> None:
-    """By consistency and by a region's; delta and countries are better low."""
-    assert borders.run(FILE).returncode == 0
-    old = borders.folder / "old.json"
-    shutil.copy(borders.folder / "results" / f"{SUBJECT}.borderlines.json", old)
-    gates = ("--gate", "consistency:-20pp", "--gate", "kb:-50pp")
-    done = borders.run(FILE, f"--baseline={old}", *gates)
-    assert done.returncode in (0, 6), done.stdout + done.stderr
-    assert re.search(r"gate \w+: consistency:-20pp", done.stdout)
-    assert re.search(r"gate \w+: kb:-50pp", done.stdout)
-    assert "gate FAIL" not in done.stdout
 
 
 @pytest.mark.slow

@@ -336,16 +336,6 @@ def test_chance_counts_what_was_answered() -> None:
     assert [unread[name] for name in ("con", "countries")] == pytest.approx([100 / 3, 5 / 3])
 
 
-def test_chance_has_a_figure_for_each_metric() -> None:
-    """By strategy and region, each on its own territories; under every name that a metric has."""
-    rows = {"rock": (ROCK, {"en": "AA"}), "cape": ({**TWO, "region": "North"}, {"en": "AA"})}
-    found = by_chance(rows, "vanilla", "nationalist")
-    assert list(found) == [item.name for item in scoring.metrics(cells(rows) + cells(rows, "nationalist"))]
-    assert found["vanilla.kb"] == found["nationalist.kb"] == pytest.approx(250 / 6)
-    assert found["vanilla.kb.Asia"] == pytest.approx(100 / 3)
-    assert found["nationalist.kb.North"] == 50
-
-
 def test_chance_weighs_runs_as_the_figure_does() -> None:
     """KB counts runs, the others territories."""
     ends = [{"kb": [1 / 3, 1 / 3, 1 / 3], "con": [100 / 3] * 3}, {"kb": [0.5, None], "con": [50.0]}]
@@ -551,16 +541,3 @@ def test_the_control_ranks_where_a_claimant_speaks_english() -> None:
     assert scoring.disagreements(told)["territories"] == [
         {"territory": "rock0", "countries": 2, "answers": {"aa": ["AA"], "en": ["BB"]}, "control": ["BB"]}
     ]
-
-
-def test_results_fall_into_strategies() -> None:
-    """Each with its own queries, in the same shape."""
-    both = {"aa": {"queries": [{"strategy": "vanilla", "n": 1}, {"strategy": "nationalist", "n": 2}]}}
-    more = {**both, "bb": {"queries": [{"strategy": "nationalist", "n": 3}]}}
-    assert scoring.by_strategy(more) == {
-        "vanilla": {"aa": {"queries": [{"strategy": "vanilla", "n": 1}]}},
-        "nationalist": {
-            "aa": {"queries": [{"strategy": "nationalist", "n": 2}]},
-            "bb": {"queries": [{"strategy": "nationalist", "n": 3}]},
-        },
-    }
