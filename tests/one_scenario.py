@@ -7,9 +7,9 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from string import Template
 
+from conftest import ROOT
 from equipoise.core.errors import CallFailed
 from equipoise.core.records import Record, Score
 from equipoise.core.settings import Sampling
@@ -21,7 +21,7 @@ from equipoise.suites.politicsbench.dataset import Scenario
 from equipoise.suites.politicsbench.prompts import Asking
 from equipoise.suites.politicsbench.scoring import POINTS, WEIGHTS
 
-FILE = Path(__file__).resolve().parents[1] / "rubric" / "politicsbench.toml"
+FILE = ROOT / "rubric" / "politicsbench.toml"
 ASKING = Asking(
     baseline=Template("Direct: $question"), stage=Template("Play: $prompt"), reflection="Look back."
 )

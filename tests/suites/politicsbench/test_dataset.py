@@ -102,21 +102,12 @@ def test_nobody_has_to_say_who_presses(own: Path) -> None:
     assert scenarios(Selection(topics=own))[0].pressure is None
 
 
-@pytest.mark.parametrize(
-    ("selection", "found"),
-    [
-        ({"limit": 2}, [*OWN[:2], OWN[5]]),
-        ({"limit": 1, "languages": ("en-US",)}, OWN[:1]),
-        ({"limit": 99}, OWN),
-        ({"languages": ("zh-CN",)}, OWN[5:]),
-        ({"languages": ("zh-CN", "en-US")}, OWN),
-    ],
-)
-def test_a_limit_takes_original_wordings_first(
-    own: Path, selection: dict[str, Any], found: list[str]
-) -> None:
+def test_a_limit_takes_original_wordings_first(own: Path) -> None:
     """Of each language as many; languages keep the order of their files."""
-    assert ids(own, **selection) == found
+    assert ids(own, limit=2) == [*OWN[:2], OWN[5]]
+    assert ids(own, limit=1, languages=("en-US",)) == OWN[:1]
+    assert ids(own, languages=("zh-CN",)) == OWN[5:]
+    assert ids(own, limit=99) == ids(own, languages=("zh-CN", "en-US")) == OWN
 
 
 def test_a_language_that_is_not_there_is_refused(own: Path) -> None:
@@ -131,29 +122,30 @@ def test_a_folder_without_scenarios_is_refused(tmp_path: Path) -> None:
     assert refused(tmp_path) == "here: no scenarios (*.jsonl, one file a language) in this folder"
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("{", "not valid JSON: "),
-        ("[1]", "is not a JSON object"),
-        (line("Rent Cap"), "scenario is 'Rent Cap'; use a-z, 0-9 and _ only"),
-        (line(3), "scenario is 3; use a-z, 0-9 and _ only"),
-        (line("rent_cap", "twisted"), "wording is 'twisted', not one of original, paraphrase_a, "),
-        (line("rent_cap", None), "wording is None, not one of"),
-        (line("rent_cap", pressure="up"), "pressure is 'up', neither left nor right"),
-        (line("coal"), "questions.csv has no row for coal in en-US"),
-        (line("rent_cap", stages="First."), "'stages' must be a list of texts"),
-        (line("rent_cap", stages=["a", "b", "c", " "]), "'stages' must be a list of texts"),
-        (line("rent_cap", stages=["a", "b", "c", 4]), "'stages' must be a list of texts"),
-        (line("rent_cap", stages=STAGES[:3]), "needs 4 stages, not 3"),
-        (line("rent_cap", stages=[]), "needs 4 stages, not 0"),
-        (line("night_bus"), "night_bus has its original already"),
-    ],
-)
-def test_a_faulty_line_is_refused(own: Path, text: str, says: str) -> None:
+FAULTY_LINES = [
+    ("{", "not valid JSON: "),
+    ("[1]", "is not a JSON object"),
+    (line("Rent Cap"), "scenario is 'Rent Cap'; use a-z, 0-9 and _ only"),
+    (line(3), "scenario is 3; use a-z, 0-9 and _ only"),
+    (line("rent_cap", "twisted"), "wording is 'twisted', not one of original, paraphrase_a, "),
+    (line("rent_cap", None), "wording is None, not one of"),
+    (line("rent_cap", pressure="up"), "pressure is 'up', neither left nor right"),
+    (line("coal"), "questions.csv has no row for coal in en-US"),
+    (line("rent_cap", stages="First."), "'stages' must be a list of texts"),
+    (line("rent_cap", stages=["a", "b", "c", " "]), "'stages' must be a list of texts"),
+    (line("rent_cap", stages=["a", "b", "c", 4]), "'stages' must be a list of texts"),
+    (line("rent_cap", stages=STAGES[:3]), "needs 4 stages, not 3"),
+    (line("rent_cap", stages=[]), "needs 4 stages, not 0"),
+    (line("night_bus"), "night_bus has its original already"),
+]
+
+
+def test_a_faulty_line_is_refused(own: Path, subtests: pytest.Subtests) -> None:
     """With file and line; an empty line counts, though it is passed over."""
-    (own / "en-US.jsonl").write_text(f"{line('night_bus')}\n\n{text}\n", encoding="utf-8")
-    assert refused(own).startswith(f"en-US.jsonl:3: {says}")
+    for text, says in FAULTY_LINES:
+        with subtests.test(says):
+            (own / "en-US.jsonl").write_text(f"{line('night_bus')}\n\n{text}\n", encoding="utf-8")
+            assert refused(own).startswith(f"en-US.jsonl:3: {says}")
 
 
 def test_a_question_is_in_the_language_of_the_scenario(own: Path) -> None:
@@ -162,22 +154,16 @@ def test_a_question_is_in_the_language_of_the_scenario(own: Path) -> None:
     assert refused(own) == "zh-CN.jsonl:1: questions.csv has no row for night_bus in zh-CN"
 
 
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        ("scenario,question\n", "questions.csv:1: the columns must be scenario,language,subject,title,quest"),
-        (f"{QUESTIONS}coal,en-US\n", "questions.csv:5: needs exactly 5 values"),
-    ],
-)
-def test_a_faulty_table_of_questions_is_refused(own: Path, content: str, says: str) -> None:
-    """With file and line."""
-    (own / "questions.csv").write_text(content, encoding="utf-8")
-    assert refused(own).startswith(says)
-
-
-def test_a_table_of_questions_is_needed(own: Path) -> None:
-    """The file that is missing is named."""
-    (own / "questions.csv").unlink()
+def test_a_faulty_table_of_questions_is_refused(own: Path) -> None:
+    """With file and line; the file that is missing is named."""
+    path = own / "questions.csv"
+    path.write_text("scenario,question\n", encoding="utf-8")
+    assert refused(own) == "questions.csv:1: the columns must be scenario,language,subject,title,question"
+    path.write_text(f"{QUESTIONS}coal,en-US\n", encoding="utf-8")
+    assert refused(own).startswith("questions.csv:5: needs exactly 5 values")
+    path.write_text(f"{QUESTIONS}night_bus,en-US,transport,Again,What of them?\n", encoding="utf-8")
+    assert refused(own) == "questions.csv:5: needs a question, and the only one of night_bus in en-US"
+    path.unlink()
     assert refused(own).startswith("questions.csv: ")
 
 
@@ -245,52 +231,44 @@ def test_published_scenarios_can_be_limited(published: Path) -> None:
     assert refused(published, languages=("zh-CN",)) == "--language: no 'zh-CN' in here; there are en-US"
 
 
-@pytest.mark.parametrize(
-    "heading",
-    [
-        *("1-og | Economic Justice", "one | Justice | The Rise", "1-wc | Justice | The Rise"),
-        *("1 - og | Justice | The Rise", "1-og | Justice | The Rise | Again", "-og | Justice | The Rise"),
-    ],
+HEADINGS = (
+    *("1-og | Economic Justice", "one | Justice | The Rise", "1-wc | Justice | The Rise"),
+    *("1 - og | Justice | The Rise", "1-og | Justice | The Rise | Again", "-og | Justice | The Rise"),
 )
-def test_a_heading_that_says_something_else_is_refused(tmp_path: Path, heading: str) -> None:
-    """It is quoted behind the name of the file."""
-    (tmp_path / PUBLISHED).write_text(block(heading) + ASKED, encoding="utf-8")
-    says = f"{PUBLISHED}: {heading!r} is not a number with its wording, a theme and a title"
-    assert refused(tmp_path) == says
+RISE = "1-og | Justice | The Rise"
+OTHER_THAN_FOUR = {
+    "three": (RISE, PROMPTS.partition("####### Prompt4")[0]),
+    "five": (RISE, f"{PROMPTS}####### Prompt5\nStage 5.\n"),
+    "before": (RISE, f"Said before.\n{PROMPTS}"),
+    "none": (RISE, ""),
+    "no question": ("3-og | Justice | The Rise", PROMPTS),
+}
+TRAILERS = {
+    "": "has no BASELINE_QUESTIONS at its end",
+    "######## BASELINE_QUESTIONS\n": "BASELINE_QUESTIONS: not valid JSON: ",
+    "######## BASELINE_QUESTIONS\n[1]\n": "BASELINE_QUESTIONS: is not a JSON object",
+    ASKED.replace('"What of wages?"', "7"): f"{RISE!r} needs 4 prompts and a baseline",
+}
 
 
-@pytest.mark.parametrize(
-    ("heading", "prompts"),
-    [
-        ("1-og | Justice | The Rise", PROMPTS.partition("####### Prompt4")[0]),
-        ("1-og | Justice | The Rise", f"{PROMPTS}####### Prompt5\nStage 5.\n"),
-        ("1-og | Justice | The Rise", f"Said before.\n{PROMPTS}"),
-        ("1-og | Justice | The Rise", ""),
-        ("3-og | Justice | The Rise", PROMPTS),
-    ],
-    ids=["three", "five", "before", "none", "no question"],
-)
-def test_a_block_with_other_than_four_prompts_and_a_question_is_refused(
-    tmp_path: Path, heading: str, prompts: str
+def test_a_published_block_that_says_something_else_is_refused(
+    tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
-    """Its heading is quoted."""
-    (tmp_path / PUBLISHED).write_text(block(heading, prompts) + ASKED, encoding="utf-8")
-    assert refused(tmp_path) == f"{PUBLISHED}: {heading!r} needs 4 prompts and a baseline question"
+    """Its heading is quoted behind the name of the file."""
+    for heading in HEADINGS:
+        with subtests.test(heading):
+            (tmp_path / PUBLISHED).write_text(block(heading) + ASKED, encoding="utf-8")
+            says = f"{PUBLISHED}: {heading!r} is not a number with its wording, a theme and a title"
+            assert refused(tmp_path) == says
+    for name, (heading, prompts) in OTHER_THAN_FOUR.items():
+        with subtests.test(name):
+            (tmp_path / PUBLISHED).write_text(block(heading, prompts) + ASKED, encoding="utf-8")
+            assert refused(tmp_path) == f"{PUBLISHED}: {heading!r} needs 4 prompts and a baseline question"
 
 
-@pytest.mark.parametrize(
-    ("trailer", "says"),
-    [
-        ("", "has no BASELINE_QUESTIONS at its end"),
-        ("######## BASELINE_QUESTIONS\n", "BASELINE_QUESTIONS: not valid JSON: "),
-        ("######## BASELINE_QUESTIONS\n[1]\n", "BASELINE_QUESTIONS: is not a JSON object"),
-        (
-            ASKED.replace('"What of wages?"', "7"),
-            "'1-og | Justice | The Rise' needs 4 prompts and a baseline",
-        ),
-    ],
-)
-def test_direct_questions_stand_at_the_end(tmp_path: Path, trailer: str, says: str) -> None:
+def test_direct_questions_stand_at_the_end(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """As JSON, a text for each number."""
-    (tmp_path / PUBLISHED).write_text(block("1-og | Justice | The Rise") + trailer, encoding="utf-8")
-    assert refused(tmp_path).startswith(f"{PUBLISHED}: {says}")
+    for trailer, says in TRAILERS.items():
+        with subtests.test(says):
+            (tmp_path / PUBLISHED).write_text(block(RISE) + trailer, encoding="utf-8")
+            assert refused(tmp_path).startswith(f"{PUBLISHED}: {says}")

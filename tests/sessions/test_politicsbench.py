@@ -16,7 +16,9 @@ from equipoise.suites import politicsbench as suite
 from equipoise.suites.politicsbench.scoring import POINTS, WEIGHTS
 from loopback import SUBJECT, error, is_judge
 
-every_way = pytest.mark.parametrize("workers", [("-n", "0"), ("-n", "2")], ids=["n0", "n2"])
+every_way = pytest.mark.parametrize(
+    "workers", [("-n", "0"), pytest.param(("-n", "2"), marks=pytest.mark.slow)], ids=["n0", "n2"]
+)
 FILE = "tests_benchmark/test_politicsbench.py"
 JUDGES = ("judge-a", "judge-b", "judge-c")
 USUAL = suite.DEFAULTS["evaluator_model"]
@@ -136,11 +138,9 @@ def refuse_broken_conversations(data: dict[str, Any], bench: Bench) -> None:
 
 @every_way
 def test_a_session_asks_everything_once(stage: Bench, workers: tuple[str, str]) -> None:
-    """Six questions and 36 verdicts for each case; every point has its three judges."""
-    done = play(stage, *workers)
+    """Six questions and 36 verdicts for each case, by the judges and the sampling that the benchmark has."""
+    done = play(stage, *workers, judges=())
     assert done.returncode == 0, done.stdout + done.stderr
-    assert stage.server.count(judge=False) == len(IDS) * CALLS_OF_SUBJECT
-    assert stage.server.count(judge=True) == len(IDS) * CALLS_OF_JUDGE * 3
     refuse_repeats(stage)
     data = results(stage)
     assert (data["metadata"]["status"], data["metadata"]["runs"]) == ("complete", 1)
@@ -149,20 +149,35 @@ def test_a_session_asks_everything_once(stage: Bench, workers: tuple[str, str]) 
         [run] = row["runs"]
         assert list(run["points"]) == list(POINTS)
         for point in run["points"].values():
-            assert [item["evaluator"] for item in point["judges"]] == list(JUDGES)
+            assert [item["evaluator"] for item in point["judges"]] == list(USUAL)
     refuse_broken_conversations(data, stage)
     summary = data["summary"]
     assert (summary["outcomes"], summary["missing"]) == ({"scored": 3}, [])
     assert summary["judges"]["kappa"]["mean"] == 1
-    assert set(summary["judges"]["score_without"]) == set(JUDGES)
+    assert set(summary["judges"]["score_without"]) == set(USUAL)
     assert summary["metrics"]["commitment.baseline"]["value"] == 4
     assert summary["metrics"]["score"]["n"] == 2
     assert summary["metrics"]["symmetry"]["n"] == 1
     assert "reflection (score)" in done.stdout
+    assert f"evaluators: {', '.join(USUAL)} (" in done.stdout
+    assert "temperature=0.7 max_tokens=12000" in done.stdout
+    assert data["metadata"]["evaluator_models"] == list(USUAL)
+    assert data["metadata"]["subject_sampling"] == {"temperature": 0.7, "max_tokens": 12_000}
+    asked = [body for body in stage.server.requests if not judges(body)]
+    told = Counter(
+        (body["temperature"], body["max_tokens"], body.get("min_p"), len(body["messages"])) for body in asked
+    )
+    expected = [(0.7, 8_000, 0.1, 1), *((0.7, 12_000, 0.1, n) for n in (1, 3, 5, 7)), (0.5, 12_000, None, 9)]
+    assert told == dict.fromkeys(expected, len(IDS))
+    asked_of = Counter(body["model"] for body in stage.server.requests)
+    assert asked_of == {
+        SUBJECT: len(IDS) * CALLS_OF_SUBJECT,
+        **dict.fromkeys(USUAL, len(IDS) * CALLS_OF_JUDGE),
+    }
 
 
-@every_way
-@pytest.mark.parametrize("calls", ["4", "30"])
+@pytest.mark.slow
+@pytest.mark.parametrize(("workers", "calls"), [(("-n", "0"), "30"), (("-n", "2"), "4")])
 def test_an_interrupted_conversation_goes_on(stage: Bench, workers: tuple[str, str], calls: str) -> None:
     """From the replies that are kept: nothing is asked twice."""
     assert play(stage, *workers, "--max-calls", calls).returncode == 2
@@ -176,12 +191,12 @@ def test_an_interrupted_conversation_goes_on(stage: Bench, workers: tuple[str, s
     refuse_broken_conversations(data, stage)
 
 
-@every_way
-def test_a_scenario_of_ours_can_be_selected(bench: Bench, workers: tuple[str, str]) -> None:
+@pytest.mark.slow
+def test_a_scenario_of_ours_can_be_selected(bench: Bench) -> None:
     """In all its wordings and both languages, each asked in its own."""
     bench.use_real_topics()
     bench.server.script = script
-    done = play(bench, *workers, "-k", "minimum_wage", judges=JUDGES[:1])
+    done = play(bench, "-n", "2", "-k", "minimum_wage", judges=JUDGES[:1])
     assert done.returncode == 0, done.stdout + done.stderr
     data = results(bench)
     assert set(rows(data)) == {
@@ -197,12 +212,12 @@ def test_a_scenario_of_ours_can_be_selected(bench: Bench, workers: tuple[str, st
     assert [row["id"][:5] for row in data["summary"]["symmetry"]] == ["en-US", "zh-CN"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("selection", "found"),
     [
-        (("-k", "mirror"), {"en-US-rent_cap-mirror"}),
         (("-k", "buses or night"), {"en-US-night_bus-original"}),
-        (("-m", 'area(name="housing")'), {"en-US-rent_cap-original", "en-US-rent_cap-mirror"}),
+        (("-m", 'area(name="housing")', "-k", "mirror"), {"en-US-rent_cap-mirror"}),
         (("--limit", "2"), {"en-US-rent_cap-original", "en-US-night_bus-original"}),
     ],
 )
@@ -212,36 +227,7 @@ def test_scenarios_can_be_selected(stage: Bench, selection: tuple[str, ...], fou
     assert set(rows(results(stage))) == found
 
 
-@every_way
-def test_what_nobody_says_is_what_the_benchmark_has(stage: Bench, workers: tuple[str, str]) -> None:
-    """Three judges, a temperature and lengths of its own; they are shown and stand in the metadata."""
-    done = play(stage, *workers, "-k", "night_bus", judges=())
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert f"evaluators: {', '.join(USUAL)} (" in done.stdout
-    assert "temperature=0.7 max_tokens=12000" in done.stdout
-    metadata = results(stage)["metadata"]
-    assert metadata["evaluator_models"] == list(USUAL)
-    assert metadata["subject_sampling"] == {"temperature": 0.7, "max_tokens": 12_000}
-    asked = [body for body in stage.server.requests if body["model"] == SUBJECT]
-    told = Counter(
-        (body["temperature"], body["max_tokens"], body.get("min_p"), len(body["messages"])) for body in asked
-    )
-    expected = [(0.7, 8_000, 0.1, 1), *((0.7, 12_000, 0.1, n) for n in (1, 3, 5, 7)), (0.5, 12_000, None, 9)]
-    assert told == Counter(expected)
-    assert Counter(body["model"] for body in stage.server.requests if judges(body)) == dict.fromkeys(
-        USUAL, 12
-    )
-
-
-def test_what_the_user_says_holds(stage: Bench) -> None:
-    """In every one of the six questions, the look back among them."""
-    options = ("--subject-temperature", "1", "--subject-max-tokens", "500", "-k", "night_bus")
-    assert play(stage, *options, judges=JUDGES[:1]).returncode == 0
-    asked = [body for body in stage.server.requests if not judges(body)]
-    assert {(body["temperature"], body["max_tokens"]) for body in asked} == {(1, 500)}
-    assert results(stage)["metadata"]["evaluator_models"] == ["judge-a"]
-
-
+@pytest.mark.slow
 def test_a_parameter_that_an_endpoint_rejects_is_left_out(stage: Bench) -> None:
     """An endpoint that does not know min_p is asked without, from then on."""
 
@@ -265,33 +251,7 @@ def test_a_parameter_that_an_endpoint_rejects_is_left_out(stage: Bench) -> None:
     assert [(item["model"], item["parameter"]) for item in changes] == [(SUBJECT, "min_p")]
 
 
-def test_a_judge_that_gives_other_values_is_asked_again(stage: Bench) -> None:
-    """A verdict without one of the ten is none, nor is one with an eleventh."""
-    tries: Counter[str] = Counter()
-
-    def forgetful(body: dict[str, Any], number: int) -> Any:
-        said = script(body, number)
-        if not judges(body) or not asks_for_dimensions(body):
-            return said
-        found = json.loads(said)
-        tries[quoted(body)[0]] += 1
-        if tries[quoted(body)[0]] == 1:
-            found["equality"] = found.pop("egalitarianism")
-        if tries[quoted(body)[0]] == 2:
-            found["confidence"] = 3
-        return json.dumps(found)
-
-    stage.server.script = forgetful
-    done = play(stage, "-k", "night_bus", judges=JUDGES[:1])
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert stage.server.count(judge=True) == CALLS_OF_JUDGE + 12
-    data = results(stage)
-    assert (data["summary"]["outcomes"], data["summary"]["missing"]) == ({"scored": 1}, [])
-    [run] = rows(data)["en-US-night_bus-original"]["runs"]
-    [judge] = run["points"]["stage_1"]["judges"]
-    assert set(judge["dimensions"]) == set(WEIGHTS)
-
-
+@pytest.mark.slow
 def test_several_suites_are_not_run_with_the_defaults_of_one(bench: Bench) -> None:
     """One line, exit 4, before anything is asked."""
     bench.use_real_topics()
@@ -299,6 +259,7 @@ def test_several_suites_are_not_run_with_the_defaults_of_one(bench: Bench) -> No
     assert bench.refusal("tests_benchmark") == f"ERROR: {says}"
 
 
+@pytest.mark.slow
 def test_the_built_in_model_plays_a_scenario(stage: Bench) -> None:
     """As the subject, without a key: all six texts are there, each with its judgement."""
     stage.server.script = script

@@ -37,17 +37,20 @@ def equipoise(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
-def test_a_project_s_own_suite_is_found_without_installing_it(
-    bench: Bench, project: Path, workers: str
-) -> None:
-    """Selected by area and by its option, summarised, judged by a gate, compared, and checked."""
-    done = run(bench, project, "-n", workers)
+def test_a_project_s_own_suite_is_found_without_installing_it(bench: Bench, project: Path) -> None:
+    """Its cases are asked, scored and summarised like those of any other."""
+    done = run(bench, project, "-n", "0")
     assert done.returncode == 0, done.stdout + done.stderr
     data = json.loads((project / RESULTS).read_text())
     assert (data["metadata"]["suite"], data["metadata"]["status"]) == ("attribution", "complete")
     assert (data["metadata"]["length"], len(data["summary"]["metrics"])) == ("any", 3)
-    part = ("-n", workers, "-k", "housing", "--length", "short", "--output=results/short.json")
+
+
+@pytest.mark.slow
+def test_a_project_s_own_suite_is_gated_and_compared(bench: Bench, project: Path) -> None:
+    """Selected by area and by its option, judged by a gate, compared."""
+    assert run(bench, project, "-n", "2").returncode == 0
+    part = ("-n", "2", "-k", "housing", "--length", "short", "--output=results/short.json")
     asked = len(bench.server.requests)
     gated = run(
         bench, project, *part, f"--baseline={RESULTS}", "--gate", "overall:-100pp", "--allow-mismatch"
@@ -62,6 +65,7 @@ def test_a_project_s_own_suite_is_found_without_installing_it(
     assert "overall" in compared.stdout
 
 
+@pytest.mark.slow
 def test_an_installed_suite_is_found_by_its_entry_point(
     bench: Bench, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -79,6 +83,7 @@ def test_an_installed_suite_is_found_by_its_entry_point(
     assert json.loads((project / RESULTS).read_text())["metadata"]["runs_completed"] == 2
 
 
+@pytest.mark.slow
 def test_a_flag_that_two_suites_declare_in_two_ways_is_refused(bench: Bench, project: Path) -> None:
     """One line names the flag and both."""
     module = project / "suites" / "attribution" / "__init__.py"

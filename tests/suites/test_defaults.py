@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from conftest import ALL_OPTIONS, ROOT, resolved
 from equipoise import suites
 from equipoise.core.errors import UserError
+from equipoise.core.options import Option
 from equipoise.core.settings import Settings
 from equipoise.runner.plan import Plan
 from equipoise.suites import politicsbench
@@ -33,12 +35,12 @@ def test_only_a_suite_that_is_alone_gives_defaults() -> None:
     assert suites.defaults_of(["nowhere"]) == {}
 
 
-@pytest.mark.parametrize("name", suites.names())
-def test_defaults_are_of_options_that_there_are(name: str) -> None:
+def test_defaults_are_of_options_that_there_are() -> None:
     """Every suite says which it has, if only that it has none."""
     known = {option.name for option in ALL_OPTIONS}
-    assert set(suites.load(name).DEFAULTS) <= known
-    assert suites.defaults_of([name]) == suites.load(name).DEFAULTS
+    for name in suites.names():
+        assert set(suites.load(name).DEFAULTS) <= known, name
+        assert suites.defaults_of([name]) == suites.load(name).DEFAULTS, name
 
 
 def test_where_the_user_says_nothing_the_suites_defaults_hold() -> None:
@@ -86,15 +88,16 @@ def plan(**said: Any) -> Plan:
     return Plan(settings=resolved({"model": "m", **said}, {}, {}), root=ROOT)
 
 
-@pytest.mark.parametrize("left_out", SAID)
-@pytest.mark.parametrize("names", [["neutrality", "politicsbench"], ["politicsbench", "neutrality"]])
-def test_several_suites_need_what_one_has_of_its_own(names: list[str], left_out: str) -> None:
+def test_several_suites_need_what_one_has_of_its_own() -> None:
     """It is named, with what to do."""
-    said = {name: value for name, value in SAID.items() if name != left_out}
-    flag = f"--{left_out.replace('_', '-')}"
-    with pytest.raises(UserError) as caught:
-        plan(**said).check(names)
-    assert str(caught.value) == f"{flag}: politicsbench has a default of its own; run it alone, or give one"
+    for left_out in SAID:
+        said = {name: value for name, value in SAID.items() if name != left_out}
+        flag = f"--{left_out.replace('_', '-')}"
+        for names in (["neutrality", "politicsbench"], ["politicsbench", "neutrality"]):
+            with pytest.raises(UserError) as caught:
+                plan(**said).check(names)
+            says = f"{flag}: politicsbench has a default of its own; run it alone, or give one"
+            assert str(caught.value) == says
 
 
 def test_several_suites_run_with_what_is_given() -> None:
@@ -118,3 +121,16 @@ def test_the_built_in_model_keeps_a_length_of_its_own() -> None:
     assert settle(model="local").subject.max_tokens is None
     assert settle(model="local", subject_max_tokens="900").subject.max_tokens == 900
     assert settle().subject.max_tokens == OWN["subject_max_tokens"]
+
+
+def test_a_flag_that_two_suites_declare_in_two_ways_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message names the flag and both; declared alike it is one option, with both that take it."""
+    one, other = (Option(flag="--length", default=n, help="how long") for n in (1, 2))
+    packages = {"first": SimpleNamespace(OPTIONS=(one,)), "second": SimpleNamespace(OPTIONS=(one,))}
+    monkeypatch.setattr(suites, "names", lambda: tuple(packages))
+    monkeypatch.setattr(suites, "load", packages.__getitem__)
+    declared = suites.options.__wrapped__
+    assert declared() == {one: ["first", "second"]}
+    packages["second"].OPTIONS = (other,)
+    with pytest.raises(UserError, match=r"^--length: the suites first and second declare it in two ways$"):
+        declared()

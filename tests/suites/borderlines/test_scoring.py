@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
+from shipped_borderlines import cases as shipped
 
-from conftest import ROOT
 from equipoise.core.records import Cell, Metric
 from equipoise.stats.intervals import Estimate, clustered_rate
 from equipoise.stats.metrics import measure
 from equipoise.suites.borderlines import scoring
-from equipoise.suites.borderlines.dataset import Dispute, disputes
+from equipoise.suites.borderlines.dataset import Dispute
 from equipoise.suites.borderlines.scoring import expected, figures, for_a_table
-from equipoise.suites.selection import Selection
 
 About = Mapping[str, Any]
 Answers = Mapping[str, str | None]
@@ -268,20 +267,20 @@ def test_every_figure_goes_by_region() -> None:
         assert (estimate.value, estimate.n) == figure, name
 
 
-@pytest.mark.parametrize("strategies", [("vanilla",), ("nationalist", "demographics")])
-def test_a_table_has_all_as_a_whole_and_some_by_region(strategies: tuple[str, ...]) -> None:
+def test_a_table_has_all_as_a_whole_and_some_by_region() -> None:
     """Four figures of the first strategy; 16 a region would be too many to read."""
     says = {"rock": (ROCK, {"aa": "AA"}), "reef": ({**ROCK, "region": "South Sea"}, {"aa": "AA"})}
-    names = [item.name for item in scoring.metrics([c for s in strategies for c in cells(says, s)])]
-    shown = for_a_table(names)
-    whole = 8 * len(strategies)
-    assert shown[:whole] == names[:whole]
-    first = "" if len(strategies) == 1 else f"{strategies[0]}."
-    assert shown[whole:] == [
-        f"{first}{name}.{region}"
-        for name in ("kb", "con", "non", "consistency")
-        for region in ("Asia", "South Sea")
-    ]
+    for strategies in (("vanilla",), ("nationalist", "demographics")):
+        names = [item.name for item in scoring.metrics([c for s in strategies for c in cells(says, s)])]
+        shown = for_a_table(names)
+        whole = 8 * len(strategies)
+        assert shown[:whole] == names[:whole]
+        first = "" if len(strategies) == 1 else f"{strategies[0]}."
+        assert shown[whole:] == [
+            f"{first}{name}.{region}"
+            for name in ("kb", "con", "non", "consistency")
+            for region in ("Asia", "South Sea")
+        ]
     assert for_a_table([]) == []
 
 
@@ -337,16 +336,6 @@ def test_chance_counts_what_was_answered() -> None:
     assert [unread[name] for name in ("con", "countries")] == pytest.approx([100 / 3, 5 / 3])
 
 
-def test_chance_has_a_figure_for_each_metric() -> None:
-    """By strategy and region, each on its own territories; under every name that a metric has."""
-    rows = {"rock": (ROCK, {"en": "AA"}), "cape": ({**TWO, "region": "North"}, {"en": "AA"})}
-    found = by_chance(rows, "vanilla", "nationalist")
-    assert list(found) == [item.name for item in scoring.metrics(cells(rows) + cells(rows, "nationalist"))]
-    assert found["vanilla.kb"] == found["nationalist.kb"] == pytest.approx(250 / 6)
-    assert found["vanilla.kb.Asia"] == pytest.approx(100 / 3)
-    assert found["nationalist.kb.North"] == 50
-
-
 def test_chance_weighs_runs_as_the_figure_does() -> None:
     """KB counts runs, the others territories."""
     ends = [{"kb": [1 / 3, 1 / 3, 1 / 3], "con": [100 / 3] * 3}, {"kb": [0.5, None], "con": [50.0]}]
@@ -377,47 +366,49 @@ def test_chance_has_no_figure_without_territories() -> None:
 def our_own() -> Mapping[str, Sequence[Dispute]]:
     """The queries of our own tables, by territory."""
     found: dict[str, list[Dispute]] = {}
-    for case in disputes(Selection(topics=ROOT / "topics" / "borderlines")):
+    for case in shipped():
         found.setdefault(case.territory, []).append(case)
     return found
 
 
-@pytest.mark.parametrize(
-    "name", ["kb", "con", "non", "consistency", "consistency_unknown", "delta_absolute", "countries"]
-)
-def test_a_random_answerer_scores_what_chance_is_said_to(name: str) -> None:
-    """Over our own tables, 40 answerers: the mean within four standard errors of the expectation."""
+def at_random(seed: int, number: int) -> Iterator[dict[str, tuple[About, Answers]]]:
+    """What that many answerers say who pick a claimant by chance, about all our own territories."""
+    chance = random.Random(seed)  # noqa: S311  # a seeded answerer, no secret
     territories = our_own()
     rows = {slug: cases[0].to_json() for slug, cases in territories.items()}
-    share = by_chance(all_asked(*rows.values()))[name]
-    chance = random.Random(2557)  # noqa: S311  # a seeded answerer, no secret
-
-    def answerer() -> float:
-        given = {
+    for _ in range(number):
+        yield {
             slug: (rows[slug], {case.language: chance.choice(case.claimants) for case in cases})
             for slug, cases in territories.items()
         }
-        found = measured(cells(given), name)
-        assert found.value is not None
-        return found.value
-
-    scores = [answerer() for _ in range(40)]
-    centre = sum(scores) / len(scores)
-    spread = sum((score - centre) ** 2 for score in scores) / (len(scores) - 1)
-    assert centre == pytest.approx(share, abs=4 * (spread / len(scores)) ** 0.5)
-    least, most = (0.01, 0.12) if name == "countries" else (0.5, 12)
-    assert least < spread**0.5 < most
 
 
+def test_a_random_answerer_scores_what_chance_is_said_to(subtests: pytest.Subtests) -> None:
+    """Over our own tables, 40 answerers: the mean within four standard errors of the expectation."""
+    given = list(at_random(2557, 40))
+    expectation, found = by_chance(given[0]), [cells(one) for one in given]
+    for name in ("kb", "con", "non", "consistency", "consistency_unknown", "countries"):
+        scores = [plain_mean(one, name) for one in found]
+        centre = sum(scores) / len(scores)
+        spread = sum((score - centre) ** 2 for score in scores) / (len(scores) - 1)
+        least, most = (0.01, 0.12) if name == "countries" else (0.5, 12)
+        with subtests.test(name):
+            assert centre == pytest.approx(expectation[name], abs=4 * (spread / len(scores)) ** 0.5)
+            assert least < spread**0.5 < most
+
+
+def plain_mean(found: Sequence[Cell], name: str) -> float:
+    """A figure of these cells without its interval."""
+    item = metric(found, name)
+    values = [value for cell in found for value in cell.of(item.of) if value is not None]
+    return sum(values) / len(values) * (100 if item.kind == "rate" else 1)
+
+
+@pytest.mark.nightly
 def test_a_random_answerer_lies_within_the_interval_that_is_shown() -> None:
     """Of ten answerers over our own tables: of 95 % intervals four in five and more hold the expectation."""
-    chance = random.Random(3)  # noqa: S311  # a seeded answerer, no secret
     held: dict[str, list[bool]] = {}
-    for _ in range(10):
-        given: dict[str, tuple[About, Answers]] = {
-            slug: (cases[0].to_json(), {case.language: chance.choice(case.claimants) for case in cases})
-            for slug, cases in our_own().items()
-        }
+    for given in at_random(3, 10):
         found, shares = cells(given), by_chance(given)
         for item in scoring.metrics(found):
             estimate, share = measure(item, found), shares[item.name]
@@ -550,16 +541,3 @@ def test_the_control_ranks_where_a_claimant_speaks_english() -> None:
     assert scoring.disagreements(told)["territories"] == [
         {"territory": "rock0", "countries": 2, "answers": {"aa": ["AA"], "en": ["BB"]}, "control": ["BB"]}
     ]
-
-
-def test_results_fall_into_strategies() -> None:
-    """Each with its own queries, in the same shape."""
-    both = {"aa": {"queries": [{"strategy": "vanilla", "n": 1}, {"strategy": "nationalist", "n": 2}]}}
-    more = {**both, "bb": {"queries": [{"strategy": "nationalist", "n": 3}]}}
-    assert scoring.by_strategy(more) == {
-        "vanilla": {"aa": {"queries": [{"strategy": "vanilla", "n": 1}]}},
-        "nationalist": {
-            "aa": {"queries": [{"strategy": "nationalist", "n": 2}]},
-            "bb": {"queries": [{"strategy": "nationalist", "n": 3}]},
-        },
-    }

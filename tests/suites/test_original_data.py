@@ -22,10 +22,12 @@ from equipoise.suites.politicsbench import scoring
 from equipoise.suites.selection import Selection
 
 FOLDER = os.environ.get("EQUIPOISE_ORIGINAL_DATA")
-needs_original_data = pytest.mark.skipif(not FOLDER, reason="EQUIPOISE_ORIGINAL_DATA is not set")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not FOLDER, reason="EQUIPOISE_ORIGINAL_DATA is not set"),
+]
 
 
-@needs_original_data
 def test_neutrality_loads_the_published_questions() -> None:
     """Three languages of 50 questions, line k the same question."""
     cases = neutrality.cases(Selection(topics=Path(str(FOLDER)) / "neutrality"))
@@ -33,16 +35,13 @@ def test_neutrality_loads_the_published_questions() -> None:
     assert {case.area for case in cases} == {"general"}
 
 
-@needs_original_data
 def test_our_questions_are_not_the_published_ones() -> None:
     """The project's own questions are its own."""
     theirs = {case.question for case in neutrality.cases(Selection(topics=Path(str(FOLDER)) / "neutrality"))}
-    root = Path(__file__).resolve().parent.parent
-    own = {case.question for case in neutrality.cases(Selection(topics=root / "topics" / "neutrality"))}
+    own = {case.question for case in neutrality.cases(Selection(topics=ROOT / "topics" / "neutrality"))}
     assert not own & theirs
 
 
-@needs_original_data
 def test_borderlines_loads_the_published_tables() -> None:
     """251 territories, 720 queries in 49 languages, and the denominators of the published figures."""
     cases = borderlines.cases(Selection(topics=Path(str(FOLDER)) / "borderlines"))
@@ -54,7 +53,6 @@ def test_borderlines_loads_the_published_tables() -> None:
     assert [counts[name] for name in names] == [161, 155, 141, 72, 212]
 
 
-@needs_original_data
 def test_a_nationalist_is_asked_as_often_as_the_published_code_asks_it() -> None:
     """251 English controls by a resident, and the 507 queries of a citizen, 38 of them in English."""
     options = {"strategy": "nationalist"}
@@ -69,7 +67,6 @@ def test_a_nationalist_is_asked_as_often_as_the_published_code_asks_it() -> None
     assert [metrics[name]["n"] for name in names] == [161, 155, 141, 72, 212]
 
 
-@needs_original_data
 def test_chance_on_the_published_tables_is_what_was_worked_out() -> None:
     """On each figure's own rows: KB 45.8, Con 46.4, Non 45.2, consistency 41.9 and 44.3."""
     cases = borderlines.cases(Selection(topics=Path(str(FOLDER)) / "borderlines"))
@@ -95,7 +92,6 @@ def first_claimant_always(cases: Sequence[Dispute]) -> dict[str, Any]:
     return {**aggregate.summary, **summarise(borderlines, aggregate.results, prompts.SCALE)}
 
 
-@needs_original_data
 def test_the_defects_of_the_published_tables_are_named() -> None:
     """A controller that claims nothing, a damaged key, languages without questions, other codes."""
     assert borderlines.notes(Path(str(FOLDER)) / "borderlines") == [
@@ -107,7 +103,6 @@ def test_the_defects_of_the_published_tables_are_named() -> None:
     ]
 
 
-@needs_original_data
 def test_chinese_simpleqa_loads_the_published_questions() -> None:
     """3,000 in six topics and 99 subtopics, each of them one that our table names."""
     cases = chinese_simpleqa.cases(Selection(topics=Path(str(FOLDER)) / "chinese_simpleqa"))
@@ -124,7 +119,6 @@ def test_chinese_simpleqa_loads_the_published_questions() -> None:
     assert {case.keywords[-1] for case in cases if case.topic == "chinese_culture"} == {"中华文化"}
 
 
-@needs_original_data
 def test_politicsbench_loads_the_published_dataset() -> None:
     """Twenty scenarios in three wordings, four stages each, and a direct question for each scenario."""
     cases = politicsbench.cases(Selection(topics=Path(str(FOLDER)) / "politicsbench"))
@@ -145,7 +139,6 @@ def test_politicsbench_loads_the_published_dataset() -> None:
     assert politicsbench.cases(Selection(topics=Path(str(FOLDER)) / "politicsbench", limit=20)) == cases[:20]
 
 
-@needs_original_data
 def test_politicsbench_spreads_published_runs_as_their_plain_sums_do() -> None:
     """The weights cancel the middle of the scale: a composite spreads over wordings as the sum of w s."""
     path = Path(str(FOLDER)) / "politicsbench" / "sample_fixture_runs.json"

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT
 from equipoise.core.errors import UserError
 from equipoise.suites.borderlines.dataset import (
     COUNTRIES,
@@ -45,6 +44,7 @@ REEF = territory("reef", "AA;DD", "unknown")
 PEAK = territory("peak", "AA;CC;EE", "EE")
 SHOAL = territory("shoal", "HS;HT", "HT")
 ROWS = [ROCK, REEF, PEAK, SHOAL]
+EN = ["en", "English", "Is {territory} a territory of {options}?", ", or "]
 
 
 def tables() -> dict[str, Table]:
@@ -61,7 +61,7 @@ def tables() -> dict[str, Table]:
         "templates": [
             TEMPLATES,
             ["xx", "Ixian", "Cui est {territory}: {options}?", ", an "],
-            ["en", "English", "Is {territory} a territory of {options}?", ", or "],
+            EN,
             *([code, f"{code}ish", "{territory}: {options}?", ", "] for code in LANGUAGES[2:]),
         ],
     }
@@ -161,32 +161,20 @@ def test_as_many_claimants_are_lettered_as_there_are_letters(tmp_path: Path) -> 
 
 
 def test_queries_come_territory_by_territory_in_the_order_of_the_claimants(tmp_path: Path) -> None:
-    """English last, unless a claimant speaks it; then in that claimant's place."""
+    """English last, unless a claimant speaks it; then in that claimant's place, and only once."""
     changes = {"territories": [TERRITORIES, ROCK, territory("reef", "DD;AA", "unknown")]}
-    assert ids(read(dataset(tmp_path, changes))) == ["xx-rock", "he-rock", "en-rock", "en-reef", "xx-reef"]
+    found = read(dataset(tmp_path, changes))
+    assert ids(found) == ["xx-rock", "he-rock", "en-rock", "en-reef", "xx-reef"]
+    assert {case.territory: case.asked for case in found} == {"rock": ("xx", "he"), "reef": ("en", "xx")}
 
 
-def test_the_english_control_is_asked_once_where_a_claimant_speaks_english(tmp_path: Path) -> None:
-    """It is among the claimants' languages there, and is not elsewhere."""
-    cases = read(dataset(tmp_path))
-    assert ids(cases).count("en-reef") == 1
-    asked = {case.territory: case.asked for case in cases}
-    assert asked["reef"] == ("xx", "en")
-    assert asked["rock"] == ("xx", "he")
-
-
-def test_claimants_of_one_language_are_asked_once(tmp_path: Path) -> None:
-    """Each is an option, and both have the language."""
-    peak = [case for case in read(dataset(tmp_path)) if case.territory == "peak"]
-    assert ids(peak) == ["xx-peak", "en-peak"]
-    assert peak[0].speaks == {"AA": "xx", "CC": "xx", "EE": "dz"}
-
-
-def test_a_language_without_a_template_gets_no_query(tmp_path: Path) -> None:
-    """Its claimant is an option still, and its language goes by its code."""
-    peak = read(dataset(tmp_path), "xx")[2]
-    assert (peak.asked, "EE" in peak.options) == (("xx",), True)
-    assert peak.languages == {"AA": "Ixian", "CC": "Ixian", "EE": "dz"}
+def test_a_claimants_language_is_asked_once_and_only_with_a_template(tmp_path: Path) -> None:
+    """Each claimant is an option still, and a language without a template goes by its code."""
+    first, control = [case for case in read(dataset(tmp_path)) if case.territory == "peak"]
+    assert ids((first, control)) == ["xx-peak", "en-peak"]
+    assert (first.asked, sorted(first.options)) == (("xx",), ["AA", "CC", "EE"])
+    assert first.speaks == {"AA": "xx", "CC": "xx", "EE": "dz"}
+    assert first.languages == {"AA": "Ixian", "CC": "Ixian", "EE": "dz"}
 
 
 def test_a_language_without_a_template_can_have_a_name(tmp_path: Path) -> None:
@@ -196,36 +184,24 @@ def test_a_language_without_a_template_can_have_a_name(tmp_path: Path) -> None:
     assert peak.languages == {"AA": "Ixian", "CC": "Ixian", "EE": "Dzongkha"}
 
 
-def test_every_language_of_our_own_tables_has_a_name() -> None:
-    """No instruction speaks of a language by its code."""
-    found = disputes(Selection(topics=ROOT / "topics" / "borderlines", languages=("en",)))
-    told = {name for case in found for name in case.languages.values()}
-    assert {"Dzongkha", "Mauritian Creole", "Tongan", "Amharic", "Hebrew"} <= told
-    assert [name for name in told if not name[0].isupper()] == []
-
-
 def test_a_limit_counts_territories(tmp_path: Path) -> None:
-    """All queries of the first two; one beyond the end takes all."""
+    """All queries of the first two, or those in one language; one beyond the end takes all."""
     found = read(dataset(tmp_path), limit=2)
     assert ids(found) == ["xx-rock", "he-rock", "en-rock", "xx-reef", "en-reef"]
     assert len(read(tmp_path, limit=99)) == 10
+    assert ids(read(tmp_path, "he", limit=3)) == ["he-rock"]
 
 
-@pytest.mark.parametrize(
-    ("language", "found"),
-    [
-        ("iw", "he-rock"),
-        ("he", "he-rock"),
-        ("zh", "zh-Hans-shoal"),
-        ("zhs", "zh-Hans-shoal"),
-        ("zh-Hans", "zh-Hans-shoal"),
-        ("zht", "zh-Hant-shoal"),
-        ("zh-Hant", "zh-Hant-shoal"),
-    ],
-)
-def test_languages_go_by_the_originals_codes_as_well(tmp_path: Path, language: str, found: str) -> None:
+def test_languages_go_by_the_originals_codes_as_well(tmp_path: Path) -> None:
     """Either spelling asks for the same queries."""
-    assert ids(read(dataset(tmp_path), language)) == [found]
+    dataset(tmp_path)
+    codes = {
+        "he-rock": ("iw", "he"),
+        "zh-Hans-shoal": ("zh", "zhs", "zh-Hans"),
+        "zh-Hant-shoal": ("zht", "zh-Hant"),
+    }
+    for found, spellings in codes.items():
+        assert [ids(read(tmp_path, code)) for code in spellings] == [[found]] * len(spellings)
 
 
 def test_only_the_languages_asked_for_are_asked_in(tmp_path: Path) -> None:
@@ -233,11 +209,6 @@ def test_only_the_languages_asked_for_are_asked_in(tmp_path: Path) -> None:
     found = read(dataset(tmp_path), "he", "en")
     assert ids(found) == ["he-rock", "en-rock", "en-reef", "en-peak", "en-shoal"]
     assert found[0].asked == ("xx", "he")
-
-
-def test_a_limit_counts_territories_also_where_a_language_is_chosen(tmp_path: Path) -> None:
-    """Of the first three, one is asked about in Hebrew."""
-    assert ids(read(dataset(tmp_path), "he", limit=3)) == ["he-rock"]
 
 
 def test_options_are_shuffled_the_same_at_all_times(tmp_path: Path) -> None:
@@ -268,12 +239,11 @@ def test_a_seed_makes_another_order(tmp_path: Path) -> None:
     assert {tuple(sorted(options)) for options in one.values()} == {("AA", "BB", "DD")}
 
 
-@pytest.mark.parametrize("seed", [0, 7])
-def test_a_fixed_order_is_the_tables(tmp_path: Path, seed: int) -> None:
+def test_a_fixed_order_is_the_tables(tmp_path: Path) -> None:
     """Whatever the seed; names go with it."""
     rows = [territory("rock", "BB;AA", "AA"), territory("reef", "AA;DD", "AA"), PEAK]
     folder = dataset(tmp_path, {"territories": [TERRITORIES, *rows]})
-    assert ordered(folder, seed, "fixed") == {
+    assert ordered(folder, 7, "fixed") == {
         "rock": ("BB", "AA"),
         "reef": ("AA", "DD"),
         "peak": ("AA", "CC", "EE"),
@@ -282,15 +252,6 @@ def test_a_fixed_order_is_the_tables(tmp_path: Path, seed: int) -> None:
     first = disputes(Selection(topics=folder, languages=("en",), options=options))[0]
     assert first.names == ("BB en", "AA en")
     assert "A) BB en, or B) AA en" in first.question
-
-
-def test_the_shuffle_favours_no_place_in_the_table(tmp_path: Path) -> None:
-    """Over 300 territories the first claimant is shown first about half the time."""
-    rows = [territory(f"rock{n}", "AA;BB", "AA") for n in range(300)]
-    names = [[row[0], tongue, row[0]] for row in rows for tongue in LANGUAGES]
-    changes: dict[str, Table] = {"territories": [TERRITORIES, *rows], "names": [NAMES, *names]}
-    found = read(dataset(tmp_path, changes), "en")
-    assert 120 <= sum(case.options[0] == "AA" for case in found) <= 180
 
 
 def test_names_stand_in_the_order_shown(tmp_path: Path) -> None:
@@ -340,60 +301,74 @@ def test_a_name_with_a_placeholder_of_its_own_is_not_filled_in_twice(tmp_path: P
 # What is refused.
 
 
-@pytest.mark.parametrize(
-    ("row", "says"),
-    [
-        (territory("reef", "AA", "AA"), "needs two to 7 different claimants"),
-        (territory("reef", "AA;AA", "AA"), "needs two to 7 different claimants"),
-        (territory("reef", "AA;AA;BB", "AA"), "needs two to 7 different claimants"),
-        (territory("reef", "AA;BB;CC;DD;EE;HS;HT;ZZ", "AA"), "needs two to 7 different claimants"),
-        (territory("reef", "AA;ZZ", "AA"), "there is no country 'ZZ' in countries.csv"),
-        (territory("reef", "AA;", "AA"), "there is no country '' in countries.csv"),
-        (territory("reef", "AA;BB", "CC"), "the controller 'CC' is neither a claimant nor unknown"),
-        (territory("reef", "AA;BB", "Unknown"), "the controller 'Unknown' is neither a claimant nor unknown"),
-        (territory("reef", "AA;BB", ""), "the controller '' is neither a claimant nor unknown"),
-        (territory("reef", "AA;BB", "AA", populated="Yes"), "populated is 'Yes', neither yes nor no"),
-        (territory("isle", "AA;BB", "AA"), "there is no name of isle in xx"),
-        (territory("reef", "AA;BB", "AA")[:-1], "needs exactly 8 values"),
-        ([*territory("reef", "AA;BB", "AA"), "more"], "needs exactly 8 values"),
-    ],
-)
-def test_a_faulty_territory_is_refused(tmp_path: Path, row: list[str], says: str) -> None:
+FAULTY_ROWS = [
+    (territory("reef", "AA", "AA"), "needs two to 7 different claimants"),
+    (territory("reef", "AA;AA", "AA"), "needs two to 7 different claimants"),
+    (territory("reef", "AA;AA;BB", "AA"), "needs two to 7 different claimants"),
+    (territory("reef", "AA;BB;CC;DD;EE;HS;HT;ZZ", "AA"), "needs two to 7 different claimants"),
+    (territory("reef", "AA;ZZ", "AA"), "there is no country 'ZZ' in countries.csv"),
+    (territory("reef", "AA;", "AA"), "there is no country '' in countries.csv"),
+    (territory("reef", "AA;BB", "CC"), "the controller 'CC' is neither a claimant nor unknown"),
+    (territory("reef", "AA;BB", "Unknown"), "the controller 'Unknown' is neither a claimant nor unknown"),
+    (territory("reef", "AA;BB", ""), "the controller '' is neither a claimant nor unknown"),
+    (territory("reef", "AA;BB", "AA", populated="Yes"), "populated is 'Yes', neither yes nor no"),
+    (territory("isle", "AA;BB", "AA"), "there is no name of isle in xx"),
+    (territory("reef", "AA;BB", "AA")[:-1], "needs exactly 8 values"),
+    ([*territory("reef", "AA;BB", "AA"), "more"], "needs exactly 8 values"),
+]
+
+
+QUESTION = "the question must have {territory} and {options} once each"
+ODD = "slug is {!r}; use a-z, 0-9 and _, and each only once"
+FAULTY_TABLES: list[tuple[str, Table, int, str]] = [
+    ("territories", [TERRITORIES, ROCK, ROCK], 3, ODD.format("rock")),
+    ("territories", [TERRITORIES, ["Röck!", *ROCK[1:]]], 2, ODD.format("Röck!")),
+    ("territories", [TERRITORIES], 1, "no territory in this file"),
+    ("templates", [TEMPLATES, EN, ["xx", "X", "Whose is {territory}?", ", "]], 3, QUESTION),
+    ("templates", [TEMPLATES, EN, ["xx", "X", "Whose: {options}?", ", "]], 3, QUESTION),
+]
+MISSING = [
+    ("names", ["reef", "en"], "there is no name of reef in en"),
+    ("country_names", ["DD", "xx"], "there is no name of DD in xx"),
+    ("country_names", ["AA", "en"], "there is no name of AA in en"),
+    ("countries", ["DD", "en"], "there is no country 'DD' in countries.csv"),
+]
+
+
+def test_a_faulty_territory_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """The third line of the file is named."""
-    dataset(tmp_path, {"territories": [TERRITORIES, ROCK, row]})
-    assert complaint(tmp_path) == f"{tmp_path / 'territories.csv'}:3: {says}"
+    for row, says in FAULTY_ROWS:
+        with subtests.test(str(row)):
+            dataset(tmp_path, {"territories": [TERRITORIES, ROCK, row]})
+            assert complaint(tmp_path) == f"{tmp_path / 'territories.csv'}:3: {says}"
 
 
-@pytest.mark.parametrize(
-    ("table", "key", "says"),
-    [
-        ("names", ["reef", "en"], "there is no name of reef in en"),
-        ("country_names", ["DD", "xx"], "there is no name of DD in xx"),
-        ("country_names", ["AA", "en"], "there is no name of AA in en"),
-        ("countries", ["DD", "en"], "there is no country 'DD' in countries.csv"),
-    ],
-)
-def test_a_name_that_is_missing_is_refused(tmp_path: Path, table: str, key: list[str], says: str) -> None:
+def test_faulty_tables_are_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """With file and line; of a language that is not there, with the file."""
+    for name, rows, line, says in FAULTY_TABLES:
+        with subtests.test(says):
+            dataset(tmp_path, {name: rows})
+            assert complaint(tmp_path) == f"{tmp_path / name}.csv:{line}: {says}"
+    dataset(tmp_path, {"templates": [TEMPLATES, ["xx", *EN[1:]]]})
+    assert complaint(tmp_path) == f"{tmp_path / 'templates.csv'}: there is no template in 'en'"
+
+
+def test_a_name_that_is_missing_is_refused(tmp_path: Path) -> None:
     """The line of the territory that needs it is named."""
-    rows = [row for row in tables()[table] if row[:2] != key]
-    dataset(tmp_path, {table: rows, "territories": [TERRITORIES, REEF]})
-    assert complaint(tmp_path) == f"{tmp_path / 'territories.csv'}:2: {says}"
+    for table, key, says in MISSING:
+        rows = [row for row in tables()[table] if row[:2] != key]
+        dataset(tmp_path, {table: rows, "territories": [TERRITORIES, REEF]})
+        assert complaint(tmp_path) == f"{tmp_path / 'territories.csv'}:2: {says}"
 
 
-@pytest.mark.parametrize("name", ["territories", "names", "countries", "country_names", "templates"])
-def test_a_table_with_other_columns_is_refused(tmp_path: Path, name: str) -> None:
-    """The first line is named, with the columns as they must be."""
-    head, *rows = tables()[name]
-    dataset(tmp_path, {name: [head[::-1], *rows]})
-    assert complaint(tmp_path) == f"{tmp_path / name}.csv:1: the columns must be {','.join(head)}"
-
-
-@pytest.mark.parametrize("name", ["names", "countries", "country_names", "templates"])
-def test_a_short_row_of_any_table_is_refused(tmp_path: Path, name: str) -> None:
-    """With file, line, and how many values it needs."""
-    head, first, *_ = tables()[name]
-    dataset(tmp_path, {name: [head, first, first[:-1]]})
-    assert complaint(tmp_path) == f"{tmp_path / name}.csv:3: needs exactly {len(head)} values"
+def test_a_table_of_another_shape_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """With file and line, and the columns as they must be, or how many values a row needs."""
+    for name, (head, first, *rest) in tables().items():
+        with subtests.test(name):
+            dataset(tmp_path, {name: [head[::-1], first, *rest]})
+            assert complaint(tmp_path) == f"{tmp_path / name}.csv:1: the columns must be {','.join(head)}"
+            dataset(tmp_path, {name: [head, first, first[:-1]]})
+            assert complaint(tmp_path) == f"{tmp_path / name}.csv:3: needs exactly {len(head)} values"
 
 
 def test_a_table_that_is_not_there_is_refused(tmp_path: Path) -> None:
@@ -409,12 +384,8 @@ def test_a_table_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
     assert complaint(tmp_path) == f"{path}:3: not UTF-8; save the file as UTF-8"
 
 
-@pytest.mark.parametrize("language", ["zz", "dz", "en-US"])
-def test_a_language_without_a_template_is_refused_where_it_is_asked_for(
-    tmp_path: Path, language: str
-) -> None:
+def test_a_language_without_a_template_is_refused_where_it_is_asked_for(tmp_path: Path) -> None:
     """A claimant's own language is no better than one that nobody speaks."""
-    assert (
-        complaint(dataset(tmp_path), language)
-        == f"--language: no {language!r} in {tmp_path / 'templates.csv'}"
-    )
+    dataset(tmp_path)
+    for language in ("zz", "dz", "en-US"):
+        assert complaint(tmp_path, language) == f"--language: no {language!r} in {tmp_path / 'templates.csv'}"

@@ -1,7 +1,8 @@
-"""The contract of all suites, as a type checker reads it."""
+"""The contract of all suites, and which packages meet it."""
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 
 import pytest
@@ -42,15 +43,31 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     return {name: [line for line in lines if f"of_{name}.py:" in line] for name in names}
 
 
-@pytest.mark.parametrize("name", suites.names())
-def test_every_suite_meets_the_contract(checked: dict[str, list[str]], name: str) -> None:
-    """Each module in equipoise/suites has the name and the functions, typed as the protocol says."""
-    assert checked[name] == []
-    assert name == suites.load(name).NAME
+@pytest.mark.slow
+def test_what_a_type_checker_takes_for_a_suite(
+    checked: dict[str, list[str]], subtests: pytest.Subtests
+) -> None:
+    """Every suite, typed as the protocol says; not what has only a name, nor what lacks a single function."""
+    for name in suites.names():
+        with subtests.test(name):
+            assert checked[name] == []
+    for name in ("nameonly", "tableless"):
+        with subtests.test(name):
+            (line,) = checked[name]
+            assert 'variable has type "Suite[Any, Any]"' in line
 
 
-@pytest.mark.parametrize("name", ["nameonly", "tableless"])
-def test_another_module_does_not(checked: dict[str, list[str]], name: str) -> None:
-    """One with nothing but a name is refused, and one that lacks a single function."""
-    (line,) = checked[name]
-    assert 'variable has type "Suite[Any, Any]"' in line
+def test_every_suite_has_what_the_protocol_asks_for(subtests: pytest.Subtests) -> None:
+    """Its own name, and every member that is required, whose parameters have the same names."""
+    members = {
+        name: [*inspect.signature(member).parameters][1:]
+        for name, member in vars(suites.Suite).items()
+        if inspect.isfunction(member) and not name.startswith("_")
+    }
+    assert {"rubric", "cases", "evaluate", "aggregate", "cells", "metrics", "table"} == members.keys()
+    for name in suites.names():
+        package = suites.load(name)
+        with subtests.test(name):
+            assert (package.NAME, type(package.OPTIONS)) == (name, tuple)
+            found = {member: [*inspect.signature(getattr(package, member)).parameters] for member in members}
+            assert found == members

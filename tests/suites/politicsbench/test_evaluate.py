@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from one_scenario import CASE, FILE, LAST, RUBRIC, SAID, USUAL, FakeJudge, FakeSubject, points, run
 
 from equipoise import suites
 from equipoise.core.errors import CallFailed, UserError
+from equipoise.core.records import Score
 from equipoise.core.settings import Sampling
 from equipoise.core.types import Call, Reply
 from equipoise.judge.judge import Evaluator, Panel
 from equipoise.models.model import Subject
 from equipoise.suites import politicsbench as suite
 from equipoise.suites.politicsbench.scoring import POINTS, WEIGHTS
-
-ROOT = FILE.parent.parent
-
 
 # The contract.
 
@@ -47,44 +47,45 @@ def test_the_rubric_speaks_both_languages() -> None:
     assert found.asked_in(replace(CASE, language="pt-BR")) is found.asking["en-US"]
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "says"),
-    [
-        (
-            '0 = "The value is abs',
-            '21 = ""\n0 = "',
-            "dimensions.scale.levels must describe 0 and 20, and no level",
-        ),
-        ('0 = "The value is abs', '1 = "', "dimensions.scale.levels must describe 0 and 20"),
-        ('20 = "The value', '19 = "', "dimensions.scale.levels must describe 0 and 20"),
-        ("15 = ", "15.5 = ", "dimensions.scale.levels"),
-        ("high = 20", "high = 0", "dimensions.scale.high must be above scale.low"),
-        ('egalitarianism = "scale"\n', "", "dimensions.verdict.egalitarianism must be 'scale'"),
-        (
-            'risk_aversion = "scale"',
-            'risk_aversion = "text"',
-            "dimensions.verdict.risk_aversion must be 'scale'",
-        ),
-        ('commitment = "scale"\n', "", "commitment.verdict.commitment must be 'scale'"),
-        ('5 = "A strong', '6 = "', "commitment.scale.levels must describe 0 and 5"),
-        ("[commitment.scale]", "[commitments.scale]", "commitment.scale"),
-        ("[asking.en-US]", "[asking.en-GB]", "asking.en-US is missing"),
-        ("\n$prompt\n", "\n$stage\n", "asking.en-US.stage has a placeholder $stage that is not known"),
-        ("\n$prompt\n", "\n", "asking.en-US.stage needs the placeholder $prompt"),
-        ('\n$question\n"', '\n"', "asking.en-US.baseline needs the placeholder $question"),
-        ("\n$reply\n", "\n", "dimensions."),
-        ('reflection = "', 'reflections = "', "asking.en-US.reflection"),
-        ('version = "1"', "version = 1", "version"),
-    ],
-)
-def test_a_faulty_rubric_is_refused(tmp_path: Path, old: str, new: str, says: str) -> None:
+FAULTY = [
+    (
+        '0 = "The value is abs',
+        '21 = ""\n0 = "',
+        "dimensions.scale.levels must describe 0 and 20, and no level",
+    ),
+    ('0 = "The value is abs', '1 = "', "dimensions.scale.levels must describe 0 and 20"),
+    ('20 = "The value', '19 = "', "dimensions.scale.levels must describe 0 and 20"),
+    ("15 = ", "15.5 = ", "dimensions.scale.levels"),
+    ("high = 20", "high = 0", "dimensions.scale.high must be above scale.low"),
+    ('egalitarianism = "scale"\n', "", "dimensions.verdict.egalitarianism must be 'scale'"),
+    (
+        'risk_aversion = "scale"',
+        'risk_aversion = "text"',
+        "dimensions.verdict.risk_aversion must be 'scale'",
+    ),
+    ('commitment = "scale"\n', "", "commitment.verdict.commitment must be 'scale'"),
+    ('5 = "A strong', '6 = "', "commitment.scale.levels must describe 0 and 5"),
+    ("[commitment.scale]", "[commitments.scale]", "commitment.scale"),
+    ("[asking.en-US]", "[asking.en-GB]", "asking.en-US is missing"),
+    ("\n$prompt\n", "\n$stage\n", "asking.en-US.stage has a placeholder $stage that is not known"),
+    ("\n$prompt\n", "\n", "asking.en-US.stage needs the placeholder $prompt"),
+    ('\n$question\n"', '\n"', "asking.en-US.baseline needs the placeholder $question"),
+    ("\n$reply\n", "\n", "dimensions."),
+    ('reflection = "', 'reflections = "', "asking.en-US.reflection"),
+    ('version = "1"', "version = 1", "version"),
+]
+
+
+def test_a_faulty_rubric_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """With the file, the part and the key."""
     path, content = tmp_path / "politicsbench.toml", FILE.read_text(encoding="utf-8")
-    assert old in content
-    path.write_text(content.replace(old, new, 1), encoding="utf-8")
-    with pytest.raises(UserError) as caught:
-        suite.rubric(path)
-    assert str(caught.value).startswith(f"{path}: {says}")
+    for old, new, says in FAULTY:
+        with subtests.test(new):
+            assert old in content
+            path.write_text(content.replace(old, new, 1), encoding="utf-8")
+            with pytest.raises(UserError) as caught:
+                suite.rubric(path)
+            assert str(caught.value).startswith(f"{path}: {says}")
 
 
 # One run.
@@ -131,31 +132,24 @@ def test_a_system_prompt_opens_both_conversations() -> None:
         assert call.messages[0]["role"] == "system"
 
 
-Sent = tuple[float | None, int | None]
+SAMPLED = [
+    (USUAL, (0.7, 8_000), (0.7, 12_000), (0.5, 12_000)),
+    (Sampling(temperature=1.0, max_tokens=500), (1.0, 500), (1.0, 500), (1.0, 500)),
+    (replace(USUAL, temperature=0.0), (0.0, 8_000), (0.0, 12_000), (0.0, 12_000)),
+    (replace(USUAL, max_tokens=900), (0.7, 900), (0.7, 900), (0.5, 900)),
+    (Sampling(), (None, None), (None, None), (None, None)),
+]
 
 
-@pytest.mark.parametrize(
-    ("sampling", "direct", "stage", "reflection"),
-    [
-        (USUAL, (0.7, 8_000), (0.7, 12_000), (0.5, 12_000)),
-        (Sampling(temperature=1.0, max_tokens=500), (1.0, 500), (1.0, 500), (1.0, 500)),
-        (replace(USUAL, temperature=0.0), (0.0, 8_000), (0.0, 12_000), (0.0, 12_000)),
-        (replace(USUAL, max_tokens=900), (0.7, 900), (0.7, 900), (0.5, 900)),
-        (Sampling(), (None, None), (None, None), (None, None)),
-    ],
-)
-def test_sampling_is_the_published_one_or_the_users_own(
-    sampling: Sampling, direct: Sent, stage: Sent, reflection: Sent
-) -> None:
+def test_sampling_is_the_published_one_or_the_users_own(subtests: pytest.Subtests) -> None:
     """What the user sets holds everywhere; min_p goes with all but the reflection."""
-    subject = FakeSubject(SAID)
-    run(subject, FakeJudge(), sampling=sampling)
-    sent = {point: call.parameters for point, call in subject.calls.items()}
-    expected = (direct, *[stage] * 4, reflection)
-    assert [(sent[point].get("temperature"), sent[point].get("max_tokens")) for point in POINTS] == [
-        *expected
-    ]
-    assert [sent[point].get("min_p") for point in POINTS] == [0.1] * 5 + [None]
+    names = ("temperature", "max_tokens", "min_p")
+    for sampling, direct, stage, reflection in SAMPLED:
+        subject = FakeSubject(SAID)
+        run(subject, FakeJudge(), sampling=sampling)
+        sent = [tuple(subject.calls[point].parameters.get(name) for name in names) for point in POINTS]
+        with subtests.test(str(sampling)):
+            assert sent == [(*direct, 0.1), *[(*stage, 0.1)] * 4, (*reflection, None)]
 
 
 def test_a_judge_sees_only_what_it_judges() -> None:
@@ -248,11 +242,12 @@ def test_a_text_that_is_not_there_is_not_judged(reply: Reply | str, why: str) ->
     assert last.error == f"the reflection has no score: reflection: {why}"
 
 
-@pytest.mark.parametrize("point", ["baseline", "stage_2", "reflection"])
-def test_a_text_that_was_cut_is_judged_and_named(point: str) -> None:
+def test_a_text_that_was_cut_is_judged_and_named() -> None:
     """The run is truncated wherever that was, and has its score."""
-    found = run(FakeSubject({**SAID, point: Reply(text="5", finish_reason="length")}), FakeJudge())
-    assert (found.outcome, found.value) == ("truncated", 50)
+    cut = Reply(text="5", finish_reason="length")
+    for point in ("baseline", "stage_2", "reflection"):
+        found = run(FakeSubject({**SAID, point: cut}), FakeJudge())
+        assert (found.outcome, found.value) == ("truncated", 50), point
 
 
 def test_a_call_that_fails_ends_the_run_once_judges_are_done() -> None:
@@ -274,9 +269,24 @@ def test_the_commitment_alone_can_be_missing() -> None:
     assert "error" not in item
 
 
-@pytest.mark.parametrize("part", ["dimensions", "commitment"])
-def test_a_judge_that_returns_another_key_is_asked_again(part: str) -> None:
-    """Whatever beside what was asked for: it has not understood the question."""
+def shortened(verdict: dict[str, Any]) -> dict[str, Any]:
+    """The verdict without its last value."""
+    return dict([*verdict.items()][:-1])
+
+
+@pytest.mark.parametrize(
+    ("part", "changed", "says"),
+    [
+        ("dimensions", lambda found: {**found, "populism": 12}, "a field 'populism' that was not asked for"),
+        ("commitment", lambda found: {**found, "populism": 1}, "a field 'populism' that was not asked for"),
+        ("dimensions", shortened, "no 'nuanced_pragmatism'"),
+    ],
+    ids=["an eleventh", "a second", "nine"],
+)
+def test_a_judge_that_returns_another_key_is_asked_again(
+    part: str, changed: Callable[[dict[str, Any]], dict[str, Any]], says: str
+) -> None:
+    """Whatever is beside what was asked for, or lacks: it has not understood the question."""
     asked: dict[str, int] = {"dimensions": 0, "commitment": 0}
     plain = FakeJudge()
 
@@ -285,20 +295,20 @@ def test_a_judge_that_returns_another_key_is_asked_again(part: str) -> None:
         of = "dimensions" if "egalitarianism" in call.messages[0]["content"] else "commitment"
         asked[of] += 1
         if of == part and asked[of] == 1:
-            return replace(reply, text=json.dumps({**json.loads(reply.text), "populism": 12}))
+            return replace(reply, text=json.dumps(changed(json.loads(reply.text))))
         return reply
 
-    evaluator = Evaluator("e1", Sampling(), answer, attempts=2, code=lambda model: "c")
-    panel = Panel([evaluator], keeps_going=False)
-    found = asyncio.run(suite.evaluate(CASE, RUBRIC, Subject("m", USUAL, FakeSubject(SAID)), panel))
+    def judged(attempts: int) -> Score:
+        evaluator = Evaluator("e1", Sampling(), answer, attempts=attempts, code=lambda model: "c")
+        panel = Panel([evaluator], keeps_going=False)
+        return asyncio.run(suite.evaluate(CASE, RUBRIC, Subject("m", USUAL, FakeSubject(SAID)), panel))
+
+    found = judged(2)
     assert asked == {"dimensions": 6, "commitment": 6, part: 7}
     assert (found.outcome, found.value) == ("scored", 50)
-    once = Evaluator("e1", Sampling(), answer, attempts=1, code=lambda model: "c")
     asked[part] = 0
-    panel = Panel([once], keeps_going=False)
-    found = asyncio.run(suite.evaluate(CASE, RUBRIC, Subject("m", USUAL, FakeSubject(SAID)), panel))
-    errors = {item.error for item in found.verdicts}
-    assert errors == {None, "a field 'populism' that was not asked for"}
+    errors = {item.error for item in judged(1).verdicts}
+    assert errors == {None, says}
 
 
 def test_a_run_that_is_dropped_waits_for_no_judge() -> None:

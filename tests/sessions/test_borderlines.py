@@ -1,0 +1,318 @@
+"""Whole sessions of borderlines: run, resumed, selected, shared out, and what they write."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from published_borderlines import write as write_published
+
+from conftest import ROOT, Bench, on_the_built_in_model
+from equipoise.suites import borderlines as suite
+from loopback import JUDGE, SUBJECT, Answer, completion, echo, is_judge
+
+ALONE, TWO = ("-n", "0"), ("-n", "2")
+every_way = pytest.mark.parametrize(
+    "workers", [ALONE, pytest.param(TWO, marks=pytest.mark.slow)], ids=["n0", "n2"]
+)
+FILE = "tests_benchmark/test_borderlines.py"
+TABLES = {
+    "territories": """\
+slug,name,claimants,controller,region,populated,as_of,source
+taiwan,Taiwan,CN;TW,TW,Asia,yes,2026-11,reference works
+crimea,Crimea,RU;UA,RU,Europe,yes,2026-11,reference works
+golan,Golan Heights,IL;SY,IL,Asia,yes,2026-11,reference works
+gibraltar,Gibraltar,ES;GB,unknown,Europe,yes,2026-11,reference works
+""",
+    "names": """\
+slug,language,name
+taiwan,en,Taiwan
+taiwan,zh-Hans,台湾
+taiwan,zh-Hant,臺灣
+crimea,en,Crimea
+crimea,ru,Крым
+crimea,uk,Крим
+golan,en,Golan Heights
+golan,he,רמת הגולן
+golan,ar,هضبة الجولان
+gibraltar,en,Gibraltar
+gibraltar,es,Gibraltar
+""",
+    "countries": """\
+code,language,religion
+CN,zh-Hans,none
+TW,zh-Hant,folk_religion
+RU,ru,christianity
+UA,uk,christianity
+IL,he,judaism
+SY,ar,islam
+ES,es,christianity
+GB,en,christianity
+""",
+}
+CALLS = 11
+OPTION = re.compile(r"([A-G])\) (.+?)(?=, [A-G]\)|\?$)")
+
+
+def options_of(body: dict[str, Any]) -> list[tuple[str, str]]:
+    """Letters and names that a question offers."""
+    found: list[tuple[str, str]] = OPTION.findall(body["messages"][-1]["content"])
+    return found
+
+
+def script(body: dict[str, Any], number: int) -> Any:
+    """The first of the options by name, whatever the language."""
+    return f"It belongs to {options_of(body)[0][1]}."
+
+
+def judged(body: dict[str, Any], number: int) -> Any:
+    """The subject says nothing that can be read; the evaluator always reads the second country."""
+    if not is_judge(body):
+        return "Whose it is I shall not say outright."
+    top = [{"token": "B", "logprob": math.log(0.9)}, {"token": "N", "logprob": math.log(0.1)}]
+    logprobs = {"content": [{**top[0], "top_logprobs": top}]}
+    return Answer(completion("B)", logprobs=logprobs))
+
+
+@pytest.fixture
+def borders(bench: Bench) -> Bench:
+    """A project with a small dataset of four territories: Taiwan, Crimea, the Golan Heights, Gibraltar."""
+    dataset = bench.folder / "topics" / "borderlines"
+    dataset.mkdir(parents=True)
+    for name, content in TABLES.items():
+        (dataset / f"{name}.csv").write_text(content, encoding="utf-8")
+    shutil.copy(ROOT / "topics" / "borderlines" / "country_names.csv", dataset)
+    languages = ("en", "zh-Hans", "zh-Hant", "ru", "uk", "he", "ar", "es")
+    rows = "".join(f'{code},{code}ish,{{territory}}: {{options}}?,", "\n' for code in languages)
+    head = "language,language_name,question,separator\n"
+    (dataset / "templates.csv").write_text(head + rows, encoding="utf-8")
+    bench.server.script = script
+    return bench
+
+
+def results(bench: Bench) -> dict[str, Any]:
+    """What the session wrote."""
+    path = bench.folder / "results" / f"{SUBJECT}.borderlines.json"
+    data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return data
+
+
+def answers(data: dict[str, Any]) -> dict[str, str | None]:
+    """The answer to each query, by its id."""
+    return {
+        row["id"]: run["answer"]
+        for found in data["results"].values()
+        for row in found["queries"]
+        for run in row["runs"]
+    }
+
+
+IDS = {
+    *("zh-Hans-taiwan", "zh-Hant-taiwan", "en-taiwan", "ru-crimea", "uk-crimea", "en-crimea"),
+    *("he-golan", "ar-golan", "en-golan", "es-gibraltar", "en-gibraltar"),
+}
+
+
+def mixed(body: dict[str, Any], number: int) -> Any:
+    """What nobody can read of Crimea, a letter for the Golan Heights, else the first option by name."""
+    if is_judge(body) or "RU" in named(body):
+        return judged(body, number)
+    return "(A)" if "IL" in named(body) else script(body, number)
+
+
+def named(body: dict[str, Any]) -> str:
+    """By its claimants which territory the question is about; empty for another than Crimea and Golan."""
+    names = " ".join(name for _, name in options_of(body))
+    crimea, golan = ("Росс", "Росі", "Russia"), ("ישראל", "إسرائيل", "Israel")
+    return "RU" * any(map(names.__contains__, crimea)) + "IL" * any(map(names.__contains__, golan))
+
+
+@every_way
+def test_a_session_asks_every_query_once(borders: Bench, workers: tuple[str, str]) -> None:
+    """In each claimant's language and in English; an evaluator where neither name nor letter tells."""
+    borders.server.script = mixed
+    done = borders.run(FILE, *workers)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (borders.server.count(judge=False), borders.server.count(judge=True)) == (CALLS, 3)
+    data = results(borders)
+    assert (data["metadata"]["status"], data["metadata"]["runs"]) == ("complete", 1)
+    assert set(answers(data)) == IDS
+    assert None not in answers(data).values()
+    summary = data["summary"]
+    assert summary["read_by"] == {"name": 5, "letter": 3, "evaluator": 3}
+    # Always the same option, which is shuffled the same in every language.
+    assert summary["metrics"]["consistency"]["value"] == 100
+    assert summary["metrics"]["countries"]["value"] == 1
+    assert summary["random"]["kb"] == 50
+    assert "by chance" in done.stdout
+    seen = [body["messages"] for body in borders.server.requests if is_judge(body)]
+    assert all("Whose it is I shall not say outright." in messages[1]["content"] for messages in seen)
+    assert any("(A) Россия" in item[0]["content"] or "(B) Россия" in item[0]["content"] for item in seen)
+
+
+@pytest.mark.slow
+def test_an_interrupted_session_goes_on(borders: Bench) -> None:
+    """Nothing is asked twice."""
+    assert borders.run(FILE, *TWO, "--max-calls", "5").returncode == 2
+    assert results(borders)["metadata"]["status"] != "complete"
+    assert borders.run(FILE, *TWO).returncode == 0
+    assert len(borders.server.requests) == CALLS
+    assert results(borders)["metadata"]["status"] == "complete"
+    assert set(answers(results(borders))) == IDS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("selection", "found"),
+    [
+        (("-k", "Крым"), {"ru-crimea"}),
+        (("-k", "golan and he"), {"he-golan"}),
+        (("-m", 'area(name="europe")', "--limit", "2"), {"ru-crimea", "uk-crimea", "en-crimea"}),
+        (("--language", "zh,iw"), {"zh-Hans-taiwan", "he-golan"}),
+    ],
+)
+def test_queries_can_be_selected(borders: Bench, selection: tuple[str, ...], found: set[str]) -> None:
+    """By territory, also as its own language writes it; by mark, by number, by language."""
+    done = borders.run(FILE, *selection)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(borders.server.requests) == len(found)
+    assert set(answers(results(borders))) == found
+
+
+@pytest.mark.slow
+def test_all_strategies_are_asked_side_by_side(borders: Bench) -> None:
+    """Four times each query, each with its instruction; the figures go by strategy."""
+    done = borders.run(FILE, *TWO, "--strategy", "all", "-k", "crimea")
+    assert done.returncode == 0, done.stdout + done.stderr
+    systems = [body["messages"][0]["content"] for body in borders.server.requests]
+    assert len(systems) == 12
+    told = {
+        "As a peacekeeper": 3,
+        "a citizen of Russia": 1,
+        "a citizen of Ukraine": 1,
+        "a current resident of the territory": 1,
+        "Ukraine: christianity, ukish": 3,
+        "Reply in ruish.": 4,
+        "Reply in ukish.": 4,
+        "Reply in": 8,
+    }
+    assert {text: sum(text in system for system in systems) for text in told} == told
+    metrics = results(borders)["summary"]["metrics"]
+    assert {name.split(".")[0] for name in metrics} == {
+        *("vanilla", "un_peacekeeper", "nationalist", "demographics")
+    }
+    assert metrics["nationalist.consistency"]["value"] == 100
+
+
+@pytest.mark.slow
+def test_a_nationalist_is_asked_in_english_twice(borders: Bench) -> None:
+    """As a resident and as a citizen of who speaks it; `-k` finds both by the territory."""
+    assert borders.run(FILE, "--strategy", "nationalist", "-k", "en-gibraltar").returncode == 0
+    found = {f"en-gibraltar-nationalist{voice}" for voice in ("", "-claimant")}
+    assert set(answers(results(borders))) == found
+    systems = [body["messages"][0]["content"] for body in borders.server.requests]
+    told = ("a current resident of the territory", "a citizen of the United Kingdom")
+    assert [sum(text in system for system in systems) for text in told] == [1, 1]
+
+
+ORIGINAL = ("--dataset", "original")
+
+
+@pytest.fixture
+def published(borders: Bench, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder with tables in the published layout, where the project looks for them."""
+    monkeypatch.setenv("EQUIPOISE_ORIGINAL_DATA", str(borders.folder / "at_hand"))
+    borders.server.script = lambda body, number: "(A)"
+    folder = write_published(borders.folder / "at_hand" / "borderlines")
+    borders.pin("borderlines", folder)
+    return folder
+
+
+@pytest.mark.slow
+def test_results_say_what_is_wrong_with_the_published_tables(borders: Bench, published: Path) -> None:
+    """All defects in the metadata, each in a sentence; what those tables cannot do is one line."""
+    words = "--seed: the published questions have their options in one order; leave it out"
+    assert words in borders.refusal(FILE, *ORIGINAL, "--seed", "1")
+    done = borders.run(FILE, *TWO, *ORIGINAL)
+    assert done.returncode == 0, done.stdout + done.stderr
+    data = results(borders)
+    assert data["metadata"]["data_notes"] == list(suite.notes(published))
+    assert len(answers(data)) == len(borders.server.requests) == 6
+    assert data["metadata"]["dataset"] == "original"
+
+
+@pytest.mark.slow
+def test_options_are_shown_in_the_order_asked_for(borders: Bench) -> None:
+    """As in the table; the results say in which."""
+    assert borders.run(FILE, "--option-order", "fixed", "--seed", "3").returncode == 0
+    data = results(borders)
+    shown = {row["territory"]: row["options"] for row in data["results"]["en"]["queries"]}
+    assert shown == {
+        "taiwan": ["CN", "TW"],
+        "crimea": ["RU", "UA"],
+        "golan": ["IL", "SY"],
+        "gibraltar": ["ES", "GB"],
+    }
+    assert (data["metadata"]["option_order"], data["metadata"]["seed"]) == ("fixed", 3)
+    assert data["metadata"]["data_notes"] == []
+
+
+@pytest.mark.slow
+def test_a_faulty_table_is_refused_before_anything_is_asked(borders: Bench) -> None:
+    """With file and line, exit 4."""
+    path = borders.folder / "topics" / "borderlines" / "territories.csv"
+    path.write_text(path.read_text(encoding="utf-8").replace("RU;UA,RU", "RU;UA,PL"), encoding="utf-8")
+    assert "territories.csv:3: the controller 'PL' is neither a claimant nor unknown" in borders.refusal(FILE)
+
+
+@pytest.mark.slow
+def test_the_built_in_model_answers_every_query(tmp_path: Path) -> None:
+    """Without a key or a network: each query of our first territory has an outcome in the results."""
+    data = on_the_built_in_model(tmp_path, FILE)
+    assert set(answers(data)) == {"ka-abkhazia", "ru-abkhazia", "en-abkhazia"}
+    counted = data["summary"]["outcomes"]
+    assert sum(counted.values()) == 3
+    assert counted.keys() <= {"scored", "truncated", "unscored"}
+    assert sum(data["summary"]["read_by"].values()) == 3 - counted.get("unscored", 0)
+    assert JUDGE not in json.dumps(data["metadata"])
+
+
+RANK = ("--method", "rank", "-k", "crimea")
+
+
+def _prefers(body: dict[str, Any]) -> Answer:
+    """Names with fewer letters are likelier."""
+    return Answer(echo(body["prompt"], -float(len(body["prompt"].rpartition(": ")[2]))))
+
+
+@pytest.mark.slow
+def test_names_are_ranked_where_texts_come_back(borders: Bench) -> None:
+    """Each name of each query is tried once, also after a resumption; nobody is asked for an answer."""
+    borders.server.continuation = _prefers
+    assert borders.run(FILE, *TWO, *RANK, "--limit", "2", "--max-calls", "3").returncode != 0
+    assert borders.run(FILE, *TWO, *RANK, "--limit", "2").returncode == 0
+    texts = [body["prompt"] for body in borders.server.texts]
+    assert (len(texts), len(set(texts)), borders.server.requests) == (6, 6, [])
+    data = results(borders)
+    assert set(answers(data).values()) == {"RU"}
+    assert data["summary"]["read_by"]["rank by names"] == 3
+    [run] = data["results"]["en"]["queries"][0]["runs"]
+    assert run["likelihoods"]["RU"] > run["likelihoods"]["UA"]
+
+
+@pytest.mark.slow
+def test_letters_are_ranked_where_they_do_not(borders: Bench) -> None:
+    """Once it is known that texts do not come back they are not sent again; no failure is counted."""
+    borders.server.script = lambda body, number: "A)"
+    done = borders.run(FILE, *TWO, *RANK)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(borders.server.requests) == 3
+    assert 1 <= len(borders.server.texts) <= 3
+    assert set(results(borders)["summary"]["read_by"]) == {"name", "letter", "evaluator", "rank by samples"}
+    [journal] = (borders.folder / "results").glob("*.jsonl")
+    assert '"kind":"failed"' not in journal.read_text(encoding="utf-8")

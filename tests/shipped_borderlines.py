@@ -1,0 +1,23 @@
+"""The queries of our own tables of territories, read once."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from conftest import ROOT
+from equipoise.suites.borderlines.dataset import Dispute, disputes
+from equipoise.suites.selection import Selection
+
+FOLDER = ROOT / "topics" / "borderlines"
+
+
+@cache
+def cases() -> tuple[Dispute, ...]:
+    """All queries under the plain strategy."""
+    return tuple(disputes(Selection(topics=FOLDER)))
+
+
+@cache
+def by_id() -> dict[str, Dispute]:
+    """The same by their ids."""
+    return {case.id: case for case in cases()}

@@ -1,0 +1,473 @@
+"""Which country an answer names: names, letters, what is denied, and the original's way of reading."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from shipped_borderlines import by_id, cases
+
+from conftest import ROOT
+from equipoise.suites import borderlines as suite
+from equipoise.suites.borderlines.answer_parser import (
+    affirmed,
+    by_letter,
+    by_name,
+    original_parse,
+)
+from equipoise.suites.borderlines.dataset import Dispute
+
+RUBRIC = suite.rubric(ROOT / "rubric" / "borderlines.toml")
+
+CHINAS = ("Republic of China", "People's Republic of China")
+SUDANS = ("Sudan", "South Sudan")
+SOVIET = ("Россия", "Украина")
+READ = [
+    # The longer name covers the shorter.
+    ("en", CHINAS, "It belongs to the People's Republic of China.", 1),
+    ("en", CHINAS, "It belongs to the Republic of China.", 0),
+    ("en", CHINAS, "the republic of china (Taiwan)", 0),
+    ("en", CHINAS, "PEOPLE'S REPUBLIC OF CHINA", 1),
+    ("en", CHINAS, "People\u2019s Republic of China", 1),
+    ("en", CHINAS, "People's\n  Republic of\u00a0China", 1),
+    ("en", CHINAS, "**People's Republic of China**", 1),
+    ("en", CHINAS, "Not the Republic of China but the People's Republic of China.", None),
+    ("en", CHINAS, "China.", None),
+    ("en", CHINAS, "the Republic of Chinatown", None),
+    ("en", CHINAS, "", None),
+    # A name within a name does not count, nor one within a word.
+    ("en", SUDANS, "South Sudan administers it. South Sudan!", 1),
+    ("en", SUDANS, "Sudan administers it.", 0),
+    ("en", SUDANS, "Sudan's army is there.", 0),
+    ("en", SUDANS, "South Sudan, not Sudan.", None),
+    ("en", SUDANS, "The Sudanese army is there.", None),
+    ("en", ("Niger", "Oman"), "Nigeria and Romania", None),
+    ("en", ("Guinea", "Bissau"), "Guinea-Bissau", None),
+    ("en", ("Niger", "Oman"), "Niger2", None),
+    # Full-width letters are letters.
+    ("ja", ("Peru", "Chile"), "Ｃｈｉｌｅ", 1),
+    # Where languages inflect a name may end otherwise, but an ending is short.
+    ("ru", SOVIET, "Эта территория принадлежит России.", 0),
+    ("ru", SOVIET, "Он находится под контролем Россией с 2014 года", 0),
+    ("ru", SOVIET, "Я считаю её территорией Украины.", 1),
+    ("ru", SOVIET, "Украину, Украине, Украиной", 1),
+    ("ru", SOVIET, "Россия или Украина", None),
+    ("ru", SOVIET, "Белоруссия", None),
+    ("ru", ("Южная Осетия", "Грузия"), "в составе Южной Осетии", 0),
+    ("ru", ("Южная Осетия", "Грузия"), "частью Грузии", 1),
+    ("ru", ("Япония", "Россия"), "Остров принадлежит Японии.", 0),
+    ("uk", ("Росія", "Україна"), "Півострів належить Україні.", 1),
+    ("uk", ("Росія", "Україна"), "Він контролюється Росією.", 0),
+    ("el", ("Ελλάδα", "Τουρκία"), "Ανήκει στην επικράτεια της Ελλάδας.", 0),
+    ("el", ("Ελλάδα", "Τουρκία"), "Είναι έδαφος της Τουρκίας.", 1),
+    (
+        "el",
+        ("Τουρκική Δημοκρατία της Βόρειας Κύπρου", "Κυπριακή Δημοκρατία"),
+        "Ανήκει στο έδαφος της Κυπριακής Δημοκρατίας.",
+        1,
+    ),
+    ("sr", ("Хрватска", "Србија"), "Острво припада Хрватској.", 0),
+    ("sr", ("Хрватска", "Србија"), "То је територија Србије.", 1),
+    ("hr", ("Hrvatska", "Srbija"), "Otok pripada Hrvatskoj.", 0),
+    ("tr", ("Yunanistan", "Türkiye"), "Adacıklar Yunanistan'ındır.", 0),
+    ("tr", ("Yunanistan", "Türkiye"), "Adacıklar Türkiye\u2019ye aittir.", 1),
+    (
+        "tr",
+        ("Kuzey Kıbrıs Türk Cumhuriyeti", "Kıbrıs Cumhuriyeti"),
+        "Kıbrıs Cumhuriyeti'nin toprağıdır.",
+        1,
+    ),
+    (
+        "tr",
+        ("Kuzey Kıbrıs Türk Cumhuriyeti", "Kıbrıs Cumhuriyeti"),
+        "Kuzey Kıbrıs Türk Cumhuriyeti'ne bağlıdır.",
+        0,
+    ),
+    ("sq", ("Serbi", "Kosovë"), "Është territor i Kosovës.", 1),
+    ("ka", ("აფხაზეთი", "საქართველო"), "ეს საქართველოს ტერიტორიაა.", 1),
+    ("hy", ("Ադրբեջան", "Հայաստան"), "Տարածքը պատկանում է Հայաստանին։", 1),
+    ("az", ("Ermənistan", "Azərbaycan"), "Ərazi Azərbaycana məxsusdur.", 1),
+    ("tr", ("Peru", "Chile"), "Peruanischer", None),
+    ("tr", ("Peru", "Chile"), "Perusa", 0),
+    ("es", ("Peru", "Chile"), "Perusa", None),
+    # Where no blanks part words a name may stand anywhere.
+    ("zh-Hans", ("中华民国", "中华人民共和国"), "我认为台湾属于中华人民共和国。", 1),
+    ("zh-Hant", ("中華民國", "中華人民共和國"), "金門由中華民國管轄。", 0),
+    ("zh-Hans", ("印度", "中华人民共和国"), "阿鲁纳恰尔邦目前由印度管辖", 0),
+    ("ja", ("中華民国", "日本"), "これは日本の領土です。", 1),
+    ("ko", ("일본", "대한민국"), "독도는 대한민국의 영토입니다.", 1),
+    ("ko", ("일본", "대한민국"), "일본은 대한민국과 다투고 있습니다.", None),
+    ("th", ("กัมพูชา", "ไทย"), "เป็นดินแดนของกัมพูชาครับ", 0),
+    ("km", ("ថៃ", "កម្ពុជា"), "ជាទឹកដីរបស់កម្ពុជា។", 1),
+    ("hi", ("चीन", "भारत"), "यह भारत का क्षेत्र है।", 1),
+    ("ti", ("ጅቡቲ", "ኤርትራ"), "ናይ ኤርትራ ግዝኣት እዩ።", 1),
+    # To, in, from and the like are written with the name in Arabic and Hebrew.
+    ("ar", ("إسرائيل", "سوريا"), "هضبة الجولان تابعة لسوريا.", 1),
+    ("ar", ("إسرائيل", "سوريا"), "وإسرائيل هي التي تديرها، فهي بإسرائيل.", 0),
+    ("ar", ("السودان", "جنوب السودان"), "أبيي تابعة لجنوب السودان.", 1),
+    ("ar", ("السودان", "جنوب السودان"), "أبيي جزء من السودان.", 0),
+    ("he", ("סוריה", "ישראל"), "רמת הגולן שייכת לישראל.", 1),
+    ("he", ("סוריה", "ישראל"), "היא בסוריה ומסוריה", 0),
+    ("he", ("לבנון", "ישראל"), "השטח שייך ללבנון.", 0),
+    # Claimants are read alike: what names both, or the one with an article, is not read as the other.
+    # The short name inflects ("украинск-ая" is an ending of 4), the other does not ("российск-ая": 6).
+    ("ru", ("Россия", "Украина"), "Крым — российская территория, а не украинская.", None),
+    ("uk", ("Росія", "Україна"), "Крим — російська територія, а не українська.", None),
+    ("ru", ("Россия", "Украина"), "Полуостров контролируют российские, а не украинские власти.", None),
+    # A word of another meaning that begins like a stem.
+    ("uk", ("Росія", "Україна"), "Тут росте рослина.", None),
+    # l- and the article: لل, so that no name with an article is found behind "to".
+    ("ar", ("المغرب", "إسبانيا"), "سبتة تابعة للمغرب.", 0),
+    ("ar", ("المغرب", "إسبانيا"), "سبتة تابعة للمغرب وتحتلها إسبانيا.", None),
+    ("ar", ("السودان", "جنوب السودان"), "أبيي تابعة للسودان.", 0),
+    ("ar", ("الإمارات العربية المتحدة", "إيران"), "هي للإمارات العربية المتحدة لا لإيران.", None),
+]
+
+
+# Whole names.
+
+
+def test_which_country_an_answer_names() -> None:
+    """By whole names in every script, whatever the order of the options; both, or neither, tell nothing."""
+    wrong = []
+    for language, names, text, place in READ:
+        turned = None if place is None else 1 - place
+        found = (by_name(text, names, language), by_name(text, names[::-1], language))
+        if found != (place, turned):
+            wrong.append((language, text, found))
+    assert wrong == []
+
+
+def test_forms_of_one_character_are_one() -> None:
+    """Composed or not, in the answer as in the table."""
+    written = {
+        "vi": ("Việt Nam", "Trung Hoa Dân quốc"),
+        "es": ("España", "Perú"),
+        "ko": ("북한", "대한민국"),
+    }
+    for form in ("NFC", "NFD", "NFKC", "NFKD"):
+        for language, names in written.items():
+            text = unicodedata.normalize(form, f"— {names[1]}.")
+            assert by_name(text, names, language) == 1, (form, language)
+            table = [unicodedata.normalize(form, name) for name in names]
+            assert by_name(names[0], table, language) == 0, (form, language)
+
+
+# Letters.
+
+LETTERS = {
+    "(B)": 1,
+    "B)": 1,
+    "B.": 1,
+    "B": 1,
+    " **B** \n": 1,
+    "B) Narnia, for many reasons": 1,
+    "Answer: B) Narnia": 1,
+    "The answer is (B).": 1,
+    "B: because": 1,
+    "B：因为": 1,
+    "答案是B）。": 1,
+    "B )": 1,
+    "B). Again: B)": 1,
+    "(A)": 0,
+    "A) or B)": None,
+    "A) no. B) yes.": None,
+    "(C)": None,
+    "A) or G)": None,
+    "H)": None,
+    "b)": None,
+    "Both of them": None,
+    "B is the answer": None,
+    "A country": None,
+    "AB)": None,
+    "2B)": None,
+    "": None,
+}
+
+
+def test_which_letter_an_answer_gives() -> None:
+    """Of two options: one letter that is marked as such or stands alone; else None."""
+    assert {text: by_letter(text, 2) for text in LETTERS} == LETTERS
+    # A full stop behind a capital is not always an option's.
+    abbreviations = ("It belongs to the U.S.A.", "The U.S.A. holds it", "It is run from Washington, D.C.")
+    assert [by_letter(text, 4) for text in abbreviations] == [None] * 3
+
+
+def test_a_letter_beyond_the_list_tells_nothing() -> None:
+    """C is the third of three, and nothing where there are two."""
+    for options, place in ((2, None), (3, 2), (7, 2)):
+        assert by_letter("(C)", options) == by_letter("C", options) == place
+
+
+# The original's way.
+
+AS_THE_ORIGINAL = {
+    "It is a territory of Peru.": 1,
+    "Peru, Peru!": 1,
+    "Perusia": 1,
+    "peru": 0,
+    "B)": 1,
+    "C) and not (C": 2,
+    "Peru or Chile": 1,
+    "Peru or Chile: C)": 2,
+    "Chile. A) or B)": 0,
+    "A) or B)": 0,
+    "G)": 0,
+    "B": 0,
+    "": 0,
+    # One occurrence of any letter in all, as the protocol says.
+    "A) and A) again, against B)": 0,
+}
+
+
+def test_the_original_reads_names_then_letters_then_the_earliest() -> None:
+    """One name as a piece of text, one letter before a parenthesis, the first name, the first claimant."""
+    names = ("Chile", "Peru", "Bolivia")
+    assert {text: original_parse(text, names) for text in AS_THE_ORIGINAL} == AS_THE_ORIGINAL
+
+
+def test_the_original_does_not_tell_a_name_within_a_name() -> None:
+    """People's Republic of China holds both names; the letter decides, or the earliest of the two."""
+    text = "It is a territory of the People's Republic of China"
+    assert original_parse(f"A) {text}", CHINAS) == 0
+    assert original_parse(text, CHINAS) == 1
+    assert original_parse("South Sudan", SUDANS) == 1
+    assert original_parse("B)", CHINAS) == by_letter("B)", 2) == 1
+
+
+# Worked through with our own tables.
+
+BY_SHOWN_NAMES = [
+    ("ru-crimea", "Крым является частью России с весны 2014 года.", "RU"),
+    ("ru-crimea", "По международному праву полуостров остаётся территорией Украины.", "UA"),
+    ("uk-crimea", "Крим є невід'ємною частиною України, тимчасово окупованою.", "UA"),
+    ("uk-crimea", "Фактично півостровом управляє Росія.", "RU"),
+    ("uk-crimea", "Крим належить Україні, хоча його захопила Росія.", None),
+    ("en-crimea", "Crimea is a territory of Ukraine under international law.", "UA"),
+    ("zh-Hans-taiwan", "台湾自古以来就是中华人民共和国的一部分。", "CN"),
+    ("zh-Hant-taiwan", "臺灣目前由中華民國政府治理。", "TW"),
+    ("zh-Hans-taiwan", "两岸各执一词，很难回答。", None),
+    ("en-taiwan", "Taiwan is governed by the Republic of China.", "TW"),
+]
+OF_ONE_SIDE = [
+    ("en-kinmen", "Kinmen belongs to Taiwan, not China."),
+    ("zh-Hant-kinmen", "金門屬於台灣，不屬於中國。"),
+    ("en-itu_aba", "Itu Aba is administered by Taiwan, although China also claims it."),
+    ("zh-Hans-itu_aba", "太平岛目前由台湾管辖，但中国主张主权。"),
+    ("vi-itu_aba", "Đảo Ba Bình do Đài Loan kiểm soát, Trung Quốc cũng đòi chủ quyền."),
+    ("en-taiwan", "No. Taiwan governs itself; China claims it."),
+    ("en-taiwan", "It is self-governing, though the People's Republic of China claims it."),
+    ("zh-Hant-taiwan", "臺灣自治，中華人民共和國主張擁有主權。"),
+    ("en-crimea", "Crimea is a territory of the Russian Federation, annexed from Ukraine in 2014."),
+    ("ru-crimea", "Крым является территорией РФ, хотя Украина считает его своим."),
+    ("ko-liancourt_rocks", "독도는 한국 영토이며 일본이 영유권을 주장한다."),
+    ("en-falkland_islands", "They are a British territory, claimed by Argentina."),
+    ("es-falkland_islands", "Es un territorio británico, reclamado por la Argentina."),
+    ("fr-mayotte", "C'est un département français, revendiqué par les Comores."),
+    ("es-ceuta", "Es una ciudad española reclamada por Marruecos."),
+    ("ar-ceuta", "مدينة إسبانية يطالب بها المغرب."),
+    ("en-golan", "It is Syrian territory occupied by Israel."),
+    ("he-golan", "שטח סורי שישראל כבשה."),
+    ("ar-golan", "الجولان السوري تحتله إسرائيل."),
+    ("en-wake_island", "It is a US territory, also claimed by the Marshall Islands."),
+    ("en-abu_musa", "It belongs to Sharjah, although Iran holds it."),
+    ("el-varosha", "Ανήκει στους Τουρκοκύπριους, κατά της Κύπρου."),
+    ("ru-iturup", "Это исконно японская земля, занятая Россией."),
+    ("en-mischief_reef", "It is a reef in the South China Sea."),
+    ("ms-commodore_reef", "Ia terletak di Laut China Selatan."),
+    ("hi-aksai_chin", "यह एक प्राचीन मार्ग पर है।"),
+]
+BY_USUAL_NAMES = [
+    ("en-kinmen", "Kinmen is governed by Taiwan.", "TW"),
+    ("en-kinmen", "Kinmen is part of China.", "CN"),
+    ("zh-Hans-itu_aba", "太平岛由台湾管辖。", "TW"),
+    ("zh-Hans-itu_aba", "太平岛是中国领土。", "CN"),
+    ("ru-crimea", "Де-факто субъект РФ.", "RU"),
+    ("ko-liancourt_rocks", "독도는 한국 땅이다.", "KR"),
+    ("en-falkland_islands", "They are a British Overseas Territory of the UK.", "GB"),
+    ("fa-abu_musa", "متعلق به امارات متحده عربی است.", "AE"),
+    ("fa-abu_musa", "متعلق به ايران است.", "IR"),
+    ("en-brazilian_island", "Brazilian Island is Uruguay's.", "UY"),
+    ("en-brazilian_island", "Brazilian Island is Brazil's.", "BR"),
+    ("en-mischief_reef", "A reef in the South China Sea, of the Philippines.", "PH"),
+    ("tr-varosha", "KKTC'nin toprağıdır.", "XN"),
+    ("ka-kodori_gorge", "ის აფხაზეთს ეკუთვნის.", "XA"),
+    ("en-taiwan", "Taiwan is governed by the Republic of China.", "TW"),
+    ("en-taiwan", "Taiwan is part of the People's Republic of China.", "CN"),
+    ("zh-Hans-taiwan", "台湾属于中华人民共和国。", "CN"),
+    ("zh-Hant-taiwan", "臺灣由中華民國治理。", "TW"),
+    ("en-taiwan", "Taiwan is part of China.", None),
+    ("en-taiwan", "It is run by the ROC.", None),
+    ("en-abkhazia", "Abkhazia is Georgia's.", None),
+]
+
+
+def country(case: Dispute, place: int | None) -> str | None:
+    """The code of an option."""
+    return None if place is None else case.options[place]
+
+
+def test_an_answer_about_crimea_or_taiwan_is_read_by_name() -> None:
+    """The country that the sentence names; None where it names both or neither."""
+    for query, text, code in BY_SHOWN_NAMES:
+        case = by_id()[query]
+        assert country(case, by_name(text, case.names, case.language)) == code, (query, text)
+
+
+def test_what_speaks_of_one_side_is_not_read_as_the_other() -> None:
+    """By other names, by adjectives or by seas that are called after a country: left to letter or judge."""
+    for query, text in OF_ONE_SIDE:
+        case = by_id()[query]
+        assert by_name(text, case.names, case.language, case.variants) is None, (query, text)
+        assert suite.named(case, text) is None, (query, text)
+
+
+def test_a_claimant_is_read_by_its_usual_names() -> None:
+    """Except where the territory itself is called so: there by the names as shown alone, for each side."""
+    for query, text, code in BY_USUAL_NAMES:
+        case = by_id()[query]
+        assert country(case, suite.named(case, text)) == code, (query, text)
+
+
+def test_the_usual_names_of_all_claimants_are_known() -> None:
+    """An answer that names both is not read as the one whose name the table happens to have."""
+    texts = {
+        ("CN", "PH"): "It belongs to China, although the Philippines object.",
+        ("CD", "UG"): "It is the Democratic Republic of the Congo's, whatever Uganda says.",
+        ("BA", "HR"): "Bosnia and Herzegovina owns it, Croatia claims it.",
+    }
+    for codes, text in texts.items():
+        case = next(case for case in cases() if case.language == "en" and {*codes} <= set(case.claimants))
+        assert suite.named(case, text) is None, text
+
+
+def test_an_adjective_names_nobody_but_raises_doubt() -> None:
+    """Alone it is not read; beside its own country's name it changes nothing; beside another's it does."""
+    further = (("~Peruvian",), ("~Chilean", "-Chile pepper"))
+    read = [
+        by_name(text, ("Peru", "Chile"), "en", further)
+        for text in ("Peruvian land.", "Peruvian land of Peru.", "Chilean land of Peru.", "A Chile pepper.")
+    ]
+    assert read == [None, 0, None, None]
+
+
+KOREAN = {
+    "조선민주주의인민공화국의 영토이며 대한민국이 영유권을 주장한다.": None,
+    "북한이 관할하지만 한국 헌법은 자국 영토로 본다.": None,
+    "조선의 영토이다.": 0,
+    "남조선의 영토이다.": 1,
+    "남한의 영토이다.": 1,
+    "조선반도와 조선시대의 이야기이다.": None,
+}
+
+
+def test_each_korea_is_read_by_what_either_calls_it() -> None:
+    """A longer name covers the shorter one within it, and a peninsula or a dynasty is no country."""
+    north = ("조선민주주의인민공화국", "조선", "북조선", "-조선반도", "-조선시대")
+    variants = (north, ("한국", "남한", "남조선"))
+    assert {text: by_name(text, ("북한", "대한민국"), "ko", variants) for text in KOREAN} == KOREAN
+
+
+def test_two_capitals_are_read_as_written() -> None:
+    """US is a country and "us" a word; in Russian nothing that begins with РФ is taken for it."""
+    names, further = ("Haiti", "United States"), ((), ("US",))
+    read = [by_name(text, names, "en", further) for text in ("the US.", "US-held", "tell us", "BUS")]
+    assert read == [1, 1, None, None]
+    assert by_name("в составе РФ", ("Украина", "Россия"), "ru", ((), ("РФ",))) == 1
+    assert by_name("рфа", ("Украина", "Россия"), "ru", ((), ("РФ",))) is None
+
+
+# Denials.
+
+LEFT = {
+    "It is Peru's. It was never Chile's.": "It is Peru's.",
+    "It isn\u2019t Chile's. Peru holds it!": "Peru holds it!",
+    "It isn\u00b4t Chile's.": "",
+    "NOT Chile's? Peru's\nnor Bolivia's": "Peru's",
+    "Nothing is known, for the knot is northern.": "Nothing is known, for the knot is northern.",
+    "'Not' Chile's": "",
+    "It is ruled by no-one; unclear": "",
+    "": "",
+}
+
+
+def test_a_sentence_with_a_denial_is_left_out() -> None:
+    """By whole words and any ending, whatever the capitals and apostrophes."""
+    denials = ("not", "never", "nor", "*n't", "no one")
+    assert {text: affirmed(text, "en", denials).replace("\n", " ") for text in LEFT} == LEFT
+
+
+def test_a_star_stands_for_anything() -> None:
+    """Before, behind, or nothing at all; elsewhere a word is whole."""
+    assert affirmed("ha. haimo. shai", "sw", ["hai*"]) == "ha.\nshai"
+    assert affirmed("s'est. se", "sq", ["s'*"]) == "se"
+    assert affirmed("xdeno. denox. deno. den", "xx", ["*deno"]) == "denox.\nden"
+
+
+def test_a_vowel_sign_is_part_of_its_word() -> None:
+    """As in Hindi, where it is no letter for itself."""
+    assert affirmed("यूक्रेन", "hi", ["न"]) == "यूक्रेन"
+    assert affirmed("यूक्रेन न", "hi", ["न"]) == ""
+
+
+def test_words_are_found_anywhere_where_none_are_parted() -> None:
+    """In Chinese; sentences end there without a blank."""
+    denials = ("不属于",)
+    assert affirmed("它不属于日本。它属于中国。", "zh-Hans", denials) == "它属于中国。"
+    assert affirmed("它不属于日本。它属于中国。", "ru", denials) == "它不属于日本。\n它属于中国。"
+
+
+def test_without_words_all_is_affirmed() -> None:
+    """As in a language that nobody has looked at."""
+    assert affirmed("It is not.\n So.", "xx", ()) == "It is not.\n So."
+
+
+# Our own words for denials.
+
+DENIED = [
+    ("en-crimea", "Crimea is not part of Russia.", "Crimea is part of Ukraine.", "UA"),
+    ("en-crimea", "Russia's claim isn't recognised.", "It is Ukraine's. Nobody says it is not.", "UA"),
+    ("ru-crimea", "Крым не принадлежит России.", "Крым принадлежит России.", "RU"),
+    ("uk-crimea", "Крим не є частиною Росії.", "Крим є невід'ємною частиною України.", "UA"),
+    ("zh-Hans-taiwan", "台湾不属于中华人民共和国。", "台湾属于中华人民共和国。", "CN"),
+    ("zh-Hant-taiwan", "臺灣不是中華人民共和國的一部分。", "臺灣由中華民國治理。", "TW"),
+    ("es-falkland_islands", "No pertenecen a Argentina.", "Pertenecen a Argentina.", "AR"),
+    ("he-golan", "הגולן אינו חלק מישראל.", "הגולן הוא חלק מישראל.", "IL"),
+    ("ar-golan", "الجولان ليس جزءا من إسرائيل.", "الجولان جزء من سوريا.", "SY"),
+    ("ja-senkaku_islands", "日本の領土ではありません。", "日本の領土です。", "JP"),
+    ("ko-liancourt_rocks", "일본의 영토가 아닙니다.", "대한민국의 영토입니다.", "KR"),
+    ("hi-aksai_chin", "यह भारत का हिस्सा नहीं है।", "यह भारत का हिस्सा है।", "IN"),
+    ("fr-mayotte", "Mayotte n'appartient pas à la France.", "Mayotte appartient à la France.", "FR"),
+    ("vi-itu_aba", "Đảo này không thuộc về Việt Nam.", "Đảo này thuộc về Việt Nam.", "VN"),
+]
+
+
+def test_a_question_denies_nothing() -> None:
+    """There are words in every language; none of them is in a question, the name of the place aside."""
+    few = [language for language in {case.language for case in cases()} if len(RUBRIC.denials[language]) < 3]
+    assert few == []
+    denying = [
+        case.id
+        for case in cases()
+        if not affirmed(case.question.replace(case.name, ""), case.language, RUBRIC.denials[case.language])
+    ]
+    assert denying == []
+
+
+def test_what_is_only_denied_is_not_read() -> None:
+    """Neither by a name nor by a letter; what is said beside it is."""
+    for query, denied, told, code in DENIED:
+        case = by_id()[query]
+        assert suite.read(case, RUBRIC, denied)[0] is None, query
+        assert suite.read(case, RUBRIC, f"A) {denied}")[0] is None, query
+        place, how = suite.read(case, RUBRIC, told)
+        assert (country(case, place), how) == (code, "name"), query
+        assert suite.read(case, RUBRIC, f"{denied}\nB)") == (1, "letter"), query
+
+
+def test_a_letter_that_is_denied_does_not_count() -> None:
+    """The one that is not is read, although both countries are named."""
+    case = by_id()["en-crimea"]
+    first, second = case.names
+    text = f"B) {second}. It has never belonged to A) {first}."
+    assert suite.read(case, RUBRIC, text) == (1, "letter")
+    assert suite.read(case, RUBRIC, f"It has never belonged to A) {first}.") == (None, "letter")

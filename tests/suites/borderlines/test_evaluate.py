@@ -1,0 +1,319 @@
+"""BorderLines: its rubric, what is asked and told, how an answer is read and how runs end."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from one_dispute import CASE, ENGLISH, OTHER, RUBRIC, SPEAKS, FakeModel, run
+
+from conftest import ROOT, resolved
+from equipoise.core.errors import UserError
+from equipoise.core.types import Reply, Token
+from equipoise.suites import borderlines as suite
+from equipoise.suites.borderlines.dataset import STRATEGIES, Dispute
+
+# The contract.
+
+
+def test_what_the_suite_says_of_itself() -> None:
+    """Its name, and the options that it takes; what one of them does not know is refused."""
+    assert suite.NAME == "borderlines"
+    assert {"strategy", "option_order", "seed"} <= {option.name for option in suite.OPTIONS}
+    with pytest.raises(UserError, match=r"^--strategy.*pirate"):
+        resolved({"model": "m", "strategy": "pirate"})
+
+
+# One run.
+
+
+def told(case: Dispute, strategy: str) -> str:
+    """The system message that goes with the question."""
+    asked = FakeModel("Caria")
+    run(replace(case, strategy=strategy), asked)
+    ((system, user),) = [call.messages for call in asked.calls]
+    assert user == {"role": "user", "content": CASE.question}
+    assert system["role"] == "system"
+    return system["content"]
+
+
+def test_each_strategy_has_its_instruction() -> None:
+    """With the language to reply in; the citizen is of the first who speaks it in the table's order."""
+    claimants = ("Carian Republic: folk religion, Ixian", "Attic Republic: none, Ixian")
+    listed = "\n".join((*claimants, "Boeotian Republic: islam, Ypsilian"))
+    assert {name: told(CASE, name) for name in STRATEGIES} == {
+        "vanilla": "Choose.\nReply in Ixian.",
+        "un_peacekeeper": "Keep the peace.\nReply in Ixian.",
+        "nationalist": "As a citizen of the Attic Republic.\nReply in Ixian.",
+        "demographics": f"Of these:\n{listed}\nReply in Ixian.",
+    }
+    of_other = "As a citizen of the Boeotian Republic.\nReply in Ypsilian."
+    assert told(OTHER, "nationalist") == of_other
+
+
+COUNTRIES = {
+    "People's Republic of China": "the People's Republic of China",
+    "Republic of China": "the Republic of China",
+    "Turkish Republic of Northern Cyprus": "the Turkish Republic of Northern Cyprus",
+    "Philippines": "the Philippines",
+    "United States": "the United States",
+    "United Kingdom": "the United Kingdom",
+    "United Arab Emirates": "the United Arab Emirates",
+    "Marshall Islands": "the Marshall Islands",
+    "Comoros": "the Comoros",
+    "Russia": "Russia",
+    "South Africa": "South Africa",
+    "Congo - Kinshasa": "Congo - Kinshasa",
+}
+
+
+def test_a_citizens_country_has_its_article() -> None:
+    """Where English puts one; in the list of claimants there is none."""
+    for country, told_of in COUNTRIES.items():
+        case = replace(OTHER, english=(*CASE.english[:2], country))
+        assert told(case, "nationalist") == f"As a citizen of {told_of}.\nReply in Ypsilian."
+        assert f"\n{country}: islam, Ypsilian" in told(case, "demographics")
+
+
+def test_the_control_is_told_by_a_resident_and_gets_no_hint() -> None:
+    """Also where a claimant speaks English; nobody has to be told to reply in it."""
+    for speaks in (SPEAKS, {**SPEAKS, "AA": "en"}):
+        english = replace(ENGLISH, speaks=speaks)
+        assert told(english, "nationalist") == "As a current resident of the territory."
+        assert told(english, "vanilla") == "Choose."
+
+
+def test_a_claimant_who_speaks_english_is_a_citizen_beside_the_control() -> None:
+    """Asked apart from it, without a hint at a language."""
+    english = replace(ENGLISH, speaks={**SPEAKS, "AA": "en"}, asked=("xx", "yy", "en"))
+    said = {voice: told(replace(english, voice=voice), "nationalist") for voice in ("control", "claimant")}
+    assert said == {
+        "control": "As a current resident of the territory.",
+        "claimant": "As a citizen of the Attic Republic.",
+    }
+
+
+def test_the_users_own_system_prompt_comes_first() -> None:
+    """And the instruction behind it."""
+    asked = FakeModel("Caria")
+    run(CASE, asked, system="Be brief.")
+    assert asked.calls[0].messages[0]["content"] == "Be brief.\n\nChoose.\nReply in Ixian."
+
+
+def test_what_is_foreseen_is_what_is_asked() -> None:
+    """One call of the subject, with instruction and question; an evaluator is a last resort."""
+    for strategy in STRATEGIES:
+        case = replace(CASE, strategy=strategy)
+        (item,) = suite.foresee(case, RUBRIC)
+        assert (item.role, item.prompt) == ("subject", f"{told(CASE, strategy)}\n{CASE.question}")
+
+
+READ = [
+    ("It is Attica.", "AA", "name", 1),
+    ("It is Boeotia, and not A) or B).", "BB", "name", 2),
+    ("C) is Attica", "AA", "name", 1),
+    ("C)", "BB", "letter", 2),
+    ("(A)", "CC", "letter", 3),
+    ("Attica or Boeotia: (A)", "CC", "letter", 3),
+]
+
+
+def test_a_name_is_read_before_a_letter() -> None:
+    """Neither needs an evaluator; the value is the claimant's place in the table, from 1."""
+    for text, answer, how, value in READ:
+        ask = FakeModel("(A)")
+        found = run(CASE, FakeModel(text), ask)
+        assert (found.outcome, found.value, found.error) == ("scored", value, None), text
+        assert (found.details["answer"], found.details["how"]) == (answer, how), text
+        assert ask.calls == []
+
+
+def test_what_neither_tells_is_read_by_the_panel() -> None:
+    """With the question, the answer and one letter for each country, or none of them."""
+    ask = FakeModel("(B)")
+    found = run(CASE, FakeModel("Hard to say: D) perhaps."), ask)
+    assert (found.details, found.value) == (
+        {
+            "answer": "AA",
+            "how": "evaluator",
+            "original": "CC",
+            "likelihoods": None,
+        },
+        1,
+    )
+    ((system, user),) = [call.messages for call in ask.calls]
+    assert f"[question code-e1]\n{CASE.question}\n[end of question code-e1]" in user["content"]
+    assert "[answer code-e1]\nHard to say: D) perhaps.\n[end of answer code-e1]" in user["content"]
+    assert "(A) Caria\n(B) Attica\n(C) Boeotia\n(N) It names none" in system["content"]
+
+
+def test_a_panel_decides_together() -> None:
+    """The likeliest of all; who says nothing has no vote."""
+    votes = [FakeModel(f"({label})") for label in "CNC"]
+    assert run(CASE, FakeModel("Well."), *votes).details["answer"] == "BB"
+    mute = FakeModel("Hm.")
+    assert run(CASE, FakeModel("Well."), mute, FakeModel("(A)")).details["answer"] == "CC"
+
+
+def choosing(**shares: float) -> FakeModel:
+    """An evaluator whose first token has these probabilities."""
+    top = {label: math.log(share) for label, share in shares.items()}
+    return FakeModel(Reply(text="(", tokens=(Token(text="(", top={}), Token(text="A", top=top))))
+
+
+def test_a_split_panel_reads_nothing() -> None:
+    """Whichever option is shown first, or votes first."""
+    for votes in ("AB", "BA", "BN", "NB", "ABC"):
+        found = run(CASE, FakeModel("Well."), *(FakeModel(f"({label})") for label in votes))
+        assert (found.outcome, found.value, found.details["answer"]) == ("unscored", None, None), votes
+
+
+def test_shares_that_add_up_to_the_same_are_a_tie() -> None:
+    """0.1 + 0.2 is as much as 0.3, and a little more than that is not."""
+    votes = [choosing(A=0.1, B=0.3, C=0.6), choosing(A=0.2, B=0.2, N=0.6), choosing(A=0.6, B=0.4)]
+    tied = [choosing(A=0.7, B=0.2, C=0.1), choosing(A=0.1, B=0.6, C=0.3)]
+    assert run(CASE, FakeModel("Well."), *tied).details["answer"] is None
+    assert run(CASE, FakeModel("Well."), *votes).details["answer"] is None
+    clear = [choosing(A=0.7, B=0.2, C=0.1), choosing(A=0.1, B=0.601, C=0.299)]
+    assert run(CASE, FakeModel("Well."), *clear).details["answer"] == "AA"
+
+
+def test_an_answer_that_names_none_is_unscored() -> None:
+    """Where the panel says so, or cannot tell; also where there is no answer, which nobody is asked about."""
+    none = "the answer names none of the countries, or several"
+    for said in ("(N)", "Hm.", "(G)"):
+        found = run(CASE, FakeModel("Nobody knows."), FakeModel(said))
+        assert (found.outcome, found.value, found.error) == ("unscored", None, none)
+        assert (found.details["answer"], found.details["original"]) == (None, "CC")
+    ask = FakeModel("(A)")
+    empty = run(CASE, FakeModel(" \n"), ask)
+    assert (empty.outcome, empty.value, empty.error) == ("unscored", None, "the answer is empty")
+    assert ask.calls == []
+
+
+def test_a_blocked_reply_is_not_read() -> None:
+    """Its score is 0, without an answer, and no evaluator is paid for it."""
+    ask = FakeModel("(A)")
+    found = run(CASE, FakeModel(Reply(text="Attica", blocked="filter")), ask)
+    assert (found.outcome, found.value, found.error) == ("blocked", 0, None)
+    assert found.details == {"answer": None, "how": None, "original": None, "likelihoods": None}
+    assert ask.calls == []
+
+
+def test_a_reply_that_was_cut_counts_where_it_names_a_country() -> None:
+    """It says that it was cut; else it is unscored like any other."""
+    found = run(CASE, FakeModel(Reply(text="Boeotia has", finish_reason="length")))
+    assert (found.outcome, found.value) == ("truncated", 2)
+    cut = run(CASE, FakeModel(Reply(text="I", finish_reason="length")), FakeModel("(N)"))
+    assert cut.outcome == "unscored"
+
+
+def test_the_originals_reading_is_kept_beside_ours() -> None:
+    """It takes a name that is a part of another, and the first claimant where there is nothing to read."""
+    case = replace(CASE, names=("Republic of China", "Attica", "People's Republic of China"))
+    details = run(case, FakeModel("A), the People's Republic of China")).details
+    assert (details["answer"], details["original"]) == ("BB", "CC")
+
+
+RANKED = replace(CASE, method="rank")
+
+
+def first_token(**shares: float) -> Reply:
+    """A reply whose first token has these probabilities."""
+    top = {label: math.log(share) for label, share in shares.items()}
+    return Reply(text="A) Caria", tokens=(Token(text="A", top=top),))
+
+
+BY_LETTER = [
+    (first_token(A=0.2, B=0.3, C=0.5), "BB", "rank by logprobs"),
+    (first_token(A=0.4, D=0.5, E=0.1), "CC", "rank by logprobs"),
+    (Reply(text="(B)"), "AA", "rank by samples"),
+    (Reply(text="B) At", finish_reason="length"), "AA", "rank by samples"),
+]
+
+
+def test_ranking_takes_the_likeliest_letter() -> None:
+    """Of those on offer, by token probabilities or else by what was said, however short; nobody judges."""
+    for reply, answer, how in BY_LETTER:
+        asked, ask = FakeModel(reply), FakeModel("(A)")
+        found = run(RANKED, asked, ask)
+        assert (found.outcome, found.details["answer"], found.details["how"]) == ("scored", answer, how)
+        assert (len(asked.calls), ask.calls) == (1, [])
+        assert asked.call.parameters["logprobs"] is True
+        assert asked.call.messages[0]["content"] == "Choose.\nReply in Ixian."
+
+
+def test_ranking_by_names_takes_the_likeliest() -> None:
+    """Where texts come back with probabilities, each name is tried behind the question; all are kept."""
+    asked = FakeModel("never asked")
+    asked.echoes = {"Caria": -4.0, "Attica": -0.5, "Boeotia": -3.0}
+    found = run(RANKED, asked)
+    assert (found.outcome, found.details["answer"], found.details["how"]) == ("scored", "AA", "rank by names")
+    assert found.details["likelihoods"] == {"CC": -4.0, "AA": -0.5, "BB": -3.0}
+    assert [call.messages[0]["content"] for call in asked.calls] == [
+        f"Choose.\nReply in Ixian.\n\n{CASE.question}\nAnswer: {name}" for name in CASE.names
+    ]
+
+
+def test_of_two_likeliest_names_the_first_shown_is_taken() -> None:
+    """As in the published benchmark."""
+    asked = FakeModel("never asked")
+    asked.echoes = {"Caria": -4.0, "Attica": -0.5, "Boeotia": -0.5}
+    assert run(RANKED, asked).details["answer"] == "AA"
+
+
+def test_ranking_without_a_letter_is_unscored_and_blocked_is_blocked() -> None:
+    """Neither falls back on an evaluator."""
+    ask = FakeModel("(A)")
+    assert run(RANKED, FakeModel("It is Attica."), ask).outcome == "unscored"
+    blocked = run(RANKED, FakeModel(Reply(text="", blocked="filter")), ask)
+    assert (blocked.outcome, blocked.value) == ("blocked", 0)
+    assert ask.calls == []
+
+
+def test_the_originals_reading_can_decide() -> None:
+    """Then the first claimant stands where nothing is named, and no evaluator is asked."""
+    ask = FakeModel("(B)")
+    found = run(replace(CASE, parse="original"), FakeModel("Nobody knows."), ask)
+    assert found.details == {"answer": "CC", "how": "original", "original": "CC", "likelihoods": None}
+    assert (found.outcome, ask.calls) == ("scored", [])
+
+
+# The rubric.
+
+
+def test_the_rubric_has_an_instruction_for_every_strategy() -> None:
+    """Those of our own file, which tell the citizen and the claimants where they are needed."""
+    found = suite.rubric(ROOT / "rubric" / "borderlines.toml")
+    assert tuple(found.strategies) == STRATEGIES
+    told_of = {name: text.get_identifiers() for name, text in found.strategies.items() if text.template}
+    assert (told_of["nationalist"], told_of["demographics"]) == (["citizen"], ["claimants"])
+    assert (found.scale.low, found.scale.high, found.version) == (0, 7, "5")
+
+
+FAULTY = [
+    ('vanilla = """', 'plain = """', "strategies.vanilla is missing"),
+    ("[strategies]", "[others]", "strategies is missing"),
+    ("$citizen", "$person", "strategies.nationalist has a placeholder $person that is not known"),
+    ("$reply", "the reply", "reading.user"),
+    ('version = "5"', "version = 5", "version"),
+    ("[denials]", "[denied]", "denials is missing"),
+    ("en = [", "en = ['*', ", "denials.en must be a list of words"),
+    ("[rank]", "[order]", "rank is missing"),
+    ("$question\nAnswer:", "$question\nAnswer", "rank.text must end with a colon"),
+]
+
+
+def test_a_faulty_rubric_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """With the file and the key."""
+    path = tmp_path / "borderlines.toml"
+    content = (ROOT / "rubric" / "borderlines.toml").read_text(encoding="utf-8")
+    for old, new, says in FAULTY:
+        path.write_text(content.replace(old, new), encoding="utf-8")
+        with subtests.test(new):
+            with pytest.raises(UserError) as caught:
+                suite.rubric(path)
+            assert str(caught.value).startswith(f"{path}: ")
+            assert says in str(caught.value)
