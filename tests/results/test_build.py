@@ -22,7 +22,7 @@ from equipoise.models.budget import prompt_tokens
 from equipoise.results import build as results
 from loopback import Answer, completion, error, is_judge, question_of, verdict
 
-GOLDEN = Path(__file__).parent / "golden" / "neutrality.json"
+GOLDEN = ROOT / "tests" / "golden" / "neutrality.json"
 VOLATILE = {"started", "finished", "git_commit", "git_dirty", "python_version", "package_versions", "latency"}
 VOLATILE |= {"endpoints", "equipoise_version", "highest", "lowest", "last"}
 
