@@ -1,4 +1,4 @@
-"""Sessions and files measured against a baseline: what is refused before anything is spent, and the end."""
+"""A session against its baseline: what is refused before anything is spent, and what is added at the end."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 from sides import RUBRIC, Runs, alike, by_chance, data_of, metadata, side_of, write
 
 from conftest import ROOT
 from equipoise import suites
-from equipoise.cli import main
 from equipoise.compare.baseline import Side
 from equipoise.compare.release import (
     compare_files,
@@ -102,11 +100,11 @@ def test_without_a_baseline_there_is_none(folder: Path) -> None:
     assert prepared(folder, session("unscored:1%", baseline=None)) is None
 
 
-@pytest.mark.parametrize("rule", ["overall:-2pp", "question:-2", "nonsense:-2pp"])
-def test_a_rule_that_needs_a_baseline_is_refused_without_one(folder: Path, rule: str) -> None:
+def test_a_rule_that_needs_a_baseline_is_refused_without_one(folder: Path) -> None:
     """A gate that compares with nothing must not pass."""
-    message = refusal(folder, session("unscored:1%", rule, baseline=None))
-    assert message == f"--gate {rule}: compared with what? Name earlier results with --baseline=FILE"
+    for rule in ("overall:-2pp", "question:-2", "nonsense:-2pp"):
+        message = refusal(folder, session("unscored:1%", rule, baseline=None))
+        assert message == f"--gate {rule}: compared with what? Name earlier results with --baseline=FILE"
 
 
 def test_a_mismatch_is_allowed_only_where_there_is_a_baseline(folder: Path) -> None:
@@ -114,22 +112,23 @@ def test_a_mismatch_is_allowed_only_where_there_is_a_baseline(folder: Path) -> N
     assert "there is no --baseline" in refusal(folder, session(baseline=None, allow_mismatch="true"))
 
 
-@pytest.mark.parametrize("baseline", ["old.json", None], ids=["compared", "alone"])
-def test_what_becomes_of_a_gate_is_said_only_where_there_is_one(folder: Path, baseline: str | None) -> None:
+def test_what_becomes_of_a_gate_is_said_only_where_there_is_one(folder: Path) -> None:
     """Who says it without a gate believes that something is checked."""
-    said = {"gate_inconclusive": "fail", "baseline": baseline}
-    assert "--gate-inconclusive: " in refusal(folder, session(**said))
-    assert "there is no --gate" in refusal(folder, session(**said))
-    prepared(folder, session("unscored:1%", **said))
+    for baseline in ("old.json", None):
+        said = {"gate_inconclusive": "fail", "baseline": baseline}
+        message = refusal(folder, session(**said))
+        assert message == "--gate-inconclusive: says what becomes of a gate, but there is no --gate"
+        prepared(folder, session("unscored:1%", **said))
 
 
-@pytest.mark.parametrize("path", ["m2.json", "sub/../m2.json", "link.json"])
-def test_the_sessions_own_results_are_no_baseline(folder: Path, path: str) -> None:
+def test_the_sessions_own_results_are_no_baseline(folder: Path) -> None:
     """By whatever name: they are about to be overwritten."""
     write(folder / "m2.json", BEFORE)
     (folder / "sub").mkdir()
     (folder / "link.json").symlink_to(folder / "m2.json")
-    assert "is where this session writes its own results" in refusal(folder, session(baseline=path))
+    for path in ("m2.json", "sub/../m2.json", "link.json"):
+        message = refusal(folder, session(baseline=path))
+        assert "is where this session writes its own results" in message, path
 
 
 def test_a_baseline_that_cannot_be_read_is_refused(folder: Path) -> None:
@@ -137,21 +136,20 @@ def test_a_baseline_that_cannot_be_read_is_refused(folder: Path) -> None:
     assert "nowhere.json: cannot be read" in refusal(folder, session(baseline="nowhere.json"))
 
 
-@pytest.mark.parametrize(
-    ("about", "reason"),
-    [
+def test_another_data_panel_or_scale_is_refused(folder: Path, subtests: pytest.Subtests) -> None:
+    """Before a call is made; unless that is allowed."""
+    every: list[tuple[dict[str, JSON], str]] = [
         ({"data_hash": "d1"}, "data differs: d0, now d1"),
         ({"evaluator_models": ["e1", "e2"]}, "evaluators differs: ['e1'], now ['e1', 'e2']"),
         ({"scale": {"low": 0, "high": 1}}, "scale differs"),
-    ],
-)
-def test_another_data_panel_or_scale_is_refused(folder: Path, about: dict[str, JSON], reason: str) -> None:
-    """Before a call is made; unless that is allowed."""
-    message = refusal(folder, session(), **about)
-    assert message.startswith("--baseline: old.json cannot be compared with this session: ")
-    assert reason in message
-    assert message.endswith("; --allow-mismatch compares what they share")
-    assert prepared(folder, session(allow_mismatch="true"), **about) is not None
+    ]
+    for about, reason in every:
+        with subtests.test(reason):
+            message = refusal(folder, session(), **about)
+            assert message.startswith("--baseline: old.json cannot be compared with this session: ")
+            assert reason in message
+            assert message.endswith("; --allow-mismatch compares what they share")
+            assert prepared(folder, session(allow_mismatch="true"), **about) is not None
 
 
 def test_another_suite_is_refused_whatever_is_allowed(folder: Path) -> None:
@@ -183,25 +181,24 @@ def test_a_rule_on_nothing_is_refused() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("rule", "expected"),
-    [
-        ("overall:+2pp", "overall is worse when it is lower; bound that: overall:-2pp"),
-        ("aa:+5%", "aa is worse when it is lower; bound that: aa:-2pp"),
-        ("refused:-3pp", "refused is worse when it is higher; bound that: refused:+2pp"),
-    ],
-)
-def test_a_rule_that_bounds_the_better_side_is_refused(rule: str, expected: str) -> None:
+def test_a_rule_that_bounds_the_better_side_is_refused(subtests: pytest.Subtests) -> None:
     """It would fail a model for being better."""
-    with pytest.raises(UserError) as found:
-        refuse_unfit(parse_rule(rule), METRICS, "this session")
-    assert str(found.value) == f"--gate {rule}: {expected}"
+    for rule, words in {
+        "overall:+2pp": "overall is worse when it is lower; bound that: overall:-2pp",
+        "aa:+5%": "aa is worse when it is lower; bound that: aa:-2pp",
+        "refused:-3pp": "refused is worse when it is higher; bound that: refused:+2pp",
+    }.items():
+        with subtests.test(rule):
+            with pytest.raises(UserError) as found:
+                refuse_unfit(parse_rule(rule), METRICS, "this session")
+            assert str(found.value) == f"--gate {rule}: {words}"
 
 
-@pytest.mark.parametrize("rule", ["size:-2pp", "size:+2pp"])
-def test_what_is_neither_better_nor_worse_may_be_bounded_both_ways(rule: str) -> None:
+def test_what_is_neither_better_nor_worse_may_be_bounded_both_ways() -> None:
     """Some figures should just not move."""
-    refuse_unfit(parse_rule(rule), {"size": Metric(name="size", of="size", higher_is_better=None)}, "it")
+    size = {"size": Metric(name="size", of="size", higher_is_better=None)}
+    for rule in ("size:-2pp", "size:+2pp"):
+        refuse_unfit(parse_rule(rule), size, "it")
 
 
 def test_a_width_is_for_means() -> None:
@@ -274,16 +271,28 @@ def test_runs_that_were_not_done_count_as_missing() -> None:
     assert (row["verdict"], row["why"]) == ("fail", "4 of 40 runs have no score (10.0 %)")
 
 
-@pytest.mark.parametrize(("allowed", "expected"), [("true", "pass"), (None, "inconclusive")])
-def test_sampling_that_an_endpoint_changed_is_seen_at_the_end(allowed: str | None, expected: str) -> None:
+def test_sampling_that_an_endpoint_changed_is_seen_at_the_end() -> None:
     """Too late to refuse, but nothing passes unless that is allowed; it is told as a mismatch either way."""
     changed = {"role": "subject", "model": "m2", "parameter": "top_p", "action": "dropped", "reason": ""}
     data = data_of(BEFORE, parameters_changed=[changed])
-    found = concluded(session("overall:-2pp", allow_mismatch=allowed), side_of(BEFORE), data)
-    assert found["gate"]["verdict"] == expected
-    assert found["comparison"]["mismatches"] == [
-        "sampling as sent differs: subject's top_p was dropped in the candidate only"
-    ]
+    for allowed, result in (("true", "pass"), (None, "inconclusive")):
+        found = concluded(session("overall:-2pp", allow_mismatch=allowed), side_of(BEFORE), data)
+        assert found["gate"]["verdict"] == result
+        assert found["comparison"]["mismatches"] == [
+            "sampling as sent differs: subject's top_p was dropped in the candidate only"
+        ]
+
+
+def test_what_was_not_asked_decides_nothing() -> None:
+    """A language of an interrupted session, or an area of which the two share no question."""
+    part = {cell: runs for cell, runs in BEFORE.items() if not cell.startswith("cc")}
+    found = concluded(session("cc:-5%"), side_of(BEFORE), data_of(part, status="interrupted"))
+    assert found["gate"]["verdict"] == "inconclusive"
+    shared = alike(4, languages=["aa"], area="y")
+    before, after = ({**shared, f"aa/{question}/x": [4]} for question in ("q8", "q9"))
+    chosen = session("area.x:-2pp", allow_mismatch="true")
+    found = concluded(chosen, side_of(before), data_of(after))
+    assert found["gate"]["verdict"] == "inconclusive"
 
 
 # Files.
@@ -304,189 +313,6 @@ def test_a_rule_must_be_of_what_the_files_share(folder: Path) -> None:
     narrow = write(folder / "m2.json", by_chance(2, languages=["aa"]))
     with pytest.raises(UserError, match=r"what old\.json and m2\.json share has no metric 'bb'"):
         compare_files(folder / "old.json", [narrow], [parse_rule("bb:-2pp")], allows_mismatch=True)
-
-
-# The command.
-
-
-def run(*arguments: str) -> Result:
-    """What comes of `equipoise compare` with the baseline."""
-    return CliRunner().invoke(main, ["compare", "old.json", *arguments])
-
-
-def error(result: Result) -> str:
-    """The one line in which the command said that the input cannot work."""
-    assert (result.exit_code, result.stdout) == (4, "")
-    (line,) = result.stderr.splitlines()
-    return line
-
-
-@pytest.fixture
-def candidates(folder: Path) -> None:
-    """The same model again, one that is far worse, and one of which nobody can tell."""
-    write(folder / "same.json", BEFORE, subject_model="same")
-    write(folder / "worse.json", by_chance(2, 2.0), subject_model="worse")
-    write(folder / "unclear.json", by_chance(2, 0.1), subject_model="unclear")
-
-
-@pytest.mark.usefixtures("candidates")
-@pytest.mark.parametrize(
-    ("arguments", "status"),
-    [
-        (["worse.json"], 0),
-        (["same.json", "--gate=overall:-2pp"], 0),
-        (["worse.json", "--gate=overall:-2pp"], 1),
-        (["unclear.json", "--gate=overall:-2pp"], 6),
-        (["unclear.json", "--gate=overall:-2pp", "--gate-inconclusive=pass"], 0),
-        (["unclear.json", "--gate=overall:-2pp", "--gate-inconclusive=fail"], 1),
-        (["worse.json", "--gate=overall:-2pp", "--gate-inconclusive=pass"], 1),
-        (["unclear.json", "--gate=unscored:1%", "--gate=overall:-2pp"], 6),
-        (["unclear.json", "--gate=overall:-2pp", "--gate=overall:-50pp"], 6),
-        (["same.json", "unclear.json", "--gate=overall:-2pp"], 6),
-        (["unclear.json", "worse.json", "same.json", "--gate=overall:-2pp"], 1),
-    ],
-)
-def test_the_exit_status_is_that_of_the_worst_ruling(arguments: list[str], status: int) -> None:
-    """0 where all pass or nothing is asked, 1 where any fails, 6 where any is inconclusive."""
-    result = run(*arguments)
-    assert (result.exit_code, result.stderr) == (status, "")
-
-
-@pytest.mark.usefixtures("candidates")
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        (["--gate=overall"], "ERROR: --gate: 'overall' is not a rule; rules look like overall:-2pp"),
-        (["--gate=overall:2pp"], "ERROR: --gate: 'overall:2pp' needs a sign"),
-        (["--gate=overall:-2"], "ERROR: --gate: 'overall:-2' needs a unit"),
-        (["--gate=unscored:+1%"], "ERROR: --gate: 'unscored:+1%' is a share of this session's runs"),
-        (["--gate=question:-2pp"], "ERROR: --gate: 'question:-2pp' is a fall in points"),
-        (["--gate=no:-2pp"], "ERROR: --gate no:-2pp: what old.json and same.json share has no metric 'no'"),
-        (["--gate=overall:+2pp"], "ERROR: --gate overall:+2pp: overall is worse when it is lower"),
-        (["--gate=refused:-2pp"], "ERROR: --gate refused:-2pp: refused is worse when it is higher"),
-        (["nowhere.json"], "ERROR: nowhere.json: cannot be read (No such file or directory)"),
-        (["."], "ERROR: .: cannot be read (Is a directory)"),
-    ],
-)
-def test_a_mistake_is_one_line_and_status_4(arguments: list[str], expected: str) -> None:
-    """Nothing is shown of what could be compared, so that nobody takes it for the whole."""
-    assert error(run("same.json", *arguments)).startswith(expected)
-
-
-PART: Runs = {**BEFORE, "aa/q1/y": [5, "unscored", 5]}
-
-
-@pytest.mark.parametrize(
-    ("runs", "about"),
-    [
-        pytest.param(PART, {}, id="unscored"),
-        pytest.param(BEFORE, {"status": "interrupted", "runs_expected": 109}, id="interrupted"),
-    ],
-)
-@pytest.mark.parametrize("option", ["--gate-inconclusive=pass", "--gate=unscored:50%"])
-def test_a_candidate_that_lacks_a_score_fails_the_gate(
-    folder: Path, runs: Runs, about: dict[str, JSON], option: str
-) -> None:
-    """What is left of it may be as good as ever, and some may be allowed to lack: status 1 and one line."""
-    write(folder / "part.json", runs, **about)
-    result = run("part.json", "--gate=overall:-50pp", option)
-    assert (result.exit_code, result.stderr) == (1, "")
-    total = 109 if about else 108
-    line = f"gate FAIL: every run has a score: 1 of {total} runs have no score (0.9 %)"
-    assert result.stdout.splitlines().count(line) == 1
-    assert "gate PASS: overall:-50pp" in result.stdout
-
-
-def test_without_rules_a_candidate_that_lacks_a_score_is_warned_of(folder: Path) -> None:
-    """Nobody asked whether it may be released."""
-    write(folder / "part.json", PART)
-    result = run("part.json")
-    assert result.exit_code == 0
-    warning = "warning:   the candidate has no score for 1 of 108 runs: what is left is compared"
-    assert result.stdout.splitlines().count(warning) == 1
-    assert "no score" not in run("old.json").stdout
-
-
-def test_sampling_as_sent_is_one_line_and_status_4(folder: Path) -> None:
-    """An endpoint that would not take the temperature gave other samples; allowed, it is marked."""
-    changed = {"role": "subject", "model": "m", "parameter": "temperature", "action": "dropped", "reason": ""}
-    write(folder / "m2.json", by_chance(2), parameters_changed=[changed])
-    reason = "sampling as sent differs: subject's temperature was dropped in the candidate only"
-    assert f"cannot be compared: {reason}; --allow-mismatch" in error(run("m2.json"))
-    result = run("m2.json", "--allow-mismatch")
-    assert (result.exit_code, result.stdout.count(f"MISMATCH:  {reason}\n")) == (0, 1)
-    write(folder / "old.json", BEFORE, parameters_changed=[changed])
-    assert run("m2.json").exit_code == 0
-
-
-def test_a_mismatch_is_one_line_and_status_4(folder: Path) -> None:
-    """It names what differs; allowed, it marks every line of figures."""
-    write(folder / "m2.json", by_chance(2), data_hash="d1")
-    assert error(run("m2.json")) == (
-        "ERROR: old.json and m2.json cannot be compared: data differs: d0, now d1; "
-        "--allow-mismatch compares what they share"
-    )
-    result = run("m2.json", "--allow-mismatch")
-    assert result.exit_code == 0
-    figures = [line for line in result.stdout.splitlines() if "%" in line or " pp" in line]
-    assert len(figures) > 20
-    assert all(line.endswith("[mismatch]") for line in figures)
-
-
-@pytest.mark.usefixtures("candidates")
-def test_the_command_shows_comparison_and_gate() -> None:
-    """Who is compared with whom, every metric, what fell, and each rule."""
-    shown = run("worse.json", "--gate=overall:-2pp").stdout.splitlines()
-    assert shown[0] == "baseline:  m1 (old.json, 2026-01-02)"
-    assert shown[1] == "candidate: worse (worse.json, 2026-01-02)"
-    assert all(any(line.startswith(name) for line in shown) for name in NAMES.split(", "))
-    assert "the questions that fell most:" in shown
-    assert shown[-2].startswith("gate FAIL: overall:-2pp: ")
-    assert shown[-1] == "gate: FAIL"
-
-
-@pytest.mark.usefixtures("candidates")
-def test_several_candidates_are_shown_side_by_side_first() -> None:
-    """A column for each, then each by itself."""
-    shown = [line.split() for line in run("same.json", "worse.json").stdout.splitlines()]
-    assert shown[0] == ["baseline", "same", "worse"]
-    assert [line[1] for line in shown if line[:1] == ["candidate:"]] == ["same", "worse"]
-
-
-@pytest.mark.usefixtures("candidates")
-def test_the_output_is_what_was_compared(folder: Path) -> None:
-    """JSON, one entry for each candidate in order, with its gate; also where the gate fails."""
-    result = run("worse.json", "same.json", "--gate=overall:-2pp", "--output=new/out.json")
-    assert result.exit_code == 1
-    found = json.loads((folder / "new" / "out.json").read_bytes())
-    assert [part["gate"]["verdict"] for part in found] == ["fail", "pass"]
-    assert [part["comparison"]["candidate"]["file"] for part in found] == ["worse.json", "same.json"]
-    rule = parse_rule("overall:-2pp")
-    paths = [Path("worse.json"), Path("same.json")]
-    assert found == compare_files(Path("old.json"), paths, [rule], allows_mismatch=False)
-
-
-@pytest.mark.usefixtures("candidates")
-def test_in_actions_the_command_annotates_and_summarises(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A command for each candidate's rule below the report, and a heading for each in the summary."""
-    arguments = ("worse.json", "same.json", "--gate=overall:-2pp")
-    assert "::error" not in run(*arguments).stdout
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(folder / "summary.md"))
-    first, second = run(*arguments).stdout.splitlines()[-2:]
-    assert first.startswith("::error title=worse%3A gate FAIL::overall:-2pp: ")
-    assert second.startswith("::notice title=same%3A gate PASS::overall:-2pp: ")
-    headings = [line for line in (folder / "summary.md").read_text().splitlines() if line.startswith("## ")]
-    assert headings == ["## Equipoise: worse", "## Equipoise: same"]
-
-
-def test_a_candidate_must_be_named() -> None:
-    """Else the usage is shown, as of every command made with click."""
-    result = run()
-    assert result.exit_code == 2
-    assert result.stderr.startswith("Usage: ")
 
 
 # The workflow in the documentation.
