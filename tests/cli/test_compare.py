@@ -208,7 +208,10 @@ def test_half_a_character_in_a_name_can_be_shown(folder: Path) -> None:
     assert run("new.json").exit_code == 0
 
 
-def test_an_output_that_cannot_be_written_is_a_usage_error(folder: Path) -> None:
+@pytest.mark.usefixtures("folder")
+def test_an_output_that_cannot_be_written_is_a_usage_error() -> None:
     """What was compared is shown all the same: one line, status 4."""
-    result = run("old.json", "--output", str(folder))
-    assert (result.exit_code, result.stderr[:6]) == (4, "ERROR:")
+    for output in (".", "..", str(Path.cwd())):
+        result = run("old.json", "--output", output)
+        assert (result.exit_code, result.stderr[:6]) == (4, "ERROR:"), repr(result.exception)
+        assert len(result.stderr.splitlines()) == 1
