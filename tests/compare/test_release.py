@@ -131,11 +131,6 @@ def test_the_sessions_own_results_are_no_baseline(folder: Path) -> None:
         assert "is where this session writes its own results" in message, path
 
 
-def test_a_baseline_that_cannot_be_read_is_refused(folder: Path) -> None:
-    """As `load` says it."""
-    assert "nowhere.json: cannot be read" in refusal(folder, session(baseline="nowhere.json"))
-
-
 def test_another_data_panel_or_scale_is_refused(folder: Path, subtests: pytest.Subtests) -> None:
     """Before a call is made; unless that is allowed."""
     every: list[tuple[dict[str, JSON], str]] = [
@@ -296,16 +291,6 @@ def test_what_was_not_asked_decides_nothing() -> None:
 
 
 # Files.
-
-
-def test_each_candidate_has_its_parts(folder: Path) -> None:
-    """In the order given, with a gate only where there are rules."""
-    paths = [write(folder / f"m{n}.json", by_chance(n), subject_model=f"m{n}") for n in (3, 2)]
-    plain = compare_files(folder / "old.json", paths, (), allows_mismatch=False)
-    assert [part["comparison"]["candidate"]["subject_model"] for part in plain] == ["m3", "m2"]
-    assert [[*part] for part in plain] == [["comparison"]] * 2
-    judged = compare_files(folder / "old.json", paths, [parse_rule("unscored:1%")], allows_mismatch=False)
-    assert [[*part] for part in judged] == [["comparison", "gate"]] * 2
 
 
 def test_a_rule_must_be_of_what_the_files_share(folder: Path) -> None:

@@ -152,12 +152,13 @@ def test_models_that_answered_are_listed_in_a_stable_order(path: Path) -> None:
 
 
 def test_a_changed_parameter_is_told_once(path: Path) -> None:
-    """However often it was found out: role, model, parameter, what was done and why."""
+    """However often it was found out: role, model, parameter, what was done and why it was first."""
     log = begin(path)
     change = {"role": "subject", "model": "m", "parameter": "top_k", "action": "dropped", "reason": "unknown"}
-    for _ in range(2):
-        log.append("learned", **change)
-    assert metadata(path)["parameters_changed"] == [change]
+    other = {**change, "role": "evaluator"}
+    for entry in (change, {**change, "reason": "too high"}, other):
+        log.append("learned", **entry)
+    assert metadata(path)["parameters_changed"] == [change, other]
 
 
 # How many calls were in flight.

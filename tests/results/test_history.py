@@ -318,15 +318,6 @@ def test_transcripts_are_those_of_the_record_in_its_order(path: Path) -> None:
     assert (found.score, list(found.subject)) == (4.0, [])
 
 
-def test_a_conversation_of_several_turns_is_one_transcript(path: Path) -> None:
-    """The turns are put together, and every reply keeps its particulars."""
-    first, then = Reply(text="b", reasoning="first", usage=USAGE), Reply(text="d", reasoning="second")
-    (found,) = recorded(path, (ask("a"), first), (ask("a", "b", "c"), then)).subject
-    assert said([found]) == [["a", "b", "c", "d"]]
-    assert [message.get("reasoning") for message in found.messages] == [None, "first", None, "second"]
-    assert found.messages[1]["usage"] == USAGE.to_json()
-
-
 def test_transcripts_are_a_sequence(path: Path) -> None:
     """They can be counted, gone through, picked, cut and searched as a tuple can."""
     three = recorded(path, *((CALL, text) for text in "abc")).subject
@@ -359,39 +350,6 @@ def test_what_was_said_is_not_held_in_memory(path: Path) -> None:
 
 
 # Totals.
-
-
-def test_calls_are_counted_by_the_session_that_made_them(path: Path) -> None:
-    """What an earlier session has paid for is told from what this one has."""
-    first = begin(path, session="s1")
-    for _ in range(3):
-        keep(first, CALL)
-    keep(begin(path, session="s2"), CALL)
-    assert history_of(path).totals.calls == {"s1": 3, "s2": 1}
-
-
-def test_failed_calls_and_retries_are_counted(path: Path) -> None:
-    """A call without a reply is counted as failed; how often all were repeated is summed."""
-    log = begin(path)
-    for retries in (0, 2, 3):
-        keep(log, CALL, Reply(text="", retries=retries))
-    for _ in range(2):
-        log.append("failed", run="a-run1", role="subject", model="m", retries=4, message="HTTP 500")
-    totals = history_of(path).totals
-    assert (totals.calls.total(), totals.failed, totals.retries) == (3, 2, 13)
-
-
-def test_tokens_are_summed_by_role_and_model(path: Path) -> None:
-    """All four kinds; a model that is subject and evaluator has two sums."""
-    log = begin(path)
-    for call in (CALL, CALL, ask("Judge.", role="evaluator"), JUDGE):
-        keep(log, call, Reply(text="", usage=USAGE))
-    one = USAGE.to_json()
-    assert history_of(path).totals.tokens == {
-        ("subject", "m"): {kind: 2 * n for kind, n in one.items()},
-        ("evaluator", "m"): one,
-        ("evaluator", "e"): one,
-    }
 
 
 def test_tokens_that_no_endpoint_has_counted_are_estimated(path: Path) -> None:
@@ -440,26 +398,6 @@ def test_what_endpoints_say_of_themselves_is_counted(path: Path) -> None:
         ("subject", "m", "m-1", "f2", "p2"): 1,
         ("subject", "m", None, None, None): 1,
     }
-
-
-def test_what_was_learned_is_kept_once(path: Path) -> None:
-    """Each step with a parameter of a model in a role, as it was first put."""
-    log = begin(path)
-    for role, parameter, reason in (
-        ("subject", "top_k", "a"),
-        ("subject", "top_k", "b"),
-        ("evaluator", "top_k", "c"),
-    ):
-        log.append("learned", role=role, model="m", parameter=parameter, action="dropped", reason=reason)
-    assert [entry["reason"] for entry in history_of(path).learned.values()] == ["a", "c"]
-
-
-def test_limits_are_kept_in_order(path: Path) -> None:
-    """Every time that an endpoint refused calls is there, as it was written."""
-    log = begin(path)
-    for before, after in ((8, 4), (4, 2)):
-        log.append("limit", event="cut", endpoint=0, before=before, after=after)
-    assert [(entry["before"], entry["after"]) for entry in history_of(path).limits] == [(8, 4), (4, 2)]
 
 
 # Two sessions.
@@ -598,11 +536,3 @@ def test_a_part_stays_as_it_was(path: Path) -> None:
     assert history.status(is_running=False) == "complete"
     assert [found.outcome for found in part.records()] == ["unscored"]
     assert (part.totals.calls.total(), history.totals.calls.total()) == (spent, spent + 1)
-
-
-def test_two_histories_share_nothing(tmp_path: Path) -> None:
-    """What one journal adds up to is not found in another's sums."""
-    for name in ("one", "two"):
-        write(tmp_path / name, record(name), plan=[f"{name}-run1"])
-    found = [history_of(tmp_path / name) for name in ("one", "two")]
-    assert [list(history.planned) for history in found] == [["one-run1"], ["two-run1"]]
