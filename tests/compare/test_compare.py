@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 from sides import LANGUAGES, Run, Runs, alike, by_chance, data_of, side_of
-from statsmodels.stats.multitest import multipletests  # type: ignore[import-untyped]  # it has no types
 
 from equipoise.compare.baseline import Side, side
 from equipoise.compare.compare import Comparison, Move, compare
 from equipoise.core.errors import UserError
 from equipoise.core.records import Metric
 from equipoise.core.types import JSON
+from equipoise.stats.paired import holm
 
 MEANS = ["overall", *LANGUAGES, "area.y", "area.x", "overall_without_blocked"]
 RATES = ["refused", "blocked", "truncated", "empty"]
@@ -144,9 +144,8 @@ def test_holm_is_applied_within_each_family() -> None:
     found = compare(side_of(by_chance(1)), side_of(by_chance(2, 0.3))).changes
     assert [*found] == MEANS + RATES
     for family in FAMILIES:
-        given = [found[name].difference.p for name in family]
-        adjusted = [found[name].adjusted for name in family]
-        assert adjusted == pytest.approx(multipletests(given, method="holm")[1], rel=1e-12), family
+        given = {name: found[name].difference.p or 0.0 for name in family}
+        assert {name: found[name].adjusted for name in family} == pytest.approx(holm(given)), family
     assert found["overall"].adjusted == found["overall"].difference.p
     assert found["bb"].adjusted == pytest.approx(3 * (found["bb"].difference.p or 0), rel=1e-12)
 
