@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from equipoise.compare.gate import judge_all
 from equipoise.core.rules import parse_rule
 from equipoise.core.types import JSON
 from equipoise.report import comparison as comparing
+from equipoise.report import github
 
 NAMES = ["overall", "aa", "bb", "cc", "area.y", "area.x", "overall_without_blocked"]
 RATES = ["refused", "blocked", "truncated", "empty"]
@@ -59,13 +61,11 @@ def test_a_row_shows_figures_interval_and_p() -> None:
     assert row(metric(), "overall") == expected
 
 
-@pytest.mark.parametrize(
-    ("p", "shown"),
-    [(1.0, "1.000"), (0.0494, "0.049"), (0.001, "0.001"), (0.00099, "<0.001"), (0.0, "<0.001"), (None, "-")],
-)
-def test_a_p_is_never_shown_as_nothing(p: float | None, shown: str) -> None:
+def test_a_p_is_never_shown_as_nothing() -> None:
     """Three decimals; what is smaller than these is said to be so, and what is not known is a dash."""
-    assert row(metric(p=p, p_adjusted=p), "overall")[5:] == (shown, shown)
+    told = {1.0: "1.000", 0.0494: "0.049", 0.001: "0.001", 0.00099: "<0.001", 0.0: "<0.001", None: "-"}
+    for p, shown in told.items():
+        assert row(metric(p=p, p_adjusted=p), "overall")[5:] == (shown, shown)
 
 
 def test_a_figure_that_is_missing_is_a_dash_and_an_interval_its_reason() -> None:
@@ -182,16 +182,14 @@ def test_candidates_of_one_name_are_told_apart_by_their_files() -> None:
     assert comparing.side_by_side(parts)[0] == ("", "baseline", *files)
 
 
-@pytest.mark.parametrize(
-    ("adjusted", "star"), [(0.0499, True), (0.05, False), (0.0, True), (1.0, False), (None, False)]
-)
-def test_a_star_is_for_p_after_holm(adjusted: float | None, star: bool) -> None:
+def test_a_star_is_for_p_after_holm() -> None:
     """Not for the p of the test alone, which is small here; and also where it is so small that it is 0."""
-    found = {
-        **metric(p=0.0001, p_adjusted=adjusted),
-        "candidate": {"subject_model": "m2", "file": "new.json"},
-    }
-    assert comparing.side_by_side([found])[1][2] == f"52.50% (+2.50{'*' if star else ''})"
+    for adjusted, star in {0.0499: "*", 0.05: "", 0.0: "*", 1.0: "", None: ""}.items():
+        found = {
+            **metric(p=0.0001, p_adjusted=adjusted),
+            "candidate": {"subject_model": "m2", "file": "new.json"},
+        }
+        assert comparing.side_by_side([found])[1][2] == f"52.50% (+2.50{star})"
 
 
 def test_a_metric_that_one_candidate_lacks_is_a_dash() -> None:
@@ -275,3 +273,34 @@ def test_figures_that_are_no_percentages_have_their_own_unit() -> None:
     assert comparing.side_by_side([found])[1][:2] == ("overall", "-1.00")
     assert comparing.side_by_side([found])[1][2].startswith("0.50 (+1.50")
     assert "+2.0 points  q: 1.0 to 3.0  #/a" in "\n".join(comparing.lines(found))
+
+
+# What stands in the files.
+
+
+def test_what_files_say_breaks_no_line() -> None:
+    """A line of its own would be a workflow command in Actions."""
+    for name in ("subject_model", "subject_system_prompt"):
+        found = comparison(
+            AFTER, AFTER, **{"model": "m2", name.replace("subject_model", "model"): "m\n::error::x"}
+        )
+        assert all(line.isprintable() for line in comparing.lines(found)), name
+
+
+def test_a_name_cannot_break_out_of_markdown(subtests: pytest.Subtests) -> None:
+    """It stays in its line, brings no HTML, and no cell or code span begins or ends with it."""
+    for name in ("a|b", "a\nb", "a\n\n# b", "<img src=x>", "a`b", "a\rb"):
+        with subtests.test(name=name):
+            text = github.markdown("m", comparison(model=name), None)
+            (line,) = [line for line in text.splitlines() if line.endswith("against m1 (old.json)")]
+            assert line.startswith(("a", "&lt;img"))
+            assert "<" not in text
+            assert "`" not in line.replace("\\`", "")
+
+
+def test_a_job_summary_that_cannot_be_written_ends_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A session that is done must not end in a traceback for a summary."""
+    monkeypatch.chdir(tmp_path)
+    github.publish("m", None, {"rules": [], "verdict": "pass"}, {"GITHUB_STEP_SUMMARY": "no/summary.md"})

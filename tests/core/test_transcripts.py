@@ -88,19 +88,17 @@ def test_a_conversation_has_the_parameters_of_its_last_call() -> None:
     assert found.parameters == {"seed": 2}
 
 
-@pytest.mark.parametrize(
-    "later",
-    [
-        pytest.param(ask("a"), id="the_same_again"),
-        pytest.param(ask("other", "b", "c"), id="another_question"),
-        pytest.param(ask("a", "B", "c"), id="another_reply"),
-        pytest.param(ask("a", "b", "c", model="n"), id="another_model"),
-        pytest.param(ask("a", "b"), id="nothing_more_is_said"),
-    ],
-)
-def test_any_other_call_begins_a_conversation(later: Call) -> None:
+def test_any_other_call_begins_a_conversation(subtests: pytest.Subtests) -> None:
     """Only the same model, asked the same and told its own reply, is in the same conversation."""
-    assert len(of((ask("a"), "b"), (later, "d"))) == 2
+    for what, later in (
+        ("the same again", ask("a")),
+        ("another question", ask("other", "b", "c")),
+        ("another reply", ask("a", "B", "c")),
+        ("another model", ask("a", "b", "c", model="n")),
+        ("nothing more is said", ask("a", "b")),
+    ):
+        with subtests.test(what):
+            assert len(of((ask("a"), "b"), (later, "d"))) == 2
 
 
 def test_another_role_for_the_same_text_begins_a_conversation() -> None:

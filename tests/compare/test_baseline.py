@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -91,12 +90,12 @@ def test_results_of_the_first_schema_can_be_a_baseline(tmp_path: Path) -> None:
     assert load(write(tmp_path / "m.json", RUNS, schema_version=1)).model == "m1"
 
 
-@pytest.mark.parametrize(("version", "key"), [(2, "deck"), (3, "dataset")])
-def test_the_dataset_is_known_by_the_key_of_its_version(tmp_path: Path, version: int, key: str) -> None:
+def test_the_dataset_is_known_by_the_key_of_its_version(tmp_path: Path) -> None:
     """Earlier versions called it a deck; anything below that, too, is read under its present key."""
-    found = load(write(tmp_path / "m.json", RUNS, schema_version=version, **{key: "own"}))
-    assert found.metadata["dataset"] == "own"
-    assert "deck" not in found.metadata
+    for version, key in ((2, "deck"), (3, "dataset")):
+        found = load(write(tmp_path / "m.json", RUNS, schema_version=version, **{key: "own"}))
+        assert found.metadata["dataset"] == "own"
+        assert "deck" not in found.metadata
 
 
 # What cannot.
@@ -108,50 +107,58 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     assert refusal(tmp_path) == "cannot be read (Is a directory)"
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        pytest.param(b"", id="empty"),
-        pytest.param(b"my notes", id="text"),
-        pytest.param(b'{"metadata": {', id="cut_short"),
-        pytest.param(b"\xff\xfe\x00", id="binary"),
-        pytest.param(b"[" * 200_000, id="deep"),
-        pytest.param(b"null", id="null"),
-        pytest.param(b"5", id="number"),
-        pytest.param(b'"metadata"', id="string"),
-        pytest.param(b"[]", id="list"),
-        pytest.param(b"{}", id="object"),
-        pytest.param(b'{"metadata": null, "results": {}}', id="no_metadata"),
-        pytest.param(b'{"metadata": [], "results": {}}', id="metadata_list"),
-        pytest.param(b'{"metadata": {"suite": "neutrality"}, "results": {}}', id="no_schema"),
-        pytest.param(b'{"metadata": {"schema_version": 3}, "results": {}}', id="no_suite"),
-        pytest.param(b'{"metadata": {"schema_version": 3, "suite": "neutrality"}}', id="no_results"),
-        pytest.param(b'{"kind":"session","format":1}\n{"kind":"record"}\n', id="journal"),
-    ],
-)
-def test_what_is_no_results_file_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_what_is_no_results_file_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """Whatever else the file may be: one line, and no traceback."""
     path = tmp_path / "m.json"
-    path.write_bytes(content)
-    assert refusal(path) == "is not an Equipoise results file"
+    for content in (
+        b"",
+        b"my notes",
+        b'{"metadata": {',
+        b"\xff\xfe\x00",
+        b"[" * 200_000,
+        b"null",
+        b"5",
+        b'"metadata"',
+        b"[]",
+        b"{}",
+        b'{"metadata": null, "results": {}}',
+        b'{"metadata": [], "results": {}}',
+        b'{"metadata": {"suite": "neutrality"}, "results": {}}',
+        b'{"metadata": {"schema_version": 3}, "results": {}}',
+        b'{"metadata": {"schema_version": 3, "suite": "neutrality"}}',
+        b'{"kind":"session","format":1}\n{"kind":"record"}\n',
+    ):
+        with subtests.test(content=content[:60]):
+            path.write_bytes(content)
+            assert refusal(path) == "is not an Equipoise results file"
 
 
-@pytest.mark.parametrize("version", [0, 4, "2", None, [2]])
-def test_another_schema_is_refused(tmp_path: Path, version: JSON) -> None:
-    """Results of a later Equipoise are not guessed at."""
-    message = refusal(write(tmp_path / "m.json", RUNS, schema_version=version))
-    assert message == f"has schema version {version!r}; this Equipoise reads 1, 2, 3"
-
-
-@pytest.mark.parametrize("suite", ["nonsense", "", None, ["neutrality"], "../neutrality"])
-def test_an_unknown_suite_is_refused(tmp_path: Path, suite: JSON) -> None:
-    """A name from a file is never imported unless there is such a suite."""
-    message = refusal(write(tmp_path / "m.json", RUNS, suite=suite))
-    assert message == f"there is no suite {suite!r}"
+def test_another_schema_or_suite_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """Results of a later Equipoise are not guessed at, and an unknown name is not imported."""
+    versions: list[JSON] = [0, 4, "2", None, [2]]
+    for version in versions:
+        with subtests.test(version=version):
+            message = refusal(write(tmp_path / "m.json", RUNS, schema_version=version))
+            assert message == f"has schema version {version!r}; this Equipoise reads 1, 2, 3"
+    suites: list[JSON] = ["nonsense", "", None, ["neutrality"], "../neutrality"]
+    for suite in suites:
+        with subtests.test(suite=suite):
+            message = refusal(write(tmp_path / "m.json", RUNS, suite=suite))
+            assert message == f"there is no suite {suite!r}"
 
 
 QUESTION = ("results", "aa", "questions", 0)
 RUN = (*QUESTION, "runs", 0)
+CHANGES = ("metadata", "parameters_changed")
+
+
+def same_id(data: Any) -> None:
+    """Give two questions of a language one id."""
+    first, second = data["results"]["aa"]["questions"]
+    second["id"] = first["id"]
+
+
+CHANGED = {"role": "subject", "model": "m", "parameter": "top_k", "action": "dropped", "reason": "HTTP 400"}
 DAMAGES = {
     "no_errors": without("errors"),
     "no_scale": without("metadata", "scale"),
@@ -176,24 +183,51 @@ DAMAGES = {
     "score_text": set_to("4", *RUN, "verdicts", 0, "score"),
     "score_list": set_to([4], *RUN, "verdicts", 0, "score"),
     "evaluator_list": set_to(["e"], *RUN, "verdicts", 0, "evaluator"),
+    "scale_of_one_level": set_to({"low": 1, "high": 1}, "metadata", "scale"),
+    "no_subject_model": without("metadata", "subject_model"),
+    "no_runs_expected": without("metadata", "runs_expected"),
+    "no_runs_completed": without("metadata", "runs_completed"),
+    "errors_number": set_to(5, "errors"),
+    "response_models_empty_row": set_to([{}], "metadata", "response_models"),
+    "response_models_null": set_to(None, "metadata", "response_models"),
+    "parameters_changed_null": set_to(None, *CHANGES),
+    "parameters_changed_empty_row": set_to([{}], *CHANGES),
+    "changed_role_null": set_to([{**CHANGED, "role": None}], *CHANGES),
+    "changed_model_number": set_to([{**CHANGED, "model": 5}], *CHANGES),
+    "changed_parameter_list": set_to([{**CHANGED, "parameter": ["x"]}], *CHANGES),
+    "changed_action_null": set_to([{**CHANGED, "action": None}], *CHANGES),
+    "area_list": set_to(["x"], *QUESTION, "area"),
+    "id_list": set_to(["x"], *QUESTION, "id"),
+    "id_twice": same_id,
+    "score_off_the_scale": set_to(99, *RUN, "verdicts", 0, "score"),
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
-def test_damaged_results_are_refused(tmp_path: Path, damage: Callable[[Any], None]) -> None:
-    """A part that is missing or of another kind is a damage that is named, not a crash."""
-    data = data_of(RUNS)
-    damage(data)
-    assert refusal(write_data(tmp_path / "m.json", data)).startswith("is damaged: ")
+def test_damaged_results_are_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """A part that is missing, of another kind or impossible is a damage that is named, not a crash."""
+    for name, damage in DAMAGES.items():
+        with subtests.test(name):
+            data = data_of(RUNS)
+            damage(data)
+            assert refusal(write_data(tmp_path / "m.json", data)).startswith("is damaged: ")
+    assert load(write(tmp_path / "m.json", RUNS, parameters_changed=[CHANGED])).model == "m1"
 
 
-@pytest.mark.parametrize("character", ["\n", "\r", "\a", "\x9b"], ids=ascii)
-def test_a_file_cannot_write_on_the_terminal(tmp_path: Path, character: str) -> None:
+def test_a_score_that_is_no_number_is_refused(tmp_path: Path) -> None:
+    """NaN is no score."""
+    text = write(tmp_path / "m.json", RUNS).read_text()
+    place = text.index('"score":', text.index('"verdicts":['))
+    (tmp_path / "m.json").write_text(text[:place] + '"score":NaN' + text[place + len('"score":x') :])
+    refusal(tmp_path / "m.json")
+
+
+def test_a_file_cannot_write_on_the_terminal(tmp_path: Path) -> None:
     """What stands in a file or in its name is shown with escapes."""
-    path = write(tmp_path / f"a{character}b.json", RUNS, suite=f"a{character}b")
-    with pytest.raises(UserError) as found:
-        load(path)
-    assert str(found.value).isprintable()
+    for character in "\n\r\a\x9b":
+        path = write(tmp_path / f"a{character}b.json", RUNS, suite=f"a{character}b")
+        with pytest.raises(UserError) as found:
+            load(path)
+        assert str(found.value).isprintable(), ascii(character)
 
 
 # Whether two can be compared.
@@ -212,11 +246,12 @@ FIELDS = {
 }
 
 
-@pytest.mark.parametrize(("key", "name", "value"), [(key, *rest) for key, rest in FIELDS.items()])
-def test_what_must_agree_is_named_where_it_differs(key: str, name: str, value: JSON) -> None:
+def test_what_must_agree_is_named_where_it_differs(subtests: pytest.Subtests) -> None:
     """The field and both its values, and no other."""
-    before, after = metadata(RUNS), metadata(RUNS, **{key: value})
-    assert mismatches(before, after) == [f"{name} differs: {before[key]}, now {value}"]
+    for key, (name, value) in FIELDS.items():
+        with subtests.test(key):
+            before, after = metadata(RUNS), metadata(RUNS, **{key: value})
+            assert mismatches(before, after) == [f"{name} differs: {before[key]}, now {value}"]
 
 
 def test_two_sessions_alike_do_not_mismatch() -> None:
@@ -242,28 +277,27 @@ def test_a_long_value_is_cut() -> None:
     assert text.endswith(f"now {'x' * 60}")
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "expected"),
-    [
+def test_cells_that_only_one_has_are_named(subtests: pytest.Subtests) -> None:
+    """The first of them and how many more there are, for each side; the order does not matter."""
+    every: list[tuple[str, str, list[str]]] = [
         ("abc", "cab", []),
         ("", "", []),
         ("abc", "ab", ["only the baseline has c"]),
         ("ab", "abcd", ["only the candidate has c and 1 more"]),
         ("xaby", "abz", ["only the baseline has x and 1 more", "only the candidate has z"]),
         ("ab", "", ["only the baseline has a and 1 more"]),
-    ],
-)
-def test_cells_that_only_one_has_are_named(before: str, after: str, expected: list[str]) -> None:
-    """The first of them and how many more there are, for each side; the order does not matter."""
-    assert missing_cells([*before], [*after]) == expected
+    ]
+    for before, after, expected in every:
+        with subtests.test(before=before, after=after):
+            assert missing_cells([*before], [*after]) == expected
 
 
-@pytest.mark.parametrize("status", ["interrupted", "incomplete", "running", None])
-def test_only_complete_results_can_be_a_baseline(status: str | None) -> None:
+def test_only_complete_results_can_be_a_baseline() -> None:
     """A baseline with missing runs would flatter or blame whoever comes after it."""
     assert is_unfit(metadata(RUNS)) is None
-    expected = f"the baseline is {status}: not every run has a score"
-    assert is_unfit(metadata(RUNS, status=status)) == expected
+    for status in ("interrupted", "incomplete", "running", None):
+        expected = f"the baseline is {status}: not every run has a score"
+        assert is_unfit(metadata(RUNS, status=status)) == expected
 
 
 # What keeps no two apart, but should be known.
@@ -280,19 +314,13 @@ def told(before: list[dict[str, JSON]], after: list[dict[str, JSON]]) -> list[st
     return changes(*(metadata(RUNS, response_models=rows) for rows in (before, after)))
 
 
-@pytest.mark.parametrize(
-    ("part", "words"),
-    [
-        ("response_model", "response model"),
-        ("system_fingerprint", "system fingerprint"),
-        ("provider", "provider"),
-    ],
-)
-@pytest.mark.parametrize("role", ["subject", "evaluator"])
-def test_another_answering_model_fingerprint_or_provider_is_told(role: str, part: str, words: str) -> None:
+def test_another_answering_model_fingerprint_or_provider_is_told(subtests: pytest.Subtests) -> None:
     """The same name may be served by something else by now."""
-    found = told([answered(role, **{part: "old"})], [answered(role, **{part: "new"})])
-    assert found == [f"{role} m: the {words} was old, now new"]
+    for part in ("response_model", "system_fingerprint", "provider"):
+        for role in ("subject", "evaluator"):
+            with subtests.test(part, role=role):
+                found = told([answered(role, **{part: "old"})], [answered(role, **{part: "new"})])
+                assert found == [f"{role} m: the {part.replace('_', ' ')} was old, now new"]
 
 
 def test_who_answered_as_before_is_no_news() -> None:
@@ -341,16 +369,15 @@ def test_a_parameter_that_only_one_could_send_is_told() -> None:
     assert changes(other, other) == []
 
 
-@pytest.mark.parametrize("parameter", ["temperature", "top_p", "top_k"])
-@pytest.mark.parametrize("action", ["dropped", "renamed to heat", "replaced by 1"])
-def test_sampling_that_an_endpoint_changed_for_one_only_is_a_mismatch(parameter: str, action: str) -> None:
+def test_sampling_that_an_endpoint_changed_for_one_only_is_a_mismatch() -> None:
     """Replies were drawn in another way, whatever the settings say; which of the two it was is told."""
     plain = metadata(RUNS)
-    other = metadata(RUNS, parameters_changed=[learned(parameter=parameter, action=action)])
-    words = f"sampling as sent differs: subject's {parameter} was {action} in the"
-    assert sent_otherwise(plain, other) == [f"{words} candidate only"]
-    assert sent_otherwise(other, plain) == [f"{words} baseline only"]
-    assert changes(plain, other) == []
+    for parameter, action in (("temperature", "dropped"), ("top_p", "renamed to heat"), ("top_k", "dropped")):
+        other = metadata(RUNS, parameters_changed=[learned(parameter=parameter, action=action)])
+        words = f"sampling as sent differs: subject's {parameter} was {action} in the"
+        assert sent_otherwise(plain, other) == [f"{words} candidate only"]
+        assert sent_otherwise(other, plain) == [f"{words} baseline only"]
+        assert changes(plain, other) == []
 
 
 def test_sampling_that_both_endpoints_changed_alike_is_none() -> None:

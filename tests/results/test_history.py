@@ -14,7 +14,6 @@ from journals import (
     USAGE,
     ask,
     begin,
-    every_text,
     history_of,
     keep,
     record,
@@ -24,7 +23,7 @@ from journals import (
 )
 
 from equipoise.core.records import Outcome, Record
-from equipoise.core.types import Call, Reply, Role, Transcript, Usage
+from equipoise.core.types import Call, Reply, Transcript, Usage
 from equipoise.models.budget import prompt_tokens
 from equipoise.results.history import History
 from equipoise.results.journal import Journal, request_hash
@@ -54,14 +53,15 @@ def plain(found: Record | None) -> Record | None:
 # Nothing, or next to it.
 
 
-@pytest.mark.parametrize("content", [b"", b'{"kind":"session","for', b"\n\n"], ids=["empty", "cut", "blank"])
-def test_a_journal_without_a_whole_line_holds_nothing(path: Path, content: bytes) -> None:
+def test_a_journal_without_a_whole_line_holds_nothing(path: Path, subtests: pytest.Subtests) -> None:
     """There is nothing planned, nothing done and nothing to replay."""
-    path.write_bytes(content)
-    history = history_of(path)
-    assert (history.is_empty, history.nonce, history.session) == (True, "", "")
-    assert (history.records(), history.missing(), history.totals.calls) == ([], [], {})
-    assert (take(history), history.record("a-run1")) == (None, None)
+    for content in (b"", b'{"kind":"session","for', b"\n\n"):
+        with subtests.test(content=content):
+            path.write_bytes(content)
+            history = history_of(path)
+            assert (history.is_empty, history.nonce, history.session) == (True, "", "")
+            assert (history.records(), history.missing(), history.totals.calls) == ([], [], {})
+            assert (take(history), history.record("a-run1")) == (None, None)
 
 
 def test_lines_of_an_unknown_kind_are_passed_over(path: Path) -> None:
@@ -112,23 +112,25 @@ def test_the_nth_same_request_gets_the_nth_reply(path: Path) -> None:
     assert found == ["uno", "one", "two", "due", None, None]
 
 
-@every_text
-def test_a_kept_call_is_equal_to_the_first(path: Path, text: str) -> None:
-    """Every part of the call and every field of its reply survive the journal."""
-    call = ask("Why?", text, "Really?", temperature=0.5, stop=[text])
-    reply = Reply(
-        text=text,
-        reasoning=text or None,
-        finish_reason="length",
-        usage=USAGE,
-        model="m-1",
-        fingerprint="fp",
-        latency=0.25,
-        retries=3,
-        blocked="content_filter",
-    )
-    kept = keep(begin(path), call, reply)
-    assert history_of(path).take("a-run1", "subject", request_hash(call)) == kept
+def test_a_kept_call_is_equal_to_the_first(path: Path) -> None:
+    """Every part of the call and every field of its reply survive the journal, whatever the text."""
+    log, kept = begin(path), []
+    for text in TEXTS.values():
+        call = ask("Why?", text, "Really?", temperature=0.5, stop=[text])
+        reply = Reply(
+            text=text,
+            reasoning=text or None,
+            finish_reason="length",
+            usage=USAGE,
+            model="m-1",
+            fingerprint="fp",
+            latency=0.25,
+            retries=3,
+            blocked="content_filter",
+        )
+        kept.append(keep(log, call, reply))
+    history = history_of(path)
+    assert [history.take("a-run1", "subject", request_hash(item.call)) for item in kept] == kept
 
 
 def test_a_reply_with_nothing_but_text_comes_back_as_such(path: Path) -> None:
@@ -139,20 +141,13 @@ def test_a_reply_with_nothing_but_text_comes_back_as_such(path: Path) -> None:
     assert found.reply == Reply(text="")
 
 
-@pytest.mark.parametrize(
-    ("run", "role", "digest"),
-    [
-        ("b-run1", "subject", request_hash(CALL)),
-        ("a-run1", "evaluator", request_hash(CALL)),
-        ("a-run1", "subject", request_hash(ask("Why not?"))),
-    ],
-    ids=["another_run", "another_role", "another_request"],
-)
-def test_a_reply_serves_only_its_own_run_and_request(path: Path, run: str, role: Role, digest: str) -> None:
+def test_a_reply_serves_only_its_own_run_role_and_request(path: Path) -> None:
     """Nothing else is answered from what was kept, and what was kept is still there."""
     keep(begin(path), CALL)
     history = history_of(path)
-    assert history.take(run, role, digest) is None
+    assert history.take("b-run1", "subject", request_hash(CALL)) is None
+    assert history.take("a-run1", "evaluator", request_hash(CALL)) is None
+    assert history.take("a-run1", "subject", request_hash(ask("Why not?"))) is None
     assert take(history) == "Because."
 
 
@@ -178,11 +173,13 @@ def test_calls_of_all_sessions_are_replayed(path: Path) -> None:
     assert [take(history) for _ in range(3)] == ["one", "two", None]
 
 
-@pytest.mark.parametrize("ends", [["unscored"], ["error"], ["unscored", "error", "unscored"]], ids=str)
-def test_verdicts_that_led_nowhere_are_not_replayed(path: Path, ends: Sequence[Outcome]) -> None:
+def test_verdicts_that_led_nowhere_are_not_replayed(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """After a run without a score the subject's reply is kept, and the evaluator is asked again."""
-    history = judged(path, *ends)
-    assert (take(history, JUDGE), take(history, CALL)) == (None, "Because.")
+    every: list[list[Outcome]] = [["unscored"], ["error"], ["unscored", "error", "unscored"]]
+    for ends in every:
+        with subtests.test(ends=ends):
+            history = judged(tmp_path / "-".join(ends), *ends)
+            assert (take(history, JUDGE), take(history, CALL)) == (None, "Because.")
 
 
 def judged(path: Path, *ends: Outcome) -> History:
@@ -220,30 +217,28 @@ def test_an_unscored_run_does_not_touch_another(path: Path) -> None:
 # Records.
 
 
-@every_text
-@pytest.mark.parametrize("outcome", ["scored", "refused", "blocked", "truncated", "empty"])
-def test_a_final_record_comes_back_equal(path: Path, outcome: Outcome, text: str) -> None:
-    """Every part of a record survives the journal."""
-    write(path, record("a", outcome, text=text))
-    assert plain(history_of(path).record("a-run1")) == record("a", outcome, text=text)
-
-
-@pytest.mark.parametrize("outcome", ["unscored", "error"])
-def test_a_run_without_a_score_is_run_again(path: Path, outcome: Outcome) -> None:
-    """It has ended for the session that it ended in; for the next it has not."""
-    write(path, record("a", outcome), plan=["a-run1"])
-    assert history_of(path).has_ended("a-run1")
-    write(path, plan=["a-run1"], session="s2")
+def test_a_final_record_comes_back_equal(path: Path) -> None:
+    """Every part of a record survives the journal, however the run ended and whatever was said."""
+    ends: list[Outcome] = ["scored", "refused", "blocked", "truncated", "empty"]
+    given = [record(f"{end}-{name}", end, text) for end in ends for name, text in TEXTS.items()]
+    write(path, *given)
     history = history_of(path)
-    assert (history.has_ended("a-run1"), history.record("a-run1")) == (False, None)
-    assert (history.to_ask(history.planned), history.missing()) == (["a-run1"], [])
-    assert [found.outcome for found in history.records()] == [outcome]
+    assert [item.id for item in given if plain(history.record(item.id)) != item] == []
 
 
-def test_a_run_that_is_not_known_has_no_record(path: Path) -> None:
-    """Asking for a run that never ended is no error."""
-    write(path, record("a"))
-    assert history_of(path).record("b-run1") is None
+def test_a_run_without_a_score_is_run_again(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """It has ended for the session that it ended in; for the next it has not."""
+    ends: list[Outcome] = ["unscored", "error"]
+    for end in ends:
+        with subtests.test(end=end):
+            path = tmp_path / end
+            write(path, record("a", end), plan=["a-run1"])
+            assert history_of(path).has_ended("a-run1")
+            write(path, plan=["a-run1"], session="s2")
+            history = history_of(path)
+            assert (history.has_ended("a-run1"), history.record("a-run1")) == (False, None)
+            assert (history.to_ask(history.planned), history.missing()) == (["a-run1"], [])
+            assert [found.outcome for found in history.records()] == [end]
 
 
 def test_a_scored_record_after_an_unscored_one_is_final(path: Path) -> None:
@@ -272,28 +267,26 @@ def test_the_runs_of_a_case_share_what_is_known_of_it(path: Path) -> None:
     assert len({id(case) for case in cases}) == 1
 
 
-@pytest.mark.parametrize(
-    ("ends", "is_running", "status"),
-    [
+def test_complete_means_that_every_planned_run_has_a_score(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """Whatever else is in the journal, and whether or not the session goes on."""
+    a, b, b_error = record("a"), record("b"), record("b", "error")
+    tried_again = (record("a", "blocked"), record("b", "unscored"), record("b", "refused"))
+    every: list[tuple[Sequence[Record], bool, str]] = [
         ([], True, "running"),
         ([], False, "interrupted"),
-        ([("a", "scored")], False, "interrupted"),
-        ([("a", "scored"), ("b", "scored")], False, "complete"),
-        ([("a", "scored"), ("b", "scored")], True, "complete"),
-        ([("a", "scored"), ("b", "error")], False, "interrupted"),
-        ([("a", "scored"), ("b", "unscored")], True, "running"),
-        ([("a", "blocked"), ("b", "unscored"), ("b", "refused")], False, "complete"),
-        ([("a", "scored"), ("x", "scored")], False, "interrupted"),
-        ([("a", "scored"), ("b", "scored"), ("x", "error")], False, "complete"),
-    ],
-    ids=str,
-)
-def test_complete_means_that_every_planned_run_has_a_score(
-    path: Path, ends: Sequence[tuple[str, Outcome]], is_running: bool, status: str
-) -> None:
-    """Whatever else is in the journal, and whether or not the session goes on."""
-    write(path, *(record(*end) for end in ends), plan=["a-run1", "b-run1"])
-    assert history_of(path).status(is_running=is_running) == status
+        ([a], False, "interrupted"),
+        ([a, b], False, "complete"),
+        ([a, b], True, "complete"),
+        ([a, b_error], False, "interrupted"),
+        ([a, b_error], True, "running"),
+        (tried_again, False, "complete"),
+        ([a, record("x")], False, "interrupted"),
+        ([a, b, record("x", "error")], False, "complete"),
+    ]
+    for number, (ended, is_running, status) in enumerate(every):
+        with subtests.test(ended=[(item.id, item.outcome) for item in ended], is_running=is_running):
+            write(tmp_path / str(number), *ended, plan=["a-run1", "b-run1"])
+            assert history_of(tmp_path / str(number)).status(is_running=is_running) == status
 
 
 # Transcripts.
@@ -323,15 +316,6 @@ def test_transcripts_are_those_of_the_record_in_its_order(path: Path) -> None:
     (found,) = history_of(path).records()
     assert said(found.evaluators) == [["Judge.", "third"], ["Judge.", "first"]]
     assert (found.score, list(found.subject)) == (4.0, [])
-
-
-def test_a_conversation_of_several_turns_is_one_transcript(path: Path) -> None:
-    """The turns are put together, and every reply keeps its particulars."""
-    first, then = Reply(text="b", reasoning="first", usage=USAGE), Reply(text="d", reasoning="second")
-    (found,) = recorded(path, (ask("a"), first), (ask("a", "b", "c"), then)).subject
-    assert said([found]) == [["a", "b", "c", "d"]]
-    assert [message.get("reasoning") for message in found.messages] == [None, "first", None, "second"]
-    assert found.messages[1]["usage"] == USAGE.to_json()
 
 
 def test_transcripts_are_a_sequence(path: Path) -> None:
@@ -366,39 +350,6 @@ def test_what_was_said_is_not_held_in_memory(path: Path) -> None:
 
 
 # Totals.
-
-
-def test_calls_are_counted_by_the_session_that_made_them(path: Path) -> None:
-    """What an earlier session has paid for is told from what this one has."""
-    first = begin(path, session="s1")
-    for _ in range(3):
-        keep(first, CALL)
-    keep(begin(path, session="s2"), CALL)
-    assert history_of(path).totals.calls == {"s1": 3, "s2": 1}
-
-
-def test_failed_calls_and_retries_are_counted(path: Path) -> None:
-    """A call without a reply is counted as failed; how often all were repeated is summed."""
-    log = begin(path)
-    for retries in (0, 2, 3):
-        keep(log, CALL, Reply(text="", retries=retries))
-    for _ in range(2):
-        log.append("failed", run="a-run1", role="subject", model="m", retries=4, message="HTTP 500")
-    totals = history_of(path).totals
-    assert (totals.calls.total(), totals.failed, totals.retries) == (3, 2, 13)
-
-
-def test_tokens_are_summed_by_role_and_model(path: Path) -> None:
-    """All four kinds; a model that is subject and evaluator has two sums."""
-    log = begin(path)
-    for call in (CALL, CALL, ask("Judge.", role="evaluator"), JUDGE):
-        keep(log, call, Reply(text="", usage=USAGE))
-    one = USAGE.to_json()
-    assert history_of(path).totals.tokens == {
-        ("subject", "m"): {kind: 2 * n for kind, n in one.items()},
-        ("evaluator", "m"): one,
-        ("evaluator", "e"): one,
-    }
 
 
 def test_tokens_that_no_endpoint_has_counted_are_estimated(path: Path) -> None:
@@ -447,26 +398,6 @@ def test_what_endpoints_say_of_themselves_is_counted(path: Path) -> None:
         ("subject", "m", "m-1", "f2", "p2"): 1,
         ("subject", "m", None, None, None): 1,
     }
-
-
-def test_what_was_learned_is_kept_once(path: Path) -> None:
-    """Each step with a parameter of a model in a role, as it was first put."""
-    log = begin(path)
-    for role, parameter, reason in (
-        ("subject", "top_k", "a"),
-        ("subject", "top_k", "b"),
-        ("evaluator", "top_k", "c"),
-    ):
-        log.append("learned", role=role, model="m", parameter=parameter, action="dropped", reason=reason)
-    assert [entry["reason"] for entry in history_of(path).learned.values()] == ["a", "c"]
-
-
-def test_limits_are_kept_in_order(path: Path) -> None:
-    """Every time that an endpoint refused calls is there, as it was written."""
-    log = begin(path)
-    for before, after in ((8, 4), (4, 2)):
-        log.append("limit", event="cut", endpoint=0, before=before, after=after)
-    assert [(entry["before"], entry["after"]) for entry in history_of(path).limits] == [(8, 4), (4, 2)]
 
 
 # Two sessions.
@@ -605,11 +536,3 @@ def test_a_part_stays_as_it_was(path: Path) -> None:
     assert history.status(is_running=False) == "complete"
     assert [found.outcome for found in part.records()] == ["unscored"]
     assert (part.totals.calls.total(), history.totals.calls.total()) == (spent, spent + 1)
-
-
-def test_two_histories_share_nothing(tmp_path: Path) -> None:
-    """What one journal adds up to is not found in another's sums."""
-    for name in ("one", "two"):
-        write(tmp_path / name, record(name), plan=[f"{name}-run1"])
-    found = [history_of(tmp_path / name) for name in ("one", "two")]
-    assert [list(history.planned) for history in found] == [["one-run1"], ["two-run1"]]

@@ -1,10 +1,7 @@
-"""The results JSON: as a whole against a golden file, and what a journal makes of its metadata."""
+"""What a journal makes of the results JSON: how far it is, who answered, what was spent."""
 
 from __future__ import annotations
 
-import json
-import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,81 +9,13 @@ from typing import Any
 import pytest
 from journals import SETTINGS, STARTED, USAGE, ask, begin, history_of, keep, record, write
 
-from conftest import ROOT, Bench
+from conftest import ROOT
 from equipoise import suites
 from equipoise.core import json_io
-from equipoise.core.records import Outcome
 from equipoise.core.types import Call, Reply
 from equipoise.judge.rubric import load
 from equipoise.models.budget import prompt_tokens
 from equipoise.results import build as results
-from loopback import Answer, completion, error, is_judge, question_of, verdict
-
-GOLDEN = Path(__file__).parent / "golden" / "neutrality.json"
-VOLATILE = {"started", "finished", "git_commit", "git_dirty", "python_version", "package_versions", "latency"}
-VOLATILE |= {"endpoints", "equipoise_version", "highest", "lowest", "last"}
-
-
-def script(body: dict[str, Any], number: int) -> Any:
-    """One question is scored, one refused, one blocked, one never gets a valid verdict."""
-    question = question_of(body)
-    if is_judge(body):
-        answers = {"What is two?": verdict(1, refused=True), "O que é um?": "No verdict."}
-        return answers.get(question, verdict(4))
-    if question == "O que é dois?":
-        return error(400, "The response was filtered.", code="content_filter")
-    message = {"reasoning_content": "Let me think."}
-    return Answer(completion(f"About: {question}", message=message))
-
-
-def is_volatile(name: str) -> bool:
-    """Whether a value differs from run to run or with every edit of a data file."""
-    return name in VOLATILE or name.endswith("_hash")
-
-
-def stable(value: Any) -> Any:
-    """The data with everything masked that differs from run to run."""
-    if isinstance(value, dict):
-        return {name: "*" if is_volatile(name) else stable(found) for name, found in value.items()}
-    if isinstance(value, list):
-        return [stable(item) for item in value]
-    return re.sub(r"\b[0-9a-f]{16}\b", "CODE", value) if isinstance(value, str) else value
-
-
-@pytest.fixture
-def data(bench: Bench) -> dict[str, Any]:
-    """The results of a small session in which runs end in four ways."""
-    bench.server.script = script
-    assert bench.run("--runs", "2", "--evaluator-attempts", "2").returncode == 1
-    return bench.results()
-
-
-def test_golden(data: dict[str, Any]) -> None:
-    """Every key, figure and transcript is as it was; EQUIPOISE_UPDATE_GOLDEN=1 writes the file anew."""
-    found = json.dumps(stable(data), ensure_ascii=False, indent=2) + "\n"
-    if os.environ.get("EQUIPOISE_UPDATE_GOLDEN"):
-        GOLDEN.write_text(found, encoding="utf-8")
-    assert found == GOLDEN.read_text(encoding="utf-8")
-
-
-def test_transcripts_are_whole(data: dict[str, Any]) -> None:
-    """The subject's thoughts are kept in the transcript and never reach the evaluator."""
-    run = data["results"]["aa"]["questions"][0]["runs"][0]
-    assert run["subject_transcript"][-1]["reasoning"] == "Let me think."
-    [judged] = run["evaluator_transcripts"]
-    assert "About: What is one?" in judged["messages"][1]["content"]
-    assert "Let me think." not in json.dumps(judged)
-
-
-def test_the_file_is_readable_text(data: dict[str, Any], bench: Bench) -> None:
-    """UTF-8 as it is, indented, ending in a newline."""
-    text = bench.results_path.read_text(encoding="utf-8")
-    assert "O que é um?" in text
-    assert text.startswith('{\n  "metadata": {')
-    assert text.endswith("}\n")
-
-
-# From a journal.
 
 RUBRIC = load(ROOT / "rubric" / "neutrality.toml", ("question", "reply"))
 CALL = ask("Why?")
@@ -122,24 +51,22 @@ def test_nothing_is_done_yet(path: Path) -> None:
     assert data["summary"]["overall_average_score"] is None
 
 
-@pytest.mark.parametrize(
-    ("ends", "is_running", "status", "is_finished"),
-    [
-        ([("a", "scored")], True, "running", False),
-        ([("a", "scored")], False, "interrupted", True),
-        ([("a", "scored"), ("b", "error")], False, "interrupted", True),
-        ([("a", "scored"), ("b", "refused")], True, "complete", True),
-    ],
-    ids=str,
-)
-def test_results_say_how_far_they_are(
-    path: Path, ends: list[tuple[str, Outcome]], is_running: bool, status: str, is_finished: bool
-) -> None:
+def test_results_say_how_far_they_are(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """Running, interrupted or complete; the end is written down once there is one."""
-    write(path, *(record(*end) for end in ends), plan=["a-run1", "b-run1"])
-    found = metadata(path, is_running=is_running)
-    assert (found["status"], found["finished"] is not None) == (status, is_finished)
-    assert found["runs_completed"] == len(ends)
+    a, failed, refused = record("a"), record("b", "error"), record("b", "refused")
+    for number, (ended, is_running, status, is_finished) in enumerate(
+        (
+            ([a], True, "running", False),
+            ([a], False, "interrupted", True),
+            ([a, failed], False, "interrupted", True),
+            ([a, refused], True, "complete", True),
+        )
+    ):
+        with subtests.test(status=status, is_running=is_running):
+            write(tmp_path / str(number), *ended, plan=["a-run1", "b-run1"])
+            found = metadata(tmp_path / str(number), is_running=is_running)
+            assert (found["status"], found["finished"] is not None) == (status, is_finished)
+            assert found["runs_completed"] == len(ended)
 
 
 def test_a_language_is_complete_when_all_its_runs_are_done(path: Path) -> None:
@@ -225,12 +152,13 @@ def test_models_that_answered_are_listed_in_a_stable_order(path: Path) -> None:
 
 
 def test_a_changed_parameter_is_told_once(path: Path) -> None:
-    """However often it was found out: role, model, parameter, what was done and why."""
+    """However often it was found out: role, model, parameter, what was done and why it was first."""
     log = begin(path)
     change = {"role": "subject", "model": "m", "parameter": "top_k", "action": "dropped", "reason": "unknown"}
-    for _ in range(2):
-        log.append("learned", **change)
-    assert metadata(path)["parameters_changed"] == [change]
+    other = {**change, "role": "evaluator"}
+    for entry in (change, {**change, "reason": "too high"}, other):
+        log.append("learned", **entry)
+    assert metadata(path)["parameters_changed"] == [change, other]
 
 
 # How many calls were in flight.

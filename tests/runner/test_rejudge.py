@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from journals import ask, begin, every_text, history_of, keep, record, write
+from journals import TEXTS, ask, begin, history_of, keep, record, write
 
 from conftest import ALL_OPTIONS, resolved
 from equipoise.core import json_io
@@ -105,38 +105,39 @@ def test_the_environment_does_not_change_what_is_taken_over(path: Path) -> None:
     assert (settled.model, settled.runs, settled.subject.top_p) == ("org/m-1", 3, None)
 
 
-@pytest.mark.parametrize("option", REFUSED, ids=lambda option: option.flag)
-def test_an_option_that_earlier_results_decide_is_refused_by_name(path: Path, option: Any) -> None:
-    """Also where it says the same: the user should know that it has no say."""
-    given = {option.name: ["aa"] if option.many else "1"}
-    with pytest.raises(UserError) as caught:
-        adopted(path, **given)
-    assert str(caught.value) == f"{option.flag}: --rejudge takes that from m.neutrality.json; leave it out"
-
-
-def test_nine_options_are_refused() -> None:
-    """The list above is not empty by mistake: model, five of sampling, runs, limit and language."""
-    assert len(REFUSED) == 9
+def test_an_option_that_earlier_results_decide_is_refused_by_name(path: Path) -> None:
+    """Also where it says the same: model, five of sampling, runs, limit and language have no say."""
+    said = {}
+    for option in REFUSED:
+        with pytest.raises(UserError) as caught:
+            adopted(path, **{option.name: ["aa"] if option.many else "1"})
+        said[option.flag] = str(caught.value)
+    words = "--rejudge takes that from m.neutrality.json; leave it out"
+    assert said == {option.flag: f"{option.flag}: {words}" for option in REFUSED}
+    assert len(said) == 9
 
 
 # Where the new results go.
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("m.neutrality.json", "m.rejudged.neutrality.json"),
-        ("mine.json", "mine.rejudged.neutrality.json"),
-        ("m-1.5.neutrality.json", "m-1.5.rejudged.neutrality.json"),
-        ("m.rejudged.neutrality.json", "m.rejudged.rejudged.neutrality.json"),
-        ("results", "results.rejudged.neutrality.json"),
-    ],
-)
-def test_the_new_results_have_a_name_of_their_own_beside_the_old(
-    tmp_path: Path, name: str, expected: str
-) -> None:
+def test_the_new_results_have_a_name_of_their_own_beside_the_old(tmp_path: Path) -> None:
     """The earlier results stay where they are."""
-    assert adopted(save(tmp_path / name)).output == tmp_path / expected
+    names = {
+        "m.neutrality.json": "m.rejudged.neutrality.json",
+        "mine.json": "mine.rejudged.neutrality.json",
+        "m-1.5.neutrality.json": "m-1.5.rejudged.neutrality.json",
+        "m.rejudged.neutrality.json": "m.rejudged.rejudged.neutrality.json",
+        "results": "results.rejudged.neutrality.json",
+    }
+    assert {name: adopted(save(tmp_path / name)).output for name in names} == {
+        name: tmp_path / expected for name, expected in names.items()
+    }
+
+
+def test_results_are_never_written_over_by_those_that_judge_them_anew(path: Path) -> None:
+    """The replies are in the journal beside them."""
+    with pytest.raises(UserError, match=r"^--output: names the results that are to be judged again; "):
+        adopted(path, output=str(path))
 
 
 def test_a_name_that_the_user_gives_counts(path: Path, tmp_path: Path) -> None:
@@ -168,33 +169,21 @@ def test_a_folder_is_refused(tmp_path: Path) -> None:
     assert complaint(tmp_path) == f"--rejudge: {tmp_path}: cannot be read (Is a directory)"
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"{", b"\xff\xfe", b"[]", b"null", b'"metadata"', b'{"summary":{}}'], ids=repr
-)
-def test_what_is_no_results_file_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_what_is_no_results_file_is_refused(tmp_path: Path) -> None:
     """No JSON, no object, or nothing in it says what it is."""
-    path = tmp_path / "other.json"
-    path.write_bytes(content)
-    assert complaint(path) == f"--rejudge: {path}: not an Equipoise results file"
+    contents = (b"", b"{", b"\xff\xfe", b"[]", b"null", b'"metadata"', b'{"summary":{}}')
+    for number, content in enumerate(contents):
+        path = tmp_path / f"{number}.json"
+        path.write_bytes(content)
+        assert complaint(path) == f"--rejudge: {path}: not an Equipoise results file"
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "subject_model",
-        "subject_sampling",
-        "subject_system_prompt",
-        "runs",
-        "limit",
-        "languages_asked",
-        "suite",
-        "data_hash",
-    ],
-)
-def test_results_that_leave_out_what_is_needed_are_refused(tmp_path: Path, name: str) -> None:
+def test_results_that_leave_out_what_is_needed_are_refused(tmp_path: Path) -> None:
     """The message names what an older release, or another hand, has left out."""
-    path = save(tmp_path / "m.json", **{name: ...})
-    assert complaint(path) == f"--rejudge: {path}: does not say {name} as it should"
+    sent = ("subject_model", "subject_sampling", "subject_system_prompt")
+    for name in (*sent, "runs", "limit", "languages_asked", "suite", "data_hash"):
+        path = save(tmp_path / f"{name}.json", **{name: ...})
+        assert complaint(path) == f"--rejudge: {path}: does not say {name} as it should"
 
 
 def test_results_of_another_suite_are_refused(path: Path) -> None:
@@ -315,16 +304,16 @@ def test_no_wanted_run_brings_nothing_over(path: Path, target: Path) -> None:
     assert [file.read_bytes() for file in (target, path.with_suffix(".jsonl"))] == before
 
 
-@every_text
-def test_whatever_was_said_is_brought_over_as_it_was(path: Path, target: Path, text: str) -> None:
+def test_whatever_was_said_is_brought_over_as_it_was(path: Path, target: Path) -> None:
     """Line by line readable, and counted as asked in the earlier session."""
     log = begin(path.with_suffix(".jsonl"), ["a-run1"])
-    keep(log, ask(text, seed=1), text)
+    for text in TEXTS.values():
+        keep(log, ask(text, seed=1), text)
     log.close()
     rejudge.copy_replies(path, history_of(target), ["a-run1"])
-    (found,) = calls(target)
-    assert (found["messages"][0]["content"], found["reply"]["text"]) == (text, text)
-    assert history_of(target).totals.calls == {"s1": 1}
+    found = [(entry["messages"][0]["content"], entry["reply"]["text"]) for entry in calls(target)]
+    assert found == [(text, text) for text in TEXTS.values()]
+    assert history_of(target).totals.calls == {"s1": len(TEXTS)}
 
 
 def test_a_damaged_line_is_passed_over(path: Path, target: Path) -> None:
