@@ -182,10 +182,18 @@ def test_uneven_replies_do_not_pass_the_cap(bench: Bench, limits: tuple[str, ...
     assert done.returncode == 2, done.stdout
     assert 0.7 * 0.15 <= spent(bench) <= 0.15
     assert "--max-cost 0.15 USD is used up: " in done.stdout
-    # What is spent goes into whole runs.
+    assert_it_goes_on(bench, *limits)
+
+
+@pytest.mark.slow
+def test_the_replies_that_were_paid_for_are_judged(bench: Bench) -> None:
+    """What is spent goes into whole runs: a verdict is not kept waiting while other replies are asked for."""
+    bench.server.delay = 0.02
+    done = bench.run("--max-cost", "0.03", *PRICES, "--concurrency", "4")
+    assert done.returncode == 2, done.stdout
+    assert 0.7 * 0.03 <= spent(bench) <= 0.03
     calls = Counter(entry["role"] for entry in bench.journal("call"))
     assert calls["evaluator"] >= calls["subject"] - 8
-    assert_it_goes_on(bench, *limits)
 
 
 ODD_USAGES = (
