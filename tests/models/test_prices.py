@@ -16,12 +16,13 @@ def test_the_built_in_model_is_free() -> None:
     assert cost("local:x.gguf", "http://127.0.0.1:1/v1", TOKENS) == 0
 
 
-@pytest.mark.parametrize("base_url", ["https://api.openai.com/v1", "http://localhost:4000"])
-def test_a_known_model_has_a_price(base_url: str) -> None:
+def test_a_known_model_has_a_price(subtests: pytest.Subtests) -> None:
     """By the provider's address, and behind a proxy by the model's name."""
-    price = cost("gpt-4o", base_url, TOKENS)
-    assert price is not None
-    assert price > 0
+    for base_url in ("https://api.openai.com/v1", "http://localhost:4000"):
+        with subtests.test(base_url=base_url):
+            price = cost("gpt-4o", base_url, TOKENS)
+            assert price is not None
+            assert price > 0
 
 
 def test_an_unknown_model_has_none() -> None:
@@ -29,11 +30,12 @@ def test_an_unknown_model_has_none() -> None:
     assert cost("nobody-knows-this-model", "http://localhost:4000", TOKENS) is None
 
 
-@pytest.mark.parametrize("tokens", [{"input": 0, "output": 0}, {"input": 0, "output": 0, "cached": 0}])
-def test_no_tokens_tell_whether_there_is_a_price(tokens: dict[str, int]) -> None:
+def test_no_tokens_tell_whether_there_is_a_price(subtests: pytest.Subtests) -> None:
     """Nothing costs nothing where there is a price, and is not known where there is none."""
-    assert cost("gpt-4o", "http://localhost:4000", tokens) == 0
-    assert cost("nobody-knows-this-model", "http://localhost:4000", tokens) is None
+    for tokens in ({"input": 0, "output": 0}, {"input": 0, "output": 0, "cached": 0}):
+        with subtests.test(tokens=tokens):
+            assert cost("gpt-4o", "http://localhost:4000", tokens) == 0
+            assert cost("nobody-knows-this-model", "http://localhost:4000", tokens) is None
 
 
 def test_output_and_input_are_priced_apart() -> None:
@@ -68,27 +70,26 @@ def test_more_cached_input_than_input_is_all_of_it() -> None:
 OWN = Price(input=3.0, output=15.0)
 
 
-@pytest.mark.parametrize(
-    ("used", "expected"),
-    [
+def test_what_the_user_says_is_the_price_of_an_unknown_model(subtests: pytest.Subtests) -> None:
+    """USD for a million tokens, input and output apart; cached input has the price of input."""
+    for used, expected in (
         ((1_000_000, 0), 3.0),
         ((0, 1_000_000), 15.0),
         ((1_000, 2_000), 0.033),
         ((0, 0), 0.0),
-    ],
-)
-def test_what_the_user_says_is_the_price_of_an_unknown_model(used: tuple[int, int], expected: float) -> None:
-    """USD for a million tokens, input and output apart; cached input has the price of input."""
-    tokens = {"input": used[0], "output": used[1], "cached": used[0]}
-    found = cost("nobody-knows-this-model", "http://localhost:4000", tokens, OWN)
-    assert found == pytest.approx(expected)
+    ):
+        with subtests.test(used=used):
+            tokens = {"input": used[0], "output": used[1], "cached": used[0]}
+            found = cost("nobody-knows-this-model", "http://localhost:4000", tokens, OWN)
+            assert found == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("model", ["gpt-4o", "local", "local:x.gguf"])
-def test_what_the_user_says_does_not_change_a_price_that_is_known(model: str) -> None:
+def test_what_the_user_says_does_not_change_a_price_that_is_known(subtests: pytest.Subtests) -> None:
     """The list comes first, and a built-in model stays free."""
-    url = "https://api.openai.com/v1"
-    assert cost(model, url, TOKENS, OWN) == cost(model, url, TOKENS)
+    for model in ("gpt-4o", "local", "local:x.gguf"):
+        with subtests.test(model=model):
+            url = "https://api.openai.com/v1"
+            assert cost(model, url, TOKENS, OWN) == cost(model, url, TOKENS)
 
 
 def test_a_price_of_zero_is_a_price() -> None:

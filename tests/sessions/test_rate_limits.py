@@ -83,11 +83,19 @@ def rationed(tmp_path: Path, workers: Workers) -> Iterator[Start]:
         server.__exit__(None, None, None)
 
 
-@pytest.mark.parametrize("status", [429, 503])
+@pytest.mark.parametrize(
+    "is_quiet",
+    [pytest.param(False, marks=pytest.mark.slow), pytest.param(True, marks=pytest.mark.nightly)],
+    ids=["any-machine", "quiet-machine"],
+)
 def test_an_endpoint_is_given_about_as_many_calls_as_it_takes(
-    rationed: Start, workers: Workers, status: int
+    rationed: Start, workers: Workers, is_quiet: bool
 ) -> None:
-    """Too many at first; then what it takes and hardly more, by all processes together; nothing is lost."""
+    """Too many at first; then what it takes and hardly more, by all processes together; nothing is lost.
+
+    How many that is, moment by moment, can be told only where no other process is in the way.
+    """
+    status = 429 if workers[1] == "0" else 503
     bench = rationed(status)
     server = bench.server
     assert isinstance(server, Rationed)
@@ -96,21 +104,19 @@ def test_an_endpoint_is_given_about_as_many_calls_as_it_takes(
     assert list(outcomes(bench).values()) == ["scored"] * len(QUESTIONS)
     assert len(server.requests) == ASKED + server.refused
     assert calls(bench) == {"made": ASKED, "replayed": 0, "failed": 0, "retries": server.refused}
-
     assert max(server.in_flight_on_arrival) > PLACES
-    afterwards = sorted(server.in_flight_on_arrival[BEGINNING:])
-    # A busy machine may now and then see calls arrive together that were sent one after the other.
-    assert afterwards[len(afterwards) * 19 // 20] <= PLACES + 4
-    assert afterwards[-1] < 2 * PLACES
-    # Having been halved, the calls come back to all places.
-    assert max(server.taken_on_arrival[-ASKED // 2 :]) >= PLACES - 1
     assert 0 < server.refused < len(server.requests) / 5
-
     limits = bench.results()["metadata"]["limits"]
     assert limits["refused"] == server.refused
     assert limits["lowest"] <= PLACES < limits["highest"]
-    assert PLACES / 2 <= limits["last"][0] <= PLACES + 4
-    halved = [move for move in limits["moves"] if move["after"] <= move["before"] // 2]
-    assert halved
+    assert [move for move in limits["moves"] if move["after"] <= move["before"] // 2]
     assert {move["status"] for move in limits["moves"]} == {status}
     assert len(limits["moves"]) + limits["moves_left_out"] == limits["cuts"] <= server.refused
+    if is_quiet:
+        afterwards = sorted(server.in_flight_on_arrival[BEGINNING:])
+        # A busy machine may now and then see calls arrive together that were sent one after the other.
+        assert afterwards[len(afterwards) * 19 // 20] <= PLACES + 4
+        assert afterwards[-1] < 2 * PLACES
+        # Having been halved, the calls come back to all places.
+        assert max(server.taken_on_arrival[-ASKED // 2 :]) >= PLACES - 1
+        assert PLACES / 2 <= limits["last"][0] <= PLACES + 4

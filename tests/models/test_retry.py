@@ -79,7 +79,7 @@ def test_every_failed_attempt_is_counted_for_the_endpoint() -> None:
 def test_waits_double_up_to_a_ceiling() -> None:
     """Before the nth retry it is half to all of 0.5 s, doubled n-1 times, and of a minute at most."""
     retries = Retries(10_000, Health())
-    for number in range(1, 5001):
+    for number in range(1, 501):
         longest = LONGEST_BACKOFF if number >= 8 else FIRST_BACKOFF * 2 ** (number - 1)
         wait = retries.wait(GONE)
         assert wait is not None
@@ -169,15 +169,16 @@ def test_an_endpoint_that_answers_others_is_not_down() -> None:
     assert retries.is_about_request
 
 
-@pytest.mark.parametrize("is_answered", [False, True])
-def test_what_was_before_the_call_does_not_count(is_answered: bool) -> None:
+def test_what_was_before_the_call_does_not_count(subtests: pytest.Subtests) -> None:
     """An outage that is over, or answers from better times, say nothing of how the endpoint is now."""
-    health = Health()
-    before = Retries(12, health)
-    before.wait(numbered(1))
-    if is_answered:
-        before.answered()
-    assert attempts(Retries(12, health), BROKEN) == 3
+    for is_answered in (False, True):
+        with subtests.test(is_answered=is_answered):
+            health = Health()
+            before = Retries(12, health)
+            before.wait(numbered(1))
+            if is_answered:
+                before.answered()
+            assert attempts(Retries(12, health), BROKEN) == 3
 
 
 def test_an_answer_that_came_before_the_first_failure_does_not_count() -> None:
@@ -363,19 +364,24 @@ UNREADABLE = (
 NAMES = ("retry-after", "x-ratelimit-reset", "anthropic-ratelimit-tokens-reset")
 
 
-def test_waits_are_read_in_every_form(subtests: pytest.Subtests) -> None:
+def test_waits_are_read_in_every_form() -> None:
     """Whatever the name of the header; a negative wait, or a time in the past, is none."""
-    for form, values in READABLE.items():
-        for (value, wait), name in product(values.items(), NAMES):
-            with subtests.test(form, value=value, name=name):
-                assert retry_after({name: value}, NOW) == pytest.approx(wait)
+    expected = {
+        (value, name): wait
+        for values in READABLE.values()
+        for (value, wait), name in product(values.items(), NAMES)
+    }
+    found = {(value, name): retry_after({name: value}, NOW) for value, name in expected}
+    assert found == pytest.approx(expected)
 
 
-def test_what_cannot_be_read_or_believed_is_not_there(subtests: pytest.Subtests) -> None:
+def test_what_cannot_be_read_or_believed_is_not_there() -> None:
     """Garbage, infinite waits and those of more than a month leave the caller to its own."""
-    for value, name in product(UNREADABLE, NAMES):
-        with subtests.test(value=ascii(value)[:40], name=name):
-            assert retry_after({name: value}, NOW) is None
+    found = {
+        (ascii(value)[:40], name): retry_after({name: value}, NOW)
+        for value, name in product(UNREADABLE, NAMES)
+    }
+    assert {case: wait for case, wait in found.items() if wait is not None} == {}
 
 
 # Which header counts.
@@ -416,13 +422,12 @@ def test_retry_after_comes_before_resets() -> None:
 # Clocks.
 
 
-def test_the_endpoints_clock_is_used(subtests: pytest.Subtests) -> None:
+def test_the_endpoints_clock_is_used() -> None:
     """A point in time is taken relative to the response's own date, however wrong our clock goes."""
     dates = ("Sun, 12 Oct 2025 08:00:00 GMT", "Sunday, 12-Oct-25 08:00:00 GMT", "Sun Oct 12 08:00:00 2025")
     values = ("Sun, 12 Oct 2025 08:00:30 GMT", "1760256030", "1760256030000", "2025-10-12T08:00:30Z")
     for date, value, name, off in product(dates, values, NAMES, (-1e6, 0.0, 3600.0)):
-        with subtests.test(date=date, value=value, name=name, off=off):
-            assert retry_after({"date": date, name: value}, NOW + off) == 30.0
+        assert retry_after({"date": date, name: value}, NOW + off) == 30.0, (date, value, name, off)
 
 
 def test_an_unreadable_date_leaves_our_clock(subtests: pytest.Subtests) -> None:
@@ -463,14 +468,13 @@ RESETS = (
 )
 
 
-def test_headers_are_known_by_name_in_any_case(subtests: pytest.Subtests) -> None:
+def test_headers_are_known_by_name_in_any_case() -> None:
     """Every provider's names, in a plain dict as in a library's headers."""
     late = {"date": "Sun, 12 Oct 2025 08:00:00 GMT", "retry-after": "Sun, 12 Oct 2025 08:00:04 GMT"}
     every = [late, {"retry-after-ms": "4000"}, *({name: "4"} for name in RESETS)]
     for headers, as_sent in product(every, (str, str.title, str.upper)):
-        with subtests.test(str(headers), case=as_sent.__name__):
-            sent = {as_sent(name): value for name, value in headers.items()}
-            assert retry_after(sent, NOW + 60) == retry_after(httpx2.Headers(sent), NOW + 60) == 4.0
+        sent = {as_sent(name): value for name, value in headers.items()}
+        assert retry_after(sent, NOW + 60) == retry_after(httpx2.Headers(sent), NOW + 60) == 4.0, sent
 
 
 def openai(requests: tuple[str | None, str], tokens: tuple[str | None, str]) -> dict[str, str]:
@@ -578,7 +582,7 @@ def test_nothing_raises_and_every_wait_is_in_range() -> None:
     known = [value for values in READABLE.values() for value in values]
     letters = "0123456789.-+:, eEnaifsmhdTZWGM()\\\u00b5\u00b2\u0663\x00\ud800\n"
     answers = set()
-    for _ in range(20_000):
+    for _ in range(2_000):
         values = {}
         for name in chance.sample(names, chance.randint(1, 3)):
             text = list(chance.choice(["", *known]))
@@ -591,14 +595,13 @@ def test_nothing_raises_and_every_wait_is_in_range() -> None:
         wait = retry_after(values, NOW)
         assert wait is None or (isinstance(wait, float) and 0 <= wait <= LONGEST_RETRY_AFTER), values
         answers.add(wait)
-    assert len(answers) > 100
+    assert len(answers) > 50
 
 
-def test_endless_values_cost_no_time(subtests: pytest.Subtests) -> None:
+def test_endless_values_cost_no_time() -> None:
     """A value of any length is read in no time at all."""
     for value in ("1", "1s", " ", "1.", "a", "2025-", "-", "1e", "1:", "(", "Sun, "):
-        with subtests.test(value):
-            started = time.perf_counter()
-            assert retry_after({"retry-after": value * 100_000, "date": value * 100_000}, NOW) is None
-            # A guard: what backtracks takes minutes.
-            assert time.perf_counter() - started < 20
+        started = time.process_time()
+        assert retry_after({"retry-after": value * 100_000, "date": value * 100_000}, NOW) is None
+        # A guard: what backtracks takes minutes.
+        assert time.process_time() - started < 20, value
