@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from types import TracebackType
 from typing import Any, Self
 
 from equipoise.core.types import Call, Reply
+from equipoise.models.failures import Failure
 
 Answer = Reply | BaseException | str
 """A text stands for the reply that has it; an exception is raised."""
@@ -50,3 +52,24 @@ class FakeModel:
     def rooms(self) -> list[Any]:
         """How many tokens each call allowed; None where it set no limit."""
         return [call.parameters.get("max_tokens") for call in self.history]
+
+
+class FreeSlot:
+    """Leave for any number of attempts."""
+
+    async def __aenter__(self) -> None:
+        """Come in."""
+
+    def succeed(self, reply: Reply) -> None:
+        """Take note."""
+
+    def fail(self, failure: Failure) -> None:
+        """Take note."""
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Go out."""

@@ -55,14 +55,14 @@ def test_the_exit_status_is_that_of_the_worst_ruling(subtests: pytest.Subtests) 
     for line, status in (
         ("worse.json", 0),
         ("same.json --gate=overall:-2pp", 0),
-        ("worse.json --gate=overall:-2pp", 1),
+        ("worse.json --gate=overall:-2pp", 7),
         ("unclear.json --gate=overall:-2pp", 6),
         ("unclear.json --gate=overall:-2pp --gate-inconclusive=pass", 0),
-        ("unclear.json --gate=overall:-2pp --gate-inconclusive=fail", 1),
-        ("worse.json --gate=overall:-2pp --gate-inconclusive=pass", 1),
+        ("unclear.json --gate=overall:-2pp --gate-inconclusive=fail", 7),
+        ("worse.json --gate=overall:-2pp --gate-inconclusive=pass", 7),
         ("unclear.json --gate=unscored:1% --gate=overall:-2pp", 6),
         ("same.json unclear.json --gate=overall:-2pp", 6),
-        ("unclear.json worse.json same.json --gate=overall:-2pp", 1),
+        ("unclear.json worse.json same.json --gate=overall:-2pp", 7),
     ):
         with subtests.test(line):
             result = run(*line.split())
@@ -92,7 +92,7 @@ PART: Runs = {**BEFORE, "aa/q1/y": [5, "unscored", 5]}
 
 
 def test_a_candidate_that_lacks_a_score_fails_the_gate(folder: Path, subtests: pytest.Subtests) -> None:
-    """What is left of it may be as good as ever, and some may be allowed to lack: status 1 and one line."""
+    """What is left of it may be as good as ever, and some may be allowed to lack: status 7 and one line."""
     interrupted: dict[str, JSON] = {"status": "interrupted", "runs_expected": 109}
     every: list[tuple[Runs, dict[str, JSON]]] = [(PART, {}), (BEFORE, interrupted)]
     for runs, about in every:
@@ -100,7 +100,7 @@ def test_a_candidate_that_lacks_a_score_fails_the_gate(folder: Path, subtests: p
             with subtests.test(option, about=about):
                 write(folder / "part.json", runs, **about)
                 result = run("part.json", "--gate=overall:-50pp", option)
-                assert (result.exit_code, result.stderr) == (1, "")
+                assert (result.exit_code, result.stderr) == (7, "")
                 total = 109 if about else 108
                 line = f"gate FAIL: every run has a score: 1 of {total} runs have no score (0.9 %)"
                 assert result.stdout.splitlines().count(line) == 1
@@ -149,7 +149,7 @@ def test_a_mismatch_is_one_line_and_status_4(folder: Path) -> None:
 def test_the_command_shows_comparison_and_gate() -> None:
     """Who is compared with whom, every metric, what fell, and each rule."""
     shown = run("worse.json", "--gate=overall:-2pp").stdout.splitlines()
-    assert shown[0] == "baseline:  m1 (old.json, 2026-01-02)"
+    assert shown[0] == "baseline:  m1 (old.json, 2026-01-02), not verified: its journal is not beside it"
     assert shown[1] == "candidate: worse (worse.json, 2026-01-02)"
     assert all(any(line.startswith(name) for line in shown) for name in METRICS + RATES)
     assert "the questions that fell most:" in shown
@@ -169,7 +169,7 @@ def test_several_candidates_are_shown_side_by_side_first() -> None:
 def test_the_output_is_what_was_compared(folder: Path) -> None:
     """JSON, one entry for each candidate in order, with its gate; also where the gate fails."""
     result = run("worse.json", "same.json", "--gate=overall:-2pp", "--output=new/out.json")
-    assert result.exit_code == 1
+    assert result.exit_code == 7
     found = json.loads((folder / "new" / "out.json").read_bytes())
     assert [part["gate"]["verdict"] for part in found] == ["fail", "pass"]
     assert [part["comparison"]["candidate"]["file"] for part in found] == ["worse.json", "same.json"]

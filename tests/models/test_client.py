@@ -521,6 +521,8 @@ def test_how_long_the_endpoint_wants_to_wait_is_told(loopback: Loopback, subtest
 
 def test_a_refused_key_or_unknown_model_stops_at_once(loopback: Loopback, subtests: pytest.Subtests) -> None:
     """What would hit every further call is not retried and ends the session."""
+    key = "; the key is from nowhere: set it with --api-key"
+    advice = {401: key, 402: "", 403: key, 404: "; check the model's name and --api-base-url"}
     for status in (401, 402, 403, 404):
         with subtests.test(status=status):
             loopback.requests.clear()
@@ -528,7 +530,7 @@ def test_a_refused_key_or_unknown_model_stops_at_once(loopback: Loopback, subtes
             loopback.script = one_by_one(error(status, "No such thing."))
             failed = caller.failure(call())
             assert (failed.status, failed.stops_session) == (status, True)
-            assert str(failed) == f"subject 'm': HTTP {status}: No such thing."
+            assert str(failed) == f"subject 'm': HTTP {status}: No such thing.{advice[status]}"
             assert (len(loopback.requests), caller.retries) == (1, [])
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from types import TracebackType
 
 import pytest
+from fakes import FreeSlot
 from openai import DefaultAioHttpClient
 
 from equipoise.core.settings import Endpoint
 from equipoise.core.types import Call, Message, Reply
 from equipoise.models.client import Client
 from equipoise.models.connections import REST_SECONDS, OwnConnections
-from equipoise.models.failures import Failure
 from equipoise.models.redact import Secrets
 from strays import StrayServer
 
@@ -50,27 +49,6 @@ def test_a_request_is_what_the_base_class_builds(subtests: pytest.Subtests) -> N
 # An endpoint that answers a call twice, or too early.
 
 
-class FakeSlot:
-    """Leave for any number of attempts."""
-
-    async def __aenter__(self) -> None:
-        """Come in."""
-
-    def succeed(self, reply: Reply) -> None:
-        """Take note."""
-
-    def fail(self, failure: Failure) -> None:
-        """Take note."""
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Go out."""
-
-
 def answers_of(server: StrayServer, *questions: str, at_once: int) -> list[Reply]:
     """The replies to these questions, so many at a time, over the connections of one client."""
 
@@ -87,7 +65,7 @@ def answers_of(server: StrayServer, *questions: str, at_once: int) -> list[Reply
             messages = (Message(role="user", content=question),)
             async with slots:
                 return await client.complete(
-                    Call(role="subject", model="m", messages=messages, parameters={}), FakeSlot()
+                    Call(role="subject", model="m", messages=messages, parameters={}), FreeSlot()
                 )
 
         try:

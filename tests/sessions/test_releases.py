@@ -44,7 +44,7 @@ def test_the_gate_decides_the_exit_status(bench: Bench, monkeypatch: pytest.Monk
     assert "**Gate: PASS**" in summary.read_text(encoding="utf-8")
     bench.server.script = lambda body, number: verdict(2) if is_judge(body) else "Hm."
     failed = bench.run(*WITH, *GATE)
-    assert failed.returncode == 1, failed.stdout + failed.stderr
+    assert failed.returncode == 7, failed.stdout + failed.stderr
     assert "gate FAIL: overall:-2pp" in failed.stdout
     bench.server.script = lambda body, number: (
         verdict(1 + 4 * (int(question_of(body)[-2]) % 2)) if is_judge(body) else "Hm."
@@ -81,12 +81,12 @@ def test_releases_of_a_known_quality(bench: Bench) -> None:
 
     bench.server.script = release(3, fall=1, of_questions=0.25)
     status, shown, found = gated("overall:-2pp")
-    assert (status, found["overall:-2pp"]) == (1, "fail"), shown
+    assert (status, found["overall:-2pp"]) == (7, "fail"), shown
     assert bench.results()["comparison"]["metrics"]["overall"]["high"] < -2
 
     bench.server.script = release(4, refuses="的")
     status, shown, found = gated("zh-CN:-5%", "overall:-2pp", "refused:+3pp", "question:-2.0")
-    assert (status, found["zh-CN:-5%"], found["question:-2.0"]) == (1, "fail", "fail"), shown
+    assert (status, found["zh-CN:-5%"], found["question:-2.0"]) == (7, "fail", "fail"), shown
     assert "gate FAIL: zh-CN:-5%" in shown
 
 
@@ -137,7 +137,7 @@ def test_what_is_shared_can_be_compared_on_request(small: Bench) -> None:
     figures = [line for line in done.stdout.splitlines() if line.startswith(("overall ", "area."))]
     assert figures
     assert [line for line in figures if " pp " in line and "[mismatch]" not in line] == []
-    assert small.run(*part, "--gate-inconclusive", "fail").returncode == 1
+    assert small.run(*part, "--gate-inconclusive", "fail").returncode == 7
 
 
 @pytest.mark.slow
