@@ -11,9 +11,7 @@ import pytest
 
 from conftest import ALL_OPTIONS, ROOT, resolved
 from equipoise.core.errors import UserError
-from equipoise.core.options import Option
 from equipoise.core.settings import NO_KEY, Endpoint, Price, Sampling, Settings, is_local, public_url
-from equipoise.report.terminal import header, warnings
 
 URL = "https://api.example.com/v1"
 OTHER = "https://other.example.com/v1"
@@ -87,29 +85,19 @@ def test_the_defaults_are_those_of_the_benchmark() -> None:
     )
 
 
-def _states_a_number(option: Option) -> bool:
-    return isinstance(option.default, int | float) and not isinstance(option.default, bool)
-
-
-@pytest.mark.parametrize(
-    "option", [o for o in ALL_OPTIONS if _states_a_number(o)], ids=lambda option: option.name
-)
-def test_help_states_the_default_that_holds(option: Option) -> None:
-    """The number after "default" in an option's help is its default."""
-    stated = re.search(r"default ([\d.]+)", option.help)
-    assert stated is not None
-    assert float(stated[1]) == option.default
-
-
-@pytest.mark.parametrize("option", ALL_OPTIONS, ids=lambda option: option.name)
-def test_the_names_of_an_option_follow_from_its_flag(option: Option) -> None:
-    """The flag gives the name, the variable and the key in pytest.ini."""
-    name = option.flag.removeprefix("--").replace("-", "_")
-    assert (option.name, option.variable, option.ini) == (
-        name,
-        f"EQUIPOISE_{name.upper()}",
-        f"equipoise_{name}",
-    )
+def test_every_option_says_what_holds_of_it() -> None:
+    """Its flag gives its other names; a number after "default" in its help is its default."""
+    wrong = []
+    for option in ALL_OPTIONS:
+        name = option.flag.removeprefix("--").replace("-", "_")
+        names = (name, f"EQUIPOISE_{name.upper()}", f"equipoise_{name}")
+        is_number = isinstance(option.default, int | float) and not isinstance(option.default, bool)
+        stated = re.search(r"default ([\d.]+)", option.help)
+        if (option.name, option.variable, option.ini) != names:
+            wrong.append(option.flag)
+        if is_number and (stated is None or float(stated[1]) != option.default):
+            wrong.append(option.help)
+    assert wrong == []
 
 
 def test_options_do_not_take_the_flags_of_other_plugins() -> None:
@@ -179,9 +167,6 @@ COMPANIONS: dict[str, dict[str, Any]] = {
     "price_output": {"price_input": "7"},
 }
 """Options without which another is not taken."""
-every_value = pytest.mark.parametrize(
-    ("name", "text", "read", "value"), [pytest.param(*row, id=row[0]) for row in VALUES]
-)
 
 
 def test_the_table_of_values_above_names_every_option() -> None:
@@ -189,30 +174,20 @@ def test_the_table_of_values_above_names_every_option() -> None:
     assert {row[0] for row in VALUES} == {option.name for option in ALL_OPTIONS}
 
 
-@every_value
-def test_an_option_is_read_from_the_command_line(
-    name: str, text: str, read: Callable[[Settings], Any], value: Any
-) -> None:
-    """The command line gives a text, a list of texts where the option repeats, or True for a switch."""
-    option = next(option for option in ALL_OPTIONS if option.name == name)
-    given = [text] if option.many else True if option.switch else text
-    assert read(settle({**COMPANIONS.get(name, {}), name: given})) == value
-
-
-@every_value
-def test_an_option_is_read_from_the_environment(
-    name: str, text: str, read: Callable[[Settings], Any], value: Any
-) -> None:
-    """EQUIPOISE_<NAME> sets any option."""
-    assert read(settle(COMPANIONS.get(name), {f"EQUIPOISE_{name.upper()}": text})) == value
-
-
-@every_value
-def test_an_option_is_read_from_pytest_ini(
-    name: str, text: str, read: Callable[[Settings], Any], value: Any
-) -> None:
-    """equipoise_<name> in pytest.ini sets any option."""
-    assert read(settle(COMPANIONS.get(name), None, {name: text})) == value
+def test_every_option_is_read_from_every_source() -> None:
+    """The command line (True for a switch), EQUIPOISE_<NAME>, and equipoise_<name> in pytest.ini."""
+    shape = {option.name: option for option in ALL_OPTIONS}
+    wrong = []
+    for name, text, read, value in VALUES:
+        given = [text] if shape[name].many else True if shape[name].switch else text
+        more = COMPANIONS.get(name, {})
+        sources: list[tuple[dict[str, Any], ...]] = [
+            ({**more, name: given},),
+            (more, {f"EQUIPOISE_{name.upper()}": text}),
+            (more, {}, {name: text}),
+        ]
+        wrong += [(name, source) for source in sources if read(settle(*source)) != value]
+    assert wrong == []
 
 
 @pytest.mark.parametrize(
@@ -230,10 +205,10 @@ def test_sources_have_an_order(given: str | None, environment: str | None, expec
     assert settle({"runs": given}, variables, {"runs": "4"}).runs == expected
 
 
-@pytest.mark.parametrize("nothing", [None, "", []], ids=["none", "empty_text", "empty_list"])
-def test_a_key_that_is_not_in_pytest_ini_leaves_the_default(nothing: Any) -> None:
+def test_a_key_that_is_not_in_pytest_ini_leaves_the_default() -> None:
     """However pytest says that a key is absent, the default holds."""
-    assert settle(None, None, {"evaluator_attempts": nothing}).evaluator_attempts == 5
+    found = [settle(None, None, {"evaluator_attempts": nothing}) for nothing in (None, "", [])]
+    assert [settings.evaluator_attempts for settings in found] == [5, 5, 5]
 
 
 def test_a_bad_value_that_is_overruled_does_no_harm() -> None:
@@ -241,23 +216,18 @@ def test_a_bad_value_that_is_overruled_does_no_harm() -> None:
     assert settle({"runs": "2"}, {"EQUIPOISE_RUNS": "many"}).runs == 2
 
 
-@pytest.mark.parametrize(
-    ("environment", "expected"),
-    [
-        pytest.param("en-US,pt-BR", ("en-US", "pt-BR"), id="comma"),
-        pytest.param("en-US pt-BR", ("en-US", "pt-BR"), id="blank"),
-        pytest.param(" en-US ,\n pt-BR, ", ("en-US", "pt-BR"), id="both_and_more"),
-        pytest.param("pt-BR,en-US,pt-BR", ("pt-BR", "en-US"), id="duplicate_removed"),
-    ],
-)
-@pytest.mark.parametrize("source", [1, 2], ids=["environment", "pytest_ini"])
-def test_a_repeatable_option_takes_several_values_in_one_text(
-    source: int, environment: str, expected: tuple[str, ...]
-) -> None:
-    """Where an option cannot be repeated, commas and blanks separate its values."""
-    sources: list[dict[str, Any]] = [{}, {}, {}]
-    sources[source] = {"EQUIPOISE_LANGUAGE" if source == 1 else "language": environment}
-    assert settle(*sources).languages == expected
+def test_a_repeatable_option_takes_several_values_in_one_text() -> None:
+    """Where an option cannot be repeated, commas and spaces separate its values; each counts once."""
+    two = ("en-US", "pt-BR")
+    texts = {
+        "en-US,pt-BR": two,
+        "en-US pt-BR": two,
+        " en-US ,\n pt-BR, ": two,
+        "pt-BR,en-US,pt-BR": two[::-1],
+    }
+    for text, expected in texts.items():
+        assert settle({}, {"EQUIPOISE_LANGUAGE": text}).languages == expected
+        assert settle({}, {}, {"language": text}).languages == expected
 
 
 def test_a_repeated_option_keeps_its_order_and_loses_duplicates() -> None:
@@ -270,29 +240,19 @@ def test_a_list_on_the_command_line_replaces_that_of_the_environment() -> None:
     assert settle({"language": ["zh-CN"]}, {"EQUIPOISE_LANGUAGE": "en-US"}).languages == ("zh-CN",)
 
 
-@pytest.mark.parametrize("text", ["1", "true", "TRUE", "yes", "On", " true "])
-def test_a_switch_is_turned_on(text: str) -> None:
-    """The usual words for true turn a switch on."""
-    assert settle(None, {"EQUIPOISE_FRESH": text}).fresh is True
-
-
-@pytest.mark.parametrize("text", ["0", "false", "False", "no", "OFF"])
-def test_a_switch_is_turned_off(text: str) -> None:
-    """The usual words for false turn a switch off, and pytest.ini is then not asked."""
-    assert settle(None, {"EQUIPOISE_FRESH": text}, {"fresh": "true"}).fresh is False
-
-
-@pytest.mark.parametrize("text", ["none", "None", " NONE "])
-@pytest.mark.parametrize("role", ["subject", "evaluator"])
-def test_temperature_none_sends_no_temperature(role: str, text: str) -> None:
-    """`none` takes the benchmark's own temperature away."""
-    settings = settle({f"{role}_temperature": text})
-    assert "temperature" not in getattr(settings, role).parameters()
+def test_a_switch_is_turned_on_and_off() -> None:
+    """By the usual words for true and false; where it is off, pytest.ini is not asked."""
+    for text in ("1", "true", "TRUE", "yes", "On", " true "):
+        assert settle(None, {"EQUIPOISE_FRESH": text}).fresh is True, text
+    for text in ("0", "false", "False", "no", "OFF"):
+        assert settle(None, {"EQUIPOISE_FRESH": text}, {"fresh": "true"}).fresh is False, text
 
 
 @pytest.mark.parametrize("role", ["subject", "evaluator"])
-def test_temperature_zero_is_sent(role: str) -> None:
-    """Zero is a value and not the absence of one."""
+def test_temperature_none_sends_no_temperature_and_zero_is_sent(role: str) -> None:
+    """`none` takes the benchmark's own temperature away; zero is a value and not the absence of one."""
+    for text in ("none", "None", " NONE "):
+        assert getattr(settle({f"{role}_temperature": text}), role).parameters() == {}, text
     assert getattr(settle({f"{role}_temperature": "0"}), role).parameters() == {"temperature": 0.0}
 
 
@@ -304,17 +264,10 @@ def test_only_parameters_that_are_set_are_sent() -> None:
 
 @pytest.mark.parametrize("role", ["subject", "evaluator"])
 def test_a_prompt_may_come_from_a_file(tmp_path: Path, role: str) -> None:
-    """@FILE stands for the text of the file, without blanks around it."""
-    (tmp_path / "prompt.txt").write_text("保持中立。\nBe brief.\n\n", encoding="utf-8")
+    """@FILE stands for the text of the file, without the blanks around it and a byte order mark."""
+    (tmp_path / "prompt.txt").write_text("\ufeff保持中立。\nBe brief.\n\n", encoding="utf-8")
     settings = settle({f"{role}_system_prompt": f"@{tmp_path / 'prompt.txt'}"})
     assert getattr(settings, role).system_prompt == "保持中立。\nBe brief."
-
-
-def test_a_prompt_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
-    """A mark that an editor left at the start of a file is not sent to a model."""
-    (tmp_path / "prompt.txt").write_bytes(b"\xef\xbb\xbfBe brief.")
-    settings = settle({"subject_system_prompt": f"@{tmp_path / 'prompt.txt'}"})
-    assert settings.subject.system_prompt == "Be brief."
 
 
 @pytest.mark.parametrize("name", ["topics", "output"])
@@ -324,28 +277,14 @@ def test_paths_are_absolute(name: str, tmp_path: Path, monkeypatch: pytest.Monke
     assert getattr(settle({name: "data/x"}), name) == tmp_path / "data" / "x"
 
 
-def test_blanks_around_a_number_make_no_difference() -> None:
-    """A line of pytest.ini or a shell script may leave blanks behind."""
+def test_blanks_and_final_slashes_make_no_difference() -> None:
+    """A line of pytest.ini or a shell script may leave blanks behind, and a base URL may end in slashes."""
     assert settle(None, {"EQUIPOISE_RUNS": " 3\n"}).runs == 3
-
-
-@pytest.mark.parametrize("text", [f"{URL}/", f" {URL} ", f"{URL}//"])
-def test_a_base_url_is_trimmed(text: str) -> None:
-    """Blanks around a base URL and slashes at its end make no difference."""
-    assert settle({"api_base_url": text}).subject_endpoint.base_url == URL
+    for text in (f"{URL}/", f" {URL} ", f"{URL}//"):
+        assert settle({"api_base_url": text}).subject_endpoint.base_url == URL
 
 
 # Values that are refused.
-
-
-def _sources(name: str, text: str) -> list[tuple[str, tuple[dict[str, Any], ...]]]:
-    """Each source that may give the value, with the name under which it is told."""
-    option = next(option for option in ALL_OPTIONS if option.name == name)
-    return [
-        (option.flag, ({name: text},)),
-        (option.variable, ({}, {option.variable: text})),
-        (f"pytest.ini: {option.ini}", ({}, {}, {name: text})),
-    ]
 
 
 BAD = [
@@ -375,63 +314,52 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("source", "sources", "text"),
-    [
-        pytest.param(source, sources, text, id=f"{name}-{text}-{kind}")
-        for name, text in BAD
-        for kind, (source, sources) in zip(("flag", "variable", "ini"), _sources(name, text), strict=True)
-    ],
-)
-def test_a_bad_value_is_refused_by_source_and_value(
-    source: str, sources: tuple[dict[str, Any], ...], text: str
-) -> None:
-    """A value that cannot work is told in one line with where it came from and what it is."""
-    message = complaint(*sources)
-    assert message.startswith(f"{source}: {text!r} ")
-    assert "\n" not in message
+def test_a_bad_value_is_refused_by_source_and_value() -> None:
+    """Told in one line with where it came from and what it is."""
+    shape = {option.name: option for option in ALL_OPTIONS}
+    told = {}
+    for name, text in BAD:
+        option = shape[name]
+        told[option.flag, text] = complaint({name: text})
+        told[option.variable, text] = complaint({}, {option.variable: text})
+        told[f"pytest.ini: {option.ini}", text] = complaint({}, {}, {name: text})
+    wrong = {
+        where: message
+        for where, message in told.items()
+        if not message.startswith(f"{where[0]}: {where[1]!r} ") or "\n" in message
+    }
+    assert wrong == {}
 
 
-@pytest.mark.parametrize("text", ["", " ", "\t"], ids=["empty", "blank", "tab"])
-@pytest.mark.parametrize("option", [o for o in ALL_OPTIONS if not o.switch], ids=lambda option: option.name)
-def test_an_empty_value_on_the_command_line_is_refused(option: Option, text: str) -> None:
+def test_an_empty_value_on_the_command_line_is_refused() -> None:
     """`--model "$UNSET"` is a mistake and not a wish for the default."""
-    message = complaint({option.name: [text] if option.many else text})
-    assert message.startswith(f"{option.flag}: ")
-    assert "empty" in message
+    told = {
+        (option.flag, text): complaint({option.name: [text] if option.many else text})
+        for option in ALL_OPTIONS
+        for text in ("", " ", "\t")
+        if not option.switch
+    }
+    said = "the value is empty; give one or leave the option out"
+    assert {where: message for where, message in told.items() if message != f"{where[0]}: {said}"} == {}
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [pytest.param("gone.txt", None, id="missing"), pytest.param("latin.txt", b"\xe9", id="not_utf_8")],
-)
-def test_a_prompt_file_that_cannot_be_read_is_refused(
-    tmp_path: Path, name: str, content: bytes | None
-) -> None:
-    """A prompt file that is missing or no UTF-8 is told with option and name."""
-    if content is not None:
-        (tmp_path / name).write_bytes(content)
-    message = complaint({"subject_system_prompt": f"@{tmp_path / name}"})
-    assert message.startswith("--subject-system-prompt: ")
-    assert name in message
-
-
-@pytest.mark.parametrize("text", ["@", "@\0", "@."], ids=["no_name", "nul", "folder"])
-def test_a_prompt_file_with_an_impossible_name_is_refused(text: str) -> None:
-    """What can be no file is a user error too."""
-    assert complaint({"evaluator_system_prompt": text}).startswith("--evaluator-system-prompt: ")
+def test_a_prompt_file_that_cannot_be_read_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """Missing, not UTF-8, or no name of a file at all: told with the option and the name."""
+    (tmp_path / "latin.txt").write_bytes(b"\xe9")
+    for name in (str(tmp_path / "gone.txt"), str(tmp_path / "latin.txt"), "", "\0", "."):
+        with subtests.test(name):
+            message = complaint({"subject_system_prompt": f"@{name}"})
+            assert message.startswith(f"--subject-system-prompt: {'@' + name!r} names a file that cannot be")
 
 
 # Prices.
 
 
 @pytest.mark.parametrize("name", ["price_input", "price_output"])
-@pytest.mark.parametrize("source", [0, 1, 2], ids=["command_line", "environment", "pytest_ini"])
-def test_half_a_price_is_refused(name: str, source: int) -> None:
+def test_half_a_price_is_refused(name: str) -> None:
     """One of the two alone is no price, whatever source it is from."""
-    sources: list[dict[str, Any]] = [{}, {}, {}]
-    sources[source] = {f"EQUIPOISE_{name.upper()}" if source == 1 else name: "2"}
-    assert complaint(*sources) == "--price-input and --price-output: give both, or neither"
+    for sources in ({name: "2"},), ({}, {f"EQUIPOISE_{name.upper()}": "2"}), ({}, {}, {name: "2"}):
+        assert complaint(*sources) == "--price-input and --price-output: give both, or neither"
 
 
 def test_a_price_may_come_from_two_sources() -> None:
@@ -442,32 +370,22 @@ def test_a_price_may_come_from_two_sources() -> None:
 # Evaluators.
 
 
-@pytest.mark.parametrize(
-    ("model", "panel"),
-    [
-        ("gpt-x", "mistral-large-2512"),
-        ("local", "local"),
-        ("local:/models/x.gguf", "local"),
-        ("locally-tuned", "mistral-large-2512"),
-    ],
-)
-def test_the_default_evaluator_follows_the_subject(model: str, panel: str) -> None:
+def test_the_default_evaluator_follows_the_subject() -> None:
     """A built-in subject is judged by the built-in model, so that no network is needed."""
-    assert settle({"model": model}).evaluator_models == (panel,)
-
-
-def test_a_local_subject_may_have_another_evaluator() -> None:
-    """An evaluator that is asked for is taken, whatever the subject."""
+    panels = {
+        "gpt-x": "mistral-large-2512",
+        "local": "local",
+        "local:/models/x.gguf": "local",
+        "locally-tuned": "mistral-large-2512",
+    }
+    assert {model: settle({"model": model}).evaluator_models[0] for model in panels} == panels
     assert settle({"model": "local", "evaluator_model": ["judge"]}).evaluator_models == ("judge",)
 
 
-@pytest.mark.parametrize(
-    ("model", "expected"),
-    [("local", True), ("local:x.gguf", True), ("Local", False), ("localhost", False), ("my/local", False)],
-)
-def test_only_local_names_the_built_in_model(model: str, expected: bool) -> None:
+def test_only_local_names_the_built_in_model() -> None:
     """`local` and `local:FILE` mean the built-in server, nothing else does."""
-    assert is_local(model) is expected
+    names = ("local", "local:x.gguf", "Local", "localhost", "my/local")
+    assert [is_local(name) for name in names] == [True, True, False, False, False]
 
 
 def test_models_are_the_subject_and_then_the_panel() -> None:
@@ -501,13 +419,9 @@ def test_empty_variables_of_openai_count_as_not_set() -> None:
     assert settings.subject_endpoint == Endpoint(base_url="http://localhost:4000", api_key=NO_KEY)
 
 
-def test_a_bad_openai_base_url_is_refused() -> None:
-    """OPENAI_BASE_URL is checked and named like an option."""
+def test_a_bad_openai_base_url_is_refused_unless_it_is_overruled() -> None:
+    """OPENAI_BASE_URL is checked and named like an option, and not looked at where one is given."""
     assert complaint(None, {"OPENAI_BASE_URL": "localhost:1"}).startswith("OPENAI_BASE_URL: 'localhost:1' ")
-
-
-def test_a_bad_openai_base_url_that_is_overruled_does_no_harm() -> None:
-    """OPENAI_BASE_URL is not looked at where a base URL is given."""
     settings = settle({"api_base_url": URL}, {"OPENAI_BASE_URL": "x"})
     assert settings.subject_endpoint.base_url == URL
 
@@ -518,166 +432,82 @@ def test_evaluators_share_the_endpoint_and_key_of_the_subject() -> None:
     assert settings.endpoint("evaluator") == settings.endpoint("subject")
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        pytest.param({"api_base_url": URL, "api_key": "sk-1"}, id="options"),
-        pytest.param({"EQUIPOISE_API_KEY": "sk-1"}, id="own_variable"),
-        pytest.param({"OPENAI_API_KEY": "sk-1", "OPENAI_BASE_URL": URL}, id="variables_of_openai"),
-    ],
-)
-@pytest.mark.parametrize("other", [OTHER, "http://api.example.com/v1", "https://api.example.com/v2"])
-def test_the_subjects_key_is_not_sent_to_another_endpoint(given: dict[str, str], other: str) -> None:
-    """An evaluators' endpoint of its own gets no key that was given for the subject's."""
-    settings = settle({**given, "evaluator_api_base_url": other}, given)
-    assert settings.subject_endpoint.api_key == "sk-1"
-    assert settings.evaluator_endpoint == Endpoint(base_url=other, api_key=NO_KEY, takes_environment=False)
+def test_a_key_is_sent_only_to_the_endpoint_that_it_was_given_for() -> None:
+    """The subject's to no other endpoint, the evaluators' to no subject; the same one may be named twice."""
+    for given in (
+        {"api_base_url": URL, "api_key": "sk-1"},
+        {"EQUIPOISE_API_KEY": "sk-1"},
+        {"OPENAI_API_KEY": "sk-1", "OPENAI_BASE_URL": URL},
+    ):
+        for other in (OTHER, "http://api.example.com/v1", "https://api.example.com/v2"):
+            settings = settle({**given, "evaluator_api_base_url": other}, given)
+            assert settings.subject_endpoint.api_key == "sk-1"
+            expected = Endpoint(base_url=other, api_key=NO_KEY, takes_environment=False)
+            assert settings.evaluator_endpoint == expected, (given, other)
+    for same in (URL, f"{URL}/"):
+        settings = settle({"api_base_url": URL, "api_key": "sk-1", "evaluator_api_base_url": same})
+        assert settings.evaluator_endpoint.api_key == "sk-1"
+    for where in ({}, {"evaluator_api_base_url": OTHER}):
+        settings = settle({"api_base_url": URL, "evaluator_api_key": "sk-2", **where})
+        assert (settings.subject_endpoint.api_key, settings.evaluator_endpoint.api_key) == (NO_KEY, "sk-2")
 
 
-@pytest.mark.parametrize("same", [URL, f"{URL}/"])
-def test_the_subjects_key_is_sent_to_the_same_endpoint(same: str) -> None:
-    """Naming the subject's own endpoint once more does not take the key away."""
-    settings = settle({"api_base_url": URL, "api_key": "sk-1", "evaluator_api_base_url": same})
-    assert settings.evaluator_endpoint.api_key == "sk-1"
-
-
-@pytest.mark.parametrize("where", [{}, {"evaluator_api_base_url": OTHER}], ids=["same", "other"])
-def test_the_evaluators_key_is_not_sent_to_the_subjects_model(where: dict[str, str]) -> None:
-    """A key given for evaluators serves evaluators only."""
-    settings = settle({"api_base_url": URL, "evaluator_api_key": "sk-2", **where})
-    assert (settings.subject_endpoint.api_key, settings.evaluator_endpoint.api_key) == (NO_KEY, "sk-2")
+def test_headers_that_the_environment_asks_for_are_secrets() -> None:
+    """Their values, whole and without the scheme of a credential, beside the two keys."""
+    environment = {
+        "OPENAI_CUSTOM_HEADERS": "X-Gateway-Key: Bearer s3cret\nX-Trace: on\n",
+        "OPENAI_ORG_ID": "org",
+        "OPENAI_PROJECT_ID": "",
+    }
+    settings = settle({"api_key": "sk-1", "evaluator_api_key": "sk-2"}, environment)
+    assert settings.secrets == ("sk-1", "sk-2", "Bearer s3cret", "on", "org", "s3cret")
+    assert "s3cret" not in repr(settings)
 
 
 # What is shown.
 
 
-def test_the_header_shows_what_will_be_asked_of_whom() -> None:
-    """Models, endpoints, parameters and the session's numbers stand in three lines."""
-    settings = settle(
-        {
-            "model": "gpt-x",
-            "evaluator_model": ["a", "b"],
-            "api_base_url": URL,
-            "api_key": "sk-1",
-            "evaluator_api_base_url": OTHER,
-            "subject_temperature": "0.7",
-            "evaluator_system_prompt": "Be strict.",
-            "runs": "3",
-            "language": ["en-US", "zh-CN"],
-        }
-    )
-    subject, evaluators, session = header(settings)
-    assert subject == f"subject: gpt-x ({URL} key=**** temperature=0.7)"
-    assert evaluators == f"evaluators: a, b ({OTHER} key=none temperature=0 system_prompt=given)"
-    assert session.startswith("session: runs=3 limit=all languages=en-US,zh-CN concurrency=32 ")
-
-
-def test_the_header_shows_how_long_things_may_take() -> None:
-    """Seconds of a request and of a run are told apart."""
-    session = header(settle({"model": "m", "request_timeout": "60", "case_timeout": "900.5"}))[-1]
-    assert " request_timeout=60 case_timeout=900.5 " in session
-
-
-def test_the_header_names_the_built_in_server() -> None:
-    """A built-in model has no endpoint to show."""
-    text = "\n".join(header(settle({"model": "local"})))
-    assert text.count("built-in server") == 2
-    assert "localhost" not in text
-
-
-def test_the_header_tells_a_built_in_subject_from_a_remote_evaluator() -> None:
-    """Each role is shown where it is reached."""
-    subject, evaluators, _ = header(settle({"model": "local", "evaluator_model": ["a"]}))
-    assert "built-in server" in subject
-    assert "(http://localhost:4000 " in evaluators
-
-
-@pytest.mark.parametrize(
-    "secret",
-    [
-        pytest.param({"api_key": "s3cret"}, id="key"),
-        pytest.param({"evaluator_api_key": "s3cret"}, id="evaluator_key"),
-    ],
-)
-def test_the_header_never_shows_a_secret(secret: dict[str, str]) -> None:
-    """No key is shown."""
-    assert "s3cret" not in "\n".join(header(settle({"model": "gpt-x", **secret})))
-
-
-LONG = "sk-0123456789abc"
-MAY_BE_A_WORD = "so only whole words equal to it are masked in what is written"
-WARNED: list[tuple[dict[str, str], dict[str, str], dict[str, str], list[str]]] = [
-    ({"api_key": "ollama"}, {}, {}, ["--api-key"]),
-    ({}, {"EQUIPOISE_API_KEY": "ollama"}, {}, ["EQUIPOISE_API_KEY"]),
-    ({}, {"OPENAI_API_KEY": "ollama"}, {}, ["OPENAI_API_KEY"]),
-    ({}, {}, {"api_key": "ollama"}, ["pytest.ini: equipoise_api_key"]),
-    ({"evaluator_api_key": "ollama"}, {}, {}, ["--evaluator-api-key"]),
-    ({"api_key": "ollama", "evaluator_api_key": "dummy-key"}, {}, {}, ["--api-key", "--evaluator-api-key"]),
-    ({"api_key": LONG[:-1]}, {}, {}, ["--api-key"]),
-    ({"api_key": "ollama", "evaluator_api_base_url": OTHER}, {}, {}, ["--api-key"]),
-    ({"api_key": "ollama", "evaluator_model": "local"}, {}, {}, ["--api-key"]),
-    ({"api_key": LONG}, {}, {}, []),
-    ({"api_key": NO_KEY}, {}, {}, []),
-    ({}, {"OPENAI_API_KEY": ""}, {}, []),
-    ({}, {}, {}, []),
-    ({"model": "local", "api_key": "ollama"}, {}, {}, []),
-    ({"rejudge": "old.json", "api_key": "ollama", "evaluator_api_key": LONG}, {}, {}, []),
-]
-"""Command line, environment and pytest.ini, and which keys may be placeholders."""
-
-
-def test_a_key_that_may_be_a_placeholder_is_told_with_where_it_is_from() -> None:
-    """Once for both roles, never the key itself; not where no key is sent."""
-    for given, environment, ini, sources in WARNED:
-        told = warnings(settle({"model": "m", **given}, environment, ini))
-        expected = [f"{source}: the key has fewer than 16 characters, {MAY_BE_A_WORD}" for source in sources]
-        assert told == expected, (given, environment, ini)
-
-
-def test_a_key_that_is_too_short_to_be_masked_is_told() -> None:
-    """Below six characters it could be any word."""
-    (told,) = warnings(settle({"model": "m", "api_key": "EMPTY"}))
-    assert told == "--api-key: the key has fewer than 16 characters, so it is not masked in what is written"
-
-
-@pytest.mark.parametrize("variable", ["OPENAI_API_KEY", "EQUIPOISE_API_KEY", "EQUIPOISE_EVALUATOR_API_KEY"])
-def test_settings_in_a_traceback_never_show_a_key(variable: str) -> None:
+def test_settings_in_a_traceback_never_show_a_key() -> None:
     """The repr of settings and of their endpoints leaves keys out, wherever they came from."""
-    settings = settle(None, {variable: "s3cret"})
-    assert settings.evaluator_endpoint.api_key == "s3cret"
-    assert "s3cret" not in f"{settings!r} {settings} {settings.evaluator_endpoint!r}"
+    for variable in ("OPENAI_API_KEY", "EQUIPOISE_API_KEY", "EQUIPOISE_EVALUATOR_API_KEY"):
+        settings = settle(None, {variable: "s3cret"})
+        assert settings.evaluator_endpoint.api_key == "s3cret"
+        assert "s3cret" not in f"{settings!r} {settings} {settings.evaluator_endpoint!r}"
 
 
-@pytest.mark.parametrize(
-    ("url", "shown"),
-    [
-        (URL, URL),
-        ("https://me:pw@api.example.com:8443/v1?k=1#f", "https://api.example.com:8443/v1"),
-        ("http://127.0.0.1:4000", "http://127.0.0.1:4000"),
-        ("http://me@[::1]:4000/v1", "http://[::1]:4000/v1"),
-        ("http://[::1]", "http://[::1]"),
-    ],
-)
-def test_a_public_url_keeps_scheme_host_port_and_path(url: str, shown: str) -> None:
+def test_a_public_url_keeps_scheme_host_port_and_path() -> None:
     """What is shown of a URL can be used again, save for its secrets."""
-    assert public_url(url) == shown
+    shown = {
+        URL: URL,
+        "https://me:pw@api.example.com:8443/v1?k=1#f": "https://api.example.com:8443/v1",
+        "http://127.0.0.1:4000": "http://127.0.0.1:4000",
+        "http://me@[::1]:4000/v1": "http://[::1]:4000/v1",
+        "http://[::1]": "http://[::1]",
+    }
+    assert {url: public_url(url) for url in shown} == shown
 
 
-@pytest.mark.parametrize("name", ["api_key", "evaluator_api_key"])
-def test_a_key_that_no_header_takes_is_refused_without_showing_it(name: str) -> None:
-    """The error names the option and keeps the key to itself."""
-    with pytest.raises(UserError) as caught:
-        resolved({name: "\u043a\u043b\u044e\u0447"}, {}, {})
-    assert str(caught.value) == f"--{name.replace('_', '-')}: the value has characters that no key has"
+def test_a_key_that_no_header_takes_is_refused_without_showing_it() -> None:
+    """The error names the option or the variable, and keeps the key to itself."""
+    key, said = "ключ", "the value has characters that no key has"
+    assert complaint({"api_key": key}) == f"--api-key: {said}"
+    assert complaint({"evaluator_api_key": key}) == f"--evaluator-api-key: {said}"
+    assert complaint({}, {"OPENAI_API_KEY": key}) == f"OPENAI_API_KEY: {said}"
 
 
-@pytest.mark.parametrize("name", ["api_base_url", "evaluator_api_base_url"])
-@pytest.mark.parametrize(
-    "url",
-    ["https://s3cret@api.example.com/v1", "https://me:s3cret@api.example.com", "https://x.com/v1?key=s3cret"],
-)
-def test_a_url_with_a_secret_is_refused_without_showing_it(name: str, url: str) -> None:
-    """User info and query cannot work; the message does not repeat them."""
-    with pytest.raises(UserError, match="without user, password and query") as caught:
-        resolved({name: url}, {}, {})
-    assert "s3cret" not in str(caught.value)
+def test_a_url_with_a_secret_is_refused_without_showing_it() -> None:
+    """User info and query cannot work; the message does not repeat them, wherever the URL was given."""
+    urls = ("https://s3cret@x.com/v1", "https://me:s3cret@x.com", "https://x.com/v1?key=s3cret")
+    for url in urls:
+        for name in ("api_base_url", "evaluator_api_base_url"):
+            flag, variable = f"--{name.replace('_', '-')}", f"EQUIPOISE_{name.upper()}"
+            for source, sources in {
+                flag: ({name: url},),
+                variable: ({}, {variable: url}),
+                f"pytest.ini: equipoise_{name}": ({}, {}, {name: url}),
+                "OPENAI_BASE_URL": ({}, {"OPENAI_BASE_URL": url}),
+            }.items():
+                message = complaint(*sources)
+                assert message.startswith(f"{source}: the value ")
+                assert "without user, password and query" in message
+                assert "s3cret" not in message
