@@ -14,7 +14,7 @@ import pytest
 
 from conftest import Bench
 
-Workers = tuple[str, str]
+pytestmark = pytest.mark.slow
 SHORT = ("--runs", "3", "--concurrency", "4")
 """Long enough for the line to be drawn several times, with all four places taken."""
 
@@ -40,49 +40,35 @@ def on_terminal(bench: Bench, *arguments: str, **environment: str) -> str:
     except OSError:  # how Linux says that the other side is closed
         pass
     os.close(ours)
-    assert process.wait(timeout=30) == 0
+    assert process.wait(timeout=300) == 0
     return b"".join(chunks).decode()
 
 
-def test_a_live_line_tells_how_far_it_is(bench: Bench, workers: Workers) -> None:
-    """Done, calls in flight, retries, tokens, cost and time left, on the last line of the terminal."""
-    bench.server.delay = 0.4
-    shown = on_terminal(bench, *workers, *SHORT)
-    assert "\x1b[40;1H\x1b[2K" in shown
-    assert "/12 done | 4 calls in flight | 0 retries | " in shown
-    assert " tokens | cost unknown" in shown
-    assert " left" in shown
-
-
-def test_the_live_line_counts_money_where_the_price_is_known(bench: Bench) -> None:
-    """With the user's own price the line shows dollars, and the summary what it came to."""
+def test_a_live_line_tells_how_far_it_is_and_what_it_costs(bench: Bench) -> None:
+    """Done, calls in flight, retries, tokens and dollars at the user's own price; then it is gone."""
     bench.server.delay = 0.4
     price = ("--price-input", "1", "--price-output", "10")
-    shown = on_terminal(bench, *price, "--runs", "2", "--concurrency", "4")
+    shown = on_terminal(bench, *price, *SHORT, "--color=yes")
+    assert "\x1b[40;1H\x1b[2K" in shown
     # Each call has 100 tokens in and 20 out, that is 0.0003 USD; a run has two calls.
-    assert re.search(r"/8 done \| \d calls in flight \| 0 retries \| [\d,]+ tokens \| 0\.00\d\d USD", shown)
-    assert "cost unknown" not in shown
-    assert "subject:   800 tokens in, 160 out, 0.0024 USD" in shown
-
-
-def test_the_terminal_gets_its_line_back(bench: Bench, workers: Workers) -> None:
-    """The scroll region is reset before the summary is printed."""
-    bench.server.delay = 0.4
-    shown = on_terminal(bench, *workers, *SHORT)
-    assert "\x1b[1;39r" in shown
+    told = r"/12 done \| 4 calls in flight \| 0 retries \| [\d,]+ tokens \| 0\.00\d\d USD"
+    assert re.search(told, shown)
+    assert " left" in shown
+    assert "subject:   1,200 tokens in, 240 out, 0.0036 USD" in shown
     reset = shown.rindex("\x1b[r")
-    assert reset > shown.rindex("\x1b[1;39r")
-    assert reset < shown.rindex("questions  mean  percent")
+    assert shown.rindex("\x1b[1;39r") < reset < shown.rindex("questions  mean  percent")
+    assert re.search(r"\x1b\[3[123]mSCORE|\x1b\[3[123]m\d", shown)
 
 
-@pytest.mark.parametrize("environment", [{"TERM": "dumb"}, {"CI": "true"}], ids=["dumb", "ci"])
-def test_no_live_line_where_it_would_be_noise(bench: Bench, environment: dict[str, str]) -> None:
-    """A terminal that cannot move its cursor, and a CI log, see plain output."""
+def test_a_live_line_is_drawn_where_workers_ask(bench: Bench) -> None:
+    """By the process that the user started; without a price the cost is unknown."""
     bench.server.delay = 0.4
-    assert "calls in flight" not in on_terminal(bench, *SHORT, **environment)
+    shown = on_terminal(bench, "-n", "2", *SHORT)
+    assert "/12 done | 4 calls in flight | 0 retries | " in shown
+    assert " tokens | cost unknown" in shown
+    assert shown.rindex("\x1b[1;39r") < shown.rindex("\x1b[r")
 
 
-def test_scores_are_coloured(bench: Bench) -> None:
-    """Green from 75 %, red below 50 %."""
-    shown = on_terminal(bench, "--runs", "1", "--color=yes")
-    assert "\x1b[32m" in shown or "\x1b[31m" in shown or "\x1b[33m" in shown
+def test_no_live_line_where_it_would_be_noise(bench: Bench) -> None:
+    """A CI log sees plain output."""
+    assert "calls in flight" not in on_terminal(bench, "--runs", "1", CI="true")
