@@ -258,9 +258,9 @@ def test_the_last_line_is_the_path_and_the_status(status: str) -> None:
 # Time spans.
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
+def test_a_duration_is_given_in_its_two_largest_units() -> None:
+    """A tenth of a second below ten seconds, then seconds, minutes, hours."""
+    spans = [
         (0, "0.0 s"),
         (0.04, "0.0 s"),
         (3.14, "3.1 s"),
@@ -276,11 +276,8 @@ def test_the_last_line_is_the_path_and_the_status(status: str) -> None:
         (3600, "1 h 00 min"),
         (7500, "2 h 05 min"),
         (90000, "25 h 00 min"),
-    ],
-)
-def test_a_duration_is_given_in_its_two_largest_units(seconds: float, text: str) -> None:
-    """A tenth of a second below ten seconds, then seconds, minutes, hours."""
-    assert duration(seconds) == text
+    ]
+    assert [(seconds, duration(seconds)) for seconds, _ in spans] == spans
 
 
 def test_an_evaluator_without_verdicts_is_named() -> None:

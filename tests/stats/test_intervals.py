@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.stats
-import statsmodels.api as sm
 from numpy.typing import NDArray
 from scipy.special import ndtr, stdtrit
+from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.proportion import proportion_confint
 
 from equipoise.stats import mean
@@ -91,7 +91,7 @@ def fitted(cells: Array) -> tuple[NDArray[np.int_], Array, Array, Any]:
     rows, columns = np.nonzero(~np.isnan(cells))
     design = np.eye(cells.shape[1])[columns]
     options = {"groups": rows, "use_correction": False}
-    fit = sm.OLS(cells[rows, columns], design).fit(cov_type="cluster", cov_kwds=options)
+    fit = OLS(cells[rows, columns], design).fit(cov_type="cluster", cov_kwds=options)
     return rows, design, np.full(cells.shape[1], 1 / cells.shape[1]), fit
 
 
@@ -303,7 +303,7 @@ def test_the_error_of_a_rate_is_that_of_statsmodels() -> None:
     successes = chance.binomial(totals, chance.beta(0.5, 0.5, 40))
     runs = np.concatenate([[1] * s + [0] * (t - s) for s, t in zip(successes, totals, strict=True)])
     groups = np.repeat(np.arange(40), totals)
-    fit = sm.OLS(runs, np.ones(len(runs))).fit(cov_type="cluster", cov_kwds={"groups": groups})
+    fit = OLS(runs, np.ones(len(runs))).fit(cov_type="cluster", cov_kwds={"groups": groups})
     found = clustered_rate(successes.tolist(), totals.tolist())
     assert (found.value, found.se) == pytest.approx((fit.params[0], fit.bse[0]), rel=1e-9)
 

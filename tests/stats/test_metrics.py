@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 import scipy.stats
-import statsmodels.api as sm
 from numpy.typing import NDArray
 from scipy.optimize import brentq
+from statsmodels.regression.linear_model import OLS
 
 from equipoise.core.records import Cell, Metric
 from equipoise.stats.intervals import Estimate
@@ -81,7 +81,7 @@ def test_a_mean_of_one_language_is_the_clustered_least_squares_of_statsmodels() 
     """The cells on a constant, clustered by question: its correction is Q / (Q - 1)."""
     means = percents(1, 40, 3, 5).mean(axis=2)
     options = {"groups": np.repeat(np.arange(40), 3)}
-    fit = sm.OLS(means.ravel(), np.ones(120)).fit(cov_type="cluster", cov_kwds=options)
+    fit = OLS(means.ravel(), np.ones(120)).fit(cov_type="cluster", cov_kwds=options)
     found = measure(MEAN, cells_of("percent", means[:, :, None]))
     assert (found.value, found.se) == pytest.approx((fit.params[0], fit.bse[0]), rel=1e-9)
 
@@ -144,7 +144,7 @@ def test_the_error_of_a_rate_is_that_of_statsmodels() -> None:
     known = ~np.isnan(data)
     options = {"groups": np.nonzero(known)[0]}
     runs = data[known]
-    fit = sm.OLS(runs, np.ones(len(runs))).fit(cov_type="cluster", cov_kwds=options)
+    fit = OLS(runs, np.ones(len(runs))).fit(cov_type="cluster", cov_kwds=options)
     found = measure(RATE, cells_of("refused", data))
     assert (found.value, found.se) == pytest.approx((100 * fit.params[0], 100 * fit.bse[0]), rel=1e-9)
 

@@ -10,10 +10,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.stats
-import statsmodels.api as sm
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import ndtr, stdtrit
+from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.multitest import multipletests
 
 from equipoise.stats.intervals import Observation, clustered_mean
@@ -114,7 +114,7 @@ def test_it_is_the_clustered_least_squares_of_the_differences() -> None:
     before, after = chance.normal(3, 1, (2, 30, 3)) + chance.normal(size=(30, 1))
     changes, groups = (after - before).ravel(), np.repeat(np.arange(30), 3)
     options = {"groups": groups, "use_correction": False}
-    fit = sm.OLS(changes, np.ones(90)).fit(cov_type="cluster", cov_kwds=options)
+    fit = OLS(changes, np.ones(90)).fit(cov_type="cluster", cov_kwds=options)
     found = paired_difference(observe(before), observe(after))
     assert (found.value, found.se) == pytest.approx(
         (fit.params[0], fit.bse[0] * math.sqrt(30 / 29)), rel=1e-9
