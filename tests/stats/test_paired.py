@@ -241,6 +241,7 @@ def test_no_change_says_less_where_one_language_has_few_pairs() -> None:
     assert short.high > 2 * every.high
 
 
+@pytest.mark.slow
 def test_many_single_pairs_have_the_textbook_interval_of_paired_proportions() -> None:
     """2,000 rises and 1,200 falls in 20,000: Wald's and McNemar's, to one percent of the width."""
     before = [[0.0]] * 2000 + [[1.0]] * 1200 + [[0.0]] * 16800
@@ -389,6 +390,7 @@ def test_the_questions_needed_by_hand() -> None:
     assert needed_clusters(difference(2.5, 2.5 - half, 2.5 + half), 0.5, "lower") == 199
 
 
+@pytest.mark.slow
 def test_the_questions_needed_decide_as_often_as_they_say() -> None:
     """With the spread and the difference as they were, 199 questions pass in 80 %, within three errors."""
     changes = np.random.default_rng(14).normal(0, 10, (2000, 199))
@@ -474,6 +476,7 @@ def test_needed_repeats_are_two_at_least_and_not_without_end() -> None:
     assert needed_repeats(1e-6, 1, groups=2) is None
 
 
+@pytest.mark.slow
 def test_needed_repeats_show_the_fall_as_often_as_they_say() -> None:
     """Simulated with so many runs on each side, four in five t tests see it."""
     chance = np.random.default_rng(11)
