@@ -29,8 +29,6 @@ from equipoise.stats.paired import Verdict
 from equipoise.suites import neutrality
 from equipoise.suites.selection import Selection
 
-pytestmark = pytest.mark.slow
-
 Array = NDArray[np.float64]
 QUESTIONS, LANGUAGES, RUNS = 50, 3, 5
 CENTRE, BETWEEN_QUESTIONS, BETWEEN_LANGUAGES, BETWEEN_RUNS = 3.6, 0.8, 0.3, 0.5
@@ -120,7 +118,15 @@ def blocked(seed: int, part: float) -> Iterator[tuple[Runs, Runs]]:
     yield from zip(*sides, strict=True)
 
 
-@pytest.mark.parametrize("rule", ["overall:-0", "overall:-2pp", "question:-0.5", "question:-2.0"])
+@pytest.mark.parametrize(
+    "rule",
+    [
+        pytest.param("overall:-0", marks=pytest.mark.nightly),
+        pytest.param("overall:-2pp", marks=pytest.mark.slow),
+        pytest.param("question:-0.5", marks=pytest.mark.nightly),
+        pytest.param("question:-2.0", marks=pytest.mark.slow),
+    ],
+)
 def test_the_gate_seldom_fails_an_equal_model(rule: str) -> None:
     """At most as often as 2.5 % and chance; half a point some question always falls, two points none does."""
     found = Counter(verdict(rule, *pair) for pair in alike(6))
@@ -129,6 +135,7 @@ def test_the_gate_seldom_fails_an_equal_model(rule: str) -> None:
         assert found["pass"] == (JUDGED if rule == "question:-2.0" else 0)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("part", [0.02, 0.1, 0.5])
 def test_the_gate_seldom_fails_a_model_that_is_blocked_as_often(part: float) -> None:
     """Whether one question in fifty is blocked at times or one in two."""
@@ -165,6 +172,7 @@ def released(chance: random.Random, question: str, fall: float) -> list[float]:
     return [25.0 * (score(chance, latent) - 1) for _ in range(RUNS)]
 
 
+@pytest.mark.slow
 def test_a_model_that_is_worse_on_a_quarter_of_the_questions_never_passes() -> None:
     """Of five runs of 50 questions drawn anew each time, most fail, and the rest is not decided."""
     found = Counter(verdict("overall:-2pp", *pair) for pair in worse_on_a_quarter(8))
@@ -173,6 +181,7 @@ def test_a_model_that_is_worse_on_a_quarter_of_the_questions_never_passes() -> N
     assert found["fail"] + found["inconclusive"] >= 0.995 * JUDGED
 
 
+@pytest.mark.slow
 def test_the_releases_of_the_end_to_end_test_fail() -> None:
     """There the questions are always the same, and which of them fall: only the runs are chance."""
     found = Counter(verdict("overall:-2pp", *pair) for pair in releases(9))

@@ -195,12 +195,11 @@ def test_where_the_share_cannot_be_told_it_is_none(runs: list[list[float]]) -> N
     assert question_share(items, cells) == 0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spreads", "target"),
     [
-        pytest.param((0.6, 0.4, 0.6), 0.208, id="questions_differ"),
-        pytest.param((0.05, 0.05, 1.2), 0.135, id="only_runs_differ"),
+        pytest.param((0.6, 0.4, 0.6), 0.208, id="questions_differ", marks=pytest.mark.nightly),
+        pytest.param((0.05, 0.05, 1.2), 0.135, id="only_runs_differ", marks=pytest.mark.slow),
     ],
 )
 def test_the_interval_at_which_the_rule_stops_holds_the_mean(
