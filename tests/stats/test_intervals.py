@@ -129,14 +129,6 @@ def test_with_cells_missing_it_is_bias_reduced_linearisation_by_its_definition(g
     assert found_degrees == pytest.approx(degrees, rel=1e-9)
 
 
-def test_a_few_missing_cells_hardly_move_the_error_from_the_common_factor() -> None:
-    """With 5 % missing, CR2 and Q/(Q-1) times statsmodels' plain clustered error agree to half a percent."""
-    cells = gapped(6, 50, 3, gaps=0.05)
-    _, _, contrast, fit = fitted(cells)
-    plain = float(fit.t_test(contrast).sd.item()) * math.sqrt(50 / 49)
-    assert clustered_mean(observe(cells)).se == pytest.approx(plain, rel=5e-3)
-
-
 def test_two_questions_by_hand() -> None:
     """Means 2 and 4: the mean 3, the standard error 1, the half-width t(1 degree) = 12.706."""
     found = clustered_mean(observe([[1, 3], [3, 5]]))
