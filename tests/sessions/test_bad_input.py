@@ -35,9 +35,9 @@ def test_a_bad_value_on_the_command_line(bench: Bench) -> None:
 
 
 def test_a_dataset_without_questions(bench: Bench) -> None:
-    """The line names file and line, and workers are not started for it."""
+    """The line names file and line."""
     bench.write_topics({"aa.txt": "One?\n\nOne?\n"})
-    assert "aa.txt:3: repeats line 1" in refusal(bench, "-n", "2")
+    assert "aa.txt:3: repeats line 1" in refusal(bench)
 
 
 def test_an_output_that_is_something_else(bench: Bench) -> None:

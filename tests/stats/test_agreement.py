@@ -118,6 +118,7 @@ def test_interval_depends_on_the_seed_alone() -> None:
     assert first.n == questions
 
 
+@pytest.mark.slow
 def test_interval_is_wider_by_question_than_by_unit() -> None:
     """Units of one question resemble each other: to call each a cluster would claim too much."""
     given, cluster_of, _ = panel(np.random.default_rng(3), questions=12)
