@@ -16,32 +16,30 @@ from equipoise.plugin import suites_in
 from equipoise.plugin.terminal import Display, badge, small_values, suite_and_run
 from equipoise.runner.progress import Progress
 
+BADGES: list[tuple[dict[str, object], str, str, str]] = [
+    ({"outcome": "scored", "score": 4.0, "percent": 75.0}, "4", "SCORE 4 (75%)", "green"),
+    ({"outcome": "scored", "score": 3.5, "percent": 62.5}, "4", "SCORE 3.5 (62.5%)", "yellow"),
+    ({"outcome": "scored", "score": 2.0, "percent": 25.0}, "2", "SCORE 2 (25%)", "red"),
+    ({"outcome": "refused", "score": 1.0, "percent": 0.0}, "1", "REFUSED 1 (0%)", "red"),
+    ({"outcome": "blocked", "score": 1.0, "percent": 0.0}, "b", "BLOCKED 1 (0%)", "yellow"),
+    ({"outcome": "truncated", "score": 5.0, "percent": 100.0}, "t", "TRUNCATED 5 (100%)", "yellow"),
+    ({"outcome": "empty", "score": 1.0, "percent": 0.0}, "e", "EMPTY 1 (0%)", "yellow"),
+    ({"outcome": "unscored"}, "u", "UNSCORED", "red"),
+    ({"outcome": "error"}, "E", "ERROR", "red"),
+    ({"outcome": "scored", "score": 87.5}, ".", "SCORE 87.5", "green"),
+    ({"outcome": "scored", "score": -3.2}, ".", "SCORE -3.2", "green"),
+    ({"outcome": "scored", "score": 3.2}, ".", "SCORE 3.2", "green"),
+    ({"outcome": "scored", "score": 2.0}, "2", "SCORE 2", "green"),
+    ({"outcome": "blocked", "score": 0.0}, "b", "BLOCKED 0", "yellow"),
+]
 
-@pytest.mark.parametrize(
-    ("properties", "letter", "words", "colour"),
-    [
-        ({"outcome": "scored", "score": 4.0, "percent": 75.0}, "4", "SCORE 4 (75%)", "green"),
-        ({"outcome": "scored", "score": 3.5, "percent": 62.5}, "4", "SCORE 3.5 (62.5%)", "yellow"),
-        ({"outcome": "scored", "score": 2.0, "percent": 25.0}, "2", "SCORE 2 (25%)", "red"),
-        ({"outcome": "refused", "score": 1.0, "percent": 0.0}, "1", "REFUSED 1 (0%)", "red"),
-        ({"outcome": "blocked", "score": 1.0, "percent": 0.0}, "b", "BLOCKED 1 (0%)", "yellow"),
-        ({"outcome": "truncated", "score": 5.0, "percent": 100.0}, "t", "TRUNCATED 5 (100%)", "yellow"),
-        ({"outcome": "empty", "score": 1.0, "percent": 0.0}, "e", "EMPTY 1 (0%)", "yellow"),
-        ({"outcome": "unscored"}, "u", "UNSCORED", "red"),
-        ({"outcome": "error"}, "E", "ERROR", "red"),
-        ({"outcome": "scored", "score": 87.5}, ".", "SCORE 87.5", "green"),
-        ({"outcome": "scored", "score": -3.2}, ".", "SCORE -3.2", "green"),
-        ({"outcome": "scored", "score": 3.2}, ".", "SCORE 3.2", "green"),
-        ({"outcome": "scored", "score": 2.0}, "2", "SCORE 2", "green"),
-        ({"outcome": "blocked", "score": 0.0}, "b", "BLOCKED 0", "yellow"),
-    ],
-    ids=lambda value: str(value.get("outcome")) if isinstance(value, dict) else None,
-)
-def test_badge(properties: dict[str, object], letter: str, words: str, colour: str) -> None:
+
+def test_badge() -> None:
     """A digit for a score, a letter for every other end, words and a colour."""
-    found = badge(properties)
-    assert found is not None
-    assert (found.letter, found.words, found.colour) == (letter, words, colour)
+    for properties, letter, words, colour in BADGES:
+        found = badge(properties)
+        assert found is not None
+        assert (found.letter, found.words, found.colour) == (letter, words, colour), properties
 
 
 def test_other_reports_have_no_badge() -> None:
@@ -225,31 +223,20 @@ def test_the_summary_has_a_section_for_each_suite(progress: FakeProgress) -> Non
 # Names.
 
 
-@pytest.mark.parametrize(
-    ("nodeid", "found"),
-    [
-        ("tests_benchmark/test_neutrality.py::test_neutrality[aa-run1]", ("neutrality", "aa-run1")),
-        ("x/tests_benchmark/test_neutrality.py::test_neutrality[a[b]-run1]", ("neutrality", "a[b]-run1")),
-        ("tests/suites/test_neutrality.py::test_score[aa-run1]", None),
-        ("tests_benchmark/test_unknown.py::test_unknown[aa-run1]", None),
-        ("tests_benchmark/test_neutrality.py::test_plain", None),
-    ],
-)
-def test_node_ids(nodeid: str, found: tuple[str, str] | None) -> None:
+def test_node_ids() -> None:
     """Only tests_benchmark/test_<suite>.py holds runs of a suite."""
-    assert suite_and_run(nodeid) == found
+    for nodeid, found in {
+        "tests_benchmark/test_neutrality.py::test_neutrality[aa-run1]": ("neutrality", "aa-run1"),
+        "x/tests_benchmark/test_neutrality.py::test_neutrality[a[b]-run1]": ("neutrality", "a[b]-run1"),
+        "tests/suites/test_neutrality.py::test_score[aa-run1]": None,
+        "tests_benchmark/test_unknown.py::test_unknown[aa-run1]": None,
+        "tests_benchmark/test_neutrality.py::test_plain": None,
+    }.items():
+        assert suite_and_run(nodeid) == found, nodeid
 
 
-@pytest.mark.parametrize(
-    ("path", "found"),
-    [
-        ("tests_benchmark/test_neutrality.py", ["neutrality"]),
-        ("tests_benchmark", ["neutrality"]),
-        (".", ["neutrality"]),
-        ("tests", []),
-        ("tests_benchmark/other.py", []),
-    ],
-)
-def test_suites_of_a_command_line(tmp_path: Path, path: str, found: list[str]) -> None:
+def test_suites_of_a_command_line(tmp_path: Path) -> None:
     """A suite is asked for by its file or by any folder above it."""
-    assert [name for name in suites_in(tmp_path, [tmp_path / path]) if name == "neutrality"] == found
+    asks = {"tests_benchmark/test_neutrality.py", "tests_benchmark", "."}
+    for path in (*asks, "tests", "tests_benchmark/other.py"):
+        assert ("neutrality" in suites_in(tmp_path, [tmp_path / path])) is (path in asks), path

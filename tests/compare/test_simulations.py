@@ -1,4 +1,4 @@
-"""What intervals and gates promise, held against simulated benchmarks whose truth is known.
+"""What gates promise, from runs to the verdict, held against simulated benchmarks whose truth is known.
 
 A benchmark has 50 questions in 3 languages, each asked 5 times. A run's score is a latent quality, rounded to
 1..5: questions differ by 0.8 points, a question's languages by 0.3, runs by 0.5 (standard deviations).
@@ -6,7 +6,6 @@ A benchmark has 50 questions in 3 languages, each asked 5 times. A run's score i
 
 from __future__ import annotations
 
-import math
 import random
 from collections import Counter
 from collections.abc import Iterator
@@ -16,8 +15,6 @@ import pytest
 from numpy.typing import NDArray
 from releases import quality as quality_of
 from releases import score
-from scipy.optimize import brentq  # type: ignore[import-untyped]  # scipy has no types
-from scipy.special import ndtr, stdtrit  # type: ignore[import-untyped]  # as above
 from scipy.stats import binom  # type: ignore[import-untyped]  # as above
 
 from conftest import ROOT
@@ -27,16 +24,14 @@ from equipoise.compare.compare import Change, Comparison
 from equipoise.compare.gate import judge
 from equipoise.core.records import Cell
 from equipoise.core.rules import QUESTION, parse_rule
-from equipoise.stats.intervals import Observation, clustered_mean
 from equipoise.stats.metrics import difference, measure
-from equipoise.stats.paired import Difference, Verdict, noninferiority, paired_difference
+from equipoise.stats.paired import Verdict
 from equipoise.suites import neutrality
 from equipoise.suites.selection import Selection
 
 Array = NDArray[np.float64]
-BENCHMARKS, QUESTIONS, LANGUAGES, RUNS = 2000, 50, 3, 5
+QUESTIONS, LANGUAGES, RUNS = 50, 3, 5
 CENTRE, BETWEEN_QUESTIONS, BETWEEN_LANGUAGES, BETWEEN_RUNS = 3.6, 0.8, 0.3, 0.5
-RULE = parse_rule("overall:-2pp")
 NAMES = [(f"q{row}", f"l{column}") for row in range(QUESTIONS) for column in range(LANGUAGES)]
 
 
@@ -50,105 +45,6 @@ def ask(chance: np.random.Generator, latent: Array) -> Array:
     """The percentage of each run, in a further dimension."""
     noise = BETWEEN_RUNS * chance.normal(size=(*latent.shape, RUNS))
     return (np.clip(np.rint(latent[..., None] + noise), 1, 5) - 1) * 25
-
-
-def observe(means: Array) -> list[Observation]:
-    """One benchmark's question by language means."""
-    return [
-        Observation(cluster=question, stratum=language, value=value)
-        for (question, language), value in zip(NAMES, means.ravel().tolist(), strict=True)
-    ]
-
-
-def expected(shift: float = 0.0) -> float:
-    """The true percentage of a model whose latent quality is lower by `shift`."""
-    deviation = math.hypot(BETWEEN_QUESTIONS, BETWEEN_LANGUAGES, BETWEEN_RUNS)
-    limits = np.array([1.5, 2.5, 3.5, 4.5])
-    return 25 * float((1 - ndtr((limits - CENTRE + shift) / deviation)).sum())
-
-
-# Intervals.
-
-
-@pytest.fixture(scope="module")
-def benchmarks() -> Array:
-    """The percentages of 2,000 benchmarks: benchmark by question by language by run."""
-    chance = np.random.default_rng(1)
-    return ask(chance, quality(chance, BENCHMARKS))
-
-
-@pytest.fixture(scope="module")
-def truth() -> float:
-    """The percentage that a benchmark of a million questions gives."""
-    chance = np.random.default_rng(2)
-    return float(np.mean([ask(chance, quality(chance, 1000)).mean() for _ in range(20)]))
-
-
-def test_the_truth_is_that_of_the_distribution(truth: float) -> None:
-    """A million questions come within 0.1 percentage points, a thirtieth of a benchmark's error."""
-    assert truth == pytest.approx(expected(), abs=0.1)
-
-
-def test_clustered_intervals_hold_the_truth_as_often_as_they_say(benchmarks: Array, truth: float) -> None:
-    """Of 2,000 intervals of 95 %, 93 to 97 % do, and they miss on both sides alike."""
-    found = [clustered_mean(observe(means)) for means in benchmarks.mean(axis=3)]
-    limits = np.array([(item.low, item.high) for item in found], dtype=np.float64)
-    above, below = np.mean(limits[:, 0] > truth), np.mean(limits[:, 1] < truth)
-    assert 0.93 <= 1 - above - below <= 0.97
-    assert max(above, below) <= 0.04
-
-
-def test_intervals_over_all_runs_do_not(benchmarks: Array, truth: float) -> None:
-    """Student's t over 750 runs, as if each were a question of its own, holds fewer than 85 %."""
-    runs = benchmarks.reshape(BENCHMARKS, -1)
-    count = runs.shape[1]
-    half = stdtrit(count - 1, 0.975) * runs.std(axis=1, ddof=1) / math.sqrt(count)
-    assert count == QUESTIONS * LANGUAGES * RUNS
-    assert np.mean(np.abs(runs.mean(axis=1) - truth) <= half) < 0.85
-
-
-# Gates.
-
-
-def pairs(seed: int, shift: float = 0.0) -> Iterator[Difference]:
-    """The differences of 2,000 pairs of benchmarks, the second of a quality lower by `shift`."""
-    chance = np.random.default_rng(seed)
-    latent = quality(chance, BENCHMARKS)
-    before, after = (ask(chance, side).mean(axis=3) for side in (latent, latent - shift))
-    for old, new in zip(before, after, strict=True):
-        yield paired_difference(observe(old), observe(new))
-
-
-def shares(differences: Iterator[Difference], margin: float) -> dict[str, float]:
-    """How often a gate with this margin says what."""
-    found = [noninferiority(difference, margin) for difference in differences]
-    return {name: found.count(name) / len(found) for name in ("pass", "fail", "inconclusive")}
-
-
-def test_an_equal_model_seldom_fails() -> None:
-    """With a margin of 2 points in at most 2.5 %, with none in at most 3.5 %: 2.5 % and chance."""
-    found = list(pairs(3))
-    assert shares(iter(found), RULE.amount)["fail"] <= 0.025
-    assert shares(iter(found), 0)["fail"] <= 0.035
-
-
-def test_a_model_that_is_worse_by_the_margin_seldom_passes() -> None:
-    """Truly 2 points lower: at most 3.5 % pass, which is 2.5 % and chance, and as few fail."""
-    shift = brentq(lambda shift: expected(shift) - expected() + RULE.amount, 0, 1)
-    found = shares(pairs(4, shift), RULE.amount)
-    assert found["pass"] <= 0.035
-    assert found["fail"] <= 0.035
-
-
-def test_a_model_that_is_far_worse_fails() -> None:
-    """Else a gate that never speaks would do: 10 points lower, more than 95 % fail and none passes."""
-    shift = brentq(lambda shift: expected(shift) - expected() + 10, 0, 2)
-    found = shares(pairs(5, shift), RULE.amount)
-    assert found["fail"] > 0.95
-    assert found["pass"] == 0
-
-
-# The gate itself, from runs to the verdict.
 
 
 Runs = NDArray[np.float64]
@@ -222,7 +118,15 @@ def blocked(seed: int, part: float) -> Iterator[tuple[Runs, Runs]]:
     yield from zip(*sides, strict=True)
 
 
-@pytest.mark.parametrize("rule", ["overall:-0", "overall:-2pp", "question:-0.5", "question:-2.0"])
+@pytest.mark.parametrize(
+    "rule",
+    [
+        pytest.param("overall:-0", marks=pytest.mark.nightly),
+        pytest.param("overall:-2pp", marks=pytest.mark.slow),
+        pytest.param("question:-0.5", marks=pytest.mark.nightly),
+        pytest.param("question:-2.0", marks=pytest.mark.slow),
+    ],
+)
 def test_the_gate_seldom_fails_an_equal_model(rule: str) -> None:
     """At most as often as 2.5 % and chance; half a point some question always falls, two points none does."""
     found = Counter(verdict(rule, *pair) for pair in alike(6))
@@ -231,6 +135,7 @@ def test_the_gate_seldom_fails_an_equal_model(rule: str) -> None:
         assert found["pass"] == (JUDGED if rule == "question:-2.0" else 0)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("part", [0.02, 0.1, 0.5])
 def test_the_gate_seldom_fails_a_model_that_is_blocked_as_often(part: float) -> None:
     """Whether one question in fifty is blocked at times or one in two."""
@@ -267,6 +172,7 @@ def released(chance: random.Random, question: str, fall: float) -> list[float]:
     return [25.0 * (score(chance, latent) - 1) for _ in range(RUNS)]
 
 
+@pytest.mark.slow
 def test_a_model_that_is_worse_on_a_quarter_of_the_questions_never_passes() -> None:
     """Of five runs of 50 questions drawn anew each time, most fail, and the rest is not decided."""
     found = Counter(verdict("overall:-2pp", *pair) for pair in worse_on_a_quarter(8))
@@ -275,6 +181,7 @@ def test_a_model_that_is_worse_on_a_quarter_of_the_questions_never_passes() -> N
     assert found["fail"] + found["inconclusive"] >= 0.995 * JUDGED
 
 
+@pytest.mark.slow
 def test_the_releases_of_the_end_to_end_test_fail() -> None:
     """There the questions are always the same, and which of them fall: only the runs are chance."""
     found = Counter(verdict("overall:-2pp", *pair) for pair in releases(9))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from equipoise.core.errors import UserError
@@ -75,6 +75,7 @@ def test_a_line_that_is_no_object_is_named(tmp_path: Path, content: str, complai
     assert str(raised.value).startswith(f"{path}{complaint}")
 
 
+@settings(max_examples=25, deadline=None)
 @given(
     st.lists(st.dictionaries(JSON_TEXTS, JSON_TEXTS | st.integers() | st.none() | st.booleans(), max_size=3))
 )
@@ -111,6 +112,7 @@ def test_half_a_character_is_no_text(text: str, is_good: bool) -> None:
 # Tables.
 
 
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(CELLS, CELLS), max_size=5))
 def test_tables_that_were_written_are_read(tmp_path_factory: Any, found: list[tuple[str, str]]) -> None:
     """Whatever stands in their cells, line breaks and quotation marks too."""

@@ -70,23 +70,22 @@ def test_mismatches_and_warnings_stand_in_the_summary() -> None:
     assert "\n- warning: evaluator e1: the response model was a, now b\n" in text
 
 
-@pytest.mark.parametrize("name", ["a|b", "a\nb", "a\n\n# b", "<img src=x>", "a\\|b", "a\\"])
-def test_a_title_can_break_nothing(name: str) -> None:
+def test_a_title_can_break_nothing() -> None:
     """The heading is one line without HTML, whatever a model is called."""
-    heading, rest = markdown(name, None, FAILED).split("\n", 1)
-    assert heading.startswith("## Equipoise: ")
-    assert "<" not in heading
-    assert rest.startswith("\n**Gate: FAIL**\n")
+    for name in ("a|b", "a\nb", "a\n\n# b", "<img src=x>", "a\\|b", "a\\"):
+        heading, rest = markdown(name, None, FAILED).split("\n", 1)
+        assert heading.startswith("## Equipoise: "), name
+        assert "<" not in heading, name
+        assert rest.startswith("\n**Gate: FAIL**\n"), name
 
 
-@pytest.mark.parametrize("text", ["a|b", "a\nb", "<b>", "a\\|b", "a\\", "|\n|---|"])
-def test_a_reason_cannot_break_its_table(text: str) -> None:
+def test_a_reason_cannot_break_its_table() -> None:
     """Every row has its three cells, and no HTML comes through."""
-    shown = markdown("m", None, gate(("overall:-2pp", "fail", text), ("unscored:1%", "pass", "none")))
-    rows = [line for line in shown.splitlines() if line.startswith("|")]
-    assert len(rows) == 4
-    assert [columns(line) for line in rows] == [3] * 4
-    assert "<" not in shown
+    for text in ("a|b", "a\nb", "<b>", "a\\|b", "a\\", "|\n|---|"):
+        shown = markdown("m", None, gate(("overall:-2pp", "fail", text), ("unscored:1%", "pass", "none")))
+        rows = [line for line in shown.splitlines() if line.startswith("|")]
+        assert [columns(line) for line in rows] == [3] * 4, text
+        assert "<" not in shown, text
 
 
 def test_a_mismatch_is_one_item() -> None:
@@ -127,24 +126,27 @@ def test_a_message_is_escaped() -> None:
     assert line == ("::error title=m%3A gate FAIL::overall:-5%25: 5 %25%0A::error::x%0D%0Aend %250A")
 
 
-@pytest.mark.parametrize(
-    ("character", "escape"),
-    [("%", "%25"), ("\n", "%0A"), ("\r", "%0D"), (":", "%3A"), (",", "%2C"), ("::", "%3A%3A")],
-    ids=ascii,
-)
-def test_a_title_is_escaped(character: str, escape: str) -> None:
+def test_a_title_is_escaped() -> None:
     """There a colon and a comma would end the property as well."""
-    (line,) = commands(f"a{character}b", ("r", "pass", "w"))
-    assert line == f"::notice title=a{escape}b%3A gate PASS::r: w"
+    for character, escape in {
+        "%": "%25",
+        "\n": "%0A",
+        "\r": "%0D",
+        ":": "%3A",
+        ",": "%2C",
+        "::": "%3A%3A",
+    }.items():
+        (line,) = commands(f"a{character}b", ("r", "pass", "w"))
+        assert line == f"::notice title=a{escape}b%3A gate PASS::r: w"
 
 
 # Where it goes.
 
 
-@pytest.mark.parametrize("environment", [{}, {"GITHUB_ACTIONS": ""}, {"GITHUB_ACTIONS": "false"}])
-def test_outside_of_actions_nothing_is_printed(environment: dict[str, str]) -> None:
+def test_outside_of_actions_nothing_is_printed() -> None:
     """Neither a command nor a file."""
-    assert publish("m", comparison(), FAILED, environment) == []
+    for environment in ({}, {"GITHUB_ACTIONS": ""}, {"GITHUB_ACTIONS": "false"}):
+        assert publish("m", comparison(), FAILED, environment) == []
 
 
 def test_in_actions_the_commands_are_to_be_printed() -> None:

@@ -262,19 +262,20 @@ def test_the_means_of_each_evaluator_are_given_by_language(whole: Mapping[str, A
         assert list(found.values()) == pytest.approx(means[:, place].tolist(), abs=ROUNDED)
 
 
-@pytest.mark.parametrize("place", [0, 1, 2])
-def test_without_an_evaluator_the_means_are_those_of_a_panel_that_never_had_it(place: int) -> None:
+def test_without_an_evaluator_the_means_are_those_of_a_panel_that_never_had_it() -> None:
     """Also where it alone gave a verdict, and where a blocked run has no verdicts at all."""
     scores = panel(7, (8, 2, 3, 3), gaps=0.4)
     blocked = Record(
         case=record(9, "l0", 1, ()).case, run=1, outcome="blocked", score=1.0, percent=0.0, verdicts=()
     )
-    others = [name for name in NAMES if name != NAMES[place]]
-    never = summary([*records(np.delete(scores, place, axis=3), others), blocked])["metrics"]
-    found = summary([*records(scores), blocked])["panel"]["without"][NAMES[place]]
-    means = {name: metric for name, metric in never.items() if metric["kind"] == "mean"}
-    assert found == {name: {part: means[name][part] for part in found[name]} for name in means}
-    assert set(found["overall"]) == {"value", "se", "low", "high", "n", "reason"}
+    without = summary([*records(scores), blocked])["panel"]["without"]
+    for place, evaluator in enumerate(NAMES):
+        others = [name for name in NAMES if name != evaluator]
+        never = summary([*records(np.delete(scores, place, axis=3), others), blocked])["metrics"]
+        found = without[evaluator]
+        means = {name: metric for name, metric in never.items() if metric["kind"] == "mean"}
+        assert found == {name: {part: means[name][part] for part in found[name]} for name in means}
+        assert set(found["overall"]) == {"value", "se", "low", "high", "n", "reason"}
 
 
 # Looks.
@@ -393,17 +394,14 @@ CLUSTERS = {
 }
 
 
-@pytest.mark.parametrize(("name", "clusters"), CLUSTERS.items())
-def test_a_metric_says_what_its_clusters_are(name: str, clusters: str) -> None:
-    """What `n` counts."""
-    metric, word = neutrality.metrics([])[0], suites.load(name).CLUSTERS
-    found = uncertainty.described(metric, uncertainty.measure(metric, []), word)
-    assert (word, found["clusters"]) == (clusters, clusters)
-
-
-def test_no_suite_is_left_out_above() -> None:
-    """A sixth one has to say what its clusters are, too."""
+def test_a_metric_says_what_its_clusters_are() -> None:
+    """What `n` counts, of every suite: a sixth one has to say it, too."""
     assert suites.names() == tuple(sorted(CLUSTERS))
+    metric = neutrality.metrics([])[0]
+    for name, clusters in CLUSTERS.items():
+        word = suites.load(name).CLUSTERS
+        found = uncertainty.described(metric, uncertainty.measure(metric, []), word)
+        assert (word, found["clusters"]) == (clusters, clusters)
 
 
 def test_reasons_speak_of_what_the_clusters_are() -> None:

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 import scipy.stats
-import statsmodels.api as sm
 from numpy.typing import NDArray
 from scipy.optimize import brentq
+from statsmodels.regression.linear_model import OLS
 
 from equipoise.core.records import Cell, Metric
 from equipoise.stats.intervals import Estimate
@@ -77,15 +77,6 @@ def test_a_mean_of_balanced_data_is_scipys_on_the_questions_means(
     assert (found.n, found.reason) == (questions, None)
 
 
-def test_a_mean_of_one_language_is_the_clustered_least_squares_of_statsmodels() -> None:
-    """The cells on a constant, clustered by question: its correction is Q / (Q - 1)."""
-    means = percents(1, 40, 3, 5).mean(axis=2)
-    options = {"groups": np.repeat(np.arange(40), 3)}
-    fit = sm.OLS(means.ravel(), np.ones(120)).fit(cov_type="cluster", cov_kwds=options)
-    found = measure(MEAN, cells_of("percent", means[:, :, None]))
-    assert (found.value, found.se) == pytest.approx((fit.params[0], fit.bse[0]), rel=1e-9)
-
-
 def test_runs_without_a_score_do_not_count() -> None:
     """Each cell is the mean of the runs that it has, then each question counts once."""
     data = percents(2)
@@ -144,7 +135,7 @@ def test_the_error_of_a_rate_is_that_of_statsmodels() -> None:
     known = ~np.isnan(data)
     options = {"groups": np.nonzero(known)[0]}
     runs = data[known]
-    fit = sm.OLS(runs, np.ones(len(runs))).fit(cov_type="cluster", cov_kwds=options)
+    fit = OLS(runs, np.ones(len(runs))).fit(cov_type="cluster", cov_kwds=options)
     found = measure(RATE, cells_of("refused", data))
     assert (found.value, found.se) == pytest.approx((100 * fit.params[0], 100 * fit.bse[0]), rel=1e-9)
 
@@ -164,14 +155,6 @@ def test_limits_of_a_rate_are_the_roots_of_wilsons_equation(seed: int) -> None:
     limits = [brentq(apart, *ends, xtol=1e-15) for ends in ((1e-12, value), (value, 1 - 1e-12))]
     found = measure(RATE, cells_of("refused", flags(seed)))
     assert (found.low, found.high) == pytest.approx(tuple(100 * limit for limit in limits), rel=1e-9)
-
-
-def test_no_event_is_no_certainty() -> None:
-    """0 % of 50 questions: from 0 to more than the 5.8 % that the exact one-sided bound allows."""
-    found = measure(RATE, cells_of("refused", np.zeros((50, 1, 3))))
-    assert (found.value, found.low, found.se) == (0, 0, None)
-    assert found.high is not None
-    assert 100 * (1 - 0.05 ** (1 / 50)) < found.high < 10
 
 
 # Ratios.
@@ -234,7 +217,7 @@ def test_a_difference_of_ratios_is_scipys_bootstrap_of_both_at_once() -> None:
 
 def test_a_difference_of_ratios_is_of_the_cells_that_both_have() -> None:
     """Two cells on one side and one on the other are left out and counted."""
-    before, after = (ratio_cells(*tries(seed)) for seed in (12, 13))
+    before, after = (ratio_cells(*tries(seed, 8)) for seed in (12, 13))
     found = difference(RATIO, before[2:], after[:-1])
     shared = difference(RATIO, before[2:-1], after[2:-1])
     assert (four(found), found.unpaired, shared.unpaired) == (four(shared), 3, 0)
@@ -282,14 +265,6 @@ def test_a_difference_of_rates_has_the_error_of_the_questions_shares() -> None:
     assert found.low < shifts.mean() < found.high
     assert 0 < found.p < 1
     assert (found.p < 0.05) is not (found.low <= 0 <= found.high)
-
-
-def test_no_change_of_a_rate_is_no_certainty() -> None:
-    """Of 40 questions none changed: about 3.8 / 40 to each side, in points."""
-    cells = cells_of("refused", np.zeros((40, 1, 1)))
-    found = difference(RATE, cells, cells)
-    assert (found.value, found.se, found.reason) == (0, None, None)
-    assert (found.low, found.high) == pytest.approx((-380 / 40, 380 / 40), rel=0.1)
 
 
 @pytest.mark.parametrize("metric", [MEAN, RATE, RATIO], ids=["mean", "rate", "ratio"])
