@@ -326,8 +326,8 @@ def test_a_signal_before_the_first_call_stops(
     monkeypatch: pytest.MonkeyPatch, number: signal.Signals, place: str
 ) -> None:
     """One line, exit 2, and the built-in server is ended; the next command is not locked out."""
-    monkeypatch.setattr("equipoise.datasets.jobs.LocalServer", Loading)
-    monkeypatch.setattr("equipoise.datasets.jobs.weights", lambda model: Path("model.gguf"))
+    monkeypatch.setattr("equipoise.models.local.LocalServer", Loading)
+    monkeypatch.setattr("equipoise.models.local.weights", lambda model: Path("model.gguf"))
     monkeypatch.setattr(Loading, "number", number)
     monkeypatch.setattr(Loading, "place", place)
     result = CliRunner().invoke(main, ["translate", "--from", "en.txt", "--to", "de", "--model", "local"])
