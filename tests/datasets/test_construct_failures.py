@@ -46,9 +46,9 @@ def refusal(result: Result, status: int = 4) -> str:
     return line
 
 
-@pytest.mark.parametrize(
-    ("lines", "words"),
-    [
+def test_faulty_documents_are_named(loopback: Loopback, subtests: pytest.Subtests) -> None:
+    """By file and line, before anything is asked: the suite would refuse their questions."""
+    cases: list[tuple[str, str]] = [
         ('{"id": "a"}\n', "documents.jsonl:1: needs the texts id, text"),
         ('{"id": 1, "text": "x"}\n', "documents.jsonl:1: needs the texts id, text"),
         ("[]\n", "documents.jsonl:1: is not a JSON object"),
@@ -56,29 +56,27 @@ def refusal(result: Result, status: int = 4) -> str:
         ('{"id": "a", "text": "x"}\n' * 2, "documents.jsonl:2: the id 'a' is taken by an earlier line"),
         ('{"id": "A-1", "text": "x"}\n', "documents.jsonl:1: id is 'A-1'; use a-z, 0-9 and _ only"),
         ("\n", "documents.jsonl: has no text"),
-    ],
-)
-def test_faulty_documents_are_named(loopback: Loopback, lines: str, words: str) -> None:
-    """By file and line, before anything is asked: the suite would refuse their questions."""
-    Path("documents.jsonl").write_text(lines)
-    assert words in refusal(run(loopback))
-    assert loopback.requests == []
+    ]
+    for lines, words in cases:
+        with subtests.test(words):
+            Path("documents.jsonl").write_text(lines)
+            assert words in refusal(run(loopback))
+            assert loopback.requests == []
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
+def test_what_cannot_work_is_one_line(loopback: Loopback, subtests: pytest.Subtests) -> None:
+    """Exit 4, and nothing is asked."""
+    cases: list[tuple[tuple[str, ...], str]] = [
         (("--documents", "nowhere.jsonl"), "nowhere.jsonl: cannot be read (No such file or directory)"),
         (("--corpus", "nowhere"), "nowhere: has no text"),
         (("--retriever", "nowhere:find"), "--retriever: 'nowhere:find' is not available"),
         (("--folder", "documents.jsonl/made"), "cannot be written to (Not a directory)"),
         (("--model", ""), "--model: the value is empty"),
-    ],
-)
-def test_what_cannot_work_is_one_line(loopback: Loopback, arguments: tuple[str, ...], words: str) -> None:
-    """Exit 4, and nothing is asked."""
-    assert words in refusal(run(loopback, *arguments))
-    assert loopback.requests == []
+    ]
+    for arguments, words in cases:
+        with subtests.test(words):
+            assert words in refusal(run(loopback, *arguments))
+            assert loopback.requests == []
 
 
 def test_two_at_once_are_refused(loopback: Loopback) -> None:

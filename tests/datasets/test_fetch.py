@@ -7,7 +7,6 @@ import hashlib
 import os
 import shutil
 import threading
-import time
 import urllib.request
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -31,28 +30,36 @@ DIGEST = hashlib.sha256(CONTENT).hexdigest()
 
 
 class Site:
-    """A site that serves these contents by path, and remembers what was asked for."""
+    """A site that serves these contents by path, and remembers what was asked for.
+
+    It falls silent `silent_after` this share of a file, until it `may_go_on`.
+    """
 
     def __init__(self) -> None:
         self.contents: dict[str, bytes] = {}
         self.asked: list[str] = []
-        self.delay, self.missing, self.stall = 0.0, 0, 0.0
+        self.missing = 0
+        self.silent_after: float | None = None
+        self.may_go_on = threading.Event()
         site = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 site.asked.append(self.path)
                 content = site.contents.get(self.path)
-                time.sleep(site.delay)
+                if site.silent_after == 0:
+                    site.may_go_on.wait(60)
                 self.send_response(404 if content is None else 200)
                 if content is not None:
                     self.send_header("Content-Length", str(len(content)))
-                self.end_headers()
+                with contextlib.suppress(OSError):
+                    self.end_headers()
                 sent = (content or b"")[site.missing :]
-                half = len(sent) // 2 if site.stall else 0
+                half = int(len(sent) * (site.silent_after or 0))
                 self.wfile.write(sent[:half])
                 self.wfile.flush()
-                time.sleep(site.stall)
+                if half:
+                    site.may_go_on.wait(60)
                 with contextlib.suppress(OSError):
                     self.wfile.write(sent[half:])
 
@@ -70,6 +77,7 @@ def site() -> Iterator[Site]:
     thread = threading.Thread(target=found.server.serve_forever)
     thread.start()
     yield found
+    found.may_go_on.set()
     found.server.shutdown()
     thread.join()
     found.server.server_close()
@@ -182,36 +190,30 @@ def test_a_proxy_of_the_environment_is_used(
     assert site.asked == [f"http://data.example{PATH}", f"http://data.example{MORE}"]
 
 
+@pytest.mark.parametrize("share", [0.0, 0.5], ids=["at once", "within a file"])
 def test_a_site_that_falls_silent_is_given_up(
-    site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, share: float
 ) -> None:
-    """After a while; nothing of the file is kept."""
+    """After a while; the half that came is not kept, and what was there before stays."""
     monkeypatch.setattr(fetching, "SECONDS", 0.05)
-    site.contents, site.delay = {PATH: CONTENT}, 0.5
-    with pytest.raises(UserError, match=r"cannot be fetched \(timed out\)"):
-        list(fetch("x", [topics], tmp_path, site.url))
-    assert kept(tmp_path / "x") == []
-
-
-def test_a_slow_site_is_waited_for(site: Site, topics: Path, tmp_path: Path) -> None:
-    """Before its answer, and within it."""
-    site.contents, site.delay, site.stall = {PATH: CONTENT, MORE: CONTENT}, 0.2, 0.2
-    list(fetch("x", [topics], tmp_path, site.url))
-    assert (tmp_path / "x" / "data.csv").read_bytes() == CONTENT
-
-
-def test_a_site_that_falls_silent_within_a_file_is_given_up(
-    site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The half that came is not kept, and what was there before stays."""
-    monkeypatch.setattr(fetching, "SECONDS", 0.05)
-    site.contents, site.stall = {PATH: CONTENT}, 0.5
+    site.contents, site.silent_after = {PATH: CONTENT}, share
     (tmp_path / "x").mkdir()
     (tmp_path / "x" / "data.csv").write_bytes(b"old")
     with pytest.raises(UserError, match=r"data\.csv: cannot be fetched \(timed out\)"):
         list(fetch("x", [topics], tmp_path, site.url))
     assert kept(tmp_path / "x") == ["data.csv"]
     assert (tmp_path / "x" / "data.csv").read_bytes() == b"old"
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5], ids=["before its answer", "within it"])
+def test_a_slow_site_is_waited_for(site: Site, topics: Path, tmp_path: Path, share: float) -> None:
+    """However long that is, within the limit."""
+    site.contents, site.silent_after = {PATH: CONTENT, MORE: CONTENT}, share
+    timer = threading.Timer(0.05, site.may_go_on.set)
+    timer.start()
+    list(fetch("x", [topics], tmp_path, site.url))
+    timer.join()
+    assert (tmp_path / "x" / "data.csv").read_bytes() == CONTENT
 
 
 def test_a_file_that_is_cut_short_is_not_kept(site: Site, topics: Path, tmp_path: Path) -> None:
