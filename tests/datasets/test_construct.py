@@ -170,6 +170,14 @@ def run(server: Loopback, *arguments: str, folder: str = "made") -> Result:
     return CliRunner().invoke(main, ["construct", "simpleqa", *files, *models, *endpoint, *arguments])
 
 
+def some_of(*names: str) -> tuple[str, str]:
+    """The option that names a file of these sample documents alone."""
+    texts = SAMPLE.read_text(encoding="utf-8").splitlines()
+    chosen = [line for line in texts if json.loads(line)["id"] in names]
+    Path("some.jsonl").write_text("".join(f"{line}\n" for line in chosen), encoding="utf-8")
+    return "--documents", "some.jsonl"
+
+
 def refusal(result: Result, status: int = 4) -> str:
     """The one line with which the command ended: 4 is for a mistake, 2 where it was stopped."""
     assert result.exit_code == status, result.output
@@ -216,7 +224,8 @@ def test_a_key_in_a_question_is_in_no_file(server: Loopback) -> None:
         return told if is_first else script(body, number)
 
     server.script = telling
-    results = [run(server), run(server, "--no-annotators")]
+    some = some_of("doc_01")
+    results = [run(server, *some), run(server, *some, "--no-annotators")]
     assert not [result for result in results if KEY in result.output]
     (row,) = (row for row in read("questions.jsonl") if row["id"] == "doc_01")
     assert (row["question"], row["answer"]) == (f"{question} ****", f"{answer} ****")
@@ -301,17 +310,19 @@ def test_an_interrupted_command_goes_on(server: Loopback, built: Built) -> None:
 
 def test_people_decide_in_between(server: Loopback) -> None:
     """Two sheets at once, a third where they differ, then the last stages; nothing is asked for again."""
-    waiting = run(server)
+    names = [f"doc_0{number}" for number in range(1, 7)] + ["doc_10"]
+    some = some_of(*names)
+    waiting = run(server, *some)
     assert "made/annotation/annotator_1.csv:2: is still to be filled in" in refusal(waiting)
     assert [line.split()[0] for line in waiting.stdout.splitlines()] == ["stage", *list(FATES)[:6]]
     count = len(server.requests)
     fill("annotator_1.csv", PAGES, doc_02={"compliant": "no"}, doc_04={"answer": "巴黎天文台"})
-    assert "annotator_2.csv:2: is still to be filled in" in refusal(run(server))
+    assert "annotator_2.csv:2: is still to be filled in" in refusal(run(server, *some))
     fill("annotator_2.csv", PAGES, doc_03={"answer": "哈雷"})
-    assert "doc_03 needs an answer" in refusal(run(server))
+    assert "doc_03 needs an answer" in refusal(run(server, *some))
     fill("annotator_3.csv", {}, doc_03={"answer": "帕利奇"}, doc_04={"answer": "巴黎天文台"})
     assert len(server.requests) == count
-    result = run(server)
+    result = run(server, *some)
     assert result.exit_code == 0, result.output
     dropped = {row["id"]: row["dropped"] for row in read("7_annotation.dropped.jsonl")}
     assert dropped == {
@@ -319,7 +330,7 @@ def test_people_decide_in_between(server: Loopback) -> None:
         "doc_04": "people answer otherwise: 巴黎天文台",
     }
     kept = [row["id"] for row in read("questions.jsonl")]
-    assert kept == [name for name in LEFT if name not in dropped]
+    assert kept == [name for name in names if name not in dropped]
     assert {stage_of(body) for body in server.requests[count:]} == {
         *("rewriting", "criteria", "verification", "safety"),
     }
@@ -340,15 +351,3 @@ def test_nothing_that_nobody_has_looked_at_stays_behind(server: Loopback, built:
         *(f"{number}_{name}.dropped.jsonl" for number, name in earlier),
         *("construct.journal.jsonl", "funnel.json", "mine.jsonl", "3_mine.jsonl"),
     }
-
-
-def test_all_can_be_asked_anew(server: Loopback, built: Built) -> None:
-    """The journal is put away under a time stamp, and every request is sent once more."""
-    shutil.copytree(built.folder, "made")
-    kept = Path("made/construct.journal.jsonl").read_bytes()
-    result = run(server, "--no-annotators", "--fresh")
-    assert result.exit_code == 0, result.output
-    assert asked(server.requests) == asked(built.requests)
-    (archived,) = Path("made/archive").iterdir()
-    assert archived.read_bytes() == kept
-    assert f"what was asked before is kept as {archived}" in result.stderr

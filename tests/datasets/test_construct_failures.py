@@ -112,6 +112,18 @@ def test_a_row_whose_call_fails_is_dropped_for_now(loopback: Loopback) -> None:
     assert KEY not in result.output
 
 
+def test_all_can_be_asked_anew(loopback: Loopback) -> None:
+    """The journal is put away under a time stamp, and every request is sent once more."""
+    loopback.script = lambda body, number: '{"reasoning": "空", "score": 1}'
+    run(loopback)
+    kept = Path("made/construct.journal.jsonl").read_bytes()
+    result = run(loopback, "--fresh")
+    assert (result.exit_code, len(loopback.requests)) == (0, 4), result.output
+    (archived,) = Path("made/archive").iterdir()
+    assert archived.read_bytes() == kept
+    assert f"what was asked before is kept as {archived}" in result.stderr
+
+
 def test_a_placeholder_for_a_key_edits_no_document(loopback: Loopback) -> None:
     """Every stage shows the models what the document says; the user is warned that files are masked."""
     put("documents.jsonl", {"id": "tea", "text": "A secret tea, known to the secretary."})
