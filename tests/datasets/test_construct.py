@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 
 import pytest
 from click.testing import CliRunner, Result
+from interpreter import refusal
+from job_models import judged, made
 
 from conftest import ROOT
 from equipoise.cli import main
@@ -84,16 +86,6 @@ def document_of(body: dict[str, Any]) -> str:
     # The longest first, as some begin alike; of two that are shown the second is meant.
     asked = text.rpartition("[second ")[2]
     return max((question in asked, len(question), name) for question, name in known.items())[2]
-
-
-def made(question: str, answer: str) -> str:
-    """A question as the generator gives it."""
-    return json.dumps({"question": question, "answer": answer}, ensure_ascii=False)
-
-
-def judged(verdict: str) -> str:
-    """A verdict with a reason."""
-    return json.dumps({"reasoning": f"理由{verdict}", "verdict": verdict}, ensure_ascii=False)
 
 
 def generated(name: str, rounds: int) -> str:
@@ -176,13 +168,6 @@ def some_of(*names: str) -> tuple[str, str]:
     chosen = [line for line in texts if json.loads(line)["id"] in names]
     Path("some.jsonl").write_text("".join(f"{line}\n" for line in chosen), encoding="utf-8")
     return "--documents", "some.jsonl"
-
-
-def refusal(result: Result, status: int = 4) -> str:
-    """The one line with which the command ended: 4 is for a mistake, 2 where it was stopped."""
-    assert result.exit_code == status, result.output
-    (line,) = [line for line in result.stderr.splitlines() if line.startswith("ERROR: ")]
-    return line
 
 
 def read(name: str, folder: str = "made") -> list[dict[str, Any]]:

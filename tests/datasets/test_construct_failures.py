@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from interpreter import refusal
 
 from equipoise.cli import main
 from equipoise.results.store import Files, Lock
@@ -37,13 +38,6 @@ def run(server: Loopback, *arguments: str) -> Result:
     files = ("--documents", "documents.jsonl", "--folder", "made", "--least", "5", "--no-annotators")
     endpoint = ("--model", "maker", "--api-base-url", server.url, "--api-key", KEY, "--max-retries", "0")
     return CliRunner().invoke(main, ["construct", "simpleqa", *files, *endpoint, *arguments])
-
-
-def refusal(result: Result, status: int = 4) -> str:
-    """The one line with which the command ended: 4 is for a mistake, 2 where it was stopped."""
-    assert result.exit_code == status, result.output
-    (line,) = [line for line in result.stderr.splitlines() if line.startswith("ERROR: ")]
-    return line
 
 
 def test_faulty_documents_are_named(loopback: Loopback, subtests: pytest.Subtests) -> None:
@@ -176,11 +170,12 @@ def test_half_a_character_ends_nothing(loopback: Loopback) -> None:
     assert json.loads(line)["dropped"] == "poor quality: 空\ud83d"
 
 
-@pytest.mark.parametrize("name", ["funnel.json", "questions.jsonl", "1_length.jsonl"])
-def test_a_place_that_is_taken_is_one_line(loopback: Loopback, name: str) -> None:
+def test_a_place_that_is_taken_is_one_line(loopback: Loopback, subtests: pytest.Subtests) -> None:
     """As by a folder."""
-    (Path("made") / name).mkdir(parents=True)
-    assert "cannot be written to (" in refusal(run(loopback))
+    for name in ("funnel.json", "questions.jsonl", "1_length.jsonl"):
+        with subtests.test(name):
+            (Path(name) / name).mkdir(parents=True)
+            assert "cannot be written to (" in refusal(run(loopback, "--folder", name))
 
 
 def test_a_funnel_that_cannot_be_written_is_one_line(

@@ -216,19 +216,36 @@ def test_a_slow_site_is_waited_for(site: Site, topics: Path, tmp_path: Path, sha
     assert (tmp_path / "x" / "data.csv").read_bytes() == CONTENT
 
 
-def test_a_file_that_is_cut_short_is_not_kept(site: Site, topics: Path, tmp_path: Path) -> None:
-    """It comes with less than it says."""
-    site.contents, site.missing = {PATH: CONTENT}, 5
-    with pytest.raises(UserError, match=r"data\.csv: "):
-        list(fetch("x", [topics], tmp_path, site.url))
-    assert kept(tmp_path / "x") == []
+CHANGED = CONTENT + b"changed"
 
 
-def test_what_is_not_what_it_was_is_not_kept(site: Site, topics: Path, tmp_path: Path) -> None:
-    """The error says what it is and should be; no file is left, and an older one stays."""
-    changed = CONTENT + b"changed"
-    site.contents[PATH] = changed
-    said = f"is not what it was: SHA-256 {hashlib.sha256(changed).hexdigest()}, not {DIGEST}; nothing is kept"
+@pytest.mark.parametrize(
+    ("content", "missing", "most", "said"),
+    [
+        (
+            CHANGED,
+            0,
+            99,
+            f"is not what it was: SHA-256 {hashlib.sha256(CHANGED).hexdigest()}, not {DIGEST}; not",
+        ),
+        (CONTENT, 5, 99, r"data\.csv: "),
+        (CONTENT, 0, 3, "is larger than anything that is expected"),
+    ],
+    ids=["changed", "cut short", "too large"],
+)
+def test_what_is_not_as_it_should_be_is_not_kept(
+    site: Site,
+    topics: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    content: bytes,
+    missing: int,
+    most: int,
+    said: str,
+) -> None:
+    """The error says why; no file is left, and an older one stays."""
+    monkeypatch.setattr(fetching, "MOST_BYTES", most)
+    site.contents, site.missing = {PATH: content}, missing
     with pytest.raises(UserError, match=said):
         list(fetch("x", [topics], tmp_path, site.url))
     assert kept(tmp_path / "x") == []
@@ -239,35 +256,16 @@ def test_what_is_not_what_it_was_is_not_kept(site: Site, topics: Path, tmp_path:
     assert (tmp_path / "x" / "data.csv").read_bytes() == b"old"
 
 
-def test_what_is_too_large_is_not_kept(
-    site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A mirror cannot fill the disk."""
-    site.contents[PATH] = CONTENT
-    monkeypatch.setattr(fetching, "MOST_BYTES", 3)
-    with pytest.raises(UserError, match="larger than anything"):
-        list(fetch("x", [topics], tmp_path, site.url))
+def test_what_is_in_the_way_is_one_line(site: Site, topics: Path, tmp_path: Path) -> None:
+    """A site that cannot be reached, a file in place of a folder, and the reverse; nothing is left behind."""
+    for address in ("http://127.0.0.1:9", "nonsense"):
+        with pytest.raises(UserError, match="cannot be fetched"):
+            list(fetch("x", [topics], tmp_path, address))
     assert kept(tmp_path / "x") == []
-
-
-@pytest.mark.parametrize("address", ["http://127.0.0.1:9", "nonsense"])
-def test_a_site_that_cannot_be_reached_is_one_line(topics: Path, tmp_path: Path, address: str) -> None:
-    """Nothing is left behind."""
-    with pytest.raises(UserError, match="cannot be fetched"):
-        list(fetch("x", [topics], tmp_path, address))
-    assert kept(tmp_path / "x") == []
-
-
-def test_a_folder_that_cannot_be_written_to_is_one_line(site: Site, topics: Path, tmp_path: Path) -> None:
-    """A file in its place, for one."""
     (tmp_path / "taken").write_text("")
     with pytest.raises(UserError, match="cannot be written to"):
         list(fetch("x", [topics], tmp_path / "taken", site.url))
-
-
-def test_a_folder_in_place_of_a_file_is_one_line(site: Site, topics: Path, tmp_path: Path) -> None:
-    """It is neither read nor replaced."""
-    (tmp_path / "x" / "data.csv").mkdir(parents=True)
+    (tmp_path / "x" / "data.csv").mkdir()
     with pytest.raises(UserError, match=r"data\.csv: cannot be read \(Is a directory\)"):
         list(fetch("x", [topics], tmp_path, site.url))
     assert site.asked == []

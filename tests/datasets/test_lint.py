@@ -281,13 +281,6 @@ def test_ids_parts_and_names_are_the_loaders_to_check(make: Any, said: str) -> N
     assert any(finding.startswith(f"dataset/{said}") for finding in found(make()))
 
 
-def test_a_refusal_without_a_line_is_told_of_the_file() -> None:
-    """As of its first line."""
-    put("dataset/my questions.txt", questions())
-    finding = one("dataset")
-    assert finding.startswith("dataset/my questions.txt:1: the file's name must be a language code")
-
-
 def test_other_checks_go_on_where_a_loader_stops() -> None:
     """So that one refusal hides no other fault."""
     path = facts({**FACT, "kind": "odd"}, {"id": "q2", "question": "Who is Lao She?", "answer": "Lao She"})
@@ -517,14 +510,6 @@ def test_a_folder_of_published_data_alone_is_no_dataset() -> None:
     assert found("topics") == []
 
 
-def test_a_folder_named_as_a_suite_is_that_suites() -> None:
-    """Also where its files are missing, which the loader says."""
-    put("topics/neutrality/README.md", "About.\n")
-    assert (
-        one("topics") == "topics/neutrality:1: no question files (*.txt, one question a line) in this folder"
-    )
-
-
 def test_a_path_that_is_no_data_is_a_mistake(subtests: pytest.Subtests) -> None:
     """The message names it and says what to do."""
     Path("empty").mkdir()
@@ -645,23 +630,11 @@ def test_published_data_can_be_checked(subtests: pytest.Subtests) -> None:
             assert all(str(item).isprintable() for item in findings)
 
 
-def near_duplicate(count: int) -> str:
-    """What is found where the last of so many questions of much the same words is nearly the fifth."""
-    chance = random.Random(7)  # noqa: S311 - not a secret
-    words = ["".join(chance.choices("abcdefghij", k=5)) for _ in range(400)]
-    lines = [
-        f"In which year was the {' '.join(chance.choices(words, k=6))} founded?" for _ in range(count - 1)
-    ]
-    put("dataset/en-US.txt", "".join(f"{line}\n" for line in (*lines, lines[4].replace("year", "years"))))
-    return one("dataset")
-
-
-def test_hundreds_of_questions_are_compared() -> None:
-    """The one that is nearly another is found."""
-    assert near_duplicate(300).startswith("dataset/en-US.txt:300: is nearly dataset/en-US.txt:5 ")
-
-
 @pytest.mark.slow
 def test_thousands_of_questions_are_compared() -> None:
-    """In seconds, not in minutes."""
-    assert near_duplicate(3000).startswith("dataset/en-US.txt:3000: is nearly dataset/en-US.txt:5 ")
+    """3,000 that share most of their words, of which one is nearly another."""
+    chance = random.Random(7)  # noqa: S311 - not a secret
+    words = ["".join(chance.choices("abcdefghij", k=5)) for _ in range(400)]
+    lines = [f"In which year was the {' '.join(chance.choices(words, k=6))} founded?" for _ in range(2999)]
+    put("dataset/en-US.txt", "".join(f"{line}\n" for line in (*lines, lines[4].replace("year", "years"))))
+    assert one("dataset").startswith("dataset/en-US.txt:3000: is nearly dataset/en-US.txt:5 ")

@@ -121,11 +121,6 @@ def test_results_stand_in_the_order_of_the_jobs(server: Loopback, journal: Path)
     assert server.peak > 1
 
 
-def test_no_job_is_no_work(server: Loopback, journal: Path) -> None:
-    """Nothing comes of it."""
-    assert run_jobs(settings(server), journal, []).results == []
-
-
 def test_a_failure_is_the_result_of_its_job(server: Loopback, journal: Path) -> None:
     """The others are done all the same, and the next session asks for it alone."""
     server.script = lambda body, n: error(400, "Odd.") if question_of(body) == "job1" else echo(body, n)
@@ -232,6 +227,7 @@ def test_limits_hold_over_all_lots_of_jobs(server: Loopback, journal: Path) -> N
     """Of one command: what one lot has sent counts for the next."""
     limited = settings(server, max_calls="5", concurrency="1")
     with open_jobs(limited, journal) as session:
+        assert session.run([]) == []
         assert len(session.run(list(map(asking, names(3))))) == 3
         assert session.totals.sent == 3
         with pytest.raises(SessionStopped, match="--max-calls 5 is used up: requests sent: 5"):
