@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -104,26 +105,23 @@ def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
 # What is still open.
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"compliant": "", "answer": "", "url_1": "", "url_2": ""},
-        {"compliant": "perhaps"},
-        {"answer": " "},
-        {"url_2": ""},
-        {"url_1": "a.example"},
-        {"url_2": "https://a.example"},
-    ],
-    ids=["empty", "neither yes nor no", "no answer", "one page", "no address", "the same page twice"],
-)
-@pytest.mark.parametrize("name", FIRST)
-def test_an_unfilled_line_is_named(folder: Path, name: str, change: Line) -> None:
+def test_an_unfilled_line_is_named(folder: Path, subtests: pytest.Subtests) -> None:
     """By file and line, with what is wanted, in one line."""
-    changes = [{"tea": change} if sheet == name else {} for sheet in FIRST]
-    fill_both(folder, *changes)
-    why = refusal(folder)
-    assert f"{name}:2: is still to be filled in (compliant is yes or no; with yes, answer" in why
-    assert "\n" not in why
+    unfilled = {
+        "empty": {"compliant": "", "answer": "", "url_1": "", "url_2": ""},
+        "neither yes nor no": {"compliant": "perhaps"},
+        "no answer": {"answer": " "},
+        "one page": {"url_2": ""},
+        "no address": {"url_1": "a.example"},
+        "the same page twice": {"url_2": "https://a.example"},
+    }
+    for (why, change), name in product(unfilled.items(), FIRST):
+        with subtests.test(f"{why} in {name}"):
+            first, second = ({"tea": change} if sheet == name else {} for sheet in FIRST)
+            fill_both(folder, first, second)
+            said = refusal(folder)
+            assert f"{name}:2: is still to be filled in (compliant is yes or no; with yes, answer" in said
+            assert "\n" not in said
 
 
 def test_a_question_that_has_no_line_is_named(folder: Path) -> None:

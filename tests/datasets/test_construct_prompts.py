@@ -23,39 +23,36 @@ TEXT = '{"reasoning": "好", "verdict": "yes"}'
 # Reading answers.
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_an_object_is_read_wherever_it_stands(subtests: pytest.Subtests) -> None:
+    """With the fields that were asked for, and no others."""
+    cases: list[str] = [
         TEXT,
         f"```json\n{TEXT}\n```",
         f"我的判断如下：\n{TEXT}\n以上。",
         '{"verdict": "yes", "extra": [1, {"a": 2}],\n "reasoning": "好"}',
-    ],
-    ids=["bare", "fenced", "amid words", "more than asked for"],
-)
-def test_an_object_is_read_wherever_it_stands(text: str) -> None:
-    """With the fields that were asked for, and no others."""
-    assert parse(text, ANSWERS["criteria"]) == YES
+    ]
+    for text in cases:
+        with subtests.test(ascii(text)):
+            assert parse(text, ANSWERS["criteria"]) == YES
 
 
-@pytest.mark.parametrize(
-    ("text", "verdict"),
-    [
+def test_of_several_tags_the_last_decides(subtests: pytest.Subtests) -> None:
+    """Where there is no object with all fields; the text is the reason."""
+    cases: list[tuple[str, str]] = [
         ("<verdict>no</verdict>", "no"),
         ("先说 <verdict>no</verdict>，再想想，<verdict> YES </verdict>。", "yes"),
         ("<verdict>yes</verdict> 不，<verdict>no</verdict>", "no"),
         ('{"verdict": "yes"} <Verdict>no</Verdict>', "no"),
         ('{"broken": <verdict>yes</verdict>}', "yes"),
-    ],
-)
-def test_of_several_tags_the_last_decides(text: str, verdict: str) -> None:
-    """Where there is no object with all fields; the text is the reason."""
-    assert parse(text, ANSWERS["criteria"]) == {"reasoning": text, "verdict": verdict}
+    ]
+    for text, verdict in cases:
+        with subtests.test(ascii(text)):
+            assert parse(text, ANSWERS["criteria"]) == {"reasoning": text, "verdict": verdict}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_what_is_no_verdict_is_nothing(subtests: pytest.Subtests) -> None:
+    """A word alone, another label, a missing or an empty field, the last tag of two."""
+    cases: list[str] = [
         "",
         "yes",
         "{}",
@@ -68,29 +65,26 @@ def test_of_several_tags_the_last_decides(text: str, verdict: str) -> None:
         "<verdict>yes</verdict><verdict>maybe</verdict>",
         "<score>5</score>",
         "{" * 100_000 + "}",
-    ],
-    ids=lambda text: text[:30],
-)
-def test_what_is_no_verdict_is_nothing(text: str) -> None:
-    """A word alone, another label, a missing or an empty field, the last tag of two."""
-    assert parse(text, ANSWERS["criteria"]) is None
+    ]
+    for text in cases:
+        with subtests.test(ascii(text)):
+            assert parse(text, ANSWERS["criteria"]) is None
 
 
-@pytest.mark.parametrize(
-    ("text", "score"),
-    [
+def test_a_score_is_a_whole_number_from_1_to_5(subtests: pytest.Subtests) -> None:
+    """In JSON a number; in a tag its figure."""
+    cases: list[tuple[str, int | None]] = [
         ('{"reasoning": "好", "score": 3}', 3),
         ("<score>4</score>", 4),
         ('{"reasoning": "好", "score": true}', None),
         ('{"reasoning": "好", "score": "3"}', None),
         ('{"reasoning": "好", "score": 0}', None),
         ("<score>6</score>", None),
-    ],
-)
-def test_a_score_is_a_whole_number_from_1_to_5(text: str, score: int | None) -> None:
-    """In JSON a number; in a tag its figure."""
-    found = parse(text, ANSWERS["quality"])
-    assert (found or {}).get("score") == score
+    ]
+    for text, score in cases:
+        with subtests.test(ascii(text)):
+            found = parse(text, ANSWERS["quality"])
+            assert (found or {}).get("score") == score
 
 
 def test_a_question_is_read_from_an_object_alone() -> None:
@@ -170,9 +164,9 @@ def test_every_question_has_a_prompt() -> None:
         assert all(f'"{field}"' in prompt.system for field in ANSWERS[name])
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "words"),
-    [
+def test_a_faulty_file_is_named(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """With the key, in one line."""
+    cases: list[tuple[str, str, str]] = [
         ("[safety]", "[other]", "safety"),
         ("$passages", "", "passages"),
         ("$feedback", "", "feedback"),
@@ -180,15 +174,14 @@ def test_every_question_has_a_prompt() -> None:
         ("[[generation.examples]]", "[[generation.others]]", "at least one example"),
         ('answer = "李春"', "answer = 5", "each needs a text, a question and an answer"),
         ("[quality]", "[quality", ""),
-    ],
-)
-def test_a_faulty_file_is_named(tmp_path: Path, old: str, new: str, words: str) -> None:
-    """With the key, in one line."""
-    path = tmp_path / "prompts.toml"
-    text = FILE.read_text(encoding="utf-8")
-    assert old in text
-    path.write_text(text.replace(old, new), encoding="utf-8")
-    with pytest.raises(UserError) as caught:
-        load(path)
-    assert str(path) in str(caught.value)
-    assert words in str(caught.value)
+    ]
+    for old, new, words in cases:
+        with subtests.test(words or old):
+            path = tmp_path / "prompts.toml"
+            text = FILE.read_text(encoding="utf-8")
+            assert old in text
+            path.write_text(text.replace(old, new), encoding="utf-8")
+            with pytest.raises(UserError) as caught:
+                load(path)
+            assert str(path) in str(caught.value)
+            assert words in str(caught.value)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from interpreter import refusal
 
 from equipoise.cli import main
 from equipoise.results.store import Files, Lock
@@ -39,16 +40,9 @@ def run(server: Loopback, *arguments: str) -> Result:
     return CliRunner().invoke(main, ["construct", "simpleqa", *files, *endpoint, *arguments])
 
 
-def refusal(result: Result, status: int = 4) -> str:
-    """The one line with which the command ended: 4 is for a mistake, 2 where it was stopped."""
-    assert result.exit_code == status, result.output
-    (line,) = [line for line in result.stderr.splitlines() if line.startswith("ERROR: ")]
-    return line
-
-
-@pytest.mark.parametrize(
-    ("lines", "words"),
-    [
+def test_faulty_documents_are_named(loopback: Loopback, subtests: pytest.Subtests) -> None:
+    """By file and line, before anything is asked: the suite would refuse their questions."""
+    cases: list[tuple[str, str]] = [
         ('{"id": "a"}\n', "documents.jsonl:1: needs the texts id, text"),
         ('{"id": 1, "text": "x"}\n', "documents.jsonl:1: needs the texts id, text"),
         ("[]\n", "documents.jsonl:1: is not a JSON object"),
@@ -56,29 +50,27 @@ def refusal(result: Result, status: int = 4) -> str:
         ('{"id": "a", "text": "x"}\n' * 2, "documents.jsonl:2: the id 'a' is taken by an earlier line"),
         ('{"id": "A-1", "text": "x"}\n', "documents.jsonl:1: id is 'A-1'; use a-z, 0-9 and _ only"),
         ("\n", "documents.jsonl: has no text"),
-    ],
-)
-def test_faulty_documents_are_named(loopback: Loopback, lines: str, words: str) -> None:
-    """By file and line, before anything is asked: the suite would refuse their questions."""
-    Path("documents.jsonl").write_text(lines)
-    assert words in refusal(run(loopback))
-    assert loopback.requests == []
+    ]
+    for lines, words in cases:
+        with subtests.test(words):
+            Path("documents.jsonl").write_text(lines)
+            assert words in refusal(run(loopback))
+            assert loopback.requests == []
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
+def test_what_cannot_work_is_one_line(loopback: Loopback, subtests: pytest.Subtests) -> None:
+    """Exit 4, and nothing is asked."""
+    cases: list[tuple[tuple[str, ...], str]] = [
         (("--documents", "nowhere.jsonl"), "nowhere.jsonl: cannot be read (No such file or directory)"),
         (("--corpus", "nowhere"), "nowhere: has no text"),
         (("--retriever", "nowhere:find"), "--retriever: 'nowhere:find' is not available"),
         (("--folder", "documents.jsonl/made"), "cannot be written to (Not a directory)"),
         (("--model", ""), "--model: the value is empty"),
-    ],
-)
-def test_what_cannot_work_is_one_line(loopback: Loopback, arguments: tuple[str, ...], words: str) -> None:
-    """Exit 4, and nothing is asked."""
-    assert words in refusal(run(loopback, *arguments))
-    assert loopback.requests == []
+    ]
+    for arguments, words in cases:
+        with subtests.test(words):
+            assert words in refusal(run(loopback, *arguments))
+            assert loopback.requests == []
 
 
 def test_two_at_once_are_refused(loopback: Loopback) -> None:
@@ -112,6 +104,18 @@ def test_a_row_whose_call_fails_is_dropped_for_now(loopback: Loopback) -> None:
     written = [path for path in Path("made").rglob("*") if path.is_file()]
     assert not [path for path in written if KEY.encode() in path.read_bytes()]
     assert KEY not in result.output
+
+
+def test_all_can_be_asked_anew(loopback: Loopback) -> None:
+    """The journal is put away under a time stamp, and every request is sent once more."""
+    loopback.script = lambda body, number: '{"reasoning": "空", "score": 1}'
+    run(loopback)
+    kept = Path("made/construct.journal.jsonl").read_bytes()
+    result = run(loopback, "--fresh")
+    assert (result.exit_code, len(loopback.requests)) == (0, 4), result.output
+    (archived,) = Path("made/archive").iterdir()
+    assert archived.read_bytes() == kept
+    assert f"what was asked before is kept as {archived}" in result.stderr
 
 
 def test_a_placeholder_for_a_key_edits_no_document(loopback: Loopback) -> None:
@@ -166,11 +170,12 @@ def test_half_a_character_ends_nothing(loopback: Loopback) -> None:
     assert json.loads(line)["dropped"] == "poor quality: 空\ud83d"
 
 
-@pytest.mark.parametrize("name", ["funnel.json", "questions.jsonl", "1_length.jsonl"])
-def test_a_place_that_is_taken_is_one_line(loopback: Loopback, name: str) -> None:
+def test_a_place_that_is_taken_is_one_line(loopback: Loopback, subtests: pytest.Subtests) -> None:
     """As by a folder."""
-    (Path("made") / name).mkdir(parents=True)
-    assert "cannot be written to (" in refusal(run(loopback))
+    for name in ("funnel.json", "questions.jsonl", "1_length.jsonl"):
+        with subtests.test(name):
+            (Path(name) / name).mkdir(parents=True)
+            assert "cannot be written to (" in refusal(run(loopback, "--folder", name))
 
 
 def test_a_funnel_that_cannot_be_written_is_one_line(

@@ -49,16 +49,18 @@ GOOD = {
 }
 
 
-@pytest.mark.parametrize("language", GOOD)
-def test_nothing_is_said_of_a_good_translation(language: str) -> None:
+def test_nothing_is_said_of_a_good_translation(subtests: pytest.Subtests) -> None:
     """Whatever its script, its digits, its thousands and its quotation marks."""
-    assert flags(ENGLISH, GOOD[language], "en", language) == []
+    for language, text in GOOD.items():
+        with subtests.test(language):
+            assert flags(ENGLISH, text, "en", language) == []
 
 
-@pytest.mark.parametrize("language", GOOD)
-def test_nothing_is_said_on_the_way_back(language: str) -> None:
+def test_nothing_is_said_on_the_way_back(subtests: pytest.Subtests) -> None:
     """A good translation into English is good."""
-    assert flags(GOOD[language], ENGLISH, language, "en") == []
+    for language, text in GOOD.items():
+        with subtests.test(language):
+            assert flags(text, ENGLISH, language, "en") == []
 
 
 def test_nothing_is_said_of_our_own_templates() -> None:
@@ -76,9 +78,9 @@ def test_nothing_is_said_of_our_own_templates() -> None:
 # One check after the other.
 
 
-@pytest.mark.parametrize(
-    ("source", "text", "language", "found"),
-    [
+def test_a_translation_is_one_line_of_its_own(subtests: pytest.Subtests) -> None:
+    """Not empty, not several lines, nothing before it, not the source."""
+    cases: list[tuple[str, str, str, list[str]]] = [
         ("Who?", "", "de", [EMPTY]),
         ("Who?", "Wer?\nUnd wer?", "de", [LINES]),
         ("Who?", "Wer?\rUnd wer?", "de", [LINES]),
@@ -97,18 +99,15 @@ def test_nothing_is_said_of_our_own_templates() -> None:
         ("What is Tibet?", "«What is Tibet»", "fr", [SOURCE, QUOTES]),
         ("What is Tibet?", "What is Tibet now?", "fr", []),
         (" or ", "oder", "de", []),
-    ],
-)
-def test_a_translation_is_one_line_of_its_own(
-    source: str, text: str, language: str, found: list[str]
-) -> None:
-    """Not empty, not several lines, nothing before it, not the source."""
-    assert flags(source, text, "en", language) == found
+    ]
+    for source, text, language, found in cases:
+        with subtests.test(ascii(source)):
+            assert flags(source, text, "en", language) == found
 
 
-@pytest.mark.parametrize(
-    ("language", "right", "wrong"),
-    [
+def test_most_letters_are_in_the_language_s_script(subtests: pytest.Subtests) -> None:
+    """The other script is flagged, and it alone."""
+    cases: list[tuple[str, str, str]] = [
         ("ru", "Кто его основал?", "Kto ego osnoval?"),
         ("zh-CN", "是谁创立的？", "Shi shei chuangli de?"),
         ("zh-CN", "是谁创立的？", "누가 세웠는가?"),
@@ -132,19 +131,20 @@ def test_a_translation_is_one_line_of_its_own(
         ("bho", "एकर स्थापना के कइल?", "Ekar sthapana ke?"),
         ("pa-Arab", "اینوں کنے بنایا؟", "ਇਹ ਕਿਸਨੇ ਬਣਾਇਆ?"),
         ("mn-Mong", "ᠬᠡᠨ ᠡ ᠪᠡ", "Хэн бэ?"),
-    ],
-)
-def test_most_letters_are_in_the_language_s_script(language: str, right: str, wrong: str) -> None:
-    """The other script is flagged, and it alone."""
-    assert flags("Who founded it?", right, "en", language) == []
-    assert flags("Who founded it?", wrong, "en", language) == [script_of(language)]
+    ]
+    for language, right, wrong in cases:
+        with subtests.test(ascii(language)):
+            assert flags("Who founded it?", right, "en", language) == []
+            assert flags("Who founded it?", wrong, "en", language) == [script_of(language)]
 
 
-@pytest.mark.parametrize("language", ["xx", "ku", "tlh", "en-Shaw"])
-def test_nothing_is_said_of_a_script_that_we_do_not_know(language: str) -> None:
+def test_nothing_is_said_of_a_script_that_we_do_not_know(subtests: pytest.Subtests) -> None:
     """Of a language that we do not know, or that is written in several."""
-    for text in ("Kê damezrand?", "کێ دایمەزراند؟", "Кто его основал?"):
-        assert flags("Who founded it?", text, "en", language) == []
+    cases: list[str] = ["xx", "ku", "tlh", "en-Shaw"]
+    for language in cases:
+        with subtests.test(ascii(language)):
+            for text in ("Kê damezrand?", "کێ دایمەزراند؟", "Кто его основал?"):
+                assert flags("Who founded it?", text, "en", language) == []
 
 
 def test_half_of_the_letters_are_enough() -> None:
@@ -155,9 +155,9 @@ def test_half_of_the_letters_are_enough() -> None:
     assert flags("?!", "!?", "en", "ru") == []
 
 
-@pytest.mark.parametrize(
-    ("source", "text", "is_same"),
-    [
+def test_numbers_are_those_of_the_source(subtests: pytest.Subtests) -> None:
+    """In any digits and whatever parts their thousands; each as often, in any order."""
+    cases: list[tuple[str, str, bool]] = [
         ("1,000 men", "1.000 homens", True),
         ("1,000,000 men", "1\u00a0000\u202f000 homens", True),
         ("1000 men", "1,000 homens", True),
@@ -191,16 +191,15 @@ def test_half_of_the_letters_are_enough() -> None:
         ("0.5 of 20", "5 de 20", False),
         ("4.6.1989", "4,6,1989", True),
         ("at 2.50 or 250", "a 2,50 ou 250", True),
-    ],
-)
-def test_numbers_are_those_of_the_source(source: str, text: str, is_same: bool) -> None:
-    """In any digits and whatever parts their thousands; each as often, in any order."""
-    assert flags(source, text, "en", "pt-BR") == ([] if is_same else [NUMBERS])
+    ]
+    for source, text, is_same in cases:
+        with subtests.test(ascii(source)):
+            assert flags(source, text, "en", "pt-BR") == ([] if is_same else [NUMBERS])
 
 
-@pytest.mark.parametrize(
-    ("text", "is_same"),
-    [
+def test_quotation_marks_are_as_many(subtests: pytest.Subtests) -> None:
+    """Pairs, whatever they look like; brackets of titles are none."""
+    cases: list[tuple[str, bool]] = [
         ('o "fim"', True),
         ("o “fim”", True),
         ("o „fim“", True),
@@ -213,28 +212,26 @@ def test_numbers_are_those_of_the_source(source: str, text: str, is_same: bool) 
         ("o 'fim'", False),
         ("o 《fim》", False),
         ('"o" "fim"', False),
-    ],
-)
-def test_quotation_marks_are_as_many(text: str, is_same: bool) -> None:
-    """Pairs, whatever they look like; brackets of titles are none."""
-    assert flags('the "end"', text, "en", "pt-BR") == ([] if is_same else [QUOTES])
+    ]
+    for text, is_same in cases:
+        with subtests.test(ascii(text)):
+            assert flags('the "end"', text, "en", "pt-BR") == ([] if is_same else [QUOTES])
 
 
-@pytest.mark.parametrize(
-    ("text", "is_same"),
-    [
+def test_placeholders_are_kept(subtests: pytest.Subtests) -> None:
+    """Each as often, in any order, in the same words."""
+    cases: list[tuple[str, bool]] = [
         ("{options} tem {territory}?", True),
         ("{territory} é de {options}?", True),
         ("{territory} é de quem?", False),
         ("{território} é de {options}?", False),
         ("{territory} é de {territory}, {options}?", False),
         ("territory é de {options}?", False),
-    ],
-)
-def test_placeholders_are_kept(text: str, is_same: bool) -> None:
-    """Each as often, in any order, in the same words."""
-    source = "Is {territory} of {options}?"
-    assert flags(source, text, "en", "pt-BR") == ([] if is_same else [PLACEHOLDERS])
+    ]
+    for text, is_same in cases:
+        with subtests.test(ascii(text)):
+            source = "Is {territory} of {options}?"
+            assert flags(source, text, "en", "pt-BR") == ([] if is_same else [PLACEHOLDERS])
 
 
 def test_everything_is_said_at_once() -> None:
@@ -243,9 +240,9 @@ def test_everything_is_said_at_once() -> None:
     assert found == [LINES, PREAMBLE, script_of("ru"), NUMBERS, QUOTES, PLACEHOLDERS]
 
 
-@pytest.mark.parametrize(
-    ("language", "name"),
-    [
+def test_a_language_has_a_script(subtests: pytest.Subtests) -> None:
+    """The one that its code names, else the usual one of the language, if we know it."""
+    cases: list[tuple[str, str | None]] = [
         ("de", "LATIN"),
         ("zh-CN", "CJK"),
         ("zh_Hant", "CJK"),
@@ -265,8 +262,7 @@ def test_everything_is_said_at_once() -> None:
         ("ku", None),
         ("ku-Arab", "ARABIC"),
         ("en-Shaw", None),
-    ],
-)
-def test_a_language_has_a_script(language: str, name: str | None) -> None:
-    """The one that its code names, else the usual one of the language, if we know it."""
-    assert script(language) == name
+    ]
+    for language, name in cases:
+        with subtests.test(ascii(language)):
+            assert script(language) == name

@@ -6,7 +6,9 @@ import asyncio
 import json
 import os
 import signal
+import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,8 @@ from conftest import ROOT
 from equipoise.core.errors import CallFailed, SessionStopped, UserError
 from equipoise.core.settings import Settings, resolve
 from equipoise.core.types import Message
-from equipoise.datasets.jobs import Job, JobModels, JobResults, run_jobs
+from equipoise.models.counters import Totals
+from equipoise.runner.jobs import Job, JobModels, open_jobs
 from equipoise.suites.chinese_simpleqa import prompts
 from loopback import Answer, Loopback, completion, error, question_of
 
@@ -27,6 +30,23 @@ def settings(server: Loopback, **options: Any) -> Settings:
     """The settings of a command with a model and two evaluators."""
     given = {"model": "worker", "evaluator_model": ["first", "second"], "api_base_url": server.url}
     return resolve({**given, "max_retries": "0", **options}, {}, {})
+
+
+@dataclass(frozen=True)
+class Done:
+    """What came of a session with one lot of jobs."""
+
+    results: list[Any]
+    totals: Totals
+
+
+def run_jobs(
+    settings: Settings, path: Path, jobs: list[Job[Any]], on_done: Callable[[], None] = lambda: None
+) -> Done:
+    """A session with these jobs."""
+    with open_jobs(settings, path) as session:
+        results = session.run(jobs, on_done)
+    return Done(results, session.totals)
 
 
 def asking(name: str) -> Job[str]:
@@ -101,11 +121,6 @@ def test_results_stand_in_the_order_of_the_jobs(server: Loopback, journal: Path)
     assert server.peak > 1
 
 
-def test_no_job_is_no_work(server: Loopback, journal: Path) -> None:
-    """Nothing comes of it."""
-    assert run_jobs(settings(server), journal, []).results == []
-
-
 def test_a_failure_is_the_result_of_its_job(server: Loopback, journal: Path) -> None:
     """The others are done all the same, and the next session asks for it alone."""
     server.script = lambda body, n: error(400, "Odd.") if question_of(body) == "job1" else echo(body, n)
@@ -138,7 +153,7 @@ def test_several_models_work_on_one_job(server: Loopback, journal: Path) -> None
         return [(await model.complete(asked)).text for model in (models.model, *models.evaluators)]
 
     for _ in range(2):
-        done: JobResults[list[str]] = run_jobs(settings(server), journal, [Job(name="all", do=do)])
+        done = run_jobs(settings(server), journal, [Job(name="all", do=do)])
         assert done.results == [["worker: who?", "first: who?", "second: who?"]]
     assert [body["model"] for body in server.requests] == ["worker", "first", "second"]
     assert len(done.totals.tokens) == 3
@@ -177,14 +192,17 @@ def test_codes_stay_the_same_over_sessions(server: Loopback, journal: Path) -> N
     assert server.requests[2]["messages"][1]["content"] not in (first, second)
 
 
-@pytest.mark.parametrize("cut", [1, 30])
-def test_a_line_that_a_crash_has_cut_is_asked_for_again(server: Loopback, journal: Path, cut: int) -> None:
-    """And nothing but that."""
+def test_a_line_that_a_crash_has_cut_is_asked_for_again(server: Loopback, journal: Path) -> None:
+    """And nothing but that; a line that lacks no more than its end is whole."""
     run_jobs(settings(server, concurrency="1"), journal, list(map(asking, names(2))))
-    journal.write_bytes(journal.read_bytes()[:-cut])
-    again = run_jobs(settings(server), journal, list(map(asking, names(2))))
-    assert again.results == ["worker: job0", "worker: job1"]
-    assert again.totals.replayed == (2 if cut == 1 else 1)
+    content = journal.read_bytes()
+    # Behind the calls stands how many were in flight.
+    end = content.index(b'{"kind":"limit"')
+    for cut, replayed in ((1, 2), (30, 1)):
+        journal.write_bytes(content[: end - cut])
+        again = run_jobs(settings(server), journal, list(map(asking, names(2))))
+        assert again.results == ["worker: job0", "worker: job1"]
+        assert again.totals.replayed == replayed
 
 
 @pytest.mark.parametrize(
@@ -205,15 +223,15 @@ def test_what_would_fail_for_all_stops(
     assert len(server.requests) == 1
 
 
-def test_limits_hold_over_what_was_sent_before(server: Loopback, journal: Path) -> None:
-    """In the same command: its totals go along from one lot of jobs to the next."""
+def test_limits_hold_over_all_lots_of_jobs(server: Loopback, journal: Path) -> None:
+    """Of one command: what one lot has sent counts for the next."""
     limited = settings(server, max_calls="5", concurrency="1")
-    first = run_jobs(limited, journal, list(map(asking, names(3))))
-    assert first.totals.sent == 3
-    second = run_jobs(limited, journal, list(map(asking, names(4))), before=first.totals)
-    assert (second.totals.sent, second.totals.made, second.totals.replayed) == (4, 1, 3)
-    with pytest.raises(SessionStopped, match="--max-calls 5 is used up: requests sent: 5"):
-        run_jobs(limited, journal, list(map(asking, names(9))), before=second.totals)
+    with open_jobs(limited, journal) as session:
+        assert session.run([]) == []
+        assert len(session.run(list(map(asking, names(3))))) == 3
+        assert session.totals.sent == 3
+        with pytest.raises(SessionStopped, match="--max-calls 5 is used up: requests sent: 5"):
+            session.run([asking(f"other{number}") for number in range(9)])
     assert len(server.requests) == 5
 
 
@@ -251,3 +269,32 @@ def test_a_signal_stops_though_all_came_home(server: Loopback, journal: Path) ->
         run_jobs(settings(server), journal, [interrupted("job0")])
     again = run_jobs(settings(server), journal, [asking("job0")])
     assert (again.results, again.totals.replayed, len(server.requests)) == (["worker: job0"], 1, 1)
+
+
+def test_patience_with_calls_in_flight_ends(
+    server: Loopback, journal: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A command that was interrupted waits no longer for what is in flight, and says how much that is."""
+    monkeypatch.setattr("equipoise.runner.signals.PATIENCE", 0.01)
+    told: list[str] = []
+    sent = threading.Event()
+
+    def late(body: dict[str, Any], number: int) -> Answer:
+        sent.set()
+        return Answer(completion("late"), delay=600)
+
+    server.script = late
+
+    async def interrupt(models: JobModels) -> str:
+        await asyncio.to_thread(sent.wait)
+        os.kill(os.getpid(), signal.SIGINT)
+        return ""
+
+    jobs = [asking("job0"), Job(name="interrupt", do=interrupt)]
+    with (
+        pytest.raises(SessionStopped, match=r"^stopped: interrupted; "),
+        open_jobs(settings(server), journal, tell=told.append) as session,
+    ):
+        session.run(jobs)
+    assert told == ["waiting for 1 calls in flight, which are paid for; Ctrl-C again drops them"]
+    assert entries(journal, "call") == []

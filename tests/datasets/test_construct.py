@@ -8,12 +8,15 @@ from __future__ import annotations
 import csv
 import json
 import re
+import shutil
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from click.testing import CliRunner, Result
+from interpreter import refusal
+from job_models import judged, made
 
 from conftest import ROOT
 from equipoise.cli import main
@@ -85,16 +88,6 @@ def document_of(body: dict[str, Any]) -> str:
     return max((question in asked, len(question), name) for question, name in known.items())[2]
 
 
-def made(question: str, answer: str) -> str:
-    """A question as the generator gives it."""
-    return json.dumps({"question": question, "answer": answer}, ensure_ascii=False)
-
-
-def judged(verdict: str) -> str:
-    """A verdict with a reason."""
-    return json.dumps({"reasoning": f"理由{verdict}", "verdict": verdict}, ensure_ascii=False)
-
-
 def generated(name: str, rounds: int) -> str:
     """A question, perhaps mended after feedback."""
     if name == "doc_18":
@@ -132,6 +125,27 @@ def knows(model: str, name: str) -> bool:
     return name == "doc_13" or (name == "doc_03" and model == "solver-a")
 
 
+class Built(NamedTuple):
+    """A run without people: what came of it, its folder, and every request."""
+
+    result: Result
+    folder: Path
+    requests: list[dict[str, Any]]
+
+    def read(self, name: str) -> list[dict[str, Any]]:
+        """A file of JSON Lines."""
+        return read(name, str(self.folder))
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """One run that several tests look at; none may change it."""
+    folder = tmp_path_factory.mktemp("construct") / "made"
+    with Loopback(script) as server:
+        result = run(server, "--no-annotators", folder=str(folder))
+    return Built(result, folder, server.requests)
+
+
 @pytest.fixture
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loopback: Loopback) -> Loopback:
     """The endpoint, and an empty folder to work in."""
@@ -148,11 +162,12 @@ def run(server: Loopback, *arguments: str, folder: str = "made") -> Result:
     return CliRunner().invoke(main, ["construct", "simpleqa", *files, *models, *endpoint, *arguments])
 
 
-def refusal(result: Result, status: int = 4) -> str:
-    """The one line with which the command ended: 4 is for a mistake, 2 where it was stopped."""
-    assert result.exit_code == status, result.output
-    (line,) = [line for line in result.stderr.splitlines() if line.startswith("ERROR: ")]
-    return line
+def some_of(*names: str) -> tuple[str, str]:
+    """The option that names a file of these sample documents alone."""
+    texts = SAMPLE.read_text(encoding="utf-8").splitlines()
+    chosen = [line for line in texts if json.loads(line)["id"] in names]
+    Path("some.jsonl").write_text("".join(f"{line}\n" for line in chosen), encoding="utf-8")
+    return "--documents", "some.jsonl"
 
 
 def read(name: str, folder: str = "made") -> list[dict[str, Any]]:
@@ -160,11 +175,9 @@ def read(name: str, folder: str = "made") -> list[dict[str, Any]]:
     return [json.loads(line) for line in (Path(folder) / name).read_text(encoding="utf-8").splitlines()]
 
 
-def asked(server: Loopback) -> Counter[str]:
+def asked(requests: list[dict[str, Any]]) -> Counter[str]:
     """How often each request was sent; the one-time codes in them differ from folder to folder."""
-    return Counter(
-        re.sub(r"\b[0-9a-f]{16}\b", "", json.dumps(body, sort_keys=True)) for body in server.requests
-    )
+    return Counter(re.sub(r"\b[0-9a-f]{16}\b", "", json.dumps(body, sort_keys=True)) for body in requests)
 
 
 def fill(name: str, line: dict[str, str], **changes: dict[str, str]) -> None:
@@ -196,39 +209,39 @@ def test_a_key_in_a_question_is_in_no_file(server: Loopback) -> None:
         return told if is_first else script(body, number)
 
     server.script = telling
-    results = [run(server), run(server, "--no-annotators", folder="other")]
+    some = some_of("doc_01")
+    results = [run(server, *some), run(server, *some, "--no-annotators")]
     assert not [result for result in results if KEY in result.output]
-    (row,) = (row for row in read("questions.jsonl", "other") if row["id"] == "doc_01")
+    (row,) = (row for row in read("questions.jsonl") if row["id"] == "doc_01")
     assert (row["question"], row["answer"]) == (f"{question} ****", f"{answer} ****")
     written = [path for path in Path().rglob("*") if path.is_file()]
     assert Path("made/annotation/annotator_1.csv") in written
     assert [path for path in written if KEY.encode() in path.read_bytes()] == []
     shown = [body["messages"][1]["content"] for body in server.requests if stage_of(body) == "criteria"]
-    assert sum(f"{answer} {KEY}" in text for text in shown) == 2
+    assert sum(f"{answer} {KEY}" in text for text in shown) == 1
 
 
-def test_every_stage_drops_what_it_should(server: Loopback) -> None:
+def test_every_stage_drops_what_it_should(built: Built) -> None:
     """Each file has what is kept and what is dropped, with the reason; the funnel adds up."""
-    result = run(server, "--no-annotators")
-    assert result.exit_code == 0, result.output
-    funnel = json.loads(Path("made/funnel.json").read_text(encoding="utf-8"))
+    assert built.result.exit_code == 0, built.result.output
+    funnel = json.loads((built.folder / "funnel.json").read_text(encoding="utf-8"))
     assert [row["stage"] for row in funnel] == list(FATES)
     entered = 24
     for number, (row, (stage, fates)) in enumerate(zip(funnel, FATES.items(), strict=True), start=1):
-        dropped = read(f"{number}_{stage}.dropped.jsonl")
+        dropped = built.read(f"{number}_{stage}.dropped.jsonl")
         assert {item["id"]: item["dropped"].split(":")[0] for item in dropped} == fates
         assert (row["in"], row["dropped"], row["kept"]) == (entered, len(fates), entered - len(fates))
         assert row["reasons"] == Counter(fates.values())
-        assert len(read(f"{number}_{stage}.jsonl")) == row["kept"]
+        assert len(built.read(f"{number}_{stage}.jsonl")) == row["kept"]
         entered = row["kept"]
     assert funnel[6]["skipped"] == "--no-annotators"
-    assert not Path("made/annotation").exists()
+    assert not (built.folder / "annotation").exists()
     assert entered == len(LEFT)
 
 
-def test_the_funnel_is_shown(server: Loopback) -> None:
+def test_the_funnel_is_shown(built: Built) -> None:
     """A row for each stage with an example, and where the questions are."""
-    shown = run(server, "--no-annotators").stdout.splitlines()
+    shown = built.result.stdout.splitlines()
     rows = [line.split() for line in shown]
     assert rows[0][:4] == ["stage", "in", "dropped", "kept"]
     assert [row[:4] for row in rows[1:4]] == [
@@ -238,69 +251,63 @@ def test_the_funnel_is_shown(server: Loopback) -> None:
     ]
     assert "no verdict on quality 1 (doc_09), poor quality 3 (doc_20: 看起来不错" in shown[2]
     assert re.fullmatch(r"calls: \d+ made, 0 replayed, 0 retries; [\d,]+ tokens in, [\d,]+ out", shown[-2])
-    assert int(shown[-2].split()[1]) == len(server.requests)
-    assert shown[-1] == f"made/questions.jsonl: {len(LEFT)} questions"
+    assert int(shown[-2].split()[1]) == len(built.requests)
+    assert shown[-1] == f"{built.folder}/questions.jsonl: {len(LEFT)} questions"
 
 
-def test_the_questions_load_in_the_suite(server: Loopback) -> None:
+def test_the_questions_load_in_the_suite(built: Built) -> None:
     """With id, subtopic and answer; mended and rewritten ones as they are now."""
-    run(server, "--no-annotators")
-    found = {case.item: case for case in cases(Selection(topics=Path("made/questions.jsonl")))}
+    found = {case.item: case for case in cases(Selection(topics=built.folder / "questions.jsonl"))}
     assert sorted(found) == LEFT
     assert (found["doc_05"].subtopic, found["doc_05"].accepted) == ("chinese_history", ("马",))
     assert found["doc_15"].question == MENDED["doc_15"][0]
     assert found["doc_10"].question == REWRITTEN
 
 
-def test_critic_and_solvers_do_their_own_work(server: Loopback) -> None:
+def test_critic_and_solvers_do_their_own_work(built: Built) -> None:
     """The maker judges documents and questions; the others criticise, grade and try."""
-    run(server, "--no-annotators")
-    pairs = {(stage_of(body), body["model"]) for body in server.requests}
+    pairs = {(stage_of(body), body["model"]) for body in built.requests}
     assert pairs == {
         *((name, "maker") for name in ("quality", "generation", "criteria", "verification", "safety")),
         *(("rewriting", "maker"), ("critique", "critic"), ("grading", "critic")),
         *(("solving", "solver-a"), ("solving", "solver-b")),
     }
-    solved = {row["id"]: row["solved_by"] for row in read("6_difficulty.jsonl")}
+    solved = {row["id"]: row["solved_by"] for row in built.read("6_difficulty.jsonl")}
     assert (solved["doc_03"], solved["doc_01"]) == (["solver-a"], [])
 
 
 # Going on.
 
 
-def test_an_interrupted_command_goes_on(server: Loopback) -> None:
+def test_an_interrupted_command_goes_on(server: Loopback, built: Built) -> None:
     """--max-calls counts over all stages, and no request is sent twice that an undisturbed run sends once."""
-    for _ in range(3):
+    for _ in range(2):
         before = len(server.requests)
-        assert "--max-calls 40 is used up: requests sent: 40" in refusal(
-            run(server, "--no-annotators", "--max-calls", "40"), 2
+        assert "--max-calls 60 is used up: requests sent: 60" in refusal(
+            run(server, "--no-annotators", "--max-calls", "60"), 2
         )
-        assert len(server.requests) == before + 40
+        assert len(server.requests) == before + 60
         assert not Path("made/questions.jsonl").exists()
     assert run(server, "--no-annotators").exit_code == 0
-    interrupted = asked(server)
-    server.requests.clear()
-    assert run(server, "--no-annotators", folder="other").exit_code == 0
-    assert asked(server) == interrupted
-    assert read("questions.jsonl") == read("questions.jsonl", "other")
-    server.requests.clear()
-    assert run(server, "--no-annotators").exit_code == 0
-    assert server.requests == []
+    assert asked(server.requests) == asked(built.requests)
+    assert read("questions.jsonl") == built.read("questions.jsonl")
 
 
 def test_people_decide_in_between(server: Loopback) -> None:
     """Two sheets at once, a third where they differ, then the last stages; nothing is asked for again."""
-    waiting = run(server)
+    names = [f"doc_0{number}" for number in range(1, 7)] + ["doc_10"]
+    some = some_of(*names)
+    waiting = run(server, *some)
     assert "made/annotation/annotator_1.csv:2: is still to be filled in" in refusal(waiting)
     assert [line.split()[0] for line in waiting.stdout.splitlines()] == ["stage", *list(FATES)[:6]]
     count = len(server.requests)
     fill("annotator_1.csv", PAGES, doc_02={"compliant": "no"}, doc_04={"answer": "巴黎天文台"})
-    assert "annotator_2.csv:2: is still to be filled in" in refusal(run(server))
+    assert "annotator_2.csv:2: is still to be filled in" in refusal(run(server, *some))
     fill("annotator_2.csv", PAGES, doc_03={"answer": "哈雷"})
-    assert "doc_03 needs an answer" in refusal(run(server))
+    assert "doc_03 needs an answer" in refusal(run(server, *some))
     fill("annotator_3.csv", {}, doc_03={"answer": "帕利奇"}, doc_04={"answer": "巴黎天文台"})
     assert len(server.requests) == count
-    result = run(server)
+    result = run(server, *some)
     assert result.exit_code == 0, result.output
     dropped = {row["id"]: row["dropped"] for row in read("7_annotation.dropped.jsonl")}
     assert dropped == {
@@ -308,19 +315,20 @@ def test_people_decide_in_between(server: Loopback) -> None:
         "doc_04": "people answer otherwise: 巴黎天文台",
     }
     kept = [row["id"] for row in read("questions.jsonl")]
-    assert kept == [name for name in LEFT if name not in dropped]
+    assert kept == [name for name in names if name not in dropped]
     assert {stage_of(body) for body in server.requests[count:]} == {
         *("rewriting", "criteria", "verification", "safety"),
     }
 
 
-def test_nothing_that_nobody_has_looked_at_stays_behind(server: Loopback) -> None:
+def test_nothing_that_nobody_has_looked_at_stays_behind(server: Loopback, built: Built) -> None:
     """Questions and later stages of an earlier run without people are gone while it waits for them."""
-    assert run(server, "--no-annotators").exit_code == 0
+    shutil.copytree(built.folder, "made")
     Path("made/mine.jsonl").write_text("mine")
     Path("made/3_mine.jsonl").write_text("mine")
     Path("made/8_safety.jsonl").write_text("of an earlier version\n")
     refusal(run(server))
+    assert server.requests == []
     left = {path.name for path in Path("made").glob("[!.]*.json*")}
     earlier = list(enumerate(list(FATES)[:6], start=1))
     assert left == {
@@ -328,15 +336,3 @@ def test_nothing_that_nobody_has_looked_at_stays_behind(server: Loopback) -> Non
         *(f"{number}_{name}.dropped.jsonl" for number, name in earlier),
         *("construct.journal.jsonl", "funnel.json", "mine.jsonl", "3_mine.jsonl"),
     }
-
-
-def test_all_can_be_asked_anew(server: Loopback) -> None:
-    """The journal is put away under a time stamp, and every request is sent once more."""
-    run(server, "--no-annotators")
-    kept, count = Path("made/construct.journal.jsonl").read_bytes(), len(server.requests)
-    result = run(server, "--no-annotators", "--fresh")
-    assert result.exit_code == 0, result.output
-    assert len(server.requests) == 2 * count
-    (archived,) = Path("made/archive").iterdir()
-    assert archived.read_bytes() == kept
-    assert f"what was asked before is kept as {archived}" in result.stderr

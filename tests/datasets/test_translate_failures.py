@@ -39,18 +39,20 @@ def server(loopback: Loopback) -> Loopback:
     return loopback
 
 
-@pytest.mark.parametrize("status", [429, 500, 503])
-def test_a_passing_failure_is_tried_again(server: Loopback, status: int) -> None:
+def test_a_passing_failure_is_tried_again(server: Loopback) -> None:
     """The lines are all there in the end, and the retries are counted."""
 
     def shaky(body: dict[str, Any], number: int) -> Answer | str:
-        return error(status, "Not now.") if number == 1 else script(body, number)
+        return error(503, "Not now.") if number == 1 else script(body, number)
 
     server.script = shaky
     result = run(server, "--concurrency", "1")
     assert result.exit_code == 0, result.output
     assert "3 made, 0 replayed, 1 retries" in result.stdout
     assert len([line for line in lines() if line]) == 3
+
+
+# In a process of its own.
 
 
 @pytest.fixture
@@ -66,6 +68,7 @@ def started(server: Loopback) -> Iterator[subprocess.Popen[str]]:
         process.kill()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_lets_what_is_paid_for_come_home(
     server: Loopback, started: subprocess.Popen[str], number: signal.Signals
@@ -86,6 +89,7 @@ def test_a_signal_lets_what_is_paid_for_come_home(
     assert "calls: 0 made, 3 replayed" in result.stdout
 
 
+@pytest.mark.slow
 def test_a_second_signal_drops_what_is_in_flight(server: Loopback, started: subprocess.Popen[str]) -> None:
     """It ends before they come home; the same command asks for them again."""
     server.delay = 0.0
@@ -157,9 +161,9 @@ def test_two_at_once_are_refused(server: Loopback) -> None:
     assert run(server).exit_code == 0
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
+def test_what_cannot_work_is_one_line(server: Loopback, folder: Path, subtests: pytest.Subtests) -> None:
+    """Exit 4, before anything is asked; the source is as it was."""
+    cases: list[tuple[tuple[str, ...], str]] = [
         (("--output", "en.txt"), "--output: en.txt is what is to be translated; name another file"),
         (("--output", "./translations/../en.txt"), "is what is to be translated"),
         (("--output", "en.txt/de.txt"), "cannot be written to"),
@@ -169,19 +173,16 @@ def test_two_at_once_are_refused(server: Loopback) -> None:
         (("--from", "rows.csv"), "rows.csv: has 0 rows in 'en'; there must be one"),
         (("--model", ""), "--model: the value is empty"),
         (("--max-calls", "many"), "--max-calls: 'many'"),
-    ],
-)
-def test_what_cannot_work_is_one_line(
-    server: Loopback, folder: Path, arguments: tuple[str, ...], words: str
-) -> None:
-    """Exit 4, before anything is asked; the source is as it was."""
+    ]
     (folder / "translations").mkdir()
     (folder / "empty.txt").write_text("\n \n")
     (folder / "table.csv").write_text("a,b\n1,2\n")
     (folder / "rows.csv").write_text("language,language_name,question,separator\nfr,French,a,b\n")
-    assert words in refusal(run(server, *arguments))
-    assert server.requests == []
-    assert (folder / "en.txt").read_text() == ENGLISH
+    for arguments, words in cases:
+        with subtests.test(words):
+            assert words in refusal(run(server, *arguments))
+            assert server.requests == []
+            assert (folder / "en.txt").read_text() == ENGLISH
 
 
 def test_a_model_must_be_named(folder: Path) -> None:
@@ -326,8 +327,8 @@ def test_a_signal_before_the_first_call_stops(
     monkeypatch: pytest.MonkeyPatch, number: signal.Signals, place: str
 ) -> None:
     """One line, exit 2, and the built-in server is ended; the next command is not locked out."""
-    monkeypatch.setattr("equipoise.datasets.jobs.LocalServer", Loading)
-    monkeypatch.setattr("equipoise.datasets.jobs.weights", lambda model: Path("model.gguf"))
+    monkeypatch.setattr("equipoise.models.local.LocalServer", Loading)
+    monkeypatch.setattr("equipoise.models.local.weights", lambda model: Path("model.gguf"))
     monkeypatch.setattr(Loading, "number", number)
     monkeypatch.setattr(Loading, "place", place)
     result = CliRunner().invoke(main, ["translate", "--from", "en.txt", "--to", "de", "--model", "local"])

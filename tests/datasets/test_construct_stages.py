@@ -75,42 +75,50 @@ GOOD = made(QUESTION["question"], QUESTION["answer"])
 # Documents.
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
+def test_documents_have_a_length(plan: Plan, subtests: pytest.Subtests) -> None:
+    """Of letters and digits, both limits included."""
+    cases: list[tuple[str, str | None]] = [
         ("茶" * 9, "too short: 9 characters"),
         ("茶" * 10, None),
         ("茶，" * 10, None),
         ("茶" * 20, None),
         ("茶" * 21, "too long: 21 characters"),
         ("，" * 500, "too short: 0 characters"),
-    ],
-)
-def test_documents_have_a_length(plan: Plan, text: str, reason: str | None) -> None:
-    """Of letters and digits, both limits included."""
-    every = stage(plan, "length").every
-    assert every is not None
-    assert [item.reason for item in every([{"id": "a", "text": text}])] == [reason]
+    ]
+    for text, reason in cases:
+        with subtests.test(ascii(text)):
+            every = stage(plan, "length").every
+            assert every is not None
+            assert [item.reason for item in every([{"id": "a", "text": text}])] == [reason]
 
 
-@pytest.mark.parametrize(
-    ("score", "reason"), [(1, "poor quality: 空话"), (2, "poor quality: 空话"), (3, None), (5, None)]
-)
-def test_a_poor_document_is_dropped(plan: Plan, score: int, reason: str | None) -> None:
+def test_a_poor_document_is_dropped(plan: Plan, subtests: pytest.Subtests) -> None:
     """Below 3 of 5; the model has read title and text."""
-    models = Models(json.dumps({"reasoning": "空话", "score": score}))
-    assert put(plan, "quality", DOCUMENT, models) == Outcome(row=DOCUMENT, reason=reason)
-    (call,) = models.calls
-    assert (call.model, call.role) == ("maker", "subject")
-    assert f"{DOCUMENT['title']}\n{DOCUMENT['text']}" in call.messages[1]["content"]
+    cases: list[tuple[int, str | None]] = [
+        (1, "poor quality: 空话"),
+        (2, "poor quality: 空话"),
+        (3, None),
+        (5, None),
+    ]
+    for score, reason in cases:
+        with subtests.test(ascii(score)):
+            models = Models(json.dumps({"reasoning": "空话", "score": score}))
+            assert put(plan, "quality", DOCUMENT, models) == Outcome(row=DOCUMENT, reason=reason)
+            (call,) = models.calls
+            assert (call.model, call.role) == ("maker", "subject")
+            assert f"{DOCUMENT['title']}\n{DOCUMENT['text']}" in call.messages[1]["content"]
 
 
-@pytest.mark.parametrize("name", ["quality", "criteria", "verification", "safety"])
-def test_without_a_verdict_nothing_goes_on(plan: Plan, name: str) -> None:
+def test_without_a_verdict_nothing_goes_on(plan: Plan, subtests: pytest.Subtests) -> None:
     """Three times asked, then dropped; a score out of range is none."""
-    models = Models("嗯。", '{"reasoning": "好", "score": 6}', '{"reasoning": "好", "verdict": "maybe"}')
-    assert put(plan, name, QUESTION, models).reason == f"no verdict on {name}"
-    assert len(models.calls) == 3
+    cases: list[str] = ["quality", "criteria", "verification", "safety"]
+    for name in cases:
+        with subtests.test(ascii(name)):
+            models = Models(
+                "嗯。", '{"reasoning": "好", "score": 6}', '{"reasoning": "好", "verdict": "maybe"}'
+            )
+            assert put(plan, name, QUESTION, models).reason == f"no verdict on {name}"
+            assert len(models.calls) == 3
 
 
 # Questions.
@@ -166,24 +174,23 @@ def test_a_generator_without_a_question_is_asked_three_times(plan: Plan) -> None
     assert len(models.calls) == 3
 
 
-@pytest.mark.parametrize(
-    ("name", "verdict", "reason"),
-    [
+def test_a_question_is_dropped_for_a_reason(plan: Plan, subtests: pytest.Subtests) -> None:
+    """The model's own words, behind the name of the rule."""
+    cases: list[tuple[str, str, str | None]] = [
         ("criteria", "yes", None),
         ("criteria", "no", "criteria: 理由"),
         ("verification", "pass", None),
         ("verification", "fail", "verification: 理由"),
         ("safety", "yes", None),
         ("safety", "no", "safety: 理由"),
-    ],
-)
-def test_a_question_is_dropped_for_a_reason(plan: Plan, name: str, verdict: str, reason: str | None) -> None:
-    """The model's own words, behind the name of the rule."""
-    models = Models(judged(verdict))
-    assert put(plan, name, QUESTION, models).reason == reason
-    asked = models.calls[0].messages[1]["content"]
-    assert QUESTION["question"] in asked
-    assert f"[answer code-of-{name}]\n{QUESTION['answer']}\n[end of answer code-of-{name}]" in asked
+    ]
+    for name, verdict, reason in cases:
+        with subtests.test(f"{name} {verdict}"):
+            models = Models(judged(verdict))
+            assert put(plan, name, QUESTION, models).reason == reason
+            asked = models.calls[0].messages[1]["content"]
+            assert QUESTION["question"] in asked
+            assert f"[answer code-of-{name}]\n{QUESTION['answer']}\n[end of answer code-of-{name}]" in asked
 
 
 def test_answers_are_looked_up(plan: Plan) -> None:
@@ -296,13 +303,15 @@ NEAR = {**QUESTION, "question": "《茶经》的作者是何人？", "near": QUE
 ANOTHER = "唐代第一部论茶的书是谁写的？"
 
 
-@pytest.mark.parametrize("new", ["《茶经》的作者是谁呢？", "陆羽写了哪部论茶的书？", " "])
-def test_a_near_duplicate_that_stays_one_is_dropped(plan: Plan, new: str) -> None:
+def test_a_near_duplicate_that_stays_one_is_dropped(plan: Plan, subtests: pytest.Subtests) -> None:
     """Where the new question is alike as well, or holds the answer, or is none; nobody judges it."""
-    models = Models(made(new, "别的答案"))
-    found = put(plan, "rewriting", NEAR, models)
-    assert found.reason == f"near-duplicate: of {QUESTION['question']}"
-    assert {building_name(call) for call in models.calls} == {"rewriting"}
+    cases: list[str] = ["《茶经》的作者是谁呢？", "陆羽写了哪部论茶的书？", " "]
+    for new in cases:
+        with subtests.test(ascii(new)):
+            models = Models(made(new, "别的答案"))
+            found = put(plan, "rewriting", NEAR, models)
+            assert found.reason == f"near-duplicate: of {QUESTION['question']}"
+            assert {building_name(call) for call in models.calls} == {"rewriting"}
 
 
 def building_name(call: Call) -> str:

@@ -7,7 +7,6 @@ import hashlib
 import os
 import shutil
 import threading
-import time
 import urllib.request
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -31,28 +30,36 @@ DIGEST = hashlib.sha256(CONTENT).hexdigest()
 
 
 class Site:
-    """A site that serves these contents by path, and remembers what was asked for."""
+    """A site that serves these contents by path, and remembers what was asked for.
+
+    It falls silent `silent_after` this share of a file, until it `may_go_on`.
+    """
 
     def __init__(self) -> None:
         self.contents: dict[str, bytes] = {}
         self.asked: list[str] = []
-        self.delay, self.missing, self.stall = 0.0, 0, 0.0
+        self.missing = 0
+        self.silent_after: float | None = None
+        self.may_go_on = threading.Event()
         site = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 site.asked.append(self.path)
                 content = site.contents.get(self.path)
-                time.sleep(site.delay)
+                if site.silent_after == 0:
+                    site.may_go_on.wait(60)
                 self.send_response(404 if content is None else 200)
                 if content is not None:
                     self.send_header("Content-Length", str(len(content)))
-                self.end_headers()
+                with contextlib.suppress(OSError):
+                    self.end_headers()
                 sent = (content or b"")[site.missing :]
-                half = len(sent) // 2 if site.stall else 0
+                half = int(len(sent) * (site.silent_after or 0))
                 self.wfile.write(sent[:half])
                 self.wfile.flush()
-                time.sleep(site.stall)
+                if half:
+                    site.may_go_on.wait(60)
                 with contextlib.suppress(OSError):
                     self.wfile.write(sent[half:])
 
@@ -70,6 +77,7 @@ def site() -> Iterator[Site]:
     thread = threading.Thread(target=found.server.serve_forever)
     thread.start()
     yield found
+    found.may_go_on.set()
     found.server.shutdown()
     thread.join()
     found.server.server_close()
@@ -182,30 +190,13 @@ def test_a_proxy_of_the_environment_is_used(
     assert site.asked == [f"http://data.example{PATH}", f"http://data.example{MORE}"]
 
 
+@pytest.mark.parametrize("share", [0.0, 0.5], ids=["at once", "within a file"])
 def test_a_site_that_falls_silent_is_given_up(
-    site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, share: float
 ) -> None:
-    """After a while; nothing of the file is kept."""
+    """After a while; the half that came is not kept, and what was there before stays."""
     monkeypatch.setattr(fetching, "SECONDS", 0.05)
-    site.contents, site.delay = {PATH: CONTENT}, 0.5
-    with pytest.raises(UserError, match=r"cannot be fetched \(timed out\)"):
-        list(fetch("x", [topics], tmp_path, site.url))
-    assert kept(tmp_path / "x") == []
-
-
-def test_a_slow_site_is_waited_for(site: Site, topics: Path, tmp_path: Path) -> None:
-    """Before its answer, and within it."""
-    site.contents, site.delay, site.stall = {PATH: CONTENT, MORE: CONTENT}, 0.2, 0.2
-    list(fetch("x", [topics], tmp_path, site.url))
-    assert (tmp_path / "x" / "data.csv").read_bytes() == CONTENT
-
-
-def test_a_site_that_falls_silent_within_a_file_is_given_up(
-    site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The half that came is not kept, and what was there before stays."""
-    monkeypatch.setattr(fetching, "SECONDS", 0.05)
-    site.contents, site.stall = {PATH: CONTENT}, 0.5
+    site.contents, site.silent_after = {PATH: CONTENT}, share
     (tmp_path / "x").mkdir()
     (tmp_path / "x" / "data.csv").write_bytes(b"old")
     with pytest.raises(UserError, match=r"data\.csv: cannot be fetched \(timed out\)"):
@@ -214,19 +205,47 @@ def test_a_site_that_falls_silent_within_a_file_is_given_up(
     assert (tmp_path / "x" / "data.csv").read_bytes() == b"old"
 
 
-def test_a_file_that_is_cut_short_is_not_kept(site: Site, topics: Path, tmp_path: Path) -> None:
-    """It comes with less than it says."""
-    site.contents, site.missing = {PATH: CONTENT}, 5
-    with pytest.raises(UserError, match=r"data\.csv: "):
-        list(fetch("x", [topics], tmp_path, site.url))
-    assert kept(tmp_path / "x") == []
+@pytest.mark.parametrize("share", [0.0, 0.5], ids=["before its answer", "within it"])
+def test_a_slow_site_is_waited_for(site: Site, topics: Path, tmp_path: Path, share: float) -> None:
+    """However long that is, within the limit."""
+    site.contents, site.silent_after = {PATH: CONTENT, MORE: CONTENT}, share
+    timer = threading.Timer(0.05, site.may_go_on.set)
+    timer.start()
+    list(fetch("x", [topics], tmp_path, site.url))
+    timer.join()
+    assert (tmp_path / "x" / "data.csv").read_bytes() == CONTENT
 
 
-def test_what_is_not_what_it_was_is_not_kept(site: Site, topics: Path, tmp_path: Path) -> None:
-    """The error says what it is and should be; no file is left, and an older one stays."""
-    changed = CONTENT + b"changed"
-    site.contents[PATH] = changed
-    said = f"is not what it was: SHA-256 {hashlib.sha256(changed).hexdigest()}, not {DIGEST}; nothing is kept"
+CHANGED = CONTENT + b"changed"
+
+
+@pytest.mark.parametrize(
+    ("content", "missing", "most", "said"),
+    [
+        (
+            CHANGED,
+            0,
+            99,
+            f"is not what it was: SHA-256 {hashlib.sha256(CHANGED).hexdigest()}, not {DIGEST}; not",
+        ),
+        (CONTENT, 5, 99, r"data\.csv: "),
+        (CONTENT, 0, 3, "is larger than anything that is expected"),
+    ],
+    ids=["changed", "cut short", "too large"],
+)
+def test_what_is_not_as_it_should_be_is_not_kept(
+    site: Site,
+    topics: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    content: bytes,
+    missing: int,
+    most: int,
+    said: str,
+) -> None:
+    """The error says why; no file is left, and an older one stays."""
+    monkeypatch.setattr(fetching, "MOST_BYTES", most)
+    site.contents, site.missing = {PATH: content}, missing
     with pytest.raises(UserError, match=said):
         list(fetch("x", [topics], tmp_path, site.url))
     assert kept(tmp_path / "x") == []
@@ -237,35 +256,16 @@ def test_what_is_not_what_it_was_is_not_kept(site: Site, topics: Path, tmp_path:
     assert (tmp_path / "x" / "data.csv").read_bytes() == b"old"
 
 
-def test_what_is_too_large_is_not_kept(
-    site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A mirror cannot fill the disk."""
-    site.contents[PATH] = CONTENT
-    monkeypatch.setattr(fetching, "MOST_BYTES", 3)
-    with pytest.raises(UserError, match="larger than anything"):
-        list(fetch("x", [topics], tmp_path, site.url))
+def test_what_is_in_the_way_is_one_line(site: Site, topics: Path, tmp_path: Path) -> None:
+    """A site that cannot be reached, a file in place of a folder, and the reverse; nothing is left behind."""
+    for address in ("http://127.0.0.1:9", "nonsense"):
+        with pytest.raises(UserError, match="cannot be fetched"):
+            list(fetch("x", [topics], tmp_path, address))
     assert kept(tmp_path / "x") == []
-
-
-@pytest.mark.parametrize("address", ["http://127.0.0.1:9", "nonsense"])
-def test_a_site_that_cannot_be_reached_is_one_line(topics: Path, tmp_path: Path, address: str) -> None:
-    """Nothing is left behind."""
-    with pytest.raises(UserError, match="cannot be fetched"):
-        list(fetch("x", [topics], tmp_path, address))
-    assert kept(tmp_path / "x") == []
-
-
-def test_a_folder_that_cannot_be_written_to_is_one_line(site: Site, topics: Path, tmp_path: Path) -> None:
-    """A file in its place, for one."""
     (tmp_path / "taken").write_text("")
     with pytest.raises(UserError, match="cannot be written to"):
         list(fetch("x", [topics], tmp_path / "taken", site.url))
-
-
-def test_a_folder_in_place_of_a_file_is_one_line(site: Site, topics: Path, tmp_path: Path) -> None:
-    """It is neither read nor replaced."""
-    (tmp_path / "x" / "data.csv").mkdir(parents=True)
+    (tmp_path / "x" / "data.csv").mkdir()
     with pytest.raises(UserError, match=r"data\.csv: cannot be read \(Is a directory\)"):
         list(fetch("x", [topics], tmp_path, site.url))
     assert site.asked == []
