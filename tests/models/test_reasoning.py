@@ -60,7 +60,7 @@ def test_content_without_tags_is_returned_as_it_is(subtests: pytest.Subtests) ->
         "<|im_start|>assistant",
         "Unicode: ◁ think ▷, 思考, \ud800",
     ):
-        with subtests.test(content[:40]):
+        with subtests.test(ascii(content[:40])):
             answer, thoughts = split(content)
             assert answer is content
             assert thoughts == ""
@@ -79,7 +79,7 @@ def test_tags_in_code_are_text(subtests: pytest.Subtests) -> None:
         "Like this:\n  ```\n  </think>\n  ```\nDone.",
         "First `a`, then:\n```\n<think>\n```\nand:\n```python\nx = '</think>'\n```",
     ):
-        with subtests.test(content[:40]):
+        with subtests.test(ascii(content[:40])):
             answer, thoughts = split(content)
             assert answer is content
             assert thoughts == ""
@@ -201,7 +201,7 @@ def test_what_is_no_object_is_an_answer_like_any(subtests: pytest.Subtests) -> N
         ('<think>Hm.</think>{"a": ' + "9" * 100_000 + "}", '{"a": ' + "9" * 100_000 + "}"),
         ("<think>Hm.</think>```\nA\n```", "```\nA\n```"),
     ):
-        with subtests.test(content[:40]):
+        with subtests.test(ascii(content[:40])):
             assert split(content) == (answer, "Hm.")
 
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 import pytest
 
-from equipoise.runner.signals import Interruptions, interruptible, listen
+from equipoise.runner.signals import HURRY, PATIENCE, Interruptions, interruptible, listen
 
 
 def test_the_first_interrupts_and_the_second_only_counts() -> None:
@@ -22,6 +22,15 @@ def test_the_first_interrupts_and_the_second_only_counts() -> None:
     assert found.count == 2
     with pytest.raises(KeyboardInterrupt):
         found.interrupt()
+
+
+def test_patience_depends_on_the_signal() -> None:
+    """After SIGTERM there is little time; else as long as a call may take, a minute at most."""
+    found = Interruptions()
+    assert (found.patience(600.0), found.patience(2.0)) == (PATIENCE, 2.0)
+    with pytest.raises(KeyboardInterrupt):
+        found.interrupt(is_hurried=True)
+    assert found.patience(600.0) == HURRY
 
 
 def test_what_comes_too_late_is_ignored() -> None:
