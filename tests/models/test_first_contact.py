@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from collections.abc import Iterator
 
 import pytest
 from fakes import FreeSlot
@@ -45,21 +46,23 @@ def failure(url: str, role: Role = "subject") -> CallFailed:
     return caught.value
 
 
-def free_port() -> int:
-    """A port on which nothing listens."""
+@pytest.fixture
+def closed() -> Iterator[str]:
+    """An address that is taken, so that nobody else listens there, and at which nobody listens."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
+        yield f"http://127.0.0.1:{found.getsockname()[1]}/v1"
 
 
-def test_an_address_at_which_nothing_listens_is_named_with_what_to_do(subtests: pytest.Subtests) -> None:
+def test_an_address_at_which_nothing_listens_is_named_with_what_to_do(
+    closed: str, subtests: pytest.Subtests
+) -> None:
     """It ends the session, however many retries are left."""
-    url = f"http://127.0.0.1:{free_port()}/v1"
     for role, flag in (("subject", "--api-base-url"), ("evaluator", "--evaluator-api-base-url")):
         with subtests.test(role):
-            found = failure(url, role)  # type: ignore[arg-type]
+            found = failure(closed, role)  # type: ignore[arg-type]
             assert found.stops_session
-            assert f"nothing answers at {url}: start it, or name another with {flag} (after" in str(found)
+            assert f"nothing answers at {closed}: start it, or name another with {flag} (after" in str(found)
     with subtests.test("no such host"):
         assert "nothing answers at http://no-such-host.invalid/v1" in str(
             failure("http://no-such-host.invalid/v1")

@@ -72,7 +72,7 @@ def test_a_line_is_no_longer_than_the_terminal_is_wide(terminal: Terminal) -> No
 def test_a_terminal_of_three_rows_has_no_room_for_a_line(terminal: Terminal) -> None:
     """Nothing is written to it, neither while the line is there nor when it goes."""
     line = StatusLine(lambda: "too much", list, terminal.descriptor)
-    line._draw()
+    line._tick()
     line.close()
     os.write(terminal.descriptor, b"behind")
     terminal.read_until("behind")
