@@ -91,7 +91,7 @@ def test_a_row_whose_call_fails_is_dropped_for_now(loopback: Loopback) -> None:
 
     def odd(body: dict[str, Any], number: int) -> Answer | str:
         is_first = number == 0
-        return error(400, f"Odd {KEY}") if is_first else '{"reasoning": "空", "score": 1}'
+        return error(400, f"Odd {KEY}") if is_first else json.dumps({"reasoning": f"空 {KEY}", "score": 1})
 
     loopback.script = odd
     result = run(loopback, "--concurrency", "1")

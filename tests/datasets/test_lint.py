@@ -152,8 +152,9 @@ def test_datasets_without_fault_have_no_finding() -> None:
 # Our own data.
 
 
+@pytest.mark.slow
 def test_all_our_own_data_pass() -> None:
-    """Every file of every suite."""
+    """Every file of every suite; `make check` looks at them before a commit."""
     findings, files = validate([ROOT / "topics"])
     assert [str(item) for item in findings] == []
     assert files > 30
