@@ -5,9 +5,10 @@ Knows neither pytest nor its workers.
 
 from __future__ import annotations
 
+import gc
 import threading
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -194,7 +195,7 @@ class Session:
         The file holds all runs of all sessions. Of a session that asked for a part of them, `summary` and
         `errors` are those of the part, and `covers` says how many runs it has.
         """
-        with self.interruptions.undisturbed():
+        with self.interruptions.undisturbed(), _without_collector():
             return self._save(name, is_running=is_running)
 
     def _save(self, name: str, *, is_running: bool) -> dict[str, JSON]:
@@ -237,6 +238,16 @@ class Session:
         if self.is_worker:
             # xdist sends SIGINT to a worker that is slow to exit.
             self.interruptions.ignore()
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Results are many objects without a circle: looking for one again and again is a third of the time."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def _import_statistics_now() -> None:
