@@ -33,6 +33,7 @@ class Interruptions:
         self._undisturbed = 0
         self._is_owed = False
         self._is_ignored = False
+        self._is_finishing = False
 
     def interrupt(self, *, is_hurried: bool = False) -> None:
         """Count one more. Raises KeyboardInterrupt, at once or as soon as that is safe."""
@@ -41,12 +42,16 @@ class Interruptions:
         self.count += 1
         self.is_hurried |= is_hurried
         # The second must not disturb how pytest handles the first; what waits for calls reads the count.
-        if self.count == 2:
+        if self.count == 2 or self._is_finishing:
             return
         if self._undisturbed:
             self._is_owed = True
             return
         raise KeyboardInterrupt
+
+    def finish(self) -> None:
+        """Only count from now on: pytest no longer catches a KeyboardInterrupt."""
+        self._is_finishing = True
 
     def ignore(self) -> None:
         """Ignore all further interruptions."""
