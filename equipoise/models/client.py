@@ -13,6 +13,7 @@ import ssl
 import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol
@@ -56,6 +57,10 @@ _NO_ANSWER = (httpx2.RequestError, aiohttp.ClientError, ssl.SSLError)
 
 _LOGGERS = ("openai", "httpx2", "httpcore2", "aiohttp")
 """Their own logs show headers, bodies, URLs and what endpoints say, among them what must not be shown."""
+
+# Python knows more, of which some unpack what they read, and some take minutes for a megabyte.
+_CHARSETS = {"iso-8859-1", "windows-1252", "gbk", "gb2312", "gb18030", "big5", "shift_jis", "euc-kr"}
+"""What a body that is not UTF-8 may be in: error pages often are."""
 
 OnLearned = Callable[[Call, Change], None]
 
@@ -356,7 +361,15 @@ def _failed(
 def _content(response: httpx2.Response) -> JSON:
     """What a response says: JSON where its headers say so, else its text. Raises ValueError."""
     kind = response.headers.get("content-type", "").partition(";")[0]
-    return response.json() if kind.endswith("json") else response.text
+    return response.json() if kind.endswith("json") else _text(response)
+
+
+def _text(response: httpx2.Response) -> str:
+    """The body as text: UTF-8, as JSON has to be, where it is that, whatever its headers say."""
+    with suppress(UnicodeDecodeError):
+        return response.content.decode()
+    said = (response.charset_encoding or "").lower()
+    return response.content.decode(said if said in _CHARSETS else "utf-8", "replace")
 
 
 def _status_failure(response: httpx2.Response) -> Failure:
@@ -371,7 +384,7 @@ def _status_failure(response: httpx2.Response) -> Failure:
 
 def _complaint(response: httpx2.Response) -> JSON:
     """The body of a response that says what is wrong, JSON or not."""
-    text = response.text.strip()
+    text = _text(response).strip()
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):

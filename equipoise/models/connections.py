@@ -245,7 +245,12 @@ class _Response(aiohttp.ClientResponse):
 async def _refuse_other_host(response: httpx2.Response) -> None:
     if not response.has_redirect_location:
         return
-    here, there = response.url, response.url.join(response.headers["location"])
+    here = response.url
+    try:
+        there = here.join(response.headers["location"])
+    except (httpx2.InvalidURL, ValueError) as error:
+        why = f"the endpoint redirects to an address that cannot be read: {error}"
+        raise httpx2.RemoteProtocolError(why) from None
     if _origin(here) != _origin(there) and not _is_upgrade(here, there):
         raise RedirectedElsewhere(response.status_code, here.netloc.decode(), there.netloc.decode())
 

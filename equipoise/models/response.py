@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeGuard
 
@@ -30,19 +28,10 @@ def as_json(answer: object) -> object:
     if not isinstance(answer, str):
         return answer
     try:
-        found = json_io.loads(_utf8(answer.removeprefix("\ufeff")))
+        found = json_io.loads(answer.removeprefix("\ufeff").encode("utf-8", "replace"))
     except ValueError:
         return answer
     return found if isinstance(found, dict) else answer
-
-
-def _utf8(text: str) -> bytes:
-    """The text as it was sent: JSON is UTF-8, even where a header has had it read as Latin-1."""
-    with suppress(UnicodeError):
-        sent = text.encode("latin-1")
-        sent.decode()
-        return sent.removeprefix(BOM_UTF8)
-    return text.encode("utf-8", "replace")
 
 
 def read_body(data: object, *, latency: float, retries: int) -> Reply | Failure:

@@ -145,6 +145,10 @@ class Display:
         if count := counters.totals().in_flight:
             self._say(in_flight(count))
 
+    def pytest_sessionfinish(self) -> None:
+        """Let no signal cut off the writing of results, which takes a moment; the calls are made."""
+        self.progress.session.interruptions.finish()
+
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """The table of scores, what it cost, what is missing, and where the results are."""
         for name, lines in self.progress.summary():

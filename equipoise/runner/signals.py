@@ -34,6 +34,7 @@ class Interruptions:
         self._undisturbed = 0
         self._is_owed = False
         self._is_ignored = False
+        self._is_finishing = False
 
     def interrupt(self, *, is_hurried: bool = False) -> None:
         """Count one more. Raises KeyboardInterrupt, at once or as soon as that is safe."""
@@ -42,7 +43,7 @@ class Interruptions:
         self.count += 1
         self.is_hurried |= is_hurried
         # The second must not disturb how pytest handles the first; what waits for calls reads the count.
-        if self.count == 2:
+        if self.count == 2 or self._is_finishing:
             return
         if self._undisturbed:
             self._is_owed = True
@@ -57,6 +58,10 @@ class Interruptions:
     def patience(self, longest: float) -> float:
         """Seconds to wait at most for calls in flight, none of which takes longer than `longest`."""
         return HURRY if self.is_hurried else min(PATIENCE, longest)
+
+    def finish(self) -> None:
+        """Only count from now on: pytest no longer catches a KeyboardInterrupt."""
+        self._is_finishing = True
 
     def ignore(self) -> None:
         """Ignore all further interruptions."""

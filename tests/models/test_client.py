@@ -9,6 +9,7 @@ import socket
 import ssl
 import threading
 import time
+import zlib
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -246,6 +247,8 @@ def test_a_reply_holds_what_the_endpoint_said(loopback: Loopback, caller: Caller
 
 TYPES = ("text/plain", "text/plain; charset=utf-8", "text/html", "text/html; charset=iso-8859-1")
 TYPES += ("application/octet-stream", "application/json ; charset=utf-8", "application/jsonl", "x", "")
+CHARSETS = ("utf-7", "utf-16", "zlib", "punycode", "klingon", "\t")
+TYPES += tuple(f"text/plain; charset={name}" for name in CHARSETS)
 
 
 def test_a_reply_is_read_whatever_it_is_sent_as(subtests: pytest.Subtests) -> None:
@@ -261,6 +264,36 @@ def test_a_reply_is_read_whatever_it_is_sent_as(subtests: pytest.Subtests) -> No
             ):
                 reply = Caller(url).reply(call(), max_retries=0)
                 assert (reply.text, reply.usage) == ("香港, Não.", Usage(input=100, output=20))
+
+
+def test_a_redirect_to_no_address_is_a_failed_call(subtests: pytest.Subtests) -> None:
+    """Whatever stands in its Location header."""
+    for location in ("http://[::1", "http://127.0.0.1:port/", "http://a\x01b/", "http://xn--\xe9--/"):
+        head = f"HTTP/1.1 307 No\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n"
+        with subtests.test(location), rude_server(head.encode("latin-1")) as url:
+            said = str(Caller(url).failure(call(), max_retries=0))
+            assert said.startswith(
+                "subject 'm': connection failed: the endpoint redirects to an address that"
+            )
+            assert said.isprintable()
+
+
+def test_an_error_page_may_be_in_another_charset(subtests: pytest.Subtests) -> None:
+    """What its header names is taken from a short list: others take minutes, or unpack what they read."""
+    slow = b"\xff-" + b"b" * 300_000
+    for charset, content, said in (
+        ("gbk", "服务器繁忙".encode("gbk"), "服务器繁忙"),
+        ("iso-8859-1", "Não.".encode("latin-1"), "Não."),
+        ("klingon", b"\xff No.", "\ufffd No."),
+        ("zlib", zlib.compress(bytes(10**6)), "x\ufffd"),
+        ("punycode", slow, "\ufffd-bbb"),
+    ):
+        head = f"HTTP/1.1 400 No\r\nContent-Type: text/plain; charset={charset}\r\n"
+        length = f"Content-Length: {len(content)}\r\n\r\n"
+        started = time.monotonic()
+        with subtests.test(charset), rude_server((head + length).encode() + content) as url:
+            assert str(Caller(url).failure(call())).startswith(f"subject 'm': HTTP 400: {said}")
+        assert time.monotonic() - started < 10
 
 
 def test_an_error_is_read_whatever_it_is_sent_as(loopback: Loopback, caller: Caller) -> None:

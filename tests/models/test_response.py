@@ -202,8 +202,6 @@ def spelled(text: str) -> dict[str, str]:
         "blanks": f" \r\n\t{body}\n",
         "mark": f"\ufeff{body}",
         "mark-and-blanks": f"\ufeff\n {body}",
-        "latin-1": body.encode().decode("latin-1"),
-        "latin-1-mark": f"\ufeff{body}".encode().decode("latin-1"),
     }
 
 

@@ -43,6 +43,16 @@ def test_what_comes_too_late_is_ignored() -> None:
     assert (found.count, found.is_hurried) == (0, False)
 
 
+def test_a_session_that_finishes_only_counts() -> None:
+    """What is in flight is dropped at the second, but the results are written."""
+    found = Interruptions()
+    found.finish()
+    for _ in range(3):
+        with found.undisturbed():
+            found.interrupt()
+    assert found.count == 3
+
+
 def test_what_is_undisturbed_is_interrupted_at_its_end() -> None:
     """However deep it is nested, and once only."""
     found = Interruptions()

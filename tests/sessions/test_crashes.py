@@ -206,6 +206,22 @@ json_io.pieces = pieces
 """
 
 
+@BOTH
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=SLOW)])
+def test_a_signal_while_results_are_written_only_waits(
+    bench: Bench, workers: Workers, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    """They are written whole, and the session ends as if nothing had happened."""
+    script = KILLED_WHILE_WRITING.replace("SIGKILL", number.name)
+    (bench.folder / "signalled_while_writing.py").write_text(script)
+    monkeypatch.setenv("PYTHONPATH", str(bench.folder))
+    process = bench.start(*workers, *SMALL, "-p", "signalled_while_writing")
+    output = end(process)
+    assert process.returncode == 0, output
+    assert is_orderly(output)
+    assert bench.results()["metadata"]["status"] == "complete"
+
+
 @SLOW
 @pytest.mark.parametrize("is_first", [True, False], ids=["first", "second"])
 def test_kill_while_results_are_written_leaves_the_old_ones(

@@ -1,0 +1,139 @@
+"""Whole sessions under attack: what they are compared with, how they are taken up again, what was lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from attacks.tally import Harm
+from conftest import Bench
+from equipoise.results import journal
+from forked import Started
+from loopback import Loopback, Script, plain_script
+
+ALL = 2 * 2 * 5
+"""Languages, questions and runs of the small dataset."""
+CALLS = 2 * ALL
+IN_FLIGHT = 4
+DELAY = 0.03
+PATIENCE = 120.0
+OFTEN = 4
+"""Sessions that may be needed to complete one that was stopped."""
+OF_THE_TIME = ("started", "finished", "calls", "limits", "tokens", "cost", "sessions", "endpoints")
+"""Parts of the metadata that say how a session went, and not what came of it."""
+
+
+@contextmanager
+def bed(script: Script = plain_script, *, delay: float = DELAY) -> Iterator[Bench]:
+    """A project in a folder of its own, and its endpoint."""
+    with tempfile.TemporaryDirectory() as folder, Loopback(script, delay=delay) as server:
+        yield Bench(Path(folder), server)
+
+
+def wait_for(condition: Callable[[], bool], process: Started, seconds: float = PATIENCE) -> None:
+    """Wait until the condition holds, or the process has ended."""
+    end = time.monotonic() + seconds
+    while not condition() and process.poll() is None:
+        if time.monotonic() > end:
+            raise TimeoutError("waited in vain")
+        time.sleep(0.005)
+
+
+def ended(process: Started) -> str:
+    """Wait for the end of a session; what it printed."""
+    try:
+        return process.communicate(timeout=PATIENCE)[0]
+    except subprocess.TimeoutExpired:
+        kill_group(process, signal.SIGKILL)
+        raise
+
+
+def kill_group(process: Started, number: int) -> None:
+    """A signal to a session and its workers, of whom some may be gone already."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, number)
+
+
+def records(bench: Bench) -> int:
+    """How many records the journal holds, if there is one yet."""
+    path = bench.journal_path
+    return sum(1 for _ in journal.read(path, kinds=("record",))) if path.exists() else 0
+
+
+def calls(bench: Bench) -> list[str]:
+    """The ids of all calls in the journal, if there is one yet."""
+    path = bench.journal_path
+    return [str(line.entry["id"]) for line in journal.read(path, kinds=("call",))] if path.exists() else []
+
+
+def outcome(bench: Bench) -> dict[str, Any]:
+    """What results say but for times, codes of calls, and how the session went."""
+    data = bench.results()
+    data["metadata"] = {name: value for name, value in data["metadata"].items() if name not in OF_THE_TIME}
+    return dict(json.loads(re.sub(r"\b[0-9a-f]{16}\b", "code", json.dumps(_without_times(data)))))
+
+
+def _without_times(data: Any) -> Any:
+    if isinstance(data, list):
+        return [_without_times(item) for item in data]
+    if isinstance(data, dict):
+        return {
+            name: _without_times(item) for name, item in data.items() if name not in ("latency", "retries")
+        }
+    return data
+
+
+@cache
+def undisturbed() -> dict[str, Any]:
+    """What an uninterrupted session comes to."""
+    with bed(delay=0.0) as bench:
+        done = bench.run("-n", "0", "--concurrency", str(IN_FLIGHT))
+        assert done.returncode == 0, done.stdout + done.stderr
+        return outcome(bench)
+
+
+def is_orderly(output: str) -> bool:
+    """Whether the user was told what happened, and not shown how we failed."""
+    return "Traceback" not in output and "INTERNALERROR" not in output
+
+
+def go_on(bench: Bench, harm: Harm, *arguments: str) -> None:
+    """The same command until it is complete; nothing that was kept may be lost."""
+    before = bench.journal_path.read_bytes() if bench.journal_path.exists() else b""
+    for _ in range(OFTEN):
+        done = bench.run("--concurrency", str(IN_FLIGHT), *arguments)
+        harm.expect(is_orderly(done.stdout + done.stderr), f"{done.stdout}{done.stderr}"[-1500:])
+        if done.returncode == 0:
+            break
+    else:
+        harm.expect(False, f"not complete: {done.stdout}{done.stderr}"[-1500:])
+    after = bench.journal_path.read_bytes()
+    harm.lost += 0 if after.startswith(before) else max(1, before.count(b'"kind":"call"'))
+
+
+def compare(bench: Bench, harm: Harm, *, again: int) -> None:
+    """Hold a session that is complete against an undisturbed one; `again` calls may have been repeated."""
+    harm.twice += max(0, len(bench.server.requests) - CALLS - again)
+    expected, found = undisturbed(), outcome(bench)
+    harm.changed += sum(
+        found["results"].get(language) != content for language, content in expected["results"].items()
+    )
+    for part in ("metadata", "summary", "errors"):
+        harm.expect(found[part] == expected[part], f"{part}: {_difference(expected[part], found[part])}")
+
+
+def _difference(expected: Any, found: Any) -> str:
+    if isinstance(expected, dict) and isinstance(found, dict):
+        names = [name for name in {**expected, **found} if expected.get(name) != found.get(name)]
+        return f"{[(name, expected.get(name), found.get(name)) for name in names]}"[:600]
+    return f"{expected!r} is not {found!r}"[:600]
