@@ -5,6 +5,8 @@ RUN := $(UV) run --no-sync --quiet
 DEMO_QUESTIONS ?= 2
 DEMO_RUNS ?= 2
 TEST_WORKERS ?= 3
+# Without compiled modules every run would rewrite every assertion anew.
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-all nightly check benchmark clean
