@@ -266,7 +266,7 @@ def _begin(config: pytest.Config, nodes: Sequence[str]) -> None:
     for name in selected:
         if session.begun[name] != COMPLETE_ALREADY:
             _say(config, session.begun[name])
-    progress = Progress(session, selected, output(config))
+    progress = Progress(session, output(config))
     display = Display(progress, config.option.maxfail or 0, lambda text: _say(config, text))
     config.pluginmanager.register(display, "equipoise-display")
 
