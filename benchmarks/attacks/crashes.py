@@ -33,7 +33,7 @@ from forked import Started
 
 LAST = 0.5
 """Seconds behind the last record in which a session counts, writes and says goodbye."""
-GOES_ON = ("the same command resumes", "complete")
+GOES_ON = ("run the same pytest command again", "(complete)")
 """What a session says that was interrupted, or was done before it noticed."""
 
 
@@ -117,8 +117,15 @@ def _middle(bench: Bench, process: Started, dice: random.Random) -> None:
 
 
 def _end(bench: Bench, process: Started, dice: random.Random) -> None:
+    """Up to the moment when the results are written: pytest gives its signal handlers back soon after."""
     wait_for(lambda: records(bench) == ALL, process)
-    time.sleep(dice.uniform(0, LAST))
+    end = time.monotonic() + dice.uniform(0, LAST)
+    while time.monotonic() < end and not _is_written(bench):
+        time.sleep(0.002)
+
+
+def _is_written(bench: Bench) -> bool:
+    return bench.results_path.exists() and b'"status": "complete"' in bench.results_path.read_bytes()[:400]
 
 
 def _crash(way: Way, workers: str, moment: Moment, dice: random.Random, harm: Harm) -> None:
