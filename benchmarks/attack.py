@@ -62,10 +62,9 @@ def main(arguments: list[str] | None = None) -> int:
     tallies = []
     for name in given.only or FAMILIES:
         tallies.append(FAMILIES[name](size))
-        print(row(tallies[-1]), flush=True)
+        print(row(tallies[-1]), *tallies[-1].fell, sep="\n", flush=True)
     whole = total(tallies)
     print(row(whole))
-    print("\n".join(whole.fell))
     return 0 if whole.is_harmless else 1
 
 

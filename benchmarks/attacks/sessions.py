@@ -32,7 +32,7 @@ OFTEN = 4
 OF_THE_TIME = ("started", "finished", "calls", "limits", "tokens", "cost_usd", "sessions")
 """Parts of the metadata that say how a session went, and not what came of it."""
 OF_THE_BED = ("endpoints", "max_cost", "max_calls", "price_per_million", "usage_estimated")
-OF_THE_BED += ("subject_sampling", "evaluator_sampling")
+OF_THE_BED += ("subject_sampling", "evaluator_sampling", "git_commit", "git_dirty")
 """Parts that say how it was started."""
 OF_A_CALL = ("latency", "retries", "usage")
 
