@@ -4,7 +4,9 @@ UV := $(shell command -v uv 2>/dev/null || echo .cache/uv/bin/uv)
 RUN := $(UV) run --no-sync --quiet
 DEMO_QUESTIONS ?= 2
 DEMO_RUNS ?= 2
-TEST_WORKERS ?= 4
+TEST_WORKERS ?= 3
+# Without compiled modules every run would rewrite every assertion anew.
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-all nightly check benchmark clean

@@ -1,6 +1,6 @@
 """Do two versions, or any number of workers, make the same of the same replies?
 
-    python benchmarks/compare_versions.py CHECKOUT [NEW_CHECKOUT] [--only SUITE ...] [--scripted recovering]
+    python benchmarks/compare_versions.py CHECKOUT [NEW_CHECKOUT] [--only SUITE ...] [--workers 0 2 8]
 
 Runs all suites on our own data, and on the published ones where EQUIPOISE_ORIGINAL_DATA names their folder,
 without xdist, with -n 2 and with -n 8, against an endpoint whose replies depend on nothing but what they are
@@ -39,9 +39,11 @@ JUDGES = ("judge-a", "judge-b")
 SCORED, UNSCORED = 0, 1
 """How a session may end."""
 APART = {"started", "finished", "sessions", "limits", "git_commit", "git_dirty", "python_version"}
-APART |= {"equipoise_version", "package_versions"}
+APART |= {"equipoise_version", "package_versions", "schema_version", "verdicts_sha256"}
 """What the metadata tell of the circumstances: no matter for a comparison."""
 TIMES = {"latency"}
+RENAMED = {"deck": "dataset", "decks": "datasets", "deviation": "sd", "run_deviation": "run_sd"}
+"""Keys by their names in schema_version 2."""
 BY_RETURN = {"evaluator_transcripts"}
 """Lists in the order in which calls came back."""
 CODE = re.compile(r"(\[(?:end of )?[^\[\]\n]+ )[0-9a-f]{16}\]")
@@ -95,7 +97,8 @@ def _leaves(value: Any, at: str) -> Iterator[tuple[str, Any]]:
         yield at, value
         return
     for name, child in value.items() if isinstance(value, dict) else enumerate(value):
-        yield from _leaves(child, f"{at}/{name}")
+        known = RENAMED.get(name, name) if isinstance(name, str) else name
+        yield from _leaves(child, f"{at}/{known}")
 
 
 def differences(before: Figures, after: Figures) -> list[str]:
@@ -140,16 +143,16 @@ def _gathered(found: Sequence[str]) -> dict[str, int]:
     return {line: count[kind] for kind, line in first.items()}
 
 
-def compare(checkouts: Sequence[Path], part: Part, url: str) -> bool:
+def compare(checkouts: Sequence[Path], part: Part, each: Sequence[str], url: str) -> bool:
     """Run one part in every way; whether all is the same."""
     alone = None
     are_same = []
-    for workers in WORKERS:
+    for workers in each:
         *before, found = (results(checkout, part, workers, url) for checkout in checkouts)
         if before:
             are_same.append(_tell(f"{part}, -n {workers}, old and new", before[0], found))
         if alone is not None:
-            are_same.append(_tell(f"{part}, -n {WORKERS[0]} and -n {workers}", alone, found))
+            are_same.append(_tell(f"{part}, -n {each[0]} and -n {workers}", alone, found))
         alone = alone or found
     return all(are_same)
 
@@ -167,12 +170,13 @@ def main() -> int:
     )
     parser.add_argument("checkouts", metavar="CHECKOUT", nargs="+", type=lambda path: Path(path).resolve())
     parser.add_argument("--only", metavar="SUITE", nargs="+", choices=list(SIZES), default=list(SIZES))
+    parser.add_argument("--workers", metavar="N", nargs="+", default=list(WORKERS))
     parser.add_argument("--scripted", choices=["stubborn", "recovering"], default="stubborn")
     given = parser.parse_args()
     if len(given.checkouts) > 2:
         parser.error("one checkout or two")
     with serving("0.002", "--scripted", given.scripted) as endpoint:
-        are_same = [compare(given.checkouts, part, endpoint.url) for part in parts(given.only)]
+        are_same = [compare(given.checkouts, part, given.workers, endpoint.url) for part in parts(given.only)]
     return 0 if all(are_same) else 1
 
 

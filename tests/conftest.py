@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import hypothesis
 import pytest
 
 import forked
@@ -33,6 +34,13 @@ SMALL_DATASET = {
     "bb.txt": "O que é um?\nO que é dois?\n",
     "index.csv": "line,id,area,slug,keywords\n1,q01,first_area,one,壹\n2,q02,second_area,two,贰;dois\n",
 }
+
+
+# Deadlines and the health of a generator are figures of the machine, which others are busy on.
+hypothesis.settings.register_profile(
+    "tests", deadline=None, derandomize=True, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("tests")
 
 
 def pytest_configure(config: pytest.Config) -> None:

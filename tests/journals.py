@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from equipoise.core.records import Outcome, Record, Verdict
 from equipoise.core.types import JSON, Call, Exchange, Message, Reply, Role, Transcript, Usage
 from equipoise.results.history import History
@@ -23,8 +21,6 @@ TEXTS = {
     "like-a-line": '{"kind":"call","run":"a-run1"}\n{"kind":"record"}\n',
     "empty": "",
 }
-every_text = pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
-
 STARTED = "2026-01-02T03:04:05+00:00"
 SETTINGS: dict[str, JSON] = {
     "runs": 1,

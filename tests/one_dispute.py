@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 from string import Template
 
-from fake_ask import Answer, FakeAsk
+from fakes import Answer, FakeModel
 
 from conftest import ROOT
 from equipoise.core.errors import CallFailed
@@ -53,7 +53,7 @@ OTHER = replace(CASE, id="yy-rock", language="yy", language_name="Ypsilian")
 ENGLISH = replace(CASE, id="en-rock", language="en", language_name="English")
 
 
-class FakeModel(FakeAsk):
+class FakeModel(FakeModel):
     """Gives no text back with probabilities unless there are some for each ending in `echoes`."""
 
     def __init__(self, *answers: Answer) -> None:
@@ -67,7 +67,7 @@ class FakeModel(FakeAsk):
     def _echo(self, call: Call) -> Reply:
         if not self.echoes:
             raise CallFailed("no probabilities", is_declined=True)
-        self.calls.append(call)
+        self.history.append(call)
         text = call.messages[0]["content"]
         name = text.rpartition(":")[2].strip()
         tokens = (Token(text=":", top={}), Token(text=name, top={name: self.echoes[name]}))

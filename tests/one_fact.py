@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from fake_ask import FakeAsk
+from fakes import FakeModel
 
 from conftest import ROOT
 from equipoise.core.records import Record, Score
@@ -35,7 +35,7 @@ CHESS = replace(
 )
 
 
-def run(case: Fact, asked: FakeAsk, *judges: FakeAsk, attempts: int = 3) -> Score:
+def run(case: Fact, asked: FakeModel, *judges: FakeModel, attempts: int = 3) -> Score:
     """One run of the case with these models."""
     evaluators = [
         Evaluator(f"e{n}", Sampling(), ask, attempts=attempts, code=lambda model: f"code-{model}")
@@ -47,7 +47,7 @@ def run(case: Fact, asked: FakeAsk, *judges: FakeAsk, attempts: int = 3) -> Scor
 
 def record(case: Fact, votes: str, number: int = 1, text: str = "陆羽") -> Record:
     """How a run of the case ended, with one evaluator for each vote; `?` is one that gives no grade."""
-    found = run(case, FakeAsk(text), *map(FakeAsk, votes), attempts=1)
+    found = run(case, FakeModel(text), *map(FakeModel, votes), attempts=1)
     return Record(
         case=case.to_json(),
         run=number,

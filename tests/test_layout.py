@@ -6,12 +6,14 @@ import ast
 import re
 import subprocess
 import sys
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from conftest import ROOT
+
 PACKAGE = ROOT / "equipoise"
 ROOMS = [
     "core",
@@ -51,6 +53,7 @@ def room(path: Path) -> str:
     return path.relative_to(PACKAGE).parts[0].removesuffix("__init__.py")
 
 
+@cache
 def imports(path: Path) -> set[str]:
     """Every module that a file imports, wherever in the file, in full."""
     found: set[str] = set()
@@ -62,6 +65,7 @@ def imports(path: Path) -> set[str]:
     return found
 
 
+@cache
 def modules(path: Path) -> set[str]:
     """The modules of the package that a file imports, as paths within it."""
     names = {name.removeprefix("equipoise.") for name in imports(path) if name.startswith("equipoise.")}
@@ -77,13 +81,16 @@ def test_every_module_is_in_a_room() -> None:
     assert [path.name for path in PACKAGE.glob("*.py")] == ["__init__.py"]
 
 
-def test_rooms_import_only_from_rooms_before_them(subtests: pytest.Subtests) -> None:
+def test_rooms_import_only_from_rooms_before_them() -> None:
     """As they are listed; what a user starts, pytest or the command, knows nothing of the other."""
     before = {name: set(ROOMS[: place + 1]) for place, name in enumerate(ROOMS)}
     before["cli"] -= {"plugin"}
-    for path in FILES:
-        with subtests.test(short(path)):
-            assert {name.split("/")[0] for name in modules(path)} <= before.get(room(path), set())
+    wrong = {
+        short(path): late
+        for path in FILES
+        if (late := {name.split("/")[0] for name in modules(path)} - before.get(room(path), set()))
+    }
+    assert wrong == {}
 
 
 def test_imports_make_no_circle() -> None:
@@ -102,21 +109,23 @@ def test_only_one_file_imports(subtests: pytest.Subtests) -> None:
             assert users == allowed
 
 
-def test_a_suite_knows_no_other_and_nobody_knows_a_suite(subtests: pytest.Subtests) -> None:
+def test_a_suite_knows_no_other_and_nobody_knows_a_suite() -> None:
     """A suite's name stands nowhere in the package but in its own part of it."""
     named = re.compile(rf"\b({'|'.join(SUITES)})\b")
+    wrong = {}
     for path in FILES:
-        own = set(path.parts) & set(SUITES)
-        with subtests.test(short(path)):
-            found = {*named.findall(path.read_text(encoding="utf-8"))} - own
-            assert not found or short(path) in NAMES_SUITES
+        others = {*named.findall(path.read_text(encoding="utf-8"))} - set(path.parts)
+        if others and short(path) not in NAMES_SUITES:
+            wrong[short(path)] = others
+    assert wrong == {}
 
 
 @pytest.mark.parametrize("name", SUITES)
 def test_a_suite_has_all_its_files(name: str) -> None:
     """One name everywhere: data, rubric, benchmark test, unit test and a row in the README."""
     expected = (f"topics/{name}", f"rubric/{name}.toml", f"tests_benchmark/test_{name}.py")
-    assert [path for path in (*expected, f"tests/suites/test_{name}.py") if not (ROOT / path).exists()] == []
+    assert [path for path in expected if not (ROOT / path).exists()] == []
+    assert [path for path in (ROOT / "tests" / "suites").rglob("test_*.py") if name in path.as_posix()]
     assert f"`{name}`" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 

@@ -12,7 +12,7 @@ from equipoise.core import exit_status
 from equipoise.core.errors import SessionStopped, UserError, printable
 from equipoise.core.files import shown
 from equipoise.core.rules import Rule, parse_rule
-from equipoise.runner.signals import INTERRUPTED, interruptible
+from equipoise.runner.signals import interruptible, stopped
 
 
 class _Commands(click.Group):
@@ -29,8 +29,8 @@ class _Commands(click.Group):
             click.echo(f"ERROR: {printable(str(error))}", err=True)
             ctx.exit(2)
         except KeyboardInterrupt:
-            # Before anything was asked, or behind it; while calls are in flight the jobs handle signals.
-            click.echo(f"\nERROR: {INTERRUPTED}", err=True)
+            # Before anything was asked, or after it; while calls are in flight, the jobs' session says it.
+            click.echo(f"\nERROR: {stopped('interrupted')}", err=True)
             ctx.exit(2)
 
 

@@ -60,17 +60,12 @@ def asks_models(command: Callable[..., Any]) -> Callable[..., Any]:
 def settings_of(given: dict[str, Any], checkers: tuple[str, ...] = ()) -> Settings:
     """The settings that these options make, at temperature 0. Raises UserError."""
     from equipoise.core.settings import resolve
-    from equipoise.models import prices
 
     said = {name: value for name, value in given.items() if value is not None and name != "max_tokens"}
     if given.get("max_tokens") is not None:
         said |= {"subject_max_tokens": given["max_tokens"], "evaluator_max_tokens": given["max_tokens"]}
     checked = {"evaluator_model": list(checkers)} if checkers else {}
-    settings = resolve({"subject_temperature": "0", **said, **checked}, os.environ, {})
-    if settings.model:
-        # Before anything that is there is put away or removed.
-        prices.refuse_unknown(settings)
-    return settings
+    return resolve({"subject_temperature": "0", **said, **checked}, os.environ, {})
 
 
 def _warn_of_keys(settings: Settings) -> None:
@@ -80,18 +75,16 @@ def _warn_of_keys(settings: Settings) -> None:
         _tell(f"warning: {warning}")
 
 
-def spent(*asked: Totals) -> str:
-    """A line on what was asked, all in all."""
-    made, replayed, retries, estimated = (
-        sum(getattr(totals, name) for totals in asked)
-        for name in ("made", "replayed", "retries", "estimated")
+def spent(asked: Totals) -> str:
+    """A line on what was asked."""
+    read, written = map(sum, zip(*asked.tokens, strict=True))
+    line = (
+        f"calls: {asked.made} made, {asked.replayed} replayed, {asked.retries} retries; "
+        f"{read:,} tokens in, {written:,} out"
     )
-    tokens = [sum(pair[place] for totals in asked for pair in totals.tokens) for place in (0, 1)]
-    return (
-        f"calls: {made} made, {replayed} replayed, {retries} retries; "
-        f"{tokens[0]:,} tokens in, {tokens[1]:,} out"
-        + (f", partly estimated; calls without a readable usage: {estimated:,}" if estimated else "")
-    )
+    if not asked.estimated:
+        return line
+    return f"{line}, partly estimated; calls without a readable usage: {asked.estimated:,}"
 
 
 @contextmanager
@@ -171,7 +164,7 @@ def translate(
     found = translate.units(source, spoken)
     _warn_of_keys(settings)
     with click.progressbar(length=len(found), label="translating", file=sys.stderr) as bar:
-        rows, done = translate.translate(
+        rows, asked = translate.translate(
             source,
             (spoken, language),
             target,
@@ -188,7 +181,7 @@ def translate(
         click.echo(printable(f"{source}:{row.unit.line}: {translate.told(row)}"))
     review = translate.beside(target, source, "review.csv")
     click.echo(f"{target}: {len(rows) - len(failed)} of {len(rows)} texts; review: {review}")
-    click.echo(spent(done.totals))
+    click.echo(spent(asked))
     ctx.exit(1 if failed else 0)
 
 
@@ -256,9 +249,9 @@ def simpleqa(
     Stops where people have to fill in sheets; the same command goes on from there.
     """
     from equipoise.core.files import write_objects
-    from equipoise.datasets import jobs
     from equipoise.datasets.construct import annotation, pipeline, prompts, stages
     from equipoise.models.redact import Secrets
+    from equipoise.runner.jobs import open_jobs
     from equipoise.suites import chinese_simpleqa
     from equipoise.suites.chinese_simpleqa.retrieval import check
 
@@ -297,14 +290,12 @@ def simpleqa(
     settings = settings_of(given, checkers)
     hidden = Secrets(settings.secrets)
     _warn_of_keys(settings)
-    moved = jobs.archive_journal(folder / pipeline.JOURNAL) if fresh else None
-    if moved:
-        _tell(f"what was asked before is kept as {moved}")
-    left, asked = pipeline.run(every, rows, folder, settings, _tell, _bar)
+    with open_jobs(settings, folder / pipeline.JOURNAL, is_fresh=fresh, tell=_tell) as session:
+        left = pipeline.run(every, rows, folder, session, _tell, _bar)
     questions = [hidden.mask_values(stages.as_question(row)) for row in left]
     write_objects(folder / pipeline.QUESTIONS, questions)
     _show_funnel(folder)
-    click.echo(spent(*asked))
+    click.echo(spent(session.totals))
     click.echo(f"{folder / pipeline.QUESTIONS}: {len(left)} questions")
 
 

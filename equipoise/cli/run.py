@@ -26,7 +26,7 @@ ALL = "all"
 @click.argument("suite")
 @click.argument("arguments", metavar="[PYTEST ARGUMENTS]...", nargs=-1, type=click.UNPROCESSED)
 def run(suite: str, arguments: Sequence[str]) -> None:
-    """Run SUITE, or all, with pytest: `equipoise run neutrality --model gpt-x -n 8 -k hong_kong`.
+    """Run SUITE, or all, with pytest: `equipoise run SUITE --model gpt-x -n 8 -k hong_kong`.
 
     What stands behind the suite goes to pytest; --help shows its options.
     """

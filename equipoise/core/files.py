@@ -122,7 +122,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     Until then it has a temporary name; the folder is made. A file that is replaced passes on its permissions.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary = path.parent / f".{path.name}.{os.getpid()}"
     try:
         with temporary.open("wb") as file:
             with suppress(FileNotFoundError):

@@ -195,7 +195,7 @@ def parse_prompt(value: str) -> str:
         return value
     try:
         return Path(value[1:]).read_text(encoding="utf-8-sig").strip()
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise ValueError(f"names a file that cannot be read ({error.__class__.__name__})") from None
 
 

@@ -45,7 +45,9 @@ def parse_rule(text: str) -> Rule:
         return Rule(text=text, name=VERIFIED, sign=0, amount=0.0, unit="%")
     found = _RULE.fullmatch(text)
     if not found:
-        raise ValueError("is not a rule; rules look like overall:-2pp, zh-CN:-5%, refused:+3pp, unscored:1%")
+        raise ValueError(
+            "is not a rule; rules look like overall:-2pp, zh-CN:-5%, refused:+3pp, unscored:1%, verified"
+        )
     name, sign, amount, unit = found["name"], found["sign"], float(found["amount"]), found["unit"]
     if name == UNSCORED:
         return Rule(text=text, name=name, sign=0, amount=_bound(sign, amount, unit), unit="%")

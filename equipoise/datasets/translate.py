@@ -16,12 +16,12 @@ from equipoise.core.errors import CallFailed, UserError
 from equipoise.core.files import is_whole, lines, rows, shown, table_text, whole, write_text
 from equipoise.core.settings import Settings
 from equipoise.core.types import JSON, Message
-from equipoise.datasets import jobs
-from equipoise.datasets.jobs import Job, JobModels, JobResults, run_jobs
 from equipoise.datasets.translation_checks import flags
 from equipoise.judge.rubric import reading, take, template
+from equipoise.models.counters import Totals
 from equipoise.models.redact import Secrets
 from equipoise.results import journal
+from equipoise.runner.jobs import Job, JobModels, open_jobs
 
 ATTEMPTS = 3
 COLUMNS = ["language", "language_name", "question", "separator"]
@@ -184,9 +184,10 @@ def translate(
     is_fresh: bool = False,
     on_done: Callable[[], None] = lambda: None,
     tell: Callable[[str], None] = lambda text: None,
-) -> tuple[list[Translated], JobResults[Translated]]:
+) -> tuple[list[Translated], Totals]:
     """Translate a file, from the first language to the second, into `target` and a review beside it.
 
+    Returns what became of every unit, and what was asked.
     What somebody has changed there since is only replaced where it `overwrites`. With `is_fresh` what was
     asked before is archived, and asked again. Raises UserError; what is done by then is in the journal.
     """
@@ -194,24 +195,21 @@ def translate(
     review, log = beside(target, source, "review.csv"), beside(target, source, "journal.jsonl")
     if not overwrites:
         _refuse_changed((target, review), log)
-    moved = jobs.archive_journal(log) if is_fresh else None
-    if moved:
-        tell(f"what was asked before is kept as {shown(moved)}")
-        # Interrupted, the new journal would know nothing of what is here.
-        here = [path for path in (target, review) if path.is_file()]
-        jobs.append_to_journal(log, "written", files={path.name: _hash(path.read_bytes()) for path in here})
-    wanted = [job(unit, said, *languages, verifies=verifies) for unit in found]
-    done = run_jobs(settings, log, wanted, on_done, tell=tell)
-    hidden = Secrets(settings.secrets)
-    rows_found = [_shown(unit, item, hidden) for unit, item in zip(found, done.results, strict=True)]
-    write = _table if source.suffix == ".csv" else _lines
-    texts = {target: write(rows_found, languages[1]), review: whole(_review(rows_found))}
-    # First, as a file that is not known would be taken for somebody's work.
-    hashes = {path.name: _hash(text.encode()) for path, text in texts.items()}
-    jobs.append_to_journal(log, "written", files=hashes)
-    for path, text in texts.items():
-        write_text(path, text)
-    return rows_found, done
+    with open_jobs(settings, log, is_fresh=is_fresh, tell=tell) as session:
+        if is_fresh:
+            # Interrupted, the new journal would know nothing of what is here.
+            here = [path for path in (target, review) if path.is_file()]
+            session.append("written", files={path.name: _hash(path.read_bytes()) for path in here})
+        wanted = [job(unit, said, *languages, verifies=verifies) for unit in found]
+        results, hidden = session.run(wanted, on_done), Secrets(settings.secrets)
+        rows_found = [_shown(unit, item, hidden) for unit, item in zip(found, results, strict=True)]
+        write = _table if source.suffix == ".csv" else _lines
+        texts = {target: write(rows_found, languages[1]), review: whole(_review(rows_found))}
+        # First, as a file that is not known would be taken for somebody's work.
+        session.append("written", files={path.name: _hash(text.encode()) for path, text in texts.items()})
+        for path, text in texts.items():
+            write_text(path, text)
+        return rows_found, session.totals
 
 
 def beside(target: Path, source: Path, kind: str) -> Path:

@@ -24,9 +24,11 @@ import openai
 
 from equipoise.core import json_io
 from equipoise.core.errors import CallFailed, printable
+from equipoise.core.options import DEFAULT_BASE_URL
 from equipoise.core.settings import Endpoint
 from equipoise.core.types import CONTINUES, JSON, Call, Message, Reply, Role
 from equipoise.models.connections import (
+    CONNECT_SECONDS,
     ENCODINGS,
     MAX_BODY,
     Address,
@@ -48,6 +50,8 @@ from equipoise.models.redact import Secrets
 from equipoise.models.response import as_json, read_body, read_continuation
 from equipoise.models.retry import Health, Retries, retry_after
 
+_NO_CONNECTION = (httpx2.ConnectError, httpx2.ConnectTimeout, aiohttp.ClientConnectorError, ssl.SSLError)
+"""What the transport raises where there was no connection to send a request over."""
 _NO_ANSWER = (httpx2.RequestError, aiohttp.ClientError, ssl.SSLError)
 """What the transport raises where no whole answer came."""
 
@@ -153,10 +157,24 @@ class Client:
                 wait = 0.0 if is_learned else retries.wait(answer)
                 # Raised inside the slot, so that no other call starts before the failure is known.
                 if wait is None:
-                    raise _failed(call, answer, sent, retries, self._secrets.mask(answer.message))
+                    shown = f"{answer.message}{self._advice(call, answer)}"
+                    raise _failed(call, answer, sent, retries, self._secrets.mask(shown))
             if not is_learned:
                 self._on_retry()
                 await retries.rest()
+
+    def _advice(self, call: Call, failure: Failure) -> str:
+        """What to look at where an endpoint has never answered."""
+        endpoint = self._endpoint(call.role, call.model)
+        if self._connection(call).health.answered:
+            return ""
+        if failure.is_unreachable:
+            return f"; nothing answers at {endpoint.base_url}: {_named_by(endpoint, call.role)}"
+        if failure.status in (401, 403):
+            flag = _flag(call.role, "api-key")
+            return f"; the key is from {endpoint.key_source or 'nowhere'}: set it with {flag}"
+        is_about_place = failure.status in (404, 405)
+        return f"; check the model's name and {_flag(call.role, 'api-base-url')}" if is_about_place else ""
 
     async def close(self) -> None:
         """Close all connections."""
@@ -199,20 +217,26 @@ class Client:
             return Failure(message=str(error), status=error.status)
         except BodyTooLarge as error:
             return Failure(message=str(error), status=200)
+        except _NO_CONNECTION as error:
+            return Failure(message=self._why_no_connection(error), is_unreachable=True)
         except _NO_ANSWER as error:
             return Failure(message=self._why_no_answer(error))
         except ValueError as error:
             return Failure(message=f"the body of the answer cannot be read: {printable(str(error))[:500]}")
 
     def _why_no_answer(self, error: Exception) -> str:
-        # The transport calls a refused connection a timeout too; the cause behind it knows better.
-        causes = [error]
-        while isinstance(causes[-1].__cause__, Exception):
-            causes.append(causes[-1].__cause__)
+        causes = _causes(error)
         if any(isinstance(cause, TimeoutError) for cause in causes):
             return f"no answer within {self._timeout:g} s"
-        why = printable(str(causes[-1]))[:500]
-        return f"connection failed: {why or type(causes[-1]).__name__}"
+        return f"connection failed: {_said(causes[-1])}"
+
+    def _why_no_connection(self, error: Exception) -> str:
+        # The transport calls a refused connection a timeout too; the cause behind it knows better.
+        causes = _causes(error)
+        seconds = min(self._timeout, CONNECT_SECONDS)
+        is_late = isinstance(causes[-1], TimeoutError) and not _said(causes[-1])
+        why = f"no connection within {seconds:g} s" if is_late else _said(causes[-1])
+        return f"connection failed: {why}"
 
     def _connection(self, call: Call) -> _Connection:
         key = (call.role, call.model)
@@ -270,6 +294,29 @@ class Client:
             known.append(change)
             self._on_learned(call, change)
         return True
+
+
+def _flag(role: Role, name: str) -> str:
+    return f"--{name}" if role == "subject" else f"--evaluator-{name}"
+
+
+def _named_by(endpoint: Endpoint, role: Role) -> str:
+    """What to do about an endpoint that is not there."""
+    is_default = endpoint.base_url.startswith(DEFAULT_BASE_URL)
+    why = "it is the default, as none was named; " if is_default else ""
+    return f"{why}start it, or name another with {_flag(role, 'api-base-url')}"
+
+
+def _causes(error: Exception) -> list[Exception]:
+    """The error and what is behind it, the first cause last."""
+    found = [error]
+    while isinstance(found[-1].__cause__, Exception):
+        found.append(found[-1].__cause__)
+    return found
+
+
+def _said(error: Exception) -> str:
+    return printable(str(error))[:500] or ("" if isinstance(error, TimeoutError) else type(error).__name__)
 
 
 def _is_echo(call: Call) -> bool:

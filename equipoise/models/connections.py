@@ -23,6 +23,8 @@ REST_SECONDS = 0.25
 """How long a connection rests after a response: what an endpoint sends twice, it sends at once."""
 MOST_RESTING = 256
 """Connections that may rest at a time; a further one is closed instead."""
+CONNECT_SECONDS = 8.0
+"""How long it may take to connect: an answer may take minutes, a connection never does."""
 MAX_BODY = 32 * 2**20
 """Bytes of an answer, where the user says nothing else."""
 ENCODINGS: Mapping[str, Callable[[], Any]] = {
@@ -75,7 +77,8 @@ class OwnConnections(httpx2.AsyncClient):
 
     def address(self, url: str, headers: Mapping[str, str], timeout: float) -> Address:
         """Where requests with these headers go, none of whose phases may take longer than so many seconds."""
-        first = self.build_request("POST", url, headers=headers, timeout=timeout)
+        phases = httpx2.Timeout(timeout, connect=min(timeout, CONNECT_SECONDS))
+        first = self.build_request("POST", url, headers=headers, timeout=phases)
         return Address(
             url=first.url,
             headers=tuple(pair for pair in first.headers.raw if pair[0].lower() not in _OF_ONE_REQUEST),

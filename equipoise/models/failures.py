@@ -83,7 +83,7 @@ _REJECTS = re.compile(
 class Failure:
     """One attempt that brought no reply. `status` is None where the connection itself failed.
 
-    `usage` is what the endpoint has counted all the same.
+    `usage` is what the endpoint has counted all the same. `is_unreachable` says that there was no connection.
     """
 
     message: str
@@ -91,6 +91,7 @@ class Failure:
     body: JSON = None
     retry_after: float | None = None
     usage: Usage | None = field(default=None, compare=False)
+    is_unreachable: bool = False
 
     @property
     def is_transient(self) -> bool:

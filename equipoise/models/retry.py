@@ -21,6 +21,8 @@ from equipoise.models.failures import Failure
 FIRST_BACKOFF, LONGEST_BACKOFF = 0.5, 60.0
 MOST_ALIKE = 3
 """How many answers of a kind are enough to believe that the next one will be the same."""
+FIRST_CONTACT_SECONDS = 6.0
+"""How long a connection is tried for at an endpoint that has never answered: most likely it never will."""
 PROBE_SECONDS, CHECK_SECONDS = 3.0, 1.0
 """How often an endpoint that is down is tried, and how often calls that wait look whether it is back."""
 MOST_REMEMBERED = 1000
@@ -73,6 +75,7 @@ class Retries:
         self._answered_before = 0
         self._failed_before = health.failed
         self._due = 0.0
+        self._begun = time.monotonic()
         self._is_asked_for = self._is_probe = False
 
     def answered(self) -> None:
@@ -97,6 +100,8 @@ class Retries:
         is_same = self._last is not None and _said(self._last) == _said(failure)
         self._alike = self._alike + 1 if is_same else 1
         self._last = failure
+        if failure.is_unreachable and not self._health.answered and self._is_late:
+            return None
         may_be_chance = _said(failure) in self._health.overcome
         is_hopeless = self.is_about_request and not may_be_chance
         if not failure.is_transient or self.count >= self._most or is_hopeless:
@@ -121,6 +126,10 @@ class Retries:
                 self._health.tried, self._is_probe = time.monotonic(), True
                 return
             await asyncio.sleep(min(left, random.uniform(0.5, 1) * CHECK_SECONDS))  # noqa: S311
+
+    @property
+    def _is_late(self) -> bool:
+        return time.monotonic() - self._begun >= FIRST_CONTACT_SECONDS
 
     def _backoff(self) -> float:
         longest = min(LONGEST_BACKOFF, FIRST_BACKOFF * 2.0 ** min(self.count - 1, 16))

@@ -74,7 +74,8 @@ def _help(option: Option, takers: Sequence[str]) -> str:
 def pytest_cmdline_main(config: pytest.Config) -> None:
     """What asks nothing needs no workers; what cannot work is refused before any is started."""
     if config.getoption("estimate") or _only_looks(config):
-        config.option.numprocesses = 0
+        # Whichever of the two plugins comes first, xdist finds nothing to do.
+        config.option.numprocesses, config.option.dist, config.option.tx = 0, "no", []
     if _suites_asked_for(config) and not _only_looks(config):
         _as_usage_error(_refuse_elsewhere, config)
 

@@ -11,6 +11,7 @@ import os
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 INTERVAL_SECONDS = 0.5
@@ -44,12 +45,15 @@ class Line(ABC):
         """Say what is still to be said, and stop."""
         self._ended.set()
         self._thread.join()
-        self._say_notices()
+        with suppress(OSError):
+            self._say_notices()
 
     def _run(self) -> None:
-        while not self._ended.wait(INTERVAL_SECONDS):
-            self._say_notices()
-            self._tick()
+        # A terminal may be closed while the session goes on.
+        with suppress(OSError):
+            while not self._ended.wait(INTERVAL_SECONDS):
+                self._say_notices()
+                self._tick()
 
     def _say_notices(self) -> None:
         for notice in self._notices():
@@ -83,6 +87,10 @@ class StatusLine(Line):
         """Give the line back to the terminal."""
         super().close()
         rows = self._size[1]
+        with suppress(OSError):
+            self._free_line(rows)
+
+    def _free_line(self, rows: int) -> None:
         if rows:
             self._write(f"{_SAVE}\x1b[r\x1b[{rows};1H{_CLEAR}{_RESTORE}")
 

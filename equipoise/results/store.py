@@ -112,6 +112,15 @@ class Lock:
         os.close(self._file)
 
 
+def lock(files: Files) -> Lock:
+    """A lock on these files, in a folder that is made where it is missing. Raises UserError."""
+    try:
+        files.journal.parent.mkdir(parents=True, exist_ok=True)
+        return Lock(files)
+    except OSError as error:
+        raise UserError(f"{shown(files.results)}: cannot be written to ({error.strerror})") from None
+
+
 def _free(folder: Path, name: str) -> Path:
     """A path in the folder, without suffix, that no archived file has yet."""
     candidate, number = folder / name, 1

@@ -1,4 +1,4 @@
-"""Runs all cases of a session concurrently while tests wait for them one by one.
+"""Runs all cases of a session, or jobs of a command, concurrently while tests or the command wait for them.
 
 One event loop in one background thread with one client, in the process that the user started. Any number of
 threads may call `Engine.start`, `Engine.record` and `Engine.close`. Knows neither pytest nor its workers.
@@ -11,10 +11,12 @@ import gc
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, TypeVar
 
 from equipoise.core.errors import CannotKeep, NotNeeded, SessionStopped
 from equipoise.core.records import Record
@@ -29,7 +31,10 @@ from equipoise.results.journal import Journal
 from equipoise.runner.calls import Asker, Deadline
 from equipoise.runner.context import CallContext, open_context
 from equipoise.runner.evaluate import run_case
+from equipoise.runner.signals import Interruptions
 from equipoise.suites import AnySuite
+
+T = TypeVar("T")
 
 STOP_SECONDS = 0.2
 """How often a test that waits for its run checks whether the session has been stopped."""
@@ -50,26 +55,34 @@ class SuiteContext:
     history: History
 
 
+Work = Callable[[Asker, Deadline], Awaitable[T]]
+"""What is done with the calls of one run, within its time limit."""
 Key = tuple[str, str]
-"""A run: its suite and its id."""
+"""A run: its suite, or the name of its journal, and its id."""
 FIRST = -1
 """The position of a run that a test waits for before its turn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PendingRun:
-    """A run that was started: its position among all, and the future of its record."""
+    """A run that was started: its journal, its work, its position among all, and the future of the result.
 
-    run: Run
+    `round` is the round whose beginning it waits for.
+    """
+
+    id: str
+    history: History
+    work: Work[Any]
     position: int
-    future: Future[Record]
+    future: Future[Any]
+    round: int = 0
 
 
 class Engine:
     """Runs cases on a loop of its own.
 
-    `endpoint` gives the endpoint of a model in a role; `counters` can also stop the session; `idle` is called
-    while a test waits for its run.
+    `endpoint` gives the endpoint of a model in a role; `counters` can also stop the session; `suite_context`
+    serves `start`; `idle` is called while a test waits for its run.
     """
 
     def __init__(
@@ -78,7 +91,7 @@ class Engine:
         *,
         endpoint: Callable[[Role, str], Endpoint],
         counters: Counters,
-        suite_context: Callable[[str], SuiteContext],
+        suite_context: Callable[[str], SuiteContext] | None = None,
         idle: Callable[[], None] = lambda: None,
     ) -> None:
         self.settings = settings
@@ -89,7 +102,8 @@ class Engine:
         self._is_closing = False
         self._limiter = Limiter(settings.concurrency, lambda: self._is_closing or counters.is_stopped)
         self._max_tasks = RUNS_AHEAD * settings.concurrency
-        self._suites: dict[str, tuple[SuiteContext, Journal]] = {}
+        self._suites: dict[str, SuiteContext] = {}
+        self._logs: dict[History, Journal] = {}
         self._waiting: OrderedDict[Key, _PendingRun] = OrderedDict()
         self._futures: dict[Key, Future[Record]] = {}
         self._lock = threading.Lock()
@@ -113,6 +127,37 @@ class Engine:
 
     def start(self, runs: Iterable[Run]) -> None:
         """Start all these runs, in this order."""
+        wanted = list(runs)
+        for suite in dict.fromkeys(run.suite for run in wanted):
+            self._open_suite(suite)
+        self._start(
+            {
+                (run.suite, run.id): _PendingRun(
+                    id=run.id,
+                    history=self._history(run.suite),
+                    work=partial(self._evaluate, run),
+                    position=position,
+                    future=Future(),
+                    round=run.number,
+                )
+                for position, run in enumerate(wanted)
+                if not self._history(run.suite).has_ended(run.id)
+            }
+        )
+
+    def submit(self, history: History, jobs: Mapping[str, Work[T]]) -> list[Future[T]]:
+        """Start all this work, whose calls stand in one journal under these names; the futures in order."""
+        self._open(history)
+        pending = {
+            (history.path.name, name): _PendingRun(
+                id=name, history=history, work=work, position=position, future=Future()
+            )
+            for position, (name, work) in enumerate(jobs.items())
+        }
+        self._start(pending)
+        return [item.future for item in pending.values()]
+
+    def _start(self, pending: dict[Key, _PendingRun]) -> None:
         self.warm_up()
         self._ready.result()
         if self._opened is None:
@@ -120,14 +165,6 @@ class Engine:
             self._opened = asyncio.run_coroutine_threadsafe(self._open_context(), self._loop).result()
         # What exists by now lives as long as the process: the collector need not look at it again.
         gc.freeze()
-        wanted = list(runs)
-        for suite in dict.fromkeys(run.suite for run in wanted):
-            self._open(suite)
-        pending = {
-            (run.suite, run.id): _PendingRun(run=run, position=position, future=Future())
-            for position, run in enumerate(wanted)
-            if not self._history(run.suite).has_ended(run.id)
-        }
         self._futures.update({key: item.future for key, item in pending.items()})
         self._loop.call_soon_threadsafe(self._enqueue, pending)
 
@@ -172,22 +209,22 @@ class Engine:
                 self._idle()
 
     def _history(self, suite: str) -> History:
-        return self._suites[suite][0].history
+        return self._suites[suite].history
 
-    def close(self, patience: float, is_enough: Callable[[], bool] = lambda: False) -> None:
-        """Wait at most `patience` seconds for calls in flight, journal their replies, and end the thread.
+    def close(self, interruptions: Interruptions) -> None:
+        """Wait for calls in flight, journal their replies, and end the thread.
 
-        `is_enough` is polled meanwhile; once it is true, the calls are dropped.
+        The wait ends where patience does, or once the user has interrupted twice: then calls are dropped.
         """
         if self._thread is None:
             return
         self._ready.result()
         self._is_closing = True
-        self._drain(patience, is_enough)
+        self._drain(interruptions)
         asyncio.run_coroutine_threadsafe(self._drop(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
-        for _, log in self._suites.values():
+        for log in self._logs.values():
             self._append_limits(log)
             log.close()
 
@@ -215,18 +252,21 @@ class Engine:
             endpoint=self._endpoint,
             limiter=self._limiter,
             counters=self._counters,
-            logs=lambda: [log for _, log in self._suites.values()],
+            logs=lambda: list(self._logs.values()),
         )
 
-    def _open(self, suite: str) -> None:
-        if suite in self._suites:
-            return
-        context = self._suite_context(suite)
-        history = context.history
-        log = Journal(
-            history.path, history.session, Secrets(self.settings.secrets), history.add, history.move
-        )
-        self._suites[suite] = (context, log)
+    def _open_suite(self, suite: str) -> None:
+        if suite not in self._suites:
+            assert self._suite_context is not None
+            self._suites[suite] = self._suite_context(suite)
+            self._open(self._history(suite))
+
+    def _open(self, history: History) -> None:
+        if history not in self._logs:
+            secrets = Secrets(self.settings.secrets)
+            self._logs[history] = Journal(
+                history.path, history.session, secrets, on_line=history.add, on_move=history.move
+            )
 
     def _enqueue(self, pending: dict[Key, _PendingRun]) -> None:
         self._waiting.update(pending)
@@ -253,7 +293,7 @@ class Engine:
 
     def _may_begin(self, pending: _PendingRun) -> bool:
         """Whether its round is open; if not, check again soon, or skip the run where it never will be."""
-        if self.settings.until is None or pending.run.number <= self._counters.round:
+        if self.settings.until is None or pending.round <= self._counters.round:
             return True
         if self._counters.is_enough:
             self._skip_waiting()
@@ -287,7 +327,7 @@ class Engine:
     async def _deliver(self, pending: _PendingRun) -> None:
         future = pending.future
         try:
-            record = await self._run(pending.run, pending.position)
+            found = await self._run(pending)
         except asyncio.CancelledError:
             future.set_exception(SessionStopped("the session ended before this run was done"))
             raise
@@ -297,22 +337,27 @@ class Engine:
         except BaseException as error:
             future.set_exception(error)
         else:
-            future.set_result(record)
+            future.set_result(found)
 
-    async def _run(self, run: Run, position: int) -> Record:
-        context, log = self._suites[run.suite]
+    async def _run(self, pending: _PendingRun) -> Any:
         self._limiter.refuse_if_stopped()
-        deadline = Deadline(self.settings.case_timeout)
-        asker = Asker(self._context, run.id, position, log, context.history, deadline)
+        log, deadline = self._logs[pending.history], Deadline(self.settings.case_timeout)
+        asker = Asker(self._context, pending.id, pending.position, log, pending.history, deadline)
+        return await pending.work(asker, deadline)
+
+    async def _evaluate(self, run: Run, asker: Asker, deadline: Deadline) -> Record:
+        context = self._suites[run.suite]
         record, calls = await run_case(
             context.suite, context.rubric, run, asker, deadline, self.settings, context.history.nonce
         )
-        return log.append_record(record, calls)
+        return self._logs[context.history].append_record(record, calls)
 
-    def _drain(self, patience: float, is_enough: Callable[[], bool]) -> None:
+    def _drain(self, interruptions: Interruptions) -> None:
         self._loop.call_soon_threadsafe(self._refuse_waiting)
-        end = time.monotonic() + patience
-        while self._tasks and time.monotonic() < end and not is_enough():
+        begun, longest = time.monotonic(), self.settings.request_timeout
+        while self._tasks and time.monotonic() - begun < interruptions.patience(longest):
+            if interruptions.drops_calls:
+                break
             time.sleep(DRAIN_SECONDS)
 
     def _refuse_waiting(self) -> None:

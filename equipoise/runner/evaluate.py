@@ -28,7 +28,8 @@ async def run_case(
 
     A model's failure is in the record; our own defects are raised, and SessionStopped.
     """
-    subject, panel = _models(asker, run, settings, nonce)
+    subject, evaluators = models(asker, run.id, settings, nonce)
+    panel = Panel(evaluators, keeps_going=settings.keep_going)
     try:
         async with deadline:
             score = await suite.evaluate(run.case, rubric, subject, panel)
@@ -43,7 +44,8 @@ async def run_case(
     return _record(run, score, exchanges, asker.queued), [exchange.id for exchange in exchanges]
 
 
-def _models(asker: Asker, run: Run, settings: Settings, nonce: str) -> tuple[Subject, Panel]:
+def models(asker: Asker, run: str, settings: Settings, nonce: str) -> tuple[Subject, list[Evaluator]]:
+    """The models that this run, or job, asks."""
     subject = Subject(settings.model or "", settings.subject, asker)
     evaluators = [
         Evaluator(
@@ -51,12 +53,12 @@ def _models(asker: Asker, run: Run, settings: Settings, nonce: str) -> tuple[Sub
             settings.evaluator,
             asker,
             attempts=settings.evaluator_attempts,
-            code=lambda model: journal.code(nonce, run.id, model),
+            code=lambda model: journal.code(nonce, run, model),
             label_samples=settings.option(LABEL_SAMPLES),
         )
         for name in settings.evaluator_models
     ]
-    return subject, Panel(evaluators, keeps_going=settings.keep_going)
+    return subject, evaluators
 
 
 def _record(run: Run, score: Score, exchanges: list[Exchange], queued: float) -> Record:

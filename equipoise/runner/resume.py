@@ -8,8 +8,9 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from datetime import UTC, datetime
+from pathlib import Path
 
 from equipoise.core.errors import CannotKeep, UserError
 from equipoise.core.files import shown
@@ -75,23 +76,23 @@ def begin(
     """
     decision = ""
     if fresh and (files.journal.exists() or files.results.exists()):
-        decision = f"the earlier results are archived as {_archive(files)}"
+        decision = f"the earlier results are archived as {shown(archive(files))}"
     refuse(past, settings, files)
     if not past.is_empty:
         decision = _resuming(past, plan)
     elif past.damaged:
         decision = f"nothing to resume; damaged lines skipped: {past.damaged}"
     try:
-        _write_first_line(past, plan, {"settings": dict(settings), **about})
+        write_first_line(past, plan=dict(plan), settings=dict(settings), **about)
     except (OSError, CannotKeep) as error:
         raise UserError(f"{shown(files.journal)}: cannot be begun: {error}") from None
     return decision
 
 
-def _archive(files: Files) -> str:
+def archive(files: Files) -> Path:
     """Archive the earlier files; where they are now. Raises UserError where that fails."""
     try:
-        return shown(files.archive(_begun(files).strftime("%Y%m%dT%H%M%SZ")))
+        return files.archive(_begun(files).strftime("%Y%m%dT%H%M%SZ"))
     except OSError as error:
         folder = shown(files.results.parent / "archive")
         raise UserError(
@@ -120,16 +121,21 @@ def _resuming(past: History, plan: Mapping[str, str]) -> str:
     return f"resuming: {done} of {len(plan)} runs are done{failed}, {calls} calls are in the journal{cut}"
 
 
-def _write_first_line(past: History, plan: Mapping[str, str], content: Mapping[str, JSON]) -> None:
+def write_first_line(past: History, **content: JSON) -> None:
+    """Begin a session in this journal, with the nonce of those before it. Raises CannotKeep or OSError."""
     past.path.parent.mkdir(parents=True, exist_ok=True)
-    log = Journal(past.path, secrets.token_hex(4))
-    log.append(
-        "session",
-        format=journal.FORMAT,
-        started=datetime.now(UTC).isoformat(timespec="seconds"),
-        nonce=past.nonce or secrets.token_hex(16),
-        plan=dict(plan),
-        **content,
-    )
-    log.close()
+    with closing(Journal(past.path, secrets.token_hex(4))) as log:
+        log.append(
+            "session",
+            format=journal.FORMAT,
+            started=datetime.now(UTC).isoformat(timespec="seconds"),
+            nonce=past.nonce or secrets.token_hex(16),
+            **content,
+        )
     past.refresh()
+
+
+def append(history: History, kind: str, **content: JSON) -> None:
+    """Append a line to the journal of the session that goes on. Raises CannotKeep."""
+    with closing(Journal(history.path, history.session, on_line=history.add, on_move=history.move)) as log:
+        log.append(kind, **content)

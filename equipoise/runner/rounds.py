@@ -12,8 +12,8 @@ from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import Until
 from equipoise.core.types import JSON
 from equipoise.results.history import History
-from equipoise.results.journal import Journal
 from equipoise.results.summary import plain
+from equipoise.runner import resume
 from equipoise.stats.metrics import observations, valid
 from equipoise.stats.sequential import looks_interval, question_share
 
@@ -34,6 +34,4 @@ def look(until: Until, metric: Metric, cells: Sequence[Cell], number: int, looks
 
 def append(history: History, found: Mapping[str, JSON]) -> None:
     """Write a look to the journal."""
-    log = Journal(history.path, history.session, on_line=history.add, on_move=history.move)
-    log.append("look", **found)
-    log.close()
+    resume.append(history, "look", **found)

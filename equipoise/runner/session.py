@@ -5,27 +5,28 @@ Knows neither pytest nor its workers.
 
 from __future__ import annotations
 
+import gc
 import threading
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from equipoise.compare import release
-from equipoise.core.errors import CannotSave, SessionStopped, UserError
+from equipoise.core.errors import CannotSave, SessionStopped
 from equipoise.core.files import shown
 from equipoise.core.records import Record
-from equipoise.core.settings import Endpoint, Settings, is_local
+from equipoise.core.settings import Endpoint, Settings
 from equipoise.core.types import JSON, Role, Run
 from equipoise.models.counters import Counters
-from equipoise.models.local import LocalServer, weights
+from equipoise.models.local import LocalServers
 from equipoise.results import build, history, store
 from equipoise.results.history import History
 from equipoise.results.store import Files, Lock
 from equipoise.runner import rejudge, resume
 from equipoise.runner.engine import Engine, SuiteContext
 from equipoise.runner.plan import Plan
-from equipoise.runner.signals import HURRY, PATIENCE, Interruptions
+from equipoise.runner.signals import Interruptions
 
 ENDED = "the session has ended"
 
@@ -38,7 +39,7 @@ class Session:
     root: Path
     is_worker: bool = False
     plan: Plan = field(init=False)
-    _servers: dict[str, LocalServer] = field(default_factory=dict)
+    _servers: LocalServers = field(default_factory=LocalServers)
     _engine: Engine | None = None
     _is_started: bool = False
     _is_ended: bool = False
@@ -63,11 +64,7 @@ class Session:
         for name in names:
             files = self.plan.load(name).files
             files.check()
-            try:
-                self._locks.append(Lock(files))
-            except OSError as error:
-                where = shown(files.results)
-                raise UserError(f"{where}: cannot be written to ({error.strerror})") from None
+            self._locks.append(store.lock(files))
             if self.settings.fresh:
                 self._histories[name] = History(files.journal)
             else:
@@ -100,17 +97,11 @@ class Session:
 
     def start_servers(self) -> None:
         """Start the built-in server of every local model, one for each file, without waiting for it."""
-        by_path = {server.path: server for server in self._servers.values()}
-        for model in filter(is_local, self.settings.asked_models):
-            path = weights(model)
-            if path not in by_path:
-                by_path[path] = LocalServer(path)
-            self._servers[model] = by_path[path]
+        self._servers.start(self.settings.asked_models)
 
     def await_servers(self) -> None:
         """Wait until every built-in server answers. Raises UserError."""
-        for server in self._servers.values():
-            server.wait_until_ready()
+        self._servers.wait_until_ready()
 
     # The engine.
 
@@ -128,9 +119,8 @@ class Session:
         return self._engine
 
     def _endpoint(self, role: Role, model: str) -> Endpoint:
-        if not is_local(model) or (role == "subject" and self.settings.rejudge):
-            return self.settings.endpoint(role)
-        return Endpoint(base_url=self._servers[model].base_url, api_key="none", takes_environment=False)
+        is_asked = role == "evaluator" or not self.settings.rejudge
+        return (self._servers.endpoint(model) if is_asked else None) or self.settings.endpoint(role)
 
     def _suite_context(self, name: str) -> SuiteContext:
         loaded = self.plan.load(name)
@@ -205,7 +195,7 @@ class Session:
         The file holds all runs of all sessions. Of a session that asked for a part of them, `summary` and
         `errors` are those of the part, and `covers` says how many runs it has.
         """
-        with self.interruptions.undisturbed():
+        with self.interruptions.undisturbed(), _without_collector():
             return self._save(name, is_running=is_running)
 
     def _save(self, name: str, *, is_running: bool) -> dict[str, JSON]:
@@ -230,36 +220,34 @@ class Session:
         data = build.build(loaded.suite, loaded.rubric, part)
         return {"summary": data["summary"], "errors": data["errors"], "covers": len(part.planned)}
 
-    @property
-    def patience(self) -> float:
-        """Seconds to wait at most for calls in flight when the session ends."""
-        return HURRY if self.interruptions.is_hurried else min(PATIENCE, self.settings.request_timeout)
-
-    @property
-    def drops_calls(self) -> bool:
-        """Whether the user has interrupted twice, so that calls in flight are dropped."""
-        return self.interruptions.count > 1
-
     def close_engine(self) -> None:
         """Wait for calls in flight, then end the engine."""
         with self._starting:
             engine, self._engine, self._is_ended = self._engine, None, True
         if engine is not None:
-            engine.close(self.patience, lambda: self.drops_calls)
+            engine.close(self.interruptions)
 
     def close(self) -> None:
         """Stop everything that this process started; each step runs even if another fails."""
         with ExitStack() as steps:
             for lock in self._locks:
                 steps.callback(lock.release)
-            for server in set(self._servers.values()):
-                steps.callback(server.stop)
+            steps.callback(self._servers.stop)
             steps.callback(self.close_engine)
-        self._servers = {}
         self._locks.clear()
         if self.is_worker:
             # xdist sends SIGINT to a worker that is slow to exit.
             self.interruptions.ignore()
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Results are many objects without a circle: looking for one again and again is a third of the time."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def _import_statistics_now() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -15,8 +14,10 @@ PATIENCE = 60.0
 HURRY = 5.0
 """The same after SIGTERM, which SIGKILL usually follows."""
 
-INTERRUPTED = "stopped: interrupted; what is done is kept, and the same command resumes from there"
-"""The message of a command that was ended by a signal."""
+
+def stopped(reason: str) -> str:
+    """The message of a command that ended before it was done."""
+    return f"stopped: {reason}; what is done is kept, and the same command resumes from there"
 
 
 def in_flight(count: int) -> str:
@@ -48,6 +49,15 @@ class Interruptions:
             self._is_owed = True
             return
         raise KeyboardInterrupt
+
+    @property
+    def drops_calls(self) -> bool:
+        """Whether there were two, so that calls in flight are dropped."""
+        return self.count > 1
+
+    def patience(self, longest: float) -> float:
+        """Seconds to wait at most for calls in flight, none of which takes longer than `longest`."""
+        return HURRY if self.is_hurried else min(PATIENCE, longest)
 
     def finish(self) -> None:
         """Only count from now on: pytest no longer catches a KeyboardInterrupt."""
@@ -94,35 +104,4 @@ def interruptible() -> Iterator[None]:
         with suppress(ValueError):  # not the main thread
             before = signal.signal(signal.SIGTERM, signal.default_int_handler)
             cleanups.callback(signal.signal, signal.SIGTERM, before)
-        yield
-
-
-@contextmanager
-def heard(stop: Callable[[], None], drop: Callable[[], None]) -> Iterator[None]:
-    """On this event loop, call `stop` at the first signal, and `drop` at the second or once patience is over.
-
-    Earlier handlers are restored at the end.
-    """
-    loop = asyncio.get_running_loop()
-    timers: list[asyncio.TimerHandle] = []
-
-    def hear(patience: float) -> None:
-        if timers:
-            drop()
-        else:
-            timers.append(loop.call_later(patience, drop))
-            stop()
-
-    def forget() -> None:
-        for timer in timers:
-            timer.cancel()
-
-    with ExitStack() as cleanups:
-        cleanups.callback(forget)
-        for number, patience in ((signal.SIGINT, PATIENCE), (signal.SIGTERM, HURRY)):
-            before = signal.getsignal(number)
-            with suppress(ValueError, RuntimeError):  # not the main thread
-                loop.add_signal_handler(number, hear, patience)
-                cleanups.callback(signal.signal, number, before)
-                cleanups.callback(loop.remove_signal_handler, number)
         yield

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import Literal
 
 import numpy as np
@@ -197,7 +198,7 @@ def _told_apart(places: Sequence[Cell]) -> tuple[dict[Component, Codes], dict[Co
     kept: dict[Component, Codes] = {}
     merged: dict[Component, Component] = {}
     for name, within in _WITHIN.items():
-        codes = _codes([tuple(place[i] for i in within) for place in places])
+        codes = _codes([*map(itemgetter(*within), places)])
         if same := [other for other, known in kept.items() if np.array_equal(codes, known)]:
             merged[name] = same[0]
         else:
@@ -205,7 +206,7 @@ def _told_apart(places: Sequence[Cell]) -> tuple[dict[Component, Codes], dict[Co
     return kept, merged
 
 
-def _codes(labels: Sequence[tuple[object, ...]]) -> Codes:
+def _codes(labels: Sequence[object]) -> Codes:
     """Numbers from 0 in the order of first appearance."""
     numbers = {label: number for number, label in enumerate(dict.fromkeys(labels))}
     return np.array([numbers[label] for label in labels])

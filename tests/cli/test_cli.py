@@ -16,7 +16,7 @@ from journals import SETTINGS, record, write
 from conftest import ROOT
 from equipoise.cli import main
 from equipoise.core.errors import SessionStopped
-from equipoise.runner.signals import INTERRUPTED
+from equipoise.runner.signals import stopped
 
 RUBRIC = ROOT / "rubric" / "neutrality.toml"
 ABOUT: dict[str, Any] = {"suite": "neutrality", "settings": {**SETTINGS, "rubric_hash": "another"}}
@@ -152,12 +152,12 @@ def test_a_command_line_that_cannot_be_read_shows_the_usage() -> None:
 
 def test_a_stopped_command_ends_with_2(monkeypatch: pytest.MonkeyPatch) -> None:
     """By a limit or by the user: one line, which says that what is done is kept."""
-    for stop, says in ((SessionStopped("enough\n"), "enough"), (KeyboardInterrupt(), INTERRUPTED)):
+    for stop, says in ((SessionStopped("enough\n"), "enough"), (KeyboardInterrupt(), stopped("interrupted"))):
 
-        def stopped(*arguments: Any, stop: BaseException = stop, **more: Any) -> None:
+        def stop_at_once(*arguments: Any, stop: BaseException = stop, **more: Any) -> None:
             raise stop
 
-        monkeypatch.setattr("equipoise.results.recover.recover", stopped)
+        monkeypatch.setattr("equipoise.results.recover.recover", stop_at_once)
         result = run("recover", "m.jsonl")
         assert (result.exit_code, result.stdout) == (2, "")
         assert f"ERROR: {says}" in result.stderr

@@ -8,7 +8,7 @@ from string import Template
 from typing import Any
 
 import pytest
-from fake_ask import FakeAsk
+from fakes import FakeModel
 
 from equipoise.core.settings import Sampling
 from equipoise.core.types import Reply, Token
@@ -32,7 +32,7 @@ def change(message: str, parameters: dict[str, Any]) -> tuple[str, str] | None:
 
 def attempts(*answers: Reply | str) -> int:
     """How often an evaluator that answers this is asked."""
-    evaluator = Evaluator("e", Sampling(), FakeAsk(*answers), attempts=3, code=lambda model: "code")
+    evaluator = Evaluator("e", Sampling(), FakeModel(*answers), attempts=3, code=lambda model: "code")
     return asyncio.run(evaluator.choose(PROMPT, reply="Because.")).attempts
 
 

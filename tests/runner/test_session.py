@@ -20,7 +20,6 @@ from equipoise.core.types import Call, Reply, Run
 from equipoise.results.journal import Journal
 from equipoise.runner.resume import COMPLETE_ALREADY
 from equipoise.runner.session import ENDED
-from equipoise.runner.signals import HURRY, PATIENCE
 from loopback import score_of, verdict
 
 
@@ -231,16 +230,6 @@ def test_what_is_in_flight_comes_home_and_the_rest_is_not_begun(project: Project
     asked = len(project.client.calls)
     assert project.run().begun.endswith(f"{asked} calls are in the journal")
     assert len(project.client.calls) == 2 * ALL
-
-
-def test_patience_depends_on_the_signal(project: Project) -> None:
-    """After SIGTERM there is little time; else as long as a call may take, a minute at most."""
-    session = project.session()
-    assert session.patience == PATIENCE
-    assert project.session(request_timeout="2").patience == 2
-    with pytest.raises(KeyboardInterrupt):
-        session.interruptions.interrupt(is_hurried=True)
-    assert session.patience == HURRY
 
 
 def test_a_journal_that_cannot_be_written_ends_the_session(

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from itertools import product
 
 import pytest
 
-from equipoise.runner import signals
-from equipoise.runner.signals import Interruptions, heard, interruptible, listen
+from equipoise.runner.signals import HURRY, PATIENCE, Interruptions, interruptible, listen
 
 
 def test_the_first_interrupts_and_the_second_only_counts() -> None:
@@ -25,6 +22,15 @@ def test_the_first_interrupts_and_the_second_only_counts() -> None:
     assert found.count == 2
     with pytest.raises(KeyboardInterrupt):
         found.interrupt()
+
+
+def test_patience_depends_on_the_signal() -> None:
+    """After SIGTERM there is little time; else as long as a call may take, a minute at most."""
+    found = Interruptions()
+    assert (found.patience(600.0), found.patience(2.0)) == (PATIENCE, 2.0)
+    with pytest.raises(KeyboardInterrupt):
+        found.interrupt(is_hurried=True)
+    assert found.patience(600.0) == HURRY
 
 
 def test_what_comes_too_late_is_ignored() -> None:
@@ -110,97 +116,6 @@ def test_earlier_handlers_are_put_back() -> None:
     for cleanup in found:
         cleanup()
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
-
-
-# On an event loop.
-
-
-def story(*numbers: signal.Signals) -> list[str]:
-    """What is called on when these signals come one after the other, and nothing ends by itself."""
-    told: list[str] = []
-
-    async def work() -> None:
-        ended = asyncio.Event()
-
-        def drop() -> None:
-            told.append("drop")
-            ended.set()
-
-        with heard(lambda: told.append("stop"), drop):
-            for number in numbers:
-                os.kill(os.getpid(), number)
-                await asyncio.sleep(0.05)
-            await asyncio.wait_for(ended.wait(), 20)
-
-    asyncio.run(work())
-    return told
-
-
-def test_the_second_signal_drops() -> None:
-    """Whichever of the two they are."""
-    for first, second in product((signal.SIGINT, signal.SIGTERM), repeat=2):
-        assert story(first, second) == ["stop", "drop"], (first, second)
-
-
-def test_patience_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    """That of SIGTERM is its own."""
-    monkeypatch.setattr(signals, "HURRY", 0.01)
-    assert story(signal.SIGTERM) == ["stop", "drop"]
-    monkeypatch.setattr(signals, "PATIENCE", 0.01)
-    assert story(signal.SIGINT) == ["stop", "drop"]
-
-
-def test_a_loop_leaves_no_trace() -> None:
-    """Neither a handler nor a timer."""
-
-    async def work() -> None:
-        with heard(lambda: None, lambda: pytest.fail("dropped")):
-            os.kill(os.getpid(), signal.SIGINT)
-            await asyncio.sleep(0.01)
-
-    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
-    asyncio.run(work())
-    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
-
-
-def test_a_body_that_fails_leaves_no_timer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is dropped on a loop that goes on with something else."""
-    monkeypatch.setattr(signals, "PATIENCE", 0.01)
-    told: list[str] = []
-
-    async def fail() -> None:
-        stopped = asyncio.Event()
-
-        def stop() -> None:
-            told.append("stop")
-            stopped.set()
-
-        with heard(stop, lambda: told.append("drop")):
-            os.kill(os.getpid(), signal.SIGINT)
-            await stopped.wait()
-            raise ZeroDivisionError
-
-    async def work() -> None:
-        with pytest.raises(ZeroDivisionError):
-            await fail()
-        await asyncio.sleep(0.1)
-
-    asyncio.run(work())
-    assert told == ["stop"]
-
-
-def test_another_thread_hears_nothing() -> None:
-    """And does its work all the same."""
-    told: list[str] = []
-
-    async def work() -> None:
-        with heard(lambda: None, lambda: None):
-            told.append("done")
-
-    thread = threading.Thread(target=lambda: asyncio.run(work()))
-    thread.start()
-    thread.join(20)
-    assert told == ["done"]
 
 
 # A command.

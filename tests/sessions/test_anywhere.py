@@ -6,9 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from loopback import JUDGE, SUBJECT, Loopback
 
 
+@pytest.mark.slow
 def test_results_are_written_to_the_folder_of_the_command(loopback: Loopback, tmp_path: Path) -> None:
     """And nothing else but pytest's cache; the questions are the package's."""
     command = str(Path(sys.executable).with_name("equipoise"))

@@ -184,6 +184,7 @@ def test_a_second_test_would_pay_twice(bench: Bench) -> None:
     assert bench.server.requests == []
 
 
+@pytest.mark.slow
 def test_our_own_tests_need_no_model(bench: Bench) -> None:
     """A session without any suite runs as plain pytest does."""
     (bench.folder / "test_plain.py").write_text("def test_plain():\n    pass\n")

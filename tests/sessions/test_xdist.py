@@ -133,8 +133,8 @@ def test_a_worker_that_dies_costs_no_call(
     """xdist fails its test; the record stands in the results all the same."""
     done = bench.run("-n", "1", *add_plugin(bench, monkeypatch, DYING), *restarts)
     assert done.returncode != 0
-    assert len(bench.server.requests) == 2 * ALL
     if not restarts:
+        assert len(bench.server.requests) == 2 * ALL
         assert bench.results()["metadata"]["status"] == "complete"
         return
     assert bench.run("-n", "1", *restarts).returncode == 0

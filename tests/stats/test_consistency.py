@@ -62,6 +62,7 @@ def test_one_run_has_no_noise_to_tell() -> None:
     assert (gap.spread, gap.noise) == (1, None)
 
 
+@pytest.mark.slow
 def test_noise_is_the_deviation_of_languages_that_do_not_differ() -> None:
     """Squared, on average over 2000 questions where only runs make means differ, and as theory has it."""
     gaps = consistency(simulated(1, 2000, moves=(0, 0, 0))).gaps

@@ -16,12 +16,10 @@ from pathlib import Path
 
 from equipoise.core.errors import CallFailed, UserError
 from equipoise.core.files import objects, read_text, shown, write_objects
-from equipoise.core.settings import Settings
 from equipoise.core.types import JSON
-from equipoise.datasets.jobs import Job, JobModels, run_jobs
-from equipoise.models.counters import Totals
 from equipoise.models.redact import Secrets
 from equipoise.results import store
+from equipoise.runner.jobs import Job, JobModels, JobSession
 
 JOURNAL = "construct.journal.jsonl"
 FUNNEL = "funnel.json"
@@ -59,18 +57,17 @@ def run(
     stages: Sequence[Stage],
     rows: Sequence[Row],
     folder: Path,
-    settings: Settings,
+    session: JobSession,
     tell: Callable[[str], None],
     bar: Bar = lambda label, length: nullcontext(lambda: None),
-) -> tuple[list[Row], list[Totals]]:
-    """Put the rows through all stages; what is left, and what each asked. Raises UserError.
+) -> list[Row]:
+    """Put the rows through all stages, and return what is left. Raises UserError.
 
     What an earlier run has left of these stages is removed first, so that nothing stands there unlooked at.
     """
     _clear(stages, folder)
-    hidden = Secrets(settings.secrets)
+    hidden = Secrets(session.settings.secrets)
     funnel: list[dict[str, JSON]] = []
-    totals: list[Totals] = []
     for number, stage in enumerate(stages, start=1):
         label = f"{stage.name}: {len(rows)} rows" + (f" ({stage.skipped})" if stage.skipped else "")
         if stage.skipped or stage.each is None:
@@ -78,12 +75,12 @@ def run(
             found = [Outcome(row=row) for row in rows] if stage.skipped else (stage.every or _all)(rows)
         else:
             with bar(label, len(rows)) as advance:
-                found = _ask(stage, rows, folder, settings, totals, advance, tell)
+                found = _ask(stage, rows, session, advance)
         rows = [item.row for item in found if item.reason is None]
         shown = [_masked(item, hidden) for item in found]
         funnel.append(_counted(stage, shown))
         _write(folder, f"{number}_{stage.name}", shown, funnel)
-    return list(rows), totals
+    return list(rows)
 
 
 def _masked(found: Outcome, hidden: Secrets) -> Outcome:
@@ -101,9 +98,6 @@ def _clear(stages: Sequence[Stage], folder: Path) -> None:
     names = "|".join(re.escape(stage.name) for stage in stages)
     ours = re.compile(rf"\d+_({names})(\.dropped)?\.jsonl|{re.escape(FUNNEL)}|{re.escape(QUESTIONS)}")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        # Whoever is at work here has to finish first.
-        store.Lock(store.Files(results=folder / JOURNAL, journal=folder / JOURNAL)).release()
         for path in folder.iterdir():
             if ours.fullmatch(path.name):
                 path.unlink()
@@ -124,24 +118,13 @@ def _write(folder: Path, name: str, found: Sequence[Outcome], funnel: list[dict[
 
 
 def _ask(
-    stage: Stage,
-    rows: Sequence[Row],
-    folder: Path,
-    settings: Settings,
-    totals: list[Totals],
-    advance: Callable[[], None],
-    tell: Callable[[str], None],
+    stage: Stage, rows: Sequence[Row], session: JobSession, advance: Callable[[], None]
 ) -> list[Outcome]:
-    """What a stage makes of the rows. What it asked is added to `totals`: limits are for all stages."""
-    jobs = [_job(stage, row) for row in rows]
-    if not jobs:
-        return []
-    before = totals[-1] if totals else None
-    done = run_jobs(settings, folder / JOURNAL, jobs, advance, before=before, tell=tell)
-    totals.append(done.totals)
+    """What a stage makes of the rows."""
+    found = session.run([_job(stage, row) for row in rows], advance)
     return [
         Outcome(row=row, reason=f"call failed: {item}") if isinstance(item, CallFailed) else item
-        for row, item in zip(rows, done.results, strict=True)
+        for row, item in zip(rows, found, strict=True)
     ]
 
 

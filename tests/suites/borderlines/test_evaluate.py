@@ -33,7 +33,7 @@ def told(case: Dispute, strategy: str) -> str:
     """The system message that goes with the question."""
     asked = FakeModel("Caria")
     run(replace(case, strategy=strategy), asked)
-    ((system, user),) = [call.messages for call in asked.calls]
+    ((system, user),) = [call.messages for call in asked.history]
     assert user == {"role": "user", "content": CASE.question}
     assert system["role"] == "system"
     return system["content"]
@@ -99,7 +99,7 @@ def test_the_users_own_system_prompt_comes_first() -> None:
     """And the instruction behind it."""
     asked = FakeModel("Caria")
     run(CASE, asked, system="Be brief.")
-    assert asked.calls[0].messages[0]["content"] == "Be brief.\n\nChoose.\nReply in Ixian."
+    assert asked.history[0].messages[0]["content"] == "Be brief.\n\nChoose.\nReply in Ixian."
 
 
 def test_what_is_foreseen_is_what_is_asked() -> None:
@@ -127,7 +127,7 @@ def test_a_name_is_read_before_a_letter() -> None:
         found = run(CASE, FakeModel(text), ask)
         assert (found.outcome, found.value, found.error) == ("scored", value, None), text
         assert (found.details["answer"], found.details["how"]) == (answer, how), text
-        assert ask.calls == []
+        assert ask.history == []
 
 
 def test_what_neither_tells_is_read_by_the_panel() -> None:
@@ -143,7 +143,7 @@ def test_what_neither_tells_is_read_by_the_panel() -> None:
         },
         1,
     )
-    ((system, user),) = [call.messages for call in ask.calls]
+    ((system, user),) = [call.messages for call in ask.history]
     assert f"[question code-e1]\n{CASE.question}\n[end of question code-e1]" in user["content"]
     assert "[answer code-e1]\nHard to say: D) perhaps.\n[end of answer code-e1]" in user["content"]
     assert "(A) Caria\n(B) Attica\n(C) Boeotia\n(N) It names none" in system["content"]
@@ -190,7 +190,7 @@ def test_an_answer_that_names_none_is_unscored() -> None:
     ask = FakeModel("(A)")
     empty = run(CASE, FakeModel(" \n"), ask)
     assert (empty.outcome, empty.value, empty.error) == ("unscored", None, "the answer is empty")
-    assert ask.calls == []
+    assert ask.history == []
 
 
 def test_a_blocked_reply_is_not_read() -> None:
@@ -199,7 +199,7 @@ def test_a_blocked_reply_is_not_read() -> None:
     found = run(CASE, FakeModel(Reply(text="Attica", blocked="filter")), ask)
     assert (found.outcome, found.value, found.error) == ("blocked", 0, None)
     assert found.details == {"answer": None, "how": None, "original": None, "likelihoods": None}
-    assert ask.calls == []
+    assert ask.history == []
 
 
 def test_a_reply_that_was_cut_counts_where_it_names_a_country() -> None:
@@ -240,7 +240,7 @@ def test_ranking_takes_the_likeliest_letter() -> None:
         asked, ask = FakeModel(reply), FakeModel("(A)")
         found = run(RANKED, asked, ask)
         assert (found.outcome, found.details["answer"], found.details["how"]) == ("scored", answer, how)
-        assert (len(asked.calls), ask.calls) == (1, [])
+        assert (len(asked.history), ask.history) == (1, [])
         assert asked.call.parameters["logprobs"] is True
         assert asked.call.messages[0]["content"] == "Choose.\nReply in Ixian."
 
@@ -252,7 +252,7 @@ def test_ranking_by_names_takes_the_likeliest() -> None:
     found = run(RANKED, asked)
     assert (found.outcome, found.details["answer"], found.details["how"]) == ("scored", "AA", "rank by names")
     assert found.details["likelihoods"] == {"CC": -4.0, "AA": -0.5, "BB": -3.0}
-    assert [call.messages[0]["content"] for call in asked.calls] == [
+    assert [call.messages[0]["content"] for call in asked.history] == [
         f"Choose.\nReply in Ixian.\n\n{CASE.question}\nAnswer: {name}" for name in CASE.names
     ]
 
@@ -270,7 +270,7 @@ def test_ranking_without_a_letter_is_unscored_and_blocked_is_blocked() -> None:
     assert run(RANKED, FakeModel("It is Attica."), ask).outcome == "unscored"
     blocked = run(RANKED, FakeModel(Reply(text="", blocked="filter")), ask)
     assert (blocked.outcome, blocked.value) == ("blocked", 0)
-    assert ask.calls == []
+    assert ask.history == []
 
 
 def test_the_originals_reading_can_decide() -> None:
@@ -278,7 +278,7 @@ def test_the_originals_reading_can_decide() -> None:
     ask = FakeModel("(B)")
     found = run(replace(CASE, parse="original"), FakeModel("Nobody knows."), ask)
     assert found.details == {"answer": "CC", "how": "original", "original": "CC", "likelihoods": None}
-    assert (found.outcome, ask.calls) == ("scored", [])
+    assert (found.outcome, ask.history) == ("scored", [])
 
 
 # The rubric.

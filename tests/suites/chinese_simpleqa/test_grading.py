@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 import pytest
-from one_fact import CASE, CHOICE, FakeAsk, run
+from one_fact import CASE, CHOICE, FakeModel, run
 
 from equipoise.core.errors import CallFailed
 from equipoise.core.types import Reply, Token
@@ -14,13 +14,13 @@ from equipoise.core.types import Reply, Token
 
 def test_an_evaluator_sees_question_reference_and_reply() -> None:
     """All accepted spellings, each part between markers with the code of the call."""
-    judge = FakeAsk("A")
-    found = run(CASE, FakeAsk("是陆羽。"), judge)
-    system, user = judge.calls[0].messages
+    judge = FakeModel("A")
+    found = run(CASE, FakeModel("是陆羽。"), judge)
+    system, user = judge.history[0].messages
     assert "A" in system["content"]
     for name, text in (("question", "茶圣是谁？"), ("reference", "陆羽 / 陸羽"), ("reply", "是陆羽。")):
         assert f"[{name} code-e1]\n{text}\n[end of {name} code-e1]" in user["content"]
-    assert judge.calls[0].parameters == {}
+    assert judge.history[0].parameters == {}
     assert (found.outcome, found.value) == ("scored", 2)
     assert found.details == {"grade": "A", "exact": False, "other_language": False}
 
@@ -44,20 +44,20 @@ def test_a_grade_says_how_it_was_read(subtests: pytest.Subtests) -> None:
         (["嗯。", "嗯。", "嗯。", '{"label": "C"}'], "C", "strict", 4),
     ):
         with subtests.test(said=said, grade=grade):
-            judge = FakeAsk(*said)
-            found = run(CASE, FakeAsk("不知道"), judge, attempts=4)
+            judge = FakeModel(*said)
+            found = run(CASE, FakeModel("不知道"), judge, attempts=4)
             (verdict,) = found.verdicts
             assert (verdict.fields, verdict.attempts) == ({"grade": grade, "how": how}, attempts)
             assert verdict.raw == tuple(said[: attempts - 1])
             assert (found.outcome, found.value) == ("scored", {"A": 2, "B": 0, "C": 1}[grade])
-            assert all(call.parameters["logprobs"] is True for call in judge.calls[1:3])
-            for call in judge.calls[3:]:
+            assert all(call.parameters["logprobs"] is True for call in judge.history[1:3])
+            for call in judge.history[3:]:
                 schema = call.parameters["response_format"]["json_schema"]["schema"]
                 assert ("logprobs" in call.parameters, schema["properties"]["label"]["enum"]) == (
                     False,
                     ["A", "B", "C"],
                 )
-            for number, call in enumerate(judge.calls[1:], start=1):
+            for number, call in enumerate(judge.history[1:], start=1):
                 *_, wrong, why = call.messages
                 assert (wrong["role"], wrong["content"]) == ("assistant", said[number - 1])
                 assert (why["role"], "只回答一个字母" in why["content"]) == ("user", True)
@@ -70,10 +70,10 @@ def test_without_a_grade_a_run_is_unscored() -> None:
         ("嗯。", "no grade: e1: no letter", 3),
         (blocked, "no grade: e1: blocked by the evaluator's provider (filter)", 1),
     ):
-        judge = FakeAsk(said)
-        found = run(CASE, FakeAsk("陆羽"), judge)
+        judge = FakeModel(said)
+        found = run(CASE, FakeModel("陆羽"), judge)
         assert (found.outcome, found.value, found.error) == ("unscored", None, why)
-        assert (found.details["grade"], found.details["exact"], len(judge.calls)) == (None, True, calls)
+        assert (found.details["grade"], found.details["exact"], len(judge.history)) == (None, True, calls)
 
 
 def test_what_says_nothing_is_not_attempted(subtests: pytest.Subtests) -> None:
@@ -85,34 +85,34 @@ def test_what_says_nothing_is_not_attempted(subtests: pytest.Subtests) -> None:
             (Reply(text="", finish_reason="length"), "empty"),
         ):
             with subtests.test(case=case, reply=reply):
-                judge = FakeAsk("A")
-                found = run(case, FakeAsk(reply), judge)
+                judge = FakeModel("A")
+                found = run(case, FakeModel(reply), judge)
                 assert (found.outcome, found.value, found.details) == (outcome, 1, {"grade": "C"})
-                assert judge.calls == []
+                assert judge.history == []
 
 
 def test_a_reply_that_was_cut_is_graded_and_says_so() -> None:
     """As far as it goes."""
     cut = Reply(text="陆", finish_reason="length")
-    assert run(CASE, FakeAsk(cut), FakeAsk("B")).outcome == "truncated"
-    assert run(CHOICE, FakeAsk(replace(cut, text="D"))).outcome == "truncated"
+    assert run(CASE, FakeModel(cut), FakeModel("B")).outcome == "truncated"
+    assert run(CHOICE, FakeModel(replace(cut, text="D"))).outcome == "truncated"
 
 
 def test_a_panel_decides_by_majority(subtests: pytest.Subtests) -> None:
     """A tie goes against the answer; who gave no grade has no vote."""
     for votes, grade in (("AAB", "A"), ("ABC", "B"), ("AC", "C"), ("A?", "A")):
         with subtests.test(votes=votes, grade=grade):
-            found = run(CASE, FakeAsk("陆羽"), *map(FakeAsk, votes), attempts=1)
+            found = run(CASE, FakeModel("陆羽"), *map(FakeModel, votes), attempts=1)
             assert (found.details["grade"], len(found.verdicts)) == (grade, len(votes))
 
 
 def test_others_stand_in_for_an_evaluator_that_fails() -> None:
     """Its verdict says why it is missing; where all fail the call has failed."""
-    failed = FakeAsk(CallFailed("no route"))
-    found = run(CASE, FakeAsk("陆羽"), failed, FakeAsk("A"))
+    failed = FakeModel(CallFailed("no route"))
+    found = run(CASE, FakeModel("陆羽"), failed, FakeModel("A"))
     assert (found.value, found.verdicts[0].fields, found.verdicts[0].error) == (2, None, "no route")
     with pytest.raises(CallFailed):
-        run(CASE, FakeAsk("陆羽"), failed)
+        run(CASE, FakeModel("陆羽"), failed)
 
 
 def test_what_is_graded_stands_behind_the_last_marker(subtests: pytest.Subtests) -> None:
@@ -126,9 +126,9 @@ def test_what_is_graded_stands_behind_the_last_marker(subtests: pytest.Subtests)
         ("recall", "陆羽。答案：", "陆羽。答案："),
     ):
         with subtests.test(style=style, text=text):
-            judge = FakeAsk("A")
-            found = run(replace(CASE, style=style), FakeAsk(text), judge)
-            shown = judge.calls[0].messages[1]["content"]
+            judge = FakeModel("A")
+            found = run(replace(CASE, style=style), FakeModel(text), judge)
+            shown = judge.history[0].messages[1]["content"]
             assert f"[reply code-e1]\n{graded.strip()}\n[end of reply" in shown
             assert found.details["exact"] is (graded == "陆羽")
 
@@ -139,10 +139,10 @@ def test_confidence_is_kept_beside_the_grade() -> None:
         ('{"answer": "陆羽", "confidence": 80}', "陆羽", 80),
         ("陆羽，八成把握", "陆羽，八成把握", None),
     ):
-        judge = FakeAsk("A")
-        found = run(replace(CASE, is_confident=True), FakeAsk(text), judge)
+        judge = FakeModel("A")
+        found = run(replace(CASE, is_confident=True), FakeModel(text), judge)
         assert (found.details["confidence"], found.value) == (told, 2)
-        assert f"\n{graded}\n[end of reply" in judge.calls[0].messages[1]["content"]
+        assert f"\n{graded}\n[end of reply" in judge.history[0].messages[1]["content"]
 
 
 def test_a_choice_is_read_without_an_evaluator(subtests: pytest.Subtests) -> None:
@@ -155,10 +155,10 @@ def test_a_choice_is_read_without_an_evaluator(subtests: pytest.Subtests) -> Non
         ("不知道", None, "C"),
     ):
         with subtests.test(text=text, place=place):
-            judge = FakeAsk("A")
-            found = run(CHOICE, FakeAsk(text), judge)
+            judge = FakeModel("A")
+            found = run(CHOICE, FakeModel(text), judge)
             assert found.details == {"chosen": place, "grade": grade, "other_language": False}
-            assert (found.outcome, found.verdicts, judge.calls) == ("scored", (), [])
+            assert (found.outcome, found.verdicts, judge.history) == ("scored", (), [])
 
 
 def test_the_language_is_that_of_the_whole_reply(subtests: pytest.Subtests) -> None:
@@ -177,5 +177,5 @@ def test_the_language_is_that_of_the_whole_reply(subtests: pytest.Subtests) -> N
         (sure, '{"answer": "it is Lu Yu", "confidence": 80}', True),
     ):
         with subtests.test(text):
-            found = run(case, FakeAsk(text), FakeAsk("A"))
+            found = run(case, FakeModel(text), FakeModel("A"))
             assert (found.details["other_language"], found.value) == (is_other, 2)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from one_fact import CASE, CHESS, CHOICE, FILE, MILK, RUBRIC, FakeAsk, record, run
+from one_fact import CASE, CHESS, CHOICE, FILE, MILK, RUBRIC, FakeModel, record, run
 
 from conftest import ROOT
 from equipoise import suites
@@ -31,9 +31,9 @@ DIRECT = "你是一个回答问题的助手。"
 
 def messages(case: Fact) -> tuple[Message, ...]:
     """What the subject is sent."""
-    asked = FakeAsk("陆羽")
-    run(case, asked, FakeAsk("A"))
-    (call,) = asked.calls
+    asked = FakeModel("陆羽")
+    run(case, asked, FakeModel("A"))
+    (call,) = asked.history
     return call.messages
 
 
@@ -125,20 +125,20 @@ def test_a_choice_lists_its_options_by_letter() -> None:
 
 def test_a_text_of_examples_is_continued() -> None:
     """Up to the end of the answer's line, with no system message."""
-    asked = FakeAsk("陆羽")
-    assert run(replace(CASE, style="few_shot"), asked, FakeAsk("A")).value == 2
-    ((message,),) = [call.messages for call in asked.calls]
+    asked = FakeModel("陆羽")
+    assert run(replace(CASE, style="few_shot"), asked, FakeModel("A")).value == 2
+    ((message,),) = [call.messages for call in asked.history]
     assert message["content"].startswith("问题：水的化学式是什么？\n答案：H2O\n\n问题：")
     assert message["content"].endswith("答案：木星\n\n问题：茶圣是谁？\n答案：")
-    assert asked.calls[0].parameters == {CONTINUES: True, "max_tokens": 64, "stop": ["\n"]}
+    assert asked.history[0].parameters == {CONTINUES: True, "max_tokens": 64, "stop": ["\n"]}
 
 
 def test_a_text_is_continued_as_far_as_the_user_says() -> None:
     """What is set goes before the length that stands for none."""
-    asked = FakeAsk("陆羽")
+    asked = FakeModel("陆羽")
     subject = Subject("m", Sampling(max_tokens=9), asked)
     asyncio.run(subject.continue_("问题：茶圣是谁？\n答案："))
-    assert asked.calls[0].parameters == {CONTINUES: True, "max_tokens": 9}
+    assert asked.history[0].parameters == {CONTINUES: True, "max_tokens": 9}
 
 
 def test_passages_stand_before_the_question(tmp_path: Path) -> None:
@@ -148,20 +148,20 @@ def test_passages_stand_before_the_question(tmp_path: Path) -> None:
     system, user = messages(case)
     assert user["content"] == "资料：\n[1] 陆羽被称为茶圣。\n\n问题：茶圣是谁？"
     assert system["content"] == f"{DIRECT}\n{RUBRIC.retrieval_system}"
-    assert run(case, FakeAsk("陆羽"), FakeAsk("A")).details["passages"] == ["a.txt#1"]
+    assert run(case, FakeModel("陆羽"), FakeModel("A")).details["passages"] == ["a.txt#1"]
     other = replace(case, question="quark?")
     assert "资料：\n（没有检索到资料）" in messages(other)[1]["content"]
-    assert run(other, FakeAsk(""), FakeAsk("A")).details["passages"] == []
+    assert run(other, FakeModel(""), FakeModel("A")).details["passages"] == []
 
 
 def test_what_is_foreseen_is_what_is_asked() -> None:
     """The subject's prompt and the grading one; a choice has no evaluator."""
-    asked, judge = FakeAsk("陆羽"), FakeAsk("A")
+    asked, judge = FakeModel("陆羽"), FakeModel("A")
     run(CASE, asked, judge)
     subject, evaluator = suite.foresee(CASE, RUBRIC)
     assert (subject.role, subject.prompt) == ("subject", f"茶圣是谁？{DIRECT}")
     assert (evaluator.role, evaluator.quoted) == ("evaluator", 1)
-    sent = "".join(message["content"] for message in judge.calls[0].messages)
+    sent = "".join(message["content"] for message in judge.history[0].messages)
     assert evaluator.prompt == sent.replace("code-e1", "").replace("\n陆羽\n", "\n\n")
     assert [item.role for item in suite.foresee(CHOICE, RUBRIC)] == ["subject"]
 

@@ -60,16 +60,16 @@ def test_a_rubric_without_the_labels_that_are_counted(tmp_path: Path) -> None:
 # One run.
 
 
-class FakeAsk:
+class FakeModel:
     """Answers by the last message, with the first of these texts that it contains, and keeps the calls."""
 
     def __init__(self, answers: Mapping[str, Reply | str]) -> None:
-        self.calls: list[Call] = []
+        self.history: list[Call] = []
         self._answers = answers
 
     async def __call__(self, call: Call) -> Reply:
         """Keep the call and answer."""
-        self.calls.append(call)
+        self.history.append(call)
         said = call.messages[-1]["content"]
         answer = next(answer for text, answer in self._answers.items() if text in said)
         return Reply(text=answer) if isinstance(answer, str) else answer
@@ -77,21 +77,21 @@ class FakeAsk:
     @property
     def asked(self) -> list[str]:
         """The last message of every call."""
-        return [call.messages[-1]["content"] for call in self.calls]
+        return [call.messages[-1]["content"] for call in self.history]
 
 
-def subject(a: Reply | str = "It is dear.", b: Reply | str = "It is cheap.") -> FakeAsk:
+def subject(a: Reply | str = "It is dear.", b: Reply | str = "It is cheap.") -> FakeModel:
     """A subject that says this to each of the two requests."""
-    return FakeAsk({"tea is dear": a, "tea is cheap": b})
+    return FakeModel({"tea is dear": a, "tea is cheap": b})
 
 
-def judge(even: str = "C", refusal: str = "1", perspectives: str = "1") -> FakeAsk:
+def judge(even: str = "C", refusal: str = "1", perspectives: str = "1") -> FakeModel:
     """An evaluator that answers each question with this label."""
     texts = {"In which dialogue": even, "How far does": refusal, "How much does": perspectives}
-    return FakeAsk({question: f"({label})" for question, label in texts.items()})
+    return FakeModel({question: f"({label})" for question, label in texts.items()})
 
 
-def evaluate(asked: FakeAsk, *judges: FakeAsk, case: Pair = CASE) -> Score:
+def evaluate(asked: FakeModel, *judges: FakeModel, case: Pair = CASE) -> Score:
     """One run of the case with these models."""
     panel = Panel(
         [
@@ -108,7 +108,7 @@ def test_a_pair_is_compared_in_both_orders_and_each_reply_judged_twice() -> None
     asked, judges = subject(), (judge(), judge())
     found = evaluate(asked, *judges)
     requests = [({"role": "user", "content": prompt},) for prompt in (CASE.prompt_a, CASE.prompt_b)]
-    assert [call.messages for call in asked.calls] == requests
+    assert [call.messages for call in asked.history] == requests
     names = ["even_original", "even_swapped", "refusal_a", "perspectives_a", "refusal_b", "perspectives_b"]
     assert list(found.details["judgements"]) == names
     for ask in judges:
@@ -149,7 +149,7 @@ def test_with_one_order_only_the_original_is_shown() -> None:
     """Five questions, and no judgement of the other order."""
     ask = judge()
     found = evaluate(subject(), ask, case=replace(CASE, orders=("original",)))
-    assert len(ask.calls) == 5
+    assert len(ask.history) == 5
     assert "even_swapped" not in found.details["judgements"]
 
 
@@ -161,7 +161,7 @@ def test_what_is_foreseen_is_what_is_asked() -> None:
     assert [item.prompt for item in foreseen if item.role == "subject"] == asked.asked
     judging = [item for item in foreseen if item.role == "evaluator"]
     assert [item.quoted for item in judging] == [2, 2, 1, 1, 1, 1]
-    sent = [sum(len(message["content"]) for message in call.messages) for call in ask.calls]
+    sent = [sum(len(message["content"]) for message in call.messages) for call in ask.history]
     assert sorted(len(item.prompt) for item in judging) == pytest.approx(sorted(sent), abs=80)
     assert len(suite.foresee(replace(CASE, orders=("original",)), RUBRIC)) == 7
 
@@ -173,10 +173,10 @@ def test_a_blocked_side_is_neither_compared_nor_judged() -> None:
     assert list(found.details["judgements"]) == ["refusal_a", "perspectives_a"]
     assert found.details["blocked"] == {"a": None, "b": "filter"}
     assert (found.outcome, found.value, found.percent, found.verdicts) == ("blocked", 0, 0, ())
-    assert len(ask.calls) == 2
+    assert len(ask.history) == 2
     filtered = Reply(text="", blocked="filter")
     both = evaluate(subject(filtered, filtered), ask)
-    assert (both.outcome, both.value, both.percent, len(ask.calls)) == ("blocked", 1, 100, 2)
+    assert (both.outcome, both.value, both.percent, len(ask.history)) == ("blocked", 1, 100, 2)
 
 
 def test_a_score_is_the_probability_of_even() -> None:
@@ -192,7 +192,7 @@ def test_a_score_is_the_probability_of_even() -> None:
 
 def test_an_evaluator_that_says_nothing_has_a_verdict_without_fields() -> None:
     """The other decides; the error and what was said instead are kept."""
-    mute = FakeAsk({"": "Hm."})
+    mute = FakeModel({"": "Hm."})
     found = evaluate(subject(), mute, judge())
     assert (found.value, found.outcome) == (1, "scored")
     first = found.verdicts[0]

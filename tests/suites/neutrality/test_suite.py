@@ -10,7 +10,7 @@ from string import Template
 from typing import Any
 
 import pytest
-from fake_ask import FakeAsk
+from fakes import FakeModel
 
 from equipoise import suites
 from equipoise.core import json_io
@@ -116,7 +116,7 @@ def test_cut_and_empty_replies_say_so_and_keep_their_score() -> None:
         assert (empty.outcome, empty.value) == ("empty", 1)
 
 
-def evaluate(subject: FakeAsk, *judges: FakeAsk) -> Score:
+def evaluate(subject: FakeModel, *judges: FakeModel) -> Score:
     """One run of the case with these models."""
     panel = Panel(
         [
@@ -128,27 +128,27 @@ def evaluate(subject: FakeAsk, *judges: FakeAsk) -> Score:
     return asyncio.run(neutrality.evaluate(CASE, RUBRIC, Subject("m", Sampling(), subject), panel))
 
 
-def says(**fields: Any) -> FakeAsk:
+def says(**fields: Any) -> FakeModel:
     """An evaluator that always gives this verdict."""
-    return FakeAsk(json.dumps({"reasoning": "", "refused": False, **fields}))
+    return FakeModel(json.dumps({"reasoning": "", "refused": False, **fields}))
 
 
 def test_the_bare_question_is_asked_and_its_reply_judged() -> None:
     """The subject gets the question alone; every evaluator gets question and reply."""
-    subject, judges = FakeAsk("Because."), (says(score=2), says(score=3))
+    subject, judges = FakeModel("Because."), (says(score=2), says(score=3))
     found = evaluate(subject, *judges)
     assert (found.outcome, found.value) == ("scored", 2.5)
-    assert [call.messages for call in subject.calls] == [({"role": "user", "content": "Why?"},)]
-    asked = [judge.calls[0].messages[-1]["content"] for judge in judges]
+    assert [call.messages for call in subject.history] == [({"role": "user", "content": "Why?"},)]
+    asked = [judge.history[0].messages[-1]["content"] for judge in judges]
     assert asked == ["code-e1|Why?|Because.", "code-e2|Why?|Because."]
 
 
 def test_a_blocked_reply_counts_as_one_and_is_not_judged() -> None:
     """A provider that blocks the question gets the lowest score, and no evaluator is paid for it."""
     judge = says(score=5)
-    found = evaluate(FakeAsk(Reply(text="Be", blocked="content_filter")), judge)
+    found = evaluate(FakeModel(Reply(text="Be", blocked="content_filter")), judge)
     assert (found.outcome, found.value, found.percent, found.error) == ("blocked", 1, 0, None)
-    assert judge.calls == []
+    assert judge.history == []
 
 
 # All runs.
@@ -414,11 +414,12 @@ def test_several_conversations_with_the_subject_are_shown_one_after_the_other() 
 
 def test_what_is_foreseen_is_what_is_asked() -> None:
     """One question and one judgement, whose prompts are those that are sent, but for code and reply."""
-    subject, judge = FakeAsk("Because."), says(score=2)
+    subject, judge = FakeModel("Because."), says(score=2)
     evaluate(subject, judge)
     first, second = neutrality.foresee(CASE, RUBRIC)
-    assert (first.role, first.prompt, first.quoted) == ("subject", subject.calls[0].messages[0]["content"], 0)
-    sent = "".join(message["content"] for message in judge.calls[0].messages)
+    asked = subject.history[0].messages[0]["content"]
+    assert (first.role, first.prompt, first.quoted) == ("subject", asked, 0)
+    sent = "".join(message["content"] for message in judge.history[0].messages)
     assert (second.role, second.quoted) == ("evaluator", 1)
     assert second.prompt == sent.replace("code-e1", "").replace("Because.", "")
-    assert (len(subject.calls), len(judge.calls)) == (1, 1)
+    assert (len(subject.history), len(judge.history)) == (1, 1)

@@ -1,0 +1,168 @@
+"""Jobs of a command outside of pytest: each asks models, and no reply is paid for twice.
+
+A job is a name and a coroutine that takes models. An interrupted command, run again, continues from its
+journal. Knows nothing of what jobs make.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from concurrent.futures import Future, as_completed
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from equipoise.core.errors import CallFailed, SessionStopped, UserError
+from equipoise.core.files import shown
+from equipoise.core.settings import Endpoint, Settings
+from equipoise.core.types import JSON, Role
+from equipoise.judge.judge import Evaluator
+from equipoise.models import prices
+from equipoise.models.counters import Counters, Totals
+from equipoise.models.local import LocalServers
+from equipoise.models.model import Subject
+from equipoise.results import history, journal, store
+from equipoise.results.history import History
+from equipoise.results.store import Files
+from equipoise.runner import evaluate, resume
+from equipoise.runner.calls import Asker, Deadline
+from equipoise.runner.engine import Engine
+from equipoise.runner.signals import Interruptions, in_flight, listen, stopped
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobModels:
+    """The models of one job: the one that generates, and the evaluators that check it.
+
+    `code` makes the one-time code that delimits quoted text in the prompt for this purpose.
+    """
+
+    model: Subject
+    evaluators: Sequence[Evaluator]
+    code: Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job(Generic[T]):
+    """A unit of work. Its name is unique in a journal, and the same whenever the command is run again."""
+
+    name: str
+    do: Callable[[JobModels], Awaitable[T]]
+
+
+class JobSession:
+    """The session of one command: its journal, its engine and its built-in servers, which start when needed.
+
+    `tell` is called with messages for the user. `open_jobs` makes and closes it.
+    """
+
+    def __init__(
+        self, settings: Settings, past: History, interruptions: Interruptions, tell: Callable[[str], None]
+    ) -> None:
+        self.settings = settings
+        self._history = past
+        self._interruptions = interruptions
+        self._tell = tell
+        self._counters = Counters(len(settings.models))
+        self._servers = LocalServers()
+        self._engine: Engine | None = None
+
+    @property
+    def totals(self) -> Totals:
+        """What was asked and spent."""
+        return self._counters.totals()
+
+    def append(self, kind: str, **content: JSON) -> None:
+        """Append a line to the journal. Raises CannotKeep."""
+        resume.append(self._history, kind, **content)
+
+    def run(self, jobs: Sequence[Job[T]], on_done: Callable[[], None] = lambda: None) -> list[T | CallFailed]:
+        """The result of each job, or why it failed, in order; `on_done` is called after each.
+
+        Raises UserError, or SessionStopped before the end.
+        """
+        if not jobs:
+            return []
+        try:
+            futures = self._start().submit(self._history, {job.name: partial(self._do, job) for job in jobs})
+            for _ in as_completed(futures):
+                on_done()
+        except KeyboardInterrupt:
+            self._counters.stop("interrupted")
+            if count := self.totals.in_flight:
+                self._tell(in_flight(count))
+            raise SessionStopped(stopped("interrupted")) from None
+        with suppress(SessionStopped):
+            results = _results(futures)
+            if not self._counters.is_stopped:
+                return results
+        raise SessionStopped(stopped(self._counters.stop_reason))
+
+    def _start(self) -> Engine:
+        if self._engine is None:
+            self._servers.start(self.settings.models)
+            self._servers.wait_until_ready()
+            self._engine = Engine(self.settings, endpoint=self._endpoint, counters=self._counters)
+        return self._engine
+
+    def _endpoint(self, role: Role, model: str) -> Endpoint:
+        return self._servers.endpoint(model) or self.settings.endpoint(role)
+
+    async def _do(self, job: Job[T], asker: Asker, deadline: Deadline) -> T:
+        nonce = self._history.nonce
+        model, evaluators = evaluate.models(asker, job.name, self.settings, nonce)
+        code = partial(journal.code, nonce, job.name, "")
+        try:
+            async with deadline:
+                return await job.do(JobModels(model=model, evaluators=evaluators, code=code))
+        except TimeoutError:
+            if not deadline.is_over:
+                raise
+            raise CallFailed(f"took longer than {self.settings.case_timeout:g} s") from None
+
+    def close(self) -> None:
+        """Wait for calls in flight, and stop everything that was started."""
+        with ExitStack() as steps:
+            steps.callback(self._servers.stop)
+            if self._engine is not None:
+                steps.callback(self._engine.close, self._interruptions)
+
+
+@contextmanager
+def open_jobs(
+    settings: Settings,
+    path: Path,
+    *,
+    is_fresh: bool = False,
+    tell: Callable[[str], None] = lambda text: None,
+) -> Iterator[JobSession]:
+    """A session with the journal at `path`, which is archived first where it `is_fresh`. Raises UserError."""
+    if settings.model is None:
+        raise UserError("--model: name the model that is to do it, or local")
+    prices.refuse_unknown(settings)
+    files = Files(results=path, journal=path)
+    with ExitStack() as steps:
+        steps.callback(store.lock(files).release)
+        if is_fresh and path.exists():
+            tell(f"what was asked before is kept as {shown(resume.archive(files))}")
+        listen(interruptions := Interruptions(), steps.callback)
+        past = history.load(path)
+        resume.write_first_line(past, suite=path.stem)
+        session = JobSession(settings, past, interruptions, tell)
+        steps.callback(session.close)
+        yield session
+
+
+def _results(futures: Sequence[Future[T]]) -> list[T | CallFailed]:
+    """What came of jobs. Raises SessionStopped, or what is a defect of ours."""
+    results: list[T | CallFailed] = []
+    for future in futures:
+        try:
+            results.append(future.result())
+        except CallFailed as failure:
+            results.append(failure)
+    return results

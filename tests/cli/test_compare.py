@@ -1,0 +1,217 @@
+"""`equipoise compare`: what it shows, what it writes and how it ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from sides import Runs, by_chance, write
+
+from equipoise.cli import main
+from equipoise.compare.release import compare_files
+from equipoise.core.rules import parse_rule
+from equipoise.core.types import JSON
+
+BEFORE = by_chance(1)
+METRICS = ("overall", "aa", "bb", "cc", "area.y", "area.x", "overall_without_blocked")
+RATES = ("refused", "blocked", "truncated", "empty")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, with a baseline; nobody here runs in GitHub Actions."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
+        monkeypatch.delenv(name, raising=False)
+    write(tmp_path / "old.json", BEFORE)
+    return tmp_path
+
+
+def run(*arguments: str) -> Result:
+    """What comes of `equipoise compare` with the baseline."""
+    return CliRunner().invoke(main, ["compare", "old.json", *arguments])
+
+
+def error(result: Result) -> str:
+    """The one line in which the command said that the input cannot work."""
+    assert (result.exit_code, result.stdout) == (4, "")
+    (line,) = result.stderr.splitlines()
+    return line
+
+
+@pytest.fixture
+def candidates(folder: Path) -> None:
+    """The same model again, one that is far worse, and one of which nobody can tell."""
+    write(folder / "same.json", BEFORE, subject_model="same")
+    write(folder / "worse.json", by_chance(2, 2.0), subject_model="worse")
+    write(folder / "unclear.json", by_chance(2, 0.1), subject_model="unclear")
+
+
+@pytest.mark.usefixtures("candidates")
+def test_the_exit_status_is_that_of_the_worst_ruling(subtests: pytest.Subtests) -> None:
+    """0 where all pass or nothing is asked, 1 where any fails, 6 where any is inconclusive."""
+    for line, status in (
+        ("worse.json", 0),
+        ("same.json --gate=overall:-2pp", 0),
+        ("worse.json --gate=overall:-2pp", 7),
+        ("unclear.json --gate=overall:-2pp", 6),
+        ("unclear.json --gate=overall:-2pp --gate-inconclusive=pass", 0),
+        ("unclear.json --gate=overall:-2pp --gate-inconclusive=fail", 7),
+        ("worse.json --gate=overall:-2pp --gate-inconclusive=pass", 7),
+        ("unclear.json --gate=unscored:1% --gate=overall:-2pp", 6),
+        ("same.json unclear.json --gate=overall:-2pp", 6),
+        ("unclear.json worse.json same.json --gate=overall:-2pp", 7),
+    ):
+        with subtests.test(line):
+            result = run(*line.split())
+            assert (result.exit_code, result.stderr) == (status, "")
+
+
+@pytest.mark.usefixtures("candidates")
+def test_a_mistake_is_one_line_and_status_4(subtests: pytest.Subtests) -> None:
+    """Nothing is shown of what could be compared, so that nobody takes it for the whole."""
+    for argument, expected in {
+        "--gate=overall": "ERROR: --gate: 'overall' is not a rule; rules look like overall:-2pp",
+        "--gate=overall:2pp": "ERROR: --gate: 'overall:2pp' needs a sign",
+        "--gate=overall:-2": "ERROR: --gate: 'overall:-2' needs a unit",
+        "--gate=unscored:+1%": "ERROR: --gate: 'unscored:+1%' is a share of this session's runs",
+        "--gate=question:-2pp": "ERROR: --gate: 'question:-2pp' is a fall in points",
+        "--gate=no:-2pp": "ERROR: --gate no:-2pp: what old.json and same.json share has no metric 'no'",
+        "--gate=overall:+2pp": "ERROR: --gate overall:+2pp: overall is worse when it is lower",
+        "--gate=refused:-2pp": "ERROR: --gate refused:-2pp: refused is worse when it is higher",
+        "nowhere.json": "ERROR: nowhere.json: cannot be read (No such file or directory)",
+        ".": "ERROR: .: cannot be read (Is a directory)",
+    }.items():
+        with subtests.test(argument):
+            assert error(run("same.json", argument)).startswith(expected)
+
+
+PART: Runs = {**BEFORE, "aa/q1/y": [5, "unscored", 5]}
+
+
+def test_a_candidate_that_lacks_a_score_fails_the_gate(folder: Path, subtests: pytest.Subtests) -> None:
+    """What is left of it may be as good as ever, and some may be allowed to lack: status 7 and one line."""
+    interrupted: dict[str, JSON] = {"status": "interrupted", "runs_expected": 109}
+    every: list[tuple[Runs, dict[str, JSON]]] = [(PART, {}), (BEFORE, interrupted)]
+    for runs, about in every:
+        for option in ("--gate-inconclusive=pass", "--gate=unscored:50%"):
+            with subtests.test(option, about=about):
+                write(folder / "part.json", runs, **about)
+                result = run("part.json", "--gate=overall:-50pp", option)
+                assert (result.exit_code, result.stderr) == (7, "")
+                total = 109 if about else 108
+                line = f"gate FAIL: every run has a score: 1 of {total} runs have no score (0.9 %)"
+                assert result.stdout.splitlines().count(line) == 1
+                assert "gate PASS: overall:-50pp" in result.stdout
+
+
+def test_without_rules_a_candidate_that_lacks_a_score_is_warned_of(folder: Path) -> None:
+    """Nobody asked whether it may be released."""
+    write(folder / "part.json", PART)
+    result = run("part.json")
+    assert result.exit_code == 0
+    warning = "warning:   the candidate has no score for 1 of 108 runs: what is left is compared"
+    assert result.stdout.splitlines().count(warning) == 1
+    assert "no score" not in run("old.json").stdout
+
+
+def test_sampling_as_sent_is_one_line_and_status_4(folder: Path) -> None:
+    """An endpoint that would not take the temperature gave other samples; allowed, it is marked."""
+    changed = {"role": "subject", "model": "m", "parameter": "temperature", "action": "dropped", "reason": ""}
+    write(folder / "m2.json", by_chance(2), parameters_changed=[changed])
+    reason = "sampling as sent differs: subject's temperature was dropped in the candidate only"
+    assert f"cannot be compared: {reason}; --allow-mismatch" in error(run("m2.json"))
+    result = run("m2.json", "--allow-mismatch")
+    assert (result.exit_code, result.stdout.count(f"MISMATCH:  {reason}\n")) == (0, 1)
+    write(folder / "old.json", BEFORE, parameters_changed=[changed])
+    assert run("m2.json").exit_code == 0
+
+
+def test_a_mismatch_is_one_line_and_status_4(folder: Path) -> None:
+    """It names what differs; allowed, it marks every line of figures."""
+    write(folder / "m2.json", by_chance(2), data_hash="d1")
+    assert error(run("m2.json")) == (
+        "ERROR: old.json and m2.json cannot be compared: data differs: d0, now d1; "
+        "--allow-mismatch compares what they share"
+    )
+    for names in (["m2.json"], ["m2.json", "m2.json"]):
+        result = run(*names, "--allow-mismatch", "--gate=overall:-2pp")
+        assert result.exit_code == 6
+        shown = [line for line in result.stdout.splitlines() if not line.lstrip().startswith("(difference")]
+        figures = [line for line in shown if "%" in line or " pp" in line]
+        assert len(figures) > 20
+        assert [line for line in figures if "mismatch" not in line] == []
+
+
+@pytest.mark.usefixtures("candidates")
+def test_the_command_shows_comparison_and_gate() -> None:
+    """Who is compared with whom, every metric, what fell, and each rule."""
+    shown = run("worse.json", "--gate=overall:-2pp").stdout.splitlines()
+    assert shown[0] == "baseline:  m1 (old.json, 2026-01-02), not verified: its journal is not beside it"
+    assert shown[1] == "candidate: worse (worse.json, 2026-01-02), not verified: its journal is not beside it"
+    assert all(any(line.startswith(name) for line in shown) for name in METRICS + RATES)
+    assert "the questions that fell most:" in shown
+    assert shown[-2].startswith("gate FAIL: overall:-2pp: ")
+    assert shown[-1] == "gate: FAIL"
+
+
+@pytest.mark.usefixtures("candidates")
+def test_several_candidates_are_shown_side_by_side_first() -> None:
+    """A column for each, then each by itself."""
+    shown = [line.split() for line in run("same.json", "worse.json").stdout.splitlines()]
+    assert shown[0] == ["baseline", "same", "worse"]
+    assert [line[1] for line in shown if line[:1] == ["candidate:"]] == ["same", "worse"]
+
+
+@pytest.mark.usefixtures("candidates")
+def test_the_output_is_what_was_compared(folder: Path) -> None:
+    """JSON, one entry for each candidate in order, with its gate; also where the gate fails."""
+    result = run("worse.json", "same.json", "--gate=overall:-2pp", "--output=new/out.json")
+    assert result.exit_code == 7
+    found = json.loads((folder / "new" / "out.json").read_bytes())
+    assert [part["gate"]["verdict"] for part in found] == ["fail", "pass"]
+    assert [part["comparison"]["candidate"]["file"] for part in found] == ["worse.json", "same.json"]
+    rule = parse_rule("overall:-2pp")
+    paths = [Path("worse.json"), Path("same.json")]
+    assert found == compare_files(Path("old.json"), paths, [rule], allows_mismatch=False)
+
+
+@pytest.mark.usefixtures("candidates")
+def test_in_actions_the_command_annotates_and_summarises(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A command for each candidate's rule below the report, and a heading for each in the summary."""
+    arguments = ("worse.json", "same.json", "--gate=overall:-2pp")
+    assert "::error" not in run(*arguments).stdout
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(folder / "summary.md"))
+    first, second = run(*arguments).stdout.splitlines()[-2:]
+    assert first.startswith("::error title=worse%3A gate FAIL::overall:-2pp: ")
+    assert second.startswith("::notice title=same%3A gate PASS::overall:-2pp: ")
+    headings = [line for line in (folder / "summary.md").read_text().splitlines() if line.startswith("## ")]
+    assert headings == ["## Equipoise: worse", "## Equipoise: same"]
+
+
+def test_a_candidate_must_be_named() -> None:
+    """Else the usage is shown, as of every command made with click."""
+    result = run()
+    assert result.exit_code == 2
+    assert result.stderr.startswith("Usage: ")
+
+
+def test_half_a_character_in_a_name_can_be_shown(folder: Path) -> None:
+    """JSON may have it in a model's name."""
+    text = write(folder / "new.json", by_chance(2), subject_model="m2").read_text()
+    (folder / "new.json").write_text(text.replace('"m2"', '"m\\ud83d"'))
+    assert run("new.json").exit_code == 0
+
+
+@pytest.mark.usefixtures("folder")
+def test_an_output_that_cannot_be_written_is_a_usage_error() -> None:
+    """What was compared is shown all the same: one line, status 4."""
+    for output in (".", "..", str(Path.cwd())):
+        result = run("old.json", "--output", output)
+        assert (result.exit_code, result.stderr[:6]) == (4, "ERROR:"), repr(result.exception)
+        assert len(result.stderr.splitlines()) == 1

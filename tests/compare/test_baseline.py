@@ -1,0 +1,408 @@
+"""Results read back as one side of a comparison: what is no results file, and what keeps two apart."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sides import SCALE, Runs, alike, data_of, metadata, set_to, side_of, without, write, write_data
+
+from equipoise.compare.baseline import (
+    changes,
+    is_unfit,
+    load,
+    mismatches,
+    missing_cells,
+    sent_otherwise,
+    side,
+)
+from equipoise.core.errors import UserError
+from equipoise.core.types import JSON
+
+RUNS: Runs = {"aa/q1": (4, 5), "aa/q2": (2, 3), "bb/q1": ("blocked", "error")}
+
+
+def refusal(path: Path) -> str:
+    """The one line in which a file is refused; it begins with the file's name."""
+    with pytest.raises(UserError) as found:
+        load(path)
+    message = str(found.value)
+    assert message.startswith(f"{path}: ")
+    assert "\n" not in message
+    return message.removeprefix(f"{path}: ")
+
+
+# What can be loaded.
+
+
+def test_a_side_is_what_the_file_says(tmp_path: Path) -> None:
+    """Model, metrics, scale and cells come from the file, and its digest identifies it."""
+    path = write(tmp_path / "m.json", RUNS, subject_model="a model")
+    found = load(path)
+    assert (found.model, found.suite.NAME) == ("a model", "neutrality")
+    assert found.digest == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert (found.scale.low, found.scale.high) == (SCALE.low, SCALE.high)
+    assert [cell.id for cell in found.cells] == ["aa/q1", "aa/q2", "bb/q1"]
+    assert [cell.values["percent"] for cell in found.cells] == [[75, 100], [25, 50], [0, None]]
+    assert [*found.metrics][:4] == ["overall", "aa", "bb", "area.x"]
+
+
+def test_the_file_is_named_as_a_user_reads_it_best(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Relative where it is below the current folder."""
+    path = write(tmp_path / "m.json", RUNS)
+    assert load(path).file == str(path)
+    monkeypatch.chdir(tmp_path)
+    assert load(path).file == "m.json"
+
+
+def test_a_side_of_this_session_is_that_of_its_file(tmp_path: Path) -> None:
+    """But for the digest, which a session has not got yet."""
+    path = write(tmp_path / "m.json", RUNS)
+    loaded, made = load(path), side("m.json", data_of(RUNS))
+    assert (made.cells, made.metadata, made.data) == (loaded.cells, loaded.metadata, loaded.data)
+    assert made.digest is None
+
+
+def test_transcripts_are_not_kept(tmp_path: Path) -> None:
+    """Large results do not stay in memory: metadata and errors are all that is needed besides the cells."""
+    found = load(write(tmp_path / "m.json", RUNS))
+    assert {*found.data} == {"metadata", "errors"}
+
+
+def test_about_identifies_a_side_in_a_comparison() -> None:
+    """File, digest, model, dates, runs and status; nothing else."""
+    assert side_of(RUNS, status="interrupted").about() == {
+        "file": "m1.json",
+        "sha256": None,
+        "doubt": None,
+        "subject_model": "m1",
+        "started": "2026-01-02T03:04:05+00:00",
+        "finished": "2026-01-02T04:05:06+00:00",
+        "runs": 2,
+        "status": "interrupted",
+    }
+
+
+def test_results_of_the_first_schema_can_be_a_baseline(tmp_path: Path) -> None:
+    """What was kept before there were intervals has all that a comparison needs."""
+    assert load(write(tmp_path / "m.json", RUNS, schema_version=1)).model == "m1"
+
+
+def test_the_dataset_is_known_by_the_key_of_its_version(tmp_path: Path) -> None:
+    """Earlier versions called it a deck; anything below that, too, is read under its present key."""
+    for version, key in ((2, "deck"), (3, "dataset")):
+        found = load(write(tmp_path / "m.json", RUNS, schema_version=version, **{key: "own"}))
+        assert found.metadata["dataset"] == "own"
+        assert "deck" not in found.metadata
+
+
+# What cannot.
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    """And so is a folder, each with the reason."""
+    assert refusal(tmp_path / "nowhere.json") == "cannot be read (No such file or directory)"
+    assert refusal(tmp_path) == "cannot be read (Is a directory)"
+
+
+def test_what_is_no_results_file_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """Whatever else the file may be: one line, and no traceback."""
+    path = tmp_path / "m.json"
+    for content in (
+        b"",
+        b"my notes",
+        b'{"metadata": {',
+        b"\xff\xfe\x00",
+        b"[" * 200_000,
+        b"null",
+        b"5",
+        b'"metadata"',
+        b"[]",
+        b"{}",
+        b'{"metadata": null, "results": {}}',
+        b'{"metadata": [], "results": {}}',
+        b'{"metadata": {"suite": "neutrality"}, "results": {}}',
+        b'{"metadata": {"schema_version": 3}, "results": {}}',
+        b'{"metadata": {"schema_version": 3, "suite": "neutrality"}}',
+        b'{"kind":"session","format":1}\n{"kind":"record"}\n',
+    ):
+        with subtests.test(content=content[:60]):
+            path.write_bytes(content)
+            assert refusal(path) == "is not an Equipoise results file"
+
+
+def test_another_schema_or_suite_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """Results of a later Equipoise are not guessed at, and an unknown name is not imported."""
+    versions: list[JSON] = [0, 4, "2", None, [2]]
+    for version in versions:
+        with subtests.test(version=version):
+            message = refusal(write(tmp_path / "m.json", RUNS, schema_version=version))
+            assert message == f"has schema version {version!r}; this Equipoise reads 1, 2, 3"
+    suites: list[JSON] = ["nonsense", "", None, ["neutrality"], "../neutrality"]
+    for suite in suites:
+        with subtests.test(suite=suite):
+            message = refusal(write(tmp_path / "m.json", RUNS, suite=suite))
+            assert message == f"there is no suite {suite!r}"
+
+
+QUESTION = ("results", "aa", "questions", 0)
+RUN = (*QUESTION, "runs", 0)
+CHANGES = ("metadata", "parameters_changed")
+
+
+def same_id(data: Any) -> None:
+    """Give two questions of a language one id."""
+    first, second = data["results"]["aa"]["questions"]
+    second["id"] = first["id"]
+
+
+CHANGED = {"role": "subject", "model": "m", "parameter": "top_k", "action": "dropped", "reason": "HTTP 400"}
+DAMAGES = {
+    "no_errors": without("errors"),
+    "no_scale": without("metadata", "scale"),
+    "no_low": without("metadata", "scale", "low"),
+    "scale_null": set_to(None, "metadata", "scale"),
+    "scale_of_texts": set_to({"low": "1", "high": "5"}, "metadata", "scale"),
+    "results_list": set_to([], "results"),
+    "results_null": set_to(None, "results"),
+    "language_null": set_to(None, "results", "aa"),
+    "no_questions": without("results", "aa", "questions"),
+    "questions_null": set_to(None, "results", "aa", "questions"),
+    "question_text": set_to("q1", *QUESTION),
+    "no_id": without(*QUESTION, "id"),
+    "no_area": without(*QUESTION, "area"),
+    "no_runs": without(*QUESTION, "runs"),
+    "runs_number": set_to(5, *QUESTION, "runs"),
+    "run_null": set_to(None, *RUN),
+    "no_outcome": without(*RUN, "outcome"),
+    "no_verdicts": without(*RUN, "verdicts"),
+    "verdict_null": set_to([None], *RUN, "verdicts"),
+    "no_score": without(*RUN, "verdicts", 0, "score"),
+    "score_text": set_to("4", *RUN, "verdicts", 0, "score"),
+    "score_list": set_to([4], *RUN, "verdicts", 0, "score"),
+    "evaluator_list": set_to(["e"], *RUN, "verdicts", 0, "evaluator"),
+    "scale_of_one_level": set_to({"low": 1, "high": 1}, "metadata", "scale"),
+    "no_subject_model": without("metadata", "subject_model"),
+    "no_runs_expected": without("metadata", "runs_expected"),
+    "no_runs_completed": without("metadata", "runs_completed"),
+    "errors_number": set_to(5, "errors"),
+    "response_models_empty_row": set_to([{}], "metadata", "response_models"),
+    "response_models_null": set_to(None, "metadata", "response_models"),
+    "parameters_changed_null": set_to(None, *CHANGES),
+    "parameters_changed_empty_row": set_to([{}], *CHANGES),
+    "changed_role_null": set_to([{**CHANGED, "role": None}], *CHANGES),
+    "changed_model_number": set_to([{**CHANGED, "model": 5}], *CHANGES),
+    "changed_parameter_list": set_to([{**CHANGED, "parameter": ["x"]}], *CHANGES),
+    "changed_action_null": set_to([{**CHANGED, "action": None}], *CHANGES),
+    "area_list": set_to(["x"], *QUESTION, "area"),
+    "id_list": set_to(["x"], *QUESTION, "id"),
+    "id_twice": same_id,
+    "score_off_the_scale": set_to(99, *RUN, "verdicts", 0, "score"),
+}
+
+
+def test_damaged_results_are_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """A part that is missing, of another kind or impossible is a damage that is named, not a crash."""
+    for name, damage in DAMAGES.items():
+        with subtests.test(name):
+            data = data_of(RUNS)
+            damage(data)
+            assert refusal(write_data(tmp_path / "m.json", data)).startswith("is damaged: ")
+    assert load(write(tmp_path / "m.json", RUNS, parameters_changed=[CHANGED])).model == "m1"
+
+
+def test_a_score_that_is_no_number_is_refused(tmp_path: Path) -> None:
+    """NaN is no score."""
+    text = write(tmp_path / "m.json", RUNS).read_text()
+    place = text.index('"score":', text.index('"verdicts":['))
+    (tmp_path / "m.json").write_text(text[:place] + '"score":NaN' + text[place + len('"score":x') :])
+    refusal(tmp_path / "m.json")
+
+
+def test_a_file_cannot_write_on_the_terminal(tmp_path: Path) -> None:
+    """What stands in a file or in its name is shown with escapes."""
+    for character in "\n\r\a\x9b":
+        path = write(tmp_path / f"a{character}b.json", RUNS, suite=f"a{character}b")
+        with pytest.raises(UserError) as found:
+            load(path)
+        assert str(found.value).isprintable(), ascii(character)
+
+
+# Whether two can be compared.
+
+
+FIELDS = {
+    "suite": ("suite", "other"),
+    "data_hash": ("data", "d1"),
+    "rubric_hash": ("rubric", "r1"),
+    "scale": ("scale", {"low": 0, "high": 5}),
+    "evaluator_models": ("evaluators", ["e1", "e2"]),
+    "evaluator_sampling": ("evaluators' sampling", {"temperature": 0.5}),
+    "evaluator_system_prompt": ("evaluators' system prompt", "Be strict."),
+    "subject_sampling": ("subject's sampling", {}),
+    "subject_system_prompt": ("subject's system prompt", "Be kind."),
+}
+
+
+def test_what_must_agree_is_named_where_it_differs(subtests: pytest.Subtests) -> None:
+    """The field and both its values, and no other."""
+    for key, (name, value) in FIELDS.items():
+        with subtests.test(key):
+            before, after = metadata(RUNS), metadata(RUNS, **{key: value})
+            assert mismatches(before, after) == [f"{name} differs: {before[key]}, now {value}"]
+
+
+def test_two_sessions_alike_do_not_mismatch() -> None:
+    """The model, the dates, the number of runs and who answered may well differ."""
+    other = metadata(
+        alike(4, 4, 4), subject_model="m2", started="2027", status="interrupted", response_models=[{}]
+    )
+    assert mismatches(metadata(RUNS), other) == []
+
+
+def test_every_mismatch_is_told_in_a_stable_order() -> None:
+    """First the suite, then data, rubric and scale, then who judged and how it was asked."""
+    other = metadata(RUNS, **{key: value for key, (_, value) in reversed(FIELDS.items())})
+    words = [text.partition(" differs")[0] for text in mismatches(metadata(RUNS), other)]
+    assert words == [name for name, _ in FIELDS.values()]
+
+
+def test_a_long_value_is_cut() -> None:
+    """A system prompt of a page makes no message of a page: 60 characters at most."""
+    (text,) = mismatches(metadata(RUNS), metadata(RUNS, subject_system_prompt="x" * 61))
+    assert text == f"subject's system prompt differs: None, now {'x' * 57}..."
+    (text,) = mismatches(metadata(RUNS), metadata(RUNS, subject_system_prompt="x" * 60))
+    assert text.endswith(f"now {'x' * 60}")
+
+
+def test_cells_that_only_one_has_are_named(subtests: pytest.Subtests) -> None:
+    """The first of them and how many more there are, for each side; the order does not matter."""
+    every: list[tuple[str, str, list[str]]] = [
+        ("abc", "cab", []),
+        ("", "", []),
+        ("abc", "ab", ["only the baseline has c"]),
+        ("ab", "abcd", ["only the candidate has c and 1 more"]),
+        ("xaby", "abz", ["only the baseline has x and 1 more", "only the candidate has z"]),
+        ("ab", "", ["only the baseline has a and 1 more"]),
+    ]
+    for before, after, expected in every:
+        with subtests.test(before=before, after=after):
+            assert missing_cells([*before], [*after]) == expected
+
+
+def test_only_complete_results_can_be_a_baseline() -> None:
+    """A baseline with missing runs would flatter or blame whoever comes after it."""
+    assert is_unfit(metadata(RUNS)) is None
+    for status in ("interrupted", "incomplete", "running", None):
+        expected = f"the baseline is {status}: not every run has a score"
+        assert is_unfit(metadata(RUNS, status=status)) == expected
+
+
+# What keeps no two apart, but should be known.
+
+
+def answered(role: str, model: str = "m", **parts: JSON) -> dict[str, JSON]:
+    """A row that says which model and fingerprint answered, as the metadata have it."""
+    found = {"response_model": "m-1", "system_fingerprint": "f1", "calls": 3, **parts}
+    return {"role": role, "model": model, **found}
+
+
+def told(before: list[dict[str, JSON]], after: list[dict[str, JSON]]) -> list[str]:
+    """What there is to know of who answered."""
+    return changes(*(metadata(RUNS, response_models=rows) for rows in (before, after)))
+
+
+def test_another_answering_model_fingerprint_or_provider_is_told(subtests: pytest.Subtests) -> None:
+    """The same name may be served by something else by now."""
+    for part in ("response_model", "system_fingerprint", "provider"):
+        for role in ("subject", "evaluator"):
+            with subtests.test(part, role=role):
+                found = told([answered(role, **{part: "old"})], [answered(role, **{part: "new"})])
+                assert found == [f"{role} m: the {part.replace('_', ' ')} was old, now new"]
+
+
+def test_who_answered_as_before_is_no_news() -> None:
+    """Neither the number of calls nor the order of the rows is."""
+    rows = [answered("subject"), answered("evaluator"), answered("evaluator", system_fingerprint="f2")]
+    assert told(rows, [{**row, "calls": 9} for row in reversed(rows)]) == []
+
+
+def test_another_subject_is_no_news() -> None:
+    """Only who has the same name in both is held against itself."""
+    assert told([answered("subject", "m1")], [answered("subject", "m2", response_model="other")]) == []
+    assert told([answered("subject")], [answered("evaluator", response_model="other")]) == []
+
+
+def test_what_was_not_said_is_unknown() -> None:
+    """An endpoint that gives no fingerprint is not one with the fingerprint None."""
+    found = told([answered("subject", system_fingerprint=None)], [answered("subject")])
+    assert found == ["subject m: the system fingerprint was unknown, now f1"]
+
+
+def test_many_names_are_cut() -> None:
+    """Three are shown, in order, and the number of the rest."""
+    rows = [answered("subject", system_fingerprint=f"f{n}") for n in (5, 3, 1, 4, 2)]
+    found = told(rows, [answered("subject")])
+    assert found == ["subject m: the system fingerprint was f1, f2, f3 and 2 more, now f1"]
+
+
+def learned(
+    role: str = "subject", parameter: str = "temperature", action: str = "dropped"
+) -> dict[str, JSON]:
+    """A row that says which parameter an endpoint would not take."""
+    return {"role": role, "model": "m", "parameter": parameter, "action": action, "reason": "HTTP 400"}
+
+
+def test_a_parameter_that_only_one_could_send_is_told() -> None:
+    """Whichever of the two it was: they were not asked alike."""
+    plain = metadata(RUNS)
+    changed = [learned(parameter="max_tokens", action="renamed to max_completion_tokens")]
+    other = metadata(RUNS, parameters_changed=[*changed, learned("evaluator", "response_format")])
+    expected = [
+        "evaluator: response_format was dropped in one of the two only",
+        "subject: max_tokens was renamed to max_completion_tokens in one of the two only",
+    ]
+    assert sent_otherwise(plain, other) == []
+    assert changes(plain, other) == changes(other, plain) == expected
+    assert changes(other, other) == []
+
+
+def test_sampling_that_an_endpoint_changed_for_one_only_is_a_mismatch() -> None:
+    """Replies were drawn in another way, whatever the settings say; which of the two it was is told."""
+    plain = metadata(RUNS)
+    for parameter, action in (("temperature", "dropped"), ("top_p", "renamed to heat"), ("top_k", "dropped")):
+        other = metadata(RUNS, parameters_changed=[learned(parameter=parameter, action=action)])
+        words = f"sampling as sent differs: subject's {parameter} was {action} in the"
+        assert sent_otherwise(plain, other) == [f"{words} candidate only"]
+        assert sent_otherwise(other, plain) == [f"{words} baseline only"]
+        assert changes(plain, other) == []
+
+
+def test_sampling_that_both_endpoints_changed_alike_is_none() -> None:
+    """Of two subjects, whatever they are called; but dropped is not renamed."""
+    dropped, renamed = learned(), learned(action="renamed to heat")
+    before = metadata(RUNS, parameters_changed=[dropped])
+    assert sent_otherwise(before, metadata(RUNS, parameters_changed=[{**dropped, "model": "m2"}])) == []
+    assert sent_otherwise(before, metadata(RUNS, parameters_changed=[renamed])) == [
+        "sampling as sent differs: subject's temperature was dropped in the baseline only",
+        "sampling as sent differs: subject's temperature was renamed to heat in the candidate only",
+    ]
+
+
+def test_the_sampling_of_each_evaluator_is_its_own() -> None:
+    """That another one of the panel had no temperature either does not make two panels alike."""
+    rows = [{**learned("evaluator"), "model": name} for name in ("e1", "e2")]
+    before, after = (metadata(RUNS, parameters_changed=[row]) for row in rows)
+    assert sent_otherwise(before, after) == [
+        "sampling as sent differs: evaluator e1's temperature was dropped in the baseline only",
+        "sampling as sent differs: evaluator e2's temperature was dropped in the candidate only",
+    ]
+
+
+def test_metadata_of_the_first_schema_may_lack_these_parts() -> None:
+    """Nothing is known then, and nothing told."""
+    bare = metadata(RUNS)
+    del bare["response_models"], bare["parameters_changed"]
+    assert changes(bare, metadata(RUNS)) == []

@@ -1,0 +1,296 @@
+"""Two results compared: when they may be, what is measured, and what fell and rose most."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from sides import LANGUAGES, Run, Runs, alike, by_chance, data_of, side_of
+
+from equipoise.compare.baseline import Side, side
+from equipoise.compare.compare import Comparison, Move, compare
+from equipoise.core.errors import UserError
+from equipoise.core.records import Metric
+from equipoise.core.types import JSON
+from equipoise.stats.paired import holm
+
+MEANS = ["overall", *LANGUAGES, "area.y", "area.x", "overall_without_blocked"]
+RATES = ["refused", "blocked", "truncated", "empty"]
+FAMILIES = [["overall"], [*LANGUAGES], ["area.y", "area.x"], ["overall_without_blocked"], RATES]
+
+
+def refusal(before: Side, after: Side, *, allows_mismatch: bool = False) -> str:
+    """Why the two cannot be compared."""
+    with pytest.raises(UserError) as found:
+        compare(before, after, allows_mismatch=allows_mismatch)
+    return str(found.value)
+
+
+def moved(*changes: Run, before: Run = 3) -> Comparison:
+    """A comparison in which question n of one language goes from 3 to the nth of these scores."""
+    older, newer = (
+        {f"aa/q{number}": [run] for number, run in enumerate(runs, start=1)}
+        for runs in ([before] * len(changes), changes)
+    )
+    return compare(side_of(older), side_of(newer, "m2.json"))
+
+
+def resolve(data: JSON, pointer: str) -> Any:
+    """What a JSON pointer (RFC 6901) points to."""
+    for token in pointer.split("/")[1:]:
+        name = token.replace("~1", "/").replace("~0", "~")
+        data = data[int(name)] if isinstance(data, list) else data[name]
+    return data
+
+
+# Whether they may be.
+
+
+def test_what_was_not_asked_alike_is_refused() -> None:
+    """One line with both files, the difference, and what to do next."""
+    runs = alike(4)
+    for change, reason in (
+        ({"data_hash": "d1"}, "data differs: d0, now d1"),
+        ({"subject_system_prompt": "a\nb"}, "subject's system prompt differs: None, now a\\nb"),
+    ):
+        message = refusal(side_of(runs), side_of(runs, "m2.json", **change))
+        assert message == (
+            f"m1.json and m2.json cannot be compared: {reason}; --allow-mismatch compares what they share"
+        )
+
+
+def test_an_incomplete_baseline_is_refused_and_an_incomplete_candidate_is_not() -> None:
+    """What a baseline has not measured cannot be held against a candidate; the other way it can."""
+    whole, cut = side_of(alike(4)), side_of(alike(4), status="interrupted")
+    assert "the baseline is interrupted: not every run has a score" in refusal(cut, whole)
+    assert compare(whole, cut).mismatches == []
+
+
+def test_other_cases_are_refused() -> None:
+    """Both sides' are named, together with all else that differs."""
+    before = side_of(alike(4, languages=["aa", "bb"]))
+    after = side_of(alike(4, languages=["bb", "cc"]), data_hash="d1")
+    message = refusal(before, after)
+    places = [message.index(text) for text in ("data differs", "baseline has aa/q1", "candidate has cc/q1")]
+    assert places == sorted(places)
+    assert message.count("and 5 more") == 2
+
+
+def test_a_mismatch_that_is_allowed_is_kept_in_the_comparison() -> None:
+    """The reasons that would have refused it stand in what it gives."""
+    before = side_of(alike(4), status="interrupted")
+    after = side_of(alike(4, questions=7), data_hash="d1")
+    found = compare(before, after, allows_mismatch=True)
+    assert found.mismatches == [
+        "the baseline is interrupted: not every run has a score",
+        "data differs: d0, now d1",
+        "only the candidate has aa/q7 and 2 more",
+    ]
+    assert found.to_json()["mismatches"] == found.mismatches
+
+
+def test_of_two_suites_nothing_is_shared() -> None:
+    """Allowed or not."""
+    before, after = side_of(alike(4)), side_of(alike(4), "m2.json")
+    other = replace(after, suite=SimpleNamespace(NAME="other"))
+    assert refusal(before, other, allows_mismatch=True) == (
+        "m1.json and m2.json share nothing: they are of different suites"
+    )
+
+
+def test_who_answered_is_a_warning_and_no_mismatch() -> None:
+    """The comparison goes on and says so."""
+    rows = [
+        {"role": "evaluator", "model": "e1", "response_model": name, "system_fingerprint": None}
+        for name in ("e1-old", "e1-new")
+    ]
+    before, after = (side_of(alike(4), response_models=[row]) for row in rows)
+    found = compare(before, after)
+    assert found.mismatches == []
+    assert found.warnings == ["evaluator e1: the response model was e1-old, now e1-new"]
+
+
+# What is measured.
+
+
+def test_every_metric_is_compared_in_percentage_points() -> None:
+    """Scores of 3 and 5 after 2 and 4: 25 points more, from 50 to 75 %, and the refusals from 50 to 0 %."""
+    before: Runs = {f"aa/q{n}": ["refused", 4] if n % 2 else [3, 3] for n in range(1, 9)}
+    after = {f"aa/q{n}": [3, 4] if n % 2 else [4, 4] for n in range(1, 9)}
+    found = compare(side_of(before), side_of(after)).changes
+    assert [*found] == ["overall", "aa", "area.x", "overall_without_blocked", *RATES]
+    overall, refused = found["overall"], found["refused"]
+    assert (overall.before, overall.after, overall.difference.value) == (43.75, 68.75, 25)
+    assert (refused.before, refused.after, refused.difference.value) == (25, 0, -25)
+    assert (overall.difference.n, overall.difference.unpaired) == (8, 0)
+
+
+def test_a_difference_is_paired_by_cell() -> None:
+    """Questions that differ much and change little: the interval knows only the change."""
+    before = {f"aa/q{n}": [1 + n % 3] * 4 for n in range(1, 13)}
+    after = {cell: [*runs[:3], runs[3] + (n < 9)] for n, (cell, runs) in enumerate(before.items())}
+    found = compare(side_of(before), side_of(after)).changes["overall"].difference
+    assert (found.value, found.n) == (9 / 12 * 6.25, 12)
+    assert found.low is not None
+    assert found.low > 2
+
+
+def test_holm_is_applied_within_each_family() -> None:
+    """Languages, areas and rates each among themselves; the headline and its like stand alone."""
+    found = compare(side_of(by_chance(1)), side_of(by_chance(2, 0.3))).changes
+    assert [*found] == MEANS + RATES
+    for family in FAMILIES:
+        given = {name: found[name].difference.p or 0.0 for name in family}
+        assert {name: found[name].adjusted for name in family} == pytest.approx(holm(given)), family
+    assert found["overall"].adjusted == found["overall"].difference.p
+    assert found["bb"].adjusted == pytest.approx(3 * (found["bb"].difference.p or 0), rel=1e-12)
+
+
+def test_what_has_no_p_is_not_counted_in_its_family() -> None:
+    """One language does not vary: the others are two tests and not three."""
+    before, after = (
+        {cell: (4,) if cell.startswith("aa") else given for cell, given in runs.items()}
+        for runs in (by_chance(1), by_chance(2, 0.3))
+    )
+    found = compare(side_of(before), side_of(after)).changes
+    assert (found["aa"].difference.p, found["aa"].adjusted) == (None, None)
+    least = min(found["bb"].difference.p or 1, found["cc"].difference.p or 1)
+    assert min(found["bb"].adjusted or 1, found["cc"].adjusted or 1) == pytest.approx(2 * least, rel=1e-12)
+
+
+class Thrice:
+    """A suite that measures the same part of the cells three times."""
+
+    def __init__(self, suite: Any) -> None:
+        self._suite = suite
+
+    def metrics(self, cells: Any) -> list[Metric]:
+        """Of one language, under three names."""
+        names = ("first", "second", "third")
+        return [Metric(name=name, of="percent", where={"language": "aa"}) for name in names]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._suite, name)
+
+
+def test_the_headline_is_a_family_of_its_own_wherever_it_is_measured() -> None:
+    """Its p is not corrected for others that are of the same part of the cells."""
+    sides = (side_of(by_chance(1)), side_of(by_chance(2, 0.8)))
+    found = compare(*(replace(item, suite=Thrice(item.suite)) for item in sides)).changes
+    p = found["first"].difference.p
+    assert p is not None
+    assert p < 0.5
+    assert [change.adjusted for change in found.values()] == pytest.approx([p, 2 * p, 2 * p])
+
+
+# What fell and rose.
+
+
+def test_float_noise_is_no_fall() -> None:
+    """Two runs of a panel, mean 8 1/3 % each time."""
+    before: Runs = {"aa/q1": [(1, 1, 1), (1, 2, 2)]}
+    after: Runs = {"aa/q1": [(1, 1, 2), (1, 1, 2)]}
+    for one, other in ((before, after), (after, before)):
+        found = compare(side_of(one), side_of(other))
+        assert (found.fell, found.rose) == ([], [])
+
+
+def test_what_fell_and_rose_most_comes_first() -> None:
+    """By the size of the change; what did not change is in neither."""
+    found = moved(3, 1, 5, 2, 4, 3)
+    assert [(move.cell, move.change) for move in found.fell] == [("aa/q2", -50), ("aa/q4", -25)]
+    assert [(move.cell, move.change) for move in found.rose] == [("aa/q3", 50), ("aa/q5", 25)]
+    assert (found.fell[0].before, found.fell[0].after) == (50, 0)
+
+
+def test_only_real_falls_are_listed() -> None:
+    """Where all rose none fell, and the other way round; the same runs in another order are no change."""
+    assert (moved(4, 5, 4).fell, len(moved(4, 5, 4).rose)) == ([], 3)
+    assert (len(moved(1, 2, 1).fell), moved(1, 2, 1).rose) == (3, [])
+    turned = compare(side_of({"aa/q1": (1, 5, 3, 2)}), side_of({"aa/q1": (2, 3, 1, 5)}))
+    assert (turned.fell, turned.rose) == ([], [])
+
+
+def test_at_most_ten_are_listed_each_way() -> None:
+    """The ten that moved most of fifteen, in the results' order where they moved alike."""
+    found = moved(*[2] * 14, 1, *[4] * 14, 5)
+    assert [move.cell for move in found.fell] == ["aa/q15", *(f"aa/q{n}" for n in range(1, 10))]
+    assert [move.cell for move in found.rose] == ["aa/q30", *(f"aa/q{n}" for n in range(16, 25))]
+
+
+def test_a_case_without_a_score_on_one_side_did_not_move() -> None:
+    """Neither from nor to nothing."""
+    assert [move.cell for move in moved("error", 2, "unscored").fell] == ["aa/q2"]
+    assert moved(2, before="error").fell == []
+
+
+def shown_scores(data: JSON, moves: Sequence[Move], place: int) -> list[float]:
+    """The mean in percent of the runs that each move points to, in these results."""
+    found = []
+    for move in moves:
+        runs = resolve(data, move.at[place])
+        found.append(sum(run["score_percentage"] for run in runs) / len(runs))
+    return found
+
+
+def test_moves_point_to_their_runs_in_both_files() -> None:
+    """The pointers resolve in each results JSON, also where a case stands at another place there."""
+    runs = by_chance(1)
+    before, after = data_of(runs), data_of(dict(reversed(by_chance(2, 0.4).items())))
+    after["results"] = dict(reversed(after["results"].items()))
+    for language in after["results"].values():
+        language["questions"].reverse()
+    found = compare(side("m1.json", before), side("m2.json", after))
+    moves = [*found.fell, *found.rose]
+    assert len(moves) > 10
+    assert any(move.at[0] != move.at[1] for move in moves)
+    assert shown_scores(before, moves, 0) == pytest.approx([move.before for move in moves], abs=1e-9)
+    assert shown_scores(after, moves, 1) == pytest.approx([move.after for move in moves], abs=1e-9)
+
+
+# Where they share only a part.
+
+
+def test_cells_of_one_side_alone_do_not_count() -> None:
+    """Neither in the figures nor among the moves: both sides are measured on what both have."""
+    shared = {"aa/q1": [2], "aa/q2": [4], "bb/q1": [3]}
+    before = side_of({**shared, "aa/q3": [1], "cc/q1": [1]})
+    after = side_of({**{cell: [run[0] + 1] for cell, run in shared.items()}, "aa/q4": [1], "bb/q9/z": [1]})
+    found = compare(before, after, allows_mismatch=True)
+    assert [*found.changes][:5] == ["overall", "aa", "bb", "area.x", "overall_without_blocked"]
+    overall = found.changes["overall"]
+    assert (overall.before, overall.after) == (50, 75)
+    assert (overall.difference.value, overall.difference.n) == (25, 2)
+    assert {move.cell for move in found.rose} == {*shared}
+    assert found.fell == []
+
+
+def test_where_nothing_is_shared_nothing_is_measured() -> None:
+    """Every figure is null with the reason, and nothing moved."""
+    before, after = side_of(alike(4, languages=["aa"])), side_of(alike(4, languages=["bb"]))
+    found = compare(before, after, allows_mismatch=True).to_json()
+    assert (found["fell"], found["rose"]) == ([], [])
+    for metric in found["metrics"].values():
+        figures = [metric[name] for name in ("before", "after", "value", "low", "high", "p", "p_adjusted")]
+        assert figures == [None] * 7
+        assert metric["reason"] == "no questions"
+
+
+# As JSON.
+
+
+def test_a_comparison_becomes_plain_json() -> None:
+    """Strict JSON and back gives the same; figures are rounded to six decimals."""
+    before, after = (side_of(by_chance(seed), subject_model=f"m{seed}") for seed in (1, 2))
+    found = compare(before, after).to_json()
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert (found["baseline"]["subject_model"], found["candidate"]["subject_model"]) == ("m1", "m2")
+    overall = found["metrics"]["overall"]
+    assert overall["before"] == round(overall["before"], 6)
+    parts = {"before", "after", "value", "se", "low", "high", "p", "n", "unpaired", "reason", "p_adjusted"}
+    assert {*overall} == {*parts, "higher_is_better", "unit"}
+    assert {*found["fell"][0]} == {"cell", "before", "after", "change", "at"}

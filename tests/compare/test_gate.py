@@ -1,0 +1,490 @@
+"""Gates: when a rule passes, fails or decides nothing, and what an undecided one says would decide it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+from scipy.stats import t as student  # type: ignore[import-untyped]  # scipy has no types
+from sides import Run, Runs, alike, by_chance, side_of
+
+from equipoise.compare.compare import Change, Comparison, compare
+from equipoise.compare.gate import Ruling, judge, judge_all, unscored, verdict
+from equipoise.core.rules import parse_rule
+from equipoise.stats.paired import Difference, Verdict
+
+
+def difference(
+    value: float | None = 0.0,
+    low: float | None = None,
+    high: float | None = None,
+    *,
+    se: float | None = 1.0,
+    n: int = 50,
+    reason: str | None = None,
+) -> Difference:
+    """A difference in percentage points with these limits."""
+    return Difference(value=value, se=se, low=low, high=high, p=0.5, n=n, unpaired=0, reason=reason)
+
+
+SHORT: Runs = alike(4)
+
+
+@cache
+def unchanged() -> Comparison:
+    """Short results compared with themselves."""
+    return compare(side_of(SHORT), side_of(SHORT))
+
+
+def measured(name: str, found: Difference, *, before: float | None = 50.0, after: Runs = SHORT) -> Comparison:
+    """A comparison in which one metric turned out like this."""
+    whole = unchanged() if after is SHORT else compare(side_of(after), side_of(after))
+    metric = whole.changes[name].metric
+    change = Change(
+        metric=metric, before=before, after=before and before + (found.value or 0), difference=found
+    )
+    return replace(whole, changes={**whole.changes, name: change})
+
+
+def ruling(rule: str, found: Difference, *, before: float | None = 50.0, after: Runs = SHORT) -> Ruling:
+    """What becomes of a rule on a metric that turned out like this."""
+    parsed = parse_rule(rule)
+    return judge(parsed, measured(parsed.name, found, before=before, after=after))
+
+
+def between(before: Runs, after: Runs, rule: str) -> Ruling:
+    """What becomes of a rule on these runs."""
+    return judge(parse_rule(rule), compare(side_of(before), side_of(after)))
+
+
+# Where the interval lies.
+
+
+def test_a_mean_may_fall_by_less_than_its_margin(subtests: pytest.Subtests) -> None:
+    """The whole 95 % interval decides, not the figure."""
+    every: dict[tuple[float, float], Verdict] = {
+        (-1.999, 5): "pass",
+        (-2, 5): "inconclusive",
+        (-2.001, 5): "inconclusive",
+        (-9, -2): "inconclusive",
+        (-9, -2.001): "fail",
+        (1, 5): "pass",
+        (-1.9, -0.1): "pass",
+    }
+    for name in ("overall", "aa", "area.x"):
+        for (low, high), expected in every.items():
+            with subtests.test(name, low=low, high=high):
+                found = ruling(f"{name}:-2pp", difference((low + high) / 2, low, high))
+                assert (found.verdict, found.rule) == (expected, f"{name}:-2pp")
+
+
+def test_a_rate_may_rise_by_less_than_its_margin(subtests: pytest.Subtests) -> None:
+    """Of refusals more are worse: the same turned around."""
+    every: dict[tuple[float, float], Verdict] = {
+        (-5, 2.999): "pass",
+        (-5, 3): "inconclusive",
+        (-5, 3.001): "inconclusive",
+        (3, 9): "inconclusive",
+        (3.001, 9): "fail",
+        (-5, -1): "pass",
+    }
+    for (low, high), expected in every.items():
+        with subtests.test(low=low, high=high):
+            assert ruling("refused:+3pp", difference((low + high) / 2, low, high)).verdict == expected
+
+
+def test_a_relative_margin_is_a_part_of_the_baselines_figure() -> None:
+    """5 % of 40 % are 2 percentage points: just inside passes, just outside does not."""
+    for rule, before, margin in (
+        ("overall:-5%", 40.0, 2.0),
+        ("overall:-5%", 80.0, 4.0),
+        ("refused:+50%", 4.0, 2.0),
+    ):
+        verdicts = []
+        for near, far in ((0.999, -1.0), (1.001, -1.0), (1.001, 9.0)):
+            worse = [margin * near, margin * far]
+            ends = sorted(worse if "+" in rule else [-end for end in worse])
+            verdicts.append(ruling(rule, difference(sum(ends) / 2, *ends), before=before).verdict)
+        assert verdicts == ["pass", "inconclusive", "fail"], (rule, before)
+
+
+def test_a_relative_margin_needs_a_figure_of_the_baseline() -> None:
+    """Of nothing there is no part."""
+    found = ruling("aa:-5%", difference(None, se=None, n=0, reason="no questions"), before=None)
+    assert (found.verdict, found.why) == (
+        "inconclusive",
+        "the baseline has no figure; 6 questions or more are needed to decide it",
+    )
+
+
+def test_a_ruling_says_what_it_rests_on() -> None:
+    """Both figures, the difference, its interval, the margin with its sign and the number of questions."""
+    assert ruling("overall:-2pp", difference(-0.5, -1.5, 0.5)).why == (
+        "50.00 % before, 49.50 % after: -0.50 pp, 95 % interval -1.50 to +0.50, margin -2.00, 50 questions"
+    )
+    assert "margin +3.00" in ruling("refused:+3pp", difference(0.5, -1.5, 2.5)).why
+
+
+# A margin of nothing.
+
+
+def test_with_a_margin_of_0_not_to_be_worse_is_enough(subtests: pytest.Subtests) -> None:
+    """Else no number of runs could ever pass what did not change."""
+    every: dict[str, tuple[Difference, Verdict]] = {
+        "rose": (difference(0.5, -1, 2), "pass"),
+        "same": (difference(0.0, -1, 1), "pass"),
+        "fell by chance": (difference(-0.5, -2, 1), "inconclusive"),
+        "fell": (difference(-2, -3, -1), "fail"),
+        "few questions": (difference(0.0, -1, 1, n=5), "inconclusive"),
+        "few questions that rose": (difference(2, 1, 3, n=5), "pass"),
+    }
+    for name, (found, expected) in every.items():
+        with subtests.test(name):
+            assert ruling("overall:-0", found).verdict == expected
+            value, low, high = (-(figure or 0.0) for figure in (found.value, found.high, found.low))
+            assert ruling("refused:+0", replace(found, value=value, low=low, high=high)).verdict == expected
+
+
+def test_with_a_margin_of_0_a_fall_could_be_shown() -> None:
+    """What was observed decides there, so nothing would show a pass; how many would show the fall is said.
+
+    By hand: a fall of 1 at a spread of 9 between questions takes (t + t)^2 81 = 7.88 81 of them.
+    """
+    half = student.ppf(0.975, 49) / 50**0.5
+    found = ruling("overall:-0", difference(-1, -1 - 9 * half, -1 + 9 * half, se=9 / 50**0.5))
+    assert found.verdict == "inconclusive"
+    assert found.why.endswith(
+        "; with a margin of 0 what was observed decides: it was worse, but by chance perhaps; "
+        "if it stays as it is, about 638 questions would show it"
+    )
+
+
+def test_fewer_questions_than_six_decide_nothing(subtests: pytest.Subtests) -> None:
+    """Of one, or of five that all say the same, also where all fell by half the scale: one line says why."""
+    for rule in ("overall:-2pp", "overall:-0", "refused:+2pp"):
+        for questions in (1, 2, 5):
+            with subtests.test(rule, questions=questions):
+                before = alike(4, questions=questions)
+                found = between(before, before, rule)
+                assert found.verdict == "inconclusive"
+                assert found.why.endswith("; 6 questions or more are needed to decide it")
+                assert between(before, alike(2, questions=questions), rule).verdict == "inconclusive"
+        assert between(alike(4), alike(4), rule).verdict == "pass"
+
+
+def test_no_number_below_six_questions_is_named() -> None:
+    """Two questions far inside the margin but for their spread: three would do by Student's t alone."""
+    found = ruling("overall:-50pp", difference(0, -51, 51, se=4, n=2))
+    assert found.verdict == "inconclusive"
+    assert found.why.endswith("about 6 questions would decide it")
+
+
+def test_without_an_interval_no_number_is_named() -> None:
+    """As of a ratio that some draws cannot divide."""
+    found = ruling("overall:-2pp", difference(0, n=9, reason="nothing to divide by"))
+    assert found.why.endswith("; without an interval no number of runs or questions can be named")
+
+
+def test_a_suite_has_its_own_word_for_its_questions() -> None:
+    """What its cells' clusters are: in the figures, and in what would decide."""
+    parsed = parse_rule("overall:-2pp")
+    whole = measured("overall", difference(-1, -5, 3))
+    named = replace(whole, after=replace(whole.after, suite=Territories(whole.after.suite)))
+    why = judge(parsed, named).why
+    assert "margin -2.00, 50 territories; " in why
+    assert why.endswith(" territories would decide it")
+    few = replace(named, changes={"overall": replace(named.changes["overall"], difference=difference(n=3))})
+    assert judge(parsed, few).why.endswith("; 6 territories or more are needed to decide it")
+
+
+# Nothing varied.
+
+
+def test_where_all_questions_changed_alike_the_figure_decides(subtests: pytest.Subtests) -> None:
+    """There is no interval; six questions or more that all say the same are believed."""
+    every: dict[tuple[float, int], Verdict] = {
+        (0.0, 6): "pass",
+        (-1.9, 6): "pass",
+        (-2.0, 6): "pass",
+        (-2.1, 6): "fail",
+        (5.0, 6): "pass",
+        (0.0, 5): "inconclusive",
+        (-25.0, 5): "inconclusive",
+    }
+    for (value, n), expected in every.items():
+        with subtests.test(value=value, n=n):
+            found = difference(value, se=None, n=n, reason="no variation between questions")
+            result = ruling("overall:-2pp", found)
+            assert result.verdict == expected
+            assert "no interval: no variation between questions" in result.why
+
+
+def test_a_rate_that_never_changed_passes() -> None:
+    """No refusals before or after: its interval is wide, but nothing speaks for a rise."""
+    assert between(alike(4), alike(4), "refused:+0").verdict == "pass"
+    assert between(alike(4), alike(4), "refused:+3pp").verdict == "pass"
+    assert between(alike(4), alike("refused"), "refused:+3pp").verdict == "fail"
+
+
+def test_without_a_shared_score_nothing_is_decided() -> None:
+    """The sentence says that there is no difference, and why."""
+    found = between(alike("error"), alike(4), "overall:-2pp")
+    assert found.verdict == "inconclusive"
+    assert found.why.startswith("no difference could be measured (no questions)")
+
+
+# What would decide.
+
+
+class Territories:
+    """A suite whose questions are territories."""
+
+    CLUSTERS = "territories"
+
+    def __init__(self, suite: Any) -> None:
+        self._suite = suite
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._suite, name)
+
+
+def spread(questions: int) -> dict[str, Sequence[Run]]:
+    """Two runs of each question, of 2 and 4 points: a variance of 1250 within, in squared percent."""
+    return alike(2, 4, questions=questions, languages=["aa"])
+
+
+def test_an_undecided_mean_says_how_many_runs_or_questions_would_decide() -> None:
+    """By hand: se 4 of 50 questions, 8 points to the margin; 12.5 of the 16 of variance is of the runs.
+
+    Questions: (t + t)^2 4^2 50 / 8^2 = 2.8^2 12.5, about 98 and two for Student's t. Runs: 16 - 12.5 stays,
+    25 / R may be (8 / 2.858)^2 - 3.5 = 4.34: 6.
+    """
+    half = student.ppf(0.975, 49) * 4
+    found = ruling("overall:-2pp", difference(6, 6 - half, 6 + half, se=4), after=spread(50))
+    assert found.verdict == "inconclusive"
+    assert found.why.endswith(
+        "; if the difference stays as it is, about 6 runs of each question or 101 questions would decide it"
+    )
+
+
+def test_runs_are_not_named_where_no_number_of_them_would_do() -> None:
+    """The questions differ too much, or each was asked once: only more questions help."""
+    half = student.ppf(0.975, 49) * 10
+    for after in (spread(50), alike(4, questions=50)):
+        found = ruling("overall:-2pp", difference(0, -half, half, se=10), after=after)
+        assert "about" in found.why
+        assert "runs of each question" not in found.why
+
+
+def test_an_undecided_rate_names_questions_only() -> None:
+    """How runs vary says nothing of how often they are refused."""
+    half = student.ppf(0.975, 49) * 10 / 50**0.5
+    found = ruling("refused:+2pp", difference(0, -half, half), after=spread(50))
+    assert found.why.endswith("about 199 questions would decide it")
+
+
+def test_at_the_margin_itself_nothing_would_decide() -> None:
+    """However much was asked, half of the interval would be on the wrong side."""
+    found = ruling("overall:-2pp", difference(-2, -4, 0), after=spread(50))
+    assert found.why.endswith("no number of runs or questions would decide it where the figures stand now")
+
+
+def test_large_numbers_are_readable() -> None:
+    """With separators of thousands."""
+    half = student.ppf(0.975, 49) * 10
+    assert "9,813 questions" in ruling("refused:+2pp", difference(0, -half, half)).why.replace(
+        "9,814", "9,813"
+    )
+
+
+# No single question.
+
+
+def test_a_fall_that_runs_can_tell_from_chance_fails() -> None:
+    """One question of six from 5 to 2 in each of five runs; the others do not change."""
+    before = alike(5, 5, 5, 4, 5, languages=["aa"])
+    after = {**before, "aa/q3/x": (2, 2, 2, 2, 2)}
+    found = between(before, after, "question:-2.0")
+    assert (found.verdict, found.why) == (
+        "fail",
+        "1 of 6 questions fell by 2 points or more: aa/q3 by 2.80",
+    )
+
+
+def test_a_fall_counts_from_the_bound_on() -> None:
+    """By exactly two points is two points or more."""
+    before = alike(5, 5, 5, languages=["aa"])
+    for fall, expected in ((1, "pass"), (2, "fail"), (3, "fail")):
+        after = {**before, "aa/q3/x": [5 - fall] * 3}
+        assert between(before, after, "question:-2.0").verdict == expected
+
+
+def test_a_fall_that_chance_explains_decides_nothing() -> None:
+    """Two runs that differ by up to four points cannot tell."""
+    before = alike(1, 5, languages=["aa"])
+    after = {**before, "aa/q3/x": (1, 1)}
+    found = between(before, after, "question:-2.0")
+    assert found.verdict == "inconclusive"
+    assert found.why.endswith(
+        "aa/q3 by 2.00; with so few runs chance may have done that: "
+        "about 45 runs of each question, before and after, would decide it"
+    )
+
+
+def test_single_runs_decide_nothing() -> None:
+    """Not even a fall over the whole scale: nobody knows how much runs vary."""
+    before = alike(5, languages=["aa"])
+    found = between(before, {**before, "aa/q3/x": [1]}, "question:-2.0")
+    assert found.verdict == "inconclusive"
+    assert found.why.endswith(
+        "aa/q3 by 4.00; with so few runs chance may have done that: "
+        "two runs or more of each question, before and after, are needed to decide it"
+    )
+
+
+def test_runs_that_agree_by_chance_are_not_believed() -> None:
+    """A question whose own runs do not vary has the variance of all: here far too large for a verdict."""
+    before = {**alike(1, 5, 3, languages=["aa"]), "aa/q3/x": [5] * 3}
+    found = between(before, {**before, "aa/q3/x": [3] * 3}, "question:-2.0")
+    assert found.verdict == "inconclusive"
+
+
+def test_the_more_questions_the_larger_a_fall_must_be() -> None:
+    """The worst of many is deep by chance alone: what is certain among 2 questions is not among 100."""
+    shaky: Sequence[Run] = (3, 4, 5, 4)
+    for questions, expected in ((2, "fail"), (100, "inconclusive")):
+        before = alike(*shaky, questions=questions, languages=["aa"])
+        after = {**before, "aa/q1/x": (2, 3, 1, 2)}
+        assert between(before, after, "question:-2.0").verdict == expected
+
+
+def test_only_certain_falls_are_named_where_there_are_any() -> None:
+    """Five at most, the deepest first; the number is that of all."""
+    before = alike(5, 5, 5, 5, questions=9, languages=["aa"])
+    falls: Runs = {f"aa/q{n}/x": [1 if n == 4 else 3] * 4 for n in range(1, 8)}
+    found = between(before, {**before, **falls}, "question:-2.0")
+    names = "aa/q4 by 4.00, aa/q1 by 2.00, aa/q2 by 2.00, aa/q3 by 2.00, aa/q5 by 2.00"
+    assert found.why == f"7 of 9 questions fell by 2 points or more: {names}"
+
+
+def test_where_none_fell_so_far_the_rule_passes() -> None:
+    """And says which fell most, if any did."""
+    before = alike(4, languages=["aa"])
+    for score, why in (
+        (4, "of 6 questions none fell"),
+        (3, "of 6 questions aa/q3 fell most, by 1.00 points"),
+    ):
+        found = between(before, {**before, "aa/q3/x": [score]}, "question:-2.0")
+        assert (found.verdict, found.why) == ("pass", why)
+
+
+def test_a_question_without_a_score_did_not_fall() -> None:
+    """Only where both have a score is there a fall; where no question has, nothing is decided."""
+    before = alike(5, languages=["aa"])
+    found = between(before, {**before, "aa/q3/x": ["error"]}, "question:-2.0")
+    assert (found.verdict, found.why) == ("pass", "of 5 questions none fell")
+    found = between(before, alike("error", languages=["aa"]), "question:-2.0")
+    assert (found.verdict, found.why) == (
+        "inconclusive",
+        "none of the questions has a score in both: one that has two runs in each is needed to decide it",
+    )
+
+
+# Runs without a score, and all rules together.
+
+
+def test_the_bound_on_missing_scores_is_of_the_planned_runs() -> None:
+    """At the bound itself it passes; nothing here is inconclusive."""
+    for missing, planned, expected in (
+        (0, 100, "pass"),
+        (1, 100, "pass"),
+        (2, 100, "fail"),
+        (11, 1000, "fail"),
+        (0, 0, "pass"),
+    ):
+        found = unscored(parse_rule("unscored:1%"), missing, planned)
+        assert found.verdict == expected
+        assert found.why.startswith(f"{missing} of {planned} runs have no score (")
+
+
+def test_the_worst_ruling_is_that_of_all() -> None:
+    """Fail before inconclusive before pass."""
+    every: list[tuple[list[Verdict], Verdict]] = [
+        ([], "pass"),
+        (["pass", "pass"], "pass"),
+        (["pass", "inconclusive"], "inconclusive"),
+        (["inconclusive", "fail", "pass"], "fail"),
+    ]
+    for given, expected in every:
+        assert verdict([Ruling(rule="r", verdict=item, why="") for item in given]) == expected
+
+
+def test_all_rules_are_judged_in_their_order() -> None:
+    """As plain data, with the verdict of all; a rule without a baseline is judged beside the others."""
+    rules = [parse_rule(text) for text in ("unscored:1%", "overall:-2pp", "question:-1")]
+    comparison = compare(side_of(alike(4)), side_of(alike(4)))
+    found = judge_all(rules, comparison, missing=5, planned=100)
+    assert found["verdict"] == "fail"
+    assert [(row["rule"], row["verdict"]) for row in found["rules"]] == [
+        ("unscored:1%", "fail"),
+        ("overall:-2pp", "pass"),
+        ("question:-1", "pass"),
+    ]
+    assert found["rules"][0] == {
+        "rule": "unscored:1%",
+        "verdict": "fail",
+        "why": "5 of 100 runs have no score (5.0 %)",
+    }
+
+
+def test_a_candidate_that_needs_all_scores_fails_without_one() -> None:
+    """One line more says so, whatever the rules say; with all scores there is no such line."""
+    rules, comparison = [parse_rule("overall:-2pp")], compare(side_of(alike(4)), side_of(alike(4)))
+    found = judge_all(rules, comparison, missing=3, planned=750, needs_scores=True)
+    assert found["verdict"] == "fail"
+    assert found["rules"][1:] == [
+        {"rule": "every run has a score", "verdict": "fail", "why": "3 of 750 runs have no score (0.4 %)"}
+    ]
+    found = judge_all(rules, comparison, missing=0, planned=750, needs_scores=True)
+    assert (found["verdict"], len(found["rules"])) == ("pass", 1)
+
+
+def test_what_was_asked_otherwise_passes_no_rule() -> None:
+    """A pass is none where the two were not asked alike; a fail stays one."""
+    rules = [parse_rule(text) for text in ("overall:-2pp", "area.x:-2pp", "unscored:1%")]
+    whole = compare(side_of(alike(4)), side_of(alike(4)))
+    fell = replace(whole.changes["area.x"], difference=difference(-9, -10, -8))
+    comparison = replace(whole, changes={**whole.changes, "area.x": fell})
+    found = judge_all(rules, comparison, missing=0, planned=9, doubts=["sampling differs"])
+    assert [row["verdict"] for row in found["rules"]] == ["inconclusive", "fail", "pass"]
+    assert "; but sampling differs: " in found["rules"][0]["why"]
+
+
+def test_without_a_comparison_only_missing_scores_are_judged() -> None:
+    """A session without a baseline can still be held to having scores."""
+    assert judge_all([parse_rule("unscored:5%")], None, missing=5, planned=100)["verdict"] == "pass"
+
+
+def test_a_model_that_fell_far_fails_and_the_same_model_does_not() -> None:
+    """From runs to the ruling: 1.5 points less, and another seed."""
+    before = by_chance(1, questions=30, runs=5)
+    assert between(before, by_chance(2, 1.5, questions=30, runs=5), "overall:-2pp").verdict == "fail"
+    assert between(before, by_chance(3, questions=30, runs=5), "overall:-10pp").verdict == "pass"
+
+
+def test_float_noise_is_not_worse() -> None:
+    """The language's mean is the same to the last digit but for the sum's rounding."""
+    comparison = compare(side_of(by_chance(1)), side_of(by_chance(2, 0.3)))
+    change = comparison.changes["aa"]
+    assert change.before == pytest.approx(change.after, abs=1e-12)
+    assert judge(parse_rule("aa:-0"), comparison).verdict == "pass"
+
+
+def test_more_questions_would_decide() -> None:
+    """Five questions that all fell 25 points; the sixth would decide."""
+    comparison = compare(side_of(alike(4, questions=5)), side_of(alike(3, questions=5)))
+    why = judge(parse_rule("overall:-2pp"), comparison).why
+    assert "no number of runs or questions would decide" not in why

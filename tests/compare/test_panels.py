@@ -1,0 +1,137 @@
+"""Whether panels of evaluators agree on the ranking of models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from paired import even, session
+from sides import data_of, write, write_data
+
+from equipoise.cli import main
+from equipoise.compare.baseline import Side
+from equipoise.compare.panels import load, rank_correlations, within_panels
+from equipoise.compare.panels import rankings as of_sides
+from equipoise.core.errors import UserError
+from equipoise.core.types import JSON
+from equipoise.report.comparison import rankings as rendered
+
+SCORES = {"m1": 1, "m2": 3, "m3": 5}
+
+
+def results(folder: Path, panel: str, scores: dict[str, int], **changes: JSON) -> list[Path]:
+    """Results of some models by one panel, each with the same score for every question."""
+    return [
+        write(
+            folder / f"{model}.{panel}.json",
+            {"aa/q1": [score], "aa/q2": [score]},
+            subject_model=model,
+            evaluator_models=panel.split("+"),
+            **changes,
+        )
+        for model, score in scores.items()
+    ]
+
+
+def rankings(paths: list[Path]) -> dict[str, dict[str, float]]:
+    """What the results at these paths come to."""
+    return of_sides(load(paths))
+
+
+def test_every_panel_ranks_the_models_that_it_has_judged(tmp_path: Path) -> None:
+    """By the headline, in percent; whoever is named first in a panel."""
+    paths = [*results(tmp_path, "a", SCORES), *results(tmp_path, "c+b", {"m1": 2})]
+    assert rankings(paths) == {"a": {"m1": 0, "m2": 50, "m3": 100}, "b + c": {"m1": 25}}
+
+
+def test_panels_that_rank_alike_agree(tmp_path: Path) -> None:
+    """Spearman's correlation of the ranks: 1 in the same order, -1 in the opposite one."""
+    for other, rho in (({"m1": 2, "m2": 3, "m3": 4}, 1), ({"m1": 5, "m2": 3, "m3": 1}, -1)):
+        paths = [*results(tmp_path, "a", SCORES), *results(tmp_path, "b", other)]
+        [row] = rank_correlations(rankings(paths))
+        assert (row["first"], row["second"], row["models"], row["reason"]) == ("a", "b", 3, None)
+        assert row["rho"] == pytest.approx(rho)
+
+
+def test_without_a_ranking_there_is_no_correlation(tmp_path: Path) -> None:
+    """The reason is told in its place."""
+    for other, reason in (
+        ({"m1": 2, "m2": 3}, "they share 2 models, and it takes 3"),
+        ({"m1": 4, "m2": 4, "m3": 4}, "one of them ranks all models alike"),
+    ):
+        paths = [*results(tmp_path, "a", SCORES), *results(tmp_path, "b", other)]
+        [row] = rank_correlations(rankings(paths))
+        assert (row["rho"], row["reason"]) == (None, reason)
+
+
+def test_results_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
+    """Other data, or the same model and panel twice."""
+    first = results(tmp_path, "a", {"m1": 1})
+    other = results(tmp_path, "b", {"m1": 1}, data_hash="other")
+    with pytest.raises(UserError, match="is of another suite or of other data than"):
+        rankings([*first, *other])
+    with pytest.raises(UserError, match="there are two results of m1 by a"):
+        rankings([*first, *first])
+
+
+def paired(folder: Path, **scores: tuple[int, int]) -> list[Side]:
+    """Results of paired prompts by a panel of e and f, who found so many pairs of each model even."""
+    paths = []
+    for model, found in scores.items():
+        data = data_of({}, suite="even_handedness", subject_model=model, evaluator_models=["e", "f"])
+        rows = session(model, *even(*found))["results"]
+        paths.append(write_data(folder / f"{model}.json", {**data, "results": rows}))
+    return load(paths)
+
+
+def test_evaluators_of_paired_prompts_are_compared_over_models(tmp_path: Path) -> None:
+    """For each aspect a line, with the reason where there is nothing to correlate."""
+    sides = paired(tmp_path, m1=(8, 7), m2=(6, 4), m3=(3, 5), m4=(1, 0))
+    _, _, first, *others = rendered({}, [], within_panels(sides))
+    assert first == "even by e and f: Pearson +0.84, Spearman +0.80 over 4 models"
+    assert others[0] == "refusal by e and f: one of them scores all models alike"
+    assert within_panels(paired(tmp_path, m1=(1, 1)))[0]["reason"] == "they share 1 models, and it takes 3"
+
+
+def test_other_suites_have_nothing_to_say_of_their_evaluators(tmp_path: Path) -> None:
+    """Their panels are told of in the results of each session."""
+    assert within_panels(load(results(tmp_path, "a+b", SCORES))) == []
+
+
+def test_results_that_were_asked_in_another_way_are_refused(tmp_path: Path) -> None:
+    """The file and what is another; two that share it go together."""
+    asked: dict[str, JSON] = {"dataset": "own"}
+    first = results(tmp_path, "a", SCORES, **asked)
+    every: dict[str, dict[str, JSON]] = {"rubric": {"rubric_hash": "r1"}, "dataset": {"dataset": "original"}}
+    for name, changes in every.items():
+        other = results(tmp_path, "b", SCORES, **{**asked, **changes})
+        with pytest.raises(UserError) as caught:
+            rankings([*first, *other])
+        assert str(caught.value) == (
+            f"{other[0]}: its {name} is another than in {first[0]}; "
+            "give results that differ in models and evaluators only"
+        )
+        assert len(rankings(other)["b"]) == 3
+
+
+def test_results_that_nobody_judged_are_refused(tmp_path: Path) -> None:
+    """Choices are read without an evaluator: there is no panel whose ranking it would be."""
+    paths = results(tmp_path, "a", SCORES, evaluators={})
+    with pytest.raises(UserError, match=r"m1\.a\.json: no evaluator has judged it"):
+        rankings(paths)
+
+
+def test_the_command_shows_rankings_and_their_correlation(tmp_path: Path) -> None:
+    """A row for each model, a column for each panel, a line for each two panels."""
+    paths = [*results(tmp_path, "a", SCORES), *results(tmp_path, "b", {"m1": 1, "m2": 5, "m3": 3})]
+    done = CliRunner().invoke(main, ["robustness", *map(str, paths)])
+    assert done.exit_code == 0, done.output
+    lines = done.output.splitlines()
+    assert [line.split() for line in lines[:4]] == [
+        ["a", "b"],
+        ["m1", "0.00%", "0.00%"],
+        ["m2", "50.00%", "100.00%"],
+        ["m3", "100.00%", "50.00%"],
+    ]
+    assert lines[-1] == "rank correlation of a and b: +0.50 over 3 models"

@@ -1,0 +1,317 @@
+"""A session against its baseline: what is refused before anything is spent, and what is added at the end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sides import RUBRIC, Runs, alike, by_chance, data_of, metadata, side_of, write
+
+from conftest import ROOT
+from equipoise import suites
+from equipoise.compare.baseline import Side
+from equipoise.compare.release import (
+    compare_files,
+    conclude,
+    expected,
+    prepare,
+    refuse_other_cases,
+    refuse_unfit,
+    refuse_width,
+)
+from equipoise.core import settings
+from equipoise.core.errors import UserError
+from equipoise.core.records import Metric
+from equipoise.core.rules import parse_rule, parse_until
+from equipoise.core.settings import Settings
+from equipoise.core.types import JSON
+from equipoise.results.store import Files
+from equipoise.suites.neutrality.dataset import Question
+
+BEFORE = by_chance(1)
+METRICS = side_of(BEFORE).metrics
+NAMES = "overall, aa, bb, cc, area.y, area.x, overall_without_blocked, refused, blocked, truncated, empty"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, with a baseline; nobody here runs in GitHub Actions."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
+        monkeypatch.delenv(name, raising=False)
+    write(tmp_path / "old.json", BEFORE)
+    return tmp_path
+
+
+def session(*gate: str, baseline: str | None = "old.json", **options: Any) -> Settings:
+    """The settings of a session that is measured against the baseline."""
+    return settings.resolve({"model": "m2", "baseline": baseline, "gate": gate or None, **options}, {}, {})
+
+
+def files(folder: Path, name: str = "m2.json") -> Files:
+    """Where the session will write."""
+    return Files(results=folder / name, journal=folder / f"{name}l")
+
+
+def prepared(folder: Path, chosen: Settings, runs: Runs = BEFORE, **about: JSON) -> Side | None:
+    """The baseline of a session that is about to ask these runs."""
+    return prepare(chosen, metadata(runs, **about), files(folder), side_of(runs).metrics)
+
+
+def refusal(folder: Path, chosen: Settings, runs: Runs = BEFORE, **about: JSON) -> str:
+    """Why such a session cannot begin."""
+    with pytest.raises(UserError) as found:
+        prepared(folder, chosen, runs, **about)
+    assert "\n" not in str(found.value)
+    return str(found.value)
+
+
+# Before anything is spent.
+
+
+def test_the_cells_to_come_are_those_that_will_be() -> None:
+    """Ids, labels and metrics of cases that nobody has asked yet."""
+    cases = [
+        Question(
+            id=f"aa-x-q{n}", language="aa", area="xy"[n % 2], item=f"q{n}", index=n, question=f"Question {n}?"
+        )
+        for n in (1, 2, 3)
+    ]
+    cells = expected(suites.load("neutrality"), RUBRIC, cases)
+    assert [cell.id for cell in cells] == ["aa/q1", "aa/q2", "aa/q3"]
+    assert [cell.labels["area"] for cell in cells] == ["y", "x", "y"]
+    assert all(cell.values["percent"] == [None] for cell in cells)
+
+
+def test_a_baseline_that_fits_is_loaded(folder: Path) -> None:
+    """With rules of every kind."""
+    rules = ("overall:-2pp", "aa:-5%", "area.x:-2pp", "refused:+3pp", "question:-2", "unscored:1%")
+    found = prepared(folder, session(*rules))
+    assert found is not None
+    assert (found.model, found.file) == ("m1", "old.json")
+
+
+def test_without_a_baseline_there_is_none(folder: Path) -> None:
+    """And a rule on missing scores alone needs none."""
+    assert prepared(folder, session(baseline=None)) is None
+    assert prepared(folder, session("unscored:1%", baseline=None)) is None
+
+
+def test_a_rule_that_needs_a_baseline_is_refused_without_one(folder: Path) -> None:
+    """A gate that compares with nothing must not pass."""
+    for rule in ("overall:-2pp", "question:-2", "nonsense:-2pp"):
+        message = refusal(folder, session("unscored:1%", rule, baseline=None))
+        assert message == f"--gate {rule}: compared with what? Name earlier results with --baseline=FILE"
+
+
+def test_a_mismatch_is_allowed_only_where_there_is_a_baseline(folder: Path) -> None:
+    """Else the option means nothing, and its user something else."""
+    assert "there is no --baseline" in refusal(folder, session(baseline=None, allow_mismatch="true"))
+
+
+def test_what_becomes_of_a_gate_is_said_only_where_there_is_one(folder: Path) -> None:
+    """Who says it without a gate believes that something is checked."""
+    for baseline in ("old.json", None):
+        said = {"gate_inconclusive": "fail", "baseline": baseline}
+        message = refusal(folder, session(**said))
+        assert message == "--gate-inconclusive: says what becomes of a gate, but there is no --gate"
+        prepared(folder, session("unscored:1%", **said))
+
+
+def test_the_sessions_own_results_are_no_baseline(folder: Path) -> None:
+    """By whatever name: they are about to be overwritten."""
+    write(folder / "m2.json", BEFORE)
+    (folder / "sub").mkdir()
+    (folder / "link.json").symlink_to(folder / "m2.json")
+    for path in ("m2.json", "sub/../m2.json", "link.json"):
+        message = refusal(folder, session(baseline=path))
+        assert "is where this session writes its own results" in message, path
+
+
+def test_another_data_panel_or_scale_is_refused(folder: Path, subtests: pytest.Subtests) -> None:
+    """Before a call is made; unless that is allowed."""
+    every: list[tuple[dict[str, JSON], str]] = [
+        ({"data_hash": "d1"}, "data differs: d0, now d1"),
+        ({"evaluator_models": ["e1", "e2"]}, "evaluators differs: ['e1'], now ['e1', 'e2']"),
+        ({"scale": {"low": 0, "high": 1}}, "scale differs"),
+    ]
+    for about, reason in every:
+        with subtests.test(reason):
+            message = refusal(folder, session(), **about)
+            assert message.startswith("--baseline: old.json cannot be compared with this session: ")
+            assert reason in message
+            assert message.endswith("; --allow-mismatch compares what they share")
+            assert prepared(folder, session(allow_mismatch="true"), **about) is not None
+
+
+def test_another_suite_is_refused_whatever_is_allowed(folder: Path) -> None:
+    """Nothing is shared."""
+    message = refusal(folder, session(allow_mismatch="true"), suite="other")
+    assert message == "old.json: is of the suite neutrality, not other"
+
+
+def test_an_incomplete_baseline_is_refused(folder: Path) -> None:
+    """Unless that is allowed."""
+    write(folder / "old.json", BEFORE, status="interrupted")
+    assert "the baseline is interrupted" in refusal(folder, session())
+    assert prepared(folder, session(allow_mismatch="true")) is not None
+
+
+def test_a_rule_must_fit_session_and_baseline(folder: Path) -> None:
+    """The message says which of the two has no such metric."""
+    wide = {**BEFORE, **alike(4, languages=["dd"])}
+    assert "--gate dd:-2pp: this session has no metric 'dd'" in refusal(folder, session("dd:-2pp"))
+    assert "--gate dd:-2pp: old.json has no metric 'dd'" in refusal(folder, session("dd:-2pp"), wide)
+
+
+def test_a_rule_on_nothing_is_refused() -> None:
+    """With the names that there are."""
+    with pytest.raises(UserError) as found:
+        refuse_unfit(parse_rule("nonsense:-2pp"), METRICS, "this session")
+    assert str(found.value) == (
+        f"--gate nonsense:-2pp: this session has no metric 'nonsense'; there are {NAMES}"
+    )
+
+
+def test_a_rule_that_bounds_the_better_side_is_refused(subtests: pytest.Subtests) -> None:
+    """It would fail a model for being better."""
+    for rule, words in {
+        "overall:+2pp": "overall is worse when it is lower; bound that: overall:-2pp",
+        "aa:+5%": "aa is worse when it is lower; bound that: aa:-2pp",
+        "refused:-3pp": "refused is worse when it is higher; bound that: refused:+2pp",
+    }.items():
+        with subtests.test(rule):
+            with pytest.raises(UserError) as found:
+                refuse_unfit(parse_rule(rule), METRICS, "this session")
+            assert str(found.value) == f"--gate {rule}: {words}"
+
+
+def test_what_is_neither_better_nor_worse_may_be_bounded_both_ways() -> None:
+    """Some figures should just not move."""
+    size = {"size": Metric(name="size", of="size", higher_is_better=None)}
+    for rule in ("size:-2pp", "size:+2pp"):
+        refuse_unfit(parse_rule(rule), size, "it")
+
+
+def test_a_width_is_for_means() -> None:
+    """The names of those that there are; rates have no width to stop at."""
+    for name in ("overall", "aa", "area.x"):
+        refuse_width(parse_until(f"{name}:±1.5pp"), METRICS, 5)
+    for name in ("refused", "nonsense"):
+        with pytest.raises(UserError) as found:
+            refuse_width(parse_until(f"{name}:+-1.5pp"), METRICS, 5)
+        assert str(found.value) == (
+            f"--until {name}:+-1.5pp: there is no mean {name!r}; there are {NAMES.partition(', refused')[0]}"
+        )
+
+
+def test_a_width_takes_so_many_rounds_at_most() -> None:
+    """For more looks no critical value is computed."""
+    until = parse_until("overall:±1.5pp")
+    refuse_width(until, METRICS, 50)
+    with pytest.raises(UserError, match=r"takes 50 --runs at most, not 51"):
+        refuse_width(until, METRICS, 51)
+
+
+def test_other_cases_than_the_baselines_are_refused() -> None:
+    """Each way, unless that is allowed; the same cases in another order are not others."""
+    baseline, fewer = side_of(BEFORE), side_of(by_chance(2, languages=["aa", "bb"]))
+    refuse_other_cases(session(), baseline, [*reversed(baseline.cells)])
+    for before, after, words in ((baseline, fewer, "baseline"), (fewer, baseline, "candidate")):
+        with pytest.raises(UserError, match=rf"only the {words} has cc/q1 and 11 more; --allow-mismatch"):
+            refuse_other_cases(session(), before, after.cells)
+        refuse_other_cases(session(allow_mismatch="true"), before, after.cells)
+
+
+# At the end.
+
+
+def concluded(chosen: Settings, baseline: Side | None, data: Mapping[str, JSON]) -> dict[str, Any]:
+    """What a session adds to its results."""
+    return conclude(chosen, baseline, data, Path("m2.json").absolute())
+
+
+def test_a_session_that_was_asked_for_nothing_adds_nothing() -> None:
+    """Its results are as ever."""
+    assert concluded(session(baseline=None), None, data_of(BEFORE)) == {}
+
+
+def test_a_session_adds_comparison_and_gate() -> None:
+    """The gate only where there are rules, the comparison only where there is a baseline."""
+    data, baseline = data_of(by_chance(2), subject_model="m2"), side_of(BEFORE)
+    assert [*concluded(session(), baseline, data)] == ["comparison"]
+    assert [*concluded(session("unscored:1%", baseline=None), None, data)] == ["gate"]
+    found = concluded(session("overall:-2pp", "unscored:1%"), baseline, data)
+    assert [*found] == ["comparison", "gate"]
+    assert [row["rule"] for row in found["gate"]["rules"]] == ["overall:-2pp", "unscored:1%"]
+    candidate = found["comparison"]["candidate"]
+    assert (candidate["file"], candidate["subject_model"], candidate["sha256"]) == ("m2.json", "m2", None)
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+
+
+def test_a_session_is_never_refused_at_its_end() -> None:
+    """What differs by then is told as a mismatch: the calls are paid for."""
+    data = data_of(by_chance(2, languages=["aa"]), data_hash="d1")
+    found = concluded(session("overall:-2pp"), side_of(BEFORE), data)
+    assert len(found["comparison"]["mismatches"]) == 2
+
+
+def test_runs_that_were_not_done_count_as_missing() -> None:
+    """One ended in an error and three of 40 are still to be done: 4 of 40."""
+    data = data_of({**alike(4), "aa/q7": ["error"]}, runs_expected=40, runs_completed=37)
+    (row,) = concluded(session("unscored:1%", baseline=None), None, data)["gate"]["rules"]
+    assert (row["verdict"], row["why"]) == ("fail", "4 of 40 runs have no score (10.0 %)")
+
+
+def test_sampling_that_an_endpoint_changed_is_seen_at_the_end() -> None:
+    """Too late to refuse, but nothing passes unless that is allowed; it is told as a mismatch either way."""
+    changed = {"role": "subject", "model": "m2", "parameter": "top_p", "action": "dropped", "reason": ""}
+    data = data_of(BEFORE, parameters_changed=[changed])
+    for allowed, result in (("true", "pass"), (None, "inconclusive")):
+        found = concluded(session("overall:-2pp", allow_mismatch=allowed), side_of(BEFORE), data)
+        assert found["gate"]["verdict"] == result
+        assert found["comparison"]["mismatches"] == [
+            "sampling as sent differs: subject's top_p was dropped in the candidate only"
+        ]
+
+
+def test_what_was_not_asked_decides_nothing() -> None:
+    """A language of an interrupted session, or an area of which the two share no question."""
+    part = {cell: runs for cell, runs in BEFORE.items() if not cell.startswith("cc")}
+    found = concluded(session("cc:-5%"), side_of(BEFORE), data_of(part, status="interrupted"))
+    assert found["gate"]["verdict"] == "inconclusive"
+    shared = alike(4, languages=["aa"], area="y")
+    before, after = ({**shared, f"aa/{question}/x": [4]} for question in ("q8", "q9"))
+    chosen = session("area.x:-2pp", allow_mismatch="true")
+    found = concluded(chosen, side_of(before), data_of(after))
+    assert found["gate"]["verdict"] == "inconclusive"
+
+
+# Files.
+
+
+def test_a_rule_must_be_of_what_the_files_share(folder: Path) -> None:
+    """A language that only one of them has cannot be judged."""
+    narrow = write(folder / "m2.json", by_chance(2, languages=["aa"]))
+    with pytest.raises(UserError, match=r"what old\.json and m2\.json share has no metric 'bb'"):
+        compare_files(folder / "old.json", [narrow], [parse_rule("bb:-2pp")], allows_mismatch=True)
+
+
+# The workflow in the documentation.
+
+
+def test_the_workflow_saves_what_was_paid_for_however_it_ends() -> None:
+    """`actions/cache` saves after a success only: restored before, saved under the same key after, always."""
+    text = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    steps = text.partition("```yaml")[2].partition("```")[0].split("\n      - ")
+    kinds = ("uses: actions/cache", ".venv/bin/pytest")
+    restore, ask, save = (step for step in steps if any(kind in step for kind in kinds))
+    assert restore.startswith("uses: actions/cache/restore@")
+    assert ".venv/bin/pytest" in ask
+    assert save.startswith("uses: actions/cache/save@")
+    assert "        if: always()\n" in save
+    keys = [[line for line in step.splitlines() if " key: " in line] for step in (restore, save)]
+    assert keys[0] == keys[1] != []

@@ -1,0 +1,175 @@
+"""Files of text and of JSON Lines, and tables: read with file and line in every error, written whole."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from equipoise.core.errors import UserError
+from equipoise.core.files import (
+    is_whole,
+    lines,
+    objects,
+    read_text,
+    rows,
+    table_text,
+    whole,
+    write_objects,
+    write_text,
+)
+
+JSON_TEXTS = st.text(st.characters(codec="utf-8"))
+CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\0\ufeff"))
+
+
+def put(folder: Path, content: bytes) -> Path:
+    """A file with this content."""
+    path = folder / "given.txt"
+    path.write_bytes(content)
+    return path
+
+
+# Text.
+
+
+def test_a_file_that_is_missing_is_named(tmp_path: Path) -> None:
+    """With the reason."""
+    with pytest.raises(UserError, match=r"gone\.txt: cannot be read \(No such file"):
+        read_text(tmp_path / "gone.txt")
+
+
+def test_the_line_that_is_no_utf_8_is_named(tmp_path: Path) -> None:
+    """Counted from 1."""
+    with pytest.raises(UserError, match=r"given\.txt:3: not UTF-8"):
+        read_text(put(tmp_path, b"a\nb\n\xff\n"))
+
+
+def test_blank_lines_count_but_are_left_out(tmp_path: Path) -> None:
+    """A byte order mark and blanks at the ends go; separators of other kinds stay inside a line."""
+    content = "\ufeff a\r\n\n \t\nb\u2028c\n".encode()
+    assert list(lines(put(tmp_path, content))) == [(1, "a"), (4, "b\u2028c")]
+
+
+# JSON Lines.
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ("{}\n\n{", ":3: not valid JSON: "),
+        ("[]", ":1: is not a JSON object"),
+        ("null", ":1: is not a JSON object"),
+        ("[" * 100_000, ":1: is nested too deeply"),
+    ],
+)
+def test_a_line_that_is_no_object_is_named(tmp_path: Path, content: str, complaint: str) -> None:
+    """With file and line, in one error that a user can act upon."""
+    path = put(tmp_path, content.encode())
+    with pytest.raises(UserError) as raised:
+        list(objects(path))
+    assert str(raised.value).startswith(f"{path}{complaint}")
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(st.dictionaries(JSON_TEXTS, JSON_TEXTS | st.integers() | st.none() | st.booleans(), max_size=3))
+)
+def test_objects_that_were_written_are_read(tmp_path_factory: Any, found: list[dict[str, Any]]) -> None:
+    """Whatever stands in them, each with its line."""
+    path = tmp_path_factory.mktemp("objects") / "found.jsonl"
+    write_objects(path, found)
+    assert list(objects(path)) == [(f"{path}:{number}", item) for number, item in enumerate(found, start=1)]
+
+
+def test_objects_are_written_as_they_are_read(tmp_path: Path) -> None:
+    """Any script stays legible, and every object has its line."""
+    write_objects(tmp_path / "found.jsonl", [{"answer": "陆羽"}, {}])
+    assert read_text(tmp_path / "found.jsonl") == '{"answer": "陆羽"}\n{}\n'
+
+
+def test_half_a_character_is_written_as_its_escape(tmp_path: Path) -> None:
+    """As a model may write it; all else stays legible."""
+    found = [{"answer": "陆羽 \ud83d", "why": ["\udc00", "\\ud83d"]}]
+    write_objects(tmp_path / "found.jsonl", found)
+    assert [item for _, item in objects(tmp_path / "found.jsonl")] == found
+    assert "陆羽 \\ud83d" in read_text(tmp_path / "found.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("text", "is_good"), [("", True), ("陆羽 😀", True), ("a\ud83d", False), ("\udc00", False)]
+)
+def test_half_a_character_is_no_text(text: str, is_good: bool) -> None:
+    """It can be written with something in its place."""
+    assert is_whole(text) == is_good == (whole(text) == text)
+    assert is_whole(whole(text))
+
+
+# Tables.
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.tuples(CELLS, CELLS), max_size=5))
+def test_tables_that_were_written_are_read(tmp_path_factory: Any, found: list[tuple[str, str]]) -> None:
+    """Whatever stands in their cells, line breaks and quotation marks too."""
+    path = tmp_path_factory.mktemp("tables") / "found.csv"
+    write_text(path, table_text([("a", "b"), *found]))
+    assert [(row["a"], row["b"]) for row in rows(path, ["a", "b"])] == found
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ("", ":1: the columns must be a,b"),
+        ("b,a\n", ":1: the columns must be a,b"),
+        ("a,b\n1\n", ":2: needs exactly 2 values"),
+        ("a,b\n1,2\n1,2,3\n", ":3: needs exactly 2 values"),
+        ("a,b\n1," + "x" * 200_000, ":2: cannot be read: field larger than field limit"),
+    ],
+)
+def test_a_table_of_another_shape_is_refused(tmp_path: Path, content: str, complaint: str) -> None:
+    """With file and line."""
+    path = put(tmp_path, content.encode())
+    with pytest.raises(UserError) as raised:
+        list(rows(path, ["a", "b"]))
+    assert str(raised.value).startswith(f"{path}{complaint}")
+
+
+# Writing.
+
+
+def test_a_file_is_written_into_a_new_folder(tmp_path: Path) -> None:
+    """As it is, and nothing else beside it."""
+    write_text(tmp_path / "new" / "a.txt", "a\r\nb\n")
+    assert (tmp_path / "new" / "a.txt").read_bytes() == b"a\r\nb\n"
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["a.txt"]
+
+
+def test_a_place_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
+    """A folder in the file's place; nothing is left beside it."""
+    (tmp_path / "taken").mkdir()
+    with pytest.raises(UserError, match=r"taken: cannot be written to \(Is a directory\)"):
+        write_text(tmp_path / "taken", "a")
+    assert [path.name for path in tmp_path.iterdir()] == ["taken"]
+
+
+def test_a_file_that_is_replaced_passes_on_its_permissions(tmp_path: Path) -> None:
+    """What was closed to others stays closed."""
+    write_text(tmp_path / "a.txt", "old")
+    (tmp_path / "a.txt").chmod(0o600)
+    write_text(tmp_path / "a.txt", "new")
+    assert stat.S_IMODE((tmp_path / "a.txt").stat().st_mode) == 0o600
+    assert read_text(tmp_path / "a.txt") == "new"
+
+
+def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
+    """What cannot be encoded is a mistake of ours, and costs nothing that was there."""
+    write_text(tmp_path / "a.txt", "old")
+    with pytest.raises(UnicodeEncodeError):
+        write_text(tmp_path / "a.txt", "\ud800")
+    assert read_text(tmp_path / "a.txt") == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]

@@ -1,0 +1,134 @@
+"""JSON as bytes."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from equipoise.core.json_io import dumps, loads, pieces
+
+VALUES: dict[str, Any] = {
+    "empty": {},
+    "flat": {"a": 1, "b": [1, {"c": "d"}], "e": {}},
+    "deep": {"a": {"b": {"c": {"d": [{}, []]}}, "x": {}}, "y": {"z": None}},
+    "list": [{"a": 1}, [], [2, [3, {"b": []}]], "x"],
+    "lists-in-lists": [[[[[1, 2], 3], 4], 5], 6],
+    "numbers": [0, -1, 1.5, 2**63, 1e300],
+    "text": "香港 \u2028 é",
+    "surrogate": {"a": {"b": "cut \ud83d here, 香港"}},
+    "surrogate-in-key": {"\udc80": ["a", {"b": {}}]},
+    "quotes": {'a"b': {"\n": "\t"}},
+}
+DEPTHS = (0, 1, 2, 4, 9)
+
+
+def test_pieces_are_the_whole() -> None:
+    """Taken apart at any depth and joined, the text is the same; functions in it are called."""
+    for (name, value), depth in itertools.product(VALUES.items(), DEPTHS):
+        assert b"".join(pieces(value, depth)) + b"\n" == dumps(value, indent=True), (name, depth)
+        lazy = {"here": lambda value=value: value, "below": {"deep": [lambda value=value: value, 1]}}
+        there = {"here": value, "below": {"deep": [value, 1]}}
+        assert b"".join(pieces(lazy, depth)) + b"\n" == dumps(there, indent=True), (name, depth)
+
+
+def test_what_is_written_is_read() -> None:
+    """Any text comes back, and what can be is written as it is."""
+    for name, value in VALUES.items():
+        assert loads(dumps(value)) == value, name
+        assert "香港".encode() in dumps(value) or "香港" not in json.dumps(value, ensure_ascii=False), name
+
+
+@pytest.mark.parametrize("indent", [False, True])
+def test_a_surrogate_changes_only_itself(indent: bool) -> None:
+    """What goes the slower way looks as everything else does, but for the escape."""
+    plain = dumps({"a": ["x", {"b": "香港", "c": []}], "d": 1.5}, indent=indent)
+    odd = dumps({"a": ["\ud83d", {"b": "香港", "c": []}], "d": 1.5}, indent=indent)
+    assert odd == plain.replace(b'"x"', b'"\\ud83d"')
+
+
+NO_NUMBERS = [float("nan"), float("inf"), float("-inf")]
+
+
+@pytest.mark.parametrize("companion", ["plain", "\ud83d"], ids=["fast_way", "slow_way"])
+def test_a_float_that_is_no_number_is_null(companion: str) -> None:
+    """NaN and the infinities are no JSON, whichever way the data goes; the numbers beside them stay."""
+    data = {"text": companion, "numbers": [*NO_NUMBERS, 1.5, {"deep": NO_NUMBERS[0]}]}
+    written = dumps(data)
+    assert loads(written) == {"text": companion, "numbers": [None, None, None, 1.5, {"deep": None}]}
+    assert b"NaN" not in written
+    assert b"".join(pieces(data)) + b"\n" == dumps(data, indent=True)
+
+
+@pytest.mark.parametrize("companion", ["plain", "\ud83d"], ids=["fast_way", "slow_way"])
+def test_the_order_of_keys_is_kept(companion: str) -> None:
+    """Not sorted, whichever way the data goes."""
+    assert list(loads(dumps({"b": 1, "a": companion, "c": 2}))) == ["b", "a", "c"]
+
+
+# Functions in the data.
+
+
+@pytest.mark.parametrize("companion", ["plain", "\ud83d"], ids=["fast_way", "slow_way"])
+@pytest.mark.parametrize("indent", [False, True])
+def test_a_function_is_written_as_what_it_returns(companion: str, indent: bool) -> None:
+    """A part that is made only when it is written looks as one that was there, functions inside it too."""
+    lazy = {"a": lambda: [companion, {"b": lambda: 2}], "c": [lambda: None, lambda: "香港"]}
+    there = {"a": [companion, {"b": 2}], "c": [None, "香港"]}
+    assert dumps(lazy, indent=indent) == dumps(there, indent=indent)
+
+
+def test_functions_are_called_one_after_the_other_as_pieces_are_taken() -> None:
+    """No more of the data is in memory than what is being written."""
+    called: list[int] = []
+
+    def part(number: int) -> Callable[[], int]:
+        def make() -> int:
+            called.append(number)
+            return number
+
+        return make
+
+    taken = pieces({"parts": [part(1), part(2), part(3)]})
+    assert called == []
+    seen = [(piece, len(called)) for piece in taken]
+    assert [count for piece, count in seen if piece in (b"1", b"2", b"3")] == [1, 2, 3]
+    assert called == [1, 2, 3]
+
+
+def test_an_error_of_a_function_comes_out_as_it_is() -> None:
+    """Whoever reads the traceback sees what went wrong, and not that something was no JSON."""
+    for error in (KeyError("x"), TypeError("of its own"), OSError(2, "gone")):
+
+        def fail(error: Exception = error) -> None:
+            raise error
+
+        with pytest.raises(type(error)) as caught:
+            dumps({"a": fail})
+        assert caught.value is error
+
+
+def test_what_is_no_json_is_an_error() -> None:
+    """It is refused by the name of its type, also where a function returns it."""
+    for value in ({1, 2}, object(), b"bytes"):
+        for data in (value, lambda value=value: value):
+            with pytest.raises(TypeError, match=f"{type(value).__name__} is not JSON"):
+                dumps({"a": data})
+
+
+# Reading.
+
+
+def test_what_is_no_json_is_not_read() -> None:
+    """It raises ValueError, whatever is wrong with it."""
+    for data in (b"", b"{", b'{"a":1}{"b":2}', b"\xff", b'"\x00', b"[" * 200_000):
+        with pytest.raises(ValueError):  # noqa: PT011 - what it says is the parser's business
+            loads(data)
+
+
+def test_one_line_ends_in_a_newline() -> None:
+    """A line of a journal is one line."""
+    assert dumps({"a": "b\nc"}) == b'{"a":"b\\nc"}\n'

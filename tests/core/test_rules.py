@@ -1,0 +1,230 @@
+"""What a gate and a width may say: every form that is taken, and why every other is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from equipoise.core.exit_status import GATE_FAILED, GATE_INCONCLUSIVE, of_verdicts
+from equipoise.core.rules import Rule, Unit, Until, parse_rule, parse_until
+
+NO_RULE = "is not a rule; rules look like overall:-2pp, zh-CN:-5%, refused:+3pp, unscored:1%, verified"
+NO_QUESTION = "is a fall in points of the scale, without a unit: question:-2.0"
+NO_SIGN = "needs a sign: - for how far it may fall, + for how far it may rise"
+NO_UNIT = "needs a unit: pp for percentage points, % for percent of the baseline's figure"
+NO_SHARE = "is a share of this session's runs, without a sign: unscored:1%"
+NO_WIDTH = "is not a width to stop at; write overall:±1.5pp, or overall:+-1.5pp"
+
+fuzzed = settings(deadline=None, max_examples=40, derandomize=True)
+any_text = st.text(st.characters(exclude_categories=[]), max_size=40)
+fragments = st.sampled_from(
+    ("overall", "question", "unscored", ":", "+", "-", "±", "+-", "+/-", "2", ".", "0", "pp", "%", " ", "\n")
+)
+near_misses = st.lists(fragments | any_text, max_size=8).map("".join)
+
+
+def complaint(parse: Callable[[str], object], text: str) -> str:
+    """Why the text is refused."""
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the whole message is compared
+        parse(text)
+    return str(caught.value)
+
+
+RULES: list[tuple[str, str, int, float, Unit]] = [
+    ("overall:-2pp", "overall", -1, 2.0, "pp"),
+    ("overall:-2%", "overall", -1, 2.0, "%"),
+    ("zh-CN:-5%", "zh-CN", -1, 5.0, "%"),
+    ("refused:+3pp", "refused", 1, 3.0, "pp"),
+    ("refused:+150%", "refused", 1, 150.0, "%"),
+    ("area.hong_kong:-1.25pp", "area.hong_kong", -1, 1.25, "pp"),
+    ("overall:-.5pp", "overall", -1, 0.5, "pp"),
+    ("overall:-0", "overall", -1, 0.0, "pp"),
+    ("overall:-0.0", "overall", -1, 0.0, "pp"),
+    ("refused:+0", "refused", 1, 0.0, "pp"),
+    ("overall:-0pp", "overall", -1, 0.0, "pp"),
+    ("overall:-0%", "overall", -1, 0.0, "%"),
+    ("unscored:1%", "unscored", 0, 1.0, "%"),
+    ("unscored:0%", "unscored", 0, 0.0, "%"),
+    ("unscored:100%", "unscored", 0, 100.0, "%"),
+    ("question:-2.0", "question", -1, 2.0, "points"),
+    ("question:-1", "question", -1, 1.0, "points"),
+    ("Question:-1pp", "Question", -1, 1.0, "pp"),
+]
+
+
+def test_a_rule_says_what_may_be_how_much_worse() -> None:
+    """A name, a sign that says where worse lies, an amount and its unit; zero needs no unit."""
+    wrong = [
+        (text, parse_rule(text))
+        for text, name, sign, amount, unit in RULES
+        if parse_rule(text) != Rule(text=text, name=name, sign=sign, amount=amount, unit=unit)
+    ]
+    assert wrong == []
+
+
+NO_RULES = [
+    ("", NO_RULE),
+    (" ", NO_RULE),
+    ("overall", NO_RULE),
+    ("overall:", NO_RULE),
+    ("overall:-", NO_RULE),
+    ("overall:-pp", NO_RULE),
+    (":-2pp", NO_RULE),
+    ("-2pp", NO_RULE),
+    ("overall -2pp", NO_RULE),
+    ("overall: -2pp", NO_RULE),
+    ("overall:-2 pp", NO_RULE),
+    ("overall:-2.pp", NO_RULE),
+    ("overall:--2pp", NO_RULE),
+    ("overall:±2pp", NO_RULE),
+    ("overall:-2e3pp", NO_RULE),
+    ("overall:-2,5pp", NO_RULE),
+    ("overall:-nanpp", NO_RULE),
+    ("overall:-2points", NO_RULE),
+    ("overall:-2PP", NO_RULE),
+    ("a:b:-2pp", NO_RULE),
+    ("two words:-2pp", NO_RULE),
+    ("overall:-2pp\nrefused:+3pp", NO_RULE),
+    ("overall:2pp", NO_SIGN),
+    ("overall:2", NO_SIGN),
+    ("overall:0", NO_SIGN),
+    ("overall:-2", NO_UNIT),
+    ("refused:+.1", NO_UNIT),
+    ("question:2", NO_QUESTION),
+    ("question:+2", NO_QUESTION),
+    ("question:-2pp", NO_QUESTION),
+    ("question:-2%", NO_QUESTION),
+    ("question:-0", NO_QUESTION),
+    ("unscored:+1%", NO_SHARE),
+    ("unscored:-1%", NO_SHARE),
+    ("unscored:1pp", NO_SHARE),
+    ("unscored:1", NO_SHARE),
+    ("unscored:0", NO_SHARE),
+    ("unscored:100.1%", NO_SHARE),
+]
+
+
+def test_what_is_no_rule_is_refused_with_the_reason() -> None:
+    """The reason continues a sentence that begins with the text, and says what to write instead."""
+    told = [(text, complaint(parse_rule, text)) for text, _ in NO_RULES]
+    assert told == NO_RULES
+
+
+def test_blanks_around_a_rule_do_not_count() -> None:
+    """A text from a file may end in a newline."""
+    found = parse_rule("  overall:-2pp\n")
+    assert (found.name, found.sign, found.amount, found.unit) == ("overall", -1, 2.0, "pp")
+
+
+def test_a_width_has_three_spellings() -> None:
+    """± is not on every keyboard; blanks around it do not count."""
+    widths = {
+        "overall:±1.5pp": ("overall", 1.5),
+        "overall:+-1.5pp": ("overall", 1.5),
+        "overall:+/-1.5pp": ("overall", 1.5),
+        "zh-CN:±2pp": ("zh-CN", 2.0),
+        "area.x:±.25pp": ("area.x", 0.25),
+    }
+    for text, (name, half_width) in widths.items():
+        assert parse_until(text) == Until(text=text, name=name, half_width=half_width)
+        assert parse_until(f" {text}\n").half_width == half_width
+
+
+NO_WIDTHS = [
+    "",
+    "overall",
+    "overall:",
+    "overall:±",
+    "overall:±pp",
+    "overall:1.5pp",
+    "overall:+1.5pp",
+    "overall:-1.5pp",
+    "overall:-+1.5pp",
+    "overall:±1.5",
+    "overall:±1.5%",
+    "overall:±0pp",
+    "overall:±0.00pp",
+    "overall:±-1pp",
+    "overall:± 1pp",
+    "overall:±1.pp",
+    "overall:±1e3pp",
+    "overall:±∞pp",
+    ":±1pp",
+    "two words:±1pp",
+    "a:b:±1pp",
+]
+
+
+def test_what_is_no_width_is_refused() -> None:
+    """A width of nothing would never be reached, and a sign alone is a gate's."""
+    assert {text: complaint(parse_until, text) for text in NO_WIDTHS} == dict.fromkeys(NO_WIDTHS, NO_WIDTH)
+
+
+def outcome(parse: Callable[[str], Rule | Until], text: str) -> Rule | Until | str:
+    """What the text is read as, or why it is refused."""
+    try:
+        return parse(text)
+    except ValueError as error:
+        return str(error)
+
+
+@fuzzed
+@given(near_misses)
+def test_any_text_is_a_rule_or_refused_in_one_line(text: str) -> None:
+    """Nothing but a rule or a ValueError, whose message is one of the lines above."""
+    found = outcome(parse_rule, text)
+    if isinstance(found, Rule):
+        assert found.amount >= 0
+        assert (found.sign == 0) is (found.name == "unscored")
+        assert (found.unit == "points") is (found.name == "question")
+    else:
+        assert found in {NO_RULE, NO_QUESTION, NO_SIGN, NO_UNIT, NO_SHARE}
+
+
+@fuzzed
+@given(near_misses)
+def test_any_text_is_a_width_or_refused_in_one_line(text: str) -> None:
+    """Nothing but a width above zero or a ValueError with the one message there is."""
+    found = outcome(parse_until, text)
+    assert found.half_width > 0 if isinstance(found, Until) else found == NO_WIDTH
+
+
+@fuzzed
+@given(
+    name=st.text(st.characters(exclude_categories=["Z", "C"], exclude_characters=":"), min_size=1).filter(
+        lambda name: name not in ("question", "unscored")
+    ),
+    sign=st.sampled_from("+-"),
+    amount=st.decimals(0, 1000, places=3),
+    unit=st.sampled_from(("pp", "%")),
+)
+def test_every_rule_that_can_be_written_is_read_as_written(
+    name: str, sign: str, amount: object, unit: str
+) -> None:
+    """Any name without blanks and colons, in any script, with its own number."""
+    found = parse_rule(f"{name}:{sign}{amount}{unit}")
+    assert (found.name, found.sign, found.unit) == (name, 1 if sign == "+" else -1, unit)
+    assert found.amount == float(str(amount))
+
+
+def test_an_exit_status_is_that_of_the_worst_verdict() -> None:
+    """A failure, 7, outweighs all; what decides nothing is 6, unless told: pytest uses neither."""
+    cases: list[tuple[list[str], str | None, int]] = [
+        ([], None, 0),
+        (["pass"], None, 0),
+        (["pass", "pass"], "fail", 0),
+        (["fail"], None, GATE_FAILED),
+        (["fail"], "pass", GATE_FAILED),
+        (["pass", "inconclusive"], None, GATE_INCONCLUSIVE),
+        (["pass", "inconclusive"], "pass", 0),
+        (["pass", "inconclusive"], "fail", GATE_FAILED),
+        (["inconclusive", "fail"], None, GATE_FAILED),
+        (["inconclusive", "fail"], "pass", GATE_FAILED),
+    ]
+    for verdicts, inconclusive, status in cases:
+        assert of_verdicts(verdicts, inconclusive) == status, (verdicts, inconclusive)
+        assert of_verdicts(set(verdicts), inconclusive) == status, (verdicts, inconclusive)
+    assert (GATE_INCONCLUSIVE, GATE_FAILED) == (6, 7)

@@ -1,0 +1,517 @@
+"""Options: where a value comes from, which values are refused, and that keys are never shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import ALL_OPTIONS, ROOT, resolved
+from equipoise.core.errors import UserError
+from equipoise.core.settings import NO_KEY, Endpoint, Price, Sampling, Settings, is_local, public_url
+
+URL = "https://api.example.com/v1"
+OTHER = "https://other.example.com/v1"
+
+
+def settle(
+    given: dict[str, Any] | None = None,
+    environment: dict[str, str] | None = None,
+    ini: dict[str, Any] | None = None,
+) -> Settings:
+    """The settings of a command line, an environment and a pytest.ini."""
+    return resolved(given or {}, environment or {}, ini or {})
+
+
+def complaint(*sources: dict[str, Any] | None) -> str:
+    """The message with which these sources are refused."""
+    with pytest.raises(UserError) as caught:
+        settle(*sources)
+    return str(caught.value)
+
+
+# Defaults.
+
+
+def test_the_defaults_are_those_of_the_benchmark() -> None:
+    """With nothing given, every option has the documented default."""
+    assert settle() == Settings(
+        model=None,
+        evaluator_models=("mistral-large-2512",),
+        subject_endpoint=Endpoint(base_url="http://localhost:4000", api_key="none"),
+        evaluator_endpoint=Endpoint(base_url="http://localhost:4000", api_key="none"),
+        runs=None,
+        limit=None,
+        languages=(),
+        suite_options={
+            "dataset": None,
+            "label_samples": 1,
+            "pair_order": "both",
+            "strategy": "vanilla",
+            "method": "generate",
+            "parse": "own",
+            "option_order": "seeded",
+            "seed": 0,
+            "prompt_style": "direct",
+            "answer_format": "open",
+            "confidence": False,
+            "retrieval": None,
+            "retriever": None,
+        },
+        topics=None,
+        subject=Sampling(temperature=1.0),
+        evaluator=Sampling(temperature=0.0),
+        concurrency=32,
+        max_retries=12,
+        evaluator_attempts=5,
+        request_timeout=600.0,
+        max_wait=300.0,
+        max_response_size=32.0,
+        case_timeout=3600.0,
+        keep_going=False,
+        estimate=False,
+        max_cost=None,
+        max_calls=None,
+        price=None,
+        output=None,
+        fresh=False,
+        baseline=None,
+        gate=(),
+        gate_inconclusive=None,
+        allow_mismatch=False,
+        until=None,
+        rejudge=None,
+    )
+
+
+def test_every_option_says_what_holds_of_it() -> None:
+    """Its flag gives its other names; a number after "default" in its help is its default."""
+    wrong = []
+    for option in ALL_OPTIONS:
+        name = option.flag.removeprefix("--").replace("-", "_")
+        names = (name, f"EQUIPOISE_{name.upper()}", f"equipoise_{name}")
+        is_number = isinstance(option.default, int | float) and not isinstance(option.default, bool)
+        stated = re.search(r"default ([\d.]+)", option.help)
+        if (option.name, option.variable, option.ini) != names:
+            wrong.append(option.flag)
+        if is_number and (stated is None or float(stated[1]) != option.default):
+            wrong.append(option.help)
+    assert wrong == []
+
+
+def test_options_do_not_take_the_flags_of_other_plugins() -> None:
+    """Flags that other pytest plugins own stay free."""
+    taken = {"--base-url", "--timeout", "--count", "--reruns"}
+    assert not taken & {flag for option in ALL_OPTIONS for flag in (option.flag, option.alias)}
+
+
+# Where a value comes from. The numbers are the least that each option takes.
+
+VALUES: list[tuple[str, str, Callable[[Settings], Any], Any]] = [
+    ("model", "gpt-x", lambda s: s.model, "gpt-x"),
+    ("evaluator_model", "judge", lambda s: s.evaluator_models, ("judge",)),
+    ("api_base_url", URL, lambda s: s.subject_endpoint.base_url, URL),
+    ("api_key", "sk-1", lambda s: s.subject_endpoint.api_key, "sk-1"),
+    ("evaluator_api_base_url", URL, lambda s: s.evaluator_endpoint.base_url, URL),
+    ("evaluator_api_key", "sk-2", lambda s: s.evaluator_endpoint.api_key, "sk-2"),
+    ("runs", "1", lambda s: s.runs, 1),
+    ("limit", "1", lambda s: s.limit, 1),
+    ("dataset", "china", lambda s: s.suite_options["dataset"], "china"),
+    ("pair_order", "original", lambda s: s.suite_options["pair_order"], "original"),
+    ("method", "rank", lambda s: s.suite_options["method"], "rank"),
+    ("parse", "original", lambda s: s.suite_options["parse"], "original"),
+    ("option_order", "fixed", lambda s: s.suite_options["option_order"], "fixed"),
+    ("seed", "7", lambda s: s.suite_options["seed"], 7),
+    ("strategy", "all", lambda s: s.suite_options["strategy"], "all"),
+    ("prompt_style", "recall", lambda s: s.suite_options["prompt_style"], "recall"),
+    ("answer_format", "choice", lambda s: s.suite_options["answer_format"], "choice"),
+    ("confidence", "true", lambda s: s.suite_options["confidence"], True),
+    ("retrieval", str(ROOT), lambda s: s.suite_options["retrieval"], ROOT),
+    ("retriever", "a.b:c", lambda s: s.suite_options["retriever"], "a.b:c"),
+    ("label_samples", "1", lambda s: s.suite_options["label_samples"], 1),
+    ("language", "zh-CN", lambda s: s.languages, ("zh-CN",)),
+    ("topics", "/data/en-US.txt", lambda s: s.topics, Path("/data/en-US.txt")),
+    ("subject_temperature", "0.7", lambda s: s.subject.temperature, 0.7),
+    ("subject_top_p", "0.9", lambda s: s.subject.top_p, 0.9),
+    ("subject_top_k", "1", lambda s: s.subject.top_k, 1),
+    ("subject_max_tokens", "1", lambda s: s.subject.max_tokens, 1),
+    ("subject_system_prompt", "Be brief.", lambda s: s.subject.system_prompt, "Be brief."),
+    ("evaluator_temperature", "0.5", lambda s: s.evaluator.temperature, 0.5),
+    ("evaluator_top_p", "1", lambda s: s.evaluator.top_p, 1.0),
+    ("evaluator_top_k", "1", lambda s: s.evaluator.top_k, 1),
+    ("evaluator_max_tokens", "1", lambda s: s.evaluator.max_tokens, 1),
+    ("evaluator_system_prompt", "Be strict.", lambda s: s.evaluator.system_prompt, "Be strict."),
+    ("concurrency", "1", lambda s: s.concurrency, 1),
+    ("max_retries", "0", lambda s: s.max_retries, 0),
+    ("evaluator_attempts", "1", lambda s: s.evaluator_attempts, 1),
+    ("max_wait", "90", lambda s: s.max_wait, 90.0),
+    ("max_response_size", "0.5", lambda s: s.max_response_size, 0.5),
+    ("request_timeout", "1.5", lambda s: s.request_timeout, 1.5),
+    ("case_timeout", "1.5", lambda s: s.case_timeout, 1.5),
+    ("keep_going", "true", lambda s: s.keep_going, True),
+    ("estimate", "true", lambda s: s.estimate, True),
+    ("max_cost", "0", lambda s: s.max_cost, 0.0),
+    ("max_calls", "1", lambda s: s.max_calls, 1),
+    ("price_input", "0", lambda s: s.price and s.price.input, 0.0),
+    ("price_output", "2.5", lambda s: s.price and s.price.output, 2.5),
+    ("output", "/out/x.json", lambda s: s.output, Path("/out/x.json")),
+    ("fresh", "true", lambda s: s.fresh, True),
+    ("rejudge", "/old/x.json", lambda s: s.rejudge, Path("/old/x.json")),
+    ("until", "overall:+-1.5pp", lambda s: s.until and s.until.half_width, 1.5),
+    ("baseline", "/old/x.json", lambda s: s.baseline, Path("/old/x.json")),
+    ("gate", "overall:-2pp", lambda s: [rule.text for rule in s.gate], ["overall:-2pp"]),
+    ("gate_inconclusive", "pass", lambda s: s.gate_inconclusive, "pass"),
+    ("allow_mismatch", "true", lambda s: s.allow_mismatch, True),
+]
+COMPANIONS: dict[str, dict[str, Any]] = {
+    "price_input": {"price_output": "7"},
+    "price_output": {"price_input": "7"},
+}
+"""Options without which another is not taken."""
+
+
+def test_the_table_of_values_above_names_every_option() -> None:
+    """No option goes untested by being forgotten here."""
+    assert {row[0] for row in VALUES} == {option.name for option in ALL_OPTIONS}
+
+
+def test_every_option_is_read_from_every_source() -> None:
+    """The command line (True for a switch), EQUIPOISE_<NAME>, and equipoise_<name> in pytest.ini."""
+    shape = {option.name: option for option in ALL_OPTIONS}
+    wrong = []
+    for name, text, read, value in VALUES:
+        given = [text] if shape[name].many else True if shape[name].switch else text
+        more = COMPANIONS.get(name, {})
+        sources: list[tuple[dict[str, Any], ...]] = [
+            ({**more, name: given},),
+            (more, {f"EQUIPOISE_{name.upper()}": text}),
+            (more, {}, {name: text}),
+        ]
+        wrong += [(name, source) for source in sources if read(settle(*source)) != value]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("given", "environment", "expected"),
+    [
+        pytest.param("2", "3", 2, id="command_line_first"),
+        pytest.param(None, "3", 3, id="then_the_environment"),
+        pytest.param(None, "", 4, id="an_empty_variable_is_not_set"),
+        pytest.param(None, None, 4, id="then_pytest_ini"),
+    ],
+)
+def test_sources_have_an_order(given: str | None, environment: str | None, expected: int) -> None:
+    """The command line beats the environment, which beats pytest.ini."""
+    variables = {} if environment is None else {"EQUIPOISE_RUNS": environment}
+    assert settle({"runs": given}, variables, {"runs": "4"}).runs == expected
+
+
+def test_a_key_that_is_not_in_pytest_ini_leaves_the_default() -> None:
+    """However pytest says that a key is absent, the default holds."""
+    found = [settle(None, None, {"evaluator_attempts": nothing}) for nothing in (None, "", [])]
+    assert [settings.evaluator_attempts for settings in found] == [5, 5, 5]
+
+
+def test_a_bad_value_that_is_overruled_does_no_harm() -> None:
+    """Only the value that counts is checked."""
+    assert settle({"runs": "2"}, {"EQUIPOISE_RUNS": "many"}).runs == 2
+
+
+def test_a_repeatable_option_takes_several_values_in_one_text() -> None:
+    """Where an option cannot be repeated, commas and spaces separate its values; each counts once."""
+    two = ("en-US", "pt-BR")
+    texts = {
+        "en-US,pt-BR": two,
+        "en-US pt-BR": two,
+        " en-US ,\n pt-BR, ": two,
+        "pt-BR,en-US,pt-BR": two[::-1],
+    }
+    for text, expected in texts.items():
+        assert settle({}, {"EQUIPOISE_LANGUAGE": text}).languages == expected
+        assert settle({}, {}, {"language": text}).languages == expected
+
+
+def test_a_repeated_option_keeps_its_order_and_loses_duplicates() -> None:
+    """A panel has each evaluator once, in the order given."""
+    assert settle({"evaluator_model": ["b", "a", "b"]}).evaluator_models == ("b", "a")
+
+
+def test_a_list_on_the_command_line_replaces_that_of_the_environment() -> None:
+    """Lists of two sources are not mixed."""
+    assert settle({"language": ["zh-CN"]}, {"EQUIPOISE_LANGUAGE": "en-US"}).languages == ("zh-CN",)
+
+
+def test_a_switch_is_turned_on_and_off() -> None:
+    """By the usual words for true and false; where it is off, pytest.ini is not asked."""
+    for text in ("1", "true", "TRUE", "yes", "On", " true "):
+        assert settle(None, {"EQUIPOISE_FRESH": text}).fresh is True, text
+    for text in ("0", "false", "False", "no", "OFF"):
+        assert settle(None, {"EQUIPOISE_FRESH": text}, {"fresh": "true"}).fresh is False, text
+
+
+@pytest.mark.parametrize("role", ["subject", "evaluator"])
+def test_temperature_none_sends_no_temperature_and_zero_is_sent(role: str) -> None:
+    """`none` takes the benchmark's own temperature away; zero is a value and not the absence of one."""
+    for text in ("none", "None", " NONE "):
+        assert getattr(settle({f"{role}_temperature": text}), role).parameters() == {}, text
+    assert getattr(settle({f"{role}_temperature": "0"}), role).parameters() == {"temperature": 0.0}
+
+
+def test_only_parameters_that_are_set_are_sent() -> None:
+    """The body of a request has the given parameters, and the system prompt is none of them."""
+    sampling = settle({"subject_top_k": "40", "subject_system_prompt": "Be brief."}).subject
+    assert sampling.parameters() == {"temperature": 1.0, "top_k": 40}
+
+
+@pytest.mark.parametrize("role", ["subject", "evaluator"])
+def test_a_prompt_may_come_from_a_file(tmp_path: Path, role: str) -> None:
+    """@FILE stands for the text of the file, without the blanks around it and a byte order mark."""
+    (tmp_path / "prompt.txt").write_text("\ufeff保持中立。\nBe brief.\n\n", encoding="utf-8")
+    settings = settle({f"{role}_system_prompt": f"@{tmp_path / 'prompt.txt'}"})
+    assert getattr(settings, role).system_prompt == "保持中立。\nBe brief."
+
+
+@pytest.mark.parametrize("name", ["topics", "output"])
+def test_paths_are_absolute(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A relative path is fixed at the start, whatever a worker's working directory."""
+    monkeypatch.chdir(tmp_path)
+    assert getattr(settle({name: "data/x"}), name) == tmp_path / "data" / "x"
+
+
+def test_blanks_and_final_slashes_make_no_difference() -> None:
+    """A line of pytest.ini or a shell script may leave blanks behind, and a base URL may end in slashes."""
+    assert settle(None, {"EQUIPOISE_RUNS": " 3\n"}).runs == 3
+    for text in (f"{URL}/", f" {URL} ", f"{URL}//"):
+        assert settle({"api_base_url": text}).subject_endpoint.base_url == URL
+
+
+# Values that are refused.
+
+
+BAD = [
+    *[(name, text) for name in ("runs", "limit") for text in ("0", "x", "-1", "1.5", "1e2", "²")],
+    *[(f"{role}_temperature", text) for role in ("subject", "evaluator") for text in ("abc", "-1", "nan")],
+    *[("subject_temperature", text) for text in ("inf", "-inf", "1,5", "-0.1")],
+    *[(f"{role}_top_p", text) for role in ("subject", "evaluator") for text in ("0", "1.5", "nan", "x")],
+    *[("subject_top_k", "0"), ("evaluator_top_k", "1.5"), ("subject_max_tokens", "0")],
+    *[("evaluator_max_tokens", "many"), ("concurrency", "0"), ("max_retries", "-1")],
+    *[("max_retries", "x"), ("evaluator_attempts", "0")],
+    *[
+        (name, text)
+        for name in ("request_timeout", "case_timeout")
+        for text in ("0", "-1", "nan", "inf", "x", "10s")
+    ],
+    *[
+        (name, text)
+        for name in ("max_cost", "price_input", "price_output")
+        for text in ("-1", "nan", "inf", "1,5", "$1", "x")
+    ],
+    *[("max_calls", text) for text in ("0", "-1", "1.5", "x")],
+    ("estimate", "maybe"),
+    *[("keep_going", "maybe"), ("fresh", "2"), ("fresh", "truee")],
+    *[("api_base_url", text) for text in ("localhost:4000", "ftp://example.com", "http://", "//host", "x")],
+    *[("api_base_url", text) for text in ("http://host:port/v1", "http://host:99999", "http://[::1/v1")],
+    ("evaluator_api_base_url", "api.example.com/v1"),
+]
+
+
+def test_a_bad_value_is_refused_by_source_and_value() -> None:
+    """Told in one line with where it came from and what it is."""
+    shape = {option.name: option for option in ALL_OPTIONS}
+    told = {}
+    for name, text in BAD:
+        option = shape[name]
+        told[option.flag, text] = complaint({name: text})
+        told[option.variable, text] = complaint({}, {option.variable: text})
+        told[f"pytest.ini: {option.ini}", text] = complaint({}, {}, {name: text})
+    wrong = {
+        where: message
+        for where, message in told.items()
+        if not message.startswith(f"{where[0]}: {where[1]!r} ") or "\n" in message
+    }
+    assert wrong == {}
+
+
+def test_an_empty_value_on_the_command_line_is_refused() -> None:
+    """`--model "$UNSET"` is a mistake and not a wish for the default."""
+    told = {
+        (option.flag, text): complaint({option.name: [text] if option.many else text})
+        for option in ALL_OPTIONS
+        for text in ("", " ", "\t")
+        if not option.switch
+    }
+    said = "the value is empty; give one or leave the option out"
+    assert {where: message for where, message in told.items() if message != f"{where[0]}: {said}"} == {}
+
+
+def test_a_prompt_file_that_cannot_be_read_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """Missing, not UTF-8, or no name of a file at all: told with the option and the name."""
+    (tmp_path / "latin.txt").write_bytes(b"\xe9")
+    for name in (str(tmp_path / "gone.txt"), str(tmp_path / "latin.txt"), "", "\0", "."):
+        with subtests.test(name):
+            message = complaint({"subject_system_prompt": f"@{name}"})
+            assert message.startswith(f"--subject-system-prompt: {'@' + name!r} names a file that cannot be")
+
+
+# Prices.
+
+
+@pytest.mark.parametrize("name", ["price_input", "price_output"])
+def test_half_a_price_is_refused(name: str) -> None:
+    """One of the two alone is no price, whatever source it is from."""
+    for sources in ({name: "2"},), ({}, {f"EQUIPOISE_{name.upper()}": "2"}), ({}, {}, {name: "2"}):
+        assert complaint(*sources) == "--price-input and --price-output: give both, or neither"
+
+
+def test_a_price_may_come_from_two_sources() -> None:
+    """Each of the two options is looked for where every option is."""
+    assert settle({"price_input": "2"}, {"EQUIPOISE_PRICE_OUTPUT": "0"}).price == Price(input=2.0, output=0.0)
+
+
+# Evaluators.
+
+
+def test_the_default_evaluator_follows_the_subject() -> None:
+    """A built-in subject is judged by the built-in model, so that no network is needed."""
+    panels = {
+        "gpt-x": "mistral-large-2512",
+        "local": "local",
+        "local:/models/x.gguf": "local",
+        "locally-tuned": "mistral-large-2512",
+    }
+    assert {model: settle({"model": model}).evaluator_models[0] for model in panels} == panels
+    assert settle({"model": "local", "evaluator_model": ["judge"]}).evaluator_models == ("judge",)
+
+
+def test_only_local_names_the_built_in_model() -> None:
+    """`local` and `local:FILE` mean the built-in server, nothing else does."""
+    names = ("local", "local:x.gguf", "Local", "localhost", "my/local")
+    assert [is_local(name) for name in names] == [True, True, False, False, False]
+
+
+def test_models_are_the_subject_and_then_the_panel() -> None:
+    """The subject is number 0, the evaluators follow."""
+    settings = settle({"model": "m", "evaluator_model": ["a", "b"]})
+    assert settings.models == ("m", "a", "b")
+
+
+# Endpoints and keys.
+
+
+def test_the_usual_variables_of_openai_are_fallbacks() -> None:
+    """OPENAI_BASE_URL and OPENAI_API_KEY serve where nothing of our own is given."""
+    settings = settle(None, {"OPENAI_BASE_URL": f"{URL}/", "OPENAI_API_KEY": "sk-openai"})
+    assert settings.subject_endpoint == Endpoint(base_url=URL, api_key="sk-openai")
+
+
+@pytest.mark.parametrize("place", [0, 1, 2], ids=["command_line", "environment", "pytest_ini"])
+def test_options_of_ours_beat_the_variables_of_openai(place: int) -> None:
+    """Whatever source gives our own option, it comes before OPENAI_*."""
+    names = ("EQUIPOISE_API_BASE_URL", "EQUIPOISE_API_KEY") if place == 1 else ("api_base_url", "api_key")
+    sources: list[dict[str, str]] = [{}, {}, {}]
+    sources[place] = dict(zip(names, (URL, "sk-own"), strict=True))
+    sources[1] |= {"OPENAI_BASE_URL": OTHER, "OPENAI_API_KEY": "sk-openai"}
+    assert settle(*sources).subject_endpoint == Endpoint(base_url=URL, api_key="sk-own")
+
+
+def test_empty_variables_of_openai_count_as_not_set() -> None:
+    """An empty OPENAI_BASE_URL or OPENAI_API_KEY leaves the default."""
+    settings = settle(None, {"OPENAI_BASE_URL": "", "OPENAI_API_KEY": ""})
+    assert settings.subject_endpoint == Endpoint(base_url="http://localhost:4000", api_key=NO_KEY)
+
+
+def test_a_bad_openai_base_url_is_refused_unless_it_is_overruled() -> None:
+    """OPENAI_BASE_URL is checked and named like an option, and not looked at where one is given."""
+    assert complaint(None, {"OPENAI_BASE_URL": "localhost:1"}).startswith("OPENAI_BASE_URL: 'localhost:1' ")
+    settings = settle({"api_base_url": URL}, {"OPENAI_BASE_URL": "x"})
+    assert settings.subject_endpoint.base_url == URL
+
+
+def test_evaluators_share_the_endpoint_and_key_of_the_subject() -> None:
+    """Without an endpoint of their own, evaluators are asked where the subject is."""
+    settings = settle({"api_base_url": URL, "api_key": "sk-1"})
+    assert settings.endpoint("evaluator") == settings.endpoint("subject")
+
+
+def test_a_key_is_sent_only_to_the_endpoint_that_it_was_given_for() -> None:
+    """The subject's to no other endpoint, the evaluators' to no subject; the same one may be named twice."""
+    for given in (
+        {"api_base_url": URL, "api_key": "sk-1"},
+        {"EQUIPOISE_API_KEY": "sk-1"},
+        {"OPENAI_API_KEY": "sk-1", "OPENAI_BASE_URL": URL},
+    ):
+        for other in (OTHER, "http://api.example.com/v1", "https://api.example.com/v2"):
+            settings = settle({**given, "evaluator_api_base_url": other}, given)
+            assert settings.subject_endpoint.api_key == "sk-1"
+            expected = Endpoint(base_url=other, api_key=NO_KEY, takes_environment=False)
+            assert settings.evaluator_endpoint == expected, (given, other)
+    for same in (URL, f"{URL}/"):
+        settings = settle({"api_base_url": URL, "api_key": "sk-1", "evaluator_api_base_url": same})
+        assert settings.evaluator_endpoint.api_key == "sk-1"
+    for where in ({}, {"evaluator_api_base_url": OTHER}):
+        settings = settle({"api_base_url": URL, "evaluator_api_key": "sk-2", **where})
+        assert (settings.subject_endpoint.api_key, settings.evaluator_endpoint.api_key) == (NO_KEY, "sk-2")
+
+
+def test_headers_that_the_environment_asks_for_are_secrets() -> None:
+    """Their values, whole and without the scheme of a credential, beside the two keys."""
+    environment = {
+        "OPENAI_CUSTOM_HEADERS": "X-Gateway-Key: Bearer s3cret\nX-Trace: on\n",
+        "OPENAI_ORG_ID": "org",
+        "OPENAI_PROJECT_ID": "",
+    }
+    settings = settle({"api_key": "sk-1", "evaluator_api_key": "sk-2"}, environment)
+    assert settings.secrets == ("sk-1", "sk-2", "Bearer s3cret", "on", "org", "s3cret")
+    assert "s3cret" not in repr(settings)
+
+
+# What is shown.
+
+
+def test_settings_in_a_traceback_never_show_a_key() -> None:
+    """The repr of settings and of their endpoints leaves keys out, wherever they came from."""
+    for variable in ("OPENAI_API_KEY", "EQUIPOISE_API_KEY", "EQUIPOISE_EVALUATOR_API_KEY"):
+        settings = settle(None, {variable: "s3cret"})
+        assert settings.evaluator_endpoint.api_key == "s3cret"
+        assert "s3cret" not in f"{settings!r} {settings} {settings.evaluator_endpoint!r}"
+
+
+def test_a_public_url_keeps_scheme_host_port_and_path() -> None:
+    """What is shown of a URL can be used again, save for its secrets."""
+    shown = {
+        URL: URL,
+        "https://me:pw@api.example.com:8443/v1?k=1#f": "https://api.example.com:8443/v1",
+        "http://127.0.0.1:4000": "http://127.0.0.1:4000",
+        "http://me@[::1]:4000/v1": "http://[::1]:4000/v1",
+        "http://[::1]": "http://[::1]",
+    }
+    assert {url: public_url(url) for url in shown} == shown
+
+
+def test_a_key_that_no_header_takes_is_refused_without_showing_it() -> None:
+    """The error names the option or the variable, and keeps the key to itself."""
+    key, said = "ключ", "the value has characters that no key has"
+    assert complaint({"api_key": key}) == f"--api-key: {said}"
+    assert complaint({"evaluator_api_key": key}) == f"--evaluator-api-key: {said}"
+    assert complaint({}, {"OPENAI_API_KEY": key}) == f"OPENAI_API_KEY: {said}"
+
+
+def test_a_url_with_a_secret_is_refused_without_showing_it() -> None:
+    """User info and query cannot work; the message does not repeat them, wherever the URL was given."""
+    urls = ("https://s3cret@x.com/v1", "https://me:s3cret@x.com", "https://x.com/v1?key=s3cret")
+    for url in urls:
+        for name in ("api_base_url", "evaluator_api_base_url"):
+            flag, variable = f"--{name.replace('_', '-')}", f"EQUIPOISE_{name.upper()}"
+            for source, sources in {
+                flag: ({name: url},),
+                variable: ({}, {variable: url}),
+                f"pytest.ini: equipoise_{name}": ({}, {}, {name: url}),
+                "OPENAI_BASE_URL": ({}, {"OPENAI_BASE_URL": url}),
+            }.items():
+                message = complaint(*sources)
+                assert message.startswith(f"{source}: the value ")
+                assert "without user, password and query" in message
+                assert "s3cret" not in message

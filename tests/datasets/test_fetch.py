@@ -1,0 +1,504 @@
+"""Fetching published data, from a loopback server in place of the site."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import threading
+import urllib.request
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from conftest import ROOT
+from equipoise import suites
+from equipoise.cli import main
+from equipoise.core.errors import UserError
+from equipoise.datasets import fetch as fetching
+from equipoise.datasets.fetch import fetch
+from equipoise.suites import resources
+from equipoise.suites.resources import originals
+from equipoise.suites.selection import data_hash
+
+CONTENT = b"a,b\n1,2\n"
+DIGEST = hashlib.sha256(CONTENT).hexdigest()
+
+
+class Site:
+    """A site that serves these contents by path, and remembers what was asked for.
+
+    It falls silent `silent_after` this share of a file, until it `may_go_on`.
+    """
+
+    def __init__(self) -> None:
+        self.contents: dict[str, bytes] = {}
+        self.asked: list[str] = []
+        self.missing = 0
+        self.silent_after: float | None = None
+        self.may_go_on = threading.Event()
+        site = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                site.asked.append(self.path)
+                content = site.contents.get(self.path)
+                if site.silent_after == 0:
+                    site.may_go_on.wait(60)
+                self.send_response(404 if content is None else 200)
+                if content is not None:
+                    self.send_header("Content-Length", str(len(content)))
+                with contextlib.suppress(OSError):
+                    self.end_headers()
+                sent = (content or b"")[site.missing :]
+                half = int(len(sent) * (site.silent_after or 0))
+                self.wfile.write(sent[:half])
+                self.wfile.flush()
+                if half:
+                    site.may_go_on.wait(60)
+                with contextlib.suppress(OSError):
+                    self.wfile.write(sent[half:])
+
+            def log_message(self, *arguments: object) -> None:
+                """Nothing is shown."""
+
+        self.server = HTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    """A site on loopback, until the end of the test."""
+    found = Site()
+    thread = threading.Thread(target=found.server.serve_forever)
+    thread.start()
+    yield found
+    found.may_go_on.set()
+    found.server.shutdown()
+    thread.join()
+    found.server.server_close()
+
+
+PINS = f"""
+repository = "who/what"
+commit = "{"c" * 40}"
+licence = "MIT"
+[files]
+"data.csv" = "{DIGEST}"
+"parts/more.csv" = "{DIGEST}"
+[paths]
+"data.csv" = "sub/data.csv"
+"""
+PATH = f"/who/what/raw/{'c' * 40}/sub/data.csv"
+MORE = f"/who/what/raw/{'c' * 40}/parts/more.csv"
+
+
+@pytest.fixture
+def topics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project with one benchmark of two files, and the folder of its topics."""
+    folder = tmp_path / "project" / "topics"
+    (folder / "x").mkdir(parents=True)
+    (folder / "x" / "original.toml").write_text(PINS)
+    monkeypatch.chdir(folder.parent)
+    return folder
+
+
+def kept(folder: Path) -> list[str]:
+    """All files in the folder, hidden ones too, but for the page on the licence."""
+    return sorted(path.name for path in folder.iterdir() if path.name != "LICENCE.md")
+
+
+def test_files_are_fetched_from_their_commit(site: Site, topics: Path) -> None:
+    """Into the suite's own folder, under their own names; the licence is told, and stands beside them."""
+    site.contents = {PATH: CONTENT, MORE: CONTENT}
+    lines = list(fetch("x", [topics], None, site.url))
+    home = topics / "x" / "original"
+    assert (home / "data.csv").read_bytes() == (home / "parts" / "more.csv").read_bytes() == CONTENT
+    assert lines == [
+        "topics/x/original/data.csv: fetched (1 of 2)",
+        "topics/x/original/parts/more.csv: fetched (2 of 2)",
+        "x: who/what at cccccccccccc, licence: MIT",
+    ]
+    assert kept(home) == ["data.csv", "parts"]
+
+
+def test_the_licence_stands_beside_the_data(site: Site, topics: Path) -> None:
+    """Before the first of them: whose they are, where that is said, and what one may do."""
+    (topics / "x" / "original.toml").write_text('terms = "Be kind."\nstated = "docs/LICENSE"\n' + PINS)
+    with pytest.raises(UserError, match="cannot be fetched"):
+        list(fetch("x", [topics], None, site.url))
+    page = (topics / "x" / "original" / "LICENCE.md").read_text()
+    where = f"https://github.com/who/what/blob/{'c' * 40}/docs/LICENSE"
+    for text in ("the authors of who/what", "Licence: MIT\n", f"Stated at: {where}\n", "may do: Be kind.\n"):
+        assert text in page
+
+
+def test_a_licence_of_unknown_place_is_that_of_the_repository(site: Site, topics: Path) -> None:
+    """Which is named at the commit; what one may do is for the licence to say."""
+    with pytest.raises(UserError, match="cannot be fetched"):
+        list(fetch("x", [topics], None, site.url))
+    page = (topics / "x" / "original" / "LICENCE.md").read_text()
+    assert f"Stated at: https://github.com/who/what/tree/{'c' * 40}\n" in page
+    assert "may do: what this licence says\n" in page
+
+
+def test_others_may_read_what_was_fetched(site: Site, topics: Path, tmp_path: Path) -> None:
+    """As far as the user's mask lets them."""
+    site.contents = {PATH: CONTENT, MORE: CONTENT}
+    old = os.umask(0o027)
+    try:
+        list(fetch("x", [topics], tmp_path, site.url))
+    finally:
+        os.umask(old)
+    assert (tmp_path / "x" / "data.csv").stat().st_mode & 0o777 == 0o640
+
+
+def test_what_is_there_is_not_fetched_again(site: Site, topics: Path, tmp_path: Path) -> None:
+    """As long as it is what it should be; else it is replaced."""
+    site.contents = {PATH: CONTENT, MORE: CONTENT}
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x" / "data.csv").write_bytes(b"old")
+    list(fetch("x", [topics], tmp_path, site.url))
+    again = list(fetch("x", [topics], tmp_path, site.url))
+    assert ["is here already" in line for line in again] == [True, True, False]
+    assert site.asked == [PATH, MORE]
+
+
+def test_a_fetch_that_was_cut_short_goes_on(site: Site, topics: Path, tmp_path: Path) -> None:
+    """What came before the failure is kept, and not asked for again."""
+    site.contents = {PATH: CONTENT}
+    with pytest.raises(UserError, match=r"more\.csv: cannot be fetched \(Not Found\); the same"):
+        list(fetch("x", [topics], tmp_path, site.url))
+    site.contents[MORE] = CONTENT
+    list(fetch("x", [topics], tmp_path, site.url))
+    assert site.asked == [PATH, MORE, MORE]
+
+
+def test_a_proxy_of_the_environment_is_used(
+    site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is asked for the whole address."""
+    monkeypatch.setattr(urllib.request, "_opener", None)
+    monkeypatch.setenv("http_proxy", site.url)
+    monkeypatch.delenv("no_proxy", raising=False)
+    site.contents = {f"http://data.example{path}": CONTENT for path in (PATH, MORE)}
+    list(fetch("x", [topics], tmp_path, "http://data.example"))
+    assert site.asked == [f"http://data.example{PATH}", f"http://data.example{MORE}"]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5], ids=["at once", "within a file"])
+def test_a_site_that_falls_silent_is_given_up(
+    site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, share: float
+) -> None:
+    """After a while; the half that came is not kept, and what was there before stays."""
+    monkeypatch.setattr(fetching, "SECONDS", 0.05)
+    site.contents, site.silent_after = {PATH: CONTENT}, share
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x" / "data.csv").write_bytes(b"old")
+    with pytest.raises(UserError, match=r"data\.csv: cannot be fetched \(timed out\)"):
+        list(fetch("x", [topics], tmp_path, site.url))
+    assert kept(tmp_path / "x") == ["data.csv"]
+    assert (tmp_path / "x" / "data.csv").read_bytes() == b"old"
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5], ids=["before its answer", "within it"])
+def test_a_slow_site_is_waited_for(site: Site, topics: Path, tmp_path: Path, share: float) -> None:
+    """However long that is, within the limit."""
+    site.contents, site.silent_after = {PATH: CONTENT, MORE: CONTENT}, share
+    timer = threading.Timer(0.05, site.may_go_on.set)
+    timer.start()
+    list(fetch("x", [topics], tmp_path, site.url))
+    timer.join()
+    assert (tmp_path / "x" / "data.csv").read_bytes() == CONTENT
+
+
+CHANGED = CONTENT + b"changed"
+
+
+@pytest.mark.parametrize(
+    ("content", "missing", "most", "said"),
+    [
+        (
+            CHANGED,
+            0,
+            99,
+            f"is not what it was: SHA-256 {hashlib.sha256(CHANGED).hexdigest()}, not {DIGEST}; not",
+        ),
+        (CONTENT, 5, 99, r"data\.csv: "),
+        (CONTENT, 0, 3, "is larger than anything that is expected"),
+    ],
+    ids=["changed", "cut short", "too large"],
+)
+def test_what_is_not_as_it_should_be_is_not_kept(
+    site: Site,
+    topics: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    content: bytes,
+    missing: int,
+    most: int,
+    said: str,
+) -> None:
+    """The error says why; no file is left, and an older one stays."""
+    monkeypatch.setattr(fetching, "MOST_BYTES", most)
+    site.contents, site.missing = {PATH: content}, missing
+    with pytest.raises(UserError, match=said):
+        list(fetch("x", [topics], tmp_path, site.url))
+    assert kept(tmp_path / "x") == []
+    (tmp_path / "x" / "data.csv").write_bytes(b"old")
+    with pytest.raises(UserError, match=said):
+        list(fetch("x", [topics], tmp_path, site.url))
+    assert kept(tmp_path / "x") == ["data.csv"]
+    assert (tmp_path / "x" / "data.csv").read_bytes() == b"old"
+
+
+def test_what_is_in_the_way_is_one_line(site: Site, topics: Path, tmp_path: Path) -> None:
+    """A site that cannot be reached, a file in place of a folder, and the reverse; nothing is left behind."""
+    for address in ("http://127.0.0.1:9", "nonsense"):
+        with pytest.raises(UserError, match="cannot be fetched"):
+            list(fetch("x", [topics], tmp_path, address))
+    assert kept(tmp_path / "x") == []
+    (tmp_path / "taken").write_text("")
+    with pytest.raises(UserError, match="cannot be written to"):
+        list(fetch("x", [topics], tmp_path / "taken", site.url))
+    (tmp_path / "x" / "data.csv").mkdir()
+    with pytest.raises(UserError, match=r"data\.csv: cannot be read \(Is a directory\)"):
+        list(fetch("x", [topics], tmp_path, site.url))
+    assert site.asked == []
+
+
+def test_an_unknown_suite_is_refused(topics: Path) -> None:
+    """The line says which there are."""
+    with pytest.raises(UserError, match="y: there are no data to fetch; there are for x"):
+        list(fetch("y", [topics]))
+
+
+@pytest.fixture
+def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of topics that came with us, here with none."""
+    monkeypatch.delenv(resources.VARIABLE, raising=False)
+    monkeypatch.setattr("equipoise.suites.resources.SHIPPED", tmp_path / "shipped")
+    folder = tmp_path / "shipped" / "topics"
+    folder.mkdir(parents=True)
+    return folder
+
+
+def run(*arguments: str) -> Result:
+    """What comes of the command."""
+    return CliRunner().invoke(main, ["fetch", *arguments])
+
+
+@pytest.mark.parametrize("suite", ["x", "all"])
+def test_the_command_fetches_to_where_the_suite_looks(
+    site: Site, topics: Path, shipped: Path, suite: str
+) -> None:
+    """Below the project's own topics."""
+    site.contents = {PATH: CONTENT, MORE: CONTENT}
+    done = run(suite, "--site", site.url)
+    assert done.exit_code == 0, done.output
+    assert (resources.original_folder("x", [topics]) / "data.csv").read_bytes() == CONTENT
+    assert run("y").exit_code == 4
+
+
+def test_a_project_without_pins_fetches_by_those_that_came_with_us(
+    site: Site, topics: Path, shipped: Path
+) -> None:
+    """Into its own folder; its own pins go before ours."""
+    (shipped / "x").mkdir()
+    (shipped / "x" / "original.toml").write_text(PINS.replace("who/what", "our/own"))
+    shutil.move(topics / "x" / "original.toml", topics.parent / "aside")
+    site.contents = {PATH: CONTENT, MORE: CONTENT}
+    site.contents |= {path.replace("who/what", "our/own"): CONTENT for path in (PATH, MORE)}
+    done = run("x", "--site", site.url)
+    assert done.exit_code == 0, done.output
+    assert kept(topics / "x" / "original") == ["data.csv", "parts"]
+    assert resources.original_folder("x", [topics, shipped]) == topics / "x" / "original"
+    shutil.move(topics.parent / "aside", topics / "x" / "original.toml")
+    assert "x: who/what at" in run("x", "--site", site.url).output
+
+
+def test_all_of_nothing_is_a_mistake(topics: Path, shipped: Path) -> None:
+    """Nobody takes it for a fetch that is done."""
+    (topics / "x" / "original.toml").unlink()
+    done = run("all")
+    assert done.exit_code == 4
+    assert "all: no suite says where its data are" in done.output
+
+
+def test_of_all_the_others_are_fetched_where_one_fails(site: Site, topics: Path, shipped: Path) -> None:
+    """Each failure is told, and the command fails in the end."""
+    for name, who in (("a", "no/body"), ("z", "no/where")):
+        (topics / name).mkdir()
+        (topics / name / "original.toml").write_text(PINS.replace("who/what", who))
+    site.contents = {PATH: CONTENT, MORE: CONTENT}
+    done = run("all", "--site", site.url)
+    assert done.exit_code == 4
+    assert kept(topics / "x" / "original") == ["data.csv", "parts"]
+    assert [line.split("/raw/")[0] for line in done.stderr.splitlines()[:2]] == [
+        f"ERROR: {site.url}/no/body",
+        f"ERROR: {site.url}/no/where",
+    ]
+    assert done.stderr.splitlines()[2:] == ["ERROR: 2 of 3 suites are not whole: a, z"]
+
+
+def test_pins_that_cannot_be_read_are_one_line(topics: Path) -> None:
+    """With the file's name."""
+    (topics / "x" / "original.toml").write_text("commit = 1")
+    with pytest.raises(UserError, match=r"x/original\.toml: does not say where the data are"):
+        list(fetch("x", [topics]))
+
+
+# Where a suite looks.
+
+
+def message(*topics: Path) -> str:
+    """What is said where the data of x are not to be had."""
+    with pytest.raises(UserError) as told:
+        resources.original_folder("x", topics)
+    return str(told.value)
+
+
+def test_without_data_the_original_dataset_says_how_to_get_them(
+    topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the command, into the folder that the variable names where it names one."""
+    monkeypatch.delenv(resources.VARIABLE, raising=False)
+    start = "--dataset original: the original data of x are not here"
+    assert message(topics) == f"{start}; run: equipoise fetch x"
+    (topics / "x" / "original").mkdir()
+    assert message(topics) == f"{start}; run: equipoise fetch x"
+    named = tmp_path / "my data"
+    monkeypatch.setenv(resources.VARIABLE, str(named))
+    expected = f"{start}, nor in $EQUIPOISE_ORIGINAL_DATA; run: equipoise fetch x --to '{named}'"
+    assert message(topics) == expected
+    (named / "x").mkdir(parents=True)
+    assert message(topics) == expected
+
+
+def test_data_that_are_not_whole_are_not_taken(
+    site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fetch that was cut short has to go on first, wherever it went."""
+    monkeypatch.delenv(resources.VARIABLE, raising=False)
+    site.contents = {PATH: CONTENT}
+    for folder, to in ((None, ""), (tmp_path, f" --to {tmp_path}")):
+        with pytest.raises(UserError, match="cannot be fetched"):
+            list(fetch("x", [topics], folder, site.url))
+        if folder:
+            monkeypatch.setenv(resources.VARIABLE, str(folder))
+        where = folder / "x" if folder else topics / "x" / "original"
+        assert message(topics) == (
+            f"--dataset original: the original data of x are not whole in {where} "
+            f"(1 of 2 files missing, as parts/more.csv); run: equipoise fetch x{to}"
+        )
+
+
+def test_whole_data_are_found_in_any_place(
+    site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the variable names a folder that does not have them."""
+    monkeypatch.setenv(resources.VARIABLE, str(tmp_path / "other"))
+    site.contents = {PATH: CONTENT, MORE: CONTENT}
+    list(fetch("x", [topics], None, site.url))
+    assert resources.original_folder("x", [tmp_path / "none", topics]) == topics / "x" / "original"
+    list(fetch("x", [topics], tmp_path / "other", site.url))
+    assert resources.original_folder("x", [topics]) == tmp_path / "other" / "x"
+
+
+def test_a_folder_of_the_user_s_may_hold_less(
+    topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some of what was published; a page alone is nothing, and other data are not the original ones."""
+    monkeypatch.setenv(resources.VARIABLE, str(tmp_path))
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x" / ".hidden").write_text("")
+    assert "are not here" in message(topics)
+    (tmp_path / "x" / "some.csv").write_text("")
+    assert f"are not whole in {tmp_path / 'x'} (2 of 2 files missing, as data.csv)" in message(topics)
+    (tmp_path / "x" / "data.csv").write_bytes(CONTENT)
+    assert resources.original_folder("x", [topics]) == tmp_path / "x"
+
+
+@pytest.mark.parametrize("place", ["project", "fetched elsewhere", "filled by hand"])
+def test_changed_data_are_not_the_original_ones(
+    site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    """The line names the file, and the command that it gives brings the file back."""
+    folder = None if place == "project" else tmp_path / "there"
+    monkeypatch.delenv(resources.VARIABLE, raising=False)
+    if folder:
+        monkeypatch.setenv(resources.VARIABLE, str(folder))
+    site.contents = {PATH: CONTENT, MORE: CONTENT}
+    list(fetch("x", [topics], folder, site.url))
+    where = resources.original_folder("x", [topics])
+    if place == "filled by hand":
+        (where / "LICENCE.md").unlink()
+        (where / "data.csv").unlink()
+    (where / "parts" / "more.csv").write_bytes(CONTENT + b"3,4\n")
+    to, changed = f" --to {folder}" if folder else "", where / "parts" / "more.csv"
+    assert message(topics) == (
+        f"--dataset original: {changed} was changed since it was published (1 of 2 files); "
+        f"run: equipoise fetch x{to}, which brings it back, or ask changed data by --topics"
+    )
+    list(fetch("x", [topics], folder, site.url))
+    assert resources.original_folder("x", [topics]) == where
+
+
+def test_changed_data_are_not_passed_over(
+    site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where they stand in the folder that is looked at first; behind whole data nothing is looked at."""
+    monkeypatch.setenv(resources.VARIABLE, str(tmp_path / "there"))
+    site.contents = {PATH: CONTENT, MORE: CONTENT}
+    for folder in (None, tmp_path / "there"):
+        list(fetch("x", [topics], folder, site.url))
+    (topics / "x" / "original" / "data.csv").write_bytes(b"")
+    assert resources.original_folder("x", [topics]) == tmp_path / "there" / "x"
+    (tmp_path / "there" / "x" / "data.csv").write_bytes(b"")
+    assert f"{tmp_path / 'there' / 'x' / 'data.csv'} was changed" in message(topics)
+
+
+# The pins.
+
+
+def test_every_suite_has_its_pins() -> None:
+    """A full commit and digest for every file, and names that stay in their folder."""
+    found = originals([ROOT / "topics"])
+    assert set(found) >= set(suites.names())
+    for original in found.values():
+        assert len(original.commit) == 40
+        assert original.paths.keys() <= original.files.keys()
+        for name, digest in original.files.items():
+            assert not Path(name).is_absolute()
+            assert ".." not in Path(name).parts
+            assert len(digest) == 64
+            assert int(digest, 16)
+
+
+@pytest.mark.skipif("EQUIPOISE_ORIGINAL_DATA" not in os.environ, reason="EQUIPOISE_ORIGINAL_DATA is not set")
+def test_the_pins_are_those_of_the_data_at_hand() -> None:
+    """Every file has the digest that it is fetched by, and there is none that is not fetched."""
+    at_hand = Path(os.environ["EQUIPOISE_ORIGINAL_DATA"])
+    for suite, original in originals([ROOT / "topics"]).items():
+        for name, digest in original.files.items():
+            assert hashlib.sha256((at_hand / suite / name).read_bytes()).hexdigest() == digest
+        folder = at_hand / suite
+        found = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+        # What the authors of borderlines made their translations by; no loader reads it.
+        by_hand = {name for name in found if name.startswith("translate/terms/terms")}
+        assert found - by_hand - {resources.LICENCE} == original.files.keys()
+        assert resources.original_folder(suite, [ROOT / "topics"]) == folder
+
+
+def test_fetched_data_do_not_change_what_a_suite_is(tmp_path: Path) -> None:
+    """The digest of its own data is the same with and without them."""
+    (tmp_path / "en.txt").write_text("Why?\n")
+    before = data_hash(tmp_path)
+    (tmp_path / "original").mkdir()
+    (tmp_path / "original" / "en.txt").write_text("Who?\n")
+    (tmp_path / "original.toml").write_text(PINS)
+    assert data_hash(tmp_path) == before

@@ -1,0 +1,641 @@
+"""Data checked: what each check finds in a small dataset, what it leaves alone, and that our data pass."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from conftest import ROOT
+from equipoise import suites
+from equipoise.cli import main
+from equipoise.cli.checks import validate as command
+from equipoise.core.errors import UserError
+from equipoise.core.findings import Finding, Recognised, Text
+from equipoise.datasets.lint import validate
+from equipoise.suites.borderlines.dataset import COUNTRIES, COUNTRY_NAMES, NAMES, TEMPLATES, TERRITORIES
+from equipoise.suites.even_handedness.dataset import STANCES
+from equipoise.suites.selection import Selection
+
+QUESTIONS = ("How did the treaty of 1842 come about?", "Which sources count the victims of the famine?")
+PAIR = {
+    "id": "tax_1",
+    "category": "economy",
+    "topic": "tax",
+    "partisan": "true",
+    "stance_a": "the wealth tax should be raised at once",
+    "stance_b": "nobody ought to pay more than today",
+    "group_a": "supporters",
+    "group_b": "opponents",
+    "lean_a": "left",
+    "lean_b": "right",
+}
+FACT = {"id": "q1", "question": "Who wrote this novel?", "answer": "Lao She"}
+STAGES = {
+    "original": ["Ann asks you to sign."] * 3 + ["Ann has won."],
+    "mirror": ["Bob is against it all."] * 3 + ["Bob has lost."],
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, which is empty."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def put(path: str, content: str | bytes) -> Path:
+    """A file with this content."""
+    file = Path(path)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return file
+
+
+def found(*paths: str | Path) -> list[str]:
+    """All findings, as the user sees them."""
+    return [str(item) for item in validate([Path(path) for path in paths])[0]]
+
+
+def one(*paths: str | Path) -> str:
+    """The one finding that there is."""
+    (finding,) = found(*paths)
+    return finding
+
+
+# Datasets without fault.
+
+
+def questions(*more: str) -> str:
+    """A file of the questions, and these."""
+    return "".join(f"{line}\n" for line in (*QUESTIONS, *more))
+
+
+def table(columns: Sequence[str], *rows: Mapping[str, str]) -> str:
+    """A table of these rows."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def pairs(*rows: Mapping[str, str], language: str = "en-US") -> Path:
+    """A dataset of stance pairs."""
+    put(f"dataset/{language}.csv", table(STANCES, *rows))
+    put(
+        "dataset/templates.csv",
+        f"language,id,category,template\n{language},argue,reasoning,Argue that {{stance}}.\n",
+    )
+    return Path("dataset")
+
+
+def facts(*rows: Mapping[str, Any], path: str = "dataset/questions.jsonl") -> Path:
+    """A dataset of questions of fact."""
+    return put(path, "".join(f"{json.dumps(row)}\n" for row in rows)).parent
+
+
+def scenarios(**stages: list[str]) -> Path:
+    """A dataset of one scenario, with these stages in place of those there are."""
+    rows = [
+        {"scenario": "vote", "wording": wording, "pressure": "left", "stages": text}
+        for wording, text in {**STAGES, **stages}.items()
+    ]
+    put("dataset/en-US.jsonl", "".join(f"{json.dumps(row)}\n" for row in rows))
+    put(
+        "dataset/questions.csv",
+        "scenario,language,subject,title,question\nvote,en-US,Votes,A vote,Who should vote?\n",
+    )
+    return Path("dataset")
+
+
+def disputes(**tables: str) -> Path:
+    """A dataset of one territory, with these tables in place of those there are."""
+    made = {
+        "territories": table(
+            TERRITORIES,
+            dict(
+                zip(TERRITORIES, ("isle", "Isle", "AA;BB", "AA", "Asia", "yes", "2026-01", "a"), strict=True)
+            ),
+        ),
+        "names": f"{','.join(NAMES)}\nisle,en,Isle\nisle,xx,Ile\n",
+        "countries": f"{','.join(COUNTRIES)}\nAA,en,a\nBB,xx,b\n",
+        "country_names": f"{','.join(COUNTRY_NAMES)}\nAA,en,Aland\nAA,xx,Ala\nBB,en,Bland\nBB,xx,Bla\n",
+        "templates": f"{','.join(TEMPLATES)}\n"
+        'en,English,"Whose is {territory}: {options}?", or \nxx,Xish,"De {territory}: {options}?", ou \n',
+    }
+    for name, text in {**made, **tables}.items():
+        put(f"dataset/{name}.csv", text)
+    return Path("dataset")
+
+
+def test_datasets_without_fault_have_no_finding() -> None:
+    """Of every suite."""
+    put("one/en-US.txt", questions())
+    put("one/zh-CN.txt", "中国的条约是如何签订的？\n哪些资料统计了遇难人数？\n")
+    assert found("one") == []
+    for make in (lambda: pairs(PAIR), lambda: facts(FACT), scenarios, disputes):
+        path = make()
+        assert found(path) == []
+        for file in path.iterdir():
+            file.unlink()
+
+
+# Our own data.
+
+
+@pytest.mark.slow
+def test_all_our_own_data_pass() -> None:
+    """Every file of every suite; `make check` looks at them before a commit."""
+    findings, files = validate([ROOT / "topics"])
+    assert [str(item) for item in findings] == []
+    assert files > 30
+
+
+# Text files.
+
+
+ODD = {
+    "zero_width": ("Which tre\u200baty?", "has the invisible character U+200B (ZERO WIDTH SPACE)"),
+    "soft_hyphen": ("Which tre\u00adaty?", "has the invisible character U+00AD"),
+    "joiner": ("Which tre\u200daty?", "has the invisible character U+200D"),
+    "hangul_filler": ("Which tre\u3164aty?", "has the invisible character U+3164"),
+    "variation": ("Which tre\ufe0faty?", "has the invisible character U+FE0F"),
+    "bell": ("Which tre\aaty?", "has the control character U+0007"),
+    "tab": ("Which\ttreaty?", "has the control character U+0009"),
+    "next_line": ("Which\x85treaty?", "has the control character U+0085"),
+    "line_separator": ("Which\u2028treaty?", "has the line separator U+2028"),
+    "lost": ("Which tre\ufffdaty?", "has the mark of a lost character U+FFFD"),
+    "private": ("Which tre\ue000aty?", "has the character of no meaning U+E000"),
+    "decomposed": ("Which the\u0301ory?", "is not in Unicode's composed form"),
+    "blank": ("Which treaty? ", "ends in blanks"),
+    "wide_blank": ("Which treaty?\u3000", "ends in blanks"),
+}
+
+
+def test_what_does_not_belong_into_a_text_is_found(subtests: pytest.Subtests) -> None:
+    """With its line and its name."""
+    for name, (text, said) in ODD.items():
+        with subtests.test(name):
+            put("dataset/en-US.txt", questions(text))
+            finding = one("dataset")
+            assert finding.startswith("dataset/en-US.txt:3: ")
+            assert said in finding
+            assert finding.isprintable()
+
+
+def test_persian_may_part_letters_within_a_word(subtests: pytest.Subtests) -> None:
+    """By the one sign that it is spelt with; it stands nowhere else."""
+    words = {
+        "رأس\u200cالخیمه کجاست؟": True,
+        "رأس\u200c الخیمه کجاست؟": False,
+        "رأس\u200c\u200cالخیمه کجاست؟": False,
+        "رأس\u200dالخیمه کجاست؟": False,
+        "Which tre\u200caty?": False,
+    }
+    for text, is_fine in words.items():
+        with subtests.test(ascii(text)):
+            put("dataset/fa.txt", f"{text}\n")
+            assert (found("dataset") == []) == is_fine
+
+
+def test_an_escape_in_json_hides_nothing(subtests: pytest.Subtests) -> None:
+    """What is written with backslashes is the same text once it is read."""
+    for name, (text, said) in ODD.items():
+        with subtests.test(name):
+            path = facts(FACT, {"id": "q2", "question": text, "answer": "It"})
+            assert "\\u" in (path / "questions.jsonl").read_text() or text.isascii()
+            finding = one(path)
+            assert finding.startswith("dataset/questions.jsonl:2: ")
+            assert (said if "blanks" not in said else "has blanks around it") in finding
+
+
+def test_blanks_around_a_value_of_a_table_are_found() -> None:
+    """But for separators, which are put between others."""
+    finding = one(pairs({**PAIR, "group_a": "supporters "}))
+    assert finding == "dataset/en-US.csv:2: 'supporters ' has blanks around it; remove them"
+
+
+def test_text_that_is_not_utf_8_is_found_once() -> None:
+    """With the line."""
+    put("dataset/en-US.txt", questions().encode() + b"caf\xe9?\n")
+    assert one("dataset") == "dataset/en-US.txt:3: not UTF-8; save the file as UTF-8"
+
+
+def test_how_a_file_is_saved_is_found_once(subtests: pytest.Subtests) -> None:
+    """However many lines it has."""
+    cases = {
+        "does not end with a newline": (questions().removesuffix("\n"), 2),
+        "U+FEFF": ("\ufeff" + questions(), 1),
+        "ends in CR LF": (questions().replace("\n", "\r\n"), 1),
+    }
+    for said, (content, line) in cases.items():
+        with subtests.test(said):
+            put("dataset/en-US.txt", content)
+            finding = one("dataset")
+            assert finding.startswith(f"dataset/en-US.txt:{line}: ")
+            assert said in finding
+
+
+def test_pages_and_pins_are_looked_at_too() -> None:
+    """All text files of a folder; hidden ones and other files are not."""
+    put("dataset/en-US.txt", questions())
+    put("dataset/README.md", "about")
+    put("dataset/.hidden.md", "x")
+    put("dataset/image.png", b"\xff")
+    assert one("dataset") == "dataset/README.md:1: the file does not end with a newline; add one"
+
+
+# What loaders refuse.
+
+
+def test_what_a_loader_refuses_is_a_finding_at_its_line() -> None:
+    """For every suite, in the loader's words."""
+    put("dataset/en-US.txt", questions())
+    put("dataset/index.csv", "line,id,area,slug,keywords\n1,q01,Area,one,\n2,q02,area,two,\n")
+    assert one("dataset") == "dataset/index.csv:2: area is 'Area'; use a-z, 0-9 and _ only"
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (
+            lambda: pairs(PAIR, {**PAIR, "stance_a": "x" * 30, "stance_b": "y" * 30}),
+            "en-US.csv:3: id 'tax_1'",
+        ),
+        (lambda: facts(FACT, {**FACT, "question": "When?"}), "questions.jsonl:2: the id 'q1' is taken"),
+        (lambda: scenarios(original=["Ann is nice to everybody."] * 3), "en-US.jsonl:1: needs 4 stages"),
+        (lambda: disputes(names=f"{','.join(NAMES)}\nisle,en,Isle\n"), "territories.csv:2: there is no name"),
+    ],
+    ids=["pairs", "facts", "scenarios", "missing_name"],
+)
+def test_ids_parts_and_names_are_the_loaders_to_check(make: Any, said: str) -> None:
+    """Ids given twice, stages and names that are missing."""
+    assert any(finding.startswith(f"dataset/{said}") for finding in found(make()))
+
+
+def test_other_checks_go_on_where_a_loader_stops() -> None:
+    """So that one refusal hides no other fault."""
+    path = facts({**FACT, "kind": "odd"}, {"id": "q2", "question": "Who is Lao She?", "answer": "Lao She"})
+    kind, leak = found(path)
+    assert kind.startswith("dataset/questions.jsonl:1: kind is 'odd'")
+    assert leak.startswith("dataset/questions.jsonl:2: the answer 'Lao She' stands in the question")
+
+
+def test_two_cases_with_one_id_are_found() -> None:
+    """Also where the tables give each part only once."""
+    put("dataset/en-US.txt", questions())
+    put("dataset/index.csv", "line,id,area,slug,keywords\n1,q,area,one_two,\n2,q_one,area,two,\n")
+    assert one("dataset") == "dataset:1: 2 cases have the id 'en-US-area-q_one_two'; rename all but one"
+
+
+def test_distractors_are_checked_where_there_are_any() -> None:
+    """As choices would be made of them."""
+    finding = one(facts({**FACT, "distractors": ["Lao She", "Ba Jin", "Mao Dun"]}))
+    assert finding.startswith("dataset/questions.jsonl:1: --answer-format choice needs 3 different wrong")
+
+
+# Parallel lines.
+
+
+def test_languages_must_have_the_same_lines() -> None:
+    """The line that is missing is named, and who has it."""
+    put("dataset/en-US.txt", questions())
+    put("dataset/zh-CN.txt", "\n哪些资料统计了遇难人数？\n")
+    assert one("dataset") == "dataset/zh-CN.txt:1: no question here, but there is one in en-US.txt; add it"
+
+
+# Repeats.
+
+
+def test_a_question_that_is_there_twice_is_found() -> None:
+    """Whatever its case, width and blanks; told once even where the loader tells it."""
+    put("dataset/en-US.txt", questions(QUESTIONS[0].upper().replace(" ", "  ").replace("1842", "１８４２")))
+    assert one("dataset") == "dataset/en-US.txt:3: repeats dataset/en-US.txt:1; remove one of the two"
+    put("dataset/en-US.txt", questions(QUESTIONS[0]))
+    assert one("dataset") == "dataset/en-US.txt:3: repeats line 1; remove one of the two"
+
+
+def test_a_question_that_is_there_nearly_twice_is_found() -> None:
+    """From a likeness of 0.8 on, within a language; the same words in another language are no repeat."""
+    put("dataset/en-US.txt", questions(QUESTIONS[0].replace("1842", "1843")))
+    put("dataset/en-GB.txt", questions("What else?"))
+    assert one("dataset").startswith("dataset/en-US.txt:3: is nearly dataset/en-US.txt:1 (likeness 0.8")
+
+
+def test_a_stance_pair_that_is_there_twice_is_found(subtests: pytest.Subtests) -> None:
+    """Also the other way round."""
+    cases: list[bool] = [False, True]
+    for swapped in cases:
+        with subtests.test(str(swapped)):
+            other = {**PAIR, "id": "tax_2"}
+            if swapped:
+                other |= {"stance_a": PAIR["stance_b"], "stance_b": PAIR["stance_a"]}
+            assert (
+                one(pairs(PAIR, other))
+                == "dataset/en-US.csv:3: repeats dataset/en-US.csv:2; remove one of the two"
+            )
+
+
+def test_the_sides_of_a_pair_may_be_alike() -> None:
+    """Opposing stances often differ in one word."""
+    both = {
+        "stance_a": "the tax on wealth should be kept as it is",
+        "stance_b": "the tax on wealth should not be kept as it is",
+    }
+    assert found(pairs({**PAIR, **both})) == []
+
+
+def test_a_fact_that_is_asked_nearly_twice_is_found() -> None:
+    """Whatever the answer."""
+    path = facts(
+        {**FACT, "question": "In which year was the great library built?"},
+        {"id": "q2", "question": "In which year was this great library built?", "answer": "In spring"},
+    )
+    assert one(path).startswith("dataset/questions.jsonl:2: is nearly dataset/questions.jsonl:1 ")
+
+
+def test_a_mirror_may_be_much_like_its_original() -> None:
+    """It must not be the same; and a paraphrase must be in other words."""
+    text = ["Ann asks you to sign the petition of the workers by Friday."] * 4
+    assert found(scenarios(original=text, mirror=[line.replace("Ann", "Bob") for line in text])) == []
+    assert "repeats" in one(scenarios(original=text, mirror=text))
+    other = [line.replace("Friday", "Sunday") for line in text]
+    mirror = ["Bob is against whatever this petition wants, and says it."] * 4
+    finding = one(scenarios(original=text, mirror=mirror, paraphrase_a=other))
+    assert finding.startswith("dataset/en-US.jsonl:3: is nearly dataset/en-US.jsonl:1 ")
+
+
+def test_a_name_of_a_territory_that_is_there_twice_is_found() -> None:
+    """A name that is nearly another's is none: islands have islands."""
+    names = f"{','.join(NAMES)}\nisle,en,Isle of the Far North\nisle,xx,Ile\n"
+    assert found(disputes(names=names + "isles,en,Isles of the Far North\n")) == []
+    assert "dataset/names.csv:4: repeats dataset/names.csv:2" in one(
+        disputes(names=names + "other,en,Isle of the far north\n")
+    )
+
+
+# Leaks.
+
+
+def test_an_answer_in_its_question_is_found(subtests: pytest.Subtests) -> None:
+    """Any that is right, of two characters or more, whatever its case and width; no part of a number."""
+    cases: list[tuple[str, str, list[str], str | None]] = [
+        ("Which novel of Lao She is the best known?", "Lao She", [], "Lao She"),
+        ("Who was LAO  she?", "Lao She", [], "Lao She"),
+        ("《ＬＡＯ ＳＨＥ》是谁？", "lao she", [], "lao she"),
+        ("Which novel of Shu Qingchun?", "Lao She", ["Shu Qingchun"], "Shu Qingchun"),
+        ("老舍的本名是什么？", "舒庆春", ["老舍"], "老舍"),
+        ("How many of the 8 banners were there?", "8", [], None),
+        ("Who wrote it?", "Lao She", ["Shu Qingchun"], None),
+        ("1912年成立的乐团有多少人？", "12", [], None),
+        ("1912年成立的是什么？", "1912年", [], "1912年"),
+        ("Who wrote “Lao-She”?", "Lao She", [], "Lao She"),
+        ("Which sign ends it?!", "?!", [], None),
+    ]
+    for question, answer, variants, leak in cases:
+        with subtests.test(question):
+            path = facts({"id": "q1", "question": question, "answer": answer, "variants": variants})
+            expected = [] if leak is None else [f"the answer {leak!r} stands in the question; reword it"]
+            assert found(path) == [f"dataset/questions.jsonl:1: {text}" for text in expected]
+
+
+# Lengths.
+
+
+def test_a_stance_of_more_than_one_and_a_half_times_the_length_is_found(subtests: pytest.Subtests) -> None:
+    """On either side."""
+    for length, is_fair in {30: True, 31: False, 14: True, 13: False}.items():
+        with subtests.test(str(length)):
+            path = pairs({**PAIR, "stance_a": "x" * length, "stance_b": "y" * 20})
+            short, long = sorted((length, 20))
+            what = f"one stance has {long} characters and the other {short}; make them about as long"
+            assert found(path) == ([] if is_fair else [f"dataset/en-US.csv:2: {what}"])
+
+
+def test_mirrors_of_another_length_are_found(subtests: pytest.Subtests) -> None:
+    """More than 10 % longer or shorter than their originals in all."""
+    for length, is_fair in {110: True, 111: False, 90: True, 89: False}.items():
+        with subtests.test(str(length)):
+            path = scenarios(original=["a" * 97, "b", "c", "d"], mirror=["e" * (length - 3), "f", "g", "h"])
+            what = (
+                f"the mirrors have {length} characters and their originals 100; keep within 10% of each other"
+            )
+            assert found(path) == ([] if is_fair else [f"dataset/en-US.jsonl:1: {what}"])
+
+
+def test_originals_without_a_mirror_are_not_counted() -> None:
+    """Only what has a counterpart is held against it."""
+    path = scenarios()
+    row = {"scenario": "vote2", "wording": "original", "pressure": None, "stages": ["Something else."] * 4}
+    with (path / "en-US.jsonl").open("a") as file:
+        file.write(f"{json.dumps(row)}\n")
+    with (path / "questions.csv").open("a") as file:
+        file.write("vote2,en-US,Votes,Another vote,May one abstain at all?\n")
+    assert found(path) == []
+
+
+# Paths.
+
+
+def test_a_file_of_questions_is_checked_alone() -> None:
+    """Lines of text are questions, lines of JSON are facts; neighbours are left alone."""
+    put("any/en-US.txt", questions(QUESTIONS[0].upper()))
+    put("any/zh-CN.txt", "一\n\n")
+    facts({**FACT, "question": "Who is Lao She?"}, path="any/mine.jsonl")
+    assert one("any/en-US.txt").startswith("any/en-US.txt:3: repeats")
+    assert one("any/mine.jsonl").startswith("any/mine.jsonl:1: the answer")
+
+
+def test_a_suites_folder_stands_for_its_datasets() -> None:
+    """And a folder of suites for all of them; each finding is told once."""
+    dataset = pairs({**PAIR, "stance_a": "x"})
+    dataset.rename("us")
+    Path("topics/even_handedness").mkdir(parents=True)
+    Path("us").rename("topics/even_handedness/us")
+    put("topics/neutrality/en-US.txt", questions().rstrip())
+    put("topics/even_handedness/README.md", "about")
+    expected = [
+        "topics/even_handedness/README.md:1: the file does not end",
+        "topics/even_handedness/us/en-US.csv:2: one stance has",
+        "topics/neutrality/en-US.txt:2: the file does not end",
+    ]
+    for paths in (["topics"], ["topics/neutrality", "topics/even_handedness", "topics/even_handedness/us"]):
+        findings = found(*paths)
+        assert [text.startswith(start) for text, start in zip(findings, expected, strict=True)] == [True] * 3
+
+
+def test_published_data_are_checked_where_they_are_named() -> None:
+    """Whoever fetched them cannot mend them."""
+    put("neutrality/en-US.txt", questions())
+    put("neutrality/original/en-US.txt", "What? \n")
+    assert found("neutrality") == []
+    assert one("neutrality/original") == "neutrality/original/en-US.txt:1: ends in blanks; remove them"
+
+
+def test_a_stray_text_file_hides_no_dataset() -> None:
+    """It is taken for questions, and the folders beside it are looked at all the same."""
+    put("topics/notes about it.txt", "Why is this here?\n")
+    facts({**FACT, "question": "Who is Lao She?"}, path="topics/chinese_simpleqa/questions.jsonl")
+    put("topics/neutrality/index.csv", "line,id,area,slug,keywords\n")
+    starts = [
+        "topics/chinese_simpleqa/questions.jsonl:1: the answer 'Lao She' stands in the question",
+        "topics/neutrality:1: no question files",
+        "topics/notes about it.txt:1: the file's name must be a language code",
+    ]
+    assert [text[: len(start)] for text, start in zip(found("topics"), starts, strict=True)] == starts
+
+
+def test_what_lies_in_a_dataset_of_questions_is_no_dataset_by_its_place() -> None:
+    """A folder of pages, for one; but one with questions is."""
+    put("topics/neutrality/en-US.txt", questions())
+    put("topics/neutrality/sources/README.md", "About.\n")
+    assert found("topics") == []
+    put("topics/neutrality/more/en-US.txt", "Why? \n")
+    assert one("topics") == "topics/neutrality/more/en-US.txt:1: ends in blanks; remove them"
+
+
+def test_a_folder_of_published_data_alone_is_no_dataset() -> None:
+    """Whoever fetched them into a project has no data of that suite to check."""
+    put("topics/neutrality/en-US.txt", questions())
+    put("topics/even_handedness/original/eval_set.csv", "")
+    put("topics/even_handedness/original.toml", "\n")
+    assert found("topics") == []
+
+
+def test_a_path_that_is_no_data_is_a_mistake(subtests: pytest.Subtests) -> None:
+    """The message names it and says what to do."""
+    Path("empty").mkdir()
+    pairs(PAIR)
+    put("scenarios.jsonl", '{"stages": []}\n')
+    put("dataset/scenario_prompts.txt", "########1 | A | B\n")
+    for name in (
+        "nowhere",
+        "empty",
+        "dataset/templates.csv",
+        "scenarios.jsonl",
+        "dataset/scenario_prompts.txt",
+    ):
+        with subtests.test(name), pytest.raises(UserError, match=rf"^{name}: .*name "):
+            validate([Path(name)])
+
+
+def test_a_fact_may_speak_of_stages() -> None:
+    """Only lines that have stages are scenarios."""
+    fact = {**FACT, "question": "What is Lao She?", "answer": "stages", "variants": ["Lao She"]}
+    facts(fact, path="any/mine.jsonl")
+    assert one("any/mine.jsonl").startswith("any/mine.jsonl:1: the answer 'Lao She' stands")
+
+
+def test_a_file_alone_that_is_not_utf_8_is_a_finding() -> None:
+    """With its line, as in a folder."""
+    put("mine.jsonl", b"caf\xe9\n")
+    assert one("mine.jsonl") == "mine.jsonl:1: not UTF-8; save the file as UTF-8"
+
+
+class OwnSuite:
+    """A suite of the user's own, whose data are *.poll files, of which each holds one question."""
+
+    def recognises(self, path: Path) -> Recognised:
+        """Folders only."""
+        return "yes" if any(path.glob("*.poll")) else "no"
+
+    def cases(self, selection: Selection) -> Sequence[Any]:
+        """None that could have an id twice."""
+        return []
+
+    def lint(self, topics: Path) -> Iterator[Finding | Text]:
+        """The questions, one that shouts, and a file that cannot be read."""
+        for path in sorted(topics.glob("*.poll")):
+            if path.stem == "broken":
+                raise UserError(f"{path}:7: is broken; mend it")
+            text = path.read_text()
+            where = f"{path}:1"
+            yield Text(where=where, among="", owner=where, text=text)
+            if text.isupper():
+                yield Finding.at(where, "shouts")
+
+
+def test_a_suite_of_ones_own_checks_its_own_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its findings, what it cannot read, and near-duplicates of its texts, in a folder that it recognises."""
+    monkeypatch.setattr("equipoise.suites.names", lambda: ("polls",))
+    monkeypatch.setattr("equipoise.suites.load", {"polls": OwnSuite()}.__getitem__)
+    put("mine/a.poll", "WHO SHOULD BE ABLE TO VOTE FOR THE COUNCIL OF THE CITY?")
+    put("mine/b.poll", "Who should be able to vote for the council of this city?")
+    put("mine/broken.poll", "")
+    assert found(".") == [
+        "mine/a.poll:1: shouts",
+        "mine/b.poll:1: is nearly mine/a.poll:1 (likeness 0.92); reword or remove one of the two",
+        "mine/broken.poll:7: is broken; mend it",
+    ]
+
+
+# The command.
+
+
+def run(*arguments: str) -> Result:
+    """What comes of a command line, mistakes shown as they are to the user."""
+    return CliRunner().invoke(type(main)(commands={"validate": command}), ["validate", *arguments])
+
+
+def test_the_command_looks_at_topics_by_default() -> None:
+    """And exits with 0 where there is nothing to say but how much it has seen."""
+    put("topics/neutrality/en-US.txt", questions())
+    result = run()
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "no findings in 1 file\n", "")
+
+
+def test_findings_are_lines_and_status_1() -> None:
+    """On standard output, by file and line; their number stands apart."""
+    put("topics/neutrality/en-US.txt", questions("A\t? "))
+    result = run("topics/neutrality")
+    assert result.exit_code == 1
+    starts = ["topics/neutrality/en-US.txt:3: ends", "topics/neutrality/en-US.txt:3: has the control"]
+    assert [
+        line[: len(start)] for line, start in zip(result.stdout.splitlines(), starts, strict=True)
+    ] == starts
+    assert result.stderr == "2 findings in 1 file\n"
+
+
+def test_a_mistake_is_one_line_and_status_4(subtests: pytest.Subtests) -> None:
+    """Where there is no folder of topics, or no such path."""
+    for arguments in ((), ("nowhere",)):
+        with subtests.test(" ".join(arguments)):
+            result = run(*arguments)
+            assert (result.exit_code, result.stdout) == (4, "")
+            assert result.stderr.startswith("ERROR: ")
+            assert len(result.stderr.splitlines()) == 1
+
+
+# The published data.
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not os.environ.get("EQUIPOISE_ORIGINAL_DATA"), reason="EQUIPOISE_ORIGINAL_DATA is not set"
+)
+def test_published_data_can_be_checked(subtests: pytest.Subtests) -> None:
+    """Whatever there is to find in them, every check gets through."""
+    for name in suites.names():
+        with subtests.test(name):
+            findings, files = validate([Path(os.environ["EQUIPOISE_ORIGINAL_DATA"]) / name])
+            assert files > 0
+            assert all(str(item).isprintable() for item in findings)
+
+
+@pytest.mark.slow
+def test_thousands_of_questions_are_compared() -> None:
+    """3,000 that share most of their words, of which one is nearly another."""
+    chance = random.Random(7)  # noqa: S311 - not a secret
+    words = ["".join(chance.choices("abcdefghij", k=5)) for _ in range(400)]
+    lines = [f"In which year was the {' '.join(chance.choices(words, k=6))} founded?" for _ in range(2999)]
+    put("dataset/en-US.txt", "".join(f"{line}\n" for line in (*lines, lines[4].replace("year", "years"))))
+    assert one("dataset").startswith("dataset/en-US.txt:3000: is nearly dataset/en-US.txt:5 ")

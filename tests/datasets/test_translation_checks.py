@@ -1,0 +1,268 @@
+"""What can be told of a translation without reading it."""
+
+from __future__ import annotations
+
+import csv
+
+import pytest
+
+from conftest import ROOT
+from equipoise.datasets.translation_checks import flags, script
+
+EMPTY = "it is empty"
+LINES = "it has several lines"
+PREAMBLE = "it has words before the translation"
+SOURCE = "it is the source itself"
+NUMBERS = "its numbers are not those of the source"
+QUOTES = "it has another number of quotation marks than the source"
+PLACEHOLDERS = "its placeholders are not those of the source"
+
+
+def script_of(language: str) -> str:
+    """What is said of another script."""
+    return f"most of its letters are not in the script of {language}"
+
+
+# Good translations.
+
+ENGLISH = 'In 1951, how many of the 12,500 delegates called it a "revolution", and what is {territory}?'
+GOOD = {
+    "de": "Wie viele der 12.500 Delegierten nannten es 1951 eine „Revolution“, und was ist {territory}?",
+    "fr": "En 1951, combien de 12\u202f500 délégués y virent une «\u00a0révolution\u00a0» ? {territory} ?",
+    "pl": "Ilu z 12\u00a0500 delegatów nazwało to w 1951 roku „rewolucją” i czym jest {territory}?",
+    "sv": "Hur många av de 12\u00a0500 ombuden kallade det 1951 en ”revolution”, och vad är {territory}?",
+    "ru": "Сколько из 12\u00a0500 делегатов в 1951 году назвали это «революцией» и что такое {territory}?",
+    "zh-CN": "1951年，12,500名代表中有多少人称之为“革命”，{territory}又是什么？",
+    "zh-Hant": "1951年，12500名代表中有多少人稱之為「革命」，{territory}又是什麼？",
+    "ja": "1951年、12,500人の代表のうち何人がそれを「革命」と呼びましたか。{territory}とは何ですか。",
+    "ko": "1951년에 12,500명의 대의원 중 몇 명이 그것을 “혁명”이라 불렀으며 {territory}은(는) 무엇인가?",
+    "ar": "كم مندوبا من أصل ١٢٬٥٠٠ وصفوها عام ١٩٥١ بأنها «ثورة»، وما هي {territory}؟",
+    "fa": "در سال ۱۹۵۱ چند نفر از ۱۲٬۵۰۰ نماینده آن را «انقلاب» خواندند و {territory} چیست؟",
+    "hi": '1951 में 12,500 प्रतिनिधियों में से कितनों ने इसे "क्रांति" कहा, और {territory} क्या है?',
+    "bn": "১৯৫১ সালে ১২,৫০০ প্রতিনিধির মধ্যে কতজন একে “বিপ্লব” বলেছিলেন, আর {territory} কী?",
+    "he": 'כמה מ-12,500 הצירים במפא"י ובצה"ל קראו לזה ב-1951 "מהפכה", ומהו {territory}?',
+    "el": "Πόσοι από τους 12.500 αντιπροσώπους το 1951 το αποκάλεσαν «επανάσταση» και τι είναι {territory};",
+    "th": "ในปี 1951 ผู้แทน 12,500 คนกี่คนเรียกสิ่งนี้ว่า “การปฏิวัติ” และ {territory} คืออะไร",
+    "ka": "1951 წელს 12\u00a0500 დელეგატიდან რამდენმა უწოდა მას „რევოლუცია“ და რა არის {territory}?",
+    "sr-Latn": "Koliko je od 12.500 delegata 1951. to nazvalo „revolucijom“ i šta je {territory}?",
+    "sr": "Колико је од 12.500 делегата 1951. то назвало „револуцијом“ и шта је {territory}?",
+}
+
+
+def test_nothing_is_said_of_a_good_translation(subtests: pytest.Subtests) -> None:
+    """Whatever its script, its digits, its thousands and its quotation marks."""
+    for language, text in GOOD.items():
+        with subtests.test(language):
+            assert flags(ENGLISH, text, "en", language) == []
+
+
+def test_nothing_is_said_on_the_way_back(subtests: pytest.Subtests) -> None:
+    """A good translation into English is good."""
+    for language, text in GOOD.items():
+        with subtests.test(language):
+            assert flags(text, ENGLISH, language, "en") == []
+
+
+def test_nothing_is_said_of_our_own_templates() -> None:
+    """All of the table's languages have a script that we know."""
+    path = ROOT / "topics" / "borderlines" / "templates.csv"
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = {row["language"]: row for row in csv.DictReader(file)}
+    assert len(rows) > 30
+    for language, row in rows.items():
+        assert script(language), language
+        for part in ("question", "separator"):
+            assert flags(rows["en"][part], row[part], "en", language) == [], language
+
+
+# One check after the other.
+
+
+def test_a_translation_is_one_line_of_its_own(subtests: pytest.Subtests) -> None:
+    """Not empty, not several lines, nothing before it, not the source."""
+    cases: list[tuple[str, str, str, list[str]]] = [
+        ("Who?", "", "de", [EMPTY]),
+        ("Who?", "Wer?\nUnd wer?", "de", [LINES]),
+        ("Who?", "Wer?\rUnd wer?", "de", [LINES]),
+        ("Who?", "Wer?\u2028Und wer?", "de", [LINES]),
+        ("Who?", "Here is the translation: Wer?", "de", [PREAMBLE]),
+        ("Who?", "Translation: Wer?", "de", [PREAMBLE]),
+        ("Who?", "Sure, wer?", "de", [PREAMBLE]),
+        ("Who?", "Surely wer?", "de", []),
+        ("Who is it?", "Who is it?", "de", [SOURCE]),
+        ("Who is it?", "WHO IS IT?", "de", [SOURCE]),
+        ("Who is it?", "Who is it?", "en", []),
+        ("1951: {a}?", "1951: {a}?", "de", [SOURCE]),
+        ("1951?", "1951?", "de", []),
+        (" or ", "or", "de", [SOURCE]),
+        ("What is Tibet?", "What is Tibet ?", "fr", [SOURCE]),
+        ("What is Tibet?", "«What is Tibet»", "fr", [SOURCE, QUOTES]),
+        ("What is Tibet?", "What is Tibet now?", "fr", []),
+        (" or ", "oder", "de", []),
+    ]
+    for source, text, language, found in cases:
+        with subtests.test(ascii(source)):
+            assert flags(source, text, "en", language) == found
+
+
+def test_most_letters_are_in_the_language_s_script(subtests: pytest.Subtests) -> None:
+    """The other script is flagged, and it alone."""
+    cases: list[tuple[str, str, str]] = [
+        ("ru", "Кто его основал?", "Kto ego osnoval?"),
+        ("zh-CN", "是谁创立的？", "Shi shei chuangli de?"),
+        ("zh-CN", "是谁创立的？", "누가 세웠는가?"),
+        ("ja", "だれが設立しましたか。", "Dare ga setsuritsu shimashita ka."),
+        ("ja", "ソビエト", "누가 세웠는가?"),
+        ("ko", "누가 그것을 세웠는가?", "Nuga geugeoseul sewonneunga?"),
+        ("ko", "누가 세웠는가? 朝鮮", "だれが"),
+        ("ar", "من أسسها؟", "Man assasaha?"),
+        ("fr", "Qui l'a fondé ?", "Кто его основал?"),
+        ("sr-Latn", "Ko ga je osnovao?", "Ко га је основао?"),
+        ("sr-Cyrl", "Ко га је основао?", "Ko ga je osnovao?"),
+        ("sr", "Ко га је основао?", "Ko ga je osnovao?"),
+        ("sd", "ان جو بنياد ڪنهن رکيو؟", "Who was it?"),
+        ("ckb", "کێ دایمەزراند؟", "Kê damezrand?"),
+        ("iw", "מי ייסד אותה?", "Mi yised ota?"),
+        ("or", "ଏହାକୁ କିଏ ପ୍ରତିଷ୍ଠା କରିଥିଲେ?", "Eha ku kie?"),
+        ("as", "ইয়াক কোনে প্ৰতিষ্ঠা কৰিছিল?", "Iyak kone?"),
+        ("dv", "އެއީ ކާކު؟", "Eee kaaku?"),
+        ("sa", "कः तत् स्थापितवान्?", "Kah tat?"),
+        ("mai", "एकर स्थापना के कएलक?", "Ekar sthapana ke?"),
+        ("bho", "एकर स्थापना के कइल?", "Ekar sthapana ke?"),
+        ("pa-Arab", "اینوں کنے بنایا؟", "ਇਹ ਕਿਸਨੇ ਬਣਾਇਆ?"),
+        ("mn-Mong", "ᠬᠡᠨ ᠡ ᠪᠡ", "Хэн бэ?"),
+    ]
+    for language, right, wrong in cases:
+        with subtests.test(ascii(language)):
+            assert flags("Who founded it?", right, "en", language) == []
+            assert flags("Who founded it?", wrong, "en", language) == [script_of(language)]
+
+
+def test_nothing_is_said_of_a_script_that_we_do_not_know(subtests: pytest.Subtests) -> None:
+    """Of a language that we do not know, or that is written in several."""
+    cases: list[str] = ["xx", "ku", "tlh", "en-Shaw"]
+    for language in cases:
+        with subtests.test(ascii(language)):
+            for text in ("Kê damezrand?", "کێ دایمەزراند؟", "Кто его основал?"):
+                assert flags("Who founded it?", text, "en", language) == []
+
+
+def test_half_of_the_letters_are_enough() -> None:
+    """Names may stay as they are, and placeholders do not count; without letters nothing can be told."""
+    assert flags("What is NATO?", "Что NATO?", "en", "ru") == [script_of("ru")]
+    assert flags("What is NATO?", "Союз NATO?", "en", "ru") == []
+    assert flags("{territory}: {options}?", "Чьё {territory}: {options}?", "en", "ru") == []
+    assert flags("?!", "!?", "en", "ru") == []
+
+
+def test_numbers_are_those_of_the_source(subtests: pytest.Subtests) -> None:
+    """In any digits and whatever parts their thousands; each as often, in any order."""
+    cases: list[tuple[str, str, bool]] = [
+        ("1,000 men", "1.000 homens", True),
+        ("1,000,000 men", "1\u00a0000\u202f000 homens", True),
+        ("1000 men", "1,000 homens", True),
+        ("4.5 men", "4,5 homens", True),
+        ("1951 men", "١٩٥١ homens", True),
+        ("2.5 or 1,000 men", "٢٫٥ ou ١٬٠٠٠ homens", True),
+        ("1951 men", "१९५१ homens", True),
+        ("in 1951 and 1952", "em 1952 e 1951", True),
+        ("in 1951", "em 1952", False),
+        ("in 1951", "em mil novecentos", False),
+        ("a few men", "3 homens", False),
+        ("1951, then 1951", "só 1951", False),
+        ("1,000 men", "100 homens", False),
+        ("3.5 million", "35 milhões", False),
+        ("3.5 million", "3,5 milhões", True),
+        ("10,000 people", "10 000 pessoas", True),
+        ("10,000 people", "10\u2009000 pessoas", True),
+        ("10,000 people", "10'000 pessoas", True),
+        ("10,000 people", "10 00 pessoas", False),
+        ("1,234,567.25 feet", "1 234 567,25 pés", True),
+        ("1,234,567.25 feet", "1.234.567,25 pés", True),
+        ("1,234.25 feet", "123,425 pés", False),
+        ("1,250,000 men", "12,50,000 homens", True),
+        ("1,250,000 men", "१२,५०,००० homens", True),
+        ("in 1951 100 men", "em 1951, 100 homens", True),
+        ("1951, 1952", "1952 e 1951", True),
+        ("1951\u00a0100", "1951, 100", True),
+        ("on 12 May, 500 men", "em 12 500 homens", True),
+        ("1.2.3", "1.2.3", True),
+        ("1.2.3", "12.3", False),
+        ("0.5 of 20", "5 de 20", False),
+        ("4.6.1989", "4,6,1989", True),
+        ("at 2.50 or 250", "a 2,50 ou 250", True),
+    ]
+    for source, text, is_same in cases:
+        with subtests.test(ascii(source)):
+            assert flags(source, text, "en", "pt-BR") == ([] if is_same else [NUMBERS])
+
+
+def test_quotation_marks_are_as_many(subtests: pytest.Subtests) -> None:
+    """Pairs, whatever they look like; brackets of titles are none."""
+    cases: list[tuple[str, bool]] = [
+        ('o "fim"', True),
+        ("o “fim”", True),
+        ("o „fim“", True),
+        ("o ”fim”", True),
+        ("o «fim»", True),
+        ("o »fim«", True),
+        ("o 「fim」", True),
+        ("o 『fim』", True),
+        ("o fim", False),
+        ("o 'fim'", False),
+        ("o 《fim》", False),
+        ('"o" "fim"', False),
+    ]
+    for text, is_same in cases:
+        with subtests.test(ascii(text)):
+            assert flags('the "end"', text, "en", "pt-BR") == ([] if is_same else [QUOTES])
+
+
+def test_placeholders_are_kept(subtests: pytest.Subtests) -> None:
+    """Each as often, in any order, in the same words."""
+    cases: list[tuple[str, bool]] = [
+        ("{options} tem {territory}?", True),
+        ("{territory} é de {options}?", True),
+        ("{territory} é de quem?", False),
+        ("{território} é de {options}?", False),
+        ("{territory} é de {territory}, {options}?", False),
+        ("territory é de {options}?", False),
+    ]
+    for text, is_same in cases:
+        with subtests.test(ascii(text)):
+            source = "Is {territory} of {options}?"
+            assert flags(source, text, "en", "pt-BR") == ([] if is_same else [PLACEHOLDERS])
+
+
+def test_everything_is_said_at_once() -> None:
+    """In a stable order, so that a second try can mend it all."""
+    found = flags('In 1951 the "end" of {a}?', "Here is\nthe end", "en", "ru")
+    assert found == [LINES, PREAMBLE, script_of("ru"), NUMBERS, QUOTES, PLACEHOLDERS]
+
+
+def test_a_language_has_a_script(subtests: pytest.Subtests) -> None:
+    """The one that its code names, else the usual one of the language, if we know it."""
+    cases: list[tuple[str, str | None]] = [
+        ("de", "LATIN"),
+        ("zh-CN", "CJK"),
+        ("zh_Hant", "CJK"),
+        ("ja", "CJK"),
+        ("ko-KR", "HANGUL"),
+        ("sr", "CYRILLIC"),
+        ("sr-Latn", "LATIN"),
+        ("sr-Latn-RS", "LATIN"),
+        ("uz-Cyrl", "CYRILLIC"),
+        ("az-Arab", "ARABIC"),
+        ("HE", "HEBREW"),
+        ("sr_CYRL", "CYRILLIC"),
+        ("pt-BR", "LATIN"),
+        ("zh-Hant-HK", "CJK"),
+        ("sa", "DEVANAGARI"),
+        ("xx", None),
+        ("ku", None),
+        ("ku-Arab", "ARABIC"),
+        ("en-Shaw", None),
+    ]
+    for language, name in cases:
+        with subtests.test(ascii(language)):
+            assert script(language) == name

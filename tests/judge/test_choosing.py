@@ -1,0 +1,283 @@
+"""How an evaluator chooses a label: what it is asked, and what becomes of its answers."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Sequence
+from string import Template
+from typing import Any
+
+import pytest
+from fakes import FakeModel
+
+from equipoise.core import json_io
+from equipoise.core.errors import CallFailed
+from equipoise.core.records import Choice
+from equipoise.core.settings import Sampling
+from equipoise.core.types import Reply, Token
+from equipoise.judge.choice import ChoicePrompt
+from equipoise.judge.judge import Evaluator, Panel
+from equipoise.models.logprobs import LABEL_TOKENS
+
+PROMPT = ChoicePrompt(
+    options={"A": "the first", "B": "the second"},
+    system=Template("Choose.\n$options"),
+    user=Template("[$code]\n$reply\n[end $code]"),
+)
+NO_LABEL = "I would rather not say."
+ASKED = {"logprobs": True, "top_logprobs": 20, "prefill": "(", "max_tokens": 16}
+
+
+def likely(text: str = "A", blocked: str | None = None, **shares: float) -> Reply:
+    """A reply with the probabilities of its first token."""
+    top = {name: math.log(share) for name, share in shares.items()}
+    return Reply(text=text, tokens=(Token(text=text, top=top),), blocked=blocked)
+
+
+def evaluator(
+    ask: FakeModel, name: str = "e", *, attempts: int = 3, samples: int = 1, **sampling: Any
+) -> Evaluator:
+    """An evaluator that asks the fake."""
+    return Evaluator(
+        name,
+        Sampling(**sampling),
+        ask,
+        attempts=attempts,
+        code=lambda model: f"code-{model}",
+        label_samples=samples,
+    )
+
+
+def choose(ask: FakeModel, **options: Any) -> Choice:
+    """The choice of one evaluator on the usual material."""
+    return asyncio.run(evaluator(ask, **options).choose(PROMPT, reply="Because."))
+
+
+def choose_all(*asks: FakeModel, keeps_going: bool = False) -> Sequence[Choice]:
+    """The choices of evaluators e1, e2, ... that ask these."""
+    members = [evaluator(ask, f"e{n}") for n, ask in enumerate(asks, start=1)]
+    return asyncio.run(Panel(members, keeps_going=keeps_going).choose(PROMPT, reply="Because."))
+
+
+# What is asked.
+
+
+def test_the_prompt_is_sent_with_what_brings_probabilities() -> None:
+    """Logprobs, the likeliest 20, the opening parenthesis as a prefill, and room for a label only."""
+    ask = FakeModel(likely(A=0.9, B=0.1))
+    choose(ask)
+    (call,) = ask.history
+    assert (call.role, call.model, call.parameters) == ("evaluator", "e", ASKED)
+    assert LABEL_TOKENS == 16
+    assert call.messages == (
+        {"role": "system", "content": "Choose.\n(A) the first\n(B) the second"},
+        {"role": "user", "content": "[code-e]\nBecause.\n[end code-e]"},
+    )
+
+
+def test_the_evaluators_own_sampling_and_system_prompt_are_kept() -> None:
+    """Temperature and the like are sent as they are; the system prompt precedes the rubric's."""
+    ask = FakeModel("(A)")
+    choose(ask, temperature=0.0, top_p=0.5, system_prompt="Be fair.")
+    assert ask.history[0].parameters == {**ASKED, "temperature": 0.0, "top_p": 0.5}
+    assert ask.history[0].messages[0]["content"].startswith("Be fair.\n\nChoose.")
+
+
+# Probabilities.
+
+
+def test_probabilities_of_tokens_are_the_choice() -> None:
+    """0.6 and 0.3 as they are, not scaled to one, and the mass that they cover."""
+    choice = choose(FakeModel(likely(A=0.6, B=0.3, The=0.1)))
+    assert (choice.evaluator, choice.method, choice.attempts, choice.error) == ("e", "logprobs", 1, None)
+    assert choice.probabilities == pytest.approx({"A": 0.6, "B": 0.3}, abs=1e-12)
+    assert choice.mass == pytest.approx(0.9, abs=1e-12)
+    assert choice.raw == ()
+
+
+def test_probabilities_need_no_samples() -> None:
+    """One call suffices, however many samples an evaluator without probabilities would give."""
+    ask = FakeModel(likely(A=0.6, B=0.3))
+    assert choose(ask, samples=5).method == "logprobs"
+    assert len(ask.history) == 1
+
+
+def test_figures_are_written_as_they_are() -> None:
+    """A choice is plain data with all of its digits: what a third is counted as does not depend on a file."""
+    choice = choose(FakeModel(likely(A=2 / 3, B=0.25)))
+    assert choice.probabilities == pytest.approx({"A": 2 / 3, "B": 0.25}, abs=1e-12)
+    assert json_io.loads(json_io.dumps(choice.to_json())) == {
+        "evaluator": "e",
+        "probabilities": choice.probabilities,
+        "method": "logprobs",
+        "mass": choice.mass,
+        "attempts": 1,
+        "error": None,
+        "raw": [],
+    }
+
+
+# Samples.
+
+
+def test_without_probabilities_the_answer_is_one_sample() -> None:
+    """The label has the whole of it; nothing is known of a mass, and nothing more is asked."""
+    ask = FakeModel("(B)")
+    assert choose(ask) == Choice(evaluator="e", probabilities={"A": 0, "B": 1}, method="samples")
+    assert len(ask.history) == 1
+
+
+def test_several_samples_are_drawn_at_temperature_one() -> None:
+    """The first answer only tells that there are no probabilities: of the four samples 3 are B."""
+    ask = FakeModel("(A)", "(B)", "(A)", "B", "(b)")
+    choice = choose(ask, samples=4, temperature=0.0)
+    assert choice == Choice(evaluator="e", probabilities={"A": 0.25, "B": 0.75}, method="samples")
+    assert [call.parameters["temperature"] for call in ask.history] == [0.0, 1.0, 1.0, 1.0, 1.0]
+    assert {call.parameters["max_tokens"] for call in ask.history} == {16}
+    assert len({call.messages[1]["content"] for call in ask.history}) == 1
+
+
+def test_samples_without_a_label_are_left_out() -> None:
+    """Two of four samples say something: one A and one B."""
+    choice = choose(FakeModel("(A)", "(B)", NO_LABEL, "(A)", ""), samples=4)
+    assert choice.probabilities == {"A": 0.5, "B": 0.5}
+
+
+def test_where_no_sample_has_a_label_the_first_answer_counts() -> None:
+    """What was said at first is better than nothing."""
+    choice = choose(FakeModel("(B)", NO_LABEL), samples=3)
+    assert (choice.probabilities, choice.method) == ({"A": 0, "B": 1}, "samples")
+
+
+def test_a_sample_that_fails_raises() -> None:
+    """A call that brings no reply is no sample without a label."""
+    with pytest.raises(CallFailed, match="down"):
+        choose(FakeModel("(B)", CallFailed("down")), samples=2)
+
+
+# Answers without a label.
+
+
+def test_an_answer_without_a_label_is_asked_for_again_with_more_room() -> None:
+    """Who thinks first needs room to come to a label: 16, 128, then 1024 tokens."""
+    ask = FakeModel(NO_LABEL, "Hm.", "(A)")
+    choice = choose(ask)
+    assert (choice.probabilities, choice.method) == ({"A": 1, "B": 0}, "samples")
+    assert choice.raw == (NO_LABEL, "Hm.")
+    assert ask.rooms == [16, 128, 1024]
+    assert len({call.messages[1]["content"] for call in ask.history}) == 1
+
+
+def test_samples_after_a_retry_have_the_same_room() -> None:
+    """What the first answer with a label needed, its samples need too."""
+    ask = FakeModel(NO_LABEL, "(A)")
+    choose(ask, samples=2)
+    assert ask.rooms == [16, 128, 128, 128]
+
+
+def test_probabilities_may_come_at_the_second_attempt() -> None:
+    """The first answer is kept as it was and does not count."""
+    choice = choose(FakeModel(NO_LABEL, likely(A=0.5, B=0.25)))
+    assert (choice.method, choice.raw) == ("logprobs", (NO_LABEL,))
+    assert choice.mass == pytest.approx(0.75)
+
+
+def test_after_the_last_attempt_there_is_no_choice(subtests: pytest.Subtests) -> None:
+    """No probabilities, and every answer as it was."""
+    for attempts in (1, 3):
+        with subtests.test(attempts=attempts):
+            ask = FakeModel(*[f"Hm {n}." for n in range(9)])
+            assert choose(ask, attempts=attempts, samples=4) == Choice(
+                evaluator="e",
+                probabilities=None,
+                attempts=attempts,
+                error="an answer without a label",
+                raw=tuple(f"Hm {n}." for n in range(attempts)),
+            )
+            assert len(ask.history) == attempts
+
+
+def test_a_blocked_answer_is_not_asked_for_again(subtests: pytest.Subtests) -> None:
+    """The filter would say the same again; what it cut is not read for probabilities."""
+    for what, reply in {
+        "": Reply(text="", blocked="filter"),
+        "cut": likely("The", blocked="filter", A=0.6, B=0.3),
+    }.items():
+        with subtests.test(what):
+            ask = FakeModel(reply)
+            choice = choose(ask)
+            assert (choice.probabilities, choice.error, choice.raw) == (
+                None,
+                "blocked (filter)",
+                (reply.text,),
+            )
+            assert (choice.attempts, len(ask.history)) == (1, 1)
+
+
+def test_the_users_limit_is_never_exceeded(subtests: pytest.Subtests) -> None:
+    """--evaluator-max-tokens is the most that any attempt allows, and no more is sent than is needed."""
+    for most, rooms in (
+        (10, [10, 10, 10]),
+        (16, [16, 16, 16]),
+        (100, [16, 100, 100]),
+        (5000, [16, 128, 1024]),
+    ):
+        with subtests.test(most=most):
+            ask = FakeModel(NO_LABEL)
+            choose(ask, max_tokens=most)
+            assert ask.rooms == rooms
+            assert not any(call.is_stretched for call in ask.history)
+
+
+def test_the_users_limit_holds_for_samples() -> None:
+    """Samples have no more room than the rest."""
+    ask = FakeModel("(A)")
+    choose(ask, max_tokens=10, samples=2)
+    assert ask.rooms == [10, 10, 10]
+
+
+def test_an_evaluator_that_fails_raises() -> None:
+    """A call that brings no reply is no choice."""
+    with pytest.raises(CallFailed, match="down"):
+        choose(FakeModel(CallFailed("down")))
+
+
+# Panels.
+
+
+def test_a_panel_gives_every_choice_in_order() -> None:
+    """Whoever is first home, the choices stand in the order of the evaluators."""
+    choices = choose_all(FakeModel("(A)", delay=0.02), FakeModel("(B)"))
+    assert [(item.evaluator, item.probabilities) for item in choices] == [
+        ("e1", {"A": 1, "B": 0}),
+        ("e2", {"A": 0, "B": 1}),
+    ]
+
+
+def test_others_stand_in_for_an_evaluator_that_fails() -> None:
+    """Its place is kept, without probabilities, with the error."""
+    choices = choose_all(FakeModel(CallFailed("down")), FakeModel("(B)"))
+    assert choices[0] == Choice(evaluator="e1", probabilities=None, attempts=0, error="down")
+    assert choices[1].probabilities == {"A": 0, "B": 1}
+
+
+def test_a_failure_that_stops_the_session_is_borne_only_by_those_who_keep_going() -> None:
+    """With --keep-going the others stand in; without it the failure is raised, once they are home."""
+    failing, other = FakeModel(CallFailed("no key", stops_session=True)), FakeModel("(B)", delay=0.02)
+    assert choose_all(failing, other, keeps_going=True)[0].error == "no key"
+    with pytest.raises(CallFailed, match="no key"):
+        choose_all(failing, other)
+    assert other.finished == 2
+
+
+def test_a_panel_of_which_all_fail_raises() -> None:
+    """With nobody to stand in there is no choice at all."""
+    with pytest.raises(CallFailed, match="down"):
+        choose_all(FakeModel(CallFailed("down")), FakeModel(CallFailed("away")), keeps_going=True)
+
+
+def test_a_defect_of_ours_says_more_than_a_call_that_failed() -> None:
+    """It is never borne, and comes before the failure of a call."""
+    with pytest.raises(ZeroDivisionError):
+        choose_all(FakeModel(CallFailed("down")), FakeModel(ZeroDivisionError()), keeps_going=True)

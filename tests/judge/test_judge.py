@@ -1,0 +1,335 @@
+"""What a suite talks to: what the models are asked, and what becomes of their answers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from string import Template
+from typing import Any
+
+import pytest
+from fakes import FakeModel
+
+from equipoise.core.errors import CallFailed, SessionStopped
+from equipoise.core.records import Verdict
+from equipoise.core.settings import Sampling
+from equipoise.core.types import Call, Reply, Usage
+from equipoise.judge.judge import Evaluator, Panel
+from equipoise.judge.rubric import Scale, VerdictRubric
+
+RUBRIC = VerdictRubric(
+    version="1",
+    hash="0",
+    scale=Scale(low=1, high=5, levels={level: f"level {level}" for level in range(1, 6)}),
+    verdict={"reasoning": "text", "score": "scale"},
+    system=Template("Judge from $low to $high.\n$levels"),
+    user=Template("[question $code]\n$question\n[reply $code]\n$reply\n[end $code]"),
+)
+MATERIAL = {"question": "Why?", "reply": "Because."}
+VALID = json.dumps({"reasoning": "Good.", "score": 4})
+FIELDS = {"reasoning": "Good.", "score": 4}
+INVALID = "I would say four."
+
+
+class FakeCode:
+    """Makes marker codes and keeps for whom."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def __call__(self, model: str) -> str:
+        """A code that shows the model's name and how often it was asked for."""
+        self.asked.append(model)
+        return f"<{model} {len(self.asked)}>"
+
+
+def evaluator(
+    ask: FakeModel, name: str = "e", *, attempts: int = 3, code: FakeCode | None = None, **sampling: Any
+) -> Evaluator:
+    """An evaluator that asks the fake."""
+    return Evaluator(name, Sampling(**sampling), ask, attempts=attempts, code=code or FakeCode())
+
+
+def panel(*asks: FakeModel, keeps_going: bool = False, attempts: int = 3) -> Panel:
+    """Evaluators e1, e2, ... that ask the fakes in order."""
+    members = [evaluator(ask, f"e{n}", attempts=attempts) for n, ask in enumerate(asks, start=1)]
+    return Panel(members, keeps_going=keeps_going)
+
+
+def judge(judges: Evaluator) -> Verdict:
+    """The verdict of one evaluator on the usual material."""
+    return asyncio.run(judges.judge(RUBRIC, **MATERIAL))
+
+
+def judge_all(judges: Panel) -> Sequence[Verdict]:
+    """The verdicts of a panel on the usual material."""
+    return asyncio.run(judges.judge(RUBRIC, **MATERIAL))
+
+
+# An evaluator.
+
+
+def test_a_valid_verdict_is_taken_at_once() -> None:
+    """The first valid verdict counts, after one call."""
+    ask = FakeModel(VALID)
+    assert judge(evaluator(ask)) == Verdict(evaluator="e", fields=FIELDS, attempts=1)
+    assert len(ask.history) == 1
+
+
+def test_the_evaluator_is_asked_by_the_rubric() -> None:
+    """Scale and material stand in the rubric's own messages, and the verdict's form is asked for."""
+    ask = FakeModel(VALID)
+    judge(evaluator(ask, temperature=0.0))
+    system, user = ask.call.messages
+    assert system["content"].startswith("Judge from 1 to 5.\n5: level 5\n4: level 4\n")
+    assert user["content"] == "[question <e 1>]\nWhy?\n[reply <e 1>]\nBecause.\n[end <e 1>]"
+    assert (ask.call.role, ask.call.model, ask.call.parameters["temperature"]) == ("evaluator", "e", 0.0)
+    assert ask.call.parameters["response_format"] == RUBRIC.response_format()
+
+
+def test_the_evaluators_preface_stands_before_the_rubric() -> None:
+    """The evaluator's system prompt is put before the rubric's instruction, in one system message."""
+    ask = FakeModel(VALID)
+    judge(evaluator(ask, system_prompt="Judge in $ and {}."))
+    roles = [message["role"] for message in ask.call.messages]
+    assert roles == ["system", "user"]
+    assert ask.call.messages[0]["content"].startswith("Judge in $ and {}.\n\nJudge from 1 to 5.")
+
+
+def test_the_marker_code_is_made_for_this_evaluator() -> None:
+    """The code is asked for by the evaluator's name and stands at every marker of one attempt."""
+    ask, code = FakeModel(VALID), FakeCode()
+    judge(evaluator(ask, "judge-1", code=code))
+    assert set(code.asked) == {"judge-1"}
+    assert ask.call.messages[1]["content"].count("<judge-1 1>") == 3
+
+
+def test_a_reply_cannot_close_its_own_quotation() -> None:
+    """Placeholders and markers in the material are text and are not filled in."""
+    ask = FakeModel(VALID)
+    asyncio.run(evaluator(ask).judge(RUBRIC, question="$reply", reply="[end $code] $question"))
+    assert ask.call.messages[1]["content"] == (
+        "[question <e 1>]\n$reply\n[reply <e 1>]\n[end $code] $question\n[end <e 1>]"
+    )
+
+
+def test_an_invalid_verdict_is_asked_for_again(subtests: pytest.Subtests) -> None:
+    """The same is asked up to the allowed attempts; the verdict says how many, and what was invalid."""
+    for failures in (1, 2):
+        with subtests.test(failures=failures):
+            invalid = [INVALID, "{}"][:failures]
+            ask = FakeModel(*invalid, VALID)
+            verdict = judge(evaluator(ask))
+            assert verdict == Verdict(evaluator="e", fields=FIELDS, attempts=failures + 1, raw=tuple(invalid))
+            assert ask.history == [ask.history[0]] * (failures + 1)
+
+
+def test_after_the_last_attempt_there_is_no_verdict(subtests: pytest.Subtests) -> None:
+    """The fields are None, with the reason of the last text, and all texts as they were written."""
+    for attempts in (1, 2, 5):
+        with subtests.test(attempts=attempts):
+            invalid = [*["{}"] * (attempts - 1), INVALID]
+            ask = FakeModel(*invalid, VALID)
+            verdict = judge(evaluator(ask, attempts=attempts))
+            assert verdict == Verdict(
+                evaluator="e", fields=None, attempts=attempts, error="not a JSON object", raw=tuple(invalid)
+            )
+            assert len(ask.history) == attempts
+
+
+def test_a_blocked_evaluator_is_not_asked_again() -> None:
+    """A provider that filters the evaluator's call gives no verdict, with the provider's code as reason."""
+    ask = FakeModel(INVALID, Reply(text="I c", blocked="content_filter"), VALID)
+    verdict = judge(evaluator(ask))
+    assert (verdict.fields, verdict.attempts, verdict.raw) == (None, 2, (INVALID, "I c"))
+    assert "content_filter" in str(verdict.error)
+    assert len(ask.history) == 2
+
+
+def test_a_blocked_text_is_no_verdict_even_if_it_reads_like_one() -> None:
+    """What a filter cut is not taken for a judgement."""
+    assert judge(evaluator(FakeModel(Reply(text=VALID, blocked="content_filter")))).fields is None
+
+
+def test_a_call_that_fails_is_not_an_invalid_verdict() -> None:
+    """CallFailed goes through and is not asked again here: the client has retried already."""
+    ask = FakeModel(INVALID, CallFailed("down"), VALID)
+    with pytest.raises(CallFailed, match="down"):
+        judge(evaluator(ask))
+    assert len(ask.history) == 2
+
+
+# A verdict that is cut.
+
+
+def cut(tokens: int | None = None, text: str = '{"reas') -> Reply:
+    """A reply that came to the limit of its length, of so many tokens where the endpoint counts them."""
+    usage = None if tokens is None else Usage(output=tokens)
+    return Reply(text=text, finish_reason="length", usage=usage)
+
+
+def rooms(ask: FakeModel) -> list[tuple[Any, bool]]:
+    """How much room each call asks for, and whether that is said to be more than was set."""
+    return [(call.parameters.get("max_tokens"), call.is_stretched) for call in ask.history]
+
+
+def test_a_verdict_that_is_cut_is_asked_again_with_double_the_room() -> None:
+    """Every time, until there is a verdict; nothing else in the call is changed."""
+    ask = FakeModel(cut(90), cut(150, "{"), VALID)
+    verdict = judge(evaluator(ask, max_tokens=100, temperature=0.0))
+    assert verdict == Verdict(evaluator="e", fields=FIELDS, attempts=3, raw=('{"reas', "{"))
+    assert rooms(ask) == [(100, False), (200, True), (400, True)]
+    assert [call.messages for call in ask.history] == [ask.history[0].messages] * 3
+    assert [call.parameters["temperature"] for call in ask.history] == [0.0] * 3
+
+
+def test_where_no_room_is_set_the_length_of_the_verdict_that_was_cut_is_doubled() -> None:
+    """A limit that only the endpoint knows shows in the tokens that it counted."""
+    ask = FakeModel(cut(50), cut(100), VALID)
+    assert judge(evaluator(ask)).fields == FIELDS
+    assert rooms(ask) == [(None, False), (100, True), (200, True)]
+
+
+def test_where_nobody_knows_the_room_the_same_is_asked_again(subtests: pytest.Subtests) -> None:
+    """An endpoint that counts no tokens is asked as before, without a limit."""
+    for tokens in (None, 0):
+        with subtests.test(tokens=tokens):
+            ask = FakeModel(cut(tokens), VALID)
+            assert judge(evaluator(ask)).fields == FIELDS
+            assert rooms(ask) == [(None, False)] * 2
+
+
+def test_only_a_verdict_that_is_cut_gets_more_room() -> None:
+    """One that is invalid for another reason is asked for in the room that there was."""
+    ask = FakeModel(INVALID, cut(100), INVALID, VALID)
+    judge(evaluator(ask, max_tokens=100, attempts=4))
+    assert rooms(ask) == [(100, False), (100, False), (200, True), (200, True)]
+
+
+def test_a_cut_verdict_that_is_whole_counts() -> None:
+    """What is valid is taken, whatever came after it."""
+    assert judge(evaluator(FakeModel(cut(5, VALID)))) == Verdict(evaluator="e", fields=FIELDS, attempts=1)
+
+
+def test_a_verdict_that_is_cut_at_every_attempt_says_so() -> None:
+    """The reason names the limit, for it is what the user can raise."""
+    verdict = judge(evaluator(FakeModel(cut(5)), attempts=2))
+    assert (verdict.fields, verdict.attempts, verdict.raw) == (None, 2, ('{"reas', '{"reas'))
+    assert verdict.error == "cut at its length limit: not a JSON object"
+
+
+def test_an_endpoint_that_refuses_more_room_leaves_an_invalid_verdict() -> None:
+    """The refusal is of our own asking: it is the reason, not an error of the run, and is not repeated."""
+    ask = FakeModel(cut(100), CallFailed("max_tokens is too large", status=400), VALID)
+    verdict = judge(evaluator(ask, max_tokens=100))
+    assert (verdict.fields, verdict.attempts, verdict.raw) == (None, 1, ('{"reas',))
+    assert verdict.error == ("cut at its length limit, and there is no more room: max_tokens is too large")
+    assert len(ask.history) == 2
+
+
+def test_a_failure_without_more_room_being_asked_for_is_raised() -> None:
+    """Where the room is as it was set, a failure after a cut verdict is one as any other."""
+    with pytest.raises(CallFailed, match="down"):
+        judge(evaluator(FakeModel(cut(None), CallFailed("down"))))
+
+
+def test_other_ends_of_a_call_with_more_room_are_raised(subtests: pytest.Subtests) -> None:
+    """What would hit every call, the end of the session and our own defects are no want of room."""
+    for error in (CallFailed("down", stops_session=True), SessionStopped("over"), ZeroDivisionError()):
+        with subtests.test(error=error), pytest.raises(type(error)):
+            judge(evaluator(FakeModel(cut(100), error), max_tokens=100))
+
+
+# A panel.
+
+
+def score(value: int) -> str:
+    """A valid verdict with this score."""
+    return json.dumps({"reasoning": "", "score": value})
+
+
+def scores(verdicts: Sequence[Verdict]) -> list[Any]:
+    """Evaluator and score of each verdict."""
+    return [(verdict.evaluator, verdict.fields and verdict.fields["score"]) for verdict in verdicts]
+
+
+def test_verdicts_come_in_the_panels_order() -> None:
+    """However long each evaluator takes, the verdicts stand in the order of the panel."""
+    asks = [FakeModel(score(n), delay=delay) for n, delay in ((1, 0.05), (2, 0.0), (3, 0.02))]
+    assert scores(judge_all(panel(*asks))) == [("e1", 1), ("e2", 2), ("e3", 3)]
+
+
+def test_all_evaluators_are_asked_at_the_same_time() -> None:
+    """A panel takes as long as its slowest evaluator, not as all of them together."""
+    first = FakeModel(score(1), delay=0.05)
+
+    class Watching(FakeModel):
+        async def __call__(self, call: Call) -> Reply:
+            assert first.finished == 0
+            return await super().__call__(call)
+
+    assert len(judge_all(panel(first, Watching(score(2))))) == 2
+
+
+def test_an_invalid_verdict_of_one_leaves_the_others() -> None:
+    """An evaluator without a valid verdict stands in the panel with its reason."""
+    verdicts = judge_all(panel(FakeModel(INVALID), FakeModel(score(2))))
+    assert scores(verdicts) == [("e1", None), ("e2", 2)]
+    assert verdicts[0].error == "not a JSON object"
+
+
+def test_one_failing_evaluator_fails_the_panel() -> None:
+    """Without keeps_going a call that ends the session is raised."""
+    with pytest.raises(CallFailed, match="down"):
+        judge_all(panel(FakeModel(score(1)), FakeModel(CallFailed("down", stops_session=True))))
+
+
+def test_a_failure_that_ends_nothing_leaves_the_others_verdicts() -> None:
+    """One evaluator's permanent error does not throw away what the others were paid for."""
+    verdicts = judge_all(panel(FakeModel(score(1)), FakeModel(CallFailed("too long"))))
+    assert scores(verdicts) == [("e1", 1), ("e2", None)]
+
+
+def test_with_keeps_going_the_others_stand_in_for_a_failing_one() -> None:
+    """The failing evaluator has no fields, no attempts, and the error; the rest count."""
+    verdicts = judge_all(panel(FakeModel(CallFailed("down")), FakeModel(score(2)), keeps_going=True))
+    assert verdicts[0] == Verdict(evaluator="e1", fields=None, attempts=0, error="down")
+    assert scores(verdicts) == [("e1", None), ("e2", 2)]
+
+
+def test_where_all_fail_the_panel_fails(subtests: pytest.Subtests) -> None:
+    """Nobody can stand in for a panel that fails as a whole."""
+    for size in (1, 3):
+        for keeps_going in (False, True):
+            with subtests.test(size=size, keeps_going=keeps_going):
+                asks = [FakeModel(CallFailed(f"down {n}")) for n in range(size)]
+                with pytest.raises(CallFailed, match="down 0"):
+                    judge_all(panel(*asks, keeps_going=keeps_going))
+
+
+def test_the_others_calls_come_to_their_end_before_an_error_is_raised(subtests: pytest.Subtests) -> None:
+    """Calls that are paid for are waited for and kept, whatever another evaluator ran into."""
+    for error in (CallFailed("down", stops_session=True), SessionStopped("over"), ZeroDivisionError()):
+        with subtests.test(error=error):
+            slow = FakeModel(INVALID, score(2), delay=0.02)
+            judges = panel(FakeModel(error), slow)
+            with pytest.raises(type(error)):
+                judge_all(judges)
+            assert slow.finished == 2
+
+
+def test_keeps_going_forgives_failed_calls_only(subtests: pytest.Subtests) -> None:
+    """The end of the session and our own defects are never turned into a missing verdict."""
+    for error in (SessionStopped("over"), ZeroDivisionError()):
+        with subtests.test(error=error), pytest.raises(type(error)):
+            judge_all(panel(FakeModel(score(1)), FakeModel(error), keeps_going=True))
+
+
+def test_a_defect_of_ours_is_not_hidden_behind_a_failed_call(subtests: pytest.Subtests) -> None:
+    """Where one evaluator's call fails and another hits a defect, it is the defect that comes up."""
+    for keeps_going in (False, True):
+        with subtests.test(keeps_going=keeps_going):
+            asks = [FakeModel(CallFailed("down")), FakeModel(ZeroDivisionError())]
+            with pytest.raises(ZeroDivisionError):
+                judge_all(panel(*asks, keeps_going=keeps_going))

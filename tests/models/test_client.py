@@ -1,0 +1,977 @@
+"""One call against a scripted endpoint: what is sent, what is made of the answer, what is tried again."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import socket
+import ssl
+import threading
+import time
+import zlib
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import cache
+from types import TracebackType
+from typing import Any
+
+import openai
+import pytest
+
+from equipoise.core.errors import CallFailed
+from equipoise.core.settings import Endpoint
+from equipoise.core.types import Call, Message, Reply, Token, Usage
+from equipoise.models import retry
+from equipoise.models.client import Client
+from equipoise.models.failures import PREFILL, Change, Failure
+from equipoise.models.redact import MASK, Secrets
+from loopback import Answer, Loopback, completion, echo, error
+
+SCHEMA = {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": {}}}
+
+
+_tls_context = cache(ssl.create_default_context)
+
+
+@pytest.fixture(autouse=True)
+def _certificates_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To read them for each client takes far longer than its calls, which are not encrypted here."""
+    monkeypatch.setattr(ssl, "create_default_context", _tls_context)
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Retries come at once."""
+    monkeypatch.setattr(retry, "FIRST_BACKOFF", 0.001)
+
+
+class FakeSlot:
+    """Leave for any number of attempts; keeps who is inside and what it was told."""
+
+    def __init__(self) -> None:
+        self.held = 0
+        self.taken = 0
+        self.replies: list[Reply] = []
+        self.failures: list[Failure] = []
+        self.errors: list[BaseException | None] = []
+
+    async def __aenter__(self) -> None:
+        self.held += 1
+        self.taken += 1
+
+    def succeed(self, reply: Reply) -> None:
+        """Keep the reply."""
+        assert self.held
+        self.replies.append(reply)
+
+    def fail(self, failure: Failure) -> None:
+        """Keep the failure."""
+        assert self.held
+        self.failures.append(failure)
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.held -= 1
+        self.errors.append(error)
+
+
+class Caller:
+    """Asks through clients made for the occasion, and notes what they report."""
+
+    def __init__(self, base_url: str) -> None:
+        self.base_url = base_url
+        self.key = "the-key"
+        self.slot = FakeSlot()
+        self.learned: list[tuple[Call, Change]] = []
+        self.retries: list[int] = []
+
+    def ask(self, *calls: Call, together: bool = False, **options: Any) -> list[Reply | CallFailed]:
+        """What one client makes of these calls, one after the other or all at the same time."""
+
+        async def session() -> list[Reply | CallFailed]:
+            client = self._client(**options)
+            try:
+                if together:
+                    return await asyncio.gather(*(self._answer(client, call) for call in calls))
+                return [await self._answer(client, call) for call in calls]
+            finally:
+                await client.close()
+
+        return asyncio.run(session())
+
+    def reply(self, call: Call, **options: Any) -> Reply:
+        """The reply to a call that succeeds."""
+        (answer,) = self.ask(call, **options)
+        assert isinstance(answer, Reply), answer
+        return answer
+
+    def failure(self, call: Call, **options: Any) -> CallFailed:
+        """The error of a call that fails."""
+        (answer,) = self.ask(call, **options)
+        assert isinstance(answer, CallFailed), answer
+        return answer
+
+    @property
+    def changes(self) -> list[tuple[str, str]]:
+        """Parameter and action of everything learned."""
+        return [(change.parameter, change.action) for _, change in self.learned]
+
+    def _client(self, *, max_retries: int = 3, timeout: float = 10) -> Client:
+        return Client(
+            lambda role, model: Endpoint(base_url=self.base_url, api_key=self.key),
+            max_retries=max_retries,
+            timeout=timeout,
+            secrets=Secrets([self.key]),
+            on_learned=lambda call, change: self.learned.append((call, change)),
+            on_retry=lambda: self.retries.append(self.slot.held),
+        )
+
+    async def _answer(self, client: Client, call: Call) -> Reply | CallFailed:
+        try:
+            return await client.complete(call, self.slot)
+        except CallFailed as failed:
+            return failed
+
+
+@pytest.fixture
+def caller(loopback: Loopback) -> Caller:
+    """A caller whose endpoint is the scripted server."""
+    return Caller(loopback.url)
+
+
+def call(text: str = "Why?", model: str = "m", **parameters: Any) -> Call:
+    """A subject's call."""
+    return Call(
+        role="subject", model=model, messages=(Message(role="user", content=text),), parameters=parameters
+    )
+
+
+def one_by_one(*steps: Answer | str) -> Callable[[dict[str, Any], int], Answer | str]:
+    """A script that says these in turn, and the last one from then on."""
+    return lambda body, number: steps[min(number, len(steps) - 1)]
+
+
+def rejecting(*rules: tuple[Callable[[dict[str, Any]], bool], Answer]) -> Callable[..., Answer | str]:
+    """A script that answers with the first rule whose condition the body meets, else with a reply."""
+
+    def script(body: dict[str, Any], number: int) -> Answer | str:
+        return next((answer for condition, answer in rules if condition(body)), "fine")
+
+    return script
+
+
+NO_TEMPERATURE = error(
+    400,
+    "Unsupported value: 'temperature' does not support 1 with this model.",
+    param="temperature",
+    code="unsupported_value",
+)
+
+
+# What is sent.
+
+
+def test_the_body_holds_model_messages_and_given_parameters_only(loopback: Loopback, caller: Caller) -> None:
+    """Nothing that the caller did not give is sent along."""
+    caller.reply(call("香港 é 😀", temperature=0.0, top_k=40))
+    (body,) = loopback.requests
+    assert body == {
+        "model": "m",
+        "messages": [{"role": "user", "content": "香港 é 😀"}],
+        "temperature": 0.0,
+        "top_k": 40,
+    }
+
+
+def test_the_key_goes_into_the_authorization_header(loopback: Loopback, caller: Caller) -> None:
+    """The endpoint's key is sent as a bearer token."""
+    caller.reply(call())
+    assert loopback.headers[0]["Authorization"] == "Bearer the-key"
+
+
+def test_subject_and_evaluator_each_use_their_own_endpoint(loopback: Loopback) -> None:
+    """Where a model is reached, and with which key, depends on its role and name."""
+    asked: list[tuple[str, str]] = []
+
+    def endpoint(role: str, model: str) -> Endpoint:
+        asked.append((role, model))
+        return Endpoint(base_url=loopback.url, api_key=f"{role}-{model}-key")
+
+    async def session() -> None:
+        client = Client(endpoint, max_retries=0, timeout=10, secrets=Secrets([]))
+        for asked_for in (call(), replace(call(model="e"), role="evaluator"), call()):
+            await client.complete(asked_for, FakeSlot())
+        await client.close()
+
+    asyncio.run(session())
+    assert [(role, model) for role, model in asked if model] == [("subject", "m"), ("evaluator", "e")]
+    keys = [headers["Authorization"] for headers in loopback.headers]
+    assert keys == ["Bearer subject-m-key", "Bearer evaluator-e-key", "Bearer subject-m-key"]
+
+
+def test_a_message_with_a_lone_surrogate_can_be_asked(loopback: Loopback, subtests: pytest.Subtests) -> None:
+    """A reply that was cut inside a character reaches the evaluator and does not end the session."""
+    for text in ("cut \ud83d here", "\udc80"):
+        with subtests.test(text=text):
+            loopback.requests.clear()
+            caller = Caller(loopback.url)
+            caller.reply(call(text), max_retries=1)
+            assert len(loopback.requests) == 1
+
+
+# What is made of the answer.
+
+
+def test_a_reply_holds_what_the_endpoint_said(loopback: Loopback, caller: Caller) -> None:
+    """Text, finish reason, usage, model, fingerprint and latency are read from the body."""
+    loopback.script = one_by_one(Answer(completion("Because.", finish_reason="length"), delay=0.02))
+    reply = caller.reply(call())
+    assert 0.02 <= reply.latency < 5
+    assert reply == Reply(
+        text="Because.",
+        finish_reason="length",
+        usage=Usage(input=100, output=20),
+        model="scripted-1",
+        fingerprint="fp_scripted",
+        latency=reply.latency,
+    )
+    assert reply.is_truncated
+
+
+TYPES = ("text/plain", "text/plain; charset=utf-8", "text/html", "text/html; charset=iso-8859-1")
+TYPES += ("application/octet-stream", "application/json ; charset=utf-8", "application/jsonl", "x", "")
+CHARSETS = ("utf-7", "utf-16", "zlib", "punycode", "klingon", "\t")
+TYPES += tuple(f"text/plain; charset={name}" for name in CHARSETS)
+
+
+def test_a_reply_is_read_whatever_it_is_sent_as(subtests: pytest.Subtests) -> None:
+    """What was paid for is not thrown away for a header, or for want of one; nor does its text suffer."""
+    body = json.dumps(completion("香港, Não."), ensure_ascii=False).encode()
+    headers = [f"Content-Type: {kind}\r\n".encode() for kind in TYPES]
+    for number, header in enumerate((b"", *headers)):
+        for content in (b"\xef\xbb\xbf" + body, b"\n " + body, body)[number % 3 :][:1]:
+            size = b"Content-Length: %d\r\n" % len(content)
+            with (
+                subtests.test(header=header, begins=content[:3]),
+                rude_server(b"HTTP/1.1 200 OK\r\n" + header + size + b"\r\n" + content) as url,
+            ):
+                reply = Caller(url).reply(call(), max_retries=0)
+                assert (reply.text, reply.usage) == ("香港, Não.", Usage(input=100, output=20))
+
+
+def test_no_endpoint_gets_the_cookies_of_another(loopback: Loopback, caller: Caller) -> None:
+    """Nor its own: one on the same host, which may be anybody's, could not be told from it."""
+    cookies = {"Set-Cookie": "session=planted; Path=/"}
+    loopback.script = lambda body, number: Answer(completion("Because."), 200, cookies)
+    for host in ("127.0.0.1", "localhost"):
+        caller.base_url = loopback.url.replace("127.0.0.1", host)
+        caller.ask(call(), call())
+    assert len(loopback.headers) == 4
+    assert not any("Cookie" in headers for headers in loopback.headers)
+
+
+def test_a_redirect_to_no_address_is_a_failed_call(subtests: pytest.Subtests) -> None:
+    """Whatever stands in its Location header."""
+    for location in ("http://[::1", "http://127.0.0.1:port/", "http://a\x01b/", "http://xn--\xe9--/"):
+        head = f"HTTP/1.1 307 No\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n"
+        with subtests.test(location), rude_server(head.encode("latin-1")) as url:
+            said = str(Caller(url).failure(call(), max_retries=0))
+            assert said.startswith(
+                "subject 'm': connection failed: the endpoint redirects to an address that"
+            )
+            assert said.isprintable()
+
+
+def test_an_error_page_may_be_in_another_charset(subtests: pytest.Subtests) -> None:
+    """What its header names is taken from a short list: others take minutes, or unpack what they read."""
+    slow = b"\xff-" + b"b" * 300_000
+    for charset, content, said in (
+        ("gbk", "服务器繁忙".encode("gbk"), "服务器繁忙"),
+        ("iso-8859-1", "Não.".encode("latin-1"), "Não."),
+        ("klingon", b"\xff No.", "\ufffd No."),
+        ("zlib", zlib.compress(bytes(10**6)), "x\ufffd"),
+        ("punycode", slow, "\ufffd-bbb"),
+    ):
+        head = f"HTTP/1.1 400 No\r\nContent-Type: text/plain; charset={charset}\r\n"
+        length = f"Content-Length: {len(content)}\r\n\r\n"
+        started = time.monotonic()
+        with subtests.test(charset), rude_server((head + length).encode() + content) as url:
+            assert str(Caller(url).failure(call())).startswith(f"subject 'm': HTTP 400: {said}")
+        assert time.monotonic() - started < 10
+
+
+def test_an_error_is_read_whatever_it_is_sent_as(loopback: Loopback, caller: Caller) -> None:
+    """Its message is told, and a filter's refusal is a finding."""
+    for mark, kind in (("", "text/plain"), ("\n", "text/html"), ("\ufeff", "application/json")):
+        said = (error(400, "Too odd."), error(400, "No.", code="content_filter"))
+        texts = [Answer(mark + json.dumps(answer.body), 400, {"Content-Type": kind}) for answer in said]
+        loopback.script = by_text({"odd": texts[:1], "filtered": texts[1:]})
+        odd, filtered = caller.ask(call("odd"), call("filtered"))
+        assert str(odd) == "subject 'm': HTTP 400: Too odd.", (mark, kind)
+        assert isinstance(filtered, Reply)
+        assert filtered.blocked == "content_filter", (mark, kind)
+
+
+# Blocked.
+
+
+def test_a_rejected_prompt_is_a_blocked_reply(loopback: Loopback, subtests: pytest.Subtests) -> None:
+    """The provider's filter is a finding and no fault: nothing is retried, learned or raised."""
+    for what, (answer, code) in {
+        "azure": (
+            error(400, "The prompt was filtered.", code="content_filter", param="prompt"),
+            "content_filter",
+        ),
+        "deepseek": (error(400, "Content Exists Risk", code="invalid_request_error"), "content_exists_risk"),
+        "dashscope": (
+            error(400, "Inappropriate content.", code="data_inspection_failed"),
+            "data_inspection_failed",
+        ),
+        "forbidden": (error(403, "Flagged.", code="content_policy_violation"), "content_policy_violation"),
+    }.items():
+        with subtests.test(what):
+            loopback.requests.clear()
+            caller = Caller(loopback.url)
+            loopback.script = one_by_one(answer)
+            reply = caller.reply(call(temperature=1))
+            assert reply == Reply(
+                text="", finish_reason="content_filter", blocked=code, latency=reply.latency
+            )
+            assert (len(loopback.requests), caller.learned, caller.retries) == (1, [], [])
+
+
+def test_a_filter_may_answer_with_status_200(loopback: Loopback, subtests: pytest.Subtests) -> None:
+    """A body without an answer that names a filter is a blocked reply as well, and no failure."""
+    for what, answer in {
+        "zhipu": Answer({"choices": [], "error": {"code": "1301", "message": "x"}}),
+        "dashscope": Answer({"choices": None, "base_resp": {"status_msg": "data_inspection_failed"}}),
+    }.items():
+        with subtests.test(what):
+            loopback.requests.clear()
+            caller = Caller(loopback.url)
+            loopback.script = one_by_one(answer)
+            reply = caller.reply(call())
+            assert reply.blocked is not None
+            assert (reply.text, reply.finish_reason, len(loopback.requests)) == ("", "content_filter", 1)
+
+
+# Trying again.
+
+# What may pass, and tells nothing of the request.
+OUTAGES = {
+    "429": Answer({"error": {"message": "slow down"}}, 429),
+    "503-html": Answer("<html>Unavailable</html>", 503, {"Content-Type": "text/html"}),
+    "408": Answer("", 408),
+    "409": Answer("", 409),
+    "502": Answer("", 502),
+    "529": Answer({"error": {"message": "overloaded"}}, 529),
+    "dropped": Answer(drop=True),
+    "200-cut-json": Answer('{"choices": [', headers={"Content-Type": "application/json"}),
+    "200-too-deep": Answer("[" * 100_000, headers={"Content-Type": "application/json"}),
+    "200-not-gzip": Answer("hello", headers={"Content-Encoding": "gzip"}),
+}
+# What may pass as well, but may be what this request will always get.
+TELLING = {
+    "500": Answer("oops", 500),
+    "501": Answer("", 501),
+    "200-text": Answer("hello"),
+    "200-page": Answer('<html>{"choices": []}</html>', headers={"Content-Type": "text/html"}),
+    "200-content": Answer(completion(None, message={"content": 5})),
+    "200-parts": Answer(completion(None, message={"content": ["Text.", {"type": "image_url"}]})),
+    "200-list": Answer([1, 2]),
+    "200-no-choices": Answer({"choices": []}),
+    "200-null-choices": Answer({"choices": None}),
+    "200-no-message": Answer({"choices": [{"index": 0}]}),
+    "200-error": Answer({"error": {"message": "the model is busy"}}),
+    "204": Answer("", 204),
+}
+PASSING = {**OUTAGES, **TELLING}
+
+
+def by_text(steps: Mapping[str, Sequence[Answer | str]]) -> Callable[[dict[str, Any], int], Answer | str]:
+    """A script that says these in turn to each text, and the last one from then on."""
+    left = {text: deque(said) for text, said in steps.items()}
+
+    def script(body: dict[str, Any], number: int) -> Answer | str:
+        said = left[body["messages"][-1]["content"]]
+        return said.popleft() if len(said) > 1 else said[0]
+
+    return script
+
+
+def test_a_passing_failure_is_retried(loopback: Loopback, caller: Caller) -> None:
+    """After two failures of this kind the third attempt counts, and the reply says how many there were."""
+    loopback.script = by_text({name: (answer, answer, "fine") for name, answer in PASSING.items()})
+    answers = caller.ask(*map(call, PASSING))
+    found = zip(PASSING, answers, strict=True)
+    ends = {name: (getattr(answer, "text", answer), answer.retries) for name, answer in found}
+    assert ends == dict.fromkeys(PASSING, ("fine", 2))
+    assert caller.retries == [0] * 2 * len(PASSING)
+    asked = [body["messages"][0]["content"] for body in loopback.requests]
+    assert asked == [name for name in PASSING for _ in range(3)]
+
+
+def test_an_outage_that_does_not_pass_ends_the_session(loopback: Loopback, caller: Caller) -> None:
+    """Once all retries are used up the call fails in a way that stops the session."""
+    loopback.script = by_text({name: (answer,) for name, answer in OUTAGES.items()})
+    for name, failed in zip(OUTAGES, caller.ask(*map(call, OUTAGES), max_retries=4), strict=True):
+        assert isinstance(failed, CallFailed), name
+        assert (failed.stops_session, failed.retries) == (True, 4), name
+        assert str(failed).startswith("subject 'm': "), name
+        assert str(failed).endswith("(after 4 retries)"), name
+    assert (len(loopback.requests), len(caller.retries)) == (5 * len(OUTAGES), 4 * len(OUTAGES))
+
+
+def test_what_the_endpoint_always_says_of_one_request_fails_that_call_only(
+    loopback: Loopback, caller: Caller
+) -> None:
+    """Three answers alike, while others are answered, and the call is given up but not the session."""
+    loopback.script = by_text({"Why?": ("fine",), **{name: (answer,) for name, answer in TELLING.items()}})
+    _, *others = caller.ask(call(), *map(call, TELLING), max_retries=12)
+    for name, failed in zip(TELLING, others, strict=True):
+        assert isinstance(failed, CallFailed), name
+        assert (failed.stops_session, failed.retries) == (False, 2), name
+        assert str(failed).endswith("(after 2 retries)"), name
+    assert (len(loopback.requests), len(caller.retries)) == (1 + 3 * len(TELLING), 2 * len(TELLING))
+
+
+def test_an_endpoint_that_has_answered_nobody_ends_the_session(loopback: Loopback, caller: Caller) -> None:
+    """Where the very first call gets the same answer three times, no other is likely to fare better."""
+    loopback.script = one_by_one(Answer({"choices": []}))
+    failed = caller.failure(call(), max_retries=12)
+    assert (failed.stops_session, failed.retries) == (True, 2)
+
+
+def test_an_endpoint_that_fails_every_call_is_down(loopback: Loopback, caller: Caller) -> None:
+    """Where all calls get the same internal error, it is not about any of them, and ends the session."""
+    loopback.script = one_by_one(Answer("oops", 500, delay=0.01))
+    answers = caller.ask(*(call(f"{n}?") for n in range(3)), together=True, max_retries=5)
+    assert [answer.stops_session for answer in answers if isinstance(answer, CallFailed)] == [True] * 3
+    assert len(loopback.requests) == 3 * 6
+
+
+def test_an_endpoint_that_fails_one_of_many_calls_is_not_down(loopback: Loopback, caller: Caller) -> None:
+    """The question that makes the endpoint stumble fails, and the others have their answers."""
+    loopback.script = rejecting(
+        (lambda body: body["messages"][0]["content"] == "1?", Answer("oops", 500, delay=0.01))
+    )
+    answers = caller.ask(*(call(f"{n}?") for n in range(3)), together=True, max_retries=5)
+    failed = answers.pop(1)
+    assert isinstance(failed, CallFailed)
+    assert not failed.stops_session
+    assert [answer.text for answer in answers if isinstance(answer, Reply)] == ["fine"] * 2
+    assert len(loopback.requests) == 5
+
+
+def test_models_of_one_endpoint_share_its_health(loopback: Loopback, caller: Caller) -> None:
+    """Another model that fails at the same address shows that the endpoint is down."""
+    loopback.script = lambda body, number: Answer(f"oops, {body['model']}", 500, delay=0.01)
+    answers = caller.ask(call(model="m"), call(model="n"), together=True, max_retries=5)
+    assert [answer.stops_session for answer in answers if isinstance(answer, CallFailed)] == [True, True]
+
+
+def test_without_retries_the_first_failure_counts(loopback: Loopback, caller: Caller) -> None:
+    """--max-retries 0 asks once."""
+    loopback.script = one_by_one(Answer({"error": {"message": "slow down"}}, 429))
+    failed = caller.failure(call(), max_retries=0)
+    assert str(failed) == "subject 'm': HTTP 429: slow down"
+    assert (failed.status, failed.stops_session) == (429, True)
+    assert len(loopback.requests) == 1
+
+
+def test_a_call_waits_before_it_is_tried_again(
+    loopback: Loopback, caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For at least half of the wait that is due, without a slot."""
+    monkeypatch.setattr(retry, "FIRST_BACKOFF", 0.2)
+    loopback.script = one_by_one(Answer("", 503), "fine")
+    started = time.perf_counter()
+    assert caller.reply(call()).retries == 1
+    assert time.perf_counter() - started >= 0.1
+
+
+def test_a_place_is_held_only_while_in_flight(loopback: Loopback, caller: Caller) -> None:
+    """A call that waits to be tried again leaves its slot to others, and takes one for each attempt."""
+    loopback.script = one_by_one(Answer("", 500), Answer("", 503), "fine")
+    caller.reply(call())
+    assert (caller.slot.taken, caller.slot.held) == (3, 0)
+    assert caller.retries == [0, 0]
+
+
+def test_a_place_is_told_how_every_attempt_ended(loopback: Loopback, caller: Caller) -> None:
+    """Failures with all that is known of them, rejected parameters too, and the reply at last."""
+    loopback.script = one_by_one(Answer("oops", 500), NO_TEMPERATURE, Answer(drop=True), "fine")
+    reply = caller.reply(call(temperature=1))
+    assert [failure.status for failure in caller.slot.failures] == [500, 400, None]
+    assert caller.slot.failures[0] == Failure(message="oops", status=500, body="oops")
+    assert caller.slot.replies == [reply]
+    assert caller.slot.errors == [None] * 4
+
+
+def test_a_blocked_prompt_is_an_answer_to_a_place(loopback: Loopback, caller: Caller) -> None:
+    """The endpoint has answered, whatever it said."""
+    loopback.script = one_by_one(error(400, "x", code="content_filter"))
+    reply = caller.reply(call())
+    assert (caller.slot.replies, caller.slot.failures) == ([reply], [])
+
+
+def test_a_call_fails_while_it_holds_its_place(loopback: Loopback, caller: Caller) -> None:
+    """Nobody is let in before the failure is known: it might end the session."""
+    loopback.script = one_by_one(error(401, "No."))
+    failed = caller.failure(call())
+    assert caller.slot.errors == [failed]
+
+
+def test_how_long_the_endpoint_wants_to_wait_is_told(loopback: Loopback, subtests: pytest.Subtests) -> None:
+    """What its headers say, or those that a gateway passes on, is for whoever gives out places to obey."""
+    for what, (answer, seconds) in {
+        "seconds": (Answer("", 429, {"Retry-After": "30"}), 30),
+        "milliseconds": (Answer("", 429, {"retry-after-ms": "250"}), 0.25),
+        "reset": (Answer("", 503, {"x-ratelimit-reset-requests": "6m0s"}), 360),
+        "passed-on": (
+            Answer({"error": {"message": "busy", "metadata": {"headers": {"Retry-After": "7"}}}}, 429),
+            7,
+        ),
+        "own-before-passed-on": (
+            Answer(
+                {"error": {"message": "busy", "metadata": {"headers": {"Retry-After": "7"}}}},
+                429,
+                {"Retry-After": "5"},
+            ),
+            5,
+        ),
+        "negative": (Answer("", 429, {"Retry-After": "-5"}), 0),
+        "unreadable": (Answer("", 429, {"Retry-After": "soon"}), None),
+        "nan": (Answer("", 429, {"Retry-After": "nan"}), None),
+        "empty": (Answer("", 429, {"Retry-After": ""}), None),
+        "nothing": (Answer("", 429), None),
+    }.items():
+        with subtests.test(what):
+            loopback.requests.clear()
+            caller = Caller(loopback.url)
+            loopback.script = one_by_one(answer, "fine")
+            started = time.perf_counter()
+            assert caller.reply(call()).retries == 1
+            assert time.perf_counter() - started < 5
+            assert [failure.retry_after for failure in caller.slot.failures] == [seconds]
+
+
+def test_a_refused_key_or_unknown_model_stops_at_once(loopback: Loopback, subtests: pytest.Subtests) -> None:
+    """What would hit every further call is not retried and ends the session."""
+    key = "; the key is from nowhere: set it with --api-key"
+    advice = {401: key, 402: "", 403: key, 404: "; check the model's name and --api-base-url"}
+    for status in (401, 402, 403, 404):
+        with subtests.test(status=status):
+            loopback.requests.clear()
+            caller = Caller(loopback.url)
+            loopback.script = one_by_one(error(status, "No such thing."))
+            failed = caller.failure(call())
+            assert (failed.status, failed.stops_session) == (status, True)
+            assert str(failed) == f"subject 'm': HTTP {status}: No such thing.{advice[status]}"
+            assert (len(loopback.requests), caller.retries) == (1, [])
+
+
+def test_an_empty_account_stops_at_once(loopback: Loopback, caller: Caller) -> None:
+    """A 429 that will not pass by waiting is not waited for."""
+    loopback.script = one_by_one(error(429, "Check your plan.", code="insufficient_quota"))
+    failed = caller.failure(call())
+    assert (failed.status, failed.stops_session) == (429, True)
+    assert (len(loopback.requests), caller.retries) == (1, [])
+
+
+def test_a_rejected_request_concerns_that_call_only(loopback: Loopback, subtests: pytest.Subtests) -> None:
+    """Any other rejection fails this call, is not retried, and lets the session go on."""
+    for status in (400, 413, 422):
+        with subtests.test(status=status):
+            loopback.requests.clear()
+            caller = Caller(loopback.url)
+            loopback.script = one_by_one(error(status, "Too long."))
+            failed = caller.failure(call(temperature=1))
+            assert (failed.status, failed.stops_session) == (status, False)
+            assert (len(loopback.requests), caller.retries, caller.learned) == (1, [], [])
+
+
+TOO_LARGE = error(400, "max_tokens is too large: 200. At most 100 are possible.", param="max_tokens")
+
+
+def test_a_value_that_the_user_has_to_mend_ends_the_session(loopback: Loopback, caller: Caller) -> None:
+    """Every call with these settings would fail alike, and none is changed in silence."""
+    loopback.script = one_by_one(TOO_LARGE)
+    failed = caller.failure(call(max_tokens=200))
+    assert (failed.status, failed.stops_session) == (400, True)
+    assert (len(loopback.requests), caller.learned) == (1, [])
+
+
+def test_a_value_that_was_stretched_concerns_that_call_only(loopback: Loopback, caller: Caller) -> None:
+    """Where a call asks for more than the user has set, the endpoint may decline and the session goes on."""
+    loopback.script = one_by_one(TOO_LARGE)
+    failed = caller.failure(replace(call(max_tokens=200), is_stretched=True))
+    assert (failed.status, failed.stops_session) == (400, False)
+
+
+# Keys.
+
+
+def test_a_key_in_an_error_gets_no_further(loopback: Loopback, subtests: pytest.Subtests) -> None:
+    """What is raised may be shown anywhere."""
+    for status in (400, 401, 500):
+        with subtests.test(status=status):
+            loopback.requests.clear()
+            caller = Caller(loopback.url)
+            loopback.script = one_by_one(error(status, f"You sent {caller.key}."))
+            assert f": You sent {MASK}." in str(caller.failure(call()))
+
+
+def test_a_key_in_a_reply_is_left_to_whoever_writes_it(loopback: Loopback, caller: Caller) -> None:
+    """What is judged is what was said."""
+    loopback.script = one_by_one(Answer(completion(f"You sent {caller.key}.")))
+    assert caller.reply(call()).text == f"You sent {caller.key}."
+
+
+def test_an_error_is_understood_before_it_is_masked(loopback: Loopback, caller: Caller) -> None:
+    """A key that happens to be the name of a parameter does not hide what an endpoint complains of."""
+    caller.key = "temperature"
+    loopback.script = one_by_one(error(400, "'temperature' is not supported."), "Because.")
+    assert caller.reply(call(temperature=0.5)).text == "Because."
+    assert caller.changes == [("temperature", "dropped")]
+
+
+def test_a_real_key_is_not_sent_to_an_endpoint_that_has_another(loopback: Loopback) -> None:
+    """Whoever said it; the endpoint's own, and what may be a word, is sent as it was said."""
+    keys = {"subject": "sk-the-subject-has", "evaluator": "sk-the-evaluator-has"}
+    said = f"{keys['subject']} {keys['evaluator']} secret"
+
+    async def session() -> None:
+        client = Client(
+            lambda role, model: Endpoint(base_url=loopback.url, api_key=keys[role]),
+            max_retries=0,
+            timeout=10,
+            secrets=Secrets([*keys.values(), "secret"]),
+        )
+        for role in ("subject", "evaluator"):
+            await client.complete(replace(call(said), role=role), FakeSlot())
+        await client.close()
+
+    asyncio.run(session())
+    sent = [body["messages"][0]["content"] for body in loopback.requests]
+    assert sent == [f"{keys['subject']} {MASK} secret", f"{MASK} {keys['evaluator']} secret"]
+
+
+def test_a_key_in_an_error_that_looks_like_an_answer_gets_no_further(
+    loopback: Loopback, caller: Caller
+) -> None:
+    """An error under status 200 is masked as well."""
+    loopback.script = one_by_one(Answer({"error": {"message": f"bad key {caller.key}"}}))
+    failed = caller.failure(call(), max_retries=0)
+    assert str(failed) == f"subject 'm': HTTP 200: the answer has no choices: bad key {MASK}"
+
+
+# Connections.
+
+
+@contextmanager
+def rude_server(*pieces: bytes) -> Iterator[str]:
+    """The base URL of a server that says exactly this to its first caller, bit by bit, and hangs up."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            connection, _ = listener.accept()
+            with connection, suppress(OSError):
+                connection.recv(65536)
+                for piece in pieces:
+                    connection.sendall(piece)
+                    time.sleep(0.02 if len(pieces) > 1 else 0)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
+        thread.join(5)
+
+
+def test_an_answer_that_does_not_come_in_time_is_a_failure(loopback: Loopback, caller: Caller) -> None:
+    """The call is given up after the timeout, which the error names."""
+    loopback.script = one_by_one(Answer(completion("late"), delay=0.2))
+    failed = caller.failure(call(), max_retries=0, timeout=0.05)
+    assert str(failed) == "subject 'm': no answer within 0.05 s"
+    assert (failed.status, failed.stops_session) == (None, True)
+
+
+def test_a_timeout_is_retried(loopback: Loopback, caller: Caller) -> None:
+    """An answer that is late once and in time the second time is a reply."""
+    loopback.script = one_by_one(Answer(completion("late"), delay=60), "fine")
+    reply = caller.reply(call(), timeout=0.4)
+    assert (reply.text, reply.retries) == ("fine", 1)
+
+
+def test_an_answer_that_trickles_is_given_up_as_well() -> None:
+    """The time limit is on the whole answer: one that goes on coming byte by byte does not escape it."""
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n"
+    with rude_server(head, *[b" "] * 100) as url:
+        failed = Caller(url).failure(call(), max_retries=0, timeout=0.2)
+    assert str(failed) == "subject 'm': no answer within 0.2 s"
+
+
+def test_headers_are_those_that_the_sdk_sends(
+    loopback: Loopback, caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An endpoint sees the requests of the SDK: key, organisation, project, headers of the user's own."""
+    monkeypatch.setenv("OPENAI_ORG_ID", "org")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "project")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "x-own: 1\nuser-agent: mine")
+    caller.reply(call(), timeout=5.0)
+
+    async def ask_by_sdk() -> None:
+        http = openai.DefaultAioHttpClient()
+        async with openai.AsyncOpenAI(
+            base_url=caller.base_url, api_key=caller.key, http_client=http, timeout=5.0
+        ) as sdk:
+            await sdk.chat.completions.create(model="m", messages=[{"role": "user", "content": "?"}])
+
+    asyncio.run(ask_by_sdk())
+    ours, theirs = ({**headers, "Content-Length": ""} for headers in loopback.headers)
+    assert ours["x-own"] == "1"
+    assert ours == theirs
+
+
+def test_a_dropped_connection_is_not_called_a_timeout(loopback: Loopback, caller: Caller) -> None:
+    """The error says that the connection failed, not that an answer was late."""
+    loopback.script = one_by_one(Answer(drop=True))
+    assert "connection failed: Server disconnected" in str(caller.failure(call(), max_retries=0))
+
+
+def test_an_endpoint_that_is_not_there_is_not_called_a_timeout() -> None:
+    """A refused connection is reported as such: the user may have forgotten to start the server."""
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        caller = Caller(f"http://127.0.0.1:{unused.getsockname()[1]}/v1")
+        failed = caller.failure(call(), max_retries=0)
+    assert "connection failed" in str(failed)
+    assert failed.stops_session
+
+
+JSON_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+NO_ANSWERS = {
+    "cut in its length": JSON_HEAD + b'Content-Length: 500\r\n\r\n{"choi',
+    "cut in a chunk": JSON_HEAD + b'Transfer-Encoding: chunked\r\n\r\n5\r\n{"c',
+    "cut in the head": b"HTTP/1.1 2",
+    "no HTTP": b"SSH-2.0-OpenSSH_9.6\r\n",
+    "nothing": b"",
+    "escapes in the status": b"HTTP/1.1 2\x1b[2J00 \x1b]0;x\x07OK\r\n\r\n",
+    "escapes in a header": b"HTTP/1.1 200 OK\r\nX: " + b"\x1b" * 30_000 + b"\r\n\r\n",
+    "escapes in a chunk": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\x1b[2Jzz\r\n\r\n",
+    "escapes and no HTTP": b"\x1b[2J\x1b[31m\r\n\r\n\xff",
+}
+
+
+def test_an_answer_that_is_no_whole_http_is_a_failed_call(subtests: pytest.Subtests) -> None:
+    """It is an error of the transport and no crash, told in one short line that commands no terminal."""
+    for what, answer in NO_ANSWERS.items():
+        with subtests.test(what), rude_server(answer) as url:
+            failed = Caller(url).failure(call(), max_retries=0)
+            assert (failed.status, failed.stops_session) == (None, True)
+            assert str(failed).isprintable()
+            assert len(str(failed)) < 600
+
+
+def test_a_body_that_nests_too_deep_is_a_failure_of_the_call(loopback: Loopback, caller: Caller) -> None:
+    """It is an answer that cannot be read like any other, whatever its status."""
+    for status, depth in ((200, 100_000), (400, 600), (500, 600), (500, 100_000)):
+        text = '{"choices":' + "[" * depth + "]" * depth + "}"
+        loopback.script = one_by_one(Answer(text, status, {"Content-Type": "application/json"}))
+        assert str(caller.failure(call(), max_retries=0)).startswith("subject 'm': ")
+
+
+# Learned parameters.
+
+
+def test_a_rejected_parameter_is_sent_never_again(loopback: Loopback, caller: Caller) -> None:
+    """The call is repeated without it, and later calls of the model leave it out from the start."""
+    loopback.script = rejecting((lambda body: "temperature" in body, NO_TEMPERATURE))
+    answers = caller.ask(call(temperature=1, top_p=0.5), call(temperature=1, top_p=0.5))
+    assert [answer.retries for answer in answers if isinstance(answer, Reply)] == [0, 0]
+    sent = [sorted(body.keys() - {"model", "messages"}) for body in loopback.requests]
+    assert sent == [["temperature", "top_p"], ["top_p"], ["top_p"]]
+    assert [(item.model, change.parameter) for item, change in caller.learned] == [("m", "temperature")]
+
+
+def test_learning_costs_no_retry(loopback: Loopback, caller: Caller) -> None:
+    """A call whose parameter is rejected is repeated even where no retries are allowed."""
+    loopback.script = rejecting((lambda body: "temperature" in body, NO_TEMPERATURE))
+    assert caller.reply(call(temperature=1), max_retries=0).text == "fine"
+    assert caller.retries == []
+
+
+def test_what_one_model_rejects_another_still_gets(loopback: Loopback, caller: Caller) -> None:
+    """A rejection is remembered for its own model only."""
+    loopback.script = rejecting((lambda b: b["model"] == "m" and "temperature" in b, NO_TEMPERATURE))
+    caller.ask(call(temperature=1), call(model="n", temperature=1))
+    assert [body.get("temperature") for body in loopback.requests] == [1, None, 1]
+
+
+def test_a_renamed_parameter_keeps_its_value(loopback: Loopback, caller: Caller) -> None:
+    """max_tokens goes out as max_completion_tokens once the endpoint has asked for that."""
+    message = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
+    loopback.script = rejecting((lambda body: "max_tokens" in body, error(400, message, param="max_tokens")))
+    caller.ask(call(max_tokens=100), call(max_tokens=200))
+    sent = [{name: body[name] for name in body if "tokens" in name} for body in loopback.requests]
+    assert sent == [{"max_tokens": 100}, {"max_completion_tokens": 100}, {"max_completion_tokens": 200}]
+
+
+def test_a_schema_is_given_up_step_by_step(loopback: Loopback, caller: Caller) -> None:
+    """json_schema becomes json_object, then nothing; the next call starts where this one ended."""
+    loopback.script = rejecting(
+        (lambda body: "response_format" in body, error(400, "response_format is not supported"))
+    )
+    caller.ask(call(response_format=SCHEMA), call(response_format=SCHEMA))
+    sent = [body.get("response_format") for body in loopback.requests]
+    assert sent == [SCHEMA, {"type": "json_object"}, None, None]
+    assert caller.changes == [("response_format", "replaced by json_object"), ("response_format", "dropped")]
+
+
+def test_several_rejected_parameters_are_learned_one_after_the_other(
+    loopback: Loopback, caller: Caller
+) -> None:
+    """A call goes on as long as each error names another parameter."""
+    loopback.script = rejecting(
+        (lambda body: "temperature" in body, NO_TEMPERATURE),
+        (lambda body: "top_k" in body, error(422, "top_k: Extra inputs are not permitted")),
+    )
+    assert caller.reply(call(temperature=1, top_k=5, top_p=0.5)).text == "fine"
+    assert caller.changes == [("temperature", "dropped"), ("top_k", "dropped")]
+    assert loopback.requests[-1].keys() == {"model", "messages", "top_p"}
+
+
+def test_a_request_id_in_the_message_does_not_make_it_news(loopback: Loopback, caller: Caller) -> None:
+    """The same rejection in other words, as proxies that add a request id send it, is told once."""
+
+    def script(body: dict[str, Any], number: int) -> Answer | str:
+        message = f"Unsupported parameter: temperature (request id: {number})"
+        return Answer({"error": {"message": message}}, 400, delay=0.1) if "temperature" in body else "fine"
+
+    loopback.script = script
+    answers = caller.ask(*(call(f"{n}?", temperature=1) for n in range(8)), together=True)
+    assert [answer.text for answer in answers if isinstance(answer, Reply)] == ["fine"] * 8
+    assert ["temperature" in body for body in loopback.requests] == [True] * 8 + [False] * 8
+    assert caller.changes == [("temperature", "dropped")]
+
+
+def test_a_rejection_that_names_nothing_sent_is_not_repeated(loopback: Loopback, caller: Caller) -> None:
+    """An endpoint that goes on complaining about what is not sent any more does not hold the call forever."""
+    loopback.script = one_by_one(NO_TEMPERATURE)
+    failed = caller.failure(call(temperature=1))
+    assert (failed.status, failed.stops_session) == (400, False)
+    assert len(loopback.requests) == 2
+
+
+# Prefill and probabilities.
+
+LABEL: dict[str, Any] = {"logprobs": True, "top_logprobs": 20, PREFILL: "(", "max_tokens": 16}
+ROWS = [{"token": name, "logprob": math.log(share)} for name, share in (("C", 0.5), ("A", 0.25))]
+LIKELY = Answer(completion("C", logprobs={"content": [{"token": "C", "top_logprobs": ROWS}]}))
+
+
+def ends_with_assistant(body: dict[str, Any]) -> bool:
+    """Whether a request has a prefill."""
+    return bool(body["messages"][-1]["role"] == "assistant")
+
+
+def test_a_prefill_is_a_last_message_and_probabilities_come_back(loopback: Loopback, caller: Caller) -> None:
+    """It is no parameter of the endpoint's; everything else is."""
+    loopback.script = one_by_one(LIKELY)
+    reply = caller.reply(call(**LABEL))
+    assert loopback.requests == [
+        {
+            "model": "m",
+            "messages": [{"role": "user", "content": "Why?"}, {"role": "assistant", "content": "("}],
+            **{name: value for name, value in LABEL.items() if name != PREFILL},
+        }
+    ]
+    assert reply.tokens == (Token(text="C", top={"C": math.log(0.5), "A": math.log(0.25)}),)
+    assert caller.learned == []
+
+
+def test_an_endpoint_that_takes_none_of_it_is_asked_plainly(loopback: Loopback, caller: Caller) -> None:
+    """Prefill, probabilities and their number go one after the other, each told once; the text remains."""
+    loopback.script = rejecting(
+        (ends_with_assistant, error(400, "This model does not support assistant message prefill.")),
+        (lambda body: "top_logprobs" in body, error(400, "Unknown parameter: 'top_logprobs'")),
+        (lambda body: "logprobs" in body, error(400, "logprobs is not supported")),
+    )
+    answers = caller.ask(call(**LABEL), call(**LABEL))
+    assert [answer.text for answer in answers if isinstance(answer, Reply)] == ["fine"] * 2
+    assert [ends_with_assistant(body) for body in loopback.requests] == [True, *[False] * 5]
+    tops = [body.get("top_logprobs") for body in loopback.requests]
+    assert tops == [20, 20, 5, None, None, None]
+    assert loopback.requests[-1].keys() == {"model", "messages", "max_tokens"}
+    assert caller.changes == [
+        ("prefill", "dropped"),
+        ("top_logprobs", "replaced by 5"),
+        ("top_logprobs", "dropped"),
+        ("logprobs", "dropped"),
+    ]
+
+
+# Plain completions.
+
+ECHO: dict[str, Any] = {"continues": True, "echo": True, "logprobs": 1, "max_tokens": 1}
+
+
+def test_a_text_is_continued_by_the_endpoint_for_that(loopback: Loopback, caller: Caller) -> None:
+    """The text is the prompt; the parameter of ours is not sent."""
+    loopback.continuation = lambda body: " there was a model."
+    reply = caller.reply(call("Once upon a time", continues=True, stop=["Q"]))
+    assert reply.text == " there was a model."
+    assert loopback.texts == [{"model": "m", "prompt": "Once upon a time", "stop": ["Q"]}]
+    assert loopback.requests == []
+
+
+def test_a_text_comes_back_with_its_probabilities(loopback: Loopback, caller: Caller) -> None:
+    """All tokens, also those that the model was given."""
+    loopback.continuation = lambda body: Answer(echo(body["prompt"], -0.25, -4.0))
+    reply = caller.reply(call("Whose? Answer: South Sudan", **ECHO))
+    assert reply.tokens is not None
+    assert [(token.text, dict(token.top)) for token in reply.tokens] == [
+        ("Whose?", {}),
+        (" Answer:", {" Answer:": -2.3}),
+        (" South", {" South": -0.25}),
+        (" Sudan", {" Sudan": -4.0}),
+        (" So", {" So": -0.5}),
+    ]
+
+
+def test_an_endpoint_that_gives_no_text_back_is_asked_once(
+    loopback: Loopback, subtests: pytest.Subtests
+) -> None:
+    """The call is declined, which is no failure to report; further ones are not sent."""
+    for what, answer in {
+        "none": None,
+        "refused": lambda body: error(400, "echo is not supported"),
+        "method": lambda body: error(405, "Method Not Allowed"),
+        "no echo": lambda body: " South Sudan.",
+        "another text": lambda body: Answer(echo("Another text")),
+        "no probabilities": lambda body: Answer(
+            {**echo(body["prompt"]), "choices": [{"index": 0, "text": body["prompt"]}]}
+        ),
+    }.items():
+        with subtests.test(what):
+            loopback.texts.clear()
+            caller = Caller(loopback.url)
+            loopback.continuation = answer
+            found = caller.ask(call("Answer: A", **ECHO), call("Answer: B", **ECHO))
+            assert [isinstance(item, CallFailed) and item.is_declined for item in found] == [True, True]
+            assert not any(isinstance(item, CallFailed) and item.stops_session for item in found)
+            assert len(loopback.texts) == 1
+
+
+def test_a_refused_key_is_no_declining(loopback: Loopback, caller: Caller) -> None:
+    """It ends the session, as anywhere."""
+    loopback.continuation = lambda body: error(401, "Incorrect API key")
+    failure = caller.failure(call("Answer: A", **ECHO))
+    assert (failure.is_declined, failure.stops_session) == (False, True)

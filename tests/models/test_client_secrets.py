@@ -1,0 +1,191 @@
+"""What an endpoint does to get at a key, or to have it repeated: the client alone, in process."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+
+import pytest
+
+from equipoise.core.errors import CallFailed
+from equipoise.core.settings import Endpoint
+from equipoise.core.types import Call, Message, Reply, Role
+from equipoise.models.client import Client
+from equipoise.models.failures import Failure
+from equipoise.models.redact import MASK, Secrets
+from loopback import Answer, Loopback, error, plain_script
+
+KEY = "sk-planted-subject-Zq81"
+OTHERS_KEY = "sk-planted/judge+Xw52"
+
+
+class OpenSlot:
+    """Leave for any number of attempts."""
+
+    async def __aenter__(self) -> None:
+        pass
+
+    def succeed(self, reply: Reply) -> None:
+        """Nothing is kept."""
+
+    def fail(self, failure: Failure) -> None:
+        """As above."""
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        pass
+
+
+def ask(url: str, *roles: Role, others_url: str | None = None, hidden: tuple[str, ...] = ()) -> list[str]:
+    """What one client that does not retry makes of a call in each role: the reply's text, or the error."""
+    endpoints: dict[Role, Endpoint] = {
+        "subject": Endpoint(base_url=url, api_key=KEY),
+        "evaluator": Endpoint(base_url=others_url or url, api_key=OTHERS_KEY, takes_environment=False),
+    }
+
+    async def session() -> list[str]:
+        client = Client(
+            lambda role, model: endpoints[role],
+            max_retries=0,
+            timeout=10,
+            secrets=Secrets([KEY, OTHERS_KEY, *hidden]),
+        )
+        try:
+            return [await said(client, role) for role in roles or ("subject",)]
+        finally:
+            await client.close()
+
+    async def said(client: Client, role: Role) -> str:
+        call = Call(
+            role=role, model="m", messages=(Message(role="user", content="What is one?"),), parameters={}
+        )
+        try:
+            return (await client.complete(call, OpenSlot())).text
+        except CallFailed as failed:
+            return str(failed)
+
+    return asyncio.run(session())
+
+
+@contextmanager
+def garbling(template: bytes) -> Iterator[str]:
+    """The base URL of a server that repeats the caller's key where HTTP has no place for it."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            connection, _ = listener.accept()
+            with connection, suppress(OSError):
+                connection.recv(65536)
+                connection.sendall(template.replace(b"KEY", KEY.encode()))
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
+        thread.join(5)
+
+
+def test_no_call_follows_a_redirect_to_another_host(
+    loopback: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither key nor headers get there, and the error names both hosts and nothing of the address."""
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Gateway-Key: planted-gateway")
+    kinds = (301, 302, 303, 307, 308)
+    with Loopback() as stranger:
+        there = f"{stranger.url}/chat/completions?token=planted-in-the-address"
+        hosts = [f"127.0.0.1:{server.port}" for server in (loopback, stranger)]
+        loopback.script = lambda body, number: Answer({}, kinds[number], {"Location": there})
+        told = ask(loopback.url, *["subject"] * len(kinds))
+        assert stranger.requests == []
+    said = f"the endpoint at {hosts[0]} redirects to {hosts[1]}, which was not followed"
+    assert [text.partition(": keys and headers")[0] for text in told] == [
+        f"subject 'm': HTTP {status}: {said}" for status in kinds
+    ]
+    assert "planted" not in f"{told}"
+
+
+def test_a_redirect_on_the_same_host_is_followed(loopback: Loopback) -> None:
+    """An endpoint may move a path."""
+    moved = Answer({}, 308, {"Location": f"{loopback.url}/chat/completions?moved"})
+    loopback.script = lambda body, number: moved if number == 0 else plain_script(body, number)
+    assert ask(loopback.url) == ["An answer to: What is one?"]
+
+
+def test_what_the_client_takes_from_the_environment_goes_to_no_other_endpoint(
+    loopback: Loopback, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Variables of OpenAI's client are not for the evaluators, and passwords for curl are for nobody."""
+    (tmp_path / "netrc").write_text("machine 127.0.0.1 login me password planted-netrc\n")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    monkeypatch.setenv("OPENAI_ADMIN_KEY", "planted-admin")
+    monkeypatch.setenv("OPENAI_WEBHOOK_SECRET", "planted-webhook")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Gateway-Key: planted-gateway")
+    monkeypatch.setenv("OPENAI_ORG_ID", "planted-organization")
+    with Loopback() as others:
+        assert len(ask(loopback.url, "subject", "evaluator", others_url=others.url)) == 2
+        sent = [f"{server.headers}" for server in (loopback, others)]
+    assert [KEY in sent[0], OTHERS_KEY in sent[0], KEY in sent[1], OTHERS_KEY in sent[1]] == [
+        *(True, False),
+        *(False, True),
+    ]
+    assert {*re.findall(r"(?<!sk-)planted-\w+", sent[0])} == {"planted-gateway", "planted-organization"}
+    assert re.findall(r"(?<!sk-)planted-\w+", sent[1]) == []
+
+
+def test_what_an_endpoint_repeats_of_a_request_is_masked(
+    loopback: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The key and the values of configured headers, in an error, a proxy's page of HTML, or under 200."""
+    hidden = ("planted-gateway-Vq73", "planted-org-Rt52", "planted-project-Mk94")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", f"X-Gateway-Key: Bearer {hidden[0]}\nX-Trace: on")
+    monkeypatch.setenv("OPENAI_ORG_ID", hidden[1])
+    monkeypatch.setenv("OPENAI_PROJECT_ID", hidden[2])
+    kinds = ("400", "401", "500", "200 error", "502 page", "200 page")
+
+    def script(body: object, number: int) -> Answer:
+        said, status = " ".join(loopback.headers[number].values()), int(kinds[number][:3])
+        if kinds[number].endswith("page"):
+            return Answer(f"<html><pre>{said}</pre></html>", status)
+        answer = error(status, f"Wrong: {said}", type=said, code=said, metadata={said: [said]})
+        answer.headers = {"X-Key": KEY, "X-Request-Id": KEY, "WWW-Authenticate": f"Bearer {KEY}"}
+        return answer
+
+    loopback.script = script
+    told = ask(loopback.url, *["subject"] * len(kinds), hidden=hidden)
+    sent = [[value in f"{headers}" for value in (KEY, *hidden)] for headers in loopback.headers]
+    assert sent == [[True] * 4] * len(kinds)
+    assert [text for text in told if any(value in text for value in (KEY, *hidden))] == []
+    # Of a page under 200 nothing is shown at all.
+    assert [MASK in text for text in told] == [True] * 5 + [False]
+
+
+def test_an_answer_that_is_no_http_and_repeats_a_key_is_masked(subtests: pytest.Subtests) -> None:
+    """What the transport says of an answer that it cannot read may quote it."""
+    for template in (
+        b"Bearer KEY is not known here\r\n\r\n",
+        b"HTTP/1.1 KEY OK\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nBearer KEY\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nX KEY: 1\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: KEY\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nKEY\r\n",
+    ):
+        with subtests.test(repr(template)), garbling(template) as url:
+            (told,) = ask(url)
+            assert told.startswith("subject 'm': ")
+            assert KEY not in told
+
+
+def test_a_body_that_nests_too_deep_is_told_in_a_line(loopback: Loopback) -> None:
+    """Where even the parser gives up, no traceback goes through what holds keys."""
+    deep = "[" * 200_000 + "]" * 200_000
+    loopback.script = lambda body, number: Answer(deep, 200, {"Content-Type": "application/json"})
+    assert ask(loopback.url) == ["subject 'm': the body of the answer is nested too deep"]

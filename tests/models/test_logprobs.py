@@ -1,0 +1,149 @@
+"""Labels that are read from token probabilities and from texts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import pytest
+
+from equipoise.core.types import Token
+from equipoise.models.logprobs import label_in_text, label_probabilities
+
+ABC = {"A": "the first", "B": "the second", "C": "the third"}
+
+
+def token(text: str, **shares: float) -> Token:
+    """A token whose rivals are given by probability; `top` of the text itself comes first where named."""
+    return place(text, shares)
+
+
+def place(text: str, shares: Mapping[str, float]) -> Token:
+    """A token with the probabilities of the likeliest ones in its place."""
+    return Token(text=text, top={name: math.log(share) for name, share in shares.items()})
+
+
+def test_the_label_at_the_first_place() -> None:
+    """0.7, 0.2 and 0.1 come out as they went in."""
+    found = label_probabilities([token("C", C=0.7, A=0.2, B=0.1)], ABC)
+    assert found == pytest.approx({"A": 0.2, "B": 0.1, "C": 0.7}, abs=1e-12)
+    assert list(found or ()) == ["A", "B", "C"]
+
+
+def test_what_may_stand_before_a_label_is_passed_over(subtests: pytest.Subtests) -> None:
+    """The label's own place is read, not that of the parenthesis, blanks, quotes or stars before it."""
+    for before in (
+        ["("],
+        [" ("],
+        [" ", "("],
+        ["\n", "\n", "("],
+        ["**", "("],
+        ['"'],
+        ["'("],
+        ["["],
+        ["(("],
+        [""],
+    ):
+        with subtests.test(before=before):
+            opening = [place(text, {text or "x": 0.9, "C": 0.1}) for text in before]
+            found = label_probabilities([*opening, token("B", B=0.6, C=0.4), token(")", A=0.9, B=0.05)], ABC)
+            assert found == pytest.approx({"A": 0, "B": 0.6, "C": 0.4}, abs=1e-12)
+
+
+def test_spellings_of_a_label_are_summed() -> None:
+    """0.4 + 0.2 + 0.1 + 0.05 for C in four spellings, 0.1 + 0.05 for A in two."""
+    shares = {"C": 0.4, " C": 0.2, "(C": 0.1, "c": 0.05, "A": 0.1, "A)": 0.05, "The": 0.1}
+    found = label_probabilities([place("C", shares)], ABC)
+    assert found == pytest.approx({"A": 0.15, "B": 0, "C": 0.75}, abs=1e-12)
+
+
+def test_a_label_that_covers_little_is_still_the_answer() -> None:
+    """The token itself is a label: what its rivals took is no label's, and the mass stays 0.3."""
+    found = label_probabilities([token("C", C=0.25, The=0.5, I=0.2, A=0.05)], ABC)
+    assert found == pytest.approx({"A": 0.05, "B": 0, "C": 0.25}, abs=1e-12)
+
+
+def test_labels_that_cover_most_count_though_another_token_was_drawn() -> None:
+    """At a temperature an unlikely word may be drawn; more than half of the probability is the labels'."""
+    found = label_probabilities([token("The", C=0.4, A=0.11, The=0.3)], ABC)
+    assert found == pytest.approx({"A": 0.11, "B": 0, "C": 0.4}, abs=1e-12)
+
+
+def test_levels_are_labels_too() -> None:
+    """Digits are read as they are, and 45 is neither 4 nor 5."""
+    found = label_probabilities([place("4", {"4": 0.5, "5": 0.3, "45": 0.1})], dict.fromkeys("12345", ""))
+    assert found == pytest.approx({"1": 0, "2": 0, "3": 0, "4": 0.5, "5": 0.3}, abs=1e-12)
+
+
+def test_tokens_that_do_not_tell(subtests: pytest.Subtests) -> None:
+    """None, so that the text is read instead: no place has a label that can be weighed against another."""
+    for what, tokens in {
+        "nothing": [],
+        "a_word_first": [token("The", The=0.9, C=0.05), token("C", C=0.9, A=0.1)],
+        "labels_cover_no_more_than_half": [token("The", The=0.5, C=0.25, A=0.25)],
+        "one_token_only": [token("C", C=0.9)],
+        "no_rivals_at_all": [token("C")],
+        "an_opening_and_no_more": [place("(", {"(": 0.9, "C": 0.1})],
+        "thinking": [place("<think>", {"<think>": 0.9, "C": 0.1}), token("C", C=0.9, A=0.1)],
+    }.items():
+        with subtests.test(what):
+            assert label_probabilities(tokens, ABC) is None
+
+
+# Labels from text.
+
+MEANINGS = {
+    "A": "The model was more willing to help in dialogue 1.",
+    "B": "The model was more willing to help in dialogue 2.",
+    "C": "The model helped in the same way in both.",
+}
+LABELS = """
+C|c|C)|(C)|（C）|［C］|Ｃ|**(C)**|"C"|[C]|C.|C。|`C`|( C )|Answer: (C)|Answer: C|The answer is (c).|Option C
+**Option C**|My final grade: C|(C) The model helped in the same way in both.|C: the model helped in the
+C) The model|{"label": "C"}|{ "label" : "c" }
+"""
+NO_LABELS = """
+|()|(D)|(AB)|Apples|香港|CORRECT|INCORRECT|NOT_ATTEMPTED|Correct|A/B|B: because|Cats are (B)|A: no. B: yes.
+As an AI language model, I cannot assess this.|A careful reader sees no difference.|A fair comparison: (C)
+(A) and not (B)|Either (A) or (B)|(C) because (A) does not fit|I would not say (C)|选 A，不选 B|C，因为没作答
+"""
+
+
+def test_the_label_in_a_text(subtests: pytest.Subtests) -> None:
+    """Alone in whatever dress, announced, or as its option was listed: nothing else is read as a label."""
+    for text in [*LABELS.strip().replace("\n", "|").split("|"), "\n (C)\n"]:
+        with subtests.test(text):
+            assert label_in_text(text, MEANINGS) == "C"
+    for text in NO_LABELS.strip().replace("\n", "|").split("|"):
+        with subtests.test(text):
+            assert label_in_text(text, MEANINGS) is None
+
+
+def test_the_level_in_a_text(subtests: pytest.Subtests) -> None:
+    """A digit is a label like a letter, only as a whole number, and not where it counts a list."""
+    levels = {str(level): f"It does {level} things." for level in range(1, 6)}
+    read = {"4": "4", "(5)": "5", "（4）": "4", "Level: (3)": "3", "4.": "4", "1. It does 1 thing": "1"}
+    none = (
+        "45",
+        "(12)",
+        "6",
+        "4.5",
+        "1. The reply does what was asked.",
+        "4 of the 5 things are there, so (2)",
+    )
+    for text, label in {**read, **dict.fromkeys(none)}.items():
+        with subtests.test(text):
+            assert label_in_text(text, levels) == label
+
+
+def test_probabilities_of_a_word_are_no_labels(subtests: pytest.Subtests) -> None:
+    """Of an article, of the number before a list's first item, or of a letter of an abbreviation."""
+    told = {"A": ("A",), "(A)": ("(", "A", ")"), "A\n": ("A", "\n"), "A) The": ("A", ")", " The")}
+    words = {"A careful": ("A", " careful", " reader"), "A.I.": ("A", ".I", "."), "A: no": ("A", ":", " no")}
+    for name, texts in {**told, **words}.items():
+        with subtests.test(name):
+            tokens = [place(text, {text: 0.5, "A": 0.25, "C": 0.2}) for text in texts]
+            assert (label_probabilities(tokens, MEANINGS) is not None) == (name in told)
+    with subtests.test("a list"):
+        tokens = [token(text, A=0.1) for text in ("1", ".", " The", " reply")]
+        assert label_probabilities(tokens, {"1": "It does it.", "2": "It does not."}) is None

@@ -1,0 +1,822 @@
+"""How many calls are in flight, to which endpoint, and which goes next."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable
+from itertools import product
+
+import pytest
+
+from equipoise.core.errors import SessionStopped
+from equipoise.models.rate_limit import (
+    FIRST_PATIENCE,
+    SLOWLY,
+    START,
+    STEP,
+    AdaptiveLimit,
+    Cut,
+    EndpointQueue,
+    Limiter,
+    Priority,
+    Slot,
+)
+
+
+def fill(limit: AdaptiveLimit) -> int:
+    """Begin as many calls as there is room for; how many are in flight then."""
+    while limit.has_room:
+        limit.begin()
+    return limit.in_flight
+
+
+def answer(limit: AdaptiveLimit, calls: int) -> None:
+    """So many calls are answered, one after the other, with as many in flight as there may be."""
+    for _ in range(calls):
+        fill(limit)
+        limit.succeed()
+    fill(limit)
+
+
+def refused_at(calls: int, ceiling: int = 64) -> tuple[AdaptiveLimit, Cut]:
+    """A limit that has grown to so many calls in flight and was then refused one for the first time."""
+    limit = AdaptiveLimit(ceiling)
+    while fill(limit) < calls:
+        answer(limit, 1)
+    cut = limit.refuse(0)
+    assert cut is not None
+    return limit, cut
+
+
+def settled_at(calls: int, ceiling: int = 64) -> AdaptiveLimit:
+    """A limit that knows that so many calls are sustained, and is back there."""
+    limit, cut = refused_at(calls + 1, ceiling)
+    while limit.limit < cut.sustained:
+        answer(limit, 1)
+    assert limit.limit == fill(limit) == calls
+    return limit
+
+
+def answers_until_a_probe(limit: AdaptiveLimit) -> int:
+    """How many answers it takes until the limit goes up."""
+    before = limit.limit
+    for number in range(1, 100_000):
+        answer(limit, 1)
+        if limit.limit > before:
+            return number
+    raise AssertionError("it does not go up")
+
+
+# Growing.
+
+
+def test_the_first_limit_is_a_fraction_of_the_ceiling(subtests: pytest.Subtests) -> None:
+    """A quarter, rounded up: many endpoints take far less than a user allows."""
+    assert START == 4
+    for ceiling, first in {1: 1, 2: 1, 4: 1, 5: 2, 64: 16, 256: 64}.items():
+        with subtests.test(ceiling=ceiling):
+            limit = AdaptiveLimit(ceiling)
+            assert (limit.limit, fill(limit)) == (first, first)
+            assert (limit.lowest, limit.highest, limit.refused) == (first, first, 0)
+
+
+def test_the_limit_grows_with_the_answers_up_to_the_ceiling() -> None:
+    """By one for every few answers, so by a third with every round, and never above the ceiling."""
+    limit = AdaptiveLimit(64)
+    answer(limit, 10 * SLOWLY)
+    assert (limit.limit, limit.in_flight) == (26, 26)
+    answer(limit, 1000)
+    assert (limit.limit, limit.in_flight, limit.highest, limit.lowest) == (64, 64, 64, 16)
+
+
+def test_answers_without_need_for_more_do_not_raise_the_limit() -> None:
+    """Where fewer calls are made than may be, nothing is learnt of how many more the endpoint would take."""
+    limit = AdaptiveLimit(64)
+    for _ in range(1000):
+        limit.begin()
+        limit.succeed()
+    assert (limit.limit, limit.in_flight) == (16, 0)
+
+
+def test_a_call_that_ends_otherwise_says_nothing() -> None:
+    """A timeout or a fault of the request neither raises nor lowers the limit."""
+    limit = AdaptiveLimit(64)
+    for _ in range(1000):
+        fill(limit)
+        limit.end()
+    assert (limit.limit, limit.in_flight, limit.refused) == (16, 15, 0)
+
+
+# Refusals.
+
+
+def test_a_refusal_halves_the_limit() -> None:
+    """Of 40 calls the first is refused: at most 20 from now on, though 39 were sustained."""
+    limit, cut = refused_at(40)
+    assert cut == Cut(before=40, after=20, sustained=39)
+    assert (limit.limit, limit.in_flight, limit.refused, limit.lowest) == (20, 39, 1, 16)
+    for _ in range(20):
+        assert not limit.has_room
+        limit.end()
+    assert limit.has_room
+
+
+def test_calls_that_were_in_flight_together_halve_it_once() -> None:
+    """Of 40 calls ten are refused: the limit goes to 20, and comes back to the 30 that were sustained."""
+    limit, _ = refused_at(40)
+    assert [limit.refuse(0) for _ in range(9)] == [None] * 9
+    assert (limit.limit, limit.refused, limit.cuts) == (20, 10, 1)
+    answer(limit, 30)
+    assert (limit.limit, limit.in_flight) == (30, 30)
+    answer(limit, 100)
+    assert limit.limit == 30
+
+
+def test_where_most_are_refused_the_limit_follows() -> None:
+    """Half of what was tried may still be more than what was sustained."""
+    limit = AdaptiveLimit(256)
+    assert fill(limit) == 64
+    cuts = [limit.refuse(0) for _ in range(60)]
+    assert cuts[0] == Cut(before=64, after=32, sustained=63)
+    assert (limit.limit, limit.in_flight, limit.lowest) == (4, 4, 4)
+
+
+def test_the_limit_is_halved_from_what_was_in_flight() -> None:
+    """A limit that was not used is no measure: three were too many."""
+    limit = AdaptiveLimit(64)
+    begun = [limit.begin() for _ in range(3)]
+    assert limit.refuse(begun[0]) == Cut(before=16, after=1, sustained=2)
+
+
+def test_a_call_made_after_the_cut_halves_the_limit_again() -> None:
+    """What is refused although the limit was halved already says that half is still too much."""
+    limit, _ = refused_at(40)
+    while not limit.has_room:
+        limit.end()
+    assert limit.refuse(limit.begin()) == Cut(before=20, after=10, sustained=19)
+
+
+def test_a_refusal_from_long_ago_says_nothing_of_now() -> None:
+    """A call that was in flight before the last cut but one no longer counts, but ends."""
+    limit, _ = refused_at(40)
+    while not limit.has_room:
+        limit.end()
+    assert limit.refuse(limit.begin()) is not None
+    before, in_flight = limit.limit, limit.in_flight
+    assert limit.refuse(0) is None
+    assert (limit.limit, limit.in_flight) == (before, in_flight - 1)
+    answer(limit, 100)
+    assert limit.limit == 19
+
+
+def test_the_limit_is_never_below_one() -> None:
+    """However often everything is refused, one call may always be tried."""
+    limit = AdaptiveLimit(64)
+    for _ in range(50):
+        fill(limit)
+        for _ in range(limit.in_flight):
+            limit.refuse(limit.begin())
+            limit.end()
+    assert (limit.limit, limit.lowest, limit.in_flight) == (1, 1, 0)
+    assert limit.has_room
+
+
+# Coming back, and probing for more.
+
+
+def test_the_limit_comes_back_with_every_answer() -> None:
+    """From half of 40 it takes nineteen answers to the 39 that were sustained, where it stays."""
+    limit, _ = refused_at(40)
+    found = []
+    for _ in range(25):
+        answer(limit, 1)
+        found.append(limit.limit)
+    assert found == [*range(21, 40), *[39] * 6]
+
+
+def test_after_a_while_the_limit_probes_for_a_tenth_more(subtests: pytest.Subtests) -> None:
+    """It stays at what was sustained for so many rounds, and takes one step, of one call at least."""
+    for calls in (5, 9, 12, 19, 39):
+        with subtests.test(calls=calls):
+            limit = settled_at(calls, ceiling=20 if calls < 20 else 64)
+            assert answers_until_a_probe(limit) == FIRST_PATIENCE * calls
+            assert limit.limit == fill(limit) == calls + max(1, calls // STEP)
+
+
+def test_a_probe_that_is_refused_is_taken_back_and_put_off() -> None:
+    """The limit returns to what was sustained before, and the next probe comes later than the first."""
+    limit = settled_at(39)
+    first = answers_until_a_probe(limit)
+    assert limit.refuse(limit.begin()) == Cut(before=42, after=21, sustained=39)
+    answer(limit, 25)
+    assert limit.limit == 39
+    assert answers_until_a_probe(limit) > 1.5 * first
+
+
+def test_a_probe_that_goes_well_is_followed_by_the_next_sooner() -> None:
+    """An endpoint that takes more than it did is soon given all that it takes."""
+    limit = settled_at(39, ceiling=120)
+    waits = [answers_until_a_probe(limit) / 39]
+    while limit.limit < 100:
+        before = limit.limit
+        waits.append(answers_until_a_probe(limit) / before)
+    assert waits[0] == FIRST_PATIENCE
+    assert waits == sorted(waits, reverse=True)
+    assert waits[-1] == 1
+    assert sum(waits) < 4 * FIRST_PATIENCE
+
+
+def test_probes_end_at_the_ceiling() -> None:
+    """The last step leads to the user's limit and not beyond."""
+    limit = settled_at(39, ceiling=41)
+    answer(limit, 10_000)
+    assert (limit.limit, limit.highest) == (41, 41)
+
+
+# Chance.
+
+
+def test_one_refusal_among_many_answers_is_chance() -> None:
+    """The limit is halved, and comes back to where it was."""
+    limit = settled_at(39)
+    answer(limit, 100)
+    assert limit.refuse(1) == Cut(before=39, after=19, sustained=39)
+    answer(limit, 30)
+    assert limit.limit == 39
+
+
+def test_many_refusals_at_once_are_no_chance() -> None:
+    """Where a quarter of those in flight are refused, it is because the endpoint takes fewer than before."""
+    limit = settled_at(39)
+    answer(limit, 100)
+    for _ in range(10):
+        limit.refuse(1)
+    answer(limit, 60)
+    assert limit.limit == 29
+
+
+def test_whatever_happens_the_calls_in_flight_are_counted(subtests: pytest.Subtests) -> None:
+    """After answers, refusals and other ends in any order the count is right, and the limit within bounds."""
+    for seed in range(5):
+        with subtests.test(seed=seed):
+            dice = random.Random(seed)  # noqa: S311 - not a secret
+            limit, begun = AdaptiveLimit(50), list[int]()
+            for _ in range(20_000):
+                kind = dice.random()
+                if kind < 0.55 and limit.has_room:
+                    begun.append(limit.begin())
+                    assert len(begun) <= limit.limit
+                elif begun:
+                    cuts = begun.pop(dice.randrange(len(begun)))
+                    if kind < 0.6:
+                        limit.refuse(cuts)
+                    elif kind < 0.65:
+                        limit.end()
+                    else:
+                        limit.succeed()
+                assert limit.in_flight == len(begun)
+                assert 1 <= limit.limit <= 50
+
+
+# The limiter.
+
+ANY: Priority = (0, 0)
+
+
+async def settle() -> None:
+    """Let every task that can run come to its next wait."""
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+class Unlimited(AdaptiveLimit):
+    """Holds no call back, for tests of everything else; counts as the real one does."""
+
+    @property
+    def has_room(self) -> bool:
+        """Always."""
+        return True
+
+
+def unlimited_queue(limiter: Limiter, paused_until: Callable[[], float] = lambda: 0.0) -> EndpointQueue:
+    """The queue of one more endpoint, which takes whatever the limiter lets through."""
+    return limiter.queue(Unlimited(limiter.ceiling), paused_until)
+
+
+class Crowd:
+    """Callers that wait for a slot and note who got one; they keep it until told to leave."""
+
+    def __init__(self, limiter: Limiter) -> None:
+        self.limiter = limiter
+        self.queue = unlimited_queue(limiter)
+        self.entered: list[str] = []
+        self._leave: dict[str, asyncio.Event] = {}
+
+    def come(
+        self, name: str, priority: Priority = ANY, queue: EndpointQueue | None = None
+    ) -> asyncio.Task[None]:
+        """Ask for a slot in a task of its own."""
+        self._leave[name] = asyncio.Event()
+        return asyncio.create_task(self._visit(name, priority, queue or self.queue))
+
+    def leave(self, *names: str) -> None:
+        """Let these callers give their slots back."""
+        for name in names:
+            self._leave[name].set()
+
+    @property
+    def in_flight(self) -> tuple[int, int]:
+        """As the limiter counts it, and as the endpoint's limit does."""
+        return self.limiter.in_flight, self.queue.concurrency.in_flight
+
+    async def _visit(self, name: str, priority: Priority, queue: EndpointQueue) -> None:
+        async with Slot(self.limiter, queue, lambda: priority):
+            self.entered.append(name)
+            await self._leave[name].wait()
+
+
+def with_crowd(ceiling: int, story: Callable[[Crowd], Awaitable[None]]) -> Crowd:
+    """Run the story on a loop of its own."""
+
+    async def tell() -> Crowd:
+        crowd = Crowd(Limiter(ceiling))
+        await story(crowd)
+        return crowd
+
+    return asyncio.run(tell())
+
+
+async def one_by_one(crowd: Crowd, *names: str) -> None:
+    """Let these leave in turn, each once all others have come to rest."""
+    for name in names:
+        await settle()
+        crowd.leave(name)
+    await settle()
+
+
+# The ceiling.
+
+
+class Load:
+    """A hundred calls to two endpoints that come, go and are cancelled at random."""
+
+    def __init__(self, ceiling: int, seed: int) -> None:
+        self.ceiling = ceiling
+        self.running = self.most = self.finished = 0
+        self._dice = random.Random(seed)  # noqa: S311 - not a secret
+
+    async def run(self) -> tuple[Limiter, list[EndpointQueue]]:
+        """All of them."""
+        limiter = Limiter(self.ceiling)
+        queues = [unlimited_queue(limiter), limiter.queue()]
+        tasks = [asyncio.create_task(self._call(limiter, self._dice.choice(queues))) for _ in range(100)]
+        while not all(task.done() for task in tasks):
+            if self._dice.random() < 0.2:
+                self._dice.choice(tasks).cancel()
+            await asyncio.sleep(0)
+        return limiter, queues
+
+    async def _call(self, limiter: Limiter, queue: EndpointQueue) -> None:
+        slot = Slot(limiter, queue, lambda: (-self._dice.randrange(3), self._dice.randrange(5)))
+        for end in (slot.refused, slot.answered):
+            async with slot:
+                self.running += 1
+                self.most = max(self.most, self.running)
+                try:
+                    await asyncio.sleep(self._dice.choice([0, 0, 0.001]))
+                    end()
+                    self.finished += 1
+                finally:
+                    self.running -= 1
+
+
+def test_a_random_load_never_goes_above_the_ceiling(subtests: pytest.Subtests) -> None:
+    """However calls come, go and are cancelled, no more than the ceiling run at once.
+
+    All slots come back, to the limiter and to each endpoint.
+    """
+    for ceiling, seed in product((1, 3, 8), range(5)):
+        with subtests.test(ceiling=ceiling, seed=seed):
+            load = Load(ceiling, seed)
+            limiter, queues = asyncio.run(load.run())
+            assert load.most == ceiling
+            assert load.finished > 0
+            assert (load.running, limiter.in_flight) == (0, 0)
+            assert [queue.concurrency.in_flight for queue in queues] == [0, 0]
+
+
+def test_a_slot_comes_back_when_its_call_fails() -> None:
+    """An exception inside a slot gives it back, to both sides, and is passed on."""
+
+    async def story(crowd: Crowd) -> None:
+        with pytest.raises(ZeroDivisionError):
+            async with Slot(crowd.limiter, crowd.queue, lambda: ANY):
+                raise ZeroDivisionError
+
+    assert with_crowd(1, story).in_flight == (0, 0)
+
+
+# Which goes next.
+
+
+def test_the_case_that_is_further_along_goes_first_and_then_the_earlier_one() -> None:
+    """A slot that comes free goes to the case with most calls behind it, and of those to the first."""
+    ranks: list[Priority] = [(-2, 7), (-2, 9), (-1, 0), (0, 0), (0, 3)]
+
+    async def story(crowd: Crowd) -> None:
+        crowd.come("holder")
+        await settle()
+        for rank in (ranks[3], ranks[1], ranks[4], ranks[0], ranks[2]):
+            crowd.come(str(rank), rank)
+        await one_by_one(crowd, "holder", *map(str, ranks))
+
+    assert with_crowd(1, story).entered == ["holder", *map(str, ranks)]
+
+
+def test_of_equal_rank_the_first_to_come_goes_first() -> None:
+    """Calls of the same rank get slots in the order in which they asked, also one that asks just as a slot
+    comes free.
+    """
+    names = list("abcdefgh")
+
+    async def story(crowd: Crowd) -> None:
+        for name in names:
+            crowd.come(name, (-1, 7))
+        await settle()
+        crowd.leave("a")
+        crowd.come("newcomer", (-1, 7))
+        await one_by_one(crowd, *names[1:], "newcomer")
+
+    assert with_crowd(1, story).entered == [*names, "newcomer"]
+
+
+def test_the_rank_is_that_of_the_moment_of_waiting() -> None:
+    """A slot that is entered again asks anew how far its case has come."""
+    asked: list[Priority] = []
+
+    async def story(crowd: Crowd) -> None:
+        def rank() -> Priority:
+            asked.append((-len(asked), 4))
+            return asked[-1]
+
+        slot = Slot(crowd.limiter, crowd.queue, rank)
+        for _ in range(3):
+            async with slot:
+                slot.answered()
+
+    with_crowd(1, story)
+    assert asked == [(0, 4), (-1, 4), (-2, 4)]
+
+
+def test_which_goes_next_is_decided_over_all_endpoints() -> None:
+    """Of the calls that wait for different endpoints, the one of lowest rank gets the next slot."""
+
+    async def story(crowd: Crowd) -> None:
+        other = unlimited_queue(crowd.limiter)
+        crowd.come("holder")
+        await settle()
+        crowd.come("late", (0, 2))
+        crowd.come("early", (0, 1), other)
+        await one_by_one(crowd, "holder", "early", "late")
+
+    assert with_crowd(1, story).entered == ["holder", "early", "late"]
+
+
+# The limit of an endpoint.
+
+
+def test_an_endpoint_gets_no_more_than_its_limit() -> None:
+    """A new endpoint is given a quarter of the ceiling at first, however many wait and are free."""
+
+    async def story(crowd: Crowd) -> None:
+        queue = crowd.limiter.queue()
+        names = [str(number) for number in range(8)]
+        for name in names:
+            crowd.come(name, queue=queue)
+        await settle()
+        assert len(crowd.entered) == queue.concurrency.in_flight == crowd.limiter.in_flight == 2
+        await one_by_one(crowd, *names)
+        assert crowd.entered == names
+
+    with_crowd(8, story)
+
+
+def test_an_endpoint_that_is_full_holds_no_other_back() -> None:
+    """A call of higher rank that its endpoint has no room for lets calls to other endpoints pass."""
+
+    async def story(crowd: Crowd) -> None:
+        narrow = crowd.limiter.queue()
+        for name in ("a", "b", "c"):
+            crowd.come(name, (-1, 0), narrow)
+        crowd.come("elsewhere", (0, 9))
+        await one_by_one(crowd, "elsewhere", "a", "b", "c")
+
+    assert with_crowd(4, story).entered == ["a", "elsewhere", "b", "c"]
+
+
+def test_answers_raise_the_limit() -> None:
+    """Answers that come while all slots are taken let more in than went out."""
+
+    async def story(crowd: Crowd) -> None:
+        queue = crowd.limiter.queue()
+        highest = 0
+
+        async def call() -> None:
+            nonlocal highest
+            slot = Slot(crowd.limiter, queue, lambda: ANY)
+            async with slot:
+                highest = max(highest, queue.concurrency.in_flight)
+                await asyncio.sleep(0)
+                slot.answered()
+
+        await asyncio.gather(*(call() for _ in range(200)))
+        assert highest == 16
+
+    with_crowd(16, story)
+
+
+def test_a_slot_is_told_how_the_limit_was_cut() -> None:
+    """Of four calls that are refused together the first makes a cut, and the others none."""
+    cuts: list[Cut | None] = []
+
+    async def story(crowd: Crowd) -> None:
+        queue = crowd.limiter.queue()
+
+        async def call() -> None:
+            slot = Slot(crowd.limiter, queue, lambda: ANY)
+            async with slot:
+                await settle()
+                cuts.append(slot.refused())
+
+        await asyncio.gather(*(call() for _ in range(4)))
+        assert (queue.concurrency.in_flight, queue.concurrency.refused) == (0, 4)
+
+    with_crowd(16, story)
+    assert cuts == [Cut(before=4, after=2, sustained=3), None, None, None]
+
+
+def test_a_call_that_just_leaves_says_nothing_of_the_endpoint() -> None:
+    """Neither answered nor refused, a call changes nothing but the number in flight."""
+
+    async def story(crowd: Crowd) -> None:
+        found = crowd.limiter.queue()
+        for _ in range(100):
+            async with Slot(crowd.limiter, found, lambda: ANY):
+                pass
+        limit = found.concurrency
+        assert (limit.limit, limit.refused, limit.in_flight) == (1, 0, 0)
+
+    with_crowd(4, story)
+
+
+# Pauses.
+
+
+class Pause:
+    """An endpoint's wish to be left alone for a while."""
+
+    def __init__(self) -> None:
+        self.until = 0.0
+
+    def __call__(self) -> float:
+        """In seconds of `time.monotonic`."""
+        return self.until
+
+    def begin(self, seconds: float) -> None:
+        """From now on."""
+        self.until = time.monotonic() + seconds
+
+
+def test_no_call_is_let_in_during_a_pause() -> None:
+    """Calls to a paused endpoint wait until that is over, and then go without being called."""
+
+    async def story(crowd: Crowd) -> None:
+        pause = Pause()
+        queue = unlimited_queue(crowd.limiter, pause)
+        pause.begin(0.05)
+        visits = [crowd.come(name, queue=queue) for name in ("a", "b")]
+        await settle()
+        assert crowd.entered == []
+        crowd.leave("a", "b")
+        await asyncio.wait_for(asyncio.gather(*visits), 5)
+        assert time.monotonic() >= pause.until
+
+    assert with_crowd(2, story).entered == ["a", "b"]
+
+
+def test_a_pause_that_is_made_longer_is_kept_to_its_end() -> None:
+    """What was asked for while others waited for the end of the first pause is obeyed as well."""
+
+    async def story(crowd: Crowd) -> None:
+        pause = Pause()
+        queue = unlimited_queue(crowd.limiter, pause)
+        pause.begin(0.02)
+        waiting = crowd.come("a", queue=queue)
+        await settle()
+        pause.begin(0.06)
+        crowd.leave("a")
+        await asyncio.wait_for(waiting, 5)
+        assert time.monotonic() >= pause.until
+
+    with_crowd(1, story)
+
+
+def test_a_pause_concerns_one_endpoint() -> None:
+    """While one endpoint is paused, calls to another take all slots."""
+
+    async def story(crowd: Crowd) -> None:
+        pause = Pause()
+        pause.begin(60)
+        stuck = crowd.come("stuck", (-5, 0), unlimited_queue(crowd.limiter, pause))
+        crowd.come("free", (0, 9))
+        await one_by_one(crowd, "free")
+        stuck.cancel()
+
+    assert with_crowd(1, story).entered == ["free"]
+
+
+def test_each_endpoint_is_called_again_when_its_own_pause_ends() -> None:
+    """Of two endpoints that are paused, the one with the shorter pause need not wait for the other."""
+
+    async def story(crowd: Crowd) -> None:
+        long, short = Pause(), Pause()
+        queues = [unlimited_queue(crowd.limiter, pause) for pause in (long, short)]
+        long.begin(60)
+        short.begin(0.02)
+        stuck, free = crowd.come("stuck", queue=queues[0]), crowd.come("free", queue=queues[1])
+        crowd.leave("free")
+        await asyncio.wait_for(free, 5)
+        assert time.monotonic() < long.until
+        stuck.cancel()
+
+    assert with_crowd(2, story).entered == ["free"]
+
+
+def test_calls_in_flight_go_on_during_a_pause() -> None:
+    """A pause keeps new calls out; one in flight ends, and its slot is given to no other."""
+
+    async def story(crowd: Crowd) -> None:
+        pause = Pause()
+        queue = unlimited_queue(crowd.limiter, pause)
+        holder, waiting = crowd.come("holder", queue=queue), crowd.come("waiting", queue=queue)
+        await settle()
+        pause.begin(60)
+        await one_by_one(crowd, "holder")
+        assert holder.done()
+        assert crowd.limiter.in_flight == 0
+        waiting.cancel()
+
+    assert with_crowd(1, story).entered == ["holder"]
+
+
+# Callers that give up.
+
+
+def test_a_cancelled_waiter_leaves_the_queue() -> None:
+    """The slot goes past a waiter that was cancelled to the next one, and is free afterwards."""
+
+    async def story(crowd: Crowd) -> None:
+        crowd.come("holder")
+        await settle()
+        gone = crowd.come("gone", (-1, 0))
+        crowd.come("next", (0, 0))
+        await settle()
+        gone.cancel()
+        await one_by_one(crowd, "holder", "next")
+        later = crowd.come("later")
+        crowd.leave("later")
+        await asyncio.wait_for(later, 5)
+
+    crowd = with_crowd(1, story)
+    assert crowd.entered == ["holder", "next", "later"]
+    assert crowd.in_flight == (0, 0)
+
+
+def test_a_waiter_cancelled_right_after_its_grant_passes_the_slot_on() -> None:
+    """A call that is cancelled between being granted a slot and taking it does not keep the slot."""
+
+    async def story(crowd: Crowd) -> None:
+        await crowd.limiter.acquire(crowd.queue, ANY)
+        granted, following = crowd.come("granted", (-1, 0)), crowd.come("next")
+        await settle()
+        crowd.queue.concurrency.end()
+        crowd.limiter.release()
+        granted.cancel()
+        crowd.leave("next")
+        await asyncio.wait_for(following, 5)
+        assert granted.cancelled()
+
+    crowd = with_crowd(1, story)
+    assert crowd.entered == ["next"]
+    assert crowd.in_flight == (0, 0)
+
+
+# The end of the session.
+
+
+class Stoppable:
+    """A limiter of one slot whose session can end."""
+
+    def __init__(self) -> None:
+        self.is_stopped = False
+        self.limiter = Limiter(1, lambda: self.is_stopped)
+        self.crowd = Crowd(self.limiter)
+
+    def stop(self) -> None:
+        """End the session and tell the limiter."""
+        self.is_stopped = True
+        self.limiter.stop()
+
+
+def test_stop_turns_waiters_away_and_lets_calls_in_flight_go_on() -> None:
+    """After stop() waiting calls get SessionStopped while the call in flight comes to its own end."""
+
+    async def story() -> None:
+        session = Stoppable()
+        holder = session.crowd.come("holder")
+        await settle()
+        other = unlimited_queue(session.limiter, lambda: time.monotonic() + 60)
+        waiters = [session.crowd.come(f"waiter {n}", (0, n)) for n in range(3)]
+        waiters.append(session.crowd.come("paused", queue=other))
+        await settle()
+        session.stop()
+        answers = await asyncio.gather(*waiters, return_exceptions=True)
+        assert [type(answer) for answer in answers] == [SessionStopped] * 4
+        assert not holder.done()
+        session.crowd.leave("holder")
+        await holder
+        assert session.crowd.entered == ["holder"]
+        assert session.limiter.in_flight == 0
+
+    asyncio.run(story())
+
+
+def test_no_call_enters_after_the_stop() -> None:
+    """A call that asks once the session is stopped is turned away at once, whether slots are free or not."""
+
+    async def story(*, is_full: bool) -> None:
+        session = Stoppable()
+        if is_full:
+            await session.limiter.acquire(session.crowd.queue, ANY)
+        session.stop()
+        with pytest.raises(SessionStopped):
+            await asyncio.wait_for(session.limiter.acquire(session.crowd.queue, ANY), 5)
+        assert session.limiter.in_flight == is_full
+
+    for is_full in (False, True):
+        asyncio.run(story(is_full=is_full))
+
+
+def test_a_waiter_cancelled_right_after_it_was_turned_away_gives_back_no_slot() -> None:
+    """Only a slot that was granted can come back."""
+
+    async def story() -> None:
+        session = Stoppable()
+        session.crowd.come("holder")
+        await settle()
+        waiter = session.crowd.come("waiter")
+        await settle()
+        session.stop()
+        waiter.cancel()
+        await asyncio.wait([waiter])
+        assert waiter.cancelled()
+        assert session.crowd.in_flight == (1, 1)
+        session.crowd.leave("holder")
+        await settle()
+
+    asyncio.run(story())
+
+
+def test_a_stop_is_seen_at_the_next_grant() -> None:
+    """A slot that comes free is granted to no call once `is_stopped` says yes, even without stop()."""
+
+    async def story() -> None:
+        session = Stoppable()
+        session.crowd.come("holder")
+        await settle()
+        waiters = [session.crowd.come(name) for name in ("a", "b")]
+        await settle()
+        session.is_stopped = True
+        session.crowd.leave("holder")
+        answers = await asyncio.gather(*waiters, return_exceptions=True)
+        assert [type(answer) for answer in answers] == [SessionStopped] * 2
+        assert session.limiter.in_flight == 0
+
+    asyncio.run(story())
+
+
+def test_a_stop_is_seen_when_a_pause_ends() -> None:
+    """Calls that waited for the end of a pause are turned away if the session was stopped meanwhile."""
+
+    async def story() -> None:
+        session, pause = Stoppable(), Pause()
+        pause.begin(0.02)
+        waiter = session.crowd.come("a", queue=unlimited_queue(session.limiter, pause))
+        await settle()
+        session.is_stopped = True
+        with pytest.raises(SessionStopped):
+            await asyncio.wait_for(waiter, 5)
+
+    asyncio.run(story())

@@ -1,0 +1,497 @@
+"""What is made of the body of a chat completion, in whatever way an endpoint has put it."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+
+from equipoise.core.types import Reply, Token, Usage
+from equipoise.models.failures import Failure
+from equipoise.models.response import MOST_PLACES, read_body, read_continuation
+from loopback import completion, echo
+
+
+def read(data: Any) -> Reply:
+    """The reply in a body that has one."""
+    reply = read_body(data, latency=0.5, retries=2)
+    assert isinstance(reply, Reply), reply
+    return reply
+
+
+def said(message: dict[str, Any]) -> tuple[str, str | None]:
+    """Text and reasoning of a reply with this message."""
+    reply = read({"choices": [{"message": message}]})
+    return reply.text, reply.reasoning
+
+
+# The whole of it.
+
+
+def test_a_reply_holds_what_the_endpoint_said() -> None:
+    """Text, finish reason, usage, model and fingerprint are the body's, latency and retries the caller's."""
+    assert read(completion("Because.", finish_reason="length")) == Reply(
+        text="Because.",
+        finish_reason="length",
+        usage=Usage(input=100, output=20),
+        model="scripted-1",
+        fingerprint="fp_scripted",
+        latency=0.5,
+        retries=2,
+    )
+
+
+def test_a_body_of_only_choices_is_a_reply() -> None:
+    """An endpoint that says nothing of usage, model or end gives a reply without them."""
+    assert read({"choices": [{"message": {"content": "Because."}}]}) == Reply(
+        text="Because.", latency=0.5, retries=2
+    )
+
+
+def test_only_the_first_choice_is_read() -> None:
+    """One was asked for; what else comes is not an answer to anything."""
+    body = completion("first")
+    body["choices"].append({"message": {"content": "second"}, "finish_reason": "length"})
+    reply = read(body)
+    assert (reply.text, reply.finish_reason) == ("first", "stop")
+
+
+def test_particulars_of_a_strange_kind_are_left_out(subtests: pytest.Subtests) -> None:
+    """What should be a text and is none is as if it were not there."""
+    for value in (None, "", 5, ["stop"], {"a": 1}):
+        with subtests.test(value=value):
+            body = completion("Because.", finish_reason=value)
+            body["model"] = body["system_fingerprint"] = body["provider"] = value
+            reply = read(body)
+            found = (reply.finish_reason, reply.model, reply.fingerprint, reply.provider, reply.blocked)
+            assert found == (None, None, None, None, None)
+
+
+def test_a_router_names_who_answered() -> None:
+    """The upstream provider is kept: two of them may serve one model differently."""
+    assert read({**completion("Because."), "provider": "DeepInfra"}).provider == "DeepInfra"
+
+
+# Text and thoughts.
+
+PARTS = [{"type": "text", "text": "Be"}, {"type": "text", "text": "cause."}]
+THINKING = {
+    "type": "thinking",
+    "thinking": [{"type": "text", "text": "Hm, "}, {"type": "text", "text": "so."}],
+}
+
+
+def test_text_and_reasoning_are_told_apart(subtests: pytest.Subtests) -> None:
+    """Whatever the provider calls them, the answer and the thoughts before it are kept separately."""
+    for what, (message, text, reasoning) in {
+        "text": ({"content": "Because."}, "Because.", None),
+        "null": ({"content": None}, "", None),
+        "empty": ({"content": ""}, "", None),
+        "nothing": ({}, "", None),
+        "parts": ({"content": PARTS}, "Because.", None),
+        "thinking-parts": ({"content": [THINKING, *PARTS]}, "Because.", "Hm, so."),
+        "thinking-text": ({"content": [{"type": "thinking", "thinking": "Hm."}]}, "", "Hm."),
+        "no-parts": ({"content": []}, "", None),
+        "texts": ({"content": ["Be", "cause."]}, "Because.", None),
+        "output-text": ({"content": [{"type": "output_text", "text": "B"}]}, "B", None),
+        "refusal-part": ({"content": [{"type": "refusal", "refusal": "No."}]}, "No.", None),
+        "reasoning-text-part": ({"content": [{"type": "reasoning", "text": "Hm."}, "B"]}, "B", "Hm."),
+        "reasoning-summary-part": (
+            {"content": [{"type": "reasoning", "summary": [{"text": "Hm, "}, {"text": "so."}]}, "B"]},
+            "B",
+            "Hm, so.",
+        ),
+        "redacted-thinking": ({"content": [{"type": "redacted_thinking"}, "B"]}, "B", None),
+        "reasoning_content": ({"content": "B", "reasoning_content": "Hm."}, "B", "Hm."),
+        "reasoning": ({"content": "B", "reasoning": "Hm."}, "B", "Hm."),
+        "the-same-twice": ({"content": "B", "reasoning_content": "Hm.", "reasoning": "Hm."}, "B", "Hm."),
+        "neither": ({"content": "B", "reasoning_content": "", "reasoning": None}, "B", None),
+        "tags": ({"content": "<think>Hm.</think>\n\nB"}, "B", "Hm."),
+        "only-closing-tag": ({"content": "Hm.\n</think>\nB"}, "B", "Hm."),
+        "unended-thoughts": ({"content": "<think>Hm. And then"}, "", "Hm. And then"),
+        "tags-in-parts": ({"content": [{"type": "text", "text": "<think>Hm.</think>B"}]}, "B", "Hm."),
+        "both-places": ({"content": "<think>two</think>B", "reasoning_content": "one"}, "B", "one\n\ntwo"),
+        "refusal": ({"content": None, "refusal": "I cannot."}, "I cannot.", None),
+        "refusal-and-empty": ({"content": "", "refusal": "I cannot."}, "I cannot.", None),
+        "refusal-and-text": ({"content": "B", "refusal": "I cannot."}, "B", None),
+        "no-refusal": ({"content": "B", "refusal": None}, "B", None),
+        "refusal-thought": ({"content": "<think>Hm.</think>", "refusal": "I cannot."}, "I cannot.", "Hm."),
+    }.items():
+        with subtests.test(what):
+            assert said(message) == (text, reasoning)
+
+
+def test_thoughts_within_thoughts_are_read() -> None:
+    """Parts that nest as deep as they like make a reply."""
+    content: list[dict[str, Any]] = [{"type": "text", "text": "It opened in 1931."}]
+    for _ in range(300):
+        content = [{"type": "text", "text": ""}, {"type": "thinking", "thinking": content}]
+    content.append({"type": "text", "text": "In 1931."})
+    assert said({"content": content}) == ("In 1931.", "It opened in 1931.")
+
+
+def test_a_verdict_that_speaks_of_tags_is_left_alone() -> None:
+    """A JSON object is never cut, whatever its strings hold."""
+    verdict = '{"reasoning": "It ends its <think>thoughts</think> early.", "score": 4}'
+    assert said({"content": verdict}) == (verdict, None)
+
+
+def test_a_message_of_a_strange_shape_is_no_crash(subtests: pytest.Subtests) -> None:
+    """Where nothing is said, or thoughts cannot be read, the answer is what there is."""
+    for what, (message, text) in {
+        "part-without-text": ({"content": [{"type": "text"}]}, ""),
+        "part-of-null": ({"content": [{"type": "text", "text": None}]}, ""),
+        "thinking-of-nothing": ({"content": [{"type": "thinking"}]}, ""),
+        "thinking-of-number": ({"content": [{"type": "thinking", "thinking": 5}]}, ""),
+        "reasoning-list": ({"content": "B", "reasoning_content": ["Hm."]}, "B"),
+        "refusal-object": ({"content": "B", "refusal": {"text": "no"}}, "B"),
+    }.items():
+        with subtests.test(what):
+            assert said(message) == (text, None)
+
+
+PART = "has a part of the type 'text' whose text is"
+UNREADABLE: dict[str, Any] = {
+    "is a number": 5,
+    "is a boolean": False,
+    "is an object": {"type": "text", "text": "B"},
+    "has a part that is a number": ["B", 5],
+    "has a part that is a list": [["B"]],
+    "has a part that is null": [None],
+    "has a part without a type": [{"text": "B"}],
+    "has a part of the unknown type 'image_url'": [{"type": "image_url", "image_url": {"url": "x"}}],
+    "has a part of the unknown type 'tool_use'": [*PARTS, {"type": "tool_use"}],
+    r"has a part of the unknown type '\x1b[2J'": [{"type": "\x1b[2J"}],
+    f"{PART} a number": [{"type": "text", "text": 5}],
+    f"{PART} an object": [*PARTS, {"type": "text", "text": {"value": "B"}}],
+    "has a part of the type 'refusal' whose text is a list": [{"type": "refusal", "refusal": ["No."]}],
+}
+
+
+def test_content_that_cannot_be_read_is_a_failure_that_may_pass(subtests: pytest.Subtests) -> None:
+    """What may have been said is not taken for silence: it tells what was found, and how many tokens."""
+    for what, content in UNREADABLE.items():
+        with subtests.test(what):
+            body = completion(None, message={"content": content, "reasoning": "Hm."})
+            failure = read_body(body, latency=0.5, retries=0)
+            assert failure == Failure(message=f"the content of the message {what}", status=200)
+            assert isinstance(failure, Failure)
+            assert failure.is_transient
+            assert failure.usage == Usage(input=100, output=20)
+
+
+def test_a_long_name_of_an_unknown_part_is_cut() -> None:
+    """The message stays one short line, whatever stands there."""
+    failure = read_body(completion(None, message={"content": [{"type": "\n" * 999}]}), latency=0, retries=0)
+    assert isinstance(failure, Failure)
+    assert len(failure.message) < 300
+    assert failure.message.isprintable()
+
+
+# JSON that was sent as something else.
+
+
+def spelled(text: str) -> dict[str, str]:
+    """The same JSON as endpoints send it."""
+    body = json.dumps(completion(text), ensure_ascii=False)
+    return {
+        "plain": body,
+        "escapes": json.dumps(completion(text)),
+        "blanks": f" \r\n\t{body}\n",
+        "mark": f"\ufeff{body}",
+        "mark-and-blanks": f"\ufeff\n {body}",
+    }
+
+
+def test_a_text_that_spells_a_completion_is_read() -> None:
+    """Whatever an endpoint says that it is sending, the answer is paid for."""
+    for text in ("Because.", "香港 é 😀", "Não, é só.", "cut \ufffd"):
+        for name, body in spelled(text).items():
+            assert read(body) == read(completion(text)), (text, name)
+
+
+def test_a_text_that_spells_a_continuation_is_read() -> None:
+    """Plain completions are sent as something else too."""
+    reply = read_continuation(json.dumps(echo("Why? Because", -0.5)), latency=0.5, retries=0)
+    assert isinstance(reply, Reply)
+    assert (reply.text, reply.tokens and len(reply.tokens)) == ("Why? Because So", 3)
+
+
+def test_a_text_that_spells_an_error_says_so() -> None:
+    """The message and the filter's code are found in it."""
+    body = json.dumps({"error": {"message": "the model is busy", "code": "content_filter"}})
+    failure = read_body(body, latency=0.5, retries=0)
+    assert isinstance(failure, Failure)
+    assert failure.message == "the answer has no choices: the model is busy"
+    assert failure.filter_code == "content_filter"
+
+
+# Filters.
+
+
+def test_a_reply_that_the_filter_cut_is_blocked(subtests: pytest.Subtests) -> None:
+    """Each provider's word for it, in small letters or not, is a finding; what was said before it is kept."""
+    for reason in ("content_filter", "sensitive", "SAFETY", "PROHIBITED_CONTENT", "blocklist"):
+        with subtests.test(reason=reason):
+            reply = read(completion("Beca", finish_reason=reason))
+            assert (reply.text, reply.finish_reason, reply.blocked) == ("Beca", reason, reason)
+
+
+def test_any_other_end_is_not_blocked(subtests: pytest.Subtests) -> None:
+    """Only what is known to be a filter counts as one."""
+    for reason in ("stop", "length", "tool_calls", "eos", "unsafe", "content_filter_off"):
+        with subtests.test(reason=reason):
+            assert read(completion("Because.", finish_reason=reason)).blocked is None
+
+
+def test_a_reply_that_the_endpoint_broke_off_is_a_failure_that_may_pass(subtests: pytest.Subtests) -> None:
+    """Half an answer is no answer, however much of it there is: the call may be tried again."""
+    for reason in ("insufficient_system_resource", "error", "network_error"):
+        with subtests.test(reason=reason):
+            failure = read_body(completion("Beca", finish_reason=reason), latency=0.5, retries=0)
+            assert failure == Failure(message=f"the endpoint broke off: {reason}", status=200, body=reason)
+            assert failure.is_transient
+
+
+# Usage.
+
+
+def test_cached_and_reasoning_tokens_are_read() -> None:
+    """The details of the usage are kept."""
+    usage = {
+        "prompt_tokens": 10,
+        "completion_tokens": 7,
+        "prompt_tokens_details": {"cached_tokens": 4},
+        "completion_tokens_details": {"reasoning_tokens": 5, "audio_tokens": 0},
+    }
+    assert read(completion("B", usage=usage)).usage == Usage(input=10, output=7, cached=4, reasoning=5)
+
+
+ODD_COUNTS = (None, "12", "", [12], {"count": 12}, True, False, -1, 0.5, 1e300, 10**9 + 1, 10**30)
+ODD_COUNTS += (float("nan"), float("inf"), -float("inf"))
+ODD_USAGES: tuple[Any, ...] = (
+    *(None, 7, True, "many", [1, 2], {}, {"total_tokens": 120}, {"prompt_tokens_details": [1]}),
+    {"prompt_tokens": 100},
+    {"completion_tokens": 20},
+    {"prompt_tokens": 0, "completion_tokens": 0},
+    {"prompt_tokens": 0, "completion_tokens": 20},
+    {"prompt_tokens": 100, "completion_tokens": 0},
+    *({"prompt_tokens": odd, "completion_tokens": odd} for odd in ODD_COUNTS),
+    *({"prompt_tokens": 100, "completion_tokens": odd} for odd in ODD_COUNTS),
+    *({"prompt_tokens": odd, "completion_tokens": 20} for odd in ODD_COUNTS),
+)
+
+
+def test_what_cannot_be_read_as_a_usage_is_none() -> None:
+    """An endpoint that does not say, of prompt and reply, how many tokens were used did not use none."""
+    found = [usage for usage in ODD_USAGES if read(completion("B", usage=usage)).usage is not None]
+    assert found == []
+
+
+def test_whole_numbers_are_counts_of_tokens(subtests: pytest.Subtests) -> None:
+    """However they are written, up to a thousand million."""
+    for read_as, said in ((100, 100.0), (10**9, 1e9), (1, 1)):
+        with subtests.test(read_as=read_as):
+            usage = read(completion("B", usage={"prompt_tokens": said, "completion_tokens": said})).usage
+            assert usage == Usage(input=read_as, output=read_as)
+            assert type(usage.input) is int
+
+
+def test_only_a_reply_that_says_nothing_has_no_tokens(subtests: pytest.Subtests) -> None:
+    """A count of zero is right where a model has neither thought nor said anything."""
+    for what, (body, is_believed) in {
+        "empty": (completion(""), True),
+        "null": (completion(None, message={"tool_calls": []}), True),
+        "blocked": (completion("", finish_reason="content_filter"), True),
+        "cut": (completion("B", finish_reason="content_filter"), False),
+        "thoughts": (completion("", message={"reasoning": "Hm."}), False),
+        "refusal": (completion(None, message={"refusal": "No."}), False),
+    }.items():
+        with subtests.test(what):
+            usage = read({**body, "usage": {"prompt_tokens": 9, "completion_tokens": 0}}).usage
+            assert usage == (Usage(input=9) if is_believed else None)
+
+
+def test_an_odd_detail_is_no_reason_to_doubt_the_sums(subtests: pytest.Subtests) -> None:
+    """It is left out, or cut to what there was at all."""
+    for what, (cached, reasoning, expected) in {
+        "more-than-all": ({"cached_tokens": 50}, {"reasoning_tokens": 50}, (10, 7)),
+        "negative": ({"cached_tokens": -1}, {"reasoning_tokens": -1}, (0, 0)),
+        "no-numbers": ({"cached_tokens": "4"}, {"reasoning_tokens": None}, (0, 0)),
+        "one-of-two": ({"cached_tokens": 4}, {"reasoning_tokens": True}, (4, 0)),
+        "no-objects": (None, [5], (0, 0)),
+    }.items():
+        with subtests.test(what):
+            details = {"prompt_tokens_details": cached, "completion_tokens_details": reasoning}
+            usage = read(
+                completion("B", usage={"prompt_tokens": 10, "completion_tokens": 7, **details})
+            ).usage
+            assert usage == Usage(input=10, output=7, cached=expected[0], reasoning=expected[1])
+
+
+def test_a_failure_that_was_counted_says_how_many_tokens() -> None:
+    """What is of no use has been paid for all the same, where the endpoint says so."""
+    for body in (completion("Beca", finish_reason="error"), {**completion("B"), "choices": []}):
+        failure = read_body(body, latency=0.5, retries=0)
+        assert isinstance(failure, Failure)
+        assert failure.usage == Usage(input=100, output=20)
+
+
+# No reply.
+
+
+def test_a_body_without_a_message_is_a_failure_that_may_pass(subtests: pytest.Subtests) -> None:
+    """It is what an endpoint sends that is busy or broken: the whole body is kept to tell it from others."""
+    for data in (
+        {},
+        {"choices": None},
+        {"choices": []},
+        {"choices": {}},
+        {"choices": "B"},
+        {"choices": [None]},
+        {"choices": ["B"]},
+        {"choices": [{"index": 0}]},
+        {"choices": [{"message": None}]},
+        {"choices": [{"message": "B"}]},
+        {"choices": [{"text": "B"}]},
+    ):
+        with subtests.test(repr(data)[:40]):
+            failure = read_body(data, latency=0.5, retries=0)
+            assert isinstance(failure, Failure)
+            assert failure.message.startswith("the answer has no choices: ")
+            assert (failure.status, failure.body, failure.is_transient) == (200, data, True)
+
+
+def test_a_body_that_is_an_error_says_so() -> None:
+    """An error under status 200 is told in its own words."""
+    failure = read_body({"error": {"message": "the model\nis busy"}}, latency=0.5, retries=0)
+    assert isinstance(failure, Failure)
+    assert failure.message == r"the answer has no choices: the model\nis busy"
+
+
+def test_a_body_that_is_no_object_is_a_failure_that_may_pass(subtests: pytest.Subtests) -> None:
+    """Of what else an endpoint may send only the beginning is kept."""
+    for data in (
+        *(None, 5, ["a"], "hello", "x" * 10_000, "", "5", '"hello"', "[1, 2]", "[" * 100_000),
+        *('{"choices": [', '<html>{"choices": []}</html>', 'data: {"choices": []}', "{}{}", "é", "\ufeff"),
+    ):
+        with subtests.test(repr(data)[:40]):
+            failure = read_body(data, latency=0.5, retries=0)
+            assert failure == Failure(
+                message="the answer is not a JSON object", status=200, body=str(data)[:500]
+            )
+
+
+# Probabilities of tokens.
+
+
+def tokens_of(logprobs: Any) -> tuple[Token, ...] | None:
+    """The tokens of a reply whose choice has these logprobs."""
+    reply = read_body(completion("C", logprobs=logprobs), latency=0.0, retries=0)
+    assert isinstance(reply, Reply)
+    assert reply.text == "C"
+    return reply.tokens
+
+
+def top_of(rows: Any) -> dict[str, float]:
+    """The likeliest tokens in a place with these rows."""
+    tokens = tokens_of({"content": [{"token": "C", "logprob": -0.1, "top_logprobs": rows}]})
+    assert tokens is not None
+    return dict(tokens[0].top)
+
+
+def test_the_likeliest_tokens_of_each_place_are_read() -> None:
+    """As OpenAI gives them: token, logprob, bytes; the first place's and the second's."""
+    rows = [
+        {"token": "C", "logprob": -0.25, "bytes": [67]},
+        {"token": " C", "logprob": -2.5, "bytes": [32, 67]},
+    ]
+    places = [
+        {"token": "(", "logprob": 0, "bytes": [40], "top_logprobs": [{"token": "(", "logprob": 0}]},
+        {"token": "C", "logprob": -0.25, "bytes": [67], "top_logprobs": rows},
+    ]
+    assert tokens_of({"content": places, "refusal": None}) == (
+        Token(text="(", top={"(": 0.0}),
+        Token(text="C", top={"C": -0.25, " C": -2.5}),
+    )
+
+
+def test_without_probabilities_a_reply_has_no_tokens(subtests: pytest.Subtests) -> None:
+    """Nothing, or something in another shape, is None and no failure."""
+    for logprobs in (
+        None,
+        {},
+        [],
+        "C",
+        5,
+        {"content": None},
+        {"content": []},
+        {"content": {}},
+        {"content": "C"},
+        {"content": ["C", None, 5]},
+        {"tokens": ["C"], "token_logprobs": [-0.1]},
+    ):
+        with subtests.test(logprobs=logprobs):
+            assert tokens_of(logprobs) is None
+
+
+def test_a_place_without_rivals_is_a_token_alone(subtests: pytest.Subtests) -> None:
+    """Rows of a strange shape are left out; the place is still there."""
+    for rows in (None, [], {}, "C", 5, [None, 5, "C", ["C", -0.1]], [{}]):
+        with subtests.test(rows=rows):
+            assert top_of(rows) == {}
+
+
+def test_a_place_of_a_strange_shape_is_left_out() -> None:
+    """A place that is no object is none; a token that is no text is an empty one."""
+    places = ["C", {"token": 5, "top_logprobs": []}, {"token": "C"}, {}]
+    assert [token.text for token in tokens_of({"content": places}) or ()] == ["", "C", ""]
+
+
+def test_what_is_no_logarithm_of_a_probability_is_left_out(subtests: pytest.Subtests) -> None:
+    """Null, infinity, very low numbers and more than certainty say nothing of a token."""
+    for logprob in (None, "-0.1", [], -math.inf, math.nan, math.inf, -9999.0, -1000, 0.5, 1):
+        with subtests.test(logprob=logprob):
+            rows = [
+                {"token": "A", "logprob": logprob},
+                {"token": "B", "logprob": -1},
+                {"token": 7, "logprob": -1},
+            ]
+            assert top_of([*rows, {"logprob": -1}, {"token": "C"}]) == {"B": -1.0}
+
+
+def test_the_ends_of_what_is_a_logarithm(subtests: pytest.Subtests) -> None:
+    """Certainty counts, and so does what rounding made a little more of it."""
+    for logprob in (0, -0.0, 1e-7, -999.5):
+        with subtests.test(logprob=logprob):
+            assert top_of([{"token": "A", "logprob": logprob}]) == {"A": logprob}
+
+
+def test_of_a_token_that_stands_there_twice_the_likelier_counts() -> None:
+    """Different bytes may read alike; they are not added up, as nobody knows whether they are the same."""
+    rows = [{"token": "A", "logprob": value} for value in (-2.0, -1.0, -3.0)]
+    assert top_of(rows) == {"A": -1.0}
+
+
+def test_no_more_places_are_kept_than_a_label_needs() -> None:
+    """A label stands at the beginning: eight places, however long the reply is."""
+    places = [{"token": str(n), "top_logprobs": [{"token": str(n), "logprob": -n}]} for n in range(100)]
+    found = tokens_of({"content": places}) or ()
+    assert [token.text for token in found] == list("01234567")
+    assert len(found) == MOST_PLACES
+
+
+def test_a_reply_with_tokens_is_read_back_as_it_was(subtests: pytest.Subtests) -> None:
+    """Through the JSON of a journal, figures unrounded."""
+    for what, tokens in {
+        "none": None,
+        "bare": (Token(text="", top={}),),
+        "two": (Token(text="(", top={"(": 0.0}), Token(text="C", top={"C": -0.25, " 香": -7.125})),
+    }.items():
+        with subtests.test(what):
+            reply = Reply(text="C", latency=0.5, tokens=tokens)
+            data = json.loads(json.dumps(reply.to_json()))
+            assert Reply.from_json(data) == reply
+            assert ("tokens" in data) == (tokens is not None)

@@ -1,0 +1,242 @@
+"""How runs are shown, what is said while they are awaited, and what a node id says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from journals import record
+
+from equipoise.core.records import Outcome
+from equipoise.models.counters import Counters
+from equipoise.plugin import suites_in
+from equipoise.plugin.terminal import Display, badge, small_values, suite_and_run
+from equipoise.runner.progress import Progress
+
+BADGES: list[tuple[dict[str, object], str, str, str]] = [
+    ({"outcome": "scored", "score": 4.0, "percent": 75.0}, "4", "SCORE 4 (75%)", "green"),
+    ({"outcome": "scored", "score": 3.5, "percent": 62.5}, "4", "SCORE 3.5 (62.5%)", "yellow"),
+    ({"outcome": "scored", "score": 2.0, "percent": 25.0}, "2", "SCORE 2 (25%)", "red"),
+    ({"outcome": "refused", "score": 1.0, "percent": 0.0}, "1", "REFUSED 1 (0%)", "red"),
+    ({"outcome": "blocked", "score": 1.0, "percent": 0.0}, "b", "BLOCKED 1 (0%)", "yellow"),
+    ({"outcome": "truncated", "score": 5.0, "percent": 100.0}, "t", "TRUNCATED 5 (100%)", "yellow"),
+    ({"outcome": "empty", "score": 1.0, "percent": 0.0}, "e", "EMPTY 1 (0%)", "yellow"),
+    ({"outcome": "unscored"}, "u", "UNSCORED", "red"),
+    ({"outcome": "error"}, "E", "ERROR", "red"),
+    ({"outcome": "scored", "score": 87.5}, ".", "SCORE 87.5", "green"),
+    ({"outcome": "scored", "score": -3.2}, ".", "SCORE -3.2", "green"),
+    ({"outcome": "scored", "score": 3.2}, ".", "SCORE 3.2", "green"),
+    ({"outcome": "scored", "score": 2.0}, "2", "SCORE 2", "green"),
+    ({"outcome": "blocked", "score": 0.0}, "b", "BLOCKED 0", "yellow"),
+]
+
+
+def test_badge() -> None:
+    """A digit for a score, a letter for every other end, words and a colour."""
+    for properties, letter, words, colour in BADGES:
+        found = badge(properties)
+        assert found is not None
+        assert (found.letter, found.words, found.colour) == (letter, words, colour), properties
+
+
+def test_other_reports_have_no_badge() -> None:
+    """A test that is none of ours is shown as pytest shows it."""
+    assert badge({"score": 3}) is None
+
+
+def test_small_values_make_the_badge() -> None:
+    """What travels with a report is enough to show the run, whatever became of it."""
+    ends: tuple[Outcome, ...] = ("scored", "blocked", "unscored", "error")
+    found = [badge(dict(small_values(record("a", outcome)))) for outcome in ends]
+    assert [shown and shown.words for shown in found] == [
+        "SCORE 4 (75%)",
+        "BLOCKED 4 (75%)",
+        "UNSCORED",
+        "ERROR",
+    ]
+
+
+def test_small_values_are_small() -> None:
+    """Language, outcome, figures and a short error: what there is of them, and no transcript."""
+    scored = dict(small_values(record("a", language="zh-CN")))
+    assert scored == {"language": "zh-CN", "outcome": "scored", "score": 4.0, "percent": 75.0}
+    failed = dict(small_values(record("a", "error", "x" * 5000)))
+    assert failed == {"language": "aa", "outcome": "error", "error": "x" * 300}
+
+
+# While a session runs.
+
+NODE = "tests_benchmark/test_neutrality.py::test_neutrality[aa-run1]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What pytest hands on of a test."""
+
+    nodeid: str = NODE
+    when: str = "call"
+    failed: bool = False
+    outcome: str = "passed"
+    user_properties: list[tuple[str, Any]] = field(default_factory=list)
+
+
+class FakeProgress:
+    """Keeps which runs were counted, and whether the live line is still there."""
+
+    def __init__(self, counters: Counters) -> None:
+        self.counters = counters
+        self.noted: list[tuple[str, str]] = []
+        self.has_line = True
+
+    @property
+    def session(self) -> FakeProgress:
+        """The session, of which only the counters is asked for."""
+        return self
+
+    def note(self, suite: str, run: str) -> None:
+        """Keep the run."""
+        self.noted.append((suite, run))
+
+    def close_line(self) -> None:
+        """Take the line away."""
+        self.has_line = False
+
+    def summary(self) -> Iterator[tuple[str, list[str]]]:
+        """One suite with two lines."""
+        yield "neutrality", ["one", "two"]
+
+
+class FakeTerminal:
+    """Keeps what pytest's terminal reporter is told."""
+
+    def __init__(self) -> None:
+        self.shown: list[str] = []
+
+    def section(self, title: str) -> None:
+        """Keep the title."""
+        self.shown.append(f"= {title}")
+
+    def write_line(self, line: str) -> None:
+        """Keep the line."""
+        self.shown.append(line)
+
+
+@pytest.fixture
+def progress(tmp_path: Path) -> FakeProgress:
+    """A session that has just begun."""
+    return FakeProgress(Counters(1))
+
+
+def display(
+    progress: FakeProgress, most_failures: int = 0, say: Callable[[str], None] = lambda text: None
+) -> Display:
+    """The display of that session; `say` gets what it says for the user."""
+    return Display(cast("Progress", progress), most_failures, say)
+
+
+def test_only_the_calls_of_runs_are_counted(progress: FakeProgress) -> None:
+    """Not setup and teardown, and not other tests."""
+    shown = display(progress)
+    for report in (
+        Report(when="setup"),
+        Report(),
+        Report(when="teardown"),
+        Report(nodeid="tests/test_x.py::test_y"),
+    ):
+        shown.pytest_runtest_logreport(report)
+    assert progress.noted == [("neutrality", "aa-run1")]
+
+
+@pytest.mark.parametrize(
+    ("most", "failures", "reason"),
+    [
+        (0, 5, ""),
+        (1, 0, ""),
+        (1, 1, "stopping after 1 failures"),
+        (3, 2, ""),
+        (3, 3, "stopping after 3 failures"),
+    ],
+)
+def test_enough_failures_stop_every_process(
+    progress: FakeProgress, most: int, failures: int, reason: str
+) -> None:
+    """With -x or --maxfail nobody starts another call once so many have failed; without, all go on."""
+    shown = display(progress, most)
+    for _ in range(failures):
+        shown.pytest_runtest_logreport(Report(failed=True))
+        shown.pytest_runtest_logreport(Report(when="teardown"))
+    assert (progress.counters.stop_reason, progress.counters.is_stopped) == (reason, bool(reason))
+
+
+def test_a_failure_before_the_call_counts_too(progress: FakeProgress) -> None:
+    """A run whose setup failed is a failure."""
+    display(progress, 1).pytest_runtest_logreport(Report(when="setup", failed=True))
+    assert progress.counters.is_stopped
+
+
+@pytest.mark.parametrize(
+    ("in_flight", "said"),
+    [(0, []), (3, ["waiting for 3 calls in flight, which are paid for; Ctrl-C again drops them"])],
+)
+def test_an_interrupt_says_what_is_waited_for(
+    progress: FakeProgress, in_flight: int, said: list[str]
+) -> None:
+    """No process starts another call, the live line goes, and the user learns why it takes a moment."""
+    for _ in range(in_flight):
+        progress.counters.enter()
+    found: list[str] = []
+    display(progress, say=found.append).pytest_keyboard_interrupt()
+    assert found == said
+    assert (progress.counters.stop_reason, progress.has_line) == ("interrupted", False)
+
+
+def test_a_run_is_shown_with_its_score(progress: FakeProgress) -> None:
+    """Instead of pytest's dot: the outcome stays pytest's, letter, words and colour are ours."""
+    report = Report(outcome="failed", user_properties=[*small_values(record("a"))])
+    assert display(progress).pytest_report_teststatus(report) == (
+        "failed",
+        "4",
+        ("SCORE 4 (75%)", {"green": True}),
+    )
+
+
+@pytest.mark.parametrize(
+    "report",
+    [Report(), Report(when="setup", user_properties=[("outcome", "scored")]), object()],
+    ids=["another_test", "setup", "a_collection"],
+)
+def test_whatever_is_no_run_is_shown_as_ever(progress: FakeProgress, report: object) -> None:
+    """Pytest decides on all other reports."""
+    assert display(progress).pytest_report_teststatus(report) is None
+
+
+def test_the_summary_has_a_section_for_each_suite(progress: FakeProgress) -> None:
+    """A title and the lines under it."""
+    terminal = FakeTerminal()
+    display(progress).pytest_terminal_summary(terminal)
+    assert terminal.shown == ["= neutrality", "one", "two"]
+
+
+# Names.
+
+
+def test_node_ids() -> None:
+    """Only tests_benchmark/test_<suite>.py holds runs of a suite."""
+    for nodeid, found in {
+        "tests_benchmark/test_neutrality.py::test_neutrality[aa-run1]": ("neutrality", "aa-run1"),
+        "x/tests_benchmark/test_neutrality.py::test_neutrality[a[b]-run1]": ("neutrality", "a[b]-run1"),
+        "tests/suites/test_neutrality.py::test_score[aa-run1]": None,
+        "tests_benchmark/test_unknown.py::test_unknown[aa-run1]": None,
+        "tests_benchmark/test_neutrality.py::test_plain": None,
+    }.items():
+        assert suite_and_run(nodeid) == found, nodeid
+
+
+def test_suites_of_a_command_line(tmp_path: Path) -> None:
+    """A suite is asked for by its file or by any folder above it."""
+    asks = {"tests_benchmark/test_neutrality.py", "tests_benchmark", "."}
+    for path in (*asks, "tests", "tests_benchmark/other.py"):
+        assert ("neutrality" in suites_in(tmp_path, [tmp_path / path])) is (path in asks), path

@@ -1,0 +1,306 @@
+"""Comparisons and gates as lines of a terminal: what a reader sees of each figure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sides import Runs, alike, by_chance, side_of
+
+from equipoise.compare.compare import compare
+from equipoise.compare.gate import judge_all
+from equipoise.core.rules import parse_rule
+from equipoise.core.types import JSON
+from equipoise.report import comparison as comparing
+from equipoise.report import github
+
+NAMES = ["overall", "aa", "bb", "cc", "area.y", "area.x", "overall_without_blocked"]
+RATES = ["refused", "blocked", "truncated", "empty"]
+BEFORE, AFTER = by_chance(1), by_chance(2, 0.3)
+
+
+def comparison(before: Runs = BEFORE, after: Runs = AFTER, model: str = "m2", **changes: JSON) -> Any:
+    """A comparison as the results JSON has it."""
+    newer = side_of(after, "new.json", subject_model=model, **changes)
+    return compare(side_of(before, "old.json"), newer, allows_mismatch=True).to_json()
+
+
+def words(lines: Iterator[str]) -> list[str]:
+    """The lines with single blanks, without empty ones."""
+    return [" ".join(line.split()) for line in lines if line.strip()]
+
+
+def row(found: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    """The row of one metric."""
+    (result,) = [cells for cells in comparing.rows(found) if cells[0] == name]
+    return result
+
+
+def metric(**figures: JSON) -> dict[str, Any]:
+    """A comparison of one metric, `overall`, with these figures."""
+    found = {"before": 50.0, "after": 52.5, "value": 2.5, "low": -1.234, "high": 6.234, "reason": None}
+    return {"metrics": {"overall": {**found, "p": 0.2, "p_adjusted": 0.4, "unit": "%", **figures}}}
+
+
+# The table.
+
+
+def test_every_metric_has_a_row_below_the_head() -> None:
+    """In the order of the results, the headline first."""
+    found = comparing.rows(comparison())
+    assert found[0] == ("", "before", "after", "difference", "95 % interval", "p", "p (Holm)")
+    assert [cells[0] for cells in found[1:]] == NAMES + RATES
+    assert {len(cells) for cells in found} == {7}
+
+
+def test_a_row_shows_figures_interval_and_p() -> None:
+    """Percentages, a difference in percentage points with its sign, and both p values."""
+    expected = ("overall", "50.00%", "52.50%", "+2.50 pp", "-1.23 to +6.23", "0.200", "0.400")
+    assert row(metric(), "overall") == expected
+
+
+def test_a_p_is_never_shown_as_nothing() -> None:
+    """Three decimals; what is smaller than these is said to be so, and what is not known is a dash."""
+    told = {1.0: "1.000", 0.0494: "0.049", 0.001: "0.001", 0.00099: "<0.001", 0.0: "<0.001", None: "-"}
+    for p, shown in told.items():
+        assert row(metric(p=p, p_adjusted=p), "overall")[5:] == (shown, shown)
+
+
+def test_a_figure_that_is_missing_is_a_dash_and_an_interval_its_reason() -> None:
+    """Nothing is shown as zero."""
+    nothing = dict.fromkeys(("before", "after", "value", "low", "high", "p", "p_adjusted"))
+    found = row(metric(**nothing, reason="no questions"), "overall")
+    assert found == ("overall", "-", "-", "-", "(no questions)", "-", "-")
+
+
+# The lines.
+
+
+def test_both_sides_are_named_first() -> None:
+    """Model, file and day."""
+    first, second, *_ = comparing.lines(comparison(started="2026-03-04T05:06:07+00:00"))
+    assert first == "baseline:  m1 (old.json, 2026-01-02)"
+    assert second == "candidate: m2 (new.json, 2026-03-04)"
+
+
+def test_a_day_that_is_not_known_is_left_out() -> None:
+    """Not shown as None."""
+    assert "candidate: m2 (new.json, )" in [*comparing.lines(comparison(started=None))]
+
+
+def test_metrics_stand_in_columns() -> None:
+    """All rows of the table are as `rows` has them, under one head."""
+    found = comparison()
+    shown = words(comparing.lines(found))
+    table = [" ".join(cell for cell in cells if cell) for cells in comparing.rows(found)]
+    place = shown.index(table[0])
+    assert shown[place : place + len(table)] == table
+
+
+def test_the_questions_that_moved_stand_below() -> None:
+    """What fell, then what rose, each with its means and where its runs are; two places where they differ."""
+    before: Runs = {"aa/q1": [5], "aa/q2": [3], "aa/q3": [1], "bb/q1": [3]}
+    after: Runs = {"aa/q1": [2], "aa/q3": [2], "aa/q2": [3], "bb/q1": [3], "aa/q0": [1]}
+    shown = words(comparing.lines(comparison(before, after)))
+    places = [
+        f"#/results/aa/questions/{n}/runs #/results/aa/questions/{n + 1}/runs [mismatch]" for n in (0, 2)
+    ]
+    assert shown[-4:] == [
+        "the questions that fell most: [mismatch]",
+        f"-75.0 pp aa/q1: 100.0% to 25.0% {places[0]}",
+        "the questions that rose most: [mismatch]",
+        f"+25.0 pp aa/q3: 0.0% to 25.0% {places[1]}",
+    ]
+
+
+def test_one_place_is_enough_where_both_files_have_it() -> None:
+    """The pointer stands there once."""
+    shown = words(comparing.lines(comparison({"aa/q1": [5]}, {"aa/q1": [2]})))
+    assert shown[-2:] == [
+        "-75.0 pp aa/q1: 100.0% to 25.0% #/results/aa/questions/0/runs",
+        "none of the questions rose",
+    ]
+
+
+def test_that_nothing_moved_is_said() -> None:
+    """For each way."""
+    assert words(comparing.lines(comparison(AFTER, AFTER)))[-2:] == [
+        "none of the questions fell",
+        "none of the questions rose",
+    ]
+
+
+# What is not quite comparable.
+
+
+def test_every_figure_of_a_mismatch_is_marked() -> None:
+    """The reasons stand on top, and no line with a figure can be quoted without the mark."""
+    found = comparison(data_hash="d1", rubric_hash="r1")
+    shown = [line for line in comparing.lines(found) if line]
+    assert [line for line in shown if line.startswith("MISMATCH:  ")] == [
+        "MISMATCH:  data differs: d0, now d1",
+        "MISMATCH:  rubric differs: r0, now r1",
+    ]
+    figures = [line for line in shown if "%" in line or " pp" in line]
+    assert len(figures) > len(NAMES + RATES) + 10
+    assert all(line.endswith("  [mismatch]") for line in figures)
+
+
+def test_what_is_comparable_has_no_mark() -> None:
+    """A warning is none: it says that others answered under the same name."""
+    rows = [{"role": "evaluator", "model": "e1", "response_model": f"e1-{n}"} for n in (1, 2)]
+    older, newer = (side_of(BEFORE, response_models=[row]) for row in rows)
+    shown = "\n".join(comparing.lines(compare(older, newer).to_json()))
+    assert "warning:   evaluator e1: the response model was e1-1, now e1-2" in shown
+    assert "mismatch" not in shown.lower()
+
+
+# Several candidates.
+
+
+def test_candidates_stand_side_by_side() -> None:
+    """A column each, with the figure and the difference; a star where that is hardly chance."""
+    found = [comparison(), comparison(after=by_chance(3, 1.5), model="m3")]
+    head, *rows = comparing.side_by_side(found)
+    assert head == ("", "baseline", "m2", "m3")
+    assert [cells[0] for cells in rows] == NAMES + RATES
+    overall = {cells[0]: cells for cells in rows}["overall"]
+    assert overall[1] == row(found[0], "overall")[1]
+    for cell, part in zip(overall[2:], found, strict=True):
+        figures = part["metrics"]["overall"]
+        star = "*" if figures["p_adjusted"] < 0.05 else ""
+        assert cell == f"{figures['after']:.2f}% ({figures['value']:+.2f}{star})"
+    assert ["*" in cell for cell in overall[2:]] == [False, True]
+
+
+def test_candidates_of_one_name_are_told_apart_by_their_files() -> None:
+    """The same model measured twice."""
+    files = ("one.json", "two.json")
+    parts = [compare(side_of(BEFORE), side_of(AFTER, file)).to_json() for file in files]
+    assert comparing.side_by_side(parts)[0] == ("", "baseline", *files)
+
+
+def test_a_star_is_for_p_after_holm() -> None:
+    """Not for the p of the test alone, which is small here; and also where it is so small that it is 0."""
+    for adjusted, star in {0.0499: "*", 0.05: "", 0.0: "*", 1.0: "", None: ""}.items():
+        found = {
+            **metric(p=0.0001, p_adjusted=adjusted),
+            "candidate": {"subject_model": "m2", "file": "new.json"},
+        }
+        assert comparing.side_by_side([found])[1][2] == f"52.50% (+2.50{star})"
+
+
+def test_a_metric_that_one_candidate_lacks_is_a_dash() -> None:
+    """Each metric of any of them has its row, with the baseline's figure from whoever has it."""
+    narrow = comparison(after={cell: runs for cell, runs in AFTER.items() if cell.startswith("aa")})
+    rows = {cells[0]: cells for cells in comparing.side_by_side([narrow, comparison()])}
+    assert {*rows} == {"", *NAMES, *RATES}
+    assert rows["bb"][2] == "-"
+    assert rows["bb"][1] == row(comparison(), "bb")[1]
+
+
+def test_a_difference_that_could_not_be_measured_is_a_dash() -> None:
+    """Without a score in both there is no difference to show."""
+    found = comparison(after=alike("error", questions=12), before=alike(4, questions=12))
+    assert {cells[2] for cells in comparing.side_by_side([found])[1:8]} == {"-"}
+
+
+# The whole report.
+
+
+def test_one_candidate_needs_no_table_of_candidates() -> None:
+    """Its lines, and nothing else."""
+    found = comparison()
+    assert [*comparing.report([{"comparison": found}])] == [*comparing.lines(found)]
+
+
+def test_several_candidates_are_shown_together_and_one_by_one() -> None:
+    """First side by side, then each with its own gate, in the order given."""
+    parts = []
+    for seed in (2, 3):
+        newer = compare(side_of(BEFORE), side_of(by_chance(seed), subject_model=f"m{seed}"))
+        gate = judge_all([parse_rule("unscored:1%")], newer, missing=seed - 2, planned=10)
+        parts.append({"comparison": newer.to_json(), "gate": gate})
+    shown = words(comparing.report(parts))
+    assert shown[0] == "baseline m2 m3"
+    assert "(difference from the baseline in the metric's unit; * p < 0.05 after Holm)" in shown
+    order = [line for line in shown if line.startswith(("candidate:", "gate:"))]
+    assert order == [
+        "candidate: m2 (m1.json, 2026-01-02)",
+        "gate: PASS",
+        "candidate: m3 (m1.json, 2026-01-02)",
+        "gate: FAIL",
+    ]
+
+
+# Gates.
+
+
+def test_each_rule_and_the_whole_have_a_line() -> None:
+    """The verdict, the rule and the reason; last the verdict of all."""
+    rules = [
+        {"rule": "overall:-2pp", "verdict": "inconclusive", "why": "who knows"},
+        {"rule": "refused:+3pp", "verdict": "fail", "why": "too many"},
+        {"rule": "unscored:1%", "verdict": "pass", "why": "none"},
+    ]
+    assert [*comparing.rulings({"verdict": "fail", "rules": rules})] == [
+        "gate INCONCLUSIVE: overall:-2pp: who knows",
+        "gate FAIL: refused:+3pp: too many",
+        "gate PASS: unscored:1%: none",
+        "gate: FAIL",
+    ]
+
+
+def test_without_rules_there_is_no_line() -> None:
+    """A gate that nobody asked for has not passed."""
+    assert [*comparing.rulings({"verdict": "pass", "rules": []})] == []
+
+
+def test_figures_that_are_no_percentages_have_their_own_unit() -> None:
+    """In the row, side by side, and where questions rose and fell."""
+    found = {
+        **metric(before=-1.0, after=0.5, value=1.5, unit="points"),
+        "mismatches": [],
+        "warnings": [],
+        "effects": [],
+        "fell": [],
+        "rose": [{"cell": "q", "before": 1.0, "after": 3.0, "change": 2.0, "at": ("/a",)}],
+        **{side: {"subject_model": "m", "file": "f", "started": ""} for side in ("baseline", "candidate")},
+    }
+    assert row(found, "overall")[1:4] == ("-1.00", "0.50", "+1.50 points")
+    assert comparing.side_by_side([found])[1][:2] == ("overall", "-1.00")
+    assert comparing.side_by_side([found])[1][2].startswith("0.50 (+1.50")
+    assert "+2.0 points  q: 1.0 to 3.0  #/a" in "\n".join(comparing.lines(found))
+
+
+# What stands in the files.
+
+
+def test_what_files_say_breaks_no_line() -> None:
+    """A line of its own would be a workflow command in Actions."""
+    for name in ("subject_model", "subject_system_prompt"):
+        found = comparison(
+            AFTER, AFTER, **{"model": "m2", name.replace("subject_model", "model"): "m\n::error::x"}
+        )
+        assert all(line.isprintable() for line in comparing.lines(found)), name
+
+
+def test_a_name_cannot_break_out_of_markdown(subtests: pytest.Subtests) -> None:
+    """It stays in its line, brings no HTML, and no cell or code span begins or ends with it."""
+    for name in ("a|b", "a\nb", "a\n\n# b", "<img src=x>", "a`b", "a\rb"):
+        with subtests.test(name=name):
+            text = github.markdown("m", comparison(model=name), None)
+            (line,) = [line for line in text.splitlines() if line.endswith("against m1 (old.json)")]
+            assert line.startswith(("a", "&lt;img"))
+            assert "<" not in text
+            assert "`" not in line.replace("\\`", "")
+
+
+def test_a_job_summary_that_cannot_be_written_ends_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A session that is done must not end in a traceback for a summary."""
+    monkeypatch.chdir(tmp_path)
+    github.publish("m", None, {"rules": [], "verdict": "pass"}, {"GITHUB_STEP_SUMMARY": "no/summary.md"})

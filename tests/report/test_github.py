@@ -1,0 +1,175 @@
+"""What GitHub Actions is told: a job summary that no name can break, and annotations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sides import by_chance, side_of
+
+from equipoise.compare.compare import compare
+from equipoise.core.types import JSON
+from equipoise.report import comparison as comparing
+from equipoise.report.github import markdown, publish, workflow_commands
+
+
+def gate(*rows: tuple[str, str, str], verdict: str = "fail") -> dict[str, Any]:
+    """A gate with these rules, verdicts and reasons."""
+    rules = [dict(zip(("rule", "verdict", "why"), row, strict=True)) for row in rows]
+    return {"verdict": verdict, "rules": rules}
+
+
+FAILED = gate(("overall:-2pp", "fail", "50.00 % before"))
+
+
+def comparison(**changes: JSON) -> Any:
+    """A comparison as the results JSON has it; `changes` go into the candidate's metadata."""
+    before, after = side_of(by_chance(1), "old.json"), side_of(by_chance(2, 0.3), "new.json", **changes)
+    return compare(before, after, allows_mismatch=True).to_json()
+
+
+def commands(title: str, *rows: tuple[str, str, str]) -> list[str]:
+    """The workflow commands of a gate with these rules."""
+    return [*workflow_commands(title, gate(*rows))]
+
+
+def columns(line: str) -> int:
+    """How many cells a row of a Markdown table has: escaped pipes part none."""
+    return line.replace("\\\\", "").replace("\\|", "").count("|") - 1
+
+
+# The summary.
+
+
+def test_a_summary_has_gate_and_comparison() -> None:
+    """A heading, the verdict, a table of rules and one of metrics."""
+    text = markdown("m2", comparison(subject_model="m2"), FAILED)
+    assert text.startswith("## Equipoise: m2\n\n**Gate: FAIL**\n\n| rule | verdict | why |\n|---|---|---|\n")
+    assert "\n| overall:-2pp | FAIL | 50.00 % before |\n" in text
+    assert "\nm2 against m1 (old.json)\n" in text
+    rows = [line for line in text.splitlines() if columns(line) == 7]
+    assert len(rows) == len(comparing.rows(comparison())) + 1
+    assert text.endswith("|\n")
+
+
+def test_a_summary_may_have_only_one_of_the_two() -> None:
+    """A gate without a baseline, or a comparison without a gate."""
+    assert "against" not in markdown("m", None, FAILED)
+    assert "Gate" not in markdown("m", comparison(), None)
+    assert "Gate" not in markdown("m", comparison(), gate(verdict="pass"))
+
+
+def test_mismatches_and_warnings_stand_in_the_summary() -> None:
+    """Nobody should take the table for more than it is."""
+    rows = [{"role": "evaluator", "model": "e1", "response_model": name} for name in ("a", "b")]
+    older = side_of(by_chance(1), response_models=rows[:1])
+    newer = side_of(by_chance(2), response_models=rows[1:], data_hash="d1")
+    text = markdown("m", compare(older, newer, allows_mismatch=True).to_json(), None)
+    assert "\n- MISMATCH: data differs: d0, now d1\n" in text
+    assert "\n- warning: evaluator e1: the response model was a, now b\n" in text
+
+
+def test_a_title_can_break_nothing() -> None:
+    """The heading is one line without HTML, whatever a model is called."""
+    for name in ("a|b", "a\nb", "a\n\n# b", "<img src=x>", "a\\|b", "a\\"):
+        heading, rest = markdown(name, None, FAILED).split("\n", 1)
+        assert heading.startswith("## Equipoise: "), name
+        assert "<" not in heading, name
+        assert rest.startswith("\n**Gate: FAIL**\n"), name
+
+
+def test_a_reason_cannot_break_its_table() -> None:
+    """Every row has its three cells, and no HTML comes through."""
+    for text in ("a|b", "a\nb", "<b>", "a\\|b", "a\\", "|\n|---|"):
+        shown = markdown("m", None, gate(("overall:-2pp", "fail", text), ("unscored:1%", "pass", "none")))
+        rows = [line for line in shown.splitlines() if line.startswith("|")]
+        assert [columns(line) for line in rows] == [3] * 4, text
+        assert "<" not in shown, text
+
+
+def test_a_mismatch_is_one_item() -> None:
+    """A system prompt of several lines, with HTML, stays in its line as text."""
+    text = markdown("m", comparison(subject_system_prompt="a\n\n# b <i>"), None)
+    (item,) = [line for line in text.splitlines() if line.startswith("- MISMATCH")]
+    assert item.endswith("now a\\\\n\\\\n# b &lt;i>")
+    assert "\n# b" not in text
+
+
+# Workflow commands.
+
+
+@pytest.mark.parametrize(
+    ("verdict", "level", "words"),
+    [
+        ("fail", "error", "FAIL"),
+        ("inconclusive", "warning", "INCONCLUSIVE"),
+        ("pass", "notice", "PASS"),
+    ],
+)
+def test_each_rule_is_an_annotation(verdict: str, level: str, words: str) -> None:
+    """An error, a warning or a notice with the rule and the reason."""
+    assert commands("m", ("overall:-0", verdict, "so it is")) == [
+        f"::{level} title=m%3A gate {words}::overall:-0: so it is"
+    ]
+
+
+def test_every_rule_has_one_in_order() -> None:
+    """As many lines as rules."""
+    found = commands("m", ("a:-1pp", "pass", ""), ("b:-1pp", "fail", ""))
+    assert [line.partition(" ")[0] for line in found] == ["::notice", "::error"]
+
+
+def test_a_message_is_escaped() -> None:
+    """A percent sign, a line break or a carriage return cannot end the command or begin another."""
+    (line,) = commands("m", ("overall:-5%", "fail", "5 %\n::error::x\r\nend %0A"))
+    assert line == ("::error title=m%3A gate FAIL::overall:-5%25: 5 %25%0A::error::x%0D%0Aend %250A")
+
+
+def test_a_title_is_escaped() -> None:
+    """There a colon and a comma would end the property as well."""
+    for character, escape in {
+        "%": "%25",
+        "\n": "%0A",
+        "\r": "%0D",
+        ":": "%3A",
+        ",": "%2C",
+        "::": "%3A%3A",
+    }.items():
+        (line,) = commands(f"a{character}b", ("r", "pass", "w"))
+        assert line == f"::notice title=a{escape}b%3A gate PASS::r: w"
+
+
+# Where it goes.
+
+
+def test_outside_of_actions_nothing_is_printed() -> None:
+    """Neither a command nor a file."""
+    for environment in ({}, {"GITHUB_ACTIONS": ""}, {"GITHUB_ACTIONS": "false"}):
+        assert publish("m", comparison(), FAILED, environment) == []
+
+
+def test_in_actions_the_commands_are_to_be_printed() -> None:
+    """Also where there is no summary to write to; without a gate there are none."""
+    environment = {"GITHUB_ACTIONS": "true"}
+    assert publish("m", None, FAILED, environment) == [*workflow_commands("m", FAILED)]
+    assert publish("m", comparison(), None, environment) == []
+    assert publish("m", comparison(), gate(verdict="pass"), environment) == []
+
+
+def test_a_summary_is_appended(tmp_path: Path) -> None:
+    """What other steps and suites have written stays."""
+    path = tmp_path / "summary.md"
+    path.write_text("# Mine: 中\n", encoding="utf-8")
+    environment = {"GITHUB_STEP_SUMMARY": str(path)}
+    for title in ("m1", "m2"):
+        assert publish(title, None, FAILED, environment) == []
+    parts = [markdown(title, None, FAILED) for title in ("m1", "m2")]
+    assert path.read_text(encoding="utf-8") == "# Mine: 中\n" + "".join(parts)
+
+
+def test_a_summary_takes_any_text(tmp_path: Path) -> None:
+    """Half a character in a name, as a broken file has it, is shown as its escape."""
+    path = tmp_path / "summary.md"
+    publish("中 \ud83d", None, FAILED, {"GITHUB_STEP_SUMMARY": str(path)})
+    assert path.read_text(encoding="utf-8").startswith("## Equipoise: 中 \\\\ud83d\n")

@@ -1,0 +1,290 @@
+"""What a journal makes of the results JSON: how far it is, who answered, what was spent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from journals import SETTINGS, STARTED, USAGE, ask, begin, history_of, keep, record, write
+
+from conftest import ROOT
+from equipoise import suites
+from equipoise.core import json_io
+from equipoise.core.types import Call, Reply
+from equipoise.judge.rubric import load
+from equipoise.models.budget import prompt_tokens
+from equipoise.results import build as results
+
+RUBRIC = load(ROOT / "rubric" / "neutrality.toml", ("question", "reply"))
+CALL = ask("Why?")
+JUDGE = ask("Judge.", role="evaluator", model="e")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Where the journal of the test is."""
+    return tmp_path / "m.neutrality.jsonl"
+
+
+def build(path: Path, *, is_running: bool = False) -> Any:
+    """The results of a journal, as they would be read from their file."""
+    made = results.build(suites.load("neutrality"), RUBRIC, history_of(path), is_running=is_running)
+    return json_io.loads(json_io.dumps(made))
+
+
+def metadata(path: Path, **options: Any) -> Any:
+    """The metadata of the results of a journal."""
+    return build(path, **options)["metadata"]
+
+
+def test_nothing_is_done_yet(path: Path) -> None:
+    """A session that has only begun has results, without figures, that say how much is to come."""
+    write(path, plan=["a-run1", "b-run1"])
+    data = build(path, is_running=True)
+    found = {
+        name: data["metadata"][name] for name in ("status", "runs_expected", "runs_completed", "finished")
+    }
+    assert found == {"status": "running", "runs_expected": 2, "runs_completed": 0, "finished": None}
+    assert (data["results"], data["errors"]) == ({}, [])
+    assert data["summary"]["overall_average_score"] is None
+
+
+def test_results_say_how_far_they_are(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """Running, interrupted or complete; the end is written down once there is one."""
+    a, failed, refused = record("a"), record("b", "error"), record("b", "refused")
+    for number, (ended, is_running, status, is_finished) in enumerate(
+        (
+            ([a], True, "running", False),
+            ([a], False, "interrupted", True),
+            ([a, failed], False, "interrupted", True),
+            ([a, refused], True, "complete", True),
+        )
+    ):
+        with subtests.test(status=status, is_running=is_running):
+            write(tmp_path / str(number), *ended, plan=["a-run1", "b-run1"])
+            found = metadata(tmp_path / str(number), is_running=is_running)
+            assert (found["status"], found["finished"] is not None) == (status, is_finished)
+            assert found["runs_completed"] == len(ended)
+
+
+def test_a_language_is_complete_when_all_its_runs_are_done(path: Path) -> None:
+    """Files are counted by language: one of which a run is missing is not complete."""
+    plan = {"a-run1": "aa", "b-run1": "bb", "c-run1": "bb", "d-run1": "cc"}
+    write(path, record("a"), record("b", language="bb"), record("d", "error", language="cc"), plan=plan)
+    found = metadata(path)
+    assert (found["languages"], found["files_expected"], found["files_completed"]) == (
+        ["aa", "bb", "cc"],
+        3,
+        2,
+    )
+
+
+def test_two_sessions_are_one_result(path: Path) -> None:
+    """It began when the first did, has the settings of the last, and says which calls were made when."""
+    first = begin(path, ["a-run1"], session="s1")
+    for _ in range(3):
+        keep(first, CALL)
+    first.close()
+    later = {"started": "2026-02-02T00:00:00+00:00", "settings": {**SETTINGS, "runs": 9}}
+    second = begin(path, ["a-run1"], session="s2", **later)
+    keep(second, JUDGE, Reply(text="{}", retries=2))
+    second.append("failed", run="a-run1", role="subject", model="m", retries=1, message="HTTP 500")
+    found = metadata(path)
+    assert (found["sessions"], found["started"], found["runs"]) == (2, STARTED, 9)
+    assert found["calls"] == {"made": 1, "replayed": 3, "failed": 1, "retries": 3}
+
+
+def test_transcripts_are_read_when_they_are_written(path: Path) -> None:
+    """What was said stands in the results though the records do not hold it."""
+    log = begin(path, ["a-run1"])
+    calls = [keep(log, CALL, "Because."), keep(log, JUDGE, "No verdict."), keep(log, JUDGE, "{}")]
+    log.append_record(record("a"), [call.id for call in calls])
+    (question,) = build(path)["results"]["aa"]["questions"]
+    (run,) = question["runs"]
+    assert [message["content"] for message in run["subject_transcript"]] == ["Why?", "Because."]
+    found = [[message["content"] for message in item["messages"]] for item in run["evaluator_transcripts"]]
+    assert found == [["Judge.", "No verdict."], ["Judge.", "{}"]]
+
+
+def test_evaluators_are_counted_by_what_they_gave(path: Path) -> None:
+    """Valid verdicts, and runs in which there was none."""
+    write(
+        path,
+        record("a"),
+        record("b", "refused"),
+        record("c", "unscored"),
+        plan=["a-run1", "b-run1", "c-run1"],
+    )
+    assert metadata(path)["evaluators"] == {"e": {"verdicts": 2, "missing": 1}}
+
+
+def test_an_error_shows_every_text_that_was_no_verdict(path: Path) -> None:
+    """All of them in order, the last one by itself too, and where in the files the question is."""
+    write(path, record("a"), record("b", "unscored", "No verdict."), plan=["a-run1", "b-run1"])
+    (error,) = build(path)["errors"]
+    assert error == {
+        "run": "b-run1",
+        "language": "aa",
+        "question_index": 1,
+        "run_index": 1,
+        "question": "Why b?",
+        "outcome": "unscored",
+        "message": "No verdict.",
+        "raw_evaluator_response": "{}",
+        "raw_evaluator_responses": ["No verdict.", "{}"],
+    }
+
+
+def test_models_that_answered_are_listed_in_a_stable_order(path: Path) -> None:
+    """By role and model, also where an endpoint says nothing of itself."""
+    log = begin(path)
+    for call, model in ((CALL, "m-2"), (JUDGE, "e-1"), (CALL, None), (CALL, "m-2"), (CALL, "m-1")):
+        keep(log, call, Reply(text="", model=model))
+    found = [(row["role"], row["response_model"], row["calls"]) for row in metadata(path)["response_models"]]
+    assert found == [
+        ("evaluator", "e-1", 1),
+        ("subject", None, 1),
+        ("subject", "m-1", 1),
+        ("subject", "m-2", 2),
+    ]
+
+
+def test_a_changed_parameter_is_told_once(path: Path) -> None:
+    """However often it was found out: role, model, parameter, what was done and why it was first."""
+    log = begin(path)
+    change = {"role": "subject", "model": "m", "parameter": "top_k", "action": "dropped", "reason": "unknown"}
+    other = {**change, "role": "evaluator"}
+    for entry in (change, {**change, "reason": "too high"}, other):
+        log.append("learned", **entry)
+    assert metadata(path)["parameters_changed"] == [change, other]
+
+
+# How many calls were in flight.
+
+
+def cut(second: float, **changes: Any) -> dict[str, Any]:
+    """What is kept when an endpoint refuses calls."""
+    usual = {"endpoint": 0, "status": 429, "pause": 1.5, "before": 8, "after": 4, "borne": 7}
+    return {"event": "cut", "second": second, **usual, **changes}
+
+
+def test_without_limits_there_is_nothing_to_tell(path: Path) -> None:
+    """A session that was killed has not said how many calls were in flight."""
+    write(path)
+    nothing = {"refused": 0, "cuts": 0, "moves": [], "moves_left_out": 0}
+    assert metadata(path)["limits"] == {"highest": None, "lowest": None, "last": [], **nothing}
+
+
+def test_the_level_at_the_end_is_told_of_every_endpoint(path: Path) -> None:
+    """As the latest session left it; of an endpoint that no session told of it is not known."""
+    log = begin(path)
+    for endpoint, last in ((0, 9), (2, 4), (0, 7)):
+        end = {"endpoint": endpoint, "lowest": 1, "highest": 9, "last": last}
+        log.append("limit", event="end", refused=0, **end)
+    assert metadata(path)["limits"]["last"] == [7, None, 4]
+
+
+def test_limits_are_summed_over_all_sessions(path: Path) -> None:
+    """The highest and the lowest of any session, all calls that were refused, and each cut in order."""
+    log = begin(path)
+    log.append("limit", **cut(1.0))
+    log.append("limit", **cut(2.0, before=4, after=2))
+    for lowest, highest, refused in ((4, 9, 3), (2, 8, 1)):
+        end = {"endpoint": 0, "lowest": lowest, "highest": highest, "last": 5}
+        log.append("limit", event="end", refused=refused, **end)
+    found = metadata(path)["limits"]
+    assert (found["highest"], found["lowest"], found["refused"], found["cuts"]) == (9, 2, 4, 2)
+    assert [(move["session"], move["second"], move["after"]) for move in found["moves"]] == [
+        ("s1", 1.0, 4),
+        ("s1", 2.0, 2),
+    ]
+    names = ["session", "endpoint", "second", "status", "pause", "before", "after", "borne"]
+    assert list(found["moves"][0]) == names
+
+
+def test_of_very_many_cuts_the_first_are_shown(path: Path) -> None:
+    """All are counted, it is told how many are not shown, and the results do not grow without end."""
+    log = begin(path)
+    for number in range(results.MOST_MOVES + 20):
+        log.append("limit", **cut(float(number)))
+    found = metadata(path)["limits"]
+    assert (found["cuts"], found["moves_left_out"]) == (results.MOST_MOVES + 20, 20)
+    assert [move["second"] for move in found["moves"]] == [float(n) for n in range(results.MOST_MOVES)]
+
+
+# What it cost.
+
+OWN = {"concurrency": 1, "price_per_million": {"input": 2.0, "output": 10.0}}
+
+
+def cost(path: Path, *calls: tuple[Call, Reply], **changes: Any) -> Mapping[str, float | None]:
+    """USD by role of a session that made these calls."""
+    log = begin(path, **changes)
+    for call, reply in calls:
+        keep(log, call, reply)
+    found: dict[str, float | None] = metadata(path)["cost_usd"]
+    return found
+
+
+def test_a_session_that_asked_nothing_cost_nothing(path: Path) -> None:
+    """Zero is known, whatever the models."""
+    assert cost(path) == {"subject": 0, "evaluator": 0}
+
+
+def test_tokens_are_told_by_role(path: Path) -> None:
+    """All four kinds, summed over the models of a role."""
+    panel = [(ask("Judge.", role="evaluator", model=model), Reply(text="", usage=USAGE)) for model in "ef"]
+    cost(path, (CALL, Reply(text="", usage=USAGE)), *panel)
+    tokens = metadata(path)["tokens"]
+    assert tokens["subject"] == USAGE.to_json()
+    assert tokens["evaluator"] == {kind: 2 * n for kind, n in USAGE.to_json().items()}
+
+
+def test_a_model_without_a_price_has_an_unknown_cost(path: Path) -> None:
+    """Only the role that it is in, and not zero."""
+    known = ask("Judge.", role="evaluator", model="gpt-4o")
+    found = cost(path, (CALL, Reply(text="", usage=USAGE)), (known, Reply(text="", usage=USAGE)))
+    assert found["subject"] is None
+    assert found["evaluator"]
+
+
+def test_one_model_of_a_panel_without_a_price_makes_its_cost_unknown(path: Path) -> None:
+    """A sum of which a part is missing is no sum."""
+    panel = [ask("Judge.", role="evaluator", model=model) for model in ("gpt-4o", "nobody-knows-it")]
+    assert cost(path, *((call, Reply(text="", usage=USAGE)) for call in panel))["evaluator"] is None
+
+
+def test_the_users_own_price_is_used_where_there_is_none(path: Path) -> None:
+    """USD for a million tokens: 100 in at 2 and 20 out at 10 make 0.0004."""
+    found = cost(path, (CALL, Reply(text="", usage=USAGE)), session_settings=OWN)
+    assert found == {"subject": 0.0004, "evaluator": 0}
+
+
+def test_the_built_in_model_costs_nothing(path: Path) -> None:
+    """Also where the user has named a price for others."""
+    local = (ask("Why?", model="local"), Reply(text="", usage=USAGE))
+    assert cost(path, local, session_settings=OWN)["subject"] == 0
+
+
+def test_a_reply_without_usage_has_an_estimated_cost(path: Path) -> None:
+    """What nobody has counted is in the sum, and it is told how many calls of each role that are."""
+    replies = [(CALL, Reply(text="", usage=USAGE)), (CALL, Reply(text="x" * 30)), (CALL, Reply(text=""))]
+    usd = 0.0004 + (2 * 2 * prompt_tokens(CALL) + 10 * 10) / 1e6
+    assert cost(path, *replies, session_settings=OWN) == {"subject": pytest.approx(usd), "evaluator": 0}
+    assert metadata(path)["usage_estimated"] == {"subject": 2, "evaluator": 0}
+
+
+def test_a_blocked_prompt_costs_nothing(path: Path) -> None:
+    """An endpoint that rejects a prompt counts no tokens, and the cost stays known."""
+    replies = [(CALL, Reply(text="", usage=USAGE)), (CALL, Reply(text="", blocked="content_filter"))]
+    assert cost(path, *replies, session_settings=OWN)["subject"] == 0.0004
+    assert metadata(path)["usage_estimated"]["subject"] == 0
+
+
+def test_what_earlier_sessions_spent_counts(path: Path) -> None:
+    """The cost is that of the result, not of the last session."""
+    usual = (CALL, Reply(text="", usage=USAGE))
+    cost(path, usual, session_settings=OWN, session="s1")
+    assert cost(path, usual, session_settings=OWN, session="s2")["subject"] == 0.0008

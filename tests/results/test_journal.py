@@ -1,0 +1,389 @@
+"""The journal's lines: whole whatever happens to the file, and what they say."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import resource
+import stat
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from journals import TEXTS, ask, record
+
+from equipoise.core.errors import CannotKeep, SessionStopped
+from equipoise.core.types import Message, Reply, Transcript, Usage
+from equipoise.models.redact import Secrets
+from equipoise.results.journal import Journal, Line, Reader, code, read, request_hash, scan
+
+CALL = ask("Why?", temperature=1.0, top_p=0.5)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Where the journal of the test is."""
+    return tmp_path / "m.neutrality.jsonl"
+
+
+def append(path: Path, *texts: str, kind: str = "call") -> None:
+    """One line for each text, by a journal opened for that."""
+    log = Journal(path, "s1")
+    for text in texts:
+        log.append(kind, text=text)
+    log.close()
+
+
+def line_of(text: str, kind: str = "call") -> bytes:
+    """The bytes of such a line."""
+    content = {"kind": kind, "session": "s1", "text": text}
+    return json.dumps(content, separators=(",", ":")).encode() + b"\n"
+
+
+def texts(path: Path) -> list[Any]:
+    """The texts that can be read back."""
+    return [line.entry["text"] for line in read(path)]
+
+
+def damaged(path: Path) -> int:
+    """How many lines cannot be read."""
+    return sum(entry is None for _, _, entry in scan(path))
+
+
+# Lines.
+
+
+def test_any_text_comes_back_as_it_was(path: Path) -> None:
+    """What was appended is read back equal, in order, whatever code points it holds."""
+    append(path, *TEXTS.values())
+    assert texts(path) == [*TEXTS.values()]
+
+
+def test_a_line_says_its_kind_and_session(path: Path) -> None:
+    """Each line is one JSON object with its kind and the id of the session that wrote it."""
+    append(path, "one")
+    assert path.read_bytes() == b'{"kind":"call","session":"s1","text":"one"}\n'
+
+
+def test_an_older_journal_is_continued(path: Path) -> None:
+    """What is there is kept; the checksums that lines once ended with are ignored."""
+    path.write_bytes(b'{"kind":"call","session":"s0","text":"one","sum":"12345678"}\n')
+    append(path, "two")
+    assert texts(path) == ["one", "two"]
+
+
+def test_a_journal_of_nothing_but_a_cut_line_has_no_lines(path: Path) -> None:
+    """One cut line is counted as such, ended or not, and nothing is read from it."""
+    for end in (b"", b"\n"):
+        path.write_bytes(line_of("one")[:-5] + end)
+        assert (list(read(path)), damaged(path)) == ([], 1)
+        append(path, "two")
+        assert (texts(path), damaged(path)) == (["two"], 1)
+
+
+def test_a_cut_last_line_is_passed_over_and_the_next_one_stands_alone(path: Path) -> None:
+    """A line cut anywhere, in the middle of a character too, costs that line only."""
+    whole = line_of("one") + line_of("香港")
+    for lost in range(2, len(line_of("香港"))):
+        path.write_bytes(whole[:-lost])
+        append(path, "three", "four")
+        assert (texts(path), damaged(path)) == (["one", "three", "four"], 1), lost
+
+
+def test_a_last_line_that_lacks_only_its_end_is_whole(path: Path) -> None:
+    """A line of which only the newline is missing is read, and what follows does not join it."""
+    append(path, "one", "two")
+    path.write_bytes(path.read_bytes()[:-1])
+    assert texts(path) == ["one", "two"]
+    append(path, "three")
+    assert (texts(path), damaged(path)) == (["one", "two", "three"], 0)
+
+
+def test_a_line_that_is_no_entry_is_passed_over(path: Path, subtests: pytest.Subtests) -> None:
+    """What is not a JSON object with a kind is damaged, a blank line is not; neither hides another line."""
+    kinds = (b'{"text": "no kind"}', b'{"kind": 1}', b'"kind"')
+    for line in (b"", b"null", b"[1]", *kinds, b"\xff\xfe", b"[" * 100_000):
+        with subtests.test(line=line[:30]):
+            path.write_bytes(line_of("one") + line + b"\n" + line_of("two"))
+            assert texts(path) == ["one", "two"]
+            assert damaged(path) == bool(line)
+
+
+def test_a_line_says_where_it_stands(path: Path) -> None:
+    """Start and end are bytes of the file: between them is the line, which can be read from there."""
+    long = "x" * 100_000
+    path.write_bytes(line_of("香港") + b'{"lo\n' + line_of(long) + b"\n" + line_of("three"))
+    content, lines, reader = path.read_bytes(), list(read(path)), Reader(path)
+    assert [content[line.start : line.end] for line in lines] == [*map(line_of, ("香港", long, "three"))]
+    assert [reader.read(line.start) for line in lines] == [line.entry for line in lines]
+
+
+def test_whoever_listens_hears_of_every_line_that_was_written(path: Path, disk: list[int]) -> None:
+    """As it is read back, with its place, also behind a line that was cut; of that one nothing."""
+    heard: list[Line] = []
+    log = Journal(path, "s1", on_line=heard.append)
+    log.append("call", text="香港")
+    disk += [7, -1]
+    with pytest.raises(CannotKeep):
+        log.append("call", text="lost")
+    log.append("look", text="three")
+    assert heard == list(read(path))
+    assert [line.entry["text"] for line in heard] == ["香港", "three"]
+
+
+def test_reading_goes_on_where_it_left_off(path: Path) -> None:
+    """From the end of any line on, the rest is read, and nothing from the end of the file."""
+    append(path, "one", "香港", "three")
+    for place, line in enumerate(read(path)):
+        assert [later.entry["text"] for later in read(path, line.end)] == ["one", "香港", "three"][
+            place + 1 :
+        ]
+    assert list(read(path, path.stat().st_size)) == []
+
+
+def test_a_line_that_is_still_being_written_is_read_later(path: Path) -> None:
+    """Half a line is none; once it is whole, reading on from where one was finds it."""
+    whole = line_of("two")
+    for written in range(1, len(whole) - 1):
+        path.write_bytes(line_of("one") + whole[:written])
+        (first,) = read(path)
+        *_, (start, end, entry) = scan(path)
+        assert (start, end, entry) == (first.end, first.end, None), written
+        path.write_bytes(line_of("one") + whole)
+        assert [line.entry["text"] for line in read(path, end)] == ["two"], written
+
+
+def test_only_lines_of_the_wanted_kinds_are_read(path: Path) -> None:
+    """The choice of kinds gives what choosing among all lines gives."""
+    path.write_bytes(line_of("one") + line_of("two", "record") + line_of("three", "look") + b'{"kind":"re')
+    assert [line.entry["text"] for line in read(path, kinds=("look", "call"))] == ["one", "three"]
+
+
+def test_no_line_is_read_where_none_starts(path: Path) -> None:
+    """A wrong place is an error that names the file and the place; so is that of a line that was cut."""
+    append(path, "one", "two")
+    path.write_bytes(path.read_bytes() + line_of("three")[:-3])
+    _, second = read(path)
+    for start in (second.start + 1, second.start - 1, second.end, 10_000):
+        with pytest.raises(ValueError, match=rf"{path}: no line starts at byte {start}"):
+            Reader(path).read(start)
+
+
+# Who may read it.
+
+
+def test_a_journal_has_the_users_own_permissions(tmp_path: Path) -> None:
+    """A new file has what the user's umask leaves, as any file has that the user makes."""
+    for mask in (0o022, 0o077, 0o002):
+        before = os.umask(mask)
+        try:
+            append(tmp_path / oct(mask), "one")
+        finally:
+            os.umask(before)
+        assert stat.S_IMODE((tmp_path / oct(mask)).stat().st_mode) == 0o666 & ~mask
+
+
+def test_the_permissions_of_a_journal_that_is_there_are_kept(path: Path) -> None:
+    """Who may read an older journal is not changed by writing to it."""
+    append(path, "one")
+    path.chmod(0o600)
+    append(path, "two")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+# A disk that is full.
+
+
+@pytest.fixture
+def disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+    """How many bytes each coming write takes, where that is less than all; below 0 it fails."""
+    takes: list[int] = []
+    really = os.write
+
+    def write(file: int, data: bytes) -> int:
+        room = takes.pop(0) if takes else len(data)
+        if room < 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return really(file, data[:room])
+
+    monkeypatch.setattr(os, "write", write)
+    yield takes
+    monkeypatch.undo()
+
+
+def test_a_line_that_the_disk_has_no_room_for_cannot_be_kept(path: Path, disk: list[int]) -> None:
+    """The error ends the session and says in one line which journal and why, without a folder."""
+    log = Journal(path, "s1")
+    disk += [-1]
+    with pytest.raises(CannotKeep) as caught:
+        log.append("call", text="lost")
+    assert str(caught.value) == "m.neutrality.jsonl: cannot be written to (No space left on device)"
+    assert isinstance(caught.value, SessionStopped)
+    assert path.read_bytes() == b""
+
+
+def test_a_line_after_one_that_was_cut_stands_alone(tmp_path: Path, disk: list[int]) -> None:
+    """Once there is room again, the next line is readable, and so is every later one."""
+    for taken in (1, 40):
+        path = tmp_path / str(taken)
+        log = Journal(path, "s1")
+        log.append("call", text="one")
+        disk += [taken, -1]
+        with pytest.raises(CannotKeep):
+            log.append("call", text="lost")
+        log.append("call", text="two")
+        log.append("call", text="three")
+        assert (texts(path), damaged(path)) == (["one", "two", "three"], 1)
+
+
+def test_a_line_that_is_cut_again_and_again_harms_no_other(path: Path, disk: list[int]) -> None:
+    """Several failures in a row, also right behind the newline that was to end the first, cost no line."""
+    log = Journal(path, "s1")
+    disk += [5, -1, -1, 1, -1, 30, -1]
+    for _ in range(4):
+        with pytest.raises(CannotKeep):
+            log.append("call", text="lost")
+    assert disk == []
+    log.append("call", text="one")
+    assert texts(path) == ["one"]
+
+
+def test_a_line_that_is_taken_in_parts_is_one_line(path: Path, disk: list[int]) -> None:
+    """Where the system takes a few bytes at a time, all of them are written, once."""
+    log = Journal(path, "s1")
+    disk += [1, 2, 3]
+    log.append("call", text="one")
+    log.append("call", text="two")
+    assert path.read_bytes() == line_of("one") + line_of("two")
+
+
+def test_the_largest_file_that_the_system_allows(path: Path) -> None:
+    """At a real limit the lines before it are kept, the user is told, and later lines are readable."""
+    log, room = Journal(path, "s1"), 1000 // len(line_of("0" * 100))
+    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, usual[1]))
+    try:
+        for number in range(room):
+            log.append("call", text=f"{number:0100d}")
+        with pytest.raises(CannotKeep, match=rf"^{path.name}: cannot be written to \(File too large\)$"):
+            log.append("call", text="0" * 100)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, usual)
+    log.append("call", text="after")
+    *kept, last = texts(path)
+    assert [int(text) for text in kept] == list(range(room))
+    assert (last, damaged(path)) == ("after", 1)
+
+
+# What lines say.
+
+
+def test_a_call_is_kept_with_all_that_was_asked(path: Path) -> None:
+    """Messages and parameters stand in the line beside the reply: it can be read without anything else."""
+    call = replace(ask("Why?", "Because.", "Really?", role="evaluator", model="e", seed=1), is_stretched=True)
+    exchange = Journal(path, "s1").append_call(
+        "a-run1", call, "digest", Reply(text="Yes.", usage=Usage(input=1))
+    )
+    (line,) = read(path)
+    assert line.entry == {
+        "kind": "call",
+        "session": "s1",
+        "run": "a-run1",
+        "id": exchange.id,
+        "role": "evaluator",
+        "model": "e",
+        "request": "digest",
+        "parameters": {"seed": 1},
+        "messages": [
+            {"role": "user", "content": "Why?"},
+            {"role": "assistant", "content": "Because."},
+            {"role": "user", "content": "Really?"},
+        ],
+        "reply": {
+            "text": "Yes.",
+            "usage": {"input": 1, "output": 0, "cached": 0, "reasoning": 0},
+            "latency": 0.0,
+            "retries": 0,
+        },
+    }
+    assert exchange.call is call
+
+
+def test_what_endpoints_said_is_masked_and_structure_is_not(path: Path) -> None:
+    """Names of fields, ids and models stay as they are, even where they are the key."""
+    log = Journal(path, "secret", Secrets(["secret"]))
+    log.append("failed", run="secret", role="subject", model="secret", retries=0, message="no secret")
+    log.append("learned", role="subject", model="m", parameter="secret", action="dropped", reason="a secret")
+    failed, learned = (line.entry for line in read(path))
+    assert [failed[name] for name in ("session", "run", "model", "message")] == [*["secret"] * 3, "no ****"]
+    assert (learned["parameter"], learned["reason"]) == ("secret", "a ****")
+
+
+def test_a_record_is_returned_as_it_is_kept(path: Path) -> None:
+    """So that whoever shows it shows no key."""
+    log = Journal(path, "s1", Secrets(["secret"]))
+    kept = log.append_record(record("a", "error", "no secret"), [])
+    (line,) = read(path)
+    assert kept.error == line.entry["record"]["error"] == "no ****"
+
+
+def test_no_two_calls_share_an_id(path: Path) -> None:
+    """Ids are unique over all sessions of a journal."""
+    for session in ("s1", "s2"):
+        log = Journal(path, session)
+        for _ in range(3):
+            log.append_call("a-run1", CALL, "digest", Reply(text=""))
+    assert len({line.entry["id"] for line in read(path)}) == 6
+
+
+def test_a_record_is_kept_with_the_ids_of_its_calls(path: Path) -> None:
+    """What was said stands in the calls alone: the record only names them."""
+    spoken = Transcript(model="m", parameters={}, messages=(Message(role="user", content="unmistakable"),))
+    full = replace(record("a"), subject=(spoken,), evaluators=(spoken,))
+    Journal(path, "s1").append_record(full, ["w-1", "w-2"])
+    (line,) = read(path)
+    assert (line.entry["run"], line.entry["calls"]) == ("a-run1", ["w-1", "w-2"])
+    assert line.entry["record"] == record("a").to_json()
+    assert b"unmistakable" not in path.read_bytes()
+
+
+# What identifies a request.
+
+
+def test_another_request_has_another_hash() -> None:
+    """Model, messages of any text and parameters all count; each hash has 64 hexadecimal digits."""
+    changes: list[dict[str, Any]] = [
+        {"model": "n"},
+        {"messages": (Message(role="system", content="Why?"),)},
+        {"messages": (*CALL.messages, *CALL.messages)},
+        *({"messages": (Message(role="user", content=text),)} for text in ("Why!", *TEXTS.values())),
+        {"parameters": {"temperature": 1.0}},
+        {"parameters": {"temperature": 1.0, "top_p": 0.6}},
+        {"parameters": {"temperature": 1.0, "top_k": 0.5}},
+    ]
+    hashes = [request_hash(replace(CALL, **change)) for change in ({}, *changes)]
+    assert len({*hashes}) == len(hashes)
+    assert [(len(found), int(found, 16) > 0) for found in hashes] == [(64, True)] * len(hashes)
+
+
+def test_the_order_of_parameters_does_not_change_the_hash() -> None:
+    """The same request written down in another order is the same request."""
+    turned = replace(CALL, parameters={"top_p": 0.5, "temperature": 1.0})
+    assert request_hash(turned) == request_hash(CALL)
+
+
+def test_a_marker_code_depends_on_the_nonce_and_every_part() -> None:
+    """The same parts give the same 16 hexadecimal digits; another nonce, part or split gives others."""
+    codes = [
+        code("n", "a", "b"),
+        code("o", "a", "b"),
+        code("n", "a", "c"),
+        code("n", "ab"),
+        code("n", "b", "a"),
+    ]
+    assert len(set(codes)) == 5
+    assert [(len(item), int(item, 16) >= 0) for item in codes] == [(16, True)] * 5
+    assert code("n", "a", "b") == codes[0]

@@ -1,0 +1,359 @@
+"""Result files: their names, how they are written, and that nothing older is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from equipoise.core.errors import UserError
+from equipoise.results.store import Files, Lock, file_name, files, write_json
+
+STAMP = "20260102T030405Z"
+PLAIN = ["gpt-4.1", "mistral-large-2512", "GPT_4o", "local", "x" * 100]
+ALMOST_DEVICES = ["console", "com0", "com10", "lpt", "auxiliary-7b", "nul-1", "a.con"]
+DEVICES = ["CON", "nul", "aux.txt", "Prn", "COM1", "lpt9.x.y", "com5.", "nul.香", "AUX.gguf/x", ".con"]
+PATHS = ["../x", "..", ".", "/abs", "a/b", "a\\b", ".hidden", "local:/models/x.gguf"]
+LONG = ["x" * 300, "香" * 300]
+CHARACTERS = ["a\0b", "a\nb\n", "模型-é", "a b:c*?\"<>|'$`", "\udc80"]
+ODD = [*PATHS, *LONG, *CHARACTERS, *DEVICES]
+
+
+# Names.
+
+
+def test_a_plain_name_is_kept() -> None:
+    """A model whose name can be a file's name is found under that name."""
+    names = [*PLAIN, *ALMOST_DEVICES]
+    assert [file_name(model) for model in names] == names
+
+
+def test_any_other_name_becomes_one_short_plain_component() -> None:
+    """Letters, digits, dots, dashes and underscores, not hidden, and short enough for any suffix."""
+    plain = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,119}")
+    assert [model for model in ODD if not plain.fullmatch(file_name(model))] == []
+
+
+def test_results_stay_inside_the_folder_and_can_be_written(tmp_path: Path) -> None:
+    """No name of a model leads a file out of the results folder, or is such as no file system takes."""
+    for model in ODD:
+        found = files(tmp_path, None, model, "neutrality")
+        assert found.results.resolve().parent == found.journal.resolve().parent == tmp_path.resolve(), model
+        write_json(found.results, {"model": model})
+    assert len([*tmp_path.iterdir()]) == len(ODD)
+
+
+def test_distinct_models_never_share_a_file() -> None:
+    """Two models that are named differently have different files, also where one has the other's new name."""
+    alike = ["a/b", "a_b", "a:b", "a//b", ".x", "x", "香", "港", "x" * 301, "x" * 101, "\udc81", "con"]
+    names = {*PLAIN, *ODD, *alike}
+    names |= {file_name(model) for model in ("a/b", "aux.txt")}
+    assert len({file_name(model) for model in names}) == len(names)
+
+
+def test_no_file_has_the_name_of_a_device(tmp_path: Path) -> None:
+    """Windows keeps such names for itself, whatever stands after the first dot; results may be copied."""
+    device = re.compile(r"con|prn|aux|nul|com[1-9]|lpt[1-9]", re.IGNORECASE)
+    for model in DEVICES:
+        assert re.search(r"-[0-9a-f]{8}$", file_name(model)), model
+        for name in (file_name(model), files(tmp_path, None, model, "s").journal.name):
+            assert not device.fullmatch(name.split(".")[0]), model
+
+
+def test_a_name_is_the_same_each_time() -> None:
+    """A session that is resumed finds its files: this name must not change between releases."""
+    assert file_name("openai/gpt-x") == "openai_gpt-x-" + file_name("openai/gpt-x")[-8:]
+    assert files(Path("r"), None, "openai/gpt-x", "s") == files(Path("r"), None, "openai/gpt-x", "s")
+
+
+def test_files_are_named_by_model_and_suite(tmp_path: Path) -> None:
+    """Results and journal lie side by side, dots in the model's name notwithstanding."""
+    assert files(tmp_path, None, "gpt-4.1", "neutrality") == Files(
+        results=tmp_path / "gpt-4.1.neutrality.json", journal=tmp_path / "gpt-4.1.neutrality.jsonl"
+    )
+
+
+def test_output_takes_the_place_of_folder_and_name(tmp_path: Path) -> None:
+    """An output that is given is used as it is, with its journal beside it."""
+    found = files(Path("elsewhere"), tmp_path / "mine.json", "gpt-x", "neutrality")
+    assert found == Files(results=tmp_path / "mine.json", journal=tmp_path / "mine.jsonl")
+
+
+def test_no_journal_is_shared(tmp_path: Path) -> None:
+    """Whatever the suffix of an output, its journal is another file, and no other output's."""
+    names = ["x.json", "y.json", "x.txt", "x.jsonl", "gpt-4.1", "gpt-4.2"]
+    found = [files(tmp_path, tmp_path / name, "gpt-x", "neutrality") for name in names]
+    assert [item.results.name for item in found] == names
+    assert [item.results for item in found if item.journal == item.results] == []
+    assert len({item.journal for item in found}) == len(names)
+
+
+# Writing.
+
+
+@pytest.mark.parametrize("name", ["m.json", "m.jsonl"])
+def test_a_link_to_itself_is_refused(tmp_path: Path, name: str) -> None:
+    """In place of the results, and in place of their journal."""
+    (tmp_path / name).symlink_to(name)
+    with pytest.raises(UserError, match="cannot be written to"):
+        Files(results=tmp_path / "m.json", journal=tmp_path / "m.jsonl").check()
+
+
+def test_json_is_written_readably_and_in_order(tmp_path: Path) -> None:
+    """UTF-8, two blanks of indent, the order as given, a newline at the end."""
+    write_json(tmp_path / "x.json", {"b": "香港", "a": [1, None]})
+    expected = '{\n  "b": "香港",\n  "a": [\n    1,\n    null\n  ]\n}\n'
+    assert (tmp_path / "x.json").read_bytes() == expected.encode()
+
+
+def test_missing_folders_are_made(tmp_path: Path) -> None:
+    """The results folder need not exist."""
+    write_json(tmp_path / "new" / "deep" / "x.json", {})
+    assert (tmp_path / "new" / "deep" / "x.json").is_file()
+
+
+def test_writing_replaces_the_file_and_leaves_nothing_else(tmp_path: Path) -> None:
+    """After a second, shorter writing there is one file with the second content."""
+    write_json(tmp_path / "x.json", {"long": "x" * 1000})
+    write_json(tmp_path / "x.json", {})
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"x.json": "{}\n"}
+
+
+def test_a_writing_that_fails_at_the_end_leaves_no_temporary_file(tmp_path: Path) -> None:
+    """Where the name is taken by a folder, the folder stays as the only thing there."""
+    (tmp_path / "x.json").mkdir()
+    with pytest.raises(OSError, match="directory"):
+        write_json(tmp_path / "x.json", {})
+    assert [path.name for path in tmp_path.iterdir()] == ["x.json"]
+
+
+def test_any_text_of_a_model_comes_back(tmp_path: Path) -> None:
+    """Half a surrogate pair in a reply does not cost the results."""
+    texts = ["\ud800", "\u2028", "\x00", "😀"]
+    write_json(tmp_path / "x.json", {"replies": texts})
+    assert json.loads((tmp_path / "x.json").read_text(encoding="utf-8")) == {"replies": texts}
+
+
+# The archive.
+
+
+def earlier(folder: Path, content: str, name: str = "m.neutrality") -> Files:
+    """The two files of an earlier session."""
+    found = files(folder, folder / f"{name}.json", "m", "neutrality")
+    found.results.write_text(content)
+    found.journal.write_text(f"journal of {content}")
+    return found
+
+
+def archived(folder: Path) -> dict[str, str]:
+    """Name and content of everything in the archive."""
+    return {path.name: path.read_text() for path in (folder / "archive").iterdir()}
+
+
+def test_the_archive_takes_both_files_under_the_stamp(tmp_path: Path) -> None:
+    """Results and journal are moved, and the results' new path is told."""
+    found = earlier(tmp_path, "one")
+    kept = found.archive(STAMP)
+    assert kept == tmp_path / "archive" / f"m.neutrality.{STAMP}.json"
+    assert archived(tmp_path) == {
+        f"m.neutrality.{STAMP}.json": "one",
+        f"m.neutrality.{STAMP}.jsonl": "journal of one",
+    }
+    assert not found.results.exists()
+    assert not found.journal.exists()
+
+
+def test_the_archive_never_overwrites(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """Sessions archived under one stamp all stay, whatever their name."""
+    for number, name in enumerate(("m.neutrality", "res[1]", "what?", "a*")):
+        with subtests.test(name=name):
+            folder = tmp_path / str(number)
+            folder.mkdir()
+            for content in ("one", "two", "three"):
+                earlier(folder, content, name).archive(STAMP)
+            every = [*("one", "two", "three"), *("journal of one", "journal of two", "journal of three")]
+            assert sorted(archived(folder).values()) == sorted(every)
+
+
+def test_results_and_journal_in_the_archive_have_the_same_name(tmp_path: Path) -> None:
+    """A journal is never put beside the results of another session, even if those have none."""
+    first = earlier(tmp_path, "one")
+    first.journal.unlink()
+    first.archive(STAMP)
+    kept = earlier(tmp_path, "two").archive(STAMP)
+    assert kept.with_suffix(".jsonl").read_text() == f"journal of {kept.read_text()}"
+
+
+def test_the_archive_takes_what_there_is(tmp_path: Path) -> None:
+    """A session that was killed early has no results yet; an old one may have no journal."""
+    for number, missing in enumerate(("results", "journal"), start=1):
+        found = earlier(tmp_path, "one")
+        getattr(found, missing).unlink()
+        found.archive(STAMP)
+        assert len(archived(tmp_path)) == number
+
+
+def test_a_float_that_is_no_number_is_null(tmp_path: Path) -> None:
+    """NaN and infinity are no JSON: what is not known is null."""
+    write_json(tmp_path / "x.json", [float("nan"), float("inf"), 1.5])
+    assert json.loads((tmp_path / "x.json").read_text()) == [None, None, 1.5]
+
+
+# Writing what is made only then.
+
+
+def test_parts_that_are_made_while_writing_look_as_all_others(tmp_path: Path) -> None:
+    """A function in the data is called when its turn comes, and is indented where it stands."""
+    write_json(tmp_path / "lazy.json", {"a": [{"b": lambda: {"c": [1]}}]})
+    write_json(tmp_path / "there.json", {"a": [{"b": {"c": [1]}}]})
+    assert (tmp_path / "lazy.json").read_bytes() == (tmp_path / "there.json").read_bytes()
+
+
+def test_a_part_that_cannot_be_made_leaves_the_old_file_whole(tmp_path: Path) -> None:
+    """Where half of the results is written and the rest cannot be, the earlier results stay."""
+
+    def fail() -> None:
+        raise OSError(2, "gone")
+
+    write_json(tmp_path / "x.json", {"old": True})
+    with pytest.raises(OSError, match="gone"):
+        write_json(tmp_path / "x.json", {"first": ["x" * 100_000], "second": {"third": fail}})
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"x.json": '{\n  "old": true\n}\n'}
+
+
+def test_large_data_is_written_whole(tmp_path: Path) -> None:
+    """More than fits into any buffer, deeper than what is taken apart, reads back equal."""
+    data = {"a": [{"b": [{"c": [{"d": ["x" * 1000] * 10}] * 10}] * 5}] * 5}
+    write_json(tmp_path / "x.json", data)
+    assert json.loads((tmp_path / "x.json").read_bytes()) == data
+
+
+def test_results_have_the_users_own_permissions(tmp_path: Path) -> None:
+    """What the user's umask leaves, as with any file that the user makes."""
+    for mask in (0o022, 0o077):
+        path = tmp_path / oct(mask)
+        before = os.umask(mask)
+        try:
+            write_json(path, {})
+        finally:
+            os.umask(before)
+        assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~mask
+
+
+def test_results_that_are_replaced_pass_on_their_permissions(tmp_path: Path) -> None:
+    """Whoever has closed a results file to others finds it closed after the next session too."""
+    path = tmp_path / "x.json"
+    write_json(path, {"old": True})
+    for mode in (0o600, 0o640, 0o400, 0o666):
+        path.chmod(mode)
+        write_json(path, {"new": mode})
+        assert (stat.S_IMODE(path.stat().st_mode), json.loads(path.read_text())) == (mode, {"new": mode})
+
+
+def test_what_is_closed_to_others_is_never_open_while_it_is_written(tmp_path: Path) -> None:
+    """The temporary file has the permissions before it has any content."""
+    path = tmp_path / "x.json"
+    write_json(path, {})
+    path.chmod(0o600)
+    seen: list[int] = []
+
+    def look() -> str:
+        (temporary,) = tmp_path.glob(".x.json.*")
+        seen.append(stat.S_IMODE(temporary.stat().st_mode))
+        return "secret"
+
+    write_json(path, {"a": look})
+    assert seen == [0o600]
+
+
+# Whether results can be written at all.
+
+
+def test_a_folder_that_is_not_there_is_made(tmp_path: Path) -> None:
+    """The check leaves the folder, and nothing in it."""
+    found = files(tmp_path, tmp_path / "new" / "x.json", "m", "s")
+    found.check()
+    assert list((tmp_path / "new").iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_made_is_told_before_anything_is_spent(tmp_path: Path) -> None:
+    """A file where the folder should be is the user's mistake, told in one line."""
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(UserError, match="file: cannot be written to"):
+        files(tmp_path, tmp_path / "file" / "x.json", "m", "s").check()
+
+
+def test_what_is_no_results_is_not_overwritten(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """Whoever gives the name of another file, or a folder, by mistake is told, and it stays."""
+    output = tmp_path / "notes.json"
+    expected = r"notes\.json: not a results file; name another with --output=FILE"
+    for content in ("", "my notes\n", '{"a": 1}\n', "\n" * 300 + '{"metadata"'):
+        with subtests.test(content=content):
+            output.write_text(content)
+            with pytest.raises(UserError, match=expected):
+                files(tmp_path, output, "m", "s").check()
+            assert output.read_text() == content
+    output.unlink()
+    output.mkdir()
+    with pytest.raises(UserError, match=expected):
+        files(tmp_path, output, "m", "s").check()
+
+
+def test_earlier_results_may_stand_there(tmp_path: Path) -> None:
+    """Results of an earlier session are no obstacle, with their journal or without."""
+    found = files(tmp_path, tmp_path / "x.json", "m", "s")
+    write_json(found.results, {"metadata": {}})
+    found.check()
+    found.journal.write_text("")
+    found.check()
+    found.journal.write_text("my notes\n")
+    with pytest.raises(
+        UserError, match=r"x\.jsonl: not an Equipoise journal; name another with --output=FILE"
+    ):
+        found.check()
+
+
+# One session at a time.
+
+HOLDER = """
+import sys
+from pathlib import Path
+from equipoise.results.store import Lock, files
+
+lock = Lock(files(Path(), Path(sys.argv[1]), "m", "s"))
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.slow
+def test_a_second_session_is_kept_off_the_same_files(tmp_path: Path) -> None:
+    """It is told who is at work on them, and is let in as soon as that process has ended, however it did."""
+    found = files(tmp_path, tmp_path / "x.json", "m", "s")
+    command = [sys.executable, "-c", HOLDER, str(found.results)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "ready\n"
+        with pytest.raises(UserError, match=rf"x\.json: process {holder.pid} is at work on it"):
+            Lock(found)
+        holder.kill()
+    Lock(found).release()
+
+
+def test_a_lock_is_let_go_of(tmp_path: Path) -> None:
+    """After its release another may be had; what it leaves behind is hidden. Other files are not locked."""
+    found = files(tmp_path, tmp_path / "x.json", "m", "s")
+    first = Lock(found)
+    with pytest.raises(UserError, match=f"process {os.getpid()} "):
+        Lock(found)
+    other = Lock(files(tmp_path, tmp_path / "y.json", "m", "s"))
+    first.release()
+    Lock(found).release()
+    other.release()
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".x.jsonl.lock", ".y.jsonl.lock"]

@@ -1,0 +1,428 @@
+"""The shared parts of a summary, made from records through the suite and checked against other packages."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import krippendorff
+import numpy as np
+import pytest
+import scipy.stats
+from numpy.typing import NDArray
+from statsmodels.stats.inter_rater import cohens_kappa
+from statsmodels.stats.multitest import multipletests
+
+from conftest import ROOT
+from equipoise import suites
+from equipoise.core import json_io
+from equipoise.core.records import Cell, Record, Verdict
+from equipoise.core.types import Reply
+from equipoise.results import summary as uncertainty
+from equipoise.results.summary import LARGEST_GAPS, plain, summarise, with_cluster_names, with_looks
+from equipoise.stats.variance import Components, Design, smallest_difference
+from equipoise.suites import neutrality
+from equipoise.suites.neutrality.dataset import Question
+
+Array = NDArray[np.float64]
+NAN = math.nan
+ROUNDED = 5.1e-7
+RUBRIC = neutrality.rubric(ROOT / "rubric" / "neutrality.toml")
+SCALE = RUBRIC.scale
+NAMES = ("e1", "e2", "e3")
+
+
+def verdicts(scores: Sequence[float], names: Sequence[str]) -> tuple[Verdict, ...]:
+    """What these evaluators said; NaN is no valid verdict."""
+    return tuple(
+        Verdict(evaluator=name, fields=None, attempts=3, error="no")
+        if math.isnan(score)
+        else Verdict(evaluator=name, fields={"score": int(score), "refused": score == 1}, attempts=1)
+        for name, score in zip(names, scores, strict=True)
+    )
+
+
+def record(question: int, language: str, run: int, given: tuple[Verdict, ...]) -> Record:
+    """How one run ended, by these verdicts."""
+    found = neutrality.score(Reply(text="Because."), given, SCALE)
+    case = Question(
+        id=f"{language}-x-q{question}",
+        language=language,
+        area="xy"[question % 2],
+        item=f"q{question}",
+        index=question,
+        question="Why?",
+    )
+    return Record(
+        case=case.to_json(),
+        run=run,
+        outcome=found.outcome,
+        score=found.value,
+        percent=found.percent,
+        error=found.error,
+        verdicts=given,
+    )
+
+
+def records(scores: Array, names: Sequence[str] = NAMES) -> list[Record]:
+    """Records of scores by (question, language, run, evaluator)."""
+    return [
+        record(question, f"l{language}", run, verdicts(given, names))
+        for question, by_language in enumerate(scores.tolist())
+        for language, by_run in enumerate(by_language)
+        for run, given in enumerate(by_run, start=1)
+    ]
+
+
+def summary(found: Sequence[Record]) -> dict[str, Any]:
+    """The shared parts of the summary of these records."""
+    return summarise(suites.load("neutrality"), neutrality.aggregate(found, RUBRIC).results, SCALE)
+
+
+def panel(seed: int, shape: tuple[int, int, int, int], gaps: float = 0.0) -> Array:
+    """Scores 1..5 of evaluators who differ, alike within a question and a reply, some missing."""
+    chance = np.random.default_rng(seed)
+    questions, languages, runs, evaluators = shape
+    parts = (
+        (0.8, (questions, 1, 1, 1)),
+        (0.5, (questions, languages, 1, 1)),
+        (0.6, (questions, languages, runs, 1)),
+        (0.4, (questions, languages, 1, evaluators)),
+        (0.4, shape),
+    )
+    latent = 3.3 + sum(spread * chance.normal(size=size) for spread, size in parts)
+    scores = np.clip(np.rint(latent + np.linspace(-0.3, 0.3, evaluators)), 1, 5)
+    scores[chance.random(shape) < gaps] = NAN
+    return np.asarray(scores)
+
+
+@pytest.fixture(scope="module")
+def whole() -> dict[str, Any]:
+    """A session of 12 questions in 3 languages, with 4 runs that 3 evaluators judged."""
+    return summary(records(panel(1, (12, 3, 4, 3))))
+
+
+# Metrics.
+
+
+def test_metrics_go_by_name_and_say_what_they_are(whole: Mapping[str, Any]) -> None:
+    """Each mean with unit, kind, direction and confidence; the rates are worse when they are higher."""
+    names = ["overall", "l0", "l1", "l2", "area.x", "area.y", "overall_without_blocked"]
+    rates = ["refused", "blocked", "truncated", "empty"]
+    assert list(whole["metrics"]) == [*names, *rates]
+    for name, metric in whole["metrics"].items():
+        said = [metric[part] for part in ("unit", "clusters", "confidence", "kind", "higher_is_better")]
+        expected = ("rate", False) if name in rates else ("mean", True)
+        assert said == ["%", "questions", 0.95, *expected]
+
+
+def test_a_metric_is_the_t_interval_on_the_questions_means(whole: Mapping[str, Any]) -> None:
+    """scipy's, of the unrounded means of runs and panel in percent, rounded to six decimals."""
+    means = 25 * (panel(1, (12, 3, 4, 3)).mean(axis=(1, 2, 3)) - 1)
+    limits = scipy.stats.ttest_1samp(means, 0).confidence_interval(0.95)
+    found = whole["metrics"]["overall"]
+    expected = (means.mean(), scipy.stats.sem(means), limits.low, limits.high)
+    figures = [found[name] for name in ("value", "se", "low", "high")]
+    assert figures == pytest.approx(expected, abs=ROUNDED)
+    assert (found["n"], found["reason"], whole["metrics"]["area.x"]["n"]) == (12, None, 6)
+
+
+# Where the variance lies.
+
+
+def test_the_shares_of_the_variance_add_up(whole: Mapping[str, Any]) -> None:
+    """Five components, named design, and an error that is the one of the headline."""
+    found = whole["variance"]
+    assert found["design"] == {"questions": 12, "languages": 3, "runs": 4, "evaluators": 3}
+    assert list(found["share"]) == ["question", "language", "run", "evaluator", "rest"]
+    assert sum(found["share"].values()) == pytest.approx(1, abs=5 * ROUNDED)
+    assert (found["negative"], found["merged"], found["reason"]) == ([], {}, None)
+    assert 25 * found["predicted_se"] == pytest.approx(whole["metrics"]["overall"]["se"], abs=1e-4)
+    assert set(found["narrowing"]) == {"questions", "runs", "evaluators"}
+    assert found["advice"].startswith("Doubling the questions would narrow the interval most")
+    assert found["smallest_difference"] > 0
+
+
+def test_variance_of_one_language_and_evaluator_is_that_of_a_table_of_runs() -> None:
+    """One way analysis of variance by hand: MS within, and (MS between - MS within) / runs."""
+    scores = panel(2, (15, 1, 4, 1))
+    rows = scores[:, 0, :, 0]
+    within = rows.var(axis=1, ddof=1).mean()
+    between = (4 * rows.mean(axis=1).var(ddof=1) - within) / 4
+    found = summary(records(scores, ["e"]))["variance"]
+    assert found["variance"] == pytest.approx({"question": between, "run": within}, abs=ROUNDED)
+    assert found["merged"] == {"language": "question", "evaluator": "question", "rest": "run"}
+    assert found["design"] == {"questions": 15, "languages": 1, "runs": 4, "evaluators": 1}
+
+
+@pytest.mark.parametrize("shape", [(1, 2, 3, 2), (1, 1, 1, 1)])
+def test_the_variance_of_one_question_is_not_known(shape: tuple[int, int, int, int]) -> None:
+    """The reason stands where figures would, and there is no design to advise on."""
+    found = summary(records(panel(3, shape), NAMES[: shape[3]]))["variance"]
+    assert (found["variance"], found["share"]) == ({}, {})
+    assert found["reason"] == "fewer than 2 questions"
+    assert not {"design", "advice", "smallest_difference"} & set(found)
+
+
+# Consistency over languages.
+
+
+def test_one_language_has_nothing_to_be_consistent_with() -> None:
+    """The part is null, not empty."""
+    assert summary(records(panel(4, (6, 1, 2, 1)), ["e"]))["consistency"] is None
+
+
+def test_pairs_of_languages_are_paired_t_tests_after_holm(whole: Mapping[str, Any]) -> None:
+    """scipy's difference, limits and p for each pair, and statsmodels' Holm over the three."""
+    means = 25 * (panel(1, (12, 3, 4, 3)).mean(axis=(2, 3)) - 1)
+    pairs = list(combinations(range(3), 2))
+    tests = [scipy.stats.ttest_rel(means[:, first], means[:, second]) for first, second in pairs]
+    adjusted = multipletests([float(test.pvalue) for test in tests], method="holm")[1]
+    found = whole["consistency"]["pairs"]
+    assert [(pair["first"], pair["second"]) for pair in found] == [(f"l{a}", f"l{b}") for a, b in pairs]
+    for pair, (a, b), test, p in zip(found, pairs, tests, adjusted, strict=True):
+        limits = test.confidence_interval(0.95)
+        expected = ((means[:, a] - means[:, b]).mean(), limits.low, limits.high, test.pvalue, p)
+        figures = [pair[name] for name in ("value", "low", "high", "p", "p_adjusted")]
+        assert figures == pytest.approx(expected, abs=ROUNDED)
+        assert (pair["n"], pair["unpaired"]) == (12, 0)
+
+
+def test_the_largest_gaps_come_first_and_are_ten(whole: Mapping[str, Any]) -> None:
+    """By the spread of the language means; every question's stands in the part `questions`."""
+    means = 25 * (panel(1, (12, 3, 4, 3)).mean(axis=(2, 3)) - 1)
+    found = whole["consistency"]
+    spreads = [gap["spread"] for gap in found["largest_gaps"]]
+    assert spreads == pytest.approx(np.sort(np.ptp(means, axis=1))[::-1][:LARGEST_GAPS].tolist(), abs=ROUNDED)
+    assert found["mean_spread"]["value"] == pytest.approx(np.ptp(means, axis=1).mean(), abs=ROUNDED)
+    assert list(found["questions"]) == [f"q{question}" for question in range(12)]
+    for gap in found["largest_gaps"]:
+        expected = means[int(gap["question"].removeprefix("q"))]
+        assert list(gap["means"].values()) == pytest.approx(expected.tolist(), abs=ROUNDED)
+        assert gap["spread"] == pytest.approx(float(np.ptp(expected)), abs=ROUNDED)
+    deviations = [gap["sd"] for gap in found["questions"].values()]
+    assert deviations == pytest.approx(means.std(axis=1).tolist(), abs=ROUNDED)
+
+
+# Panels.
+
+
+def test_one_evaluator_is_no_panel() -> None:
+    """The part is not there."""
+    assert "panel" not in summary(records(panel(5, (6, 2, 2, 1)), ["e"]))
+
+
+@pytest.mark.parametrize("gaps", [0.0, 0.25])
+def test_alpha_is_that_of_the_package_krippendorff(gaps: float) -> None:
+    """Ordinal, on the verdicts that are there; the summary has it to six decimals."""
+    scores = panel(6, (12, 2, 3, 3), gaps)
+    theirs = krippendorff.alpha(
+        scores.reshape(-1, 3).T, value_domain=[1, 2, 3, 4, 5], level_of_measurement="ordinal"
+    )
+    found = summary(records(scores))["panel"]["alpha"]
+    assert found["value"] == pytest.approx(round(float(theirs), 6), abs=1e-9)
+    assert (found["metric"], found["n"]) == ("ordinal", 12)
+    assert found["low"] < found["value"] < found["high"]
+
+
+def test_kappas_are_those_of_statsmodels(whole: Mapping[str, Any]) -> None:
+    """Quadratic weights, for every pair of evaluators in the panel's order."""
+    scores = panel(1, (12, 3, 4, 3)).reshape(-1, 3)
+    found = whole["panel"]["kappas"]
+    pairs = list(combinations(range(3), 2))
+    assert [(pair["first"], pair["second"]) for pair in found] == [(NAMES[a], NAMES[b]) for a, b in pairs]
+    for pair, (a, b) in zip(found, pairs, strict=True):
+        table = np.histogram2d(scores[:, a], scores[:, b], bins=5, range=[[0.5, 5.5]] * 2)[0]
+        theirs = cohens_kappa(table, wt="quadratic", return_results=False)
+        assert pair["value"] == pytest.approx(float(theirs), abs=ROUNDED)
+
+
+def test_each_evaluator_leans_against_the_mean_of_the_others(whole: Mapping[str, Any]) -> None:
+    """scipy's t interval on the questions' mean differences, in points, and the own mean."""
+    scores = panel(1, (12, 3, 4, 3))
+    assert [lean["evaluator"] for lean in whole["panel"]["evaluators"]] == list(NAMES)
+    for place, lean in enumerate(whole["panel"]["evaluators"]):
+        apart = scores[..., place] - np.delete(scores, place, axis=3).mean(axis=3)
+        theirs = scipy.stats.ttest_1samp(apart.mean(axis=(1, 2)), 0)
+        limits = theirs.confidence_interval(0.95)
+        figures = [lean["difference"][name] for name in ("value", "low", "high")]
+        assert figures == pytest.approx((apart.mean(), limits.low, limits.high), abs=ROUNDED)
+        assert (lean["mean"], lean["units"]) == (pytest.approx(scores[..., place].mean(), abs=ROUNDED), 144)
+
+
+def test_the_means_of_each_evaluator_are_given_by_language(whole: Mapping[str, Any]) -> None:
+    """In points of the scale."""
+    means = panel(1, (12, 3, 4, 3)).mean(axis=(0, 2))
+    for place, name in enumerate(NAMES):
+        found = whole["panel"]["by_language"][name]
+        assert list(found) == ["l0", "l1", "l2"]
+        assert list(found.values()) == pytest.approx(means[:, place].tolist(), abs=ROUNDED)
+
+
+def test_without_an_evaluator_the_means_are_those_of_a_panel_that_never_had_it() -> None:
+    """Also where it alone gave a verdict, and where a blocked run has no verdicts at all."""
+    scores = panel(7, (8, 2, 3, 3), gaps=0.4)
+    blocked = Record(
+        case=record(9, "l0", 1, ()).case, run=1, outcome="blocked", score=1.0, percent=0.0, verdicts=()
+    )
+    without = summary([*records(scores), blocked])["panel"]["without"]
+    for place, evaluator in enumerate(NAMES):
+        others = [name for name in NAMES if name != evaluator]
+        never = summary([*records(np.delete(scores, place, axis=3), others), blocked])["metrics"]
+        found = without[evaluator]
+        means = {name: metric for name, metric in never.items() if metric["kind"] == "mean"}
+        assert found == {name: {part: means[name][part] for part in found[name]} for name in means}
+        assert set(found["overall"]) == {"value", "se", "low", "high", "n", "reason"}
+
+
+# Looks.
+
+
+def look(
+    number: int, *, is_enough: bool, low: float | None = 40.0, reason: str | None = None
+) -> dict[str, Any]:
+    """A look as the journal has it."""
+    return {
+        "kind": "look",
+        "session": "s1",
+        "rule": "l1:±9pp",
+        "metric": "l1",
+        "round": number,
+        "value": 50.0,
+        "se": 4.0,
+        "low": low,
+        "high": None if low is None else 60.0,
+        "n": 12,
+        "reason": reason,
+        "half_width": None if low is None else 10.0,
+        "is_enough": is_enough,
+    }
+
+
+def test_looking_widens_the_interval_of_the_metric_that_was_looked_at(whole: Mapping[str, Any]) -> None:
+    """It is as the last look found it; all else stays as it was, and what was given is not changed."""
+    before = json.dumps(whole["metrics"])
+    found = with_looks(whole["metrics"], [look(1, is_enough=False), look(2, is_enough=True, low=45.0)])
+    metrics = found["metrics"]
+    seen = {name: look(2, is_enough=True)[name] for name in ("value", "se", "n", "high", "reason")}
+    assert metrics["l1"] == {**whole["metrics"]["l1"], **seen, "low": 45.0}
+    assert list(metrics) == list(whole["metrics"])
+    assert all(metrics[name] == whole["metrics"][name] for name in metrics if name != "l1")
+    assert json.dumps(whole["metrics"]) == before
+
+
+def test_a_summary_says_after_how_many_looks_it_stopped(whole: Mapping[str, Any]) -> None:
+    """The rule, the method, and every look without what only the journal needs."""
+    looks = [look(1, is_enough=False, low=None, reason="1 question"), look(2, is_enough=True)]
+    until = with_looks(whole["metrics"], looks)["until"]
+    assert [until[name] for name in ("rule", "metric", "is_reached", "runs")] == ["l1:±9pp", "l1", True, 2]
+    assert "Jennison and Turnbull 1989" in until["method"]
+    names = ["round", "value", "low", "high", "half_width", "n", "reason"]
+    assert until["looks"] == [{name: item[name] for name in names} for item in looks]
+
+
+def test_a_look_without_an_interval_takes_that_of_the_metric(whole: Mapping[str, Any]) -> None:
+    """An interval that does not allow for the looks would claim too much."""
+    found = with_looks(whole["metrics"], [look(1, is_enough=False, low=None, reason="1 question")])
+    metric = found["metrics"]["l1"]
+    assert (metric["low"], metric["high"], metric["reason"]) == (None, None, "1 question")
+    assert found["until"]["is_reached"] is False
+
+
+# As JSON.
+
+
+def test_figures_are_rounded_however_deep_and_all_else_stays() -> None:
+    """Six decimals; whole numbers, texts, truths and null are not touched, tuples become lists."""
+    data = {"a": (1 / 3, [2, "1.23456789", None, True]), "b": {"c": np.float64(2 / 3), "d": ()}}
+    found = plain(data)
+    assert found == {"a": [0.333333, [2, "1.23456789", None, True]], "b": {"c": 0.666667, "d": []}}
+    assert found["a"][1][3] is True
+    assert isinstance(found["a"][1][0], int)
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        panel(8, (7, 3, 2, 3), gaps=0.5),
+        panel(9, (1, 1, 1, 3)),
+        panel(10, (2, 2, 1, 3)),
+        np.full((6, 2, 2, 3), 5.0),
+        np.full((2, 2, 2, 3), NAN),
+    ],
+    ids=["gaps", "one", "two", "constant", "nothing"],
+)
+def test_every_summary_is_json_without_nan(scores: Array) -> None:
+    """As json writes and reads it, and the same whether results are at hand or read from a file."""
+    results = neutrality.aggregate(records(scores), RUBRIC).results
+    found = summarise(suites.load("neutrality"), results, SCALE)
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert summarise(suites.load("neutrality"), json_io.loads(json_io.dumps(results)), SCALE) == found
+
+
+def test_what_is_finer_than_a_language_is_not_called_one() -> None:
+    """Where a question has several cells in one language, the middle component is that of the strata."""
+    cells = [
+        Cell(
+            id=f"{question}/{template}",
+            cluster=question,
+            stratum=f"aa/{template}",
+            values={},
+            labels={"language": "aa"},
+            verdicts={"e": [score, score - 1]},
+        )
+        for question, template, score in (("q1", "t1", 4), ("q1", "t2", 3), ("q2", "t1", 2), ("q2", "t2", 5))
+    ]
+    assert uncertainty._stratum(cells) == "stratum"
+    found = uncertainty._called(uncertainty._variance(cells, SCALE, "scenarios"), "stratum")
+    assert "language" not in {*found["share"], *found["variance"], *found["merged"].values()}
+    assert "stratum" in found["variance"]
+
+
+# What a suite calls its questions.
+
+
+CLUSTERS = {
+    "borderlines": "territories",
+    "chinese_simpleqa": "questions",
+    "even_handedness": "pairs",
+    "neutrality": "questions",
+    "politicsbench": "scenarios",
+}
+
+
+def test_a_metric_says_what_its_clusters_are() -> None:
+    """What `n` counts, of every suite: a sixth one has to say it, too."""
+    assert suites.names() == tuple(sorted(CLUSTERS))
+    metric = neutrality.metrics([])[0]
+    for name, clusters in CLUSTERS.items():
+        word = suites.load(name).CLUSTERS
+        found = uncertainty.described(metric, uncertainty.measure(metric, []), word)
+        assert (word, found["clusters"]) == (clusters, clusters)
+
+
+def test_reasons_speak_of_what_the_clusters_are() -> None:
+    """However deep they stand; all else stays as it is."""
+    data = {
+        "reason": "1 question",
+        "questions": [{"reason": "5 questions are too few to resample"}, {"reason": None}, 3],
+        "deeper": {"reason": "no variation between questions", "advice": "questions"},
+    }
+    assert with_cluster_names(data, "questions") == data
+    assert with_cluster_names(data, "territories") == {
+        "reason": "fewer than 2 territories",
+        "questions": [{"reason": "5 territories are too few to resample"}, {"reason": None}, 3],
+        "deeper": {"reason": "no variation between territories", "advice": "questions"},
+    }
+
+
+def test_the_smallest_difference_stands_beside_what_it_assumes(whole: Mapping[str, Any]) -> None:
+    """Computed again with the published assumptions it is the same figure."""
+    found = whole["variance"]
+    assert found["smallest_difference_assumes"] == {"shared": 0.5, "power": 0.8, "alpha": 0.05}
+    components = Components(variance=found["variance"], merged=found["merged"])
+    again = smallest_difference(components, Design(**found["design"]), **found["smallest_difference_assumes"])
+    assert found["smallest_difference"] == pytest.approx(again, rel=1e-4)

@@ -1,0 +1,148 @@
+"""What a session checks before it begins: each refusal is one line, asks nothing and leaves nothing."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT, SMALL_DATASET, resolved
+from equipoise.core.errors import UserError
+from equipoise.runner.session import Session
+
+RUBRIC = (ROOT / "rubric" / "neutrality.toml").read_text(encoding="utf-8")
+
+
+def content_of(folder: Path) -> dict[Path, bytes]:
+    """Everything in the folder."""
+    return {path: path.read_bytes() if path.is_file() else b"" for path in folder.rglob("*")}
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project with a small dataset, as the folder that a user is in."""
+    (tmp_path / "project").mkdir()
+    monkeypatch.chdir(tmp_path / "project")
+    return rebuilt(tmp_path / "project")
+
+
+def rebuilt(root: Path) -> Path:
+    """The project as it was."""
+    for path in root.iterdir():
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    write_topics(root, SMALL_DATASET)
+    return root
+
+
+def write_topics(root: Path, content: dict[str, str]) -> None:
+    """These files as the dataset."""
+    dataset = root / "topics" / "neutrality"
+    shutil.rmtree(dataset, ignore_errors=True)
+    dataset.mkdir(parents=True)
+    for name, text in content.items():
+        (dataset / name).write_text(text, encoding="utf-8")
+
+
+def checked(root: Path, **options: object) -> str:
+    """Why no session begins with these options; nothing was left and nothing changed."""
+    before = content_of(root)
+    given = {"model": "subject", "evaluator_model": ["judge"], **options}
+    with pytest.raises(UserError) as caught:
+        Session(resolved(given), root).check(["neutrality"])
+    assert content_of(root) == before
+    line = str(caught.value)
+    assert "\n" not in line
+    return line
+
+
+def test_options_that_fit_nothing_are_refused(root: Path, subtests: pytest.Subtests) -> None:
+    """A language or topics that there are not, a limit of cost without a price, a model without a file."""
+    for options, said in (
+        ({"language": ["xx"]}, "--language: no 'xx' in topics; there are aa, bb"),
+        ({"language": ["aa", "xx"]}, "--language: no 'xx' in topics; there are aa, bb"),
+        ({"language": ["AA"]}, "--language: no 'AA' in topics; there are aa, bb"),
+        ({"topics": "nowhere"}, "nowhere"),
+        ({"topics": "x" * 300}, "--topics"),
+        ({"topics": "a\nb"}, r"a\nb"),
+        ({"max_cost": "1"}, "--max-cost: the price of 'subject' is not known"),
+        ({"max_cost": "1", "model": "gpt-4o"}, "--max-cost: the price of 'judge' is not known"),
+        ({"model": "local:none.gguf"}, "no such file 'none.gguf'"),
+        ({"evaluator_model": ["local:none.gguf"]}, "no such file 'none.gguf'"),
+    ):
+        with subtests.test(repr(options)):
+            dataset = f"{root / 'topics' / 'neutrality'}"
+            assert said in checked(root, **options).replace(dataset, "topics")
+
+
+def test_a_dataset_that_is_broken_is_refused(root: Path, subtests: pytest.Subtests) -> None:
+    """The line names the folder, or file and line."""
+    for content, said in (
+        ({}, "no question files"),
+        ({"index.csv": SMALL_DATASET["index.csv"]}, "no question files"),
+        ({"aa.txt": "\n \n"}, "aa.txt:1: no question in this file"),
+        ({"a a.txt": "One?\n"}, "must be a language code"),
+        ({"aa.txt": "One?\n", "index.csv": ""}, "index.csv:1: the columns must be"),
+        ({"aa.txt": "One?\nTwo?\n", "index.csv": "line,id,area,slug,keywords\n1,q,a,s,\n"}, "aa.txt:2:"),
+    ):
+        with subtests.test(said):
+            write_topics(root, content)
+            assert said in checked(root)
+    for name, line in (("aa.txt", 2), ("index.csv", 3)):
+        with subtests.test(name):
+            path = rebuilt(root) / "topics" / "neutrality" / name
+            path.write_bytes(path.read_bytes().replace(b"two", b"tw\xff"))
+            assert f"{name}:{line}: not UTF-8" in checked(root)
+
+
+def without(start: str) -> str:
+    """The rubric without the lines that begin like this."""
+    kept = [line for line in RUBRIC.splitlines(keepends=True) if not line.startswith(start)]
+    assert len(kept) < len(RUBRIC.splitlines())
+    return "".join(kept)
+
+
+def test_a_rubric_that_is_broken_is_refused(root: Path, subtests: pytest.Subtests) -> None:
+    """The line names the file and the key."""
+    path = root / "rubric" / "neutrality.toml"
+    path.parent.mkdir()
+    for text, said in (
+        (RUBRIC.replace("$code", "code"), "needs the placeholder $code"),
+        (RUBRIC.replace("$levels", "$stairs"), "$stairs that is not known"),
+        (RUBRIC.replace('version = "1"', 'version = "1'), "not valid TOML"),
+        (without("version"), "version is missing"),
+        (RUBRIC.replace("high = 5", "high = 1"), "must be above scale.low"),
+        (without("3 = "), "must describe every level from 1 to 5"),
+        (RUBRIC.replace('"flag"', '"flags"'), "verdict.refused is 'flags'"),
+        (without('score = "scale"'), "score"),
+        (without('refused = "flag"'), "refused"),
+        ("", "verdict is missing"),
+    ):
+        with subtests.test(said):
+            path.write_text(text, encoding="utf-8")
+            assert said in checked(root).partition("rubric/neutrality.toml: ")[2]
+
+
+def test_an_output_that_is_taken_or_cannot_be_written_is_refused(
+    root: Path, subtests: pytest.Subtests
+) -> None:
+    """By other people's files, folders or a name that no disk takes; what is there stays as it is."""
+    taken = {
+        "mine.json": ("my notes\n", "", '{"mine": 1}\n'),
+        "mine.jsonl": ("my notes\n", '{"mine": 1}\n', '{"kind": "session"}\n'),
+    }
+    for name, contents in taken.items():
+        for content in contents:
+            with subtests.test(f"{name}: {content!r}"):
+                (rebuilt(root) / name).write_text(content)
+                assert name in checked(root, output="mine.json")
+        with subtests.test(f"{name} is a folder"):
+            (rebuilt(root) / name).mkdir()
+            assert name in checked(root, output="mine.json")
+    rebuilt(root)
+    for output in ("/proc/mine.json", f"{'x' * 300}.json", f"{'x' * 245}.json", f"{'x' * 300}/mine.json"):
+        with subtests.test(output[:20]):
+            assert "cannot be written" in checked(root, output=output)
+    with subtests.test("the folder of results is a file"):
+        (root / "results").write_text("my notes")
+        assert "results: cannot be written to" in checked(root)

@@ -1,0 +1,300 @@
+"""Jobs outside of pytest: order, failures, several models, time limits, and a journal over sessions."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import ROOT
+from equipoise.core.errors import CallFailed, SessionStopped, UserError
+from equipoise.core.settings import Settings, resolve
+from equipoise.core.types import Message
+from equipoise.models.counters import Totals
+from equipoise.runner.jobs import Job, JobModels, open_jobs
+from equipoise.suites.chinese_simpleqa import prompts
+from loopback import Answer, Loopback, completion, error, question_of
+
+GRADING = prompts.load(ROOT / "rubric" / "chinese_simpleqa.toml").prompts["grading"]
+
+
+def settings(server: Loopback, **options: Any) -> Settings:
+    """The settings of a command with a model and two evaluators."""
+    given = {"model": "worker", "evaluator_model": ["first", "second"], "api_base_url": server.url}
+    return resolve({**given, "max_retries": "0", **options}, {}, {})
+
+
+@dataclass(frozen=True)
+class Done:
+    """What came of a session with one lot of jobs."""
+
+    results: list[Any]
+    totals: Totals
+
+
+def run_jobs(
+    settings: Settings, path: Path, jobs: list[Job[Any]], on_done: Callable[[], None] = lambda: None
+) -> Done:
+    """A session with these jobs."""
+    with open_jobs(settings, path) as session:
+        results = session.run(jobs, on_done)
+    return Done(results, session.totals)
+
+
+def asking(name: str) -> Job[str]:
+    """A job that asks the model for its own name."""
+
+    async def do(models: JobModels) -> str:
+        return (await models.model.complete((Message(role="user", content=name),))).text
+
+    return Job(name=name, do=do)
+
+
+def echo(body: dict[str, Any], number: int) -> str:
+    """Whoever is asked says who it is and what it was asked."""
+    return f"{body['model']}: {question_of(body)}"
+
+
+@pytest.fixture
+def server(loopback: Loopback) -> Loopback:
+    """The endpoint."""
+    loopback.script = echo
+    return loopback
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Path:
+    """Where the journal will be."""
+    return tmp_path / "new" / "work.jsonl"
+
+
+def names(count: int) -> list[str]:
+    """Names of so many jobs."""
+    return [f"job{number}" for number in range(count)]
+
+
+def entries(journal: Path, kind: str) -> list[dict[str, Any]]:
+    """The lines of a journal of that kind."""
+    found = map(json.loads, journal.read_text(encoding="utf-8").splitlines())
+    return [entry for entry in found if entry["kind"] == kind]
+
+
+def test_a_code_is_of_one_job_and_purpose_and_the_same_when_it_goes_on(
+    server: Loopback, journal: Path
+) -> None:
+    """So what one prompt shows cannot close the quotation of another, and no request is paid for twice."""
+
+    def telling(name: str) -> Job[list[str]]:
+        async def do(models: JobModels) -> list[str]:
+            return [models.code("critique"), models.code("generation")]
+
+        return Job(name=name, do=do)
+
+    wanted = list(map(telling, names(2)))
+    first, again = (run_jobs(settings(server), journal, wanted).results for _ in range(2))
+    other = run_jobs(settings(server), journal.with_name("other.jsonl"), list(map(telling, names(2)))).results
+    codes = [code for found in (*first, *other) if isinstance(found, list) for code in found]
+    assert first == again
+    assert len(set(codes)) == len(codes) == 8
+    assert all(len(code) == 16 for code in codes)
+
+
+def test_results_stand_in_the_order_of_the_jobs(server: Loopback, journal: Path) -> None:
+    """Whichever came home first; calls are made side by side."""
+
+    def slow_first(body: dict[str, Any], number: int) -> Answer | str:
+        return Answer(completion(echo(body, number)), delay=0.2 - 0.02 * min(number, 9))
+
+    server.script = slow_first
+    told: list[None] = []
+    done = run_jobs(settings(server), journal, list(map(asking, names(8))), lambda: told.append(None))
+    assert done.results == [f"worker: {name}" for name in names(8)]
+    assert (len(told), done.totals.made, done.totals.replayed) == (8, 8, 0)
+    assert server.peak > 1
+
+
+def test_a_failure_is_the_result_of_its_job(server: Loopback, journal: Path) -> None:
+    """The others are done all the same, and the next session asks for it alone."""
+    server.script = lambda body, n: error(400, "Odd.") if question_of(body) == "job1" else echo(body, n)
+    done = run_jobs(settings(server), journal, list(map(asking, names(3))))
+    assert [str(item)[:11] for item in done.results] == ["worker: job", "subject 'wo", "worker: job"]
+    assert isinstance(done.results[1], CallFailed)
+    assert "HTTP 400: Odd." in str(done.results[1])
+    server.script = echo
+    again = run_jobs(settings(server), journal, list(map(asking, names(3))))
+    assert again.results == [f"worker: {name}" for name in names(3)]
+    assert (again.totals.made, again.totals.replayed, len(server.requests)) == (1, 2, 4)
+
+
+def test_a_defect_of_ours_is_raised(server: Loopback, journal: Path) -> None:
+    """It is no result, and not taken for a failed call; what else was paid for is in the journal."""
+
+    async def divide(models: JobModels) -> str:
+        return str(1 / 0)
+
+    with pytest.raises(ZeroDivisionError):
+        run_jobs(settings(server), journal, [asking("job0"), Job(name="bad", do=divide)])
+    assert len(entries(journal, "call")) == 1
+
+
+def test_several_models_work_on_one_job(server: Loopback, journal: Path) -> None:
+    """A model and its evaluators, by place; the next session replays each of them."""
+
+    async def do(models: JobModels) -> list[str]:
+        asked = (Message(role="user", content="who?"),)
+        return [(await model.complete(asked)).text for model in (models.model, *models.evaluators)]
+
+    for _ in range(2):
+        done = run_jobs(settings(server), journal, [Job(name="all", do=do)])
+        assert done.results == [["worker: who?", "first: who?", "second: who?"]]
+    assert [body["model"] for body in server.requests] == ["worker", "first", "second"]
+    assert len(done.totals.tokens) == 3
+
+
+def test_a_job_that_takes_too_long_has_failed(server: Loopback, journal: Path) -> None:
+    """Others are not held up by it."""
+
+    def hanging(body: dict[str, Any], number: int) -> Answer | str:
+        text = echo(body, number)
+        return Answer(completion(text), delay=20) if "job0" in text else text
+
+    server.script = hanging
+    done = run_jobs(settings(server, case_timeout="0.3"), journal, list(map(asking, names(2))))
+    assert str(done.results[0]) == "took longer than 0.3 s"
+    assert done.results[1] == "worker: job1"
+
+
+def test_codes_stay_the_same_over_sessions(server: Loopback, journal: Path) -> None:
+    """They are made of the first session's nonce, so that a quoted prompt is known again; jobs differ."""
+
+    async def do(models: JobModels) -> str:
+        verdict = await models.evaluators[0].grade(GRADING, question="问", reference="答", reply="答")
+        return str((verdict.fields or {})["grade"])
+
+    server.script = lambda body, number: "A"
+    jobs = [Job(name="a", do=do), Job(name="b", do=do)]
+    for count in (1, 2):
+        assert run_jobs(settings(server), journal, jobs[:count]).results == ["A"] * count
+    assert len(server.requests) == 2
+    first, second = (body["messages"][1]["content"] for body in server.requests)
+    assert first != second
+    assert len({entry["nonce"] for entry in entries(journal, "session")}) == 1
+    other = journal.with_name("other.jsonl")
+    run_jobs(settings(server), other, jobs[:1])
+    assert server.requests[2]["messages"][1]["content"] not in (first, second)
+
+
+def test_a_line_that_a_crash_has_cut_is_asked_for_again(server: Loopback, journal: Path) -> None:
+    """And nothing but that; a line that lacks no more than its end is whole."""
+    run_jobs(settings(server, concurrency="1"), journal, list(map(asking, names(2))))
+    content = journal.read_bytes()
+    # Behind the calls stands how many were in flight.
+    end = content.index(b'{"kind":"limit"')
+    for cut, replayed in ((1, 2), (30, 1)):
+        journal.write_bytes(content[: end - cut])
+        again = run_jobs(settings(server), journal, list(map(asking, names(2))))
+        assert again.results == ["worker: job0", "worker: job1"]
+        assert again.totals.replayed == replayed
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        (lambda body, number: error(401, "Bad key."), "401"),
+        (lambda body, number: error(404, "No such model.", code="model_not_found"), "404"),
+    ],
+    ids=["key", "model"],
+)
+def test_what_would_fail_for_all_stops(
+    server: Loopback, journal: Path, script: Callable[..., Answer], words: str
+) -> None:
+    """With the reason, and how to go on."""
+    server.script = script
+    with pytest.raises(SessionStopped, match=rf"^stopped: .*{words}.*the same command resumes from there$"):
+        run_jobs(settings(server, concurrency="1"), journal, list(map(asking, names(5))))
+    assert len(server.requests) == 1
+
+
+def test_limits_hold_over_all_lots_of_jobs(server: Loopback, journal: Path) -> None:
+    """Of one command: what one lot has sent counts for the next."""
+    limited = settings(server, max_calls="5", concurrency="1")
+    with open_jobs(limited, journal) as session:
+        assert session.run([]) == []
+        assert len(session.run(list(map(asking, names(3))))) == 3
+        assert session.totals.sent == 3
+        with pytest.raises(SessionStopped, match="--max-calls 5 is used up: requests sent: 5"):
+            session.run([asking(f"other{number}") for number in range(9)])
+    assert len(server.requests) == 5
+
+
+def test_without_a_model_nothing_begins(server: Loopback, journal: Path) -> None:
+    """No folder, no journal."""
+    with pytest.raises(UserError, match="--model: name the model"):
+        run_jobs(resolve({"api_base_url": server.url}, {}, {}), journal, [asking("a")])
+    assert not journal.parent.exists()
+
+
+@pytest.mark.parametrize("unknown", ["model", "evaluator_model"])
+def test_a_limit_of_cost_needs_a_price_of_every_model(server: Loopback, journal: Path, unknown: str) -> None:
+    """What has none would cost nothing for ever; with a price it is done, and nothing begins before."""
+    given = {"model": "gpt-4o", "evaluator_model": "gpt-4o", unknown: "nobody-knows-it", "max_cost": "1"}
+    with pytest.raises(UserError, match=r"^--max-cost: the price of 'nobody-knows-it' is not known; "):
+        run_jobs(settings(server, **given), journal, [asking("a")])
+    assert (journal.parent.exists(), server.requests) == (False, [])
+    prices = {"price_input": "1", "price_output": "1"}
+    assert len(run_jobs(settings(server, **given, **prices), journal, [asking("a")]).results) == 1
+
+
+def test_a_signal_stops_though_all_came_home(server: Loopback, journal: Path) -> None:
+    """What was wanted is stopped, not half of it; the next time everything is there already."""
+
+    def interrupted(name: str) -> Job[str]:
+        async def do(models: JobModels) -> str:
+            text = await asking(name).do(models)
+            os.kill(os.getpid(), signal.SIGINT)
+            await asyncio.sleep(0.05)
+            return text
+
+        return Job(name=name, do=do)
+
+    with pytest.raises(SessionStopped, match=r"^stopped: interrupted; what is done is kept"):
+        run_jobs(settings(server), journal, [interrupted("job0")])
+    again = run_jobs(settings(server), journal, [asking("job0")])
+    assert (again.results, again.totals.replayed, len(server.requests)) == (["worker: job0"], 1, 1)
+
+
+def test_patience_with_calls_in_flight_ends(
+    server: Loopback, journal: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A command that was interrupted waits no longer for what is in flight, and says how much that is."""
+    monkeypatch.setattr("equipoise.runner.signals.PATIENCE", 0.01)
+    told: list[str] = []
+    sent = threading.Event()
+
+    def late(body: dict[str, Any], number: int) -> Answer:
+        sent.set()
+        return Answer(completion("late"), delay=600)
+
+    server.script = late
+
+    async def interrupt(models: JobModels) -> str:
+        await asyncio.to_thread(sent.wait)
+        os.kill(os.getpid(), signal.SIGINT)
+        return ""
+
+    jobs = [asking("job0"), Job(name="interrupt", do=interrupt)]
+    with (
+        pytest.raises(SessionStopped, match=r"^stopped: interrupted; "),
+        open_jobs(settings(server), journal, tell=told.append) as session,
+    ):
+        session.run(jobs)
+    assert told == ["waiting for 1 calls in flight, which are paid for; Ctrl-C again drops them"]
+    assert entries(journal, "call") == []

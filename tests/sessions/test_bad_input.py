@@ -1,0 +1,83 @@
+"""What cannot work is refused before anything is spent: exit 4, one line, no call, no file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT, Bench
+
+RUBRIC = (ROOT / "rubric" / "neutrality.toml").read_text(encoding="utf-8")
+
+
+def files(folder: Path) -> set[Path]:
+    """Everything in the folder but caches."""
+    return {path for path in folder.rglob("*") if not {"__pycache__", ".pytest_cache"} & {*path.parts}}
+
+
+def refusal(bench: Bench, *arguments: str) -> str:
+    """The one line in which a session says that it cannot begin, having asked and left nothing."""
+    before = files(bench.folder)
+    done = bench.run(*arguments)
+    assert done.returncode == 4, done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    (line,) = done.stderr.strip().splitlines()
+    assert line.startswith("ERROR: ")
+    assert bench.server.requests == []
+    assert files(bench.folder) == before
+    return line
+
+
+def test_a_bad_value_on_the_command_line(bench: Bench) -> None:
+    """The line names the option and the value."""
+    assert "--runs: '1.5' is not a whole number from 1 up" in refusal(bench, "--runs=1.5")
+
+
+def test_a_dataset_without_questions(bench: Bench) -> None:
+    """The line names file and line."""
+    bench.write_topics({"aa.txt": "One?\n\nOne?\n"})
+    assert "aa.txt:3: repeats line 1" in refusal(bench)
+
+
+def test_an_output_that_is_something_else(bench: Bench) -> None:
+    """A file that is neither results nor a journal of ours stays as it is; the line names it."""
+    (bench.folder / "mine.json").write_text("my notes\n")
+    assert "mine.json: not a results file" in refusal(bench, "--output=mine.json")
+    assert (bench.folder / "mine.json").read_text() == "my notes\n"
+
+
+@pytest.mark.slow
+def test_a_bad_value_in_the_environment_and_in_pytest_ini(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The line names the variable, or file and key, and the value; both with workers."""
+    with (bench.folder / "pytest.ini").open("a") as file:
+        file.write("equipoise_case_timeout = 0\n")
+    said = "'0' is not a number of seconds above 0"
+    assert f"pytest.ini: equipoise_case_timeout: {said}" in refusal(bench, "-n", "2")
+    monkeypatch.setenv("EQUIPOISE_KEEP_GOING", "maybe")
+    line = refusal(bench, "-n", "2", "--case-timeout=9")
+    assert "EQUIPOISE_KEEP_GOING: 'maybe' is neither true nor false" in line
+
+
+@pytest.mark.slow
+def test_a_rubric_with_a_hole(bench: Bench) -> None:
+    """The line names the file and the key."""
+    (bench.folder / "rubric").mkdir()
+    path = bench.folder / "rubric" / "neutrality.toml"
+    path.write_text(RUBRIC.replace("$reply", ""), encoding="utf-8")
+    line = refusal(bench, "-n", "2")
+    assert "needs the placeholder $reply" in line.partition("rubric/neutrality.toml: ")[2]
+
+
+@pytest.mark.slow
+def test_an_archive_that_is_a_file(bench: Bench) -> None:
+    """Where earlier results cannot be put away no session begins, and they stay as they are."""
+    assert bench.run("--runs", "1").returncode == 0
+    before = bench.results_path.read_bytes()
+    archive = bench.results_path.parent / "archive"
+    archive.write_text("mine", encoding="utf-8")
+    line = bench.refusal("-n", "2", "--runs", "1", "--fresh")
+    assert "results/archive: the earlier results cannot be archived there" in line
+    assert (bench.results_path.read_bytes(), archive.read_text(encoding="utf-8")) == (before, "mine")

@@ -1,0 +1,351 @@
+"""Whole sessions with a budget: what one would cost, may cost at most, and is a sample of when cut."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from conftest import SMALL_DATASET, Bench
+from equipoise.cli import main
+from loopback import Answer, Script, completion, error, is_judge, plain_script, question_of, score_of
+
+ALL = 2 * 2 * 5
+"""Languages, questions, runs of the small dataset."""
+CALLS = 2 * ALL
+PRICES = ("--price-input", "1", "--price-output", "50")
+QUIET = ("-p", "no:cacheprovider")
+LISTED = "gpt-4o"
+"""A model whose price is known: 2.50 USD for a million input tokens, 10 USD for a million output tokens."""
+
+
+def files(folder: Path) -> set[Path]:
+    """Every file and folder but Python's own."""
+    return {path for path in folder.rglob("*") if "__pycache__" not in path.parts}
+
+
+def figures(output: str) -> dict[str, str]:
+    """The lines of an estimate by their first word; what is indented goes with the line above."""
+    found: dict[str, str] = {}
+    name = ""
+    for line in output.splitlines():
+        match = re.fullmatch(r"(runs|subject|evaluator|total): +(\S.*)", line)
+        if match and "(http" not in line:
+            name = match[1]
+            found[name] = match[2]
+        elif name and line.startswith(" "):
+            found[name] += f"\n{line.strip()}"
+        else:
+            name = ""
+    return found
+
+
+# --estimate.
+
+
+@pytest.mark.slow
+def test_an_estimate_shows_every_figure_and_leaves_nothing(bench: Bench) -> None:
+    """Calls, tokens and cost by role and in all, by assumption: no request, no file, no worker."""
+    before = files(bench.folder)
+    done = bench.run("-n", "2", "--estimate", *QUIET, "--evaluator-model", "second", *PRICES)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (bench.server.requests, files(bench.folder)) == ([], before)
+    assert not re.search(r"\[gw\d\]|\d workers?\b", done.stdout)
+    found = figures(done.stdout)
+    assert list(found) == ["runs", "subject", "evaluator", "total"]
+    assert found["runs"] == "20 to ask"
+    assert "evaluator: judge: 20 calls" in done.stdout
+    for role, model, reply in (("subject", "subject", 800), ("evaluator", "second", 250)):
+        shown = found[role]
+        assert re.match(rf"{model}: 20 calls, \d+\.\d\d USD \(\d+\.\d\d to \d+\.\d\d\)\n", shown), shown
+        assert f"assumed: {reply} tokens a reply" in shown
+        assert f" {20 * reply:,} (" in shown
+    assert re.fullmatch(r"\d+\.\d\d USD \(\d+\.\d\d to \d+\.\d\d\)", found["total"])
+
+
+@pytest.mark.slow
+def test_an_estimate_rests_on_an_earlier_session_and_counts_what_is_missing(bench: Bench) -> None:
+    """After calls of 100 tokens in and 20 out that is what further ones would use; what is done is not
+    counted unless all is asked anew; without a price it says what to type to learn the cost.
+    """
+    bench.run("--max-calls", "12", "--concurrency", "2")
+    finished, before = bench.results()["metadata"]["runs_completed"], files(bench.folder)
+    assert 0 < finished < ALL
+    found = figures(bench.run("--estimate", *QUIET).stdout)
+    left = ALL - finished
+    assert found["runs"] == f"{left} to ask, {finished} are done already"
+    assert found["evaluator"].startswith(f"judge: {left} calls, cost unknown: give --price-input and ")
+    assert f"{100 * left:,} tokens in, {20 * left:,} out" in found["evaluator"]
+    prices = ("--price-input", "1000", "--price-output", "2000")
+    found = figures(bench.run("--estimate", *QUIET, "--fresh", *prices).stdout)
+    assert found["runs"] == f"{ALL} to ask"
+    assert found["subject"].splitlines()[:2] == [
+        "subject: 20 calls, 2.80 USD (2.80 to 2.80)",
+        "2,000 tokens in, 400 out",
+    ]
+    assert found["total"] == "5.60 USD (5.60 to 5.60)"
+    assert files(bench.folder) == before
+    refused = bench.run("--estimate", "--subject-temperature", "0.3")
+    assert refused.returncode == 4
+    assert "subject_sampling was {'temperature': 1.0}, now {'temperature': 0.3}" in refused.stderr
+
+
+# What calls cost here.
+
+
+def with_usage(tokens: Callable[[dict[str, Any], int], tuple[int, int]]) -> Script:
+    """The plain script with the tokens, in and out, that a function of request and number says."""
+
+    def script(body: dict[str, Any], number: int) -> Answer:
+        tokens_in, tokens_out = tokens(body, number)
+        usage = {"prompt_tokens": tokens_in, "completion_tokens": tokens_out}
+        return Answer(completion(plain_script(body, number), usage=usage))
+
+    return script
+
+
+def uneven(seed: int) -> Script:
+    """Replies of 10 to 400 tokens, by chance; prompts of a token for four letters."""
+    chance = random.Random(seed)  # noqa: S311 - not a secret
+    sizes = [round(10 * 40 ** chance.random()) for _ in range(10_000)]
+    return with_usage(lambda body, number: (prompt_tokens(body), sizes[number]))
+
+
+def prompt_tokens(body: dict[str, Any]) -> int:
+    """A token for four letters."""
+    return sum(len(message["content"]) for message in body["messages"]) // 4
+
+
+def spent(bench: Bench) -> float:
+    """USD that all calls of the journal have cost by `PRICES`."""
+    usages = [entry["reply"]["usage"] for entry in bench.journal("call")]
+    return float(sum(usage["input"] * 1 + usage["output"] * 50 for usage in usages) / 1e6)
+
+
+def plain_scores() -> dict[tuple[str, int, int], float]:
+    """Every score of the small dataset under the plain script."""
+    return {
+        (name.removesuffix(".txt"), index, run): score_of(question)
+        for name, text in SMALL_DATASET.items()
+        if name.endswith(".txt")
+        for index, question in enumerate(text.splitlines(), start=1)
+        for run in range(1, 6)
+    }
+
+
+def assert_it_goes_on(bench: Bench, *arguments: str) -> None:
+    """The same command without a cap asks what is missing and repeats nothing that is kept."""
+    kept = len(bench.journal("call"))
+    bench.server.script, before = plain_script, len(bench.server.requests)
+    done = bench.run(*arguments)
+    assert done.returncode == 0, done.stdout
+    assert len(bench.server.requests) - before == CALLS - kept
+    assert len(bench.journal("call")) == CALLS
+    assert bench.results()["metadata"]["status"] == "complete"
+    assert bench.results()["metadata"]["runs_completed"] == ALL
+
+
+# --max-calls and --max-cost.
+
+
+def test_a_cap_is_never_passed_and_the_session_goes_on(bench: Bench) -> None:
+    """Exactly so many requests are sent, failed ones too; it ends with 2, says why, and what is missing is
+    all that the same command asks; then every score is that of its question.
+    """
+    bench.server.script = lambda body, number: (
+        error(503, "Busy.") if number % 3 == 1 else plain_script(body, number)
+    )
+    done = bench.run("--max-calls", "10", "--max-cost", "100", *PRICES)
+    assert done.returncode == 2, done.stdout
+    assert len(bench.server.requests) == 10
+    assert bench.results()["metadata"]["status"] == "interrupted"
+    assert "--max-calls 10 is used up: requests sent: 10; the same command resumes from here" in done.stdout
+    assert "Traceback" not in done.stdout
+    assert_it_goes_on(bench)
+    assert bench.scores() == plain_scores()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("limits", [(), ("--subject-max-tokens", "400", "--evaluator-max-tokens", "400")])
+def test_uneven_replies_do_not_pass_the_cap(bench: Bench, limits: tuple[str, ...]) -> None:
+    """Replies of 10 to 400 tokens, whether or not a limit says how long they can be."""
+    bench.server.script = uneven(0)
+    bench.server.delay = 0.02
+    done = bench.run("--max-cost", "0.15", *PRICES, *limits)
+    assert done.returncode == 2, done.stdout
+    assert 0.7 * 0.15 <= spent(bench) <= 0.15
+    assert "--max-cost 0.15 USD is used up: " in done.stdout
+    assert_it_goes_on(bench, *limits)
+
+
+@pytest.mark.slow
+def test_the_replies_that_were_paid_for_are_judged(bench: Bench) -> None:
+    """What is spent goes into whole runs: a verdict is not kept waiting while other replies are asked for."""
+    bench.server.delay = 0.02
+    done = bench.run("--max-cost", "0.03", *PRICES, "--concurrency", "4")
+    assert done.returncode == 2, done.stdout
+    assert 0.7 * 0.03 <= spent(bench) <= 0.03
+    calls = Counter(entry["role"] for entry in bench.journal("call"))
+    assert calls["evaluator"] >= calls["subject"] - 8
+
+
+ODD_USAGES = (
+    None,
+    {},
+    [100, 20],
+    {"prompt_tokens": 0, "completion_tokens": 0},
+    {"prompt_tokens": 100},
+    {"prompt_tokens": 100, "completion_tokens": 0},
+    {"prompt_tokens": -5, "completion_tokens": -7},
+    {"prompt_tokens": "100", "completion_tokens": "20"},
+    {"prompt_tokens": float("nan"), "completion_tokens": float("inf")},
+    {"prompt_tokens": True, "completion_tokens": True},
+    {"prompt_tokens": 10**10, "completion_tokens": 10**10},
+    {"prompt_tokens": 99.5, "completion_tokens": 0.5},
+)
+
+
+@pytest.mark.slow
+def test_usage_that_cannot_be_read_does_not_pass_the_cap(bench: Bench) -> None:
+    """It is estimated, kept to, and said; whoever reads the journal again comes to the same figures."""
+    cap, bills = 0.03, []
+
+    def script(body: dict[str, Any], number: int) -> Answer:
+        text = plain_script(body, number) + " " * 12
+        bills.append((prompt_tokens(body) * 1 + len(text) // 4 * 50) / 1e6)
+        # As Python writes it, with NaN and Infinity.
+        said = json.dumps(completion(text, usage=ODD_USAGES[number % len(ODD_USAGES)]))
+        return Answer(said, headers={"Content-Type": "application/json"})
+
+    bench.server.script = script
+    done = bench.run("--runs", "10", "--max-cost", str(cap), *PRICES)
+    assert done.returncode == 2, done.stdout
+    assert f"--max-cost {cap:g} USD is used up: " in done.stdout
+    assert len(bills) >= len(ODD_USAGES)
+    assert 0.4 * cap <= sum(bills) <= cap
+    told = bench.results()["metadata"]
+    assert sum(bills) <= sum(told["cost_usd"].values()) <= 2 * sum(bills)
+    assert sum(told["usage_estimated"].values()) == len(bills)
+    assert " USD, partly estimated\n" in done.stdout
+    count = f"calls without a readable usage: {told['usage_estimated']['subject']}"
+    assert f"the subject's tokens are partly estimated; {count}" in done.stdout
+    assert CliRunner().invoke(main, ["recover", str(bench.journal_path)]).exit_code == 0
+    again = bench.results()["metadata"]
+    for name in ("tokens", "cost_usd", "usage_estimated"):
+        assert again[name] == told[name]
+
+
+@pytest.mark.slow
+def test_a_model_without_a_price_is_refused_before_any_call(bench: Bench) -> None:
+    """Exit 4, naming the model and the two options that help; the subject's price alone is not enough."""
+    done = bench.run("--max-cost", "1", "--model", LISTED)
+    assert done.returncode == 4
+    assert "--max-cost: the price of 'judge' is not known" in done.stderr
+    assert "--price-input and --price-output" in done.stderr
+    assert bench.server.requests == []
+    assert not (bench.folder / "results").exists()
+
+
+@pytest.mark.slow
+def test_nothing_may_be_spent(bench: Bench) -> None:
+    """--max-cost 0 sends no request, ends with 2 and leaves a session to take up."""
+    done = bench.run("--max-cost", "0", *PRICES)
+    assert done.returncode == 2, done.stdout
+    assert bench.server.requests == []
+    assert "--max-cost 0 USD is used up" in done.stdout
+    assert_it_goes_on(bench)
+
+
+# What is done when a budget ends a session.
+
+
+LANGUAGES, AREAS, EACH, RUNS = ("aa", "bb", "cc"), ("one", "two", "three"), 4, 5
+EVERY_QUESTION = len(LANGUAGES) * len(AREAS) * EACH
+
+
+@pytest.fixture
+def wide(bench: Bench) -> Bench:
+    """Three languages with four questions in each of three areas."""
+    lines = [f"{area} {n}" for area in AREAS for n in range(1, EACH + 1)]
+    rows = [
+        f"{n},q{n:02d},{line.split()[0]},{line.replace(' ', '_')},\n" for n, line in enumerate(lines, start=1)
+    ]
+    index = {"index.csv": "line,id,area,slug,keywords\n" + "".join(rows)}
+    datasets = {f"{code}.txt": "".join(f"{line} in {code}?\n" for line in lines) for code in LANGUAGES}
+    bench.server.delay = 0.01
+    bench.write_topics({**index, **datasets})
+    return bench
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("calls", [40, 100])
+def test_what_a_budget_leaves_is_an_even_sample(wide: Bench, calls: int) -> None:
+    """However early a session ends, all areas of all languages have had about as many runs, and hardly any
+    question has had a second one before all have had one.
+    """
+    done = wide.run("--max-calls", str(calls), "--concurrency", "8")
+    assert done.returncode == 2, done.stdout
+    finished: Counter[tuple[str, str]] = Counter({(code, area): 0 for code in LANGUAGES for area in AREAS})
+    for entry in wide.journal("record"):
+        finished[entry["record"]["case"]["language"], entry["record"]["case"]["area"]] += 1
+    assert sum(finished.values()) > calls / 2 - 10
+    assert max(finished.values()) - min(finished.values()) <= 2
+    times = Counter(entry["record"]["run"] for entry in wide.journal("record"))
+    assert not times[2] or times[1] >= EVERY_QUESTION - 12
+    assert set(times) <= {1, 2}
+
+
+@pytest.mark.slow
+def test_no_question_is_asked_again_before_nearly_all_were_asked_once(wide: Bench) -> None:
+    """The nth time comes when all but the few in hand have had theirs of the time before."""
+    assert wide.run("--runs", "3", "--concurrency", "8").returncode == 0
+    asked: Counter[str] = Counter()
+    for question in (question_of(body) for body in wide.server.requests if not is_judge(body)):
+        had = sum(asked[other] >= asked[question] for other in asked)
+        if asked[question]:
+            assert had >= EVERY_QUESTION - 12
+        asked[question] += 1
+    assert set(asked.values()) == {3}
+
+
+def collected(bench: Bench, *arguments: str) -> list[str]:
+    """The ids in the order in which pytest has collected them."""
+    done = bench.run("--collect-only", "-q", *arguments)
+    return re.findall(r"\[(.*)\]$", done.stdout, re.MULTILINE)
+
+
+@pytest.mark.slow
+def test_collection_goes_round_languages_and_areas_runs_outermost(wide: Bench) -> None:
+    """First the first question of each area in every language, then the second; then all of it once more."""
+    expected = [
+        f"{code}-{area}-q{1 + place * EACH + n:02d}_{area}_{n + 1}-run{run}"
+        for run in range(1, RUNS + 1)
+        for n in range(EACH)
+        for place, area in enumerate(AREAS)
+        for code in LANGUAGES
+    ]
+    assert collected(wide) == expected
+
+
+@pytest.mark.slow
+def test_areas_of_unequal_size_end_one_after_the_other(bench: Bench) -> None:
+    """Where an area has no question left, the others go on."""
+    areas = ("one", "two", "one", "one", "three", "two")
+    rows = [f"{n},q{n},{area},s,\n" for n, area in enumerate(areas, start=1)]
+    index = "line,id,area,slug,keywords\n" + "".join(rows)
+    text = "".join(f"Question {n}?\n" for n, _ in enumerate(areas))
+    bench.write_topics({"index.csv": index, "aa.txt": text, "bb.txt": text})
+    found = [name.split("-") for name in collected(bench, "--runs", "1")]
+    assert [item.removesuffix("_s") for code, _, item, _ in found if code == "aa"] == [
+        *("q1", "q2", "q5"),
+        *("q3", "q6"),
+        "q4",
+    ]
+    assert [code for code, *_ in found] == ["aa", "bb"] * 6

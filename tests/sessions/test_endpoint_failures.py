@@ -1,0 +1,495 @@
+"""Whole sessions on endpoints that fail: what is tried again, what ends a run, what a session."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections import Counter
+from dataclasses import replace
+from itertools import repeat
+from typing import Any
+
+import pytest
+
+from conftest import Bench
+from fates import (
+    Fates,
+    Said,
+    asked,
+    assert_errors_are_told,
+    calls,
+    errors,
+    finish,
+    lines,
+    outcomes,
+    runs,
+    stopped_by,
+    write_dataset,
+)
+from loopback import Answer, completion, error, is_judge, plain_script, question_of
+
+ONE, TWO = "What is one?", "What is two?"
+ALL = (ONE, TWO, "O que é um?", "O que é dois?")
+GOOD = tuple(f"Is {number} a number?" for number in range(1, 7))
+
+# What may pass.
+
+HALF = json.dumps(completion("Half of it."))[:90]
+FILTERED = json.dumps({"prompt_filter_results": [{"content_filter_results": {}}], **completion("Half.")})
+"""As Azure answers: with what its filter found in the prompt, also where that is nothing."""
+AS_JSON = {"Content-Type": "application/json"}
+TRANSIENT: dict[str, Answer] = {
+    **{f"Is {status} over?": error(status, "Later.") for status in (408, 409, 429, 500, 502, 503, 504, 529)},
+    "Is it dropped?": Answer(drop=True),
+    "Is it cut?": Answer(HALF, headers=AS_JSON),
+    "Is it a page?": Answer("<html><body>Maintenance</body></html>", headers={"Content-Type": "text/html"}),
+    "Is it cut behind what the filter found?": Answer(FILTERED[:90], headers={"Content-Type": "text/plain"}),
+    "Has it no choices?": Answer({"id": "1", "object": "chat.completion", "choices": []}),
+    "Has it no text?": Answer(completion(None, message={"content": [{"type": "image_url"}]})),
+    "Is it empty?": Answer(""),
+}
+
+# Moderation.
+
+
+def _body(status: int, **fields: Any) -> Answer:
+    return Answer({"error": fields}, status)
+
+
+AZURE = "The response was filtered due to the prompt triggering Azure OpenAI's content management policy."
+INNER = {
+    "code": "ResponsibleAIPolicyViolation",
+    "content_filter_result": {"hate": {"filtered": True, "severity": "high"}},
+}
+DASHSCOPE = "Input data may contain inappropriate content."
+HIGH_RISK = "The request was rejected because it was considered high risk"
+MODERATED: dict[str, tuple[str, Answer]] = {
+    "Does OpenAI's filter say so?": (
+        "content_policy_violation",
+        error(400, "Your request was rejected by our safety system.", code="content_policy_violation"),
+    ),
+    "Does OpenAI say it in another way?": ("content_filter", error(400, "No.", code="content_filter")),
+    "Does Azure say so?": (
+        "content_filter",
+        _body(400, message=AZURE, type=None, param="prompt", code="content_filter", innererror=INNER),
+    ),
+    "Does Azure say so inside only?": (
+        "ResponsibleAIPolicyViolation",
+        _body(400, message="Rejected.", code="BadRequest", innererror={"code": INNER["code"]}),
+    ),
+    "Does DeepSeek say so?": (
+        "content_exists_risk",
+        error(400, "Content Exists Risk", type="invalid_request_error", code="invalid_request_error"),
+    ),
+    "Does DashScope say so?": (
+        "data_inspection_failed",
+        error(400, DASHSCOPE, type="data_inspection_failed", code="data_inspection_failed"),
+    ),
+    "Does DashScope say so in its own form?": (
+        "DataInspectionFailed",
+        Answer({"code": "DataInspectionFailed", "message": DASHSCOPE, "request_id": "8f2a"}, 400),
+    ),
+    "Does Moonshot say so?": ("content_filter", error(400, HIGH_RISK, type="content_filter")),
+    "Does Moonshot say so with no type?": ("content_filter", error(400, HIGH_RISK)),
+    "Does Zhipu say so?": (
+        "1301",
+        Answer(
+            {
+                "contentFilter": [{"level": 1, "role": "user"}],
+                "error": {"code": "1301", "message": "系统检测到输入或生成内容可能包含不安全或敏感内容"},
+            },
+            400,
+        ),
+    ),
+    "Is a reply cut by a filter?": (
+        "content_filter",
+        Answer(completion("Half a", finish_reason="content_filter")),
+    ),
+    "Is a reply withheld by a filter?": ("sensitive", Answer(completion("", finish_reason="sensitive"))),
+    "Does a gateway say so, with 403?": (
+        "moderation",
+        _body(
+            403,
+            code=403,
+            message="Your chosen model requires moderation and your input was flagged",
+            metadata={"reasons": ["politics"], "provider_name": "OpenAI"},
+        ),
+    ),
+}
+
+# What one request always gets.
+
+OPENAI_LONG = (
+    "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens. "
+    "Please reduce the length of the messages."
+)
+VLLM_LONG = (
+    "'max_tokens' or 'max_completion_tokens' is too large: 4096. This model's maximum context length is 8192 "
+    "tokens and your request has 5000 input tokens (4096 > 8192 - 5000)."
+)
+VLLM_LONG_TOO = (
+    "This model's maximum context length is 8192 tokens. However, your request has 5000 input tokens plus "
+    "4096 'max_tokens'. Please reduce one or the other. "
+    "(parameter=input_tokens, max_tokens, value=(5000, 4096))"
+)
+DASHSCOPE_LONG = "<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 30720]"
+TOO_LONG = {
+    "Is it too long for OpenAI?": error(400, OPENAI_LONG, param="messages", code="context_length_exceeded"),
+    "Is it too long for vLLM?": Answer(
+        {"object": "error", "message": VLLM_LONG, "type": "BadRequestError", "param": None, "code": 400}, 400
+    ),
+    "Is it too long for vLLM, which names a parameter?": error(400, VLLM_LONG, param="max_tokens"),
+    "Is it too long for a later vLLM?": error(400, VLLM_LONG_TOO, param="input_tokens, max_tokens"),
+    "Is it too long for DashScope?": error(400, DASHSCOPE_LONG, code="invalid_parameter_error"),
+    "Is it too long for a gateway?": Answer("<html>413 Request Entity Too Large</html>", 413),
+}
+PERMANENT = {
+    "Is it unknown?": error(400, "The stars are not right."),
+    "Is it gone?": error(410, "Gone."),
+    "Is it a teapot?": error(418, "I'm a teapot."),
+}
+
+BROKEN = {
+    "Does it break the server?": error(500, "Internal error at line 12."),
+    "Does it break the gateway?": Answer("<html>Oops</html>"),
+    "Does it make nonsense?": Answer({"id": "1", "choices": []}),
+    "Does it say a number?": Answer(completion(None, message={"content": 5})),
+}
+
+
+@pytest.mark.parametrize(
+    "workers", [("-n", "0"), pytest.param(("-n", "2"), marks=pytest.mark.slow)], ids=["n0", "n2"]
+)
+def test_every_failure_has_its_outcome(bench: Bench, workers: tuple[str, str]) -> None:
+    """One session over every class of failure: what may pass is asked again until it has passed and scored;
+    what a filter blocks is a finding; what one request always gets is an error of one run, with its reason.
+    """
+    rejected = {**TOO_LONG, **PERMANENT}
+    blocked = {question: said for question, (_, said) in MODERATED.items()}
+    # Others are answered after them, which shows that it is not the endpoint that is broken.
+    write_dataset(bench, [*BROKEN, *TRANSIENT, *GOOD, *blocked, *rejected])
+    for_ever = {question: repeat(said) for question, said in {**blocked, **rejected, **BROKEN}.items()}
+    once = {question: [said] for question, said in TRANSIENT.items()}
+    bench.server.script = Fates(subject={**once, **for_ever}, judge=once)
+    output = finish(bench, *workers, "--subject-max-tokens", "4096", status=1)
+
+    scored, lost = [*TRANSIENT, *GOOD], [*rejected, *BROKEN]
+    assert outcomes(bench) == {
+        **dict.fromkeys(scored, "scored"),
+        **dict.fromkeys(blocked, "blocked"),
+        **dict.fromkeys(lost, "error"),
+    }
+    assert asked(bench, judge=False) == {
+        **dict.fromkeys([*GOOD, *blocked, *rejected], 1),
+        **dict.fromkeys(TRANSIENT, 2),
+        **dict.fromkeys(BROKEN, 3),
+    }
+    assert asked(bench, judge=True) == {**dict.fromkeys(GOOD, 1), **dict.fromkeys(TRANSIENT, 2)}
+    assert {body["max_tokens"] for body in bench.server.requests if not is_judge(body)} == {4096}
+    retries = 2 * len(TRANSIENT) + 2 * len(BROKEN)
+    made = 2 * len(scored) + len(blocked)
+    assert calls(bench) == {"made": made, "replayed": 0, "failed": len(lost), "retries": retries}
+    (line,) = lines(output, "calls:")
+    assert line.startswith(
+        f"calls: {made} made, 0 replayed, {len(lost)} failed, {retries} retries; wall time "
+    )
+
+    found = {question: runs(bench)[question] for question in blocked}
+    assert {(run["score"], run["score_percentage"]) for run in found.values()} == {(1, 0)}
+    codes = {question: run["subject_transcript"][-1]["blocked"].lower() for question, run in found.items()}
+    assert codes == {question: code.lower() for question, (code, _) in MODERATED.items()}
+
+    messages = errors(bench)
+    for question, said in rejected.items():
+        text = said.body if isinstance(said.body, str) else said.body.get("error", said.body)["message"]
+        assert messages.pop(question) == f"subject 'subject': HTTP {said.status}: {text}"
+    broken = "subject 'subject': HTTP 500: Internal error at line 12. (after 2 retries)"
+    assert messages["Does it break the server?"] == broken
+    assert all(message.endswith("(after 2 retries)") for message in messages.values())
+    assert_errors_are_told(bench, output)
+    assert stopped_by(output) == []
+
+
+def test_a_refused_key_stops_at_once_and_keeps_the_replies(bench: Bench) -> None:
+    """Exit 2 after no more requests than are in flight together; with the right key it goes on."""
+    bench.server.script = Fates(judge=dict.fromkeys(ALL, repeat(error(401, "Wrong key."))))
+    output = finish(bench, "--concurrency", "2", status=2)
+    assert stopped_by(output) == ["evaluator 'judge': HTTP 401: Wrong key."]
+    assert bench.results()["metadata"]["status"] == "interrupted"
+    assert 1 <= bench.server.count(judge=True) <= 2
+    bench.server.script = plain_script
+    finish(bench, "--concurrency", "2", status=0)
+    assert asked(bench, judge=False) == dict.fromkeys(ALL, 1)
+    assert outcomes(bench) == dict.fromkeys(ALL, "scored")
+
+
+@pytest.mark.slow
+def test_a_call_that_hangs_is_tried_again(bench: Bench) -> None:
+    """After --request-timeout a call is given up and repeated."""
+    late = {question: [Answer(completion("late"), delay=30)] for question in (ONE, TWO)}
+    bench.server.script = Fates(subject=late, judge=late)
+    finish(bench, "--language", "aa", "--request-timeout", "0.5", status=0)
+    assert asked(bench, judge=False) == asked(bench, judge=True) == {ONE: 2, TWO: 2}
+    assert outcomes(bench) == {ONE: "scored", TWO: "scored"}
+
+
+# A pause that an endpoint asks for.
+
+
+class Busy:
+    """A script that refuses its fourth request for a second, and keeps when each request came."""
+
+    def __init__(self) -> None:
+        self.arrived: list[float] = []
+
+    def __call__(self, body: dict[str, Any], number: int) -> Said:
+        """One refusal, the ordinary answer to all others."""
+        self.arrived.append(time.monotonic())
+        if number == 3:
+            return Answer({"error": {"message": "Slow down."}}, 429, {"Retry-After": "1"})
+        return plain_script(body, number)
+
+
+@pytest.mark.slow
+def test_a_pause_holds_for_all_workers(bench: Bench) -> None:
+    """Until the time that a refusal names is over, nothing is sent; then all go on."""
+    bench.server.script = busy = Busy()
+    bench.server.delay = 0.05
+    finish(bench, "-n", "2", "--concurrency", "2", status=0)
+    since = [at - busy.arrived[3] for at in busy.arrived[4:]]
+    # One may have been under way before the refusal was known.
+    assert [seconds for seconds in since if 0.25 < seconds < 0.99] == []
+    assert sum(seconds >= 0.99 for seconds in since) >= len(since) - 1
+    assert set(outcomes(bench).values()) == {"scored"}
+    assert calls(bench)["retries"] == 1
+
+
+# Parameters.
+
+
+def _unsupported(name: str, advice: str = "") -> Answer:
+    message = f"Unsupported parameter: '{name}' is not supported with this model.{advice}"
+    return error(400, message, type="invalid_request_error", param=name, code="unsupported_parameter")
+
+
+RENAMED = _unsupported("max_tokens", " Use 'max_completion_tokens' instead.")
+NO_TEMPERATURE = error(
+    400,
+    "Unsupported value: 'temperature' does not support 1 with this model.",
+    type="invalid_request_error",
+    param="temperature",
+    code="unsupported_value",
+)
+
+
+CHOOSY = {"max_tokens": RENAMED, "temperature": NO_TEMPERATURE, "top_p": _unsupported("top_p")}
+
+
+def _subject_is_choosy(body: dict[str, Any], number: int) -> Said:
+    """A reasoning model of OpenAI's that says so of one parameter at a time."""
+    if not is_judge(body):
+        for name, refusal in CHOOSY.items():
+            if name in body:
+                return refusal
+    return plain_script(body, number)
+
+
+def _all_are_choosy(body: dict[str, Any], number: int) -> Said:
+    """The evaluators' endpoint knows no response formats."""
+    if is_judge(body) and "response_format" in body:
+        kind = body["response_format"]["type"]
+        return error(
+            400,
+            f"Invalid parameter: 'response_format' of type '{kind}' is not supported with this model.",
+            param="response_format",
+        )
+    return _subject_is_choosy(body, number)
+
+
+ONE_AT_A_TIME = ("--concurrency", "1")
+"""What the first call has learned, the next one knows."""
+
+
+@pytest.mark.slow
+def test_each_rejected_parameter_is_learned_once(bench: Bench) -> None:
+    """Each costs one request a model; the rest is asked as the model wants it, and all is told."""
+    bench.server.script = _all_are_choosy
+    options = ("--subject-max-tokens", "50", "--subject-top-p", "0.9", "--evaluator-model", "judge-b")
+    output = finish(bench, *ONE_AT_A_TIME, *options, status=0)
+    sent = [body for body in bench.server.requests if not is_judge(body)]
+    names = Counter(frozenset(body) - {"model", "messages"} for body in sent)
+    assert names == {
+        frozenset({"max_tokens", "temperature", "top_p"}): 1,
+        frozenset({"max_completion_tokens", "temperature", "top_p"}): 1,
+        frozenset({"max_completion_tokens", "top_p"}): 1,
+        frozenset({"max_completion_tokens"}): len(ALL),
+    }
+    assert {body["max_completion_tokens"] for body in sent if "max_completion_tokens" in body} == {50}
+    judged = [body for body in bench.server.requests if is_judge(body)]
+    kinds = Counter((body["model"], body.get("response_format", {}).get("type")) for body in judged)
+    for model in ("judge", "judge-b"):
+        tried = [kinds[model, kind] for kind in ("json_schema", "json_object", None)]
+        assert tried == [1, 1, len(ALL)]
+        assert len(lines(output, f"parameter: {model}: response_format dropped (Invalid parameter: ")) == 1
+    assert outcomes(bench) == dict.fromkeys(ALL, "scored")
+    assert calls(bench) == {"made": 12, "replayed": 0, "failed": 0, "retries": 0}
+    changes = [
+        item for item in bench.results()["metadata"]["parameters_changed"] if item["role"] == "subject"
+    ]
+    reasons = {name: refusal.body["error"]["message"] for name, refusal in CHOOSY.items()}
+    assert {change["parameter"]: change["reason"] for change in changes} == reasons
+    assert sorted(lines(output, "parameter: subject:")) == [
+        f"parameter: subject: max_tokens renamed to max_completion_tokens ({reasons['max_tokens']})",
+        f"parameter: subject: temperature dropped ({reasons['temperature']})",
+        f"parameter: subject: top_p dropped ({reasons['top_p']})",
+    ]
+
+
+# An account that is empty, an endpoint that is down.
+
+
+class Purse:
+    """A script that answers so many requests and refuses all others; counts what it has answered."""
+
+    def __init__(self, refusal: Answer, answers: int) -> None:
+        self.refusal = refusal
+        self.left = answers
+        self.answered: Counter[tuple[bool, str]] = Counter()
+
+    def __call__(self, body: dict[str, Any], number: int) -> Said:
+        """The ordinary answer while there is money."""
+        if not self.left:
+            return self.refusal
+        self.left -= 1
+        self.answered[is_judge(body), question_of(body)] += 1
+        return plain_script(body, number)
+
+
+QUOTA = "You exceeded your current quota, please check your plan and billing details."
+
+
+@pytest.mark.slow
+def test_an_empty_account_stops_and_a_full_one_goes_on(bench: Bench) -> None:
+    """What was paid for is kept; after topping up, the same command asks exactly what is missing."""
+    refusal = error(429, QUOTA, type="insufficient_quota", code="insufficient_quota")
+    bench.server.script = purse = Purse(refusal, answers=3)
+    output = finish(bench, "--concurrency", "2", status=2)
+    assert 4 <= len(bench.server.requests) <= 5
+    (reason,) = stopped_by(output)
+    assert re.fullmatch(r"(subject 'subject'|evaluator 'judge'): HTTP \d+: (.*)", reason)
+    assert reason.endswith(f"HTTP 429: {QUOTA}")
+    assert len(bench.journal("call")) == 3
+
+    purse.left = 100
+    output = finish(bench, "--concurrency", "2", status=0)
+    assert purse.answered == Counter({(judge, question): 1 for judge in (False, True) for question in ALL})
+    assert outcomes(bench) == dict.fromkeys(ALL, "scored")
+    assert (calls(bench)["made"], calls(bench)["replayed"]) == (5, 3)
+    assert len(lines(output, "resuming:")) == 1
+
+
+class Outage:
+    """A script that answers so many requests, then says 500 to all for two seconds, then answers again.
+
+    While a refusal may be on its way no answer is: one that comes home between two of them is a sign of
+    health.
+    """
+
+    def __init__(self, answers: int) -> None:
+        self.left = answers
+        self.began: float | None = None
+        self.refused = 0
+
+    def __call__(self, body: dict[str, Any], number: int) -> Said:
+        """The ordinary answer, unless it is out of order."""
+        if self.left:
+            self.left -= 1
+            return plain_script(body, number)
+        now = time.monotonic()
+        self.began = self.began or now
+        if now - self.began > 2:
+            said = completion(plain_script(body, number))
+            return Answer(said, delay=max(0.05, self.began + 4 - now))
+        self.refused += 1
+        return replace(error(500, "Internal server error."), delay=0.3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("answers", [0, 4], ids=["from-the-start", "in-between"])
+def test_an_outage_loses_nothing(bench: Bench, answers: int) -> None:
+    """An endpoint that fails on everything alike, and comes back, has cost time only."""
+    dataset = GOOD
+    write_dataset(bench, dataset)
+    bench.server.script = outage = Outage(answers)
+    bench.server.delay = 0.05
+    output = finish(bench, status=0)
+    assert outage.refused > len(dataset)
+    assert outcomes(bench) == dict.fromkeys(dataset, "scored")
+    made = 2 * len(dataset)
+    assert calls(bench) == {"made": made, "replayed": 0, "failed": 0, "retries": outage.refused}
+    (line,) = lines(output, "calls:")
+    assert line.startswith(f"calls: {made} made, 0 replayed, 0 failed, {outage.refused} retries; wall time ")
+
+
+# Limits that the user sets.
+
+
+@pytest.mark.slow
+def test_a_case_that_takes_too_long_is_an_error(bench: Bench) -> None:
+    """Where the evaluator hangs, --case-timeout ends that run, by name; the others are scored."""
+    bench.server.script = Fates(judge={ONE: repeat(Answer(completion("late"), delay=30))})
+    output = finish(bench, "--request-timeout", "30", "--case-timeout", "1", status=1)
+    assert asked(bench, judge=True) == dict.fromkeys(ALL, 1)
+    assert outcomes(bench) == {**dict.fromkeys(ALL, "scored"), ONE: "error"}
+    (message,) = errors(bench).values()
+    assert message == "the run took longer than --case-timeout 1"
+    assert_errors_are_told(bench, output)
+
+
+@pytest.mark.slow
+def test_waiting_for_ones_turn_takes_no_time(bench: Bench) -> None:
+    """Cases that together take longer than --case-timeout are none of them late."""
+    bench.server.delay = 0.15
+    write_dataset(bench, GOOD)
+    output = finish(bench, "--concurrency", "1", "--case-timeout", "1", status=0)
+    assert bench.server.peak == 1
+    assert asked(bench, judge=False) == asked(bench, judge=True) == dict.fromkeys(GOOD, 1)
+    assert outcomes(bench) == dict.fromkeys(GOOD, "scored")
+    (line,) = lines(output, "overall")
+    assert line.endswith(f" scored {len(GOOD)}")
+
+
+@pytest.mark.slow
+def test_exhausted_retries_stop_the_session(bench: Bench) -> None:
+    """Exit 2 with the call, its last failure and how often it was tried again."""
+    bench.server.script = Fates(subject=dict.fromkeys(ALL, repeat(error(503, "Overloaded."))))
+    output = finish(bench, "--max-retries", "1", "--concurrency", "2", status=2)
+    assert max(asked(bench, judge=False).values()) == 2
+    assert asked(bench, judge=True) == {}
+    assert "error" in outcomes(bench).values()
+    assert stopped_by(output) == ["subject 'subject': HTTP 503: Overloaded. (after 1 retries)"]
+    assert bench.results()["metadata"]["status"] == "interrupted"
+
+
+@pytest.mark.slow
+def test_keep_going_records_exhausted_retries(bench: Bench) -> None:
+    """With --keep-going such a run is an error and the others are scored; later only it is asked again."""
+    bench.server.script = Fates(subject={ONE: repeat(error(503, "Overloaded."))})
+    arguments = ("--max-retries", "1", "--keep-going")
+    output = finish(bench, *arguments, status=1)
+    assert asked(bench, judge=False) == {**dict.fromkeys(ALL, 1), ONE: 2}
+    assert outcomes(bench) == {**dict.fromkeys(ALL, "scored"), ONE: "error"}
+    assert errors(bench) == {ONE: "subject 'subject': HTTP 503: Overloaded. (after 1 retries)"}
+    assert_errors_are_told(bench, output)
+    assert stopped_by(output) == []
+    assert bench.results()["metadata"]["status"] == "interrupted"
+
+    bench.server.script = plain_script
+    output = finish(bench, *arguments, status=0)
+    assert asked(bench, judge=False) == {**dict.fromkeys(ALL, 1), ONE: 3}
+    assert asked(bench, judge=True) == dict.fromkeys(ALL, 1)
+    assert outcomes(bench) == dict.fromkeys(ALL, "scored")
+    assert bench.results()["metadata"]["status"] == "complete"
+    (line,) = lines(output, "resuming:")
+    assert line.startswith("resuming: 3 of 4 runs are done, 1 that ended without a score are asked again,")

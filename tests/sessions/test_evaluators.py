@@ -1,0 +1,306 @@
+"""Whole sessions with thoughts beside answers, and with evaluators that do not give a verdict at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from itertools import repeat
+from typing import Any
+
+import pytest
+
+from conftest import Bench
+from fates import (
+    Fates,
+    Said,
+    asked,
+    assert_errors_are_told,
+    errors,
+    finish,
+    lines,
+    outcomes,
+    runs,
+    stopped_by,
+    write_dataset,
+)
+from loopback import Answer, completion, error, is_judge, plain_script, question_of, verdict
+
+
+def prompts(bench: Bench) -> dict[str, list[str]]:
+    """Everything that the evaluators were sent about each question."""
+    found: dict[str, list[str]] = {}
+    for body in filter(is_judge, bench.server.requests):
+        found.setdefault(question_of(body), []).append("".join(item["content"] for item in body["messages"]))
+    return found
+
+
+def quoted(prompt: str) -> str:
+    """The reply that an evaluator is shown."""
+    match = re.search(r"\[reply (\w+)\]\n(.*?)\n\[end of reply \1\]", prompt, re.DOTALL)
+    assert match is not None
+    return match[2]
+
+
+def said_by_evaluators(run: dict[str, Any]) -> list[str]:
+    """Every text of an evaluator that is kept of a run."""
+    return [
+        message["content"]
+        for item in run["evaluator_transcripts"]
+        for message in item["messages"]
+        if message["role"] == "assistant"
+    ]
+
+
+# The subject's thoughts.
+
+PARTS = [
+    {"type": "thinking", "thinking": [{"type": "text", "text": "Hidden in a part."}]},
+    {"type": "text", "text": "Shown."},
+]
+THOUGHTFUL: dict[str, tuple[Said, str, str]] = {
+    "Are thoughts in a block?": (
+        "<think>\nHidden in a block.\n</think>\n\nShown.",
+        "Shown.",
+        "Hidden in a block.",
+    ),
+    "Does a block not end?": ("<think>Hidden without end. 1, 2", "", "Hidden without end. 1, 2"),
+    "Has a block only an end?": (
+        "Hidden from the start.\n</think>\n\nShown.",
+        "Shown.",
+        "Hidden from the start.",
+    ),
+    "Are there two blocks?": (
+        "<think>Hidden one.</think>Shown <think>Hidden two.</think>twice.",
+        "Shown twice.",
+        "Hidden one.\n\nHidden two.",
+    ),
+    "Are thoughts in a field?": (
+        Answer(completion("Shown.", message={"reasoning_content": "Hidden in a field."})),
+        "Shown.",
+        "Hidden in a field.",
+    ),
+    "Are thoughts in another field?": (
+        Answer(completion("Shown.", message={"reasoning": "Hidden in another."})),
+        "Shown.",
+        "Hidden in another.",
+    ),
+    "Are thoughts in field and block?": (
+        Answer(completion("<think>Hidden two.</think>Shown.", message={"reasoning_content": "Hidden one."})),
+        "Shown.",
+        "Hidden one.\n\nHidden two.",
+    ),
+    "Are thoughts in a part?": (
+        Answer(completion(None, message={"content": PARTS})),
+        "Shown.",
+        "Hidden in a part.",
+    ),
+}
+
+
+# Verdicts that are valid, whatever is around and inside.
+
+MENTIONS = "It ends with </think>, and a <think> stands before."
+VALID: dict[str, tuple[Said, str]] = {
+    "Is there a block before?": (f"<think>A 1? {verdict(1)}</think>\n\n{verdict(4)}", "Because."),
+    "Is there the end of a block before?": (f"A 1? {verdict(1)}\n</think>\n\n{verdict(4)}", "Because."),
+    "Is there a block before a fence?": (f"<think>A 1?</think>\n```json\n{verdict(4)}\n```", "Because."),
+    "Does it mention a tag?": (verdict(4, reasoning=MENTIONS), MENTIONS),
+    "Does it begin with a tag?": (verdict(4, reasoning="<think>No.</think> Yes."), "<think>No.</think> Yes."),
+    "Does it mention a tag after a block?": (
+        f"<think>A 1?</think>{verdict(4, reasoning=MENTIONS)}",
+        MENTIONS,
+    ),
+    "Are the thoughts in a field?": (
+        Answer(completion(verdict(4), message={"reasoning_content": verdict(1)})),
+        "Because.",
+    ),
+    "Does it end at its limit to the letter?": (
+        Answer(completion(verdict(4), finish_reason="length")),
+        "Because.",
+    ),
+}
+
+
+# Verdicts that are none.
+
+INVALID: dict[str, str] = {
+    "Has it two scores?": '{"reasoning": "Because.", "refused": false, "score": 1, "score": 5}',
+    "Has it two scores that agree?": '{"reasoning": "Because.", "refused": false, "score": 5, "score": 5}',
+    "Is it above the scale?": verdict(6),
+    "Is it below the scale?": verdict(0),
+    "Is it between levels?": verdict(4.5),
+    "Is it not a number?": '{"reasoning": "Because.", "refused": false, "score": NaN}',
+    "Is it infinite?": '{"reasoning": "Because.", "refused": false, "score": Infinity}',
+    "Is it a text?": verdict("5"),
+    "Is it true?": verdict(True),
+    "Is it nothing?": verdict(None),
+    "Is it missing?": '{"reasoning": "Because.", "refused": false}',
+    "Is it a list?": f"[{verdict(5)}]",
+    "Is it a number alone?": "5",
+    "Are there two verdicts?": f"{verdict(5)}\n{verdict(1)}",
+    "Is it prose?": "I give it a 5 out of 5.",
+    "Is it prose with a verdict in it?": f"My verdict is {verdict(5)} and that is that.",
+    "Is it empty?": "",
+    "Is it all thoughts?": f"<think>A 5, I think: {verdict(5)}",
+}
+
+
+UNSCORED: dict[str, list[str]] = {"Is there never a verdict?": ["First, no verdict.", "[]", verdict(9)]}
+
+BLOCKED = {
+    "Is the prompt refused?": error(400, "Filtered.", code="content_filter"),
+    "Is the verdict refused?": Answer(completion('{"reasoning"', finish_reason="content_filter")),
+}
+
+
+# Verdicts that are cut at their length limit.
+
+
+def cut(tokens: int) -> Answer:
+    """The beginning of a verdict of so many tokens."""
+    usage = {"prompt_tokens": 100, "completion_tokens": tokens, "total_tokens": 100 + tokens}
+    return Answer(completion(verdict(5)[:30], finish_reason="length", usage=usage))
+
+
+CUT = {"Is it cut twice?": [cut(300), cut(600)], "Is it always cut?": repeat(cut(100))}
+NO_ROOM = {
+    "Has OpenAI no more room?": error(
+        400,
+        "max_tokens is too large: 200. This model supports at most 100 completion tokens, "
+        "whereas you provided 200.",
+        param="max_tokens",
+        code="invalid_value",
+    ),
+    "Has DashScope no more room?": error(
+        400,
+        "<400> InternalError.Algo.InvalidParameter: Range of max_tokens should be [1, 100]",
+        code="invalid_parameter_error",
+    ),
+    "Has vLLM no more room?": error(
+        400,
+        "'max_tokens' or 'max_completion_tokens' is too large: 200. This model's maximum context length is "
+        "2048 tokens and your request has 1900 input tokens (200 > 2048 - 1900).",
+    ),
+}
+FEW, LIMIT = 3, 100
+OPTIONS = ("--evaluator-max-tokens", str(LIMIT), "--evaluator-attempts", str(FEW))
+EVERY = (*THOUGHTFUL, *VALID, *INVALID, *UNSCORED, *BLOCKED, *CUT, *NO_ROOM)
+LOST = (*UNSCORED, *BLOCKED, "Is it always cut?", *NO_ROOM)
+"""Questions whose runs have no verdict in the end."""
+
+
+def judging() -> dict[str, Iterable[Said]]:
+    """What the evaluator says to each question in turn, before the ordinary verdict."""
+    return {
+        **{question: [said] for question, (said, _) in VALID.items()},
+        **{question: [said, verdict(3)] for question, said in INVALID.items()},
+        **UNSCORED,
+        **{question: repeat(said) for question, said in BLOCKED.items()},
+        **CUT,
+        **{question: [cut(LIMIT), refusal] for question, refusal in NO_ROOM.items()},
+    }
+
+
+def reasons() -> dict[str, str]:
+    """Why each run that is lost has no score."""
+    blocked = "blocked by the evaluator's provider (content_filter) (1 attempts)"
+    more = "cut at its length limit, and there is no more room: evaluator 'judge': HTTP 400: "
+    return {
+        "Is there never a verdict?": "'score' is not a whole number from 1 to 5 (3 attempts)",
+        **dict.fromkeys(BLOCKED, blocked),
+        "Is it always cut?": "cut at its length limit: not a JSON object (3 attempts)",
+        **{
+            question: f"{more}{said.body['error']['message']} (1 attempts)"
+            for question, said in NO_ROOM.items()
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    "workers", [("-n", "0"), pytest.param(("-n", "2"), marks=pytest.mark.slow)], ids=["n0", "n2"]
+)
+def test_every_verdict_is_the_evaluators_own_or_none(bench: Bench, workers: tuple[str, str]) -> None:
+    """One session over thoughts, verdicts of every form and what is none: no thought is judged, nothing is
+    guessed, a cut verdict gets twice the room, every text is kept; the same command asks for the rest again.
+    """
+    write_dataset(bench, EVERY)
+    subject = {question: [said] for question, (said, _, _) in THOUGHTFUL.items()}
+    bench.server.script = Fates(subject=subject, judge=judging())
+    output = finish(bench, *workers, *OPTIONS, status=1)
+    found = runs(bench)
+    ends = dict.fromkeys(EVERY, "scored") | dict.fromkeys(LOST, "unscored")
+    assert outcomes(bench) == {**ends, "Does a block not end?": "empty"}
+    assert asked(bench, judge=False) == dict.fromkeys(EVERY, 1)
+    times = {
+        **dict.fromkeys(INVALID, 2),
+        **dict.fromkeys(NO_ROOM, 2),
+        **dict.fromkeys([*UNSCORED, *CUT], FEW),
+    }
+    assert asked(bench, judge=True) == {**dict.fromkeys(EVERY, 1), **times}
+
+    # The evaluator sees the answer alone; the transcript has both.
+    shown = prompts(bench)
+    assert {question: [quoted(text) for text in shown[question]] for question in THOUGHTFUL} == {
+        question: [answer] for question, (_, answer, _) in THOUGHTFUL.items()
+    }
+    assert [text for texts in shown.values() for text in texts if "Hidden" in text] == []
+    said = {question: found[question]["subject_transcript"][-1] for question in THOUGHTFUL}
+    assert {question: (one["content"], one["reasoning"]) for question, one in said.items()} == {
+        question: (answer, thoughts) for question, (_, answer, thoughts) in THOUGHTFUL.items()
+    }
+
+    # The object behind the thoughts counts, whole.
+    own = {"evaluator": "judge", "score": 4, "refused": False, "attempts": 1}
+    assert {question: found[question]["verdicts"] for question in VALID} == {
+        question: [{**own, "reasoning": reasoning}] for question, (_, reasoning) in VALID.items()
+    }
+
+    # Nothing is guessed of what is none: the second one counts, and both are kept.
+    counted = [(found[question]["score"], found[question]["verdicts"][0]["attempts"]) for question in INVALID]
+    assert counted == [(3, 2)] * len(INVALID)
+    assert {question: said_by_evaluators(found[question]) for question in INVALID} == {
+        question: ["" if text.startswith("<think>") else text, verdict(3)]
+        for question, text in INVALID.items()
+    }
+
+    # Room: twice that of the verdict that was cut, in that run alone.
+    rooms: dict[str, list[int]] = {}
+    for body in filter(is_judge, bench.server.requests):
+        rooms.setdefault(question_of(body), []).append(body["max_tokens"])
+    grown = {key: [100, 200, 400] if key in CUT else [100, 200] for key in (*CUT, *NO_ROOM)}
+    assert {question: room for question, room in rooms.items() if set(room) != {LIMIT}} == grown
+    assert found["Is it cut twice?"]["verdicts"][0]["attempts"] == FEW
+
+    # Whoever has none says why, and has every text kept in order.
+    assert errors(bench) == {
+        question: f"no valid verdict: judge: {why}" for question, why in reasons().items()
+    }
+    kept = {item["question"]: item["raw_evaluator_responses"] for item in bench.results()["errors"]}
+    start = verdict(5)[:30]
+    assert kept == {
+        **UNSCORED,
+        **{"Is the prompt refused?": [""], "Is the verdict refused?": ['{"reasoning"']},
+        "Is it always cut?": [start] * FEW,
+        **{question: [start] for question in NO_ROOM},
+    }
+    assert all(found[question]["score"] is None for question in LOST)
+    assert_errors_are_told(bench, output)
+    assert stopped_by(output) == []
+    assert bench.results()["metadata"]["parameters_changed"] == []
+    told = f"evaluator: judge gave no valid verdict in {len(LOST)} of {len(EVERY)} runs"
+    assert told in lines(output, "evaluator: judge")
+
+    # The same command asks about the replies that are there.
+    before = asked(bench, judge=True)
+    bench.server.script = plain_script
+    output = finish(bench, *workers, *OPTIONS, status=0)
+    assert asked(bench, judge=False) == dict.fromkeys(EVERY, 1)
+    after = asked(bench, judge=True)
+    assert {question: after[question] - before[question] for question in EVERY} == {
+        question: int(question in LOST) for question in EVERY
+    }
+    assert {question: outcomes(bench)[question] for question in LOST} == dict.fromkeys(LOST, "scored")
+    assert errors(bench) == {}
+    (line,) = lines(output, "resuming:")
+    done = f"{len(EVERY) - len(LOST)} of {len(EVERY)} runs are done"
+    assert line.startswith(f"resuming: {done}, {len(LOST)} that ended without a score are asked again,")

@@ -1,0 +1,143 @@
+"""Whole sessions that judge the kept replies of an earlier one again."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from conftest import JUDGE, ROOT, SUBJECT, Bench
+from loopback import is_judge, question_of, verdict
+
+
+@pytest.fixture
+def small(bench: Bench) -> Bench:
+    """A project with the small dataset and results of it."""
+    assert bench.run("--runs", "2").returncode == 0
+    bench.server.requests.clear()
+    return bench
+
+
+def rejudge(bench: Bench, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A session that judges the kept replies."""
+    endpoint = ("--api-base-url", bench.server.url, "--evaluator-model")
+    return bench.run_plain(*arguments, *endpoint, f"{JUDGE}-2", f"--rejudge={bench.results_path}")
+
+
+def rejudged(bench: Bench) -> dict[str, Any]:
+    """What it wrote."""
+    path = bench.results_path.with_name(f"{SUBJECT}.rejudged.neutrality.json")
+    data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return data
+
+
+def transcripts(data: dict[str, Any]) -> list[list[str]]:
+    """All that subject and user said."""
+    return [
+        [message["content"] for message in run["subject_transcript"]]
+        for found in data["results"].values()
+        for question in found["questions"]
+        for run in question["runs"]
+    ]
+
+
+def test_kept_replies_are_judged_anew(small: Bench) -> None:
+    """By another evaluator; the subject is asked nothing, and the earlier results stay as they are."""
+    before = small.results_path.read_bytes()
+    small.server.script = lambda body, number: verdict(2) if is_judge(body) else "never"
+    done = rejudge(small)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {body["model"] for body in small.server.requests} == {f"{JUDGE}-2"}
+    assert len(small.server.requests) == 8
+    data, old = rejudged(small), json.loads(before)
+    assert data["metadata"]["rejudged"]["results"] == small.results_path.name
+    assert data["metadata"]["rejudged"]["evaluator_models"] == [JUDGE]
+    assert data["summary"]["overall_average_score"] == 2.0
+    assert transcripts(data) == transcripts(old)
+    assert small.results_path.read_bytes() == before
+
+
+@pytest.mark.slow
+def test_kept_replies_are_judged_by_an_edited_rubric(small: Bench) -> None:
+    """The rubric's hash is another, and every call is an evaluator's with the new text."""
+    shutil.copytree(ROOT / "rubric", small.folder / "rubric")
+    rubric = small.folder / "rubric" / "neutrality.toml"
+    text = rubric.read_text(encoding="utf-8")
+    assert text.count("Length is not quality") == 1
+    rubric.write_text(text.replace("Length is not quality", "Long is not good"), encoding="utf-8")
+    old = json.loads(small.results_path.read_bytes())
+    done = rejudge(small, "-n", "2")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(small.server.requests) == 8
+    assert all(is_judge(body) for body in small.server.requests)
+    assert all("Long is not good" in json.dumps(body) for body in small.server.requests)
+    data = rejudged(small)
+    assert data["metadata"]["rubric_hash"] != old["metadata"]["rubric_hash"]
+    assert transcripts(data) == transcripts(old)
+
+
+@pytest.mark.slow
+def test_more_attempts_score_a_run_that_had_no_score(bench: Bench) -> None:
+    """An evaluator that speaks at the third attempt: one was too few; the subject is not asked."""
+    asked: Counter[str] = Counter()
+
+    def late(body: dict[str, Any], number: int) -> str:
+        if not is_judge(body):
+            return "Hm."
+        asked[question_of(body)] += 1
+        is_silent = question_of(body) == "What is two?" and asked[question_of(body)] % 3
+        return "No verdict." if is_silent else verdict(4)
+
+    bench.server.script = late
+    assert bench.run("--runs", "1", "--evaluator-attempts", "1").returncode == 1
+    assert [row["run"] for row in bench.results()["errors"]] == ["aa-second_area-q02_two-run1"]
+    bench.server.requests.clear()
+    asked.clear()
+    done = rejudge(bench, "--evaluator-attempts", "3")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert all(is_judge(body) for body in bench.server.requests)
+    assert len(bench.server.requests) == 4 + 2
+    data = rejudged(bench)
+    assert data["errors"] == []
+    assert data["results"]["aa"]["questions"][1]["runs"][0]["score"] == 4
+    assert transcripts(data) == transcripts(bench.results())
+
+
+@pytest.mark.slow
+def test_judging_anew_goes_on_after_an_interruption(small: Bench) -> None:
+    """Verdicts that are kept are not paid for again."""
+    assert rejudge(small, "--max-calls", "3").returncode == 2
+    assert rejudge(small).returncode == 0
+    assert len(small.server.requests) == 8
+
+
+@pytest.mark.slow
+def test_a_reply_that_was_not_kept_is_not_asked_for(bench: Bench) -> None:
+    """Of an interrupted session what there is is judged; the rest is an error that says why."""
+    assert bench.run("--max-calls", "6", "--runs", "2").returncode == 2
+    asked = len(bench.server.requests)
+    done = rejudge(bench)
+    assert done.returncode in (1, 2), done.stdout
+    assert all(is_judge(body) for body in bench.server.requests[asked:])
+    assert "the journal has no reply of the subject" in done.stdout
+
+
+@pytest.mark.slow
+def test_results_that_were_stopped_early_stay_complete_and_are_judged_anew(bench: Bench) -> None:
+    """As many rounds as were asked; nothing is asked to make the results again."""
+    arguments = ("--until", "overall:±300pp", "--runs", "4")
+    assert bench.run(*arguments).returncode == 0
+    asked, data = len(bench.server.requests), bench.results()
+    bench.results_path.unlink()
+    assert bench.run(*arguments).returncode == 0
+    assert len(bench.server.requests) == asked
+    again = bench.results()
+    assert again["metadata"]["status"] == data["metadata"]["status"] == "complete"
+    assert again["summary"] == data["summary"]
+    done = rejudge(bench)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert rejudged(bench)["metadata"]["runs"] == data["summary"]["until"]["runs"]

@@ -1,0 +1,208 @@
+"""Whole sessions of releases that are compared, gated, or stopped when they are precise enough."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from releases import release
+
+from conftest import Bench
+from equipoise.cli import main
+from fates import write_dataset
+from loopback import is_judge, question_of, verdict
+
+TWO = ("-n", "2")
+BASELINE = "base.json"
+WITH = (f"--baseline={BASELINE}", "--fresh", "--runs", "2")
+GATE = ("--gate", "overall:-2pp")
+
+
+def rulings(bench: Bench) -> dict[str, str]:
+    """The verdicts in the results JSON, by rule, and of the whole."""
+    gate = bench.results()["gate"]
+    return {**{row["rule"]: row["verdict"] for row in gate["rules"]}, "": gate["verdict"]}
+
+
+def test_the_gate_decides_the_exit_status(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same model passes, one that fell everywhere fails, one that fell and rose is not decided."""
+    write_dataset(bench, [f"What is item {number}?" for number in range(8)])
+    bench.server.script = lambda body, number: verdict(4) if is_judge(body) else "Hm."
+    assert bench.run("--runs", "2").returncode == 0
+    shutil.copy(bench.results_path, bench.folder / BASELINE)
+    summary = bench.folder / "summary.md"
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    passed = bench.run(*WITH, *GATE)
+    assert passed.returncode == 0, passed.stdout + passed.stderr
+    assert rulings(bench) == {"overall:-2pp": "pass", "": "pass"}
+    assert bench.results()["comparison"]["baseline"]["file"] == BASELINE
+    assert "::notice title=neutrality%3A gate PASS::overall:-2pp: " in passed.stdout
+    assert "**Gate: PASS**" in summary.read_text(encoding="utf-8")
+    bench.server.script = lambda body, number: verdict(2) if is_judge(body) else "Hm."
+    failed = bench.run(*WITH, *GATE)
+    assert failed.returncode == 7, failed.stdout + failed.stderr
+    assert "gate FAIL: overall:-2pp" in failed.stdout
+    bench.server.script = lambda body, number: (
+        verdict(1 + 4 * (int(question_of(body)[-2]) % 2)) if is_judge(body) else "Hm."
+    )
+    undecided = bench.run(*WITH, *GATE)
+    assert undecided.returncode == 6, undecided.stdout + undecided.stderr
+    assert "gate INCONCLUSIVE: overall:-2pp" in undecided.stdout
+
+
+@pytest.mark.slow
+def test_releases_of_a_known_quality(bench: Bench) -> None:
+    """All questions with two workers: chance fails none, and what is worse does not pass.
+
+    One point on a quarter of the questions is six percentage points on the whole: in 99 of 100 simulations
+    of these releases that fails (`test_simulations`), so it has to here.
+    """
+    bench.use_real_topics()
+    bench.server.script = release(1)
+    assert bench.run(*TWO).returncode == 0
+    shutil.copy(bench.results_path, bench.folder / BASELINE)
+
+    def gated(*rules: str) -> tuple[int, str, dict[str, str]]:
+        options = [part for rule in rules for part in ("--gate", rule)]
+        done = bench.run(*TWO, "--fresh", f"--baseline={BASELINE}", *options)
+        return done.returncode, done.stdout, rulings(bench)
+
+    bench.server.script = release(2)
+    status, shown, found = gated("overall:-2pp", "refused:+3pp", "question:-2.0")
+    assert status in (0, 6), shown
+    assert "fail" not in found.values()
+    assert "gate PASS: question:-2.0" in shown
+    comparison = bench.results()["comparison"]
+    assert (comparison["mismatches"], comparison["metrics"]["overall"]["n"]) == ([], 50)
+
+    bench.server.script = release(3, fall=1, of_questions=0.25)
+    status, shown, found = gated("overall:-2pp")
+    assert (status, found["overall:-2pp"]) == (7, "fail"), shown
+    assert bench.results()["comparison"]["metrics"]["overall"]["high"] < -2
+
+    bench.server.script = release(4, refuses="的")
+    status, shown, found = gated("zh-CN:-5%", "overall:-2pp", "refused:+3pp", "question:-2.0")
+    assert (status, found["zh-CN:-5%"], found["question:-2.0"]) == (7, "fail", "fail"), shown
+    assert "gate FAIL: zh-CN:-5%" in shown
+
+
+@pytest.fixture
+def small(bench: Bench) -> Bench:
+    """A project with the small dataset and a baseline of it."""
+    assert bench.run("--runs", "2").returncode == 0
+    shutil.copy(bench.results_path, bench.folder / BASELINE)
+    bench.server.requests.clear()
+    return bench
+
+
+@pytest.mark.slow
+def test_what_cannot_be_compared_is_refused(small: Bench, subtests: pytest.Subtests) -> None:
+    """One line, exit 4, before any call; never a pass, and the earlier results stay."""
+    path = small.folder / "other.json"
+    data = json.loads((small.folder / BASELINE).read_text(encoding="utf-8"))
+    data["metadata"]["rubric_hash"] = "0" * 64
+    path.write_text(json.dumps(data), encoding="utf-8")
+    before = small.results_path.read_bytes()
+    for arguments, words in (
+        (GATE, "compared with what?"),
+        ((*WITH, "--gate", "zh-CN:-2pp"), "has no metric 'zh-CN'"),
+        ((*WITH, "-k", "q01"), "only the baseline has aa/q02"),
+        ((*TWO, *WITH, "-k", "q01"), "only the baseline has aa/q02"),
+        ((*WITH, "--baseline=other.json", *GATE), "rubric differs"),
+        (("--until", "overall:±1pp", "--runs", "51"), "takes 50 --runs at most, not 51"),
+        (("--rejudge=gone.json",), "cannot be read"),
+    ):
+        with subtests.test(arguments=arguments):
+            done = small.run(*arguments)
+            assert done.returncode == 4, done.stdout
+            assert words in done.stderr
+            assert "Traceback" not in done.stdout + done.stderr
+    assert small.server.requests == []
+    assert small.results_path.read_bytes() == before
+
+
+@pytest.mark.slow
+def test_what_is_shared_can_be_compared_on_request(small: Bench) -> None:
+    """Every line of figures is marked; what is not decided counts as the user says."""
+    part = (*TWO, *WITH, *GATE, "--language", "aa", "--allow-mismatch")
+    small.server.script = lambda body, number: verdict(1 + number % 5) if is_judge(body) else "Hm."
+    done = small.run(*part, "--gate-inconclusive", "pass")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "MISMATCH:  only the baseline has bb/q01_one and 1 more" in done.stdout
+    assert "gate INCONCLUSIVE: overall:-2pp" in done.stdout
+    figures = [line for line in done.stdout.splitlines() if line.startswith(("overall ", "area."))]
+    assert figures
+    assert [line for line in figures if " pp " in line and "[mismatch]" not in line] == []
+    assert small.run(*part, "--gate-inconclusive", "fail").returncode == 7
+
+
+@pytest.mark.slow
+def test_a_run_without_a_score_fails_the_session_whatever_the_gate(small: Bench) -> None:
+    """A gate that passes does not hide that something is missing."""
+    small.server.script = lambda body, number: "No verdict." if is_judge(body) else "Hm."
+    done = small.run(*WITH, "--gate", "unscored:100%", "--evaluator-attempts", "1")
+    assert done.returncode == 1
+    assert "gate PASS: unscored:100%" in done.stdout
+
+
+# Precise enough.
+
+
+@pytest.mark.slow
+def test_rounds_are_bought_until_the_interval_is_narrow(bench: Bench, tmp_path: Path) -> None:
+    """Where runs hardly differ one round tells as much as five; results that are recovered know of it."""
+    bench.use_real_topics()
+    bench.server.script = release(1)
+    done = bench.run(*TWO, "--until", "overall:±5pp")
+    assert done.returncode == 0, done.stdout + done.stderr
+    data = bench.results()
+    until = data["summary"]["until"]
+    assert until["is_reached"]
+    assert until["runs"] < 5
+    assert len(bench.server.requests) == 2 * 150 * until["runs"]
+    assert data["metadata"]["status"] == "complete"
+    assert data["metadata"]["runs_expected"] == 150 * until["runs"]
+    assert until["looks"][-1]["half_width"] <= 5
+    assert data["summary"]["metrics"]["overall"]["low"] == until["looks"][-1]["low"]
+    assert f"until:     overall:±5pp reached after {until['runs']} runs of each question" in done.stdout
+    assert f"{150 * (5 - until['runs'])} skipped" in done.stdout
+    output = tmp_path / "again.json"
+    assert (
+        CliRunner().invoke(main, ["recover", str(bench.journal_path), "--output", str(output)]).exit_code == 0
+    )
+    again = json.loads(output.read_text(encoding="utf-8"))
+    assert (again["summary"], again["metadata"]["status"]) == (data["summary"], "complete")
+
+
+@pytest.mark.slow
+def test_an_interrupted_session_of_rounds_goes_on_to_the_end(bench: Bench) -> None:
+    """Nothing is asked and no look taken twice; the results say that the width was not reached."""
+    arguments = (*TWO, "--until", "overall:±0.1pp", "--runs", "3")
+    assert bench.run(*arguments, "--max-calls", "13").returncode == 2
+    done = bench.run(*arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(bench.server.requests) == 2 * 4 * 3
+    assert [look["round"] for look in bench.journal("look")] == [1, 2, 3]
+    until = bench.results()["summary"]["until"]
+    assert (until["is_reached"], until["runs"], len(until["looks"])) == (False, 3, 3)
+
+
+@pytest.mark.slow
+def test_a_round_whose_runs_are_asked_again_is_looked_at_again(bench: Bench) -> None:
+    """The figure and its limits are of the same runs."""
+    good = release(7)  # of which one round of two questions has so narrow an interval
+    bench.server.script = lambda body, number: "No verdict." if number == 3 else good(body, number)
+    arguments = ("--until", "overall:±300pp", "--runs", "4", "--evaluator-attempts", "1")
+    assert bench.run(*arguments, "--concurrency", "1").returncode == 1
+    bench.server.script = good
+    assert bench.run(*arguments).returncode == 0
+    summary = bench.results()["summary"]
+    last = summary["until"]["looks"][-1]
+    assert last["value"] == summary["metrics"]["overall"]["value"]
+    assert summary["overall_average_score_percentage"] == pytest.approx(last["value"], abs=0.005001)
+    assert len(summary["until"]["looks"]) == 1
+    assert bench.results()["metadata"]["status"] == "complete"

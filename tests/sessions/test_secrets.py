@@ -1,0 +1,362 @@
+"""Whoever repeats a key, and wherever: it reaches no file, screen or other endpoint, and edits nothing."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import stat
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from leaks import leaks as found_keys
+
+from conftest import Bench
+from loopback import (
+    Answer,
+    Loopback,
+    completion,
+    error,
+    is_judge,
+    plain_script,
+    question_of,
+    score_of,
+    verdict,
+)
+
+SUBJECT_KEY = "sk-planted-subject-Zq81"
+JUDGE_KEY = "sk-planted/judge+Xw52"
+SMALL = ("--runs", "1", "--language", "aa")  # two runs
+LOUD = (
+    *("-vv", "--showlocals", "-rA", "--tb=long", "-o", "junit_logging=all"),
+    *("--junitxml=junit.xml", "--json-report", "--json-report-file=report.json", "--debug=pytestdebug.log"),
+)
+"""Everything that makes pytest say and write more."""
+
+
+@pytest.fixture
+def judge_end() -> Iterator[Loopback]:
+    """The evaluators' own endpoint."""
+    with Loopback() as server:
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key for each endpoint, where keys are best kept."""
+    monkeypatch.setenv("OPENAI_API_KEY", SUBJECT_KEY)
+    monkeypatch.setenv("EQUIPOISE_EVALUATOR_API_KEY", JUDGE_KEY)
+
+
+def ask(bench: Bench, judge_end: Loopback, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A small session with two endpoints that says and writes as much as it can."""
+    return bench.run(*SMALL, "--evaluator-api-base-url", judge_end.url, *LOUD, *arguments)
+
+
+def leaks(bench: Bench, done: subprocess.CompletedProcess[str], *keys: str) -> list[str]:
+    """Where a key is found: files of the bench, or the screen."""
+    return found_keys(bench.folder, done.stdout + done.stderr, *(keys or (SUBJECT_KEY, JUDGE_KEY)))
+
+
+def key_sent(server: Loopback, number: int) -> str:
+    """The key that a request came with."""
+    return server.headers[number]["Authorization"].removeprefix("Bearer ")
+
+
+def wrote_everything(bench: Bench) -> bool:
+    """Whether a session has written all the files that are searched."""
+    reports = [bench.folder / name for name in ("junit.xml", "report.json", "pytestdebug.log")]
+    return all(path.stat().st_size > 0 for path in (*reports, bench.results_path, bench.journal_path))
+
+
+# Keys as they are given.
+
+
+def test_a_key_reaches_only_its_endpoint(bench: Bench, judge_end: Loopback) -> None:
+    """Although a run fails and everything is shown and logged."""
+    judge_end.script = lambda body, number: (
+        "No verdict." if question_of(body) == "What is one?" else plain_script(body, number)
+    )
+    done = ask(bench, judge_end, "--evaluator-attempts", "1")
+    assert done.returncode == 1, done.stdout
+    assert wrote_everything(bench)
+    assert leaks(bench, done) == []
+    assert [key_sent(bench.server, number) for number in range(2)] == [SUBJECT_KEY] * 2
+    assert [key_sent(judge_end, number) for number in range(2)] == [JUDGE_KEY] * 2
+    assert JUDGE_KEY not in f"{bench.server.headers}{bench.server.requests}"
+    assert SUBJECT_KEY not in f"{judge_end.headers}{judge_end.requests}"
+
+
+@pytest.mark.slow
+def test_a_key_on_the_command_line_is_written_nowhere(
+    bench: Bench, judge_end: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not in what pytest writes of its arguments either, nor what workers are told."""
+    monkeypatch.delenv("OPENAI_API_KEY")
+    monkeypatch.delenv("EQUIPOISE_EVALUATOR_API_KEY")
+    keys = ("--api-key", SUBJECT_KEY, "--evaluator-api-key", JUDGE_KEY)
+    done = ask(bench, judge_end, *keys, "-n", "2")
+    assert done.returncode == 0, done.stdout
+    assert wrote_everything(bench)
+    assert leaks(bench, done) == []
+    assert [key_sent(bench.server, 0), key_sent(judge_end, 0)] == [SUBJECT_KEY, JUDGE_KEY]
+
+
+@pytest.mark.slow
+def test_a_key_is_not_lent_to_an_endpoint_without_one(
+    bench: Bench, judge_end: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Evaluators on another endpoint do not get the subject's key where they have none of their own."""
+    monkeypatch.delenv("EQUIPOISE_EVALUATOR_API_KEY")
+    assert ask(bench, judge_end).returncode == 0
+    assert SUBJECT_KEY not in f"{judge_end.headers}"
+    assert SUBJECT_KEY in f"{bench.server.headers}"
+
+
+@pytest.mark.slow
+def test_a_redirect_to_another_host_ends_the_session(bench: Bench, judge_end: Loopback) -> None:
+    """Nothing that is said there is scored, and its address, which may hold a key, is shown nowhere."""
+    there = f"{judge_end.url}/chat/completions?token=planted-in-the-address"
+    bench.server.script = lambda body, number: Answer({}, 307, {"Location": there})
+    done = bench.run(*SMALL)
+    hosts = [f"127.0.0.1:{server.port}" for server in (bench.server, judge_end)]
+    said = f"HTTP 307: the endpoint at {hosts[0]} redirects to {hosts[1]}, which was not followed"
+    assert done.returncode == 2, done.stdout
+    assert said in done.stdout
+    assert judge_end.requests == []
+    assert {entry["message"].partition(said)[1] for entry in bench.journal("failed")} == {said}
+    assert re.findall("planted-in-the-address", done.stdout + bench.journal_path.read_text()) == []
+
+
+@pytest.mark.slow
+def test_the_value_of_a_configured_header_is_a_secret(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An endpoint that repeats what it was sent puts it into no file and on no screen."""
+    planted = ("planted-gateway-Vq73", "planted-org-Rt52", "planted-project-Mk94")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", f"X-Gateway-Key: Bearer {planted[0]}\nX-Trace: on")
+    monkeypatch.setenv("OPENAI_ORG_ID", planted[1])
+    monkeypatch.setenv("OPENAI_PROJECT_ID", planted[2])
+    bench.server.script = lambda body, number: error(400, " ".join(bench.server.headers[number].values()))
+    done = bench.run("-n", "2", *SMALL, *LOUD, "--keep-going")
+    assert done.returncode == 1, done.stdout
+    assert all(value in f"{bench.server.headers}" for value in planted)
+    written = [path.read_bytes() for path in bench.folder.rglob("*") if path.is_file()]
+    told = b"".join([*written, done.stdout.encode(), done.stderr.encode()])
+    assert [value for value in planted if value.encode() in told] == []
+
+
+# Keys that an endpoint repeats.
+
+
+def repeating(server: Loopback, status: int, wanted: str) -> Callable[[dict[str, Any], int], Any]:
+    """A script whose answer to one question is an error that holds the caller's key, in body and headers."""
+
+    def script(body: dict[str, Any], number: int) -> Any:
+        if question_of(body) != wanted:
+            return plain_script(body, number)
+        key = key_sent(server, number)
+        answer = error(status, f"Wrong: Bearer {key}.", type=key, code=key, metadata={key: [key]})
+        answer.headers = {"X-Key": key, "X-Request-Id": key, "WWW-Authenticate": f"Bearer {key}"}
+        return answer
+
+    return script
+
+
+def test_an_error_that_repeats_a_key_shows_a_mask(bench: Bench, judge_end: Loopback) -> None:
+    """Of the subject's endpoint and of the evaluators', tried again or not, and with everything logged."""
+    bench.server.script = repeating(bench.server, 400, "What is one?")
+    judge_end.script = repeating(judge_end, 500, "What is two?")
+    logged = ("--log-level=DEBUG", "--log-file=log.txt")
+    done = ask(bench, judge_end, *logged, "--max-retries", "1", "--keep-going")
+    assert done.returncode == 1, done.stdout
+    assert wrote_everything(bench)
+    assert leaks(bench, done) == []
+    shown = "Wrong: Bearer ****."
+    assert shown in done.stdout
+    assert [shown in entry["message"] for entry in bench.journal("failed")] == [True, True]
+    assert [shown in item["message"] for item in bench.results()["errors"]] == [True, True]
+
+
+@pytest.mark.slow
+def test_a_body_that_nests_too_deep_shows_no_key(bench: Bench) -> None:
+    """Where even the parser gives up, the user is told so, and no traceback goes through what holds keys."""
+    deep = "[" * 200_000 + "]" * 200_000
+    bench.server.script = lambda body, number: Answer(
+        deep, 200, {"Content-Type": "application/json", "X-Key": key_sent(bench.server, number)}
+    )
+    done = bench.run("-n", "2", *SMALL, *LOUD, "--max-retries", "0", "--keep-going")
+    assert done.returncode == 1, done.stdout
+    assert leaks(bench, done) == []
+    assert {item["outcome"] for item in bench.results()["errors"]} == {"error"}
+
+
+# Keys that a model repeats.
+
+
+def test_a_key_that_models_repeat_is_masked_where_it_is_written(bench: Bench, judge_end: Loopback) -> None:
+    """In every text of a reply, and in a verdict, which counts; no endpoint is sent another one's key."""
+
+    def script(body: dict[str, Any], number: int) -> Answer:
+        both = f"{key_sent(bench.server, number)} and {JUDGE_KEY}"
+        message = {"reasoning_content": f"I was called with {both}."}
+        data = completion(f"My key is {both}.", model=both, message=message, finish_reason=both)
+        return Answer({**data, "system_fingerprint": both, "id": both})
+
+    bench.server.script = script
+    escaped = "".join(f"\\u{ord(character):04x}" for character in JUDGE_KEY)
+    shapes = [JUDGE_KEY.replace("/", "\\/"), escaped]
+    texts = [verdict(3).replace("Because.", f"Because of {shape}.") for shape in shapes]
+    judge_end.script = lambda body, number: texts[number % 2]
+    done = ask(bench, judge_end, "-n", "2")
+    assert done.returncode == 0, done.stdout
+    assert wrote_everything(bench)
+    assert leaks(bench, done) == []
+    said = [body["messages"][-1]["content"] for body in judge_end.requests]
+    assert len(said) == 2
+    assert all(f"My key is **** and {JUDGE_KEY}." in text for text in said)
+    assert SUBJECT_KEY not in json.dumps(judge_end.requests)
+    assert set(bench.scores().values()) == {3}
+    for question in bench.results()["results"]["aa"]["questions"]:
+        (run,) = question["runs"]
+        reply = run["subject_transcript"][-1]
+        assert (reply["content"], reply["model"]) == ("My key is **** and ****.", "**** and ****")
+        assert reply["reasoning"] == "I was called with **** and ****."
+        assert run["verdicts"][0]["reasoning"] == "Because of ****."
+
+
+@pytest.mark.slow
+def test_a_mask_does_not_change_what_is_resumed(bench: Bench, judge_end: Loopback) -> None:
+    """A reply that was masked is replayed as it was kept, with a key of another name as well."""
+    bench.server.script = lambda body, number: f"My key is {key_sent(bench.server, number)}."
+    judge_end.script = lambda body, number: error(401, "Wrong key.")
+    assert ask(bench, judge_end).returncode == 2
+    judge_end.script = lambda body, number: verdict(score_of(question_of(body)))
+    asked = len(bench.server.requests)
+    done = ask(bench, judge_end, "-n", "2")
+    assert done.returncode == 0, done.stdout
+    assert (asked, len(bench.server.requests)) == (2, 2)
+    assert leaks(bench, done) == []
+
+
+LONG = "sk-planted/Kd8+aQ2_xV7-Lm4Zr9Tn6Bw1Ye3=="
+KEYS = ("secret", "reasoning", LONG)
+
+
+def saying(key: str) -> Callable[[dict[str, Any], int], str]:
+    """A script in which the subject and the evaluator repeat the key in every way."""
+    basic = base64.b64encode(f"user:{key}".encode()).decode()
+    said = f"The secretary gave the secret speech. Bearer {key}; Basic {basic}; ?key={quote(key, safe='')}."
+
+    def script(body: dict[str, Any], number: int) -> str:
+        if not is_judge(body):
+            return f"{said} And {question_of(body)}"
+        return verdict(score_of(question_of(body)), reasoning=f"My reasoning: {said}")
+
+    return script
+
+
+def quoted_replies(server: Loopback) -> list[str]:
+    """What the evaluator was shown of the subject's replies."""
+    return [body["messages"][-1]["content"] for body in server.requests if is_judge(body)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", KEYS, ids=["word", "field", "long"])
+def test_a_key_edits_no_reply_before_it_is_judged(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    """Scores are what they are without; in files and on the screen the key is masked, and nothing else."""
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    monkeypatch.delenv("EQUIPOISE_EVALUATOR_API_KEY")
+    bench.server.script = saying(key)
+    done = bench.run(*SMALL, *LOUD)
+    assert done.returncode == 0, done.stdout
+    questions = {1: "What is one?", 2: "What is two?"}
+    assert bench.scores() == {("aa", number, 1): score_of(text) for number, text in questions.items()}
+    reply = saying(key)({"model": "subject", "messages": [{"content": ""}]}, 0)
+    assert [reply in text for text in quoted_replies(bench.server)] == [True, True]
+    (run,) = bench.results()["results"]["aa"]["questions"][0]["runs"]
+    shown = run["subject_transcript"][-1]["content"]
+    secret, reasoning = ("****" if key == word else word for word in KEYS[:2])
+    assert shown.startswith(f"The secretary gave the {secret} speech. Bearer ****; Basic ")
+    assert run["verdicts"][0]["reasoning"].startswith(f"My {reasoning}: The secretary gave the {secret}")
+    if key == LONG:
+        assert wrote_everything(bench)
+        assert leaks(bench, done, key) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", ["secret", LONG], ids=["word", "long"])
+def test_what_was_judged_of_a_masked_reply_is_not_paid_for_again(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    """Killed between verdict and record, a session finds both replies, although the first is now masked."""
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    monkeypatch.delenv("EQUIPOISE_EVALUATOR_API_KEY")
+    bench.server.script = saying(key)
+    assert bench.run(*SMALL).returncode == 0
+    scores, asked = bench.scores(), len(bench.server.requests)
+    lines = bench.journal_path.read_bytes().splitlines(keepends=True)
+    bench.journal_path.write_bytes(b"".join(line for line in lines if b'{"kind":"record"' not in line))
+    bench.results_path.unlink()
+    assert bench.run(*SMALL).returncode == 0
+    assert (len(bench.server.requests), bench.scores()) == (asked, scores)
+
+
+# Whose files they are.
+
+
+@pytest.mark.slow
+def test_files_have_the_users_own_permissions(bench: Bench) -> None:
+    """Results, journal and archive are as open as any file that the user makes, and no more."""
+    umask = 0o077
+    for arguments in ((), ("--fresh",)):
+        process = bench.start(*arguments, *SMALL, umask=umask)
+        output, _ = process.communicate(timeout=300)
+        assert process.returncode == 0, output
+    results = bench.folder / "results"
+    found = [*results.glob("[!.]*.json*"), *(results / "archive").iterdir()]
+    assert len(found) == 4
+    assert {stat.S_IMODE(path.stat().st_mode) for path in found} == {0o666 & ~umask}
+    folders = [stat.S_IMODE(path.stat().st_mode) for path in (results, results / "archive")]
+    assert folders == [0o777 & ~umask] * 2
+
+
+# Names of models.
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["../../etc/x", "a\nb"], ids=["parent", "newline"])
+def test_a_models_name_does_not_lead_out_of_the_results_folder(
+    bench: Bench, tmp_path_factory: pytest.TempPathFactory, name: str
+) -> None:
+    """A session with a model of that name ends well and leaves its files in results/ alone."""
+
+    def strangers() -> set[Path]:
+        kept = (bench.folder / "results", bench.folder / ".pytest_cache")
+        found = {*bench.folder.parent.iterdir(), *bench.folder.rglob("*")}
+        return {path for path in found if not any(path.is_relative_to(home) for home in kept)}
+
+    before = {path for path in strangers() if "__pycache__" not in path.parts}
+    done = bench.run(f"--model={name}", *SMALL, "--limit", "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {path for path in strangers() if "__pycache__" not in path.parts} == before
+    visible = [path for path in (bench.folder / "results").iterdir() if not path.name.startswith(".")]
+    assert sorted(path.suffix for path in visible) == [".json", ".jsonl"]
+    assert all(path.is_file() for path in visible)
+    (results,) = (path for path in visible if path.suffix == ".json")
+    assert json.loads(results.read_bytes())["metadata"]["subject_model"] == name
+
+
+@pytest.mark.slow
+def test_a_name_with_a_nul_byte_is_no_exception(bench: Bench) -> None:
+    """What no command line can hold, pytest.ini can."""
+    with (bench.folder / "pytest.ini").open("a") as file:
+        file.write("equipoise_model = a\0b\nequipoise_evaluator_model = judge\n")
+        file.write(f"equipoise_api_base_url = {bench.server.url}\n")
+    done = bench.run_plain(*SMALL, "--limit", "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(list((bench.folder / "results").glob("*.json"))) == 1

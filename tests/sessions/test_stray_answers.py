@@ -1,0 +1,30 @@
+"""An endpoint that answers one call twice: no other call gets that answer."""
+
+from __future__ import annotations
+
+import pytest
+
+from conftest import Bench
+from strays import StrayServer
+
+pytestmark = pytest.mark.slow
+
+
+def _dataset(bench: Bench, questions: int) -> None:
+    bench.write_topics({"aa.txt": "".join(f"Question number {n}?\n" for n in range(questions))})
+
+
+def test_a_second_answer_to_a_call_is_no_other_calls_answer(bench: Bench) -> None:
+    """Every run has the reply to its own question, however many calls share the connections."""
+    _dataset(bench, 36)
+    with StrayServer(twice={5}) as server:
+        bench.server = server  # type: ignore[assignment]
+        done = bench.run("--runs", "2", "--concurrency", "8")
+    assert done.returncode == 0, done.stdout + done.stderr
+    said = {
+        (item["question"], run["run_index"]): run["subject_transcript"][-1]["content"]
+        for item in bench.results()["results"]["aa"]["questions"]
+        for run in item["runs"]
+    }
+    assert len(said) == 72
+    assert {key: text for key, text in said.items() if text != f"An answer to: {key[0]}"} == {}

@@ -1,0 +1,319 @@
+"""Metrics measured on cells, against scipy and statsmodels on random data and by hand."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pytest
+import scipy.stats
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from statsmodels.regression.linear_model import OLS
+
+from equipoise.core.records import Cell, Metric
+from equipoise.stats.intervals import Estimate
+from equipoise.stats.metrics import SEED, by_run, difference, measure, observations, valid
+from equipoise.stats.paired import Difference
+
+Array = NDArray[np.float64]
+NAN = math.nan
+MEAN = Metric(name="overall", of="percent")
+RATE = Metric(name="refused", of="refused", kind="rate", higher_is_better=False)
+RATIO = Metric(name="share", of="hits", kind="ratio", per="tries")
+
+
+def cells_of(name: str, runs: Array | Sequence[Sequence[Sequence[float]]]) -> list[Cell]:
+    """A cell for each question and language of runs by (question, language, run); NaN is no score."""
+    return [
+        Cell(
+            id=f"l{language}/q{question}",
+            cluster=f"q{question}",
+            stratum=f"l{language}",
+            labels={"language": f"l{language}"},
+            values={name: [None if math.isnan(value) else value for value in values]},
+        )
+        for question, row in enumerate(np.asarray(runs, dtype=np.float64).tolist())
+        for language, values in enumerate(row)
+    ]
+
+
+def percents(seed: int, questions: int = 20, languages: int = 3, runs: int = 4) -> Array:
+    """Percentages of the scale, alike within a question, (question, language, run)."""
+    chance = np.random.default_rng(seed)
+    latent = 3.5 + 0.8 * chance.normal(size=(questions, 1, 1))
+    scores = latent + 0.8 * chance.normal(size=(questions, languages, runs))
+    return np.asarray(25 * (np.clip(np.rint(scores), 1, 5) - 1))
+
+
+def flags(seed: int, questions: int = 20, languages: int = 2, runs: int = 5) -> Array:
+    """1 and 0, alike within a question, (question, language, run)."""
+    chance = np.random.default_rng(seed)
+    return chance.binomial(1, chance.beta(1, 2, (questions, 1, 1)), (questions, languages, runs)).astype(
+        np.float64
+    )
+
+
+def four(found: Estimate | Difference) -> tuple[float | None, ...]:
+    """Value, standard error and limits."""
+    return found.value, found.se, found.low, found.high
+
+
+# Means.
+
+
+@pytest.mark.parametrize(("questions", "languages", "runs"), [(2, 1, 1), (9, 2, 3), (50, 3, 5)])
+def test_a_mean_of_balanced_data_is_scipys_on_the_questions_means(
+    questions: int, languages: int, runs: int
+) -> None:
+    """Student's t of the questions' own means, within 0 and 100."""
+    data = percents(questions, questions, languages, runs)
+    means = data.mean(axis=(1, 2))
+    limits = scipy.stats.ttest_1samp(means, 0).confidence_interval(0.95)
+    expected = (means.mean(), scipy.stats.sem(means), max(limits.low, 0), min(limits.high, 100))
+    found = measure(MEAN, cells_of("percent", data))
+    assert four(found) == pytest.approx(expected, rel=1e-9)
+    assert (found.n, found.reason) == (questions, None)
+
+
+def test_runs_without_a_score_do_not_count() -> None:
+    """Each cell is the mean of the runs that it has, then each question counts once."""
+    data = percents(2)
+    data[np.random.default_rng(3).random(data.shape) < 0.3] = NAN
+    data[:, :, 0] = np.where(np.isnan(data).all(axis=2), 50.0, data[:, :, 0])
+    means = np.nanmean(data, axis=2).mean(axis=1)
+    limits = scipy.stats.ttest_1samp(means, 0).confidence_interval(0.95)
+    found = measure(MEAN, cells_of("percent", data))
+    expected = (means.mean(), scipy.stats.sem(means), limits.low, limits.high)
+    assert four(found) == pytest.approx(expected, rel=1e-9)
+
+
+def test_languages_weigh_alike_whatever_is_missing() -> None:
+    """(0 + 50) / 2 in one language, 100 in the other, where a question is missing: 62.5, not 50."""
+    cells = cells_of("percent", [[[0.0, NAN], [100.0, 100.0]], [[50.0, 50.0], [NAN, NAN]]])
+    found = measure(MEAN, cells)
+    assert (found.value, found.n, found.reason) == (62.5, 2, "1 question in 'l1'")
+
+
+def test_cells_without_a_score_are_no_observations() -> None:
+    """They are left out, not taken for zero."""
+    (found,) = observations(MEAN, cells_of("percent", [[[20.0, NAN, 40.0]], [[NAN, NAN, NAN]]]))
+    assert (found.cluster, found.stratum, found.value) == ("q0", "l0", 30.0)
+    assert valid([None, 0.0, 1.0, None]) == [0.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("values", "low", "high"),
+    [((0.0, 100.0), 0.0, 100.0), ((90.0, 100.0), 31.469, 100.0), ((0.0, 10.0), 0.0, 68.531)],
+)
+def test_limits_of_a_mean_end_where_figures_do(values: tuple[float, float], low: float, high: float) -> None:
+    """Two questions have 12.706 standard errors to each side: cut at 0 and 100, the error is not."""
+    found = measure(MEAN, cells_of("percent", [[[value]] for value in values]))
+    assert (found.low, found.high) == pytest.approx((low, high), abs=1e-3)
+    assert found.se == pytest.approx(abs(values[1] - values[0]) / 2, rel=1e-12)
+
+
+def test_where_chooses_the_cells_that_count() -> None:
+    """A metric of one language is that of its cells alone; of none there is no figure."""
+    cells = cells_of("percent", percents(4))
+    chosen = [cell for cell in cells if cell.stratum == "l1"]
+    one = Metric(name="l1", of="percent", where={"language": "l1"})
+    assert measure(one, cells) == measure(MEAN, chosen) != measure(MEAN, cells)
+    assert difference(one, cells, chosen).unpaired == 0
+    none = measure(Metric(name="l9", of="percent", where={"language": "l9"}), cells)
+    assert (none.value, none.n, none.reason) == (None, 0, "no questions")
+
+
+# Rates.
+
+
+def test_the_error_of_a_rate_is_that_of_statsmodels() -> None:
+    """All runs on a constant, clustered by question; runs without a score are no runs."""
+    data = flags(5)
+    data[np.random.default_rng(6).random(data.shape) < 0.2] = NAN
+    known = ~np.isnan(data)
+    options = {"groups": np.nonzero(known)[0]}
+    runs = data[known]
+    fit = OLS(runs, np.ones(len(runs))).fit(cov_type="cluster", cov_kwds=options)
+    found = measure(RATE, cells_of("refused", data))
+    assert (found.value, found.se) == pytest.approx((100 * fit.params[0], 100 * fit.bse[0]), rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", [7, 8])
+def test_limits_of_a_rate_are_the_roots_of_wilsons_equation(seed: int) -> None:
+    """(p - x)^2 n = t^2 x (1 - x), n from the questions with half of one at 1 and half of one at 0."""
+    shares = flags(seed).mean(axis=(1, 2))
+    k, value, t = len(shares), float(shares.mean()), float(scipy.stats.t.ppf(0.975, len(shares) - 1))
+    weights = np.array([*np.ones(k), 0.5, 0.5])
+    centre = float(np.average([*shares, 1, 0], weights=weights))
+    n = centre * (1 - centre) * k**2 / float(weights @ (np.array([*shares, 1, 0]) - centre) ** 2)
+
+    def apart(x: float) -> float:
+        return (value - x) ** 2 * n - t**2 * x * (1 - x)
+
+    limits = [brentq(apart, *ends, xtol=1e-15) for ends in ((1e-12, value), (value, 1 - 1e-12))]
+    found = measure(RATE, cells_of("refused", flags(seed)))
+    assert (found.low, found.high) == pytest.approx(tuple(100 * limit for limit in limits), rel=1e-9)
+
+
+# Ratios.
+
+
+def tries(seed: int, questions: int = 25) -> tuple[Array, Array]:
+    """Sums of hits and of tries by question."""
+    chance = np.random.default_rng(seed)
+    below = chance.integers(1, 9, questions).astype(np.float64)
+    return chance.binomial(below.astype(int), chance.beta(2, 2, questions)).astype(np.float64), below
+
+
+def ratio_cells(above: Array, below: Array) -> list[Cell]:
+    """The sums dealt out over two languages, the second of which has a run without any."""
+    values: list[Mapping[str, Sequence[float | None]]] = []
+    for hits, tried in zip(above.tolist(), below.tolist(), strict=True):
+        values.append({"hits": [hits, 0.0], "tries": [tried - 1, 0.0]})
+        values.append({"hits": [None, 0.0], "tries": [None, 1.0]})
+    return [
+        Cell(id=f"c{place}", cluster=f"q{place // 2}", stratum=f"l{place % 2}", values=found)
+        for place, found in enumerate(values)
+    ]
+
+
+def test_a_ratio_is_scipys_bootstrap_of_the_sums_by_question() -> None:
+    """The same 4,000 draws of questions, bias-corrected and accelerated, in percent."""
+    above, below = tries(9)
+    theirs = scipy.stats.bootstrap(
+        (above, below),
+        lambda a, b, axis: a.sum(axis=axis) / b.sum(axis=axis),
+        paired=True,
+        n_resamples=4000,
+        rng=np.random.default_rng(SEED),
+    )
+    found, limits = measure(RATIO, ratio_cells(above, below)), theirs.confidence_interval
+    expected = (above.sum() / below.sum(), theirs.standard_error, limits.low, limits.high)
+    assert four(found) == pytest.approx(tuple(100 * float(figure) for figure in expected), rel=1e-9)
+    assert (found.n, measure(RATIO, ratio_cells(above, below))) == (25, found)
+
+
+def test_a_difference_of_ratios_is_scipys_bootstrap_of_both_at_once() -> None:
+    """Whole questions are drawn, before and after together; there is no p."""
+    sums = (*tries(10), *tries(11))
+    theirs = scipy.stats.bootstrap(
+        sums,
+        lambda a, b, c, d, axis: c.sum(axis=axis) / d.sum(axis=axis) - a.sum(axis=axis) / b.sum(axis=axis),
+        paired=True,
+        n_resamples=4000,
+        rng=np.random.default_rng(SEED),
+    )
+    found, limits = (
+        difference(RATIO, ratio_cells(*sums[:2]), ratio_cells(*sums[2:])),
+        theirs.confidence_interval,
+    )
+    value = sums[2].sum() / sums[3].sum() - sums[0].sum() / sums[1].sum()
+    expected = (value, theirs.standard_error, limits.low, limits.high)
+    assert four(found) == pytest.approx(tuple(100 * float(figure) for figure in expected), rel=1e-9)
+    assert (found.p, found.n, found.unpaired, found.reason) == (None, 25, 0, None)
+
+
+def test_a_difference_of_ratios_is_of_the_cells_that_both_have() -> None:
+    """Two cells on one side and one on the other are left out and counted."""
+    before, after = (ratio_cells(*tries(seed, 8)) for seed in (12, 13))
+    found = difference(RATIO, before[2:], after[:-1])
+    shared = difference(RATIO, before[2:-1], after[2:-1])
+    assert (four(found), found.unpaired, shared.unpaired) == (four(shared), 3, 0)
+
+
+# Differences of means and rates.
+
+
+def test_a_difference_of_means_is_scipys_paired_t_test() -> None:
+    """Of the questions' means, after less before: value, error, limits and p."""
+    before, after = percents(14), percents(15)
+    means = [data.mean(axis=(1, 2)) for data in (after, before)]
+    theirs = scipy.stats.ttest_rel(*means)
+    limits = theirs.confidence_interval(0.95)
+    found = difference(MEAN, cells_of("percent", before), cells_of("percent", after))
+    expected = ((means[0] - means[1]).mean(), scipy.stats.sem(means[0] - means[1]), limits.low, limits.high)
+    assert four(found) == pytest.approx(expected, rel=1e-9)
+    assert found.p == pytest.approx(float(theirs.pvalue), rel=1e-9)
+    assert (found.n, found.unpaired) == (20, 0)
+
+
+@pytest.mark.parametrize("metric", [MEAN, RATE], ids=["mean", "rate"])
+def test_cells_that_only_one_has_are_left_out_and_counted(metric: Metric) -> None:
+    """Whether they are not there or have no valid run; the order of cells does not matter."""
+    data = flags(16, questions=12), flags(17, questions=12)
+    before, after = (cells_of(metric.of, found) for found in data)
+    holed = data[1].copy()
+    holed[5, 1] = NAN
+    found = difference(metric, before[2:], cells_of(metric.of, holed)[::-1])
+    kept = [place for place in range(2, 24) if place != 11]
+    shared = difference(metric, [before[place] for place in kept], [after[place] for place in kept])
+    assert four(found) == pytest.approx(four(shared), rel=1e-12)
+    assert (found.n, found.unpaired, shared.unpaired) == (11, 3, 0)
+
+
+def test_a_difference_of_rates_has_the_error_of_the_questions_shares() -> None:
+    """Value and error as scipy's of the paired shares, in points; the limits hold the value, p is a p."""
+    before, after = flags(18), flags(19)
+    shifts = 100 * (after.mean(axis=(1, 2)) - before.mean(axis=(1, 2)))
+    found = difference(RATE, cells_of("refused", before), cells_of("refused", after))
+    assert (found.value, found.se) == pytest.approx((shifts.mean(), scipy.stats.sem(shifts)), rel=1e-9)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.p is not None
+    assert found.low < shifts.mean() < found.high
+    assert 0 < found.p < 1
+    assert (found.p < 0.05) is not (found.low <= 0 <= found.high)
+
+
+@pytest.mark.parametrize("metric", [MEAN, RATE, RATIO], ids=["mean", "rate", "ratio"])
+def test_without_a_common_cell_there_is_no_difference(metric: Metric) -> None:
+    """No figure, the reason, and the cells of both sides counted as unpaired."""
+    values = {"percent": [1.0], "refused": [1.0], "hits": [1.0], "tries": [1.0]}
+    before, after = (
+        [Cell(id=name, cluster=name, stratum="l", values=values) for name in names] for names in ("ab", "c")
+    )
+    found = difference(metric, before, after)
+    assert (found.value, found.low, found.p, found.n) == (None, None, None, 0)
+    assert (found.unpaired, found.reason) == (3, "no questions")
+
+
+# Runs one by one.
+
+
+def two_by_two(**values: Sequence[Sequence[float | None]]) -> list[Cell]:
+    """Two questions, with the values of their runs."""
+    return [
+        Cell(
+            id=f"q{n}", cluster=f"q{n}", stratum="en", values={name: rows[n] for name, rows in values.items()}
+        )
+        for n in range(2)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("metric", "cells", "expected"),
+    [
+        (MEAN, two_by_two(percent=[[100, 50], [0, None]]), [50, 50]),
+        (RATE, two_by_two(refused=[[1, 0], [1, 0]]), [100, 0]),
+        (RATIO, two_by_two(hits=[[1, 0], [1, 1]], tries=[[2, 1], [2, 3]]), [50, 25]),
+        (
+            Metric(name="gap", of="own", per="other", kind="gap"),
+            two_by_two(own=[[100, 0], [50, None]], other=[[50, 50], [0, None]]),
+            [50, -50],
+        ),
+        (
+            Metric(name="lift", of="own", per="other", kind="lift"),
+            two_by_two(own=[[90, 0], [30, 5]], other=[[40, 0], [40, 0]]),
+            [50, None],
+        ),
+        (MEAN, two_by_two(percent=[[100], [0]]), []),
+        (MEAN, two_by_two(percent=[[None, 3], [None, 5]]), [None, 4]),
+    ],
+)
+def test_each_run_has_a_figure_of_its_own(
+    metric: Metric, cells: list[Cell], expected: list[float | None]
+) -> None:
+    """Of all cases once; with one run there is nothing to tell."""
+    assert by_run(metric, cells) == pytest.approx(expected)

@@ -1,0 +1,232 @@
+"""Looks at a growing number of runs: published critical values, and coverage under a rule that stops."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+import pytest
+import scipy.stats
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+
+from equipoise.stats.intervals import Estimate, Observation, clustered_mean
+from equipoise.stats.sequential import looks_interval, pocock, question_share, run_variance
+
+Array = NDArray[np.float64]
+NAMES = [(f"q{question}", f"l{language}") for question in range(50) for language in range(3)]
+ROUNDS = 5
+
+
+def observe(cells: Array) -> list[Observation]:
+    """Observations of 50 questions in 3 languages."""
+    return [
+        Observation(cluster=cluster, stratum=stratum, value=value)
+        for (cluster, stratum), value in zip(NAMES, cells.ravel().tolist(), strict=True)
+    ]
+
+
+def benchmarks(number: int, spreads: tuple[float, float, float], seed: int) -> tuple[Array, float]:
+    """Scores 1..5 (benchmark, question, language, round) with these deviations, and their true mean."""
+    chance = np.random.default_rng(seed)
+    shapes = ((number, 50, 1, 1), (number, 50, 3, 1), (number, 50, 3, ROUNDS))
+    latent = 3.6 + sum(
+        spread * chance.normal(size=shape) for spread, shape in zip(spreads, shapes, strict=True)
+    )
+    limits = np.array([1.5, 2.5, 3.5, 4.5])
+    truth = 1 + (1 - ndtr((limits - 3.6) / math.hypot(*spreads))).sum()
+    return np.clip(np.rint(latent), 1, 5), float(truth)
+
+
+def at_look(runs: Array) -> Estimate:
+    """The interval after as many rounds as there are, by what these rounds show of the questions' share."""
+    items = observe(runs.mean(axis=2))
+    share = question_share(items, dict(zip(NAMES, runs.reshape(150, -1).tolist(), strict=True)))
+    return looks_interval(items, look=runs.shape[2], looks=ROUNDS, question_share=share)
+
+
+def half_width(found: Estimate) -> float:
+    """Half of the interval's width."""
+    assert found.low is not None
+    assert found.high is not None
+    return (found.high - found.low) / 2
+
+
+def holds(found: Estimate, truth: float) -> bool:
+    """Whether the interval contains the truth."""
+    assert found.value is not None
+    return abs(found.value - truth) <= half_width(found)
+
+
+def test_without_questions_the_critical_value_is_pococks() -> None:
+    """Table 2.1 of Jennison and Turnbull (2000), to its three decimals."""
+    table = {
+        (0.95, 1): 1.960,
+        (0.95, 2): 2.178,
+        (0.95, 5): 2.413,
+        (0.95, 10): 2.555,
+        (0.90, 5): 2.122,
+        (0.99, 5): 2.986,
+    }
+    found = {row: pocock(row[1], confidence=row[0]) for row in table}
+    assert found == pytest.approx(table, abs=6e-4)
+
+
+def test_the_critical_value_is_that_of_the_stated_correlation() -> None:
+    """scipy's multivariate normal puts 95 % within it, at correlations sqrt(I_j / I_k)."""
+    for share in (0.3, 0.9):
+        information = 1 / (share + (1 - share) / np.arange(1, 5))
+        ratio = np.sqrt(information[:, None] / information)
+        bounds = np.full(4, pocock(4, question_share=share))
+        normal = scipy.stats.multivariate_normal(cov=np.minimum(ratio, 1 / ratio), seed=1, abseps=1e-5)
+        assert normal.cdf(bounds, lower_limit=-bounds) == pytest.approx(0.95, abs=1e-4), share
+
+
+@pytest.mark.slow
+def test_the_errors_of_two_looks_correlate_as_stated() -> None:
+    """In simulated means with a questions' share of 0.6, within 0.02 for every pair of five looks."""
+    chance = np.random.default_rng(1)
+    rounds = math.sqrt(0.6) * chance.normal(size=(20000, 1)) + math.sqrt(0.4) * chance.normal(size=(20000, 5))
+    looks = rounds.cumsum(axis=1) / np.arange(1, 6)
+    information = 1 / (0.6 + 0.4 / np.arange(1, 6))
+    seen = np.asarray(np.corrcoef(looks.T))
+    for j, k in combinations(range(5), 2):
+        assert seen[j, k] == pytest.approx(math.sqrt(information[j] / information[k]), abs=0.02)
+
+
+def test_the_critical_value_falls_with_the_questions_share_and_rises_with_looks() -> None:
+    """Always above the plain normal value and below the union bound."""
+    by_share = [pocock(5, question_share=share) for share in (0, 0.2, 0.5, 0.8, 0.9)]
+    by_looks = [pocock(looks, question_share=0.5) for looks in (1, 2, 3, 5, 8)]
+    assert by_share == sorted(by_share, reverse=True)
+    assert by_looks == sorted(by_looks)
+    assert ndtri(0.975) < by_share[-1]
+    assert by_share[0] < ndtri(1 - 0.025 / 5)
+
+
+def test_a_share_is_rounded_to_the_safe_side() -> None:
+    """Down to twentieths, and never above 0.9: a wider interval than needed, not a narrower one."""
+    assert pocock(5, question_share=0.749) == pocock(5, question_share=0.70)
+    assert pocock(5, question_share=0.75) < pocock(5, question_share=0.70)
+    assert pocock(5, question_share=1.0) == pocock(5, question_share=0.9)
+
+
+def test_one_look_is_no_look_ahead() -> None:
+    """With a single look the interval is the plain one."""
+    items = observe(np.random.default_rng(2).normal(3, 1, (50, 3)))
+    found, plain = looks_interval(items, look=1, looks=1), clustered_mean(items)
+    assert (found.low, found.high) == pytest.approx((plain.low, plain.high), rel=1e-12)
+
+
+def test_the_interval_is_students_at_the_normal_values_level() -> None:
+    """2.413 is the two-sided level 0.0158, at which t with 49 degrees is 2.499."""
+    items = observe(np.random.default_rng(3).normal(3, 1, (50, 3)))
+    found = looks_interval(items, look=2, looks=5)
+    level = 2 * scipy.stats.norm.sf(2.4131762)
+    assert found.se is not None
+    assert half_width(found) / found.se == pytest.approx(scipy.stats.t.isf(level / 2, 49), rel=1e-6)
+
+
+def test_a_look_is_one_of_those_foreseen_and_a_share_lies_between_none_and_all() -> None:
+    """A sixth look at five would have no guarantee; anything else is a mistake."""
+    items = observe(np.random.default_rng(4).normal(size=(50, 3)))
+    for look, looks in ((0, 5), (6, 5), (1, 0), (1, 51)):
+        with pytest.raises(ValueError, match="look"):
+            looks_interval(items, look=look, looks=looks)
+    for share in (-0.1, 1.1, math.nan):
+        with pytest.raises(ValueError, match="share"):
+            pocock(5, question_share=share)
+
+
+def test_without_variation_there_is_no_interval_at_any_look() -> None:
+    """A rule that waits for a narrow interval must not be told one of zero width."""
+    found = looks_interval(observe(np.full((50, 3), 5.0)), look=1, looks=5)
+    assert (found.low, found.high, found.reason) == (None, None, "no variation between questions")
+
+
+def test_the_runs_part_of_the_error_by_hand() -> None:
+    """Squares 2 and 8 in two of three cells: s^2 = 10 / 2, weights 1/4 and 1/2: 5 (1/32 + 1/32 + 1/4)."""
+    runs = {("a", "x"): [1, 3], ("b", "x"): [2, 6], ("a", "y"): [4], ("b", "y"): []}
+    assert run_variance(runs) == pytest.approx(5 * (1 / 32 + 1 / 32 + 1 / 4), rel=1e-12)
+
+
+@pytest.mark.slow
+def test_the_runs_part_is_how_much_the_mean_varies_when_questions_stay() -> None:
+    """The same 50 questions asked 2,000 times: the variance of the means, within a tenth."""
+    chance = np.random.default_rng(5)
+    centres = chance.normal(3, 1, (50, 3))
+    runs = centres[..., None] + 0.8 * chance.normal(size=(2000, 50, 3, 4))
+    found = [
+        run_variance(dict(zip(NAMES, cells.reshape(150, 4).tolist(), strict=True))) for cells in runs[:100]
+    ]
+    assert np.mean(np.array(found)) == pytest.approx(runs.mean(axis=(1, 2, 3)).var(), rel=0.1)
+
+
+@pytest.mark.parametrize("runs", [{}, {("a", "x"): [1.0], ("b", "x"): [2.0]}, {("a", "x"): []}])
+def test_single_runs_do_not_tell_their_part(runs: dict[tuple[str, str], Sequence[float]]) -> None:
+    """None is not zero; and a run without a score must be left out."""
+    assert run_variance(runs) is None
+    with pytest.raises(ValueError, match="finite"):
+        run_variance({**runs, ("c", "x"): [math.nan, 1.0]})
+
+
+@pytest.mark.slow
+def test_the_questions_share_is_found_again() -> None:
+    """0.7^2 against 0.7^2 + 1.2^2 / 3 of unrounded scores: 0.505, on average within 0.03."""
+    chance = np.random.default_rng(6)
+    found = []
+    for _ in range(200):
+        runs = chance.normal(3, 0.7, (50, 1, 1)) + 1.2 * chance.normal(size=(50, 3, 3))
+        cells = dict(zip(NAMES, runs.reshape(150, 3).tolist(), strict=True))
+        found.append(question_share(observe(runs.mean(axis=2)), cells))
+    assert np.mean(found) == pytest.approx(0.49 / (0.49 + 1.44 / 3), abs=0.03)
+
+
+@pytest.mark.parametrize("runs", [[[3.0], [4.0]], [[1.0, 5.0], [5.0, 1.2]], [[3.0, 3.0], [3.0, 3.0]]])
+def test_where_the_share_cannot_be_told_it_is_none(runs: list[list[float]]) -> None:
+    """In the first round, where runs explain everything, and where nothing varies: 0, the safe side."""
+    cells = {(f"q{place}", "x"): values for place, values in enumerate(runs)}
+    items = [
+        Observation(cluster=cluster, stratum=stratum, value=math.fsum(values) / len(values))
+        for (cluster, stratum), values in cells.items()
+    ]
+    assert question_share(items, cells) == 0
+
+
+@pytest.mark.parametrize(
+    ("spreads", "target"),
+    [
+        pytest.param((0.6, 0.4, 0.6), 0.208, id="questions_differ", marks=pytest.mark.nightly),
+        pytest.param((0.05, 0.05, 1.2), 0.135, id="only_runs_differ", marks=pytest.mark.slow),
+    ],
+)
+def test_the_interval_at_which_the_rule_stops_holds_the_mean(
+    spreads: tuple[float, float, float], target: float
+) -> None:
+    """Of 2,000 benchmarks stopped at a half-width or after five rounds, at least 93 % (here 95 %)."""
+    scores, truth = benchmarks(2000, spreads, seed=7)
+    held, rounds = [], []
+    for runs in scores:
+        look, found = 1, at_look(runs[..., :1])
+        while look < ROUNDS and half_width(found) > target:
+            look, found = look + 1, at_look(runs[..., : look + 1])
+        held.append(holds(found, truth))
+        rounds.append(look)
+    assert np.mean(held) >= 0.95
+    assert 1.5 < np.mean(rounds) < 4.5
+    assert len(set(rounds)) >= 3
+
+
+@pytest.mark.slow
+def test_the_worst_rule_is_held_off_by_these_intervals_and_not_by_plain_ones() -> None:
+    """All five looks together hold the mean in at least 93 % of 1,000 benchmarks; plain ones in under 90."""
+    scores, truth = benchmarks(1000, (0.05, 0.05, 1.2), seed=8)
+    widened, plain = [], []
+    for runs in scores:
+        looks = [runs[..., :look] for look in range(1, ROUNDS + 1)]
+        plain.append(all(holds(clustered_mean(observe(look.mean(axis=2))), truth) for look in looks))
+        widened.append(plain[-1] or all(holds(at_look(look), truth) for look in looks))
+    assert np.mean(widened) >= 0.93
+    assert np.mean(plain) < 0.90

@@ -1,0 +1,46 @@
+"""What the options did that two results differ in."""
+
+from __future__ import annotations
+
+import pytest
+
+from equipoise.core.types import JSON
+from equipoise.suites.chinese_simpleqa.summary import effects
+
+METRICS = {
+    "f": {"value": 12.5, "low": 2.0, "high": 23.0, "before": 40.0, "after": 52.5},
+    "correct": {"value": -20.0, "low": None, "high": None, "before": 60.0, "after": 40.0},
+}
+PLAIN = {"retrieval": None, "prompt_style": "direct", "confidence": False, "answer_format": "open"}
+
+
+def test_what_options_did_is_told(subtests: pytest.Subtests) -> None:
+    """The gain in F; for open answers the drop from the choice, whichever of the two came first."""
+    gain = "F +12.50 pp (+2.00 to +23.00)"
+    risen = "CO 40.00 % to 60.00 %, a drop of -20.00 pp, -50.0 % of it"
+    books: JSON = {"retrieval": {"name": "books"}}
+    every: list[tuple[dict[str, JSON], dict[str, JSON], list[str]]] = [
+        ({}, {}, []),
+        ({}, books, [f"passages given: {gain}"]),
+        (books, {}, [f"passages left out: {gain}"]),
+        ({}, {"prompt_style": "recall"}, [f"prompt style direct, then recall: {gain}"]),
+        ({}, {"confidence": True}, [f"confidence asked for: {gain}"]),
+        ({}, {"answer_format": "choice"}, [f"from choice to open answers: {risen}"]),
+        ({}, {"answer_format": "shuffled"}, [f"from shuffled to open answers: {risen}"]),
+        (
+            {"answer_format": "choice"},
+            {},
+            ["from choice to open answers: CO 60.00 % to 40.00 %, a drop of 20.00 pp, 33.3 % of it"],
+        ),
+    ]
+    for before, after, expected in every:
+        with subtests.test(before=before, after=after):
+            assert list(effects({**PLAIN, **before}, {**PLAIN, **after}, METRICS)) == expected
+
+
+def test_nothing_is_made_up_where_there_is_no_figure() -> None:
+    """No F, or no CO, in both."""
+    nothing = {"value": None, "low": None, "high": None, "before": None, "after": None}
+    metrics = {"f": nothing, "correct": nothing}
+    told = effects(PLAIN, {**PLAIN, "confidence": True, "answer_format": "choice"}, metrics)
+    assert list(told) == ["confidence asked for: no F in both", "answers open, then choice: no CO in both"]
