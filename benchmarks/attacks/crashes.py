@@ -117,15 +117,8 @@ def _middle(bench: Bench, process: Started, dice: random.Random) -> None:
 
 
 def _end(bench: Bench, process: Started, dice: random.Random) -> None:
-    """Up to the moment when the results are written: pytest gives its signal handlers back soon after."""
     wait_for(lambda: records(bench) == ALL, process)
-    end = time.monotonic() + dice.uniform(0, LAST)
-    while time.monotonic() < end and not _is_written(bench):
-        time.sleep(0.002)
-
-
-def _is_written(bench: Bench) -> bool:
-    return bench.results_path.exists() and b'"status": "complete"' in bench.results_path.read_bytes()[:400]
+    time.sleep(dice.uniform(0, LAST))
 
 
 def _crash(way: Way, workers: str, moment: Moment, dice: random.Random, harm: Harm) -> None:

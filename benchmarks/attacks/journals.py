@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner
 from fake_client import FakeClient, Project
 
-from attacks.sessions import CALLS, IN_FLIGHT, bed, compare, go_on, is_orderly
+from attacks.sessions import CALLS, IN_FLIGHT, bed, calls, compare, go_on, is_orderly
 from attacks.tally import Harm, Size, Tally
 from conftest import Bench
 from equipoise.cli import main
@@ -169,6 +169,10 @@ def _cut(path: Path) -> None:
     os.truncate(path, path.stat().st_size // 2)
 
 
+def _emptied(path: Path) -> None:
+    os.truncate(path, 0)
+
+
 _VANISH = {
     "removed": _removed,
     "folder removed": _folder_removed,
@@ -176,6 +180,7 @@ _VANISH = {
     "replaced by a copy": _replaced,
     "replaced by a link": _linked,
     "cut": _cut,
+    "emptied": _emptied,
 }
 
 
@@ -196,17 +201,15 @@ def _vanish(vanish: Callable[[Path], None], dice: random.Random, harm: Harm) -> 
         rescued = bench.journal_path.with_name("subject.neutrality.rescued.jsonl")
         harm.expect(rescued.exists() and rescued.name in output.replace("\n", ""), output[-1200:])
         before = len(bench.server.requests)
-        kept = rescued.read_bytes().count(b'"kind":"call"')
         bench.journal_path.unlink(missing_ok=True)
         rescued.rename(bench.journal_path)
+        kept = len(calls(bench))
         bench.server.script = plain_script
-        if vanish is _cut:
-            # What was cut off is gone, and with it the first line: it cannot be resumed.
-            shutil.rmtree(bench.journal_path.parent)
-            return
-        harm.lost += before - kept
+        # What was cut off is gone; what came later is not.
+        gone = moment if vanish in (_cut, _emptied) else 0
+        harm.lost += max(0, before - kept - gone)
         go_on(bench, harm)
-        compare(bench, harm, again=0)
+        compare(bench, harm, again=before - kept)
 
 
 def _places(tally: Tally) -> None:

@@ -80,6 +80,9 @@ def _scripts() -> Iterator[tuple[str, Any]]:
         yield f"in a redirect, {status}", _subject(Answer({}, status, there))
     yield "in an odd redirect", _subject(Answer({}, 307, {"Location": f"http://[{KEY}/"}))
     yield "in headers", _subject(Answer(completion("Yes."), 200, {"X-Key": both, "Set-Cookie": f"k={KEY}"}))
+    for status in (200, 400, 500):
+        spoken = Answer(completion("Yes."), status, reason=both)
+        yield f"in a reason phrase, {status}", _subject(spoken)
     yield "in a wait", _subject(Answer({}, 429, {"Retry-After": KEY}))
     yield "in a charset", _subject(Answer(both, 500, {"Content-Type": f"text/plain; charset={KEY}"}))
     yield "in an encoding", _subject(Answer(both, 200, {"Content-Encoding": KEY}))
