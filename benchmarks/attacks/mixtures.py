@@ -13,6 +13,8 @@ from loopback import plain_script
 
 FATAL = tuple(f"status-{status}" for status in (300, 304, 401, 402, 403, 404))
 """After these a session stops at once, as it should."""
+IN_TIME = ("late",)
+"""Answers for a client that waits as long as a session does."""
 SHARE = 0.3
 
 
@@ -31,7 +33,9 @@ def attack(size: Size) -> Tally:
 def _broken() -> list[tuple[str, Behaviour]]:
     found = [(name, bodies.behaviour(answer), expected) for name, answer, expected in bodies.shapes()]
     found += transports.transports()
-    return [(name, how) for name, how, expected in found if expected is failed and name not in FATAL]
+    return [
+        (name, how) for name, how, expected in found if expected is failed and name not in FATAL + IN_TIME
+    ]
 
 
 def _mix(broken: list[Behaviour], dice: random.Random, harm: Harm) -> None:

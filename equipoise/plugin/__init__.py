@@ -125,7 +125,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     config = session.config
     names = _suites_asked_for(config)
     if names and not _only_looks(config):
-        listen(config.stash[SESSION].interruptions, config.add_cleanup, ends_process=_is_program())
+        ends_process = _is_worker(config) or _is_program()
+        listen(config.stash[SESSION].interruptions, config.add_cleanup, ends_process=ends_process)
     if _is_worker(config) or _only_looks(config) or not names:
         return
     _refuse_without_model(config)
@@ -321,6 +322,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
             _settle_exit_status(session, display.progress)
             for line in display.progress.publish(os.environ):
                 _say(config, line)
+        elif config.stash[SESSION].interruptions.count:
+            _say(config, "interrupted before anything was asked; run the same pytest command again")
         config.stash[SESSION].close()
 
 
