@@ -11,9 +11,10 @@ is 1. With --sample it takes about a minute and a half of CPU.
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable, Iterable, Mapping
 
-from attacks import bodies, crashes, transports
+from attacks import bodies, budgets, crashes, journals, keys, mixtures, transports, verdicts
 from attacks.tally import Size, Tally
 
 FAMILIES: Mapping[str, Callable[[Size], Tally]] = {
@@ -21,7 +22,12 @@ FAMILIES: Mapping[str, Callable[[Size], Tally]] = {
     "transports": transports.attack,
     "redirects": transports.redirects,
     "waits": transports.waits,
+    "mixtures": mixtures.attack,
+    "replies and verdicts": verdicts.attack,
     "crashes": crashes.attack,
+    "journals": journals.attack,
+    "budgets": budgets.attack,
+    "keys": keys.attack,
     "full disk": crashes.full_disk,
     "two at once": crashes.doubled,
 }
@@ -56,12 +62,19 @@ def main(arguments: list[str] | None = None) -> int:
     tallies = []
     for name in given.only or FAMILIES:
         tallies.append(FAMILIES[name](size))
-        print(row(tallies[-1]), flush=True)
+        print(row(tallies[-1]), *tallies[-1].fell, sep="\n", flush=True)
     whole = total(tallies)
     print(row(whole))
-    print("\n".join(whole.fell))
     return 0 if whole.is_harmless else 1
 
 
+def forget_settings() -> None:
+    """A developer's own keys and options must not reach the sessions."""
+    for name in [*os.environ]:
+        if name.startswith(("EQUIPOISE_", "OPENAI_")) or name == "PYTHONDONTWRITEBYTECODE":
+            del os.environ[name]
+
+
 if __name__ == "__main__":
+    forget_settings()
     raise SystemExit(main())

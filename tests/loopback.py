@@ -23,7 +23,7 @@ SUBJECT = "subject"
 class Answer:
     """What to send back: a body (or raw text), a status, headers, after a delay in seconds.
 
-    `drop` closes the connection without an answer.
+    `drop` closes the connection without an answer; `reason` is the phrase behind the status.
     """
 
     body: Any = None
@@ -31,6 +31,7 @@ class Answer:
     headers: dict[str, str] = field(default_factory=dict)
     delay: float = 0.0
     drop: bool = False
+    reason: str | None = None
 
 
 Script = Callable[[dict[str, Any], int], "Answer | str"]
@@ -211,6 +212,8 @@ class Loopback(Threaded):
             assert request.transport is not None
             request.transport.close()
             return web.Response()
-        if isinstance(answer.body, str):
-            return web.Response(text=answer.body, status=answer.status, headers=answer.headers)
-        return web.json_response(answer.body, status=answer.status, headers=answer.headers)
+        text = answer.body if isinstance(answer.body, str) else json.dumps(answer.body)
+        kind = None if isinstance(answer.body, str) else "application/json"
+        return web.Response(
+            text=text, status=answer.status, headers=answer.headers, reason=answer.reason, content_type=kind
+        )

@@ -43,12 +43,13 @@ def attack(size: Size) -> Tally:
     """Each shape beside ordinary calls."""
     tally = Tally("bodies")
     found = shapes()
-    with RawEndpoint({name: _behaviour(answer) for name, answer, _ in found}) as endpoint:
+    with RawEndpoint({name: behaviour(answer) for name, answer, _ in found}) as endpoint:
         asyncio.run(strike_all(tally, endpoint, ((name, expected) for name, _, expected in found)))
     return tally
 
 
-def _behaviour(answer: bytes | Behaviour) -> Behaviour:
+def behaviour(answer: bytes | Behaviour) -> Behaviour:
+    """Bytes as something that is sent."""
     return partial(_send, answer) if isinstance(answer, bytes) else answer
 
 

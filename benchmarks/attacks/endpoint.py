@@ -84,6 +84,7 @@ class RawEndpoint(Threaded):
         super().__init__()
         self.asked: Counter[str] = Counter()
         self.heads: list[str] = []
+        self.requests: list[dict[str, Any]] = []
         self.host = host
         self._behaviours = dict(behaviours)
 
@@ -104,9 +105,8 @@ class RawEndpoint(Threaded):
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         # What is left of a request that nobody has read is no request.
-        with suppress(
-            asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError, IndexError, ValueError
-        ):
+        no_request = (asyncio.IncompleteReadError, asyncio.LimitOverrunError, IndexError, ValueError)
+        with suppress(*no_request, OSError, asyncio.CancelledError):
             while not writer.is_closing():
                 head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
                 name = head.split(" ", 2)[1].split("/")[1]

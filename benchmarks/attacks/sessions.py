@@ -29,8 +29,12 @@ DELAY = 0.03
 PATIENCE = 120.0
 OFTEN = 4
 """Sessions that may be needed to complete one that was stopped."""
-OF_THE_TIME = ("started", "finished", "calls", "limits", "tokens", "cost", "sessions", "endpoints")
+OF_THE_TIME = ("started", "finished", "calls", "limits", "tokens", "cost_usd", "sessions")
 """Parts of the metadata that say how a session went, and not what came of it."""
+OF_THE_BED = ("endpoints", "max_cost", "max_calls", "price_per_million", "usage_estimated")
+OF_THE_BED += ("subject_sampling", "evaluator_sampling", "git_commit", "git_dirty")
+"""Parts that say how it was started."""
+OF_A_CALL = ("latency", "retries", "usage")
 
 
 @contextmanager
@@ -79,7 +83,8 @@ def calls(bench: Bench) -> list[str]:
 def outcome(bench: Bench) -> dict[str, Any]:
     """What results say but for times, codes of calls, and how the session went."""
     data = bench.results()
-    data["metadata"] = {name: value for name, value in data["metadata"].items() if name not in OF_THE_TIME}
+    for name in (*OF_THE_TIME, *OF_THE_BED):
+        data["metadata"].pop(name, None)
     return dict(json.loads(re.sub(r"\b[0-9a-f]{16}\b", "code", json.dumps(_without_times(data)))))
 
 
@@ -87,9 +92,7 @@ def _without_times(data: Any) -> Any:
     if isinstance(data, list):
         return [_without_times(item) for item in data]
     if isinstance(data, dict):
-        return {
-            name: _without_times(item) for name, item in data.items() if name not in ("latency", "retries")
-        }
+        return {name: _without_times(item) for name, item in data.items() if name not in OF_A_CALL}
     return data
 
 

@@ -44,7 +44,7 @@ CHUNKED = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encodi
 def attack(size: Size) -> Tally:
     """Each transport beside ordinary calls, many at the same time."""
     tally = Tally("transports")
-    found = [*_cuts(), *_lengths(), *_chunks(), *_repeats(), *_stalls(), *_oddities()]
+    found = transports()
     with RawEndpoint({name: behaviour for name, behaviour, _ in found}) as endpoint:
         expected = ((name, expected) for name, _, expected in found)
         asyncio.run(strike_all(tally, endpoint, expected, at_once=8))
@@ -52,6 +52,11 @@ def attack(size: Size) -> Tally:
 
 
 Transport = tuple[str, Behaviour, Expected]
+
+
+def transports() -> list[Transport]:
+    """All of them."""
+    return [*_cuts(), *_lengths(), *_chunks(), *_repeats(), *_stalls(), *_oddities()]
 
 
 def _sending(*pieces: bytes, pause: float = 0.0, closes: bool = False) -> Behaviour:

@@ -118,7 +118,9 @@ def _over_own(transport: Any) -> httpx2.AsyncBaseTransport:
             limit=(limits.max_connections or 0) and limits.max_connections + MOST_RESTING,
             ssl=transport.ssl_context,
         )
-        return aiohttp.ClientSession(connector=connector, response_class=_Response)
+        return aiohttp.ClientSession(
+            connector=connector, response_class=_Response, cookie_jar=aiohttp.DummyCookieJar()
+        )
 
     transport.client = session
     found: httpx2.AsyncBaseTransport = transport
@@ -126,7 +128,7 @@ def _over_own(transport: Any) -> httpx2.AsyncBaseTransport:
 
 
 class _Bounded(httpx2.AsyncBaseTransport):
-    """A transport whose bodies arrive decompressed and have at most `most` bytes."""
+    """A transport whose bodies arrive decompressed and have at most `most` bytes; without cookies."""
 
     def __init__(self, transport: httpx2.AsyncBaseTransport, most: int) -> None:
         self._transport = transport
@@ -135,6 +137,8 @@ class _Bounded(httpx2.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """The response, its body still to be read."""
         response = await self._transport.handle_async_request(request)
+        # Cookies know no ports: what one endpoint sets would be sent to another one on the same host.
+        response.headers.pop("set-cookie", None)
         encoding = response.headers.pop("content-encoding", "identity").strip().lower()
         assert isinstance(response.stream, httpx2.AsyncByteStream)
         response.stream = _BoundedBody(response.stream, encoding, self._most)

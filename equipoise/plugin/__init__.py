@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import atexit
 import os
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -18,7 +20,7 @@ from _pytest.skipping import evaluate_skip_marks
 
 from equipoise import suites
 from equipoise.core import exit_status
-from equipoise.core.errors import NotNeeded, SessionStopped, UserError
+from equipoise.core.errors import CannotKeep, NotNeeded, SessionStopped, UserError
 from equipoise.core.options import OPTIONS, Option
 from equipoise.core.records import Record
 from equipoise.core.settings import resolve
@@ -123,7 +125,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     config = session.config
     names = _suites_asked_for(config)
     if names and not _only_looks(config):
-        listen(config.stash[SESSION].interruptions, config.add_cleanup)
+        ends_process = _is_worker(config) or _is_program()
+        listen(config.stash[SESSION].interruptions, config.add_cleanup, ends_process=ends_process)
     if _is_worker(config) or _only_looks(config) or not names:
         return
     _refuse_without_model(config)
@@ -311,13 +314,24 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     display = config.pluginmanager.getplugin("equipoise-display")
     try:
         config.stash[SESSION].close_engine()
+    except CannotKeep as error:
+        _stop_late(session, str(error))
     finally:
         if display is not None:
             display.progress.finish()
             _settle_exit_status(session, display.progress)
             for line in display.progress.publish(os.environ):
                 _say(config, line)
+        elif config.stash[SESSION].interruptions.count:
+            _say(config, "interrupted before anything was asked; run the same pytest command again")
         config.stash[SESSION].close()
+
+
+def _stop_late(session: pytest.Session, reason: str) -> None:
+    """Say why the session is not what it was, unless that is what has ended it."""
+    if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+        session.exitstatus = pytest.ExitCode.INTERRUPTED
+        _say(session.config, reason)
 
 
 def _settle_exit_status(session: pytest.Session, progress: Progress) -> None:
@@ -355,6 +369,14 @@ def _only_looks(config: pytest.Config) -> bool:
 def _is_worker(config: pytest.Config) -> bool:
     """Whether this process is one of xdist's workers."""
     return hasattr(config, "workerinput")
+
+
+def _is_program() -> bool:
+    """Whether pytest was started as a program, and not by another one that goes on."""
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and frame.f_code.co_name.lstrip("_") != "console_main":
+        frame = frame.f_back
+    return frame is not None
 
 
 def _distributes(config: pytest.Config) -> bool:

@@ -117,7 +117,7 @@ def summary(
     yield from precision(data["summary"])
     yield from _spending(data["metadata"], wall_seconds)
     yield from _errors(data["errors"])
-    yield from _missing(data["metadata"])
+    yield from _missing(data["metadata"], is_part="covers" in data)
     if "covers" in data:
         every = data["metadata"]["runs_expected"]
         yield f"covers:    {data['covers']:,} of {every:,} runs, those of this session; the results hold all"
@@ -159,11 +159,11 @@ def _errors(errors: Sequence[Mapping[str, JSON]]) -> Iterator[str]:
         yield f"... and {len(errors) - MOST_ERRORS} more under 'errors' in the results"
 
 
-def _missing(metadata: Mapping[str, JSON]) -> Iterator[str]:
+def _missing(metadata: Mapping[str, JSON], *, is_part: bool) -> Iterator[str]:
     missing = metadata["runs_expected"] - metadata["runs_completed"]
     if missing:
-        total = metadata["runs_expected"]
-        yield f"{missing} of {total} runs are still to be done; a session that selects them goes on from here"
+        how = "a session that selects them" if is_part else "run the same pytest command again: it"
+        yield f"{missing} of {metadata['runs_expected']} runs are still to be done; {how} resumes from here"
 
 
 # What figures are worth.

@@ -14,7 +14,7 @@ import hmac
 import os
 import weakref
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import chain, count
 from pathlib import Path
 from typing import NamedTuple
@@ -93,9 +93,11 @@ class Journal:
         self._on_line = on_line
         self._on_move = on_move
         self._calls = 0
+        self._moved = ""
         self._file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
         self._end = os.fstat(self._file).st_size
         self._is_cut = self._has_cut_line()
+        self._first = _first_line(self._file)
 
     def _has_cut_line(self) -> bool:
         """Whether a crash has left a last line without its end, so that the next one needs one first."""
@@ -111,17 +113,27 @@ class Journal:
             content[name] = self.secrets.mask(content[name])
         entry = {"kind": kind, "session": self.session, **content}
         line = json_io.dumps(entry)
-        try:
-            moved = self._move_if_vanished()
+        before = self.path
+        with self._writing():
+            self._move_if_vanished()
             self._write(line)
+        self._on_line(Line(self._end - len(line), self._end, entry))
+        if self.path != before:
+            raise CannotKeep(self._moved)
+
+    def check(self) -> None:
+        """Raise CannotKeep where the file has vanished or was cut, now or before."""
+        with self._writing():
+            self._move_if_vanished()
+        if self._moved:
+            raise CannotKeep(self._moved)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
         except OSError as error:
             raise CannotKeep(f"{self.path.name}: cannot be written to ({error.strerror})") from None
-        self._on_line(Line(self._end - len(line), self._end, entry))
-        if moved:
-            raise CannotKeep(
-                f"{moved}: the journal was moved, removed or cut while it was written; "
-                f"what could be saved is in {shown(self.path)}: rename it to go on from there"
-            )
 
     def _write(self, line: bytes) -> None:
         data = b"\n" + line if self._is_cut else line
@@ -131,20 +143,29 @@ class Journal:
             self._end += written
             self._is_cut = bool(data)
 
-    def _move_if_vanished(self) -> str:
-        """Go on in another file where this one has vanished or is shorter than it was; its old path if so."""
+    def _move_if_vanished(self) -> None:
+        """Go on in another file where this one has vanished or is shorter than it was."""
         size = os.fstat(self._file).st_size
         is_cut = size < self._end
         # Another journal of this process may have appended to it.
         self._end = size
         if not is_cut and self._is_in_place():
-            return ""
+            return
         old, file = self.path, self._file
         self.path = _free(old.with_name(f"{old.stem}.rescued.jsonl"))
-        self._file = _copy(file, size, self.path)
+        # Without its first line, which a cut may have taken, a journal cannot be resumed.
+        is_headless = size < len(self._first)
+        self._file = _copy(file, 0 if is_headless else size, self.path)
         os.close(file)
+        self._end = os.fstat(self._file).st_size
+        self._is_cut = self._has_cut_line()
+        if is_headless:
+            self._write(self._first)
+        self._moved = (
+            f"{shown(old)}: the journal was moved, removed or cut while it was written; "
+            f"what could be saved is in {shown(self.path)}: rename it to go on from there"
+        )
         self._on_move(Moved(self.path, is_cut))
-        return shown(old)
 
     def _is_in_place(self) -> bool:
         try:
@@ -179,6 +200,14 @@ class Journal:
     def close(self) -> None:
         """Close the file; appending afterwards is an error."""
         os.close(self._file)
+
+
+def _first_line(file: int) -> bytes:
+    """The first line of a file, empty where that has none yet."""
+    found = b""
+    while b"\n" not in found and (piece := os.pread(file, _AT_ONCE, len(found))):
+        found += piece
+    return b"".join(found.partition(b"\n")[:2])
 
 
 def _free(path: Path) -> Path:

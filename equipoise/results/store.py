@@ -8,6 +8,7 @@ import hashlib
 import os
 import re
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,6 +41,10 @@ class Files:
             raise UserError(f"{shown(self.results)}: cannot be written to ({error.strerror})") from None
 
     def _check(self) -> None:
+        for path in (self.results, self.journal):
+            # Links in a circle do not exist, and yet nothing can be written there.
+            with suppress(FileNotFoundError, NotADirectoryError):
+                path.stat()
         if self.journal.exists() and not _is_journal(self.journal):
             raise UserError(
                 f"{shown(self.journal)}: not an Equipoise journal; name another with --output=FILE"

@@ -13,7 +13,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
@@ -42,6 +42,8 @@ DRAIN_SECONDS = 0.02
 """How often a session that ends checks whether its calls are finished."""
 ROUND_SECONDS = 0.05
 """How often the engine checks whether the next round of runs is open."""
+WATCH_SECONDS = 2.0
+"""How often the engine checks whether its journals are still there."""
 RUNS_AHEAD = 4
 """How many runs are under way for each call that may be in flight: some wait for a retry."""
 
@@ -165,6 +167,7 @@ class Engine:
         if self._opened is None:
             # Not before: only now is it sure that built-in servers are up.
             self._opened = asyncio.run_coroutine_threadsafe(self._open_context(), self._loop).result()
+            self._loop.call_soon_threadsafe(self._watch)
         # What exists by now lives as long as the process: the collector need not look at it again.
         gc.freeze()
         self._started.update(item.key for item in pending)
@@ -217,6 +220,7 @@ class Engine:
         """Wait for calls in flight, journal their replies, and end the thread.
 
         The wait ends where patience does, or once the user has interrupted twice: then calls are dropped.
+        Raises CannotKeep where a journal has vanished.
         """
         if self._thread is None:
             return
@@ -226,14 +230,16 @@ class Engine:
         asyncio.run_coroutine_threadsafe(self._drop(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
-        for log in self._logs.values():
-            self._append_limits(log)
-            log.close()
+        with ExitStack() as steps:
+            for log in self._logs.values():
+                steps.callback(self._close_log, log)
 
-    def _append_limits(self, log: Journal) -> None:
-        with suppress(CannotKeep):
-            for limit in self._opened.limits() if self._opened else ():
-                log.append("limit", event="end", **limit)
+    def _close_log(self, log: Journal) -> None:
+        with closing(log):
+            log.check()
+            with suppress(CannotKeep):
+                for limit in self._opened.limits() if self._opened else ():
+                    log.append("limit", event="end", **limit)
 
     def _serve(self) -> None:
         try:
@@ -256,6 +262,15 @@ class Engine:
             counters=self._counters,
             logs=lambda: list(self._logs.values()),
         )
+
+    def _watch(self) -> None:
+        """Stop the session where a journal has vanished: the next line for it may be minutes away."""
+        for log in list(self._logs.values()):
+            try:
+                log.check()
+            except CannotKeep as error:
+                self._context.stop(str(error))
+        self._loop.call_later(WATCH_SECONDS, self._watch)
 
     def _open_suite(self, suite: str) -> None:
         if suite not in self._suites:

@@ -224,7 +224,7 @@ class Session:
         return {"summary": data["summary"], "errors": data["errors"], "covers": len(part.planned)}
 
     def close_engine(self) -> None:
-        """Wait for calls in flight, then end the engine."""
+        """Wait for calls in flight, then end the engine. Raises CannotKeep where a journal has vanished."""
         with self._starting:
             engine, self._engine, self._is_ended = self._engine, None, True
         if engine is not None:

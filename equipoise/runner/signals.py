@@ -80,17 +80,23 @@ class Interruptions:
             raise KeyboardInterrupt
 
 
-def listen(interruptions: Interruptions, add_cleanup: Callable[[Callable[[], Any]], Any]) -> None:
+def listen(
+    interruptions: Interruptions,
+    add_cleanup: Callable[[Callable[[], Any]], Any],
+    *,
+    ends_process: bool = False,
+) -> None:
     """SIGTERM ends a session as Ctrl-C does, only sooner; a second signal drops what is in flight.
 
-    `add_cleanup` gets the functions that restore the earlier handlers.
+    `add_cleanup` gets the functions that restore the earlier handlers; where the process ends with the
+    session, they have it ignore signals instead, as everything is done and said.
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         try:
             before = signal.signal(number, partial(_interrupt, interruptions))
         except ValueError:  # not the main thread
             return
-        add_cleanup(partial(signal.signal, number, before))
+        add_cleanup(partial(signal.signal, number, signal.SIG_IGN if ends_process else before))
 
 
 def _interrupt(interruptions: Interruptions, number: int, frame: FrameType | None) -> None:

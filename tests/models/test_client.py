@@ -266,6 +266,17 @@ def test_a_reply_is_read_whatever_it_is_sent_as(subtests: pytest.Subtests) -> No
                 assert (reply.text, reply.usage) == ("香港, Não.", Usage(input=100, output=20))
 
 
+def test_no_endpoint_gets_the_cookies_of_another(loopback: Loopback, caller: Caller) -> None:
+    """Nor its own: one on the same host, which may be anybody's, could not be told from it."""
+    cookies = {"Set-Cookie": "session=planted; Path=/"}
+    loopback.script = lambda body, number: Answer(completion("Because."), 200, cookies)
+    for host in ("127.0.0.1", "localhost"):
+        caller.base_url = loopback.url.replace("127.0.0.1", host)
+        caller.ask(call(), call())
+    assert len(loopback.headers) == 4
+    assert not any("Cookie" in headers for headers in loopback.headers)
+
+
 def test_a_redirect_to_no_address_is_a_failed_call(subtests: pytest.Subtests) -> None:
     """Whatever stands in its Location header."""
     for location in ("http://[::1", "http://127.0.0.1:port/", "http://a\x01b/", "http://xn--\xe9--/"):

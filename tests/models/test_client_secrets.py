@@ -19,7 +19,7 @@ from equipoise.core.types import Call, Message, Reply, Role
 from equipoise.models.client import Client
 from equipoise.models.failures import Failure
 from equipoise.models.redact import MASK, Secrets
-from loopback import Answer, Loopback, error, plain_script
+from loopback import Answer, Loopback, completion, error, plain_script
 
 KEY = "sk-planted-subject-Zq81"
 OTHERS_KEY = "sk-planted/judge+Xw52"
@@ -182,6 +182,22 @@ def test_an_answer_that_is_no_http_and_repeats_a_key_is_masked(subtests: pytest.
             (told,) = ask(url)
             assert told.startswith("subject 'm': ")
             assert KEY not in told
+
+
+def test_logs_at_debug_hold_no_key_that_an_endpoint_repeats(
+    loopback: Loopback, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Not where libraries log the reason phrase, the address of a redirect, or headers."""
+    caplog.set_level("DEBUG")
+    answers = [
+        Answer({}, 307, {"Location": f"{loopback.url}/chat/completions?key={KEY}"}, reason=f"See {KEY}"),
+        Answer(completion("Yes."), 200, {"X-Key": KEY}, reason=f"OK {KEY}"),
+        Answer({}, 400, {"X-Key": KEY}, reason=f"Wrong {KEY}"),
+    ]
+    loopback.script = lambda body, number: answers[number]
+    assert ask(loopback.url) == ["Yes."]
+    assert ask(loopback.url)[0].startswith("subject 'm': HTTP 400")
+    assert KEY not in caplog.text
 
 
 def test_a_body_that_nests_too_deep_is_told_in_a_line(loopback: Loopback) -> None:

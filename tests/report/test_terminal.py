@@ -52,8 +52,14 @@ def error(number: int) -> dict[str, Any]:
     }
 
 
-def show(*records: Record, errors: int = 0, wall_seconds: float | None = 0.0, **metadata: Any) -> list[str]:
-    """The lines for these records, a number of errors and changes of the metadata."""
+def show(
+    *records: Record,
+    errors: int = 0,
+    wall_seconds: float | None = 0.0,
+    covers: int | None = None,
+    **metadata: Any,
+) -> list[str]:
+    """The lines for these records, a number of errors and changes of the metadata; `covers` of a part."""
     found = aggregate(records, RUBRIC)
     data: dict[str, Any] = {
         "metadata": {
@@ -71,6 +77,7 @@ def show(*records: Record, errors: int = 0, wall_seconds: float | None = 0.0, **
         },
         "summary": {**found.summary, **summarise(suites.load("neutrality"), found.results, RUBRIC.scale)},
         "errors": [error(number) for number in range(errors)],
+        **({} if covers is None else {"covers": covers}),
     }
     return list(
         summary(table(data["summary"]), data, path="results/m.neutrality.json", wall_seconds=wall_seconds)
@@ -235,6 +242,15 @@ def test_missing_runs_are_told(done: int, told: list[str]) -> None:
     """Runs without a record are counted, and only where there are any."""
     shown = show(runs_expected=10, runs_completed=done)
     assert [line.split(" runs")[0] for line in shown if "still to be done" in line] == told
+
+
+def test_missing_runs_are_told_with_what_to_type() -> None:
+    """The same command, unless it was to ask a part only."""
+    (whole,) = (line for line in show(runs_expected=10, runs_completed=7) if "still to be done" in line)
+    assert whole.endswith("; run the same pytest command again: it resumes from here")
+    shown = show(runs_expected=10, runs_completed=7, covers=3)
+    told = [line for line in shown if "still to be done" in line]
+    assert told == ["3 of 10 runs are still to be done; a session that selects them resumes from here"]
 
 
 @pytest.mark.parametrize("status", ["complete", "interrupted", "running"])

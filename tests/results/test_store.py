@@ -97,6 +97,14 @@ def test_no_journal_is_shared(tmp_path: Path) -> None:
 # Writing.
 
 
+@pytest.mark.parametrize("name", ["m.json", "m.jsonl"])
+def test_a_link_to_itself_is_refused(tmp_path: Path, name: str) -> None:
+    """In place of the results, and in place of their journal."""
+    (tmp_path / name).symlink_to(name)
+    with pytest.raises(UserError, match="cannot be written to"):
+        Files(results=tmp_path / "m.json", journal=tmp_path / "m.jsonl").check()
+
+
 def test_json_is_written_readably_and_in_order(tmp_path: Path) -> None:
     """UTF-8, two blanks of indent, the order as given, a newline at the end."""
     write_json(tmp_path / "x.json", {"b": "香港", "a": [1, None]})

@@ -6,13 +6,14 @@ import json
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from equipoise.core.errors import CannotKeep
 from equipoise.results.history import History
-from equipoise.results.journal import Journal
+from equipoise.results.journal import Journal, read
 
 LINES = 3
 
@@ -94,6 +95,33 @@ def test_a_journal_that_was_cut_is_said_to_be(journal: Path) -> None:
     log.close()
     assert numbers(journal.with_name("m.rescued.jsonl")) == [LINES]
     assert history.is_cut
+
+
+@pytest.mark.parametrize("left", [0, 10, -10])
+def test_what_is_left_of_a_journal_that_was_cut_can_be_resumed(journal: Path, left: int) -> None:
+    """The first line says how it was made: it is written again; the line that was cut damages no other."""
+    with closing(Journal(journal, "s")) as log:
+        for number in range(LINES):
+            log.append("note", number=number)
+    with closing(Journal(journal, "t")) as log:
+        os.truncate(journal, left if left >= 0 else journal.stat().st_size + left)
+        with pytest.raises(CannotKeep):
+            log.append("note", number=LINES)
+        log.append("note", number=LINES + 1)
+    kept = [line.entry["number"] for line in read(journal.with_name("m.rescued.jsonl"))]
+    assert kept == [*range(LINES - 1 if left < 0 else 1), LINES, LINES + 1]
+
+
+def test_a_journal_that_has_vanished_is_noticed_without_a_line_to_write(journal: Path) -> None:
+    """Whenever it is checked from then on, and what it held is saved."""
+    with closing(Journal(journal, "s")) as log:
+        log.append("note", number=0)
+        log.check()
+        journal.unlink()
+        for _ in range(2):
+            with pytest.raises(CannotKeep, match=r"m\.rescued\.jsonl: rename it"):
+                log.check()
+    assert numbers(journal.with_name("m.rescued.jsonl")) == [0]
 
 
 def test_an_earlier_rescue_is_not_overwritten(journal: Path) -> None:

@@ -18,6 +18,7 @@ from equipoise.cli import main
 from equipoise.core.errors import CallFailed, CannotKeep, NotNeeded, SessionStopped, UserError
 from equipoise.core.types import Call, Reply, Run
 from equipoise.results.journal import Journal
+from equipoise.runner import engine
 from equipoise.runner.resume import COMPLETE_ALREADY
 from equipoise.runner.session import ENDED
 from loopback import score_of, verdict
@@ -251,6 +252,28 @@ def test_a_journal_that_cannot_be_written_ends_the_session(
     assert len(project.lines("call")) == 4
     monkeypatch.undo()
     assert not ran.is_complete
+
+
+def test_a_journal_that_vanishes_while_calls_hang_ends_the_session(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though there is no line to write: nobody waits for a call that may take minutes."""
+    monkeypatch.setattr(engine, "WATCH_SECONDS", 0.01)
+
+    def script(call: Call) -> Answer:
+        project.client.seconds = 60.0 if call.role == "evaluator" else 0.0
+        return plain(call)
+
+    project.client.script = script
+    with project.begun(runs="1", concurrency="1") as (session, runs):
+        session.record(runs[0])
+        project.journal_path.unlink()
+        with pytest.raises(SessionStopped):
+            session.record(runs[-1])
+        assert "rescued" in (session.stop_reason or "")
+        session.interruptions.count = 2
+        with pytest.raises(CannotKeep, match="rescued"):
+            session.close_engine()
 
 
 def test_a_defect_of_ours_is_raised(project: Project) -> None:

@@ -118,6 +118,22 @@ def test_earlier_handlers_are_put_back() -> None:
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
 
 
+def test_where_the_process_ends_with_the_session_later_signals_are_ignored() -> None:
+    """All is done and said by then: it ends as it would have."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    found: list[Callable[[], object]] = []
+    listen(Interruptions(), found.append, ends_process=True)
+    try:
+        for cleanup in found:
+            cleanup()
+        for number in before:
+            os.kill(os.getpid(), number)
+        assert {signal.getsignal(number) for number in before} == {signal.SIG_IGN}
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 # A command.
 
 

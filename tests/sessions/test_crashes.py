@@ -333,6 +333,55 @@ def test_one_signal_brings_calls_in_flight_home(
     assert len(bench.server.requests) == 2 * 2 * 2 * 2 + missing
 
 
+INTERRUPTED_EARLY = """\
+import os, pytest, signal
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session):
+    if not hasattr(session.config, "workerinput"):
+        os.kill(os.getpid(), signal.SIGTERM)
+"""
+
+
+@SLOW
+@BOTH
+def test_a_signal_before_anything_is_asked_is_told_of(
+    bench: Bench, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one line, with what to type; there is nothing yet to resume from."""
+    (bench.folder / "interrupted_early.py").write_text(INTERRUPTED_EARLY)
+    monkeypatch.setenv("PYTHONPATH", str(bench.folder))
+    process = bench.start(*workers, *SMALL, "-p", "interrupted_early")
+    output = end(process)
+    assert process.returncode == 2, output
+    assert is_orderly(output)
+    assert "interrupted before anything was asked; run the same pytest command again" in output
+    assert not bench.server.requests
+
+
+AFTER_THE_END = """\
+import atexit, os, signal
+
+@atexit.register
+def signal_late():
+    os.kill(os.getpid(), signal.SIGINT)
+    os.kill(os.getpid(), signal.SIGTERM)
+"""
+
+
+@SLOW
+@BOTH
+def test_a_signal_after_the_end_changes_nothing(
+    bench: Bench, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While the interpreter takes itself down, everything is written and said."""
+    (bench.folder / "after_the_end.py").write_text(AFTER_THE_END)
+    monkeypatch.setenv("PYTHONPATH", str(bench.folder))
+    process = bench.start(*workers, *SMALL, "-p", "after_the_end")
+    output = end(process)
+    assert (process.returncode, is_orderly(output)) == (0, True), output
+
+
 @pytest.mark.parametrize(
     ("workers", "pause"),
     [(ALONE, 0.05), *(pytest.param(TWO, pause, marks=pytest.mark.slow) for pause in (0.05, 1.0))],

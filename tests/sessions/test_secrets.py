@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from leaks import leaks as found_keys
 
 from conftest import Bench
 from loopback import (
@@ -57,26 +58,8 @@ def ask(bench: Bench, judge_end: Loopback, *arguments: str) -> subprocess.Comple
 
 
 def leaks(bench: Bench, done: subprocess.CompletedProcess[str], *keys: str) -> list[str]:
-    """Where a key is found, in whatever form: files of the bench, or the screen."""
-    shapes = [shape.encode() for key in keys or (SUBJECT_KEY, JUDGE_KEY) for shape in shapes_of(key)]
-    places = {
-        path.relative_to(bench.folder).as_posix(): path.read_bytes()
-        for path in bench.folder.rglob("*")
-        if path.is_file()
-    }
-    places["screen"] = (done.stdout + done.stderr).encode()
-    return [place for place, data in places.items() if any(shape in data for shape in shapes)]
-
-
-def shapes_of(key: str) -> list[str]:
-    """The key as it is, in an address, and in base 64 wherever it begins, without what neighbours decide."""
-    encoded = [base64.b64encode(f"{before}{key}".encode()).decode()[4:-4] for before in ("", "u", "us")]
-    return [
-        key,
-        quote(key, safe=""),
-        *encoded,
-        *(text.replace("+", "-").replace("/", "_") for text in encoded),
-    ]
+    """Where a key is found: files of the bench, or the screen."""
+    return found_keys(bench.folder, done.stdout + done.stderr, *(keys or (SUBJECT_KEY, JUDGE_KEY)))
 
 
 def key_sent(server: Loopback, number: int) -> str:

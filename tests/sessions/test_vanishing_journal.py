@@ -34,7 +34,7 @@ def test_a_session_whose_journal_is_removed_stops_and_can_go_on(
 
 @pytest.mark.slow
 def test_a_session_whose_journal_is_cut_stops(bench: Bench) -> None:
-    """No results are made of what is left, and what is left is kept."""
+    """No results are made of what is left; what is left is kept, and the same command asks the rest."""
 
     def script(body: dict[str, object], number: int) -> str:
         if number == 10:
@@ -47,3 +47,37 @@ def test_a_session_whose_journal_is_cut_stops(bench: Bench) -> None:
     assert "Traceback" not in done.stdout + done.stderr
     assert "not written, as its journal was cut" in done.stdout
     assert not bench.results_path.exists()
+    bench.journal_path.with_name("subject.neutrality.rescued.jsonl").rename(bench.journal_path)
+    kept = len(bench.journal("call"))
+    bench.server.script, asked = plain_script, len(bench.server.requests)
+    done = bench.run("--concurrency", "2")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(bench.server.requests) == asked + 40 - kept
+
+
+VANISHING = """\
+import pathlib, pytest
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session):
+    if not hasattr(session.config, "workerinput"):
+        pathlib.Path("results/subject.neutrality.jsonl").unlink()
+"""
+
+
+@pytest.mark.slow
+def test_a_journal_that_vanishes_after_the_last_call_is_saved(
+    bench: Bench, workers: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Everything is in it, and in the results; the session says where, and ends as one that was stopped."""
+    (bench.folder / "vanishing.py").write_text(VANISHING)
+    monkeypatch.setenv("PYTHONPATH", str(bench.folder))
+    done = bench.run(*workers, "-p", "vanishing")
+    assert done.returncode == 2, done.stdout + done.stderr
+    rescued = bench.journal_path.with_name("subject.neutrality.rescued.jsonl")
+    assert f"what could be saved is in results/{rescued.name}" in done.stdout.replace("\n", "")
+    assert bench.results()["metadata"]["status"] == "complete"
+    rescued.rename(bench.journal_path)
+    done = bench.run(*workers)
+    assert "complete already; nothing was asked" in done.stdout
+    assert len(bench.server.requests) == 40

@@ -48,12 +48,13 @@ def questions(selection: Selection) -> list[Question]:
 def question_files(topics: Path) -> list[Path]:
     """The question files of a folder in name order, or the one file. Raises UserError."""
     try:
-        is_file, is_folder = topics.is_file(), topics.is_dir()
+        is_there, is_folder = topics.exists(), topics.is_dir()
     except OSError:
-        is_file = is_folder = False
-    if is_file:
+        is_there = is_folder = False
+    if is_there and not is_folder:
+        # What is a pipe or a device is refused when it is read.
         return [topics]
-    if not is_folder:
+    if not is_there:
         raise UserError(f"{topics}: no such file or folder; name one with --topics")
     found = sorted(topics.glob("*.txt"))
     if not found:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -193,18 +194,21 @@ def test_a_file_name_must_be_a_language_code(tmp_path: Path, subtests: pytest.Su
 
 
 def test_what_is_no_dataset_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """A path that is not there, a folder without questions, a folder in a file's place: one line, by name."""
+    """No path, a folder without questions, a folder or a pipe in a file's place: one line, by name."""
     put(tmp_path, index=HEAD)
+    os.mkfifo(tmp_path / "pt-BR.txt")
+    (tmp_path / "empty").mkdir()
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "en-US.txt").mkdir()
     for name, said in (
         ("missing", "missing: no such file or folder; name one with --topics"),
         ("missing.txt", "missing.txt: no such file or folder; name one with --topics"),
-        ("", ": no question files"),
+        ("pt-BR.txt", "pt-BR.txt: cannot be read (is not a regular file)"),
         ("folder", "folder/en-US.txt: cannot be read"),
+        ("empty", "empty: no question files"),
     ):
         with subtests.test(name):
-            assert f"{tmp_path}{'/' if name else ''}{said}" in complaint(tmp_path / name)
+            assert f"{tmp_path}/{said}" in complaint(tmp_path / name)
 
 
 def test_an_unknown_language_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:

@@ -1,0 +1,64 @@
+"""Attacks of every family: calls are neither lost nor paid twice, no score changes, and no key is found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from types import ModuleType
+
+import pytest
+
+from conftest import ROOT
+
+
+@pytest.fixture
+def attack() -> Iterator[ModuleType]:
+    """The program that attacks."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "benchmarks")
+        yield import_module("attack")
+
+
+def falls(attack: ModuleType, family: str, *, is_full: bool) -> list[str]:
+    """What falls of a family; it is a failure, too, where nothing was tried."""
+    tally = attack.FAMILIES[family](attack.Size(is_full=is_full))
+    assert tally.tried > 2
+    assert tally.is_harmless == (not tally.fell)
+    return list(tally.fell)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_a_sample_of_every_family_holds(attack: ModuleType, subtests: pytest.Subtests) -> None:
+    """Of a fixed seed; each family does no harm of any kind."""
+    for family in attack.FAMILIES:
+        with subtests.test(family):
+            assert falls(attack, family, is_full=False) == []
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(7200)
+def test_every_family_holds_at_full_size(attack: ModuleType, subtests: pytest.Subtests) -> None:
+    """All attacks that there are."""
+    for family in attack.FAMILIES:
+        with subtests.test(family):
+            assert falls(attack, family, is_full=True) == []
+
+
+def test_the_table_tells_what_fell(attack: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    """A family that does harm is named with its numbers, and so is what fell; the exit status is 1."""
+    harmed = attack.Tally("harmed")
+    with harmed.attack("held"):
+        pass
+    with harmed.attack("fell") as harm:
+        harm.lost += 2
+    with harmed.attack("raised"):
+        raise ZeroDivisionError("no reason")
+    families = {"harmed": lambda size: harmed}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(attack, "FAMILIES", families)
+        assert attack.main(["--sample"]) == 1
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["all", "3", "1", "2", "2", "0", "0", "0"] in lines
+    assert ["harmed:", "fell:", "calls", "lost", "2"] in lines
+    assert ["harmed:", "raised:", "ZeroDivisionError:", "no", "reason"] in lines
