@@ -109,8 +109,8 @@ def test_an_option_that_earlier_results_decide_is_refused_by_name(path: Path) ->
     """Also where it says the same: model, sampling, prompts, runs, limit and language have no say."""
     said = {}
     for option in REFUSED:
+        one = str(path) if option.metavar == "FILE" else "1"
         with pytest.raises(UserError) as caught:
-            one = str(path) if option.metavar == "FILE" else "1"
             adopted(path, **{option.name: ["aa"] if option.many else one})
         said[option.flag] = str(caught.value)
     words = "--rejudge takes that from m.neutrality.json; leave it out"
