@@ -21,10 +21,6 @@ MOST_ERRORS = 10
 
 def header(settings: Settings) -> list[str]:
     """The resolved settings as lines for the report header, keys masked."""
-    lines = [f"subject: {settings.model} {_describe_role(settings, 'subject')}"]
-    lines.append(
-        f"evaluators: {', '.join(settings.evaluator_models)} {_describe_role(settings, 'evaluator')}"
-    )
     names = (
         "limit",
         "languages",
@@ -37,7 +33,20 @@ def header(settings: Settings) -> list[str]:
     capped = [name for name in ("max_cost", "max_calls") if getattr(settings, name) is not None]
     runs = f"runs={settings.runs or 'default'}"
     told = [f"{name}={_plain(getattr(settings, name))}" for name in (*names, *capped, "keep_going", "fresh")]
-    return [*lines, "session: " + " ".join([runs, *told]), *_describe_release(settings)]
+    session = "session: " + " ".join([runs, *told])
+    return [*_describe_roles(settings), session, *_describe_release(settings)]
+
+
+def _describe_roles(settings: Settings) -> list[str]:
+    """The subject and the evaluators, by suite where suites have different ones."""
+    suites: dict[tuple[str, str], list[str]] = {}
+    for name, own in (settings.suites or {"": settings}).items():
+        subject = f"subject: {own.model} {_describe_role(own, 'subject')}"
+        evaluators = f"evaluators: {', '.join(own.evaluator_models)} {_describe_role(own, 'evaluator')}"
+        suites.setdefault((subject, evaluators), []).append(name)
+    if len(suites) == 1:
+        return [line for lines in suites for line in lines]
+    return [f"{', '.join(names)}: {line}" for lines, names in suites.items() for line in lines]
 
 
 def _describe_release(settings: Settings) -> list[str]:

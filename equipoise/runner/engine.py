@@ -364,9 +364,9 @@ class Engine:
         return await pending.work(asker, deadline)
 
     async def _evaluate(self, run: Run, asker: Asker, deadline: Deadline) -> Record:
-        context = self._suites[run.suite]
+        context, settings = self._suites[run.suite], self.settings.of(run.suite)
         record, calls = await run_case(
-            context.suite, context.rubric, run, asker, deadline, self.settings, context.history.nonce
+            context.suite, context.rubric, run, asker, deadline, settings, context.history.nonce
         )
         return self._logs[context.history].append_record(record, calls)
 

@@ -207,6 +207,6 @@ def options() -> Mapping[Option, Sequence[str]]:
     return dict(found.values())
 
 
-def defaults_of(asked_for: Sequence[str]) -> Mapping[str, Any]:
-    """The defaults of the one suite that is asked for; none where there are several, or it is not known."""
-    return load(asked_for[0]).DEFAULTS if len(asked_for) == 1 and asked_for[0] in names() else {}
+def defaults_of(asked_for: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
+    """The defaults of each of these suites, by name."""
+    return {name: load(name).DEFAULTS for name in asked_for}
