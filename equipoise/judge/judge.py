@@ -206,10 +206,14 @@ def _double(room: int | None, reply: Reply) -> int | None:
 
 
 class Panel:
-    """The evaluators of a session. With `keeps_going`, those that answer stand in for one that fails."""
+    """The evaluators of a session. With `keeps_going`, those that answer stand in for one that fails.
+
+    `given` holds what each evaluator has answered so far, valid or not.
+    """
 
     def __init__(self, evaluators: Sequence[Evaluator], *, keeps_going: bool) -> None:
         self.evaluators = evaluators
+        self.given: dict[str, list[Verdict | Choice]] = {}
         self._keeps_going = keeps_going
 
     async def judge(self, rubric: VerdictRubric, **material: str) -> tuple[Verdict, ...]:
@@ -236,6 +240,9 @@ class Panel:
         """What each evaluator answered; failures only where the others can stand in. Raises CallFailed."""
         # Errors are gathered, not raised: the other evaluators' paid calls must finish.
         answers = await asyncio.gather(*asked, return_exceptions=True)
+        for item, answer in zip(self.evaluators, answers, strict=True):
+            if isinstance(answer, Verdict | Choice):
+                self.given.setdefault(item.name, []).append(answer)
         failures = [answer for answer in answers if isinstance(answer, BaseException)]
         if failures and not self._can_do_without(failures):
             # A defect of ours, or the end of the session, says more than a call that failed.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import atexit
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import FrameType
@@ -299,6 +299,16 @@ def record(request: pytest.FixtureRequest) -> Record:
     if records.stop_reason:
         request.session.shouldstop = records.stop_reason
     return found
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Of a run without a score say why in one line, not where in the test."""
+    report = yield
+    properties = dict(item.user_properties)
+    if report.when == "call" and report.failed and "error" in properties and "score" not in properties:
+        report.longrepr = str(properties["error"])
+    return report
 
 
 @pytest.hookimpl(optionalhook=True)

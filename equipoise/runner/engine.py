@@ -32,6 +32,7 @@ from equipoise.runner.calls import Asker, Deadline
 from equipoise.runner.context import CallContext, open_context
 from equipoise.runner.evaluate import run_case
 from equipoise.runner.signals import Interruptions
+from equipoise.runner.trial import Trial
 from equipoise.suites import AnySuite
 
 T = TypeVar("T")
@@ -115,6 +116,7 @@ class Engine:
         self._loop: asyncio.AbstractEventLoop
         self._opened: CallContext | None = None
         self._round_check: asyncio.TimerHandle | None = None
+        self._trial = Trial(self._end_trial, Secrets(settings.secrets).mask)
 
     @property
     def stop_reason(self) -> str | None:
@@ -366,9 +368,20 @@ class Engine:
     async def _evaluate(self, run: Run, asker: Asker, deadline: Deadline) -> Record:
         context, settings = self._suites[run.suite], self.settings.of(run.suite)
         record, calls = await run_case(
-            context.suite, context.rubric, run, asker, deadline, settings, context.history.nonce
+            context.suite,
+            context.rubric,
+            run,
+            asker,
+            deadline,
+            settings,
+            context.history.nonce,
+            judged=lambda name, given: self._trial.note(name, given, context.history.records),
         )
         return self._logs[context.history].append_record(record, calls)
+
+    def _end_trial(self, why: str) -> None:
+        if not self.settings.keep_going:
+            self._context.stop(why)
 
     def _drain(self, interruptions: Interruptions) -> None:
         self._loop.call_soon_threadsafe(self._refuse_waiting)

@@ -153,17 +153,31 @@ class Progress:
         for name, why in self.unsaved.items():
             yield name, [why]
         for name, data in self._results.items():
+            if self._has_nothing(data):
+                continue
             loaded = self.session.plan.load(name)
             rows = loaded.suite.table(data["summary"])
             path = shown(loaded.files.results)
             yield (
                 name,
                 [
-                    *terminal_report.summary(rows, data, path=path, wall_seconds=self._seconds),
+                    *terminal_report.summary(
+                        rows,
+                        data,
+                        path=path,
+                        wall_seconds=self._seconds,
+                        told=self.session.counters.stop_reason,
+                    ),
                     *([COMPLETE_ALREADY] if self.session.begun.get(name) == COMPLETE_ALREADY else ()),
                 ],
             )
             yield from self._measured_against(name, data)
+
+    def _has_nothing(self, data: Mapping[str, JSON]) -> bool:
+        """Whether the session was stopped before there was anything to show; pytest says why."""
+        calls = data["metadata"]["calls"]
+        is_idle = not calls["made"] and not calls["replayed"]
+        return self.session.counters.is_stopped and is_idle and not terminal_report.has_scores(data)
 
     def _measured_against(self, name: str, data: Mapping[str, JSON]) -> Iterator[tuple[str, list[str]]]:
         if "comparison" in data:
@@ -172,9 +186,9 @@ class Progress:
             yield f"{name}: gate", list(comparison.rulings(data["gate"], data.get("comparison")))
 
     @property
-    def verdicts(self) -> set[str]:
+    def verdicts(self) -> list[str]:
         """The verdicts of the gates of all suites."""
-        return {data["gate"]["verdict"] for data in self._results.values() if "gate" in data}
+        return [data["gate"]["verdict"] for data in self._results.values() if "gate" in data]
 
     def publish(self, environment: Mapping[str, str]) -> list[str]:
         """Publish to GitHub Actions where it runs this; the lines to print on standard output."""

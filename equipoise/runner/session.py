@@ -196,7 +196,8 @@ class Session:
         """Write the results of a suite from its journal, and return the data to show. Raises CannotSave.
 
         The file holds all runs of all sessions. Of a session that asked for a part of them, `summary` and
-        `errors` are those of the part, and `covers` says how many runs it has.
+        `errors` are those of the part, `covers` says how many runs it has, and `unscored` how many of the
+        whole have no score.
         """
         with self.interruptions.undisturbed(), _without_collector():
             return self._save(name, is_running=is_running)
@@ -213,15 +214,20 @@ class Session:
             store.write_json(loaded.files.results, data)
         except OSError as error:
             raise CannotSave(_why_unsaved(loaded.files, error)) from None
-        return data if is_running else {**data, **self._part(name, known)}
+        return data if is_running else {**data, **self._part(name, known, len(data["errors"]))}
 
-    def _part(self, name: str, known: History) -> dict[str, JSON]:
+    def _part(self, name: str, known: History, unscored: int) -> dict[str, JSON]:
         part = known.snapshot(self._selected[name])
         if len(part.planned) == len(known.planned):
             return {}
         loaded = self.plan.load(name)
         data = build.build(loaded.suite, loaded.rubric, part)
-        return {"summary": data["summary"], "errors": data["errors"], "covers": len(part.planned)}
+        return {
+            "summary": data["summary"],
+            "errors": data["errors"],
+            "covers": len(part.planned),
+            "unscored": unscored,
+        }
 
     def close_engine(self) -> None:
         """Wait for calls in flight, then end the engine. Raises CannotKeep where a journal has vanished."""
