@@ -268,11 +268,9 @@ def _spaced(source: str, text: str) -> str:
 
 
 def _name(language: str) -> str:
-    """The language's English name, where Babel is installed; else its code."""
-    try:
-        from babel import Locale, UnknownLocaleError
-    except ImportError:
-        return language
+    """The language's English name, where CLDR has one; else its code."""
+    from babel import Locale, UnknownLocaleError
+
     try:
         return Locale.parse(language.replace("-", "_")).get_language_name("en") or language
     except (UnknownLocaleError, ValueError):
