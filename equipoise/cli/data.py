@@ -18,7 +18,7 @@ from equipoise.suites.resources import nearest, topic_folders
 if TYPE_CHECKING:
     from equipoise.core.settings import Settings
     from equipoise.models.counters import Totals
-    from equipoise.suites import Construct
+    from equipoise.suites import Construct, FromDocuments
 
 _PATH = click.Path(path_type=Path)
 
@@ -186,26 +186,29 @@ def translate(
 
 
 class _OfSuites(click.Group):
-    """Its own commands, and one for each suite that builds tables of others, by the suite's name."""
+    """The commands that suites bring: one to build tables of others, one to build questions of documents."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        from equipoise import suites
-
-        return [
-            *super().list_commands(ctx),
-            *(name for name in suites.names() if suites.load(name).construct),
-        ]
+        return sorted(_constructing())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        from equipoise import suites
-
-        if cmd_name not in suites.names():
-            return super().get_command(ctx, cmd_name)
-        build = suites.load(cmd_name).construct
-        return None if build is None else _building(cmd_name, build)
+        return _constructing().get(cmd_name)
 
 
-def _building(suite: str, build: Construct) -> click.Command:
+def _constructing() -> dict[str, click.Command]:
+    from equipoise import suites
+
+    found = {}
+    for name in suites.names():
+        suite = suites.load(name)
+        if suite.construct is not None:
+            found[name] = _of_tables(name, suite.construct)
+        if suite.from_documents is not None:
+            found[suite.from_documents.COMMAND] = _of_documents(suite.from_documents)
+    return found
+
+
+def _of_tables(suite: str, build: Construct) -> click.Command:
     @click.command(suite, help=build.__doc__)
     @click.option("--check", is_flag=True, help="Write nothing; fail where something would change.")
     @click.option("--folder", type=_PATH, help="Where its tables are.")
@@ -220,18 +223,27 @@ def construct() -> None:
     """Build data from elsewhere: tables of names, questions out of documents."""
 
 
-@construct.command()
-@click.option("--documents", type=_PATH, required=True, help="JSON Lines with id, text, title, subtopic.")
-@click.option("--folder", type=_PATH, required=True, help="Where every stage is kept.")
-@click.option("--critic", metavar="M", help="The model that criticises and grades (default --model).")
-@click.option("--solver", "solvers", metavar="M", multiple=True, help="A model that tries; repeatable.")
-@click.option("--corpus", type=_PATH, help="Where answers are looked up (default the documents).")
-@click.option("--retriever", metavar="M:F", help="Your own function that looks them up.")
-@click.option("--least", default=100, show_default=True, help="Characters of a document at least.")
-@click.option("--most", default=20_000, show_default=True, help="Characters at most.")
-@click.option("--no-annotators", is_flag=True, help="Leave out the sheets for people.")
-@asks_models
-def simpleqa(
+def _of_documents(build: FromDocuments) -> click.Command:
+    @click.command(build.COMMAND, help=build.__doc__)
+    @click.option("--documents", type=_PATH, required=True, help="JSON Lines with id, text, title, subtopic.")
+    @click.option("--folder", type=_PATH, required=True, help="Where every stage is kept.")
+    @click.option("--critic", metavar="M", help="The model that criticises and grades (default --model).")
+    @click.option("--solver", "solvers", metavar="M", multiple=True, help="A model that tries; repeatable.")
+    @click.option("--corpus", type=_PATH, help="Where answers are looked up (default the documents).")
+    @click.option("--retriever", metavar="M:F", help="Your own function that looks them up.")
+    @click.option("--least", default=100, show_default=True, help="Characters of a document at least.")
+    @click.option("--most", default=20_000, show_default=True, help="Characters at most.")
+    @click.option("--no-annotators", is_flag=True, help="Leave out the sheets for people.")
+    @asks_models
+    def command(**given: Any) -> None:
+        _build_questions(build, **given)
+
+    return command
+
+
+def _build_questions(
+    build: FromDocuments,
+    *,
     documents: Path,
     folder: Path,
     critic: str | None,
@@ -244,24 +256,19 @@ def simpleqa(
     fresh: bool,
     **given: Any,
 ) -> None:
-    """Build questions for chinese_simpleqa out of documents, stage by stage.
-
-    Stops where people have to fill in sheets; the same command goes on from there.
-    """
     from equipoise.core.files import write_objects
-    from equipoise.datasets.construct import annotation, pipeline, prompts, stages
+    from equipoise.datasets import construct
     from equipoise.models.redact import Secrets
     from equipoise.runner.jobs import open_jobs
-    from equipoise.suites import chinese_simpleqa
-    from equipoise.suites.chinese_simpleqa.retrieval import check
+    from equipoise.suites.stages import Outcome, Row, Stage
 
     model = settings_of(given).model
     if model is None:
         raise UserError("--model: name the model that is to do it, or local")
     checkers = tuple(dict.fromkeys((critic or model, *solvers)))
-    plan = stages.Plan(
-        prompts=prompts.load(rubric("construct_simpleqa.toml")),
-        facts=chinese_simpleqa.rubric(rubric("chinese_simpleqa.toml")),
+    rows = list(construct.read(documents, ("id", "text")))
+    first, last = build.stages(
+        Path.cwd(),
         least=least,
         most=most,
         corpus=corpus or documents,
@@ -269,39 +276,36 @@ def simpleqa(
         critic=0,
         solvers=[checkers.index(name) for name in solvers],
     )
-    rows = list(pipeline.read(documents, ("id", "text")))
-    check(plan.corpus, retriever, "--corpus")
 
-    def annotated(found: Sequence[pipeline.Row]) -> Sequence[pipeline.Outcome]:
+    def annotated(found: Sequence[Row]) -> Sequence[Outcome]:
         shown = list(map(hidden.mask_values, found))
         try:
-            ended = annotation.annotate(shown, folder / "annotation")
+            ended = build.annotate(shown, folder / "annotation")
             return [replace(item, row=row) for item, row in zip(ended, found, strict=True)]
         except UserError:
             _show_funnel(folder)
             raise
 
-    sheets = pipeline.Stage(
+    sheets = Stage(
         name="annotation",
         every=annotated,
         skipped="--no-annotators" if no_annotators else None,
     )
-    every = [*plan.stages(), sheets, *plan.last_stages()]
     settings = settings_of(given, checkers)
     hidden = Secrets(settings.secrets)
     _warn_of_keys(settings)
-    with open_jobs(settings, folder / pipeline.JOURNAL, is_fresh=fresh, tell=_tell) as session:
-        left = pipeline.run(every, rows, folder, session, _tell, _bar)
-    questions = [hidden.mask_values(stages.as_question(row)) for row in left]
-    write_objects(folder / pipeline.QUESTIONS, questions)
+    with open_jobs(settings, folder / construct.JOURNAL, is_fresh=fresh, tell=_tell) as session:
+        left = construct.run([*first, sheets, *last], rows, folder, session, _tell, _bar)
+    questions = [hidden.mask_values(build.as_question(row)) for row in left]
+    write_objects(folder / construct.QUESTIONS, questions)
     _show_funnel(folder)
     click.echo(spent(session.totals))
-    click.echo(f"{folder / pipeline.QUESTIONS}: {len(left)} questions")
+    click.echo(f"{folder / construct.QUESTIONS}: {len(left)} questions")
 
 
 def _show_funnel(folder: Path) -> None:
-    from equipoise.datasets.construct import pipeline
+    from equipoise.datasets.construct import funnel_rows
     from equipoise.report.terminal import align
 
-    for line in align(pipeline.funnel_rows(folder)):
+    for line in align(funnel_rows(folder)):
         click.echo(printable(line))

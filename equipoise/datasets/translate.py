@@ -17,11 +17,12 @@ from equipoise.core.files import is_whole, lines, rows, shown, table_text, whole
 from equipoise.core.settings import Settings
 from equipoise.core.types import JSON, Message
 from equipoise.datasets.translation_checks import flags
+from equipoise.judge.judge import JobModels
 from equipoise.judge.rubric import reading, take, template
 from equipoise.models.counters import Totals
 from equipoise.models.redact import Secrets
 from equipoise.results import journal
-from equipoise.runner.jobs import Job, JobModels, open_jobs
+from equipoise.runner.jobs import Job, open_jobs
 
 ATTEMPTS = 3
 COLUMNS = ["language", "language_name", "question", "separator"]

@@ -13,8 +13,8 @@ from equipoise.core import files
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown, table_text, write_text
 from equipoise.core.similarity import folded
-from equipoise.datasets.construct.pipeline import Outcome, Row
 from equipoise.suites.chinese_simpleqa.scoring import normal
+from equipoise.suites.stages import Outcome, Row
 
 FIRST = ("annotator_1.csv", "annotator_2.csv")
 THIRD = "annotator_3.csv"
