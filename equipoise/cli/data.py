@@ -1,4 +1,4 @@
-"""Commands that fetch, translate and construct data."""
+"""Commands on data: fetch, convert, validate, translate and construct."""
 
 from __future__ import annotations
 
@@ -31,6 +31,77 @@ def topics() -> Path:
 def rubric(name: str) -> Path:
     """A file of prompts: the project's own, else the one shipped with Equipoise."""
     return nearest(f"rubric/{name}", Path.cwd())
+
+
+# Commands that ask nothing.
+
+
+@click.command()
+@click.argument("suite")
+@click.option(
+    "--to",
+    "folder",
+    type=_PATH,
+    help="The folder for the suites' folders; by default topics/SUITE/original.",
+)
+@click.option("--site", default=None, help="A mirror of the site that has them.")
+def fetch(suite: str, folder: Path | None, site: str | None) -> None:
+    """Fetch the published data of SUITE, or of all, for --dataset original; checked by their SHA-256.
+
+    Of all, it goes on where those of one cannot be fetched, and exits with 4 at the end.
+    """
+    from equipoise.datasets import fetch
+
+    folders = topic_folders(Path.cwd())
+    failed = []
+    for name in (wanted := fetch.names(suite, folders)):
+        try:
+            for line in fetch.fetch(name, folders, folder, site or fetch.SITE):
+                click.echo(line)
+        except UserError as error:
+            if suite != fetch.ALL:
+                raise
+            failed.append(name)
+            click.echo(f"ERROR: {error}", err=True)
+    if failed:
+        raise UserError(f"{len(failed)} of {len(wanted)} suites are not whole: {', '.join(failed)}")
+
+
+@click.command()
+@click.argument("old", type=_PATH)
+@click.option("-o", "--output", required=True, type=_PATH, help="The new file.")
+def convert(old: Path, output: Path) -> None:
+    """Complete OLD, results of the original benchmark from before it had percentages.
+
+    Adds percentages behind all averages, and limit, files_expected and files_completed. No score is changed.
+    """
+    from equipoise.results import published
+
+    for line in published.convert(old, output):
+        click.echo(line)
+
+
+@click.command()
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=_PATH)
+@click.pass_context
+def validate(ctx: click.Context, paths: tuple[Path, ...]) -> None:
+    """Check the data at each PATH, a suite's folder, a dataset or a file of questions; by default ./topics.
+
+    Every finding is a line. Exits with 0 where there is none, 1 where there are any, 4 where a path is none.
+    Published data in folders named original are checked where they are named.
+    """
+    from equipoise.datasets import lint
+
+    findings, files = lint.validate(paths)
+    for finding in findings:
+        click.echo(str(finding))
+    counts = (_counted(len(findings), "finding"), _counted(files, "file"))
+    click.echo(" in ".join(counts), err=bool(findings))
+    ctx.exit(1 if findings else 0)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
 
 
 # Commands that ask models.
@@ -95,37 +166,6 @@ def _bar(label: str, length: int) -> Iterator[Callable[[], None]]:
 
 def _tell(text: str) -> None:
     click.echo(text, err=True)
-
-
-@click.command()
-@click.argument("suite")
-@click.option(
-    "--to",
-    "folder",
-    type=_PATH,
-    help="The folder for the suites' folders; by default topics/SUITE/original.",
-)
-@click.option("--site", default=None, help="A mirror of the site that has them.")
-def fetch(suite: str, folder: Path | None, site: str | None) -> None:
-    """Fetch the published data of SUITE, or of all, for --dataset original; checked by their SHA-256.
-
-    Of all, it goes on where those of one cannot be fetched, and exits with 4 at the end.
-    """
-    from equipoise.datasets import fetch
-
-    folders = topic_folders(Path.cwd())
-    failed = []
-    for name in (wanted := fetch.names(suite, folders)):
-        try:
-            for line in fetch.fetch(name, folders, folder, site or fetch.SITE):
-                click.echo(line)
-        except UserError as error:
-            if suite != fetch.ALL:
-                raise
-            failed.append(name)
-            click.echo(f"ERROR: {error}", err=True)
-    if failed:
-        raise UserError(f"{len(failed)} of {len(wanted)} suites are not whole: {', '.join(failed)}")
 
 
 @click.command()

@@ -32,7 +32,7 @@ def annotate(rows: Sequence[Row], folder: Path) -> list[Outcome]:
         # Both at once: neither of the two has to wait for the other.
         _offer(folder / name, COLUMNS, [[str(row["id"]), row["question"], "", "", "", ""] for row in rows])
     sheets = [_sheet(folder / name, rows) for name in FIRST]
-    found = {str(row["id"]): _two(row, *(sheet[str(row["id"])] for sheet in sheets)) for row in rows}
+    found = {str(row["id"]): _two(*(sheet[str(row["id"])] for sheet in sheets)) for row in rows}
     open_rows = [row for row in rows if found[str(row["id"])] is None]
     decided = _third(folder / THIRD, open_rows, sheets) if open_rows else {}
     return [_outcome(row, found[str(row["id"])] or decided[str(row["id"])]) for row in rows]
@@ -42,7 +42,7 @@ Said = tuple[str | None, str]
 """The answer of people, None where the question is unfit; and why."""
 
 
-def _two(row: Row, first: files.Row, second: files.Row) -> Said | None:
+def _two(first: files.Row, second: files.Row) -> Said | None:
     """What both say together; None where a third has to decide."""
     unfit = [place for place, line in enumerate((first, second), start=1) if line["compliant"] == "no"]
     if unfit:
