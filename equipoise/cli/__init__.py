@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from equipoise.cli import checks, data, run
+from equipoise.cli import data, run
 from equipoise.core import exit_status
 from equipoise.core.errors import SessionStopped, UserError, printable
 from equipoise.core.files import require_posix, shown
@@ -138,8 +138,8 @@ for command in (
     data.fetch,
     data.construct,
     data.translate,
-    checks.convert,
-    checks.validate,
+    data.convert,
+    data.validate,
     run.run,
     run.init,
 ):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 from equipoise.core.errors import CallFailed, InvalidVerdict
@@ -13,7 +14,7 @@ from equipoise.core.types import JSON, Ask, Message, Reply
 from equipoise.judge.choice import ChoicePrompt
 from equipoise.judge.rubric import VerdictRubric
 from equipoise.models.logprobs import label_in_text, label_parameters, label_probabilities
-from equipoise.models.model import Model
+from equipoise.models.model import Model, Subject
 
 T = TypeVar("T")
 
@@ -261,3 +262,15 @@ def _verdict_or_none(evaluator: str, answer: Verdict | BaseException) -> Verdict
     if isinstance(answer, Verdict):
         return answer
     return Verdict(evaluator=evaluator, fields=None, attempts=0, error=str(answer))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobModels:
+    """The models of one job: the one that generates, and the evaluators that check it.
+
+    `code` makes the one-time code that delimits quoted text in the prompt for this purpose.
+    """
+
+    model: Subject
+    evaluators: Sequence[Evaluator]
+    code: Callable[[str], str]
