@@ -21,7 +21,9 @@ def pytest_addoption(pluginmanager: Any) -> None:
     config = pluginmanager.getplugin("pytestconfig")
     arguments = config.invocation_params.args
     own = _settings(config.invocation_params.dir)
-    if own is None or own == config.inipath or not _may_have_misled(arguments):
+    # Nothing but the command pytest itself may be begun again: `pytest.main` has a caller.
+    is_command = list(arguments) == sys.argv[1:]
+    if not is_command or own is None or own == config.inipath or not _may_have_misled(arguments):
         return
     command = [sys.executable, "-m", "pytest", "-c", str(own), f"--rootdir={own.parent}", *arguments]
     # Before pytest has begun to capture what is printed.

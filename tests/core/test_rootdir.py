@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -22,11 +23,13 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     return found
 
 
-def start(folder: Path, inipath: Path | None, *arguments: str) -> None:
+def start(folder: Path, inipath: Path | None, *arguments: str, argv: Sequence[str] | None = None) -> None:
     """Load the module as pytest does that was started in this folder and found these settings."""
     typed = SimpleNamespace(dir=folder, args=arguments)
     config = SimpleNamespace(inipath=inipath, invocation_params=typed)
-    pytest_addoption(SimpleNamespace(getplugin={"pytestconfig": config}.__getitem__))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["pytest", *(arguments if argv is None else argv)])
+        pytest_addoption(SimpleNamespace(getplugin={"pytestconfig": config}.__getitem__))
 
 
 def test_a_command_that_lost_its_project_begins_again(tmp_path: Path, begun: list[list[str]]) -> None:
@@ -51,4 +54,11 @@ def test_all_other_commands_go_on(tmp_path: Path, begun: list[list[str]]) -> Non
         start(tmp_path, None, "--model", "x", settings)
     own.write_text("[pytest]\n", encoding="utf-8")
     start(tmp_path, None, "--model", "x")
+    assert begun == []
+
+
+def test_a_program_that_calls_pytest_is_not_replaced(tmp_path: Path, begun: list[list[str]]) -> None:
+    """`pytest.main` has a caller, such as a notebook, whose process this is."""
+    (tmp_path / "pytest.ini").write_text(OURS, encoding="utf-8")
+    start(tmp_path, None, "--baseline", "/releases/good.json", argv=["notebook.py"])
     assert begun == []
