@@ -301,7 +301,7 @@ def simpleqa(
 
 def _show_funnel(folder: Path) -> None:
     from equipoise.datasets.construct import pipeline
-    from equipoise.report.terminal import align
+    from equipoise.report.layout import align
 
     for line in align(pipeline.funnel_rows(folder)):
         click.echo(printable(line))
