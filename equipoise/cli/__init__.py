@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from equipoise.cli import checks, data, run
+from equipoise.cli import checks, data, results, run
 from equipoise.cli.output import show, width
 from equipoise.core import exit_status
 from equipoise.core.errors import SessionStopped, UserError, printable
@@ -137,6 +137,7 @@ for command in (
     data.translate,
     checks.convert,
     checks.validate,
+    results.show,
     run.run,
     run.init,
 ):

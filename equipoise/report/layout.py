@@ -184,11 +184,11 @@ def _indent(line: str) -> str:
 
 
 def _break(line: str, width: int, indent: int) -> int | None:
-    """Where to break: behind the last sign of the best kind, unless that leaves half of the width empty."""
+    """Where to break: behind the last sign of the best kind, unless a third of the width stays empty."""
     room = len(cut(line, width))
     for pattern in _BREAKS:
         places = [found.end() for found in pattern.finditer(line) if indent < found.end() <= room + 1]
-        if places and (places[-1] > room / 2 or pattern is _BREAKS[-1]):
+        if places and (places[-1] > room * 2 / 3 or pattern is _BREAKS[-1]):
             return places[-1]
     # A word that is wider than all stays whole.
     ends = (found.end() for found in _BREAKS[-1].finditer(line))
