@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import shutil
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -25,6 +26,7 @@ from equipoise.core.settings import resolve
 from equipoise.core.types import Run
 from equipoise.models.redact import Secrets
 from equipoise.plugin.terminal import Display, output, small_values, suite_and_run
+from equipoise.report.layout import wrapped
 from equipoise.report.terminal import header, warnings
 from equipoise.runner.progress import Progress
 from equipoise.runner.rejudge import adopt
@@ -250,7 +252,8 @@ def _show_estimate(config: pytest.Config, selected: Mapping[str, Sequence[str]])
     for name, runs in selected.items():
         _say(config, f"\n{name}: an estimate; nothing is asked")
         for line in _as_usage_error(config.stash[SESSION].plan.estimate, name, set(runs)):
-            _say(config, line)
+            for part in wrapped(line, shutil.get_terminal_size().columns):
+                _say(config, part)
 
 
 def _begin(config: pytest.Config, nodes: Sequence[str]) -> None:
