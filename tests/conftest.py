@@ -59,6 +59,8 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
         # Nor may a session that a test starts believe that it is a worker of the session that tests.
         if is_option or name.startswith(("OPENAI_", "PYTEST_XDIST_")):
             monkeypatch.delenv(name)
+    # Lines of sessions stay whole.
+    monkeypatch.setenv("COLUMNS", "500")
     # The many sessions that tests start compile the package once and not each anew.
     monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
 

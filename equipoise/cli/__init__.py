@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from equipoise.cli import data, run
+from equipoise.cli import data, results, run
+from equipoise.cli.output import show, width
 from equipoise.core import exit_status
 from equipoise.core.errors import SessionStopped, UserError, printable
 from equipoise.core.files import require_posix, shown
@@ -87,8 +88,7 @@ def compare(
     from equipoise.results import store
 
     found = compare_files(baseline, candidates, rules, allows_mismatch=allow_mismatch)
-    for line in comparison.report(found):
-        click.echo(line)
+    show(comparison.report(found, width()))
     for part in found:
         for line in github.publish(
             part["comparison"]["candidate"]["subject_model"], part["comparison"], part.get("gate"), os.environ
@@ -112,8 +112,8 @@ def robustness(results: tuple[Path, ...]) -> None:
 
     sides = panels.load(results)
     found = panels.rankings(sides)
-    for line in comparison.rankings(found, panels.rank_correlations(found), panels.within_panels(sides)):
-        click.echo(line)
+    correlations, within = panels.rank_correlations(found), panels.within_panels(sides)
+    show(comparison.rankings(found, correlations, within, width()))
 
 
 @main.command()
@@ -128,10 +128,8 @@ def recover(journal: Path, output: Path | None) -> None:
     from equipoise.suites.resources import SHIPPED
 
     found = recover(journal, output, homes=(Path.cwd(), SHIPPED))
-    for line in summary(found.rows, found.data, path=shown(found.path)):
-        click.echo(line)
-    for warning in found.warnings:
-        click.echo(f"warning:   {warning}")
+    show(summary(found.rows, found.data, path=shown(found.path), width=width()))
+    show(f"warning:   {warning}" for warning in found.warnings)
 
 
 for command in (
@@ -140,6 +138,7 @@ for command in (
     data.translate,
     data.convert,
     data.validate,
+    results.show,
     run.run,
     run.init,
 ):

@@ -345,7 +345,7 @@ def _build_questions(
 
 def _show_funnel(folder: Path) -> None:
     from equipoise.datasets.construct import funnel_rows
-    from equipoise.report.terminal import align
+    from equipoise.report.layout import align
 
     for line in align(funnel_rows(folder)):
         click.echo(printable(line))

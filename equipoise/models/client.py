@@ -121,7 +121,7 @@ class Client:
         secrets: Secrets,
         max_body: int = MAX_BODY,
         on_learned: OnLearned = lambda call, change: None,
-        on_retry: Callable[[], None] = lambda: None,
+        on_retry: Callable[[str], None] = lambda why: None,
     ) -> None:
         self._endpoint = endpoint
         self._max_retries = max_retries
@@ -161,7 +161,7 @@ class Client:
                     shown = f"{answer.message}{self._advice(call, answer)}"
                     raise _failed(call, answer, sent, retries, self._secrets.mask(shown))
             if not is_learned:
-                self._on_retry()
+                self._on_retry(f"{_status(answer)}{self._secrets.mask(answer.message)}")
                 await retries.rest()
 
     def _advice(self, call: Call, failure: Failure) -> str:
@@ -367,13 +367,16 @@ def _failed(
     call: Call, failure: Failure, sent: Mapping[str, JSON], retries: Retries, shown: str
 ) -> CallFailed:
     """The end of a call; `shown` is the failure's message without keys."""
-    status = "" if failure.status is None else f"HTTP {failure.status}: "
     tried = f" (after {retries.count} retries)" if retries.count else ""
-    message = f"{call.role} {call.model!r}: {status}{shown}{tried}"
+    message = f"{call.role} {call.model!r}: {_status(failure)}{shown}{tried}"
     is_exhausted = failure.is_transient and retries.concerns_all
     is_about_settings = complains_of_parameter(failure, sent) and not call.is_stretched
     stops = is_exhausted or failure.is_fatal or is_about_settings
     return CallFailed(message, status=failure.status, stops_session=stops, retries=retries.count)
+
+
+def _status(failure: Failure) -> str:
+    return "" if failure.status is None else f"HTTP {failure.status}: "
 
 
 def _content(response: httpx2.Response) -> JSON:

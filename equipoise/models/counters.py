@@ -10,6 +10,8 @@ from collections import deque
 from dataclasses import dataclass
 
 MAX_REASON_LENGTH = 500
+MOST_OF_AN_ERROR = 80
+"""Characters of the last error, which a line shows together with all else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,11 +37,12 @@ class Counters:
     """The counters of a session that asks so many `models`, at as many endpoints at most.
 
     `stop_reason` is the first reason given to `stop`; `round` is the last round whose runs may begin, 0 when
-    none is open yet; `is_enough` is true once no later one is needed.
+    none is open yet; `is_enough` is true once no later one is needed. `last_error` is why a call was
+    repeated, empty as soon as one is answered.
     """
 
     def __init__(self, models: int) -> None:
-        self.stop_reason = ""
+        self.stop_reason = self.last_error = ""
         self.is_stopped = False
         self.round = 0
         self.is_enough = False
@@ -98,14 +101,17 @@ class Counters:
         """A call is no longer in flight."""
         self._in_flight -= 1
 
-    def count_retry(self) -> None:
-        """A call is repeated."""
+    def count_retry(self, why: str) -> None:
+        """A call is repeated, for that reason."""
         self._retries += 1
+        self.last_error = why[:MOST_OF_AN_ERROR]
 
     def count_reply(
         self, model: int, input_tokens: int, output_tokens: int, *, replayed: bool, is_estimated: bool = False
     ) -> None:
         """There is a reply of the model of that number, from the endpoint or from the journal."""
+        if not replayed:
+            self.last_error = ""
         self._made += not replayed
         self._replayed += replayed
         self._estimated += is_estimated

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import shutil
 import sys
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from functools import cache
@@ -28,6 +29,7 @@ from equipoise.core.settings import resolve_suites
 from equipoise.core.types import Run
 from equipoise.models.redact import Secrets
 from equipoise.plugin.terminal import Display, output, small_values, suite_and_run
+from equipoise.report.layout import wrapped
 from equipoise.report.terminal import header, warnings
 from equipoise.runner.progress import Progress
 from equipoise.runner.rejudge import adopt
@@ -255,7 +257,8 @@ def _show_estimate(config: pytest.Config, selected: Mapping[str, Sequence[str]])
     for name, runs in selected.items():
         _say(config, f"\n{name}: an estimate; nothing is asked")
         for line in _as_usage_error(config.stash[SESSION].plan.estimate, name, set(runs)):
-            _say(config, line)
+            for part in wrapped(line, shutil.get_terminal_size().columns):
+                _say(config, part)
 
 
 def _begin(config: pytest.Config, nodes: Sequence[str]) -> None:

@@ -6,6 +6,7 @@ The hooks of a pytest plugin, which need nothing of pytest but what they are han
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from equipoise import suites
 from equipoise.core.records import Record
 from equipoise.report import status_line
 from equipoise.report.comparison import VERDICTS
+from equipoise.report.layout import styled
 from equipoise.report.status_line import Output
 from equipoise.runner.progress import Progress
 from equipoise.runner.signals import in_flight
@@ -137,7 +139,7 @@ class Display:
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Count a run that is done; with -x stop every worker, not only the one that failed."""
         if report.when == "call" and (found := suite_and_run(report.nodeid)):
-            self.progress.note(*found)
+            self.progress.note(*found, has_failed=report.failed)
         self._failures += report.failed
         if 0 < self._most_failures <= self._failures:
             self.progress.session.counters.stop(f"stopping after {self._failures} failures")
@@ -169,10 +171,11 @@ class Display:
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """The table of scores, what it cost, what is missing, and where the results are."""
         self._colour_last_line(terminalreporter)
-        for name, lines in self.progress.summary():
+        width = shutil.get_terminal_size().columns
+        for name, lines in self.progress.summary(width):
             terminalreporter.section(name)
-            for line in lines:
-                terminalreporter.write_line(line)
+            for line, markup in styled(lines, width):
+                terminalreporter.write_line(line, **markup)
 
     def _colour_last_line(self, reporter: Any) -> None:
         """Let pytest's last line name each gate that does not pass, and be green only where all is well."""

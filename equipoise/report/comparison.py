@@ -6,19 +6,22 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from equipoise.core.errors import printable
 from equipoise.core.types import JSON
-from equipoise.report.terminal import align
+from equipoise.report.layout import align
 
 _HEAD = ("", "before", "after", "difference", "95 % interval", "p", "p (Holm)")
 MOST_ROWS = 60
 VERDICTS = {"pass": "PASS", "fail": "FAIL", "inconclusive": "INCONCLUSIVE"}
 
 
-def lines(comparison: Mapping[str, JSON]) -> Iterator[str]:
-    """A comparison, as `Comparison.to_json` gives it, for a terminal: what files say breaks no line."""
-    return map(printable, _lines(comparison))
+def lines(comparison: Mapping[str, JSON], width: int | None = None) -> Iterator[str]:
+    """A comparison, as `Comparison.to_json` gives it, for a terminal: what files say breaks no line.
+
+    Its table is no wider than `width`, where that is given.
+    """
+    return map(printable, _lines(comparison, width))
 
 
-def _lines(comparison: Mapping[str, JSON]) -> Iterator[str]:
+def _lines(comparison: Mapping[str, JSON], width: int | None) -> Iterator[str]:
     older, newer = comparison["baseline"], comparison["candidate"]
     yield f"baseline:  {older['subject_model']} ({older['file']}, {_day(older)}){_trust(older)}"
     yield f"candidate: {newer['subject_model']} ({newer['file']}, {_day(newer)}){_trust(newer)}"
@@ -30,7 +33,8 @@ def _lines(comparison: Mapping[str, JSON]) -> Iterator[str]:
         yield f"effect:    {effect}"
     yield ""
     found = rows(comparison)
-    yield from _marked(align(found[: 1 + MOST_ROWS]), comparison)
+    room = width and width - len(_mark(comparison))
+    yield from _marked(align(found[: 1 + MOST_ROWS], room), comparison)
     if len(found) > 1 + MOST_ROWS:
         yield f"... and {len(found) - 1 - MOST_ROWS} more metrics in the results JSON"
     yield ""
@@ -138,20 +142,20 @@ def _beside(name: str, comparisons: Sequence[Mapping[str, JSON]]) -> tuple[str, 
     return (name, figure(first["before"], first["unit"]), *cells)
 
 
-def report(parts: Sequence[Mapping[str, JSON]]) -> Iterator[str]:
+def report(parts: Sequence[Mapping[str, JSON]], width: int | None = None) -> Iterator[str]:
     """All comparisons with one baseline, each with its gate; several side by side first."""
-    return map(printable, _report(parts))
+    return map(printable, _report(parts, width))
 
 
-def _report(parts: Sequence[Mapping[str, JSON]]) -> Iterator[str]:
+def _report(parts: Sequence[Mapping[str, JSON]], width: int | None) -> Iterator[str]:
     if len(parts) > 1:
         found = [part["comparison"] for part in parts]
         mark = next(filter(None, map(_mark, found)), "")
-        yield from (f"{line}{mark}" for line in align(side_by_side(found)))
+        yield from (f"{line}{mark}" for line in align(side_by_side(found), width and width - len(mark)))
         yield "(difference from the baseline in the metric's unit; * p < 0.05 after Holm)"
         yield ""
     for part in parts:
-        yield from lines(part["comparison"])
+        yield from lines(part["comparison"], width)
         if "gate" in part:
             yield ""
             yield from rulings(part["gate"], part["comparison"])
@@ -172,6 +176,7 @@ def rankings(
     found: Mapping[str, Mapping[str, float]],
     correlations: Sequence[Mapping[str, JSON]],
     within: Sequence[Mapping[str, JSON]],
+    width: int | None = None,
 ) -> Iterator[str]:
     """A row for each model and a column for each panel; how each two panels agree; evaluators of one panel.
 
@@ -180,7 +185,7 @@ def rankings(
     """
     models = dict.fromkeys(model for values in found.values() for model in values)
     columns = [(model, *(_percent(values.get(model)) for values in found.values())) for model in models]
-    yield from align([("", *found), *columns])
+    yield from align([("", *found), *columns], width)
     yield ""
     for row in correlations:
         told = row["reason"] or f"{row['rho']:+.2f} over {row['models']} models"

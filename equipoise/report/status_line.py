@@ -14,9 +14,14 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+from equipoise.report.layout import cut
+
 INTERVAL_SECONDS = 0.5
 LOG_TICKS = 60
 """How many intervals pass from one line to the next where there is no terminal."""
+LOG_COLUMNS = 200
+"""Columns of such a line."""
+Text = Callable[[int], str]
 _SAVE, _RESTORE, _CLEAR = "\x1b7", "\x1b8", "\x1b[2K"
 
 
@@ -29,11 +34,9 @@ class Output:
 
 
 class Line(ABC):
-    """Shows what `text` returns, and at once what `notices` hands out, until it is closed."""
+    """Shows what `text` returns for a width, and at once what `notices` hands out, until it is closed."""
 
-    def __init__(
-        self, text: Callable[[], str], notices: Callable[[], Sequence[str]], descriptor: int
-    ) -> None:
+    def __init__(self, text: Text, notices: Callable[[], Sequence[str]], descriptor: int) -> None:
         self._text = text
         self._notices = notices
         self._descriptor = descriptor
@@ -75,7 +78,7 @@ class LogLine(Line):
     def _tick(self) -> None:
         self._ticks += 1
         if self._ticks % LOG_TICKS == 0:
-            self._write(f"\n{self._text()}\n")
+            self._write(f"\n{self._text(LOG_COLUMNS)}\n")
 
 
 class StatusLine(Line):
@@ -101,7 +104,7 @@ class StatusLine(Line):
             return
         start = "" if (columns, rows) == self._size else self._reserve(rows)
         self._size = (columns, rows)
-        text = self._text()[: columns - 1]
+        text = cut(self._text(columns - 1), columns - 1)
         self._write(f"{start}{_SAVE}\x1b[{rows};1H{_CLEAR}{text}{_RESTORE}")
 
     def _reserve(self, rows: int) -> str:
@@ -110,7 +113,7 @@ class StatusLine(Line):
         return f"\x1bD\x1b[A{_SAVE}\x1b[1;{rows - 1}r{_RESTORE}"
 
 
-def open_line(text: Callable[[], str], notices: Callable[[], Sequence[str]], output: Output) -> Line:
+def open_line(text: Text, notices: Callable[[], Sequence[str]], output: Output) -> Line:
     """The line that this output can show."""
     kind = StatusLine if output.is_live else LogLine
     return kind(text, notices, output.descriptor)

@@ -12,6 +12,7 @@ from equipoise.core.files import shown
 from equipoise.core.settings import NO_KEY, Settings, is_local, public_url
 from equipoise.core.types import JSON, Role
 from equipoise.models.redact import LEAST, REAL
+from equipoise.report.layout import align
 from equipoise.results.history import WITH_UNSCORED
 
 MOST_ERRORS = 10
@@ -122,13 +123,15 @@ def summary(
     path: str,
     wall_seconds: float | None = None,
     told: str = "",
+    width: int | None = None,
 ) -> Iterator[str]:
     """The suite's table (head first), spending, errors and the path of the results.
 
     `wall_seconds` is None where nobody has measured it; errors that say what is `told` anyway are left out.
+    The table is no wider than `width`, where that is given.
     """
     if has_scores(data):
-        yield from align(rows)
+        yield from align(rows, width)
         yield ""
         yield from precision(data["summary"])
     else:
@@ -271,18 +274,7 @@ def _panel(panel: Mapping[str, JSON]) -> Iterator[str]:
         yield f"           {lean['evaluator']}: mean {average}, against the others {difference}"
 
 
-# Columns and time spans.
-
-
-def align(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Columns side by side, figures to the right, the first and the last column to the left."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    last = len(widths) - 1
-
-    def cell(column: int, text: str) -> str:
-        return text.ljust(widths[column]) if column in (0, last) else text.rjust(widths[column])
-
-    return ["  ".join(cell(n, text) for n, text in enumerate(row)).rstrip() for row in rows]
+# Time spans.
 
 
 def duration(seconds: float) -> str:

@@ -14,12 +14,16 @@ from equipoise.stats import mean
 
 Z = 1.96
 """Half the width of a 95 % interval, in standard deviations of a normal distribution."""
-BYTES_PER_TOKEN = 4
+BYTES_PER_TOKEN = (4.0, 5.0, 2.5)
+"""Of a prompt, in whatever language: likely, and for few and for many tokens."""
 ASSUMED_OUTPUT: Mapping[Role, tuple[int, int, int]] = {
     "subject": (800, 300, 2000),
     "evaluator": (250, 100, 600),
 }
 """Tokens of one reply where nothing is known: likely, low, high."""
+Limits = Mapping[Role, int | None]
+"""How many tokens a reply may have, where the user has set that."""
+_NO_LIMITS: Limits = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +100,7 @@ def use(
     model: str,
     runs: Sequence[Sequence[Foreseen]],
     known: Mapping[tuple[Role, str], tuple[Sample, str]],
+    limits: Limits = _NO_LIMITS,
 ) -> Use:
     """What a model in a role would be asked in these runs, each of which foresees its calls."""
     if (role, model) in known:
@@ -107,28 +112,35 @@ def use(
         for number, sample in enumerate(others):
             merged.runs.update({(f"{number} {path}", run): used for (path, run), used in sample.runs.items()})
         return merged.use(len(runs), f"as in {len(merged.runs)} runs of other models")
-    return _assumed(role, [call for run in runs for call in run if call.role == role])
+    return _assumed(role, [call for run in runs for call in run if call.role == role], limits)
 
 
-def _assumed(role: Role, calls: Sequence[Foreseen]) -> Use:
-    likely, low, high = (_tokens(role, calls, place) for place in range(3))
+def _assumed(role: Role, calls: Sequence[Foreseen], limits: Limits) -> Use:
+    likely, low, high = (_tokens(role, calls, place, limits) for place in range(3))
     number = float(len(calls))
-    shown = "{} tokens a reply ({} to {})".format(*ASSUMED_OUTPUT[role])
+    shown = "{} tokens a reply ({} to {})".format(*(_length(role, place, limits) for place in range(3)))
+    each = "{:g} bytes of a prompt ({:g} to {:g})".format(*BYTES_PER_TOKEN)
     return Use(
         calls=Range(value=number, low=number, high=number),
         input=Range(value=likely[0], low=low[0], high=high[0]),
         output=Range(value=likely[1], low=low[1], high=high[1]),
-        basis=f"assumed: {shown}, a token for {BYTES_PER_TOKEN} bytes of a prompt",
+        basis=f"assumed: {shown}, a token for {each}",
     )
 
 
-def _tokens(role: Role, calls: Sequence[Foreseen], place: int) -> tuple[float, float]:
+def _tokens(role: Role, calls: Sequence[Foreseen], place: int, limits: Limits) -> tuple[float, float]:
     """Input and output tokens of these calls at one of the three assumed lengths."""
-    quoted = sum(call.quoted for call in calls) * ASSUMED_OUTPUT["subject"][place]
-    prompts = sum(len(call.prompt.encode("utf-8", "replace")) for call in calls) / BYTES_PER_TOKEN
-    return prompts + quoted, float(len(calls) * ASSUMED_OUTPUT[role][place])
+    quoted = sum(call.quoted for call in calls) * _length("subject", place, limits)
+    prompts = sum(len(call.prompt.encode("utf-8", "replace")) for call in calls) / BYTES_PER_TOKEN[place]
+    return prompts + quoted, float(len(calls) * _length(role, place, limits))
 
 
+def _length(role: Role, place: int, limits: Limits) -> int:
+    """Tokens of a reply at one of the three assumed lengths: no reply is longer than it may be."""
+    return min(ASSUMED_OUTPUT[role][place], limits.get(role) or ASSUMED_OUTPUT[role][place])
+
+
+_NOTHING = Range(value=0.0, low=0.0, high=0.0)
 Cost = Callable[[int, float, float], float | None]
 """USD for so many input and output tokens of the model of that number; None where it has no price."""
 
@@ -136,14 +148,16 @@ Cost = Callable[[int, float, float], float | None]
 def lines(uses: Sequence[tuple[Role, str, Use]], runs: int, done: int, cost: Cost) -> Iterator[str]:
     """The estimate as lines for the user."""
     yield f"runs:      {runs:,} to ask" + (f", {done:,} are done already" if done else "")
-    total: Range | None = Range(value=0.0, low=0.0, high=0.0)
+    total, unknown = _NOTHING, list[str]()
     for number, (role, model, item) in enumerate(uses):
         price = _price(number, item, cost)
-        total = None if total is None or price is None else total + price
-        yield f"{role + ':':<11}{model}: {_figure(item.calls)} calls, {_dollars(price)}"
+        total = total + (price or _NOTHING)
+        unknown += [] if price else [model]
+        told = "" if price is None else f", {_dollars(price)}"
+        yield f"{role + ':':<11}{model}: {_figure(item.calls)} calls{told}"
         yield f"           {_figure(item.input)} tokens in, {_figure(item.output)} out"
         yield f"           {item.basis}"
-    yield f"total:     {_dollars(total)}"
+    yield f"total:     {_total(total, unknown)}"
 
 
 def _price(number: int, item: Use, cost: Cost) -> Range | None:
@@ -167,7 +181,12 @@ def _figure(range_: Range) -> str:
     return f"{range_.value:,.0f} ({range_.low:,.0f} to {range_.high:,.0f})"
 
 
-def _dollars(range_: Range | None) -> str:
-    if range_ is None:
-        return "cost unknown: give --price-input and --price-output"
+def _total(known: Range, unknown: Sequence[str]) -> str:
+    """What all models cost; without those that have no price it is no total."""
+    if unknown:
+        return f"unknown: no price for {', '.join(unknown)}; give --price-input and --price-output"
+    return f"{_dollars(known)}: prices as listed or given, tokens as estimated"
+
+
+def _dollars(range_: Range) -> str:
     return f"{range_.value:,.2f} USD ({range_.low:,.2f} to {range_.high:,.2f})"

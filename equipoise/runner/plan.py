@@ -178,12 +178,16 @@ class Plan:
         runs = [run for run in self.runs(name) if run.id in wanted and run.id not in done]
         foreseen = [loaded.suite.foresee(run.case, loaded.rubric) for run in runs]
         known = estimate.samples(self._journals(name), name)
+        limits: estimate.Limits = {
+            "subject": settings.subject.max_tokens,
+            "evaluator": settings.evaluator.max_tokens,
+        }
         uses: list[tuple[Role, str, estimate.Use]] = []
         # With --rejudge the subject is not asked.
         first = len(settings.models) - len(settings.asked_models)
         for number, model in enumerate(settings.asked_models, start=first):
             role: Role = "evaluator" if number else "subject"
-            uses.append((role, model, estimate.use(role, model, foreseen, known)))
+            uses.append((role, model, estimate.use(role, model, foreseen, known, limits)))
         return list(
             estimate.lines(
                 uses, len(runs), len(done), lambda n, *used: self._cost_of_tokens(name, first + n, *used)

@@ -16,6 +16,7 @@ from equipoise.core.types import JSON, Run
 from equipoise.models import prices
 from equipoise.report import comparison, github
 from equipoise.report import terminal as terminal_report
+from equipoise.report.layout import fitted
 from equipoise.report.status_line import Output, open_line
 from equipoise.runner.resume import COMPLETE_ALREADY
 from equipoise.runner.session import Session
@@ -56,7 +57,7 @@ class Progress:
         self.session = session
         self.started = time.monotonic()
         self.total = len(session.planned)
-        self.done = 0
+        self.done = self.failed = 0
         self._left = set(session.planned)
         self._suites = list(session.begun)
         self._open = Counter((run.suite, run.case.language) for run in session.planned.values())
@@ -68,12 +69,13 @@ class Progress:
         notices = session.counters.take_notices
         self._line = None if output is None else open_line(self.live, notices, output)
 
-    def note(self, suite: str, run: str) -> None:
-        """Count a run as done, once however often it is reported."""
+    def note(self, suite: str, run: str, *, has_failed: bool = False) -> None:
+        """Count a run as done, once however often it is reported; with or without a score."""
         if (suite, run) not in self._left:
             return
         self._left.remove((suite, run))
         self.done += 1
+        self.failed += has_failed
         known = self.session.planned[suite, run]
         key = (suite, known.case.language)
         self._open[key] -= 1
@@ -96,23 +98,29 @@ class Progress:
         self._saved = time.monotonic()
         self._saving = self._saved - begun
 
-    def live(self) -> str:
-        """The state of the session in one line."""
+    def live(self, width: int) -> str:
+        """The state of the session in one line; where it is narrow, what matters most."""
         now, elapsed = self.session.counters.totals(), time.monotonic() - self.started
         parts = [
-            f"{self.done}/{self.total} done",
-            f"{now.in_flight} calls in flight",
-            f"{now.retries} retries",
+            (0, f"{self.done}/{self.total} done"),
+            (4, f"{self.failed} failed"),
+            (6, f"{now.in_flight} calls in flight"),
+            (7, f"{now.retries} retries"),
         ]
-        if (
-            wait := max(map(self.session.counters.paused_until, range(len(now.tokens)))) - time.monotonic()
-        ) > 1:
-            parts.append(f"the endpoint asks for a pause of {terminal_report.duration(wait)}")
-        parts.append(f"{sum(map(sum, now.tokens)):,} tokens")
-        parts.append(self._cost(now.tokens))
+        if (wait := self._pause(len(now.tokens))) > 1:
+            parts.append((3, f"the endpoint asks for a pause of {terminal_report.duration(wait)}"))
+        parts.append((8, f"{sum(map(sum, now.tokens)):,} tokens"))
+        parts.append((2, self._cost(now.tokens)))
         if 0 < self.done < self.total:
-            parts.append(f"{terminal_report.duration(elapsed / self.done * (self.total - self.done))} left")
-        return " | ".join(parts)
+            left = elapsed / self.done * (self.total - self.done)
+            parts.append((1, f"{terminal_report.duration(left)} left"))
+        if error := self.session.counters.last_error:
+            parts.append((5, f"last error: {error}"))
+        return fitted(parts, width)
+
+    def _pause(self, endpoints: int) -> float:
+        """Seconds for which an endpoint asks to wait."""
+        return max(map(self.session.counters.paused_until, range(endpoints))) - time.monotonic()
 
     def _cost(self, tokens: Sequence[tuple[int, int]]) -> str:
         plan, settings = self.session.plan, self.session.settings
@@ -148,8 +156,8 @@ class Progress:
         """Whether every run was done and every result is written."""
         return self.done == self.total and not self.unsaved
 
-    def summary(self) -> Iterator[tuple[str, list[str]]]:
-        """A title and lines for each suite."""
+    def summary(self, width: int | None = None) -> Iterator[tuple[str, list[str]]]:
+        """A title and lines for each suite; their tables are no wider than that."""
         for name, why in self.unsaved.items():
             yield name, [why]
         for name, data in self._results.items():
@@ -167,11 +175,12 @@ class Progress:
                         path=path,
                         wall_seconds=self._seconds,
                         told=self.session.counters.stop_reason,
+                        width=width,
                     ),
                     *([COMPLETE_ALREADY] if self.session.begun.get(name) == COMPLETE_ALREADY else ()),
                 ],
             )
-            yield from self._measured_against(name, data)
+            yield from self._measured_against(name, data, width)
 
     def _has_nothing(self, data: Mapping[str, JSON]) -> bool:
         """Whether the session was stopped before there was anything to show; pytest says why."""
@@ -179,9 +188,11 @@ class Progress:
         is_idle = not calls["made"] and not calls["replayed"]
         return self.session.counters.is_stopped and is_idle and not terminal_report.has_scores(data)
 
-    def _measured_against(self, name: str, data: Mapping[str, JSON]) -> Iterator[tuple[str, list[str]]]:
+    def _measured_against(
+        self, name: str, data: Mapping[str, JSON], width: int | None
+    ) -> Iterator[tuple[str, list[str]]]:
         if "comparison" in data:
-            yield f"{name}: against the baseline", list(comparison.lines(data["comparison"]))
+            yield f"{name}: against the baseline", list(comparison.lines(data["comparison"], width))
         if "gate" in data:
             yield f"{name}: gate", list(comparison.rulings(data["gate"], data.get("comparison")))
 

@@ -130,7 +130,7 @@ class Caller:
             timeout=timeout,
             secrets=Secrets([self.key]),
             on_learned=lambda call, change: self.learned.append((call, change)),
-            on_retry=lambda: self.retries.append(self.slot.held),
+            on_retry=lambda why: self.retries.append(self.slot.held),
         )
 
     async def _answer(self, client: Client, call: Call) -> Reply | CallFailed:

@@ -26,7 +26,7 @@ def test_calls_and_replies_are_counted() -> None:
     for _ in range(3):
         counters.enter()
     counters.leave()
-    counters.count_retry()
+    counters.count_retry("HTTP 503: Overloaded.")
     counters.count_reply(0, 10, 5, replayed=False)
     counters.count_reply(1, 1, 7, replayed=True, is_estimated=True)
     counters.count_reply(1, 1, 2, replayed=False)

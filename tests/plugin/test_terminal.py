@@ -98,7 +98,7 @@ class FakeProgress:
         """The session, of which only the counters is asked for."""
         return self
 
-    def note(self, suite: str, run: str) -> None:
+    def note(self, suite: str, run: str, *, has_failed: bool = False) -> None:
         """Keep the run."""
         self.noted.append((suite, run))
 
@@ -106,7 +106,7 @@ class FakeProgress:
         """Take the line away."""
         self.has_line = False
 
-    def summary(self) -> Iterator[tuple[str, list[str]]]:
+    def summary(self, width: int | None = None) -> Iterator[tuple[str, list[str]]]:
         """One suite with two lines."""
         yield "neutrality", ["one", "two"]
 
@@ -125,7 +125,7 @@ class FakeTerminal:
         """Keep the title."""
         self.shown.append(f"= {title}")
 
-    def write_line(self, line: str) -> None:
+    def write_line(self, line: str, **markup: bool) -> None:
         """Keep the line."""
         self.shown.append(line)
 

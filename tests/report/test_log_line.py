@@ -18,7 +18,9 @@ def test_notices_are_printed_at_once_and_progress_now_and_then(monkeypatch: pyte
     reads, writes = os.pipe()
     counters = Counters(1)
     counters.notify("the endpoint asks to wait 2 min 00 s")
-    line = open_line(lambda: "3/8 done", counters.take_notices, Output(descriptor=writes, is_live=False))
+    line = open_line(
+        lambda width: "3/8 done", counters.take_notices, Output(descriptor=writes, is_live=False)
+    )
     shown = ""
     while "3/8 done" not in shown:
         shown += os.read(reads, 1000).decode()

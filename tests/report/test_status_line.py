@@ -48,7 +48,7 @@ def terminal(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 def test_the_line_is_redrawn_at_the_bottom_until_it_is_closed(terminal: Terminal) -> None:
     """Room is made once; what it says changes; then the whole terminal scrolls again, without the line."""
     texts = iter([*(f"{number}/3 done" for number in range(3)), *["all done"] * 1_000_000])
-    line = StatusLine(lambda: next(texts), list, terminal.descriptor)
+    line = StatusLine(lambda width: next(texts), list, terminal.descriptor)
     terminal.read_until("all done\x1b8")
     line.close()
     os.write(terminal.descriptor, b"behind")
@@ -62,7 +62,7 @@ def test_the_line_is_redrawn_at_the_bottom_until_it_is_closed(terminal: Terminal
 
 def test_a_line_is_no_longer_than_the_terminal_is_wide(terminal: Terminal) -> None:
     """Else it would wrap, and scroll what is above."""
-    line = StatusLine(lambda: "é" * 150, list, terminal.descriptor)
+    line = StatusLine(lambda width: "é" * 150, list, terminal.descriptor)
     terminal.read_until("é\x1b8")
     line.close()
     assert "\x1b[2K" + "é" * 99 + "\x1b8" in terminal.shown
@@ -71,7 +71,7 @@ def test_a_line_is_no_longer_than_the_terminal_is_wide(terminal: Terminal) -> No
 @pytest.mark.parametrize("terminal", [3], indirect=True)
 def test_a_terminal_of_three_rows_has_no_room_for_a_line(terminal: Terminal) -> None:
     """Nothing is written to it, neither while the line is there nor when it goes."""
-    line = StatusLine(lambda: "too much", list, terminal.descriptor)
+    line = StatusLine(lambda width: "too much", list, terminal.descriptor)
     line._tick()
     line.close()
     os.write(terminal.descriptor, b"behind")

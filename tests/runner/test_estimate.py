@@ -169,15 +169,27 @@ def test_else_other_models_in_the_same_role_tell() -> None:
 
 
 def test_else_it_is_assumed() -> None:
-    """A token for four bytes of a prompt, replies of a likely, a low and a high length; it is told."""
+    """A token for four bytes of a prompt, more or less, replies of a likely, a low and a high length."""
     # Three prompts of 4 bytes; three of 16, each with one reply of the subject in it.
     subject, evaluator = (estimate.use(role, "m", RUNS, {}) for role in ("subject", "evaluator"))
     assert (figures(subject.calls), figures(evaluator.calls)) == ((3, 3, 3), (3, 3, 3))
-    assert (figures(subject.input), figures(subject.output)) == ((3, 3, 3), (2400, 900, 6000))
-    assert figures(evaluator.input) == (12 + 2400, 12 + 900, 12 + 6000)
+    assert figures(subject.input) == pytest.approx((3, 2.4, 4.8))
+    assert figures(subject.output) == (2400, 900, 6000)
+    assert figures(evaluator.input) == pytest.approx((12 + 2400, 9.6 + 900, 19.2 + 6000))
     assert figures(evaluator.output) == (750, 300, 1800)
-    assert subject.basis == ("assumed: 800 tokens a reply (300 to 2000), a token for 4 bytes of a prompt")
+    assert subject.basis == (
+        "assumed: 800 tokens a reply (300 to 2000), a token for 4 bytes of a prompt (5 to 2.5)"
+    )
     assert "250 tokens a reply (100 to 600)" in evaluator.basis
+
+
+def test_no_reply_is_assumed_to_be_longer_than_it_may_be() -> None:
+    """A limit bounds what the subject writes and what the evaluator reads of it."""
+    limits: estimate.Limits = {"subject": 500, "evaluator": None}
+    subject, evaluator = (estimate.use(role, "m", RUNS, {}, limits) for role in ("subject", "evaluator"))
+    assert figures(subject.output) == (1500, 900, 1500)
+    assert figures(evaluator.input) == pytest.approx((12 + 1500, 9.6 + 900, 19.2 + 1500))
+    assert subject.basis.startswith("assumed: 500 tokens a reply (300 to 500)")
 
 
 # What a user sees.
@@ -212,17 +224,17 @@ def test_the_lines_of_an_estimate() -> None:
         "evaluator: e: 1,200 calls, 2.20 USD (1.10 to 4.40)",
         "           2,000 (1,000 to 4,000) tokens in, 200 (100 to 400) out",
         "           so it is",
-        "total:     4.40 USD (2.20 to 8.80)",
+        "total:     4.40 USD (2.20 to 8.80): prices as listed or given, tokens as estimated",
     ]
 
 
 def test_a_model_without_a_price_leaves_the_sum_unknown() -> None:
-    """What to say is told, and the others' cost is still shown."""
+    """That is said once, with what to do, and the others' cost is still shown."""
     uses: list[tuple[Role, str, Use]] = [("subject", "m", USE), ("evaluator", "e", USE)]
     shown = list(estimate.lines(uses, 1, 0, dollar_for_a_thousand))
-    unknown = "cost unknown: give --price-input and --price-output"
     assert shown[1] == "subject:   m: 1,200 calls, 2.20 USD (1.10 to 4.40)"
-    assert shown[4] == f"evaluator: e: 1,200 calls, {unknown}"
-    assert shown[-1] == f"total:     {unknown}"
+    assert shown[4] == "evaluator: e: 1,200 calls"
+    assert shown[-1] == "total:     unknown: no price for e; give --price-input and --price-output"
+    assert sum("unknown" in line for line in shown) == 1
     done = next(estimate.lines([], 3, 2000, dollar_for_a_thousand))
     assert done == "runs:      3 to ask, 2,000 are done already"

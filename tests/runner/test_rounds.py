@@ -243,7 +243,7 @@ def test_a_run_of_the_rounds_that_are_needed_must_still_have_a_score(path: Path)
     log.append_record(record("b", "error"), [])
     log.close()
     rounds.append(history_of(path), found_in(1000, 1))
-    assert history_of(path).status(is_running=False) == "interrupted"
+    assert history_of(path).status(is_running=False) == "complete_with_unscored"
     assert missing(path) == ["b-run1"]
 
 

@@ -19,6 +19,7 @@ from equipoise.core.errors import CallFailed, CannotKeep, NotNeeded, SessionStop
 from equipoise.core.types import Call, Reply, Run
 from equipoise.results.journal import Journal
 from equipoise.runner import engine
+from equipoise.runner.progress import Progress
 from equipoise.runner.resume import COMPLETE_ALREADY
 from equipoise.runner.session import ENDED
 from loopback import score_of, verdict
@@ -535,3 +536,21 @@ def test_a_folder_that_takes_no_files_is_bad_input(project: Project, subtests: p
         with subtests.test(**options), pytest.raises(UserError, match="cannot be written to"):
             project.run(**options)
     assert project.client.calls == []
+
+
+def test_a_narrow_line_keeps_what_is_done_the_time_left_and_the_cost(project: Project) -> None:
+    """And where there is room it has the last error, until a call is answered."""
+    with project.begun(price_input="1", price_output="10") as (session, runs):
+        progress = Progress(session, {SUITE: [run.id for run in runs]}, None)
+        for number, run in enumerate(runs[:2]):
+            session.record(run)
+            progress.note(SUITE, run.id, has_failed=number == 1)
+        session.counters.count_retry("HTTP 503: Overloaded.")
+        wide = progress.live(200)
+        assert wide.startswith("2/20 done | 1 failed | ")
+        assert " tokens | 0." in wide
+        assert wide.endswith(" left | last error: HTTP 503: Overloaded.")
+        parts = progress.live(40).split(" | ")
+        assert [part.split()[-1] for part in parts] == ["done", "USD", "left"]
+        session.counters.count_reply(0, 1, 1, replayed=False)
+        assert "last error" not in progress.live(200)

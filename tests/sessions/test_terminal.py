@@ -51,7 +51,7 @@ def test_a_live_line_tells_how_far_it_is_and_what_it_costs(bench: Bench) -> None
     shown = on_terminal(bench, *price, *SHORT, "--color=yes")
     assert "\x1b[40;1H\x1b[2K" in shown
     # Each call has 100 tokens in and 20 out, that is 0.0003 USD; a run has two calls.
-    told = r"/12 done \| 4 calls in flight \| 0 retries \| [\d,]+ tokens \| 0\.00\d\d USD"
+    told = r"/12 done \| 0 failed \| 4 calls in flight \| 0 retries \| [\d,]+ tokens \| 0\.00\d\d USD"
     assert re.search(told, shown)
     assert " left" in shown
     assert "subject:   1,200 tokens in, 240 out, 0.0036 USD" in shown
@@ -64,7 +64,7 @@ def test_a_live_line_is_drawn_where_workers_ask(bench: Bench) -> None:
     """By the process that the user started; without a price the cost is unknown."""
     bench.server.delay = 0.4
     shown = on_terminal(bench, "-n", "2", *SHORT)
-    assert "/12 done | 4 calls in flight | 0 retries | " in shown
+    assert "/12 done | 0 failed | 4 calls in flight | 0 retries | " in shown
     assert " tokens | cost unknown" in shown
     assert shown.rindex("\x1b[1;39r") < shown.rindex("\x1b[r")
 

@@ -1,0 +1,22 @@
+"""What commands print: lines that fit the terminal, in the colours that pytest gives them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable
+
+import click
+
+
+def width() -> int:
+    """Columns of the terminal."""
+    return shutil.get_terminal_size().columns
+
+
+def show(lines: Iterable[str]) -> None:
+    """Print the lines, long ones broken; without colours where it is no terminal."""
+    from equipoise.report.layout import styled
+
+    for line, markup in styled(lines, width()):
+        colour = next((name for name in ("red", "yellow", "green") if markup.get(name)), None)
+        click.secho(line, fg=colour, bold=markup.get("bold"))

@@ -1,0 +1,195 @@
+"""Text that fits a terminal: columns of tables, long lines broken by meaning, and what is coloured. Pure.
+
+Widths are those that a terminal shows, where a wide character takes two columns.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
+
+from wcwidth import wcswidth, wcwidth
+
+WIDTH = 80
+"""Columns, where nobody knows how many there are."""
+LEAST = 14
+"""Columns that a column of words is not narrowed below."""
+LABEL = 11
+"""Columns of the label that many lines begin with."""
+GAP = "  "
+Markup = Mapping[str, bool]
+"""Colours and weight, as pytest's terminal writer takes them."""
+
+_FIGURE = re.compile(r"(?:[-+<>±~()\d.,:%\s]|to|pp|USD)*")
+_BREAKS = (re.compile(r"[;.] "), re.compile(r"[:,] "), re.compile(r" (?!%|pp\b|to\b|USD\b|s\b)"))
+"""Where a line may be broken, the best first."""
+_SPACE, _COMMA, _PART = (re.compile(pattern) for pattern in (r"(?<= )(?!%)", r"(?<=, )", r"(?<=[._ -])(?=.)"))
+"""Between the words of a head, how runs ended, and the parts of a name."""
+_STYLES: Sequence[tuple[re.Pattern[str], Markup]] = (
+    (re.compile(r"gate:? FAIL\b"), {"red": True, "bold": True}),
+    (re.compile(r"gate:? INCONCLUSIVE\b"), {"yellow": True, "bold": True}),
+    (re.compile(r"gate:? PASS\b"), {"green": True}),
+    (re.compile(r"(error|unscored): "), {"red": True}),
+    (re.compile(r"(warning|MISMATCH|cost): "), {"yellow": True}),
+    (re.compile(r"overall "), {"bold": True}),
+)
+
+
+def columns(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    return len(text) if text.isascii() else max(0, wcswidth(text))
+
+
+def cut(text: str, width: int) -> str:
+    """As much of the beginning of a text as so many columns hold."""
+    if text.isascii():
+        return text[:width]
+    taken = 0
+    for place, character in enumerate(text):
+        taken += max(0, wcwidth(character))
+        if taken > width:
+            return text[:place]
+    return text
+
+
+def fitted(parts: Sequence[tuple[int, str]], width: int) -> str:
+    """The parts in order; where there is no room for all, those of the highest rank are left out first."""
+    shown = list(parts)
+    while len(shown) > 1 and columns(_joined(shown)) > width:
+        shown.remove(max(shown, key=lambda part: part[0]))
+    return cut(_joined(shown), width)
+
+
+def _joined(parts: Sequence[tuple[int, str]]) -> str:
+    return " | ".join(text for _, text in parts)
+
+
+# Tables.
+
+
+def align(rows: Sequence[Sequence[str]], width: int | None = None) -> list[str]:
+    """Columns side by side, figures to the right, names and words to the left, head first.
+
+    Where they are wider than `width`, the words of the head stand below each other, then those of cells and
+    the parts of the names. What cannot be broken may still be wider.
+    """
+    cells = [[[text] for text in row] for row in rows]
+    for step in (_fold_head, _fold_last, _fold_words, _fold_names) if width else ():
+        if (excess := _total(cells) - (width or 0)) > 0:
+            step(cells, excess)
+    widths = _widths(cells)
+    is_left = [_is_left(place, rows) for place in range(len(widths))]
+    return [line for row in cells for line in _lines(row, widths, is_left)]
+
+
+Cells = list[list[list[str]]]
+"""Rows of cells of lines."""
+
+
+def _widths(cells: Cells) -> list[int]:
+    return [max(columns(line) for cell in column for line in cell) for column in zip(*cells, strict=True)]
+
+
+def _total(cells: Cells) -> int:
+    widths = _widths(cells)
+    return sum(widths) + len(GAP) * (len(widths) - 1)
+
+
+def _is_left(place: int, rows: Sequence[Sequence[str]]) -> bool:
+    is_last = place == len(rows[0]) - 1
+    return place == 0 or (is_last and not all(_FIGURE.fullmatch(row[place]) for row in rows[1:]))
+
+
+def _fold_head(cells: Cells, excess: int) -> None:
+    body = _widths(cells[1:]) if len(cells) > 1 else [0] * len(cells[0])
+    cells[0] = [_filled(cell[0], room, _SPACE) for cell, room in zip(cells[0], body, strict=True)]
+
+
+def _fold_last(cells: Cells, excess: int) -> None:
+    _fold(cells, -1, excess, _COMMA)
+
+
+def _fold_words(cells: Cells, excess: int) -> None:
+    for place in range(1, len(cells[0]) - 1):
+        _fold(cells, place, excess, _SPACE)
+
+
+def _fold_names(cells: Cells, excess: int) -> None:
+    _fold(cells, 0, excess, _PART)
+
+
+def _fold(cells: Cells, place: int, excess: int, separator: re.Pattern[str]) -> None:
+    room = max(LEAST, _widths(cells)[place] - excess)
+    for row in cells[1:]:
+        if not _FIGURE.fullmatch(row[place][0]):
+            row[place] = _filled(row[place][0], room, separator)
+
+
+def _filled(text: str, room: int, separator: re.Pattern[str]) -> list[str]:
+    """The text in lines of so many columns, broken behind a separator."""
+    lines = [""]
+    for part in separator.split(text):
+        if lines[-1] and columns((lines[-1] + part).rstrip()) > room:
+            lines.append("")
+        lines[-1] += part
+    return [line.rstrip() for line in lines]
+
+
+def _lines(row: Sequence[Sequence[str]], widths: Sequence[int], is_left: Sequence[bool]) -> Iterator[str]:
+    for texts in zip_longest(*row, fillvalue=""):
+        padded = (
+            text + blank if left else blank + text
+            for text, room, left in zip(texts, widths, is_left, strict=True)
+            for blank in [" " * (room - columns(text))]
+        )
+        yield GAP.join(padded).rstrip()
+
+
+# Lines.
+
+
+def styled(lines: Iterable[str], width: int) -> Iterator[tuple[str, Markup]]:
+    """The lines, those that are too long broken, each with its markup: a head of a table is bold."""
+    before = ""
+    is_head = False
+    for line in lines:
+        is_head = line.startswith(" ") and (is_head or not before.strip())
+        markup = {"bold": True} if is_head else _markup(line)
+        for part in wrapped(line, width):
+            yield part, markup
+        before = line
+
+
+def _markup(line: str) -> Markup:
+    return next((markup for pattern, markup in _STYLES if pattern.match(line)), {})
+
+
+def wrapped(line: str, width: int) -> list[str]:
+    """A line in parts that fit, broken where its meaning is; the further ones stand under what it says."""
+    indent = _indent(line)
+    found, rest = [], line
+    while columns(rest) > width and (place := _break(rest, width, len(indent))):
+        found.append(rest[:place].rstrip())
+        rest = indent + rest[place:].lstrip()
+    return [*found, rest]
+
+
+def _indent(line: str) -> str:
+    blank = re.match(r"\s*", line)
+    label = re.match(rf"(?=.{{{LABEL}}}\S)[^\s:]+: +", line)
+    if label and label.end() == LABEL:
+        return " " * LABEL
+    return (blank[0] if blank else "") or "  "
+
+
+def _break(line: str, width: int, indent: int) -> int | None:
+    """Where to break: behind the last sign of the best kind, unless a third of the width stays empty."""
+    room = len(cut(line, width))
+    for pattern in _BREAKS:
+        places = [found.end() for found in pattern.finditer(line) if indent < found.end() <= room + 1]
+        if places and (places[-1] > room * 2 / 3 or pattern is _BREAKS[-1]):
+            return places[-1]
+    # A word that is wider than all stays whole.
+    ends = (found.end() for found in _BREAKS[-1].finditer(line))
+    return next((end for end in ends if end > max(room, indent)), None)

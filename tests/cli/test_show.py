@@ -1,0 +1,70 @@
+"""`equipoise show`: results looked at again, whole or run by run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from conftest import ROOT
+from equipoise.cli import main
+
+GOLDEN = ROOT / "tests" / "golden" / "neutrality.json"
+
+
+def show(*arguments: str) -> Result:
+    """What comes of the command."""
+    return CliRunner().invoke(main, ["show", *arguments], env={"COLUMNS": "80"})
+
+
+def test_the_table_is_shown_again() -> None:
+    """With how complete it is, and no line wider than the terminal."""
+    result = show(str(GOLDEN))
+    assert (result.exit_code, result.stderr) == (0, "")
+    shown = result.stdout.splitlines()
+    assert any(line.split()[:3] == ["overall", "1.75", "18.75%"] for line in shown)
+    assert "(complete, 2 unscored)" in shown[-1]
+    assert max(map(len, shown)) <= 80 or max(shown, key=len).strip().endswith(".json")
+
+
+def test_single_runs_are_shown_with_what_was_said(subtests: pytest.Subtests) -> None:
+    """By how they ended, the lowest, or a text in their names and words; the last line says how many."""
+    for options, told, many in (
+        (("--outcome", "refused"), "run 1: refused", 2),
+        (("--lowest", "1"), ": refused, 0", 1),
+        (("-k", "O QUE"), "bb/q01", 4),
+        (("-k", "second_area", "--lowest", "3"), "bb/q02", 3),
+        (("--outcome", "empty"), "", 0),
+        (("-k", "What is one?", "--outcome", "scored", "--lowest", "1"), "aa/q01_one run 1: scored, 75", 1),
+    ):
+        with subtests.test(" ".join(options)):
+            result = show(str(GOLDEN), *options)
+            assert (result.exit_code, told in result.stdout) == (0, True), result.output
+            assert result.stdout.splitlines()[-1] == f"{many} of 8 runs"
+            assert result.stdout.count("\nassistant:\n") <= many
+    with subtests.test("transcript"):
+        lines = show(str(GOLDEN), "--outcome", "unscored").stdout.splitlines()
+        assert "user:" in lines
+        assert "assistant:" in lines
+        assert any(line.startswith("error: no valid verdict: judge") for line in lines)
+        assert "evaluator judge:" in lines
+
+
+def test_what_is_no_results_file_is_one_line(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """Nothing there, something else, or a file without what a table needs."""
+    data = json.loads(GOLDEN.read_bytes())
+    del data["summary"]
+    for name, content, told in (
+        ("none.json", None, "cannot be read"),
+        ("other.json", "[]", "not an Equipoise results file"),
+        ("old.json", json.dumps(data), "only compare reads it"),
+    ):
+        with subtests.test(name):
+            if content is not None:
+                (tmp_path / name).write_text(content)
+            result = show(str(tmp_path / name))
+            assert (result.exit_code, result.stdout) == (4, "")
+            (line,) = result.stderr.splitlines()
+            assert told in line

@@ -1,0 +1,104 @@
+"""Tables and lines on a terminal: their width, where they break, and their colours."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from equipoise.report.layout import align, columns, cut, fitted, styled, wrapped
+
+HEAD = ("", "questions", "95 % interval", "how runs ended")
+LONG = (
+    "area.historical_movements",
+    "2",
+    "0.0 to 86.3",
+    "scored 3, refused 4, blocked 2, error 1",
+)
+SHORT = ("overall", "", "-", "scored 22")
+
+
+def test_a_table_takes_the_width_that_there_is() -> None:
+    """In one line each where there is room; else heads, words and names are folded, and no figure is."""
+    rows = [HEAD, LONG, SHORT]
+    assert len(align(rows)) == len(align(rows, 120)) == 3
+    for width in (100, 80, 60, 52):
+        found = align(rows, width)
+        assert max(map(columns, found)) <= width, width
+        assert any(re.search(r"2 +0.0 to 86.3  scored 3,", line) for line in found), width
+        text = " ".join(" ".join(found).split())
+        for outcome in ("refused 4", "blocked 2", "error 1", "scored 22"):
+            assert outcome in text
+
+
+def test_names_are_broken_between_their_parts() -> None:
+    """And the head never between a figure and its sign."""
+    found = align([HEAD, LONG, SHORT], 50)
+    assert [line[:14].strip() for line in found if line.startswith(("area", "hist", "move"))] == [
+        *("area.", "historical_", "movements"),
+    ]
+    assert "95 %" in "\n".join(found)
+
+
+def test_figures_stand_to_the_right_also_in_the_last_column() -> None:
+    """Words to the left, wide characters counted."""
+    assert align([("", "baseline", "new"), ("overall", "10.00%", "2.00%"), ("北京", "1.00%", "-")]) == [
+        "         baseline    new",
+        "overall    10.00%  2.00%",
+        "北京        1.00%      -",
+    ]
+
+
+def test_a_long_line_is_broken_where_its_meaning_is(subtests: pytest.Subtests) -> None:
+    """Behind a semicolon rather than a comma or a blank; further lines stand under what the label says."""
+    for line, parts in {
+        "gate FAIL: overall:-2pp: it fell by more than that; about 95 questions would decide it": [
+            "gate FAIL: overall:-2pp: it fell by more than that;",
+            "  about 95 questions would decide it",
+        ],
+        "cost:      unknown for subject and evaluator: give --price-input and --price-output": [
+            "cost:      unknown for subject and evaluator:",
+            "           give --price-input and --price-output",
+        ],
+        "           Doubling the questions narrows it most (by 82 %); doubling the runs less": [
+            "           Doubling the questions narrows it most (by 82 %);",
+            "           doubling the runs less",
+        ],
+        "short": ["short"],
+        f"results: {'x' * 80} (complete)": ["results:", f"  {'x' * 80}", "  (complete)"],
+        "x" * 100: ["x" * 100],
+    }.items():
+        with subtests.test(line):
+            assert wrapped(line, 62) == parts
+
+
+def test_what_matters_least_is_left_out_first() -> None:
+    """The rest keeps its order."""
+    parts = [(0, "3/8 done"), (7, "2 retries"), (2, "0.01 USD"), (1, "5 s left")]
+    assert fitted(parts, 80) == "3/8 done | 2 retries | 0.01 USD | 5 s left"
+    assert fitted(parts, 40) == "3/8 done | 0.01 USD | 5 s left"
+    assert fitted(parts, 25) == "3/8 done | 5 s left"
+    assert fitted(parts, 5) == "3/8 d"
+
+
+def test_text_is_cut_by_columns() -> None:
+    """A wide character that is half outside is outside."""
+    assert (cut("北京x", 3), cut("北京x", 4), cut("北京x", 5), cut("abc", 2)) == ("北", "北京", "北京x", "ab")
+
+
+def test_what_is_good_and_bad_is_seen_at_a_glance() -> None:
+    """As pytest colours it; the head of a table and the whole are bold, an error red in all its lines."""
+    lines = [
+        "  mean",
+        "aa  3",
+        "overall  2",
+        "",
+        "gate FAIL: x",
+        "gate: INCONCLUSIVE",
+        "gate PASS: y",
+        "warning: z",
+    ]
+    found = [dict(markup) for _, markup in styled(lines, 80)]
+    bold, red, yellow, green = {"bold": True}, {"red": True}, {"yellow": True}, {"green": True}
+    assert found == [bold, {}, bold, {}, red | bold, yellow | bold, green, yellow]
+    assert [dict(markup) for _, markup in styled(["error: run: HTTP 500: it fails"], 20)] == [red] * 2
