@@ -405,7 +405,7 @@ def test_results_that_cannot_be_written_are_told(project: Project) -> None:
 
 def test_a_second_session_on_the_same_files_is_refused(project: Project) -> None:
     """Until the first has ended, and then no more."""
-    with project.begun(runs="1"), pytest.raises(UserError, match=r"process \d+ is at work on it"):
+    with project.begun(runs="1"), pytest.raises(UserError, match=r"process \d+ is using it"):
         project.run(runs="1")
     assert project.run(runs="1").is_complete
 
@@ -501,7 +501,7 @@ def test_a_journal_in_use_is_not_recovered(project: Project, subtests: pytest.Su
         with subtests.test(name=name), project.begun(runs="1", output=str(project.root / name)):
             (path,) = project.root.glob("mine*.jsonl")
             done = CliRunner().invoke(main, ["recover", str(path)])
-            assert (done.exit_code, "is at work on it" in done.stderr) == (4, True)
+            assert (done.exit_code, "is using it" in done.stderr) == (4, True)
         path.unlink()
 
 
