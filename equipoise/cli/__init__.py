@@ -1,4 +1,4 @@
-"""The command `equipoise`: works on journals, results and data outside of pytest."""
+"""The command `equipoise`: journals, results and data, outside of pytest."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from equipoise.runner.signals import interruptible, stopped
 
 
 class _Commands(click.Group):
-    """Shows the user's mistakes as one line, and exits with 4 as pytest does; with 2 where it was stopped."""
+    """Shows user errors as one line: exit status 4, as in pytest, or 2 if the command was interrupted."""
 
     def invoke(self, ctx: click.Context) -> object:
         try:
@@ -66,7 +66,9 @@ class _Rule(click.ParamType[Rule]):
     "--gate", "rules", metavar="RULE", multiple=True, type=_Rule(), help="As in a session; repeatable."
 )
 @click.option("--gate-inconclusive", type=click.Choice(["pass", "fail"]), help="Instead of exit status 6.")
-@click.option("--allow-mismatch", is_flag=True, help="Compare what is shared where the two are not alike.")
+@click.option(
+    "--allow-mismatch", is_flag=True, help="Compare what the two share even where they do not match."
+)
 @click.option("--output", type=click.Path(path_type=Path), help="Write the comparisons as JSON as well.")
 @click.pass_context
 def compare(
@@ -122,7 +124,7 @@ def robustness(results: tuple[Path, ...]) -> None:
     "--output", type=click.Path(path_type=Path), help="Where to write; by default beside the journal."
 )
 def recover(journal: Path, output: Path | None) -> None:
-    """Write the results JSON of JOURNAL, asking nobody, however its session ended."""
+    """Rebuild the results JSON of JOURNAL without any call, however its session ended."""
     from equipoise.report.terminal import summary
     from equipoise.results.recover import recover
     from equipoise.suites.resources import SHIPPED

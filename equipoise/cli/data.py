@@ -24,12 +24,12 @@ _PATH = click.Path(path_type=Path)
 
 
 def topics() -> Path:
-    """The folder of topics of the project that we are in, else of the one that came with Equipoise."""
+    """The project's folder of topics, or the one shipped with Equipoise."""
     return nearest("topics", Path.cwd())
 
 
 def rubric(name: str) -> Path:
-    """A file of prompts: the project's own, else the one shipped with Equipoise."""
+    """A file of prompts: the project's, or the one shipped with Equipoise."""
     return nearest(f"rubric/{name}", Path.cwd())
 
 
@@ -44,11 +44,11 @@ def rubric(name: str) -> Path:
     type=_PATH,
     help="The folder for the suites' folders; by default topics/SUITE/original.",
 )
-@click.option("--site", default=None, help="A mirror of the site that has them.")
+@click.option("--site", default=None, help="A mirror of the site; also a file URL.")
 def fetch(suite: str, folder: Path | None, site: str | None) -> None:
-    """Fetch the published data of SUITE, or of all, for --dataset original; checked by their SHA-256.
+    """Fetch the published data of SUITE, or of all, for --dataset original; verified by SHA-256.
 
-    Of all, it goes on where those of one cannot be fetched, and exits with 4 at the end.
+    With all, it continues if the data of one suite cannot be fetched, and exits with 4 at the end.
     """
     from equipoise.datasets import fetch
 
@@ -64,16 +64,16 @@ def fetch(suite: str, folder: Path | None, site: str | None) -> None:
             failed.append(name)
             click.echo(f"ERROR: {error}", err=True)
     if failed:
-        raise UserError(f"{len(failed)} of {len(wanted)} suites are not whole: {', '.join(failed)}")
+        raise UserError(f"{len(failed)} of {len(wanted)} suites are incomplete: {', '.join(failed)}")
 
 
 @click.command()
 @click.argument("old", type=_PATH)
 @click.option("-o", "--output", required=True, type=_PATH, help="The new file.")
 def convert(old: Path, output: Path) -> None:
-    """Complete OLD, results of the original benchmark from before it had percentages.
+    """Complete OLD, results that an early version of the published benchmark wrote without percentages.
 
-    Adds percentages behind all averages, and limit, files_expected and files_completed. No score is changed.
+    Adds percentages after all averages, and limit, files_expected and files_completed. Scores are unchanged.
     """
     from equipoise.results import published
 
@@ -85,10 +85,10 @@ def convert(old: Path, output: Path) -> None:
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=_PATH)
 @click.pass_context
 def validate(ctx: click.Context, paths: tuple[Path, ...]) -> None:
-    """Check the data at each PATH, a suite's folder, a dataset or a file of questions; by default ./topics.
+    """Check the data at each PATH: a suite's folder, a dataset or a file of questions (default ./topics).
 
-    Every finding is a line. Exits with 0 where there is none, 1 where there are any, 4 where a path is none.
-    Published data in folders named original are checked where they are named.
+    Prints one line per finding. Exits with 0 if there are none, 1 if there are any, 4 if a path is not data.
+    Published data in folders named original are checked only if they are named.
     """
     from equipoise.datasets import lint
 
@@ -107,29 +107,35 @@ def _counted(number: int, noun: str) -> str:
 # Commands that ask models.
 
 _MODEL_OPTIONS = (
-    click.option("--model", metavar="M", help="The model that does it; local is built in."),
+    click.option("--model", metavar="M", help="The model to ask; local is the built-in one."),
     click.option("--api-base-url", metavar="URL", help="OpenAI-compatible endpoint."),
     click.option("--api-key", metavar="KEY", help="Its key; better in OPENAI_API_KEY."),
     click.option("--max-tokens", metavar="N", help="Limit of each reply."),
     click.option("--concurrency", metavar="N", help="Calls in flight (default 32)."),
     click.option("--max-retries", metavar="N", help="Retries of a call that fails in transport."),
-    click.option("--max-cost", metavar="USD", help="Stop before it has cost more; what is done is kept."),
-    click.option("--max-calls", metavar="N", help="Stop before it has sent more requests."),
-    click.option("--price-input", metavar="USD", help="Of a million tokens, for models not in the list."),
-    click.option("--price-output", metavar="USD", help="The same of what they say."),
+    click.option(
+        "--max-cost", metavar="USD", help="Stop before the cost exceeds this; finished work is kept."
+    ),
+    click.option("--max-calls", metavar="N", help="Stop before it sends more requests than this."),
+    click.option(
+        "--price-input",
+        metavar="USD",
+        help="USD per million input tokens, for models without a listed price.",
+    ),
+    click.option("--price-output", metavar="USD", help="USD per million output tokens, likewise."),
     click.option("--fresh", is_flag=True, help="Ask everything again; what was asked before is archived."),
 )
 
 
 def asks_models(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of every command that asks a model."""
+    """Add the options of every command that asks a model."""
     for option in reversed(_MODEL_OPTIONS):
         command = option(command)
     return command
 
 
 def settings_of(given: dict[str, Any], checkers: tuple[str, ...] = ()) -> Settings:
-    """The settings that these options make, at temperature 0. Raises UserError."""
+    """The settings for these options, at temperature 0. Raises UserError."""
     from equipoise.core.settings import resolve
 
     said = {name: value for name, value in given.items() if value is not None and name != "max_tokens"}
@@ -147,7 +153,7 @@ def _warn_of_keys(settings: Settings) -> None:
 
 
 def spent(asked: Totals) -> str:
-    """A line on what was asked."""
+    """One line on calls and tokens."""
     read, written = map(sum, zip(*asked.tokens, strict=True))
     line = (
         f"calls: {asked.made} made, {asked.replayed} replayed, {asked.retries} retries; "
@@ -174,7 +180,7 @@ def _tell(text: str) -> None:
 @click.option("--to", "language", required=True, metavar="L", help="The language to translate into.")
 @click.option("--verify-model", metavar="M", help="A second model that translates back, for the review.")
 @click.option("--output", type=_PATH, help="Default translations/LANGUAGE.txt, or .csv of a table.")
-@click.option("--force", is_flag=True, help="Replace files that somebody has changed since.")
+@click.option("--force", is_flag=True, help="Replace files that were edited since they were written.")
 @asks_models
 @click.pass_context
 def translate(
@@ -191,8 +197,8 @@ def translate(
 ) -> None:
     """Translate a question file line by line, check every line, and write a table for a reviewer.
 
-    Exits with 1 where a line failed its checks: it is left empty, and the review says what is wrong. A
-    translation back that is not to be had is told, and changes nothing else.
+    Exits with 1 if a line failed its checks: it is left empty, and the review says what is wrong. A missing
+    back-translation is reported, and has no other effect.
     """
     from equipoise.datasets import translate
 
@@ -226,7 +232,7 @@ def translate(
 
 
 class _OfSuites(click.Group):
-    """The commands that suites bring: one to build tables of others, one to build questions of documents."""
+    """The commands that suites provide: to build tables, and to build questions out of documents."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(_constructing())
@@ -251,7 +257,7 @@ def _constructing() -> dict[str, click.Command]:
 def _of_tables(suite: str, build: Construct) -> click.Command:
     @click.command(suite, help=build.__doc__)
     @click.option("--check", is_flag=True, help="Write nothing; fail where something would change.")
-    @click.option("--folder", type=_PATH, help="Where its tables are.")
+    @click.option("--folder", type=_PATH, help="The folder of its tables.")
     def command(check: bool, folder: Path | None) -> None:
         click.echo(build(folder or topics() / suite, is_check=check))
 
@@ -260,19 +266,23 @@ def _of_tables(suite: str, build: Construct) -> click.Command:
 
 @click.group(cls=_OfSuites)
 def construct() -> None:
-    """Build data from elsewhere: tables of names, questions out of documents."""
+    """Build data: tables of names, or questions out of documents."""
 
 
 def _of_documents(build: FromDocuments) -> click.Command:
     @click.command(build.COMMAND, help=build.__doc__)
     @click.option("--documents", type=_PATH, required=True, help="JSON Lines with id, text, title, subtopic.")
-    @click.option("--folder", type=_PATH, required=True, help="Where every stage is kept.")
+    @click.option("--folder", type=_PATH, required=True, help="The folder for the files of all stages.")
     @click.option("--critic", metavar="M", help="The model that criticises and grades (default --model).")
     @click.option("--solver", "solvers", metavar="M", multiple=True, help="A model that tries; repeatable.")
     @click.option("--corpus", type=_PATH, help="Where answers are looked up (default the documents).")
-    @click.option("--retriever", metavar="M:F", help="Your own function that looks them up.")
-    @click.option("--least", default=100, show_default=True, help="Characters of a document at least.")
-    @click.option("--most", default=20_000, show_default=True, help="Characters at most.")
+    @click.option(
+        "--retriever", metavar="M:F", help="Your own function that finds passages, module:function."
+    )
+    @click.option(
+        "--least", default=100, show_default=True, help="Minimum length of a document, in characters."
+    )
+    @click.option("--most", default=20_000, show_default=True, help="Maximum length, likewise.")
     @click.option("--no-annotators", is_flag=True, help="Leave out the sheets for people.")
     @asks_models
     def command(**given: Any) -> None:

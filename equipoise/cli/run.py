@@ -18,7 +18,7 @@ from equipoise.core.errors import UserError
 from equipoise.suites.resources import SHIPPED
 
 PROJECT = ("conftest.py", "pytest.ini", suites.TESTS, "topics", "rubric")
-"""What a project is made of."""
+"""The files of a new project."""
 ALL = "all"
 
 
@@ -29,7 +29,7 @@ ALL = "all"
 def run(ctx: click.Context, suite: str, arguments: Sequence[str]) -> None:
     """Run SUITE, or all, with pytest: `equipoise run SUITE --model gpt-x -n 8 -k hong_kong`.
 
-    What stands behind the suite goes to pytest; `equipoise run SUITE --help` shows its options.
+    Arguments after the suite are passed to pytest; `equipoise run SUITE --help` shows its options.
     """
     known = suites.names()
     if suite == "--help":
@@ -43,7 +43,7 @@ def run(ctx: click.Context, suite: str, arguments: Sequence[str]) -> None:
 
 
 def _tests(suite: str | None) -> list[str]:
-    """The arguments of pytest that name a suite's test, or all, in the project or in the package."""
+    """The pytest arguments that select a suite's test, or all, in the project or in the package."""
     name = f"{suites.TESTS}/test_{suite}.py" if suite else suites.TESTS
     if Path(name).exists():
         return [name]

@@ -35,7 +35,7 @@ _ANSWERED, _LEARNED = ("role", "model"), ("role", "model", "parameter", "action"
 _SAMPLING = ("temperature", "top_p", "top_k")
 """Without one of these, or with another name for it, replies are drawn in another way."""
 DAMAGE = (KeyError, TypeError, AttributeError, IndexError, ValueError, ArithmeticError)
-"""What reading damaged results raises."""
+"""The exceptions that reading damaged results raises."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,18 +54,18 @@ class Side:
 
     @property
     def metadata(self) -> Mapping[str, JSON]:
-        """How the results came about."""
+        """The metadata of the results."""
         found: Mapping[str, JSON] = self.data["metadata"]
         return found
 
     @property
     def model(self) -> str:
-        """The subject."""
+        """The subject model."""
         return str(self.metadata["subject_model"])
 
     @property
     def metrics(self) -> dict[str, Metric]:
-        """What can be measured, by name, the headline first."""
+        """The available metrics by name, the headline first."""
         return {metric.name: metric for metric in self.suite.metrics(self.cells)}
 
     @property
@@ -74,7 +74,7 @@ class Side:
         return scale_of(self.metadata)
 
     def about(self) -> dict[str, JSON]:
-        """What identifies it in a comparison."""
+        """The fields that identify it in a comparison."""
         names = ("subject_model", "started", "finished", "runs", "status")
         said = {name: self.metadata.get(name) for name in names}
         return {"file": self.file, "sha256": self.digest, "doubt": self.doubt, **said}
@@ -110,7 +110,7 @@ def load(path: Path, *, is_whole: bool = False) -> Side:
 
 
 def _refuse_damaged(data: Mapping[str, JSON]) -> None:
-    """Raise ValueError where a part is missing or of another kind that a comparison needs."""
+    """Raise ValueError if a part that a comparison needs is missing or has the wrong type."""
     metadata = data["metadata"]
     kinds = {"subject_model": str, "runs_expected": int, "runs_completed": int, "evaluator_models": list}
     for name, kind in kinds.items():
@@ -130,7 +130,7 @@ def _refuse_damaged(data: Mapping[str, JSON]) -> None:
 
 
 def _refuse_odd_cells(found: Side) -> None:
-    """Raise ValueError for what no session could have measured."""
+    """Raise ValueError for values that no session can have measured."""
     places = {(cell.cluster, cell.stratum) for cell in found.cells}
     if len(places) < len(found.cells):
         raise ValueError("a question stands there twice in a language")
@@ -199,7 +199,7 @@ def _change(row: Mapping[str, JSON]) -> tuple[str, str]:
 
 
 def _comparable(key: str, metadata: Mapping[str, JSON]) -> JSON:
-    """The order in which evaluators were named does not matter."""
+    """The settings with evaluators sorted: their order does not matter."""
     value = metadata.get(key)
     return sorted(value) if key == "evaluator_models" and value else value
 
@@ -223,9 +223,9 @@ def unscored_runs(data: Mapping[str, JSON]) -> tuple[int, int]:
 
 
 def is_unfit(data: Mapping[str, JSON], most: float = MOST_UNSCORED) -> str | None:
-    """Why results cannot be a baseline whoever the candidate is, in a few words.
+    """Why results cannot be a baseline for any candidate, in a few words.
 
-    Where all runs are done, `most` percent of them may have no score.
+    If all runs are done, `most` percent of them may have no score.
     """
     metadata, (unscored, planned) = data["metadata"], unscored_runs(data)
     status = metadata.get("status")

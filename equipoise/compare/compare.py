@@ -1,4 +1,4 @@
-"""Compares two results: the difference in every metric, and the cases that moved most. Renders nothing."""
+"""Compares two results: the difference in every metric, and the cases that changed most. Renders nothing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from equipoise.stats.paired import Difference, holm
 
 MOST_MOVES = 10
 ROUNDING = 1e-9
-"""Percentage points that sums of the same numbers in another order may differ by."""
+"""Tolerance, in percentage points, for sums of the same numbers in another order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
-    """One case's mean before and after, in percent; the two places are where its runs stand in each file."""
+    """One case's mean before and after, in percent, with JSON pointers to its runs in each file."""
 
     cell: str
     before: float
@@ -142,7 +142,7 @@ def compare(
 
 
 def reasons(before: Side, after: Side, *, is_study: bool = False, most: float = MOST_UNSCORED) -> list[str]:
-    """Why the two are not comparable as they are, each in a few words."""
+    """Why the two are not comparable, each reason in a few words."""
     unfit = is_unfit(before.data, most)
     ids = tuple([cell.id for cell in side.cells] for side in (before, after))
     return [
@@ -205,7 +205,7 @@ def _family(metric: Metric) -> tuple[str, ...]:
 
 
 def _largest(moves: Sequence[Move], sign: int) -> list[Move]:
-    """Those that moved most in one direction."""
+    """The cases that changed most in one direction."""
     found = [move for move in moves if sign * move.change > ROUNDING]
     return sorted(found, key=lambda move: -sign * move.change)[:MOST_MOVES]
 

@@ -32,12 +32,12 @@ from equipoise.stats.sequential import run_variance
 EVERY_RUN = "every run has a score"
 """What stands in place of a rule in the ruling on a candidate that has to be complete."""
 FEWEST = 6
-"""Questions of which none differs from the others: fewer say nothing of a further one."""
+"""Below this number of questions, no difference between any of them says nothing about a further one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ruling:
-    """What became of one rule, with a sentence that says why."""
+    """The verdict on one rule, with a sentence that explains it."""
 
     rule: str
     verdict: Verdict
@@ -49,7 +49,7 @@ class Ruling:
 
 
 def verdict(rulings: Sequence[Ruling]) -> Verdict:
-    """Of all rules together: fail where any fails, else inconclusive where any is."""
+    """The verdict on all rules: fail if any fails, else inconclusive if any is."""
     found = {ruling.verdict for ruling in rulings}
     return "fail" if "fail" in found else "inconclusive" if "inconclusive" in found else "pass"
 
@@ -87,7 +87,7 @@ def _doubted(ruling: Ruling, doubts: Sequence[str]) -> Ruling:
 
 
 def unscored(rule: Rule, missing: int, planned: int) -> Ruling:
-    """The bound on runs without a score among those that were planned."""
+    """The ruling on the share of planned runs without a score."""
     share = 100 * missing / planned if planned else 0.0
     found: Verdict = "pass" if share <= rule.amount else "fail"
     return Ruling(rule=rule.text, verdict=found, why=_missing(missing, planned))
@@ -99,7 +99,7 @@ def _missing(missing: int, planned: int) -> str:
 
 
 def judge(rule: Rule, comparison: Comparison) -> Ruling:
-    """What becomes of a rule that needs a baseline."""
+    """The ruling on a rule that needs a baseline."""
     if rule.name == VERIFIED:
         return _verified(rule, comparison)
     if rule.name == QUESTION:
@@ -129,7 +129,7 @@ def _undecided(rule: Rule, why: str, after: Side) -> Ruling:
 
 
 def _margin(rule: Rule, change: Change) -> float | None:
-    """In percentage points; of a percentage, by the baseline's figure."""
+    """The margin in percentage points; a percentage is relative to the baseline's figure."""
     if rule.unit == "pp" or not rule.amount:
         return rule.amount
     return None if change.before is None else abs(change.before) * rule.amount / 100
@@ -169,7 +169,7 @@ def _figures(change: Change, rule: Rule, margin: float, noun: str) -> str:
 
 
 def _what_would_decide(rule: Rule, change: Change, margin: float, after: Side) -> str:
-    """What a rule with this margin, in percentage points, would need to be decided."""
+    """How many runs or questions would decide a rule with this margin (percentage points)."""
     found, noun, better = change.difference, after.suite.CLUSTERS, _better_side(rule)
     worse = -(found.value or 0.0) if better == "higher" else (found.value or 0.0)
     if found.n < FEWEST and (found.se is None or found.low is None or (not margin and worse <= ROUNDING)):
@@ -187,7 +187,7 @@ def _what_would_decide(rule: Rule, change: Change, margin: float, after: Side) -
 
 
 def _enough(noun: str) -> str:
-    """What is said where there is next to nothing to go by."""
+    """What to report if there is almost no data."""
     return f"{FEWEST} {noun} or more are needed to decide it"
 
 
@@ -197,7 +197,7 @@ def _better_side(rule: Rule) -> Better:
 
 
 def _needed(found: Difference, margin: float, better: Better, metric: Metric, after: Side) -> str:
-    """So many runs, or so many questions; nothing where no number would do."""
+    """The number of runs, or of questions; empty if no number would be enough."""
     parts = []
     cells = [cell for cell in after.cells if metric.chooses(cell)]
     if metric.kind in ("mean", "balance") and (runs := _needed_runs(found, margin, better, metric, cells)):
@@ -294,7 +294,7 @@ class _Noise:
 
 
 def _is_certain(fall: _Fall, pooled: _Noise, cases: int) -> bool:
-    """Whether a t test says that the case fell, with 2.5 % of error over all cases (Bonferroni)."""
+    """Whether a t test finds that the case fell, at 2.5 % error over all cases (Bonferroni)."""
     if pooled.degrees < 1:
         return False
     noise = pooled.of(fall)

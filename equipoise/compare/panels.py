@@ -14,11 +14,11 @@ from equipoise.stats.agreement import correlations
 from equipoise.stats.metrics import measure
 
 FEWEST = 3
-"""Models that two panels must share before their rankings say anything."""
+"""The least number of models that two panels must share for a rank correlation."""
 
 
 def load(paths: Sequence[Path]) -> list[Side]:
-    """Results that differ in models and evaluators only. Raises UserError."""
+    """Results that differ only in models and evaluators. Raises UserError."""
     sides = [baseline.load(path, is_whole=True) for path in paths]
     for side in sides:
         _refuse_unlike(side, sides[0])
@@ -43,16 +43,16 @@ def _panel(side: Side) -> str:
 
 
 def _refuse_unlike(side: Side, first: Side) -> None:
-    """Raise UserError for what differs in more than its evaluators, or has none."""
+    """Raise UserError for results that differ in more than models and evaluators, or have no evaluators."""
     here, there = side.metadata, first.metadata
     if any(here.get(key) != there.get(key) for key in ("suite", "data_hash")):
-        raise UserError(f"{side.file}: is of another suite or of other data than {first.file}")
+        raise UserError(f"{side.file}: has another suite or other data than {first.file}")
     options = (option for option in side.suite.OPTIONS if not option.is_about_judging)
     alike = {"rubric_hash": "rubric", "scale": "scale", **{item.name: item.label for item in options}}
     for key, name in alike.items():
         if here.get(key) != there.get(key):
             raise UserError(
-                f"{side.file}: its {name} is another than in {first.file}; "
+                f"{side.file}: its {name} differs from that in {first.file}; "
                 "give results that differ in models and evaluators only"
             )
     if here.get("evaluators") == {}:

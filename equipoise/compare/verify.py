@@ -1,4 +1,4 @@
-"""Whether results are what their journal says: they are made again from it."""
+"""Verifies results against their journal by building them again from it."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What every room uses: words as types, records, errors, options and settings, files."""
+"""Types, records, errors, options, settings and file access that every other package uses."""

@@ -25,7 +25,7 @@ class UserError(EquipoiseError):
 
 
 def printable(text: str) -> str:
-    """The text with everything that a terminal might obey, and every line break, as an escape."""
+    """The text with control characters and line breaks escaped, safe to print to a terminal."""
     return "".join(
         character if character.isprintable() else character.encode("unicode_escape").decode()
         for character in text
@@ -58,20 +58,20 @@ class CallFailed(EquipoiseError):  # noqa: N818 - it names an event of the domai
 
 
 class CannotSave(EquipoiseError):  # noqa: N818 - as above
-    """Results that cannot be written; the message says which, why, and how to get them all the same."""
+    """The results cannot be written; the message says which file, why, and how to recover them."""
 
 
 class InvalidVerdict(EquipoiseError):  # noqa: N818 - as above
-    """An evaluator's text that is not a verdict; the message says why."""
+    """An evaluator's text is not a valid verdict; the message says why."""
 
 
 class NotNeeded(EquipoiseError):  # noqa: N818 - as above
-    """A run that is left out because `--until` was reached before its round."""
+    """A run is skipped because `--until` was satisfied before its round."""
 
 
 class SessionStopped(EquipoiseError):  # noqa: N818 - as above
-    """The session is ending; the case in question has no record and can be resumed."""
+    """The session is ending; the case has no record and can be resumed."""
 
 
 class CannotKeep(SessionStopped):
-    """The journal cannot be written to: nothing more may be asked. The message says which and why."""
+    """The journal cannot be written to, so no call may follow. The message says which file and why."""

@@ -1,4 +1,4 @@
-"""The exit statuses of sessions and commands, and which of them a gate's verdicts make."""
+"""The exit statuses of sessions and commands, and the one that a gate's verdicts lead to."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ MEANINGS = {
     GATE_FAILED: "a gate fails",
 }
 TABLE = "\n".join(f"  {status}  {meaning}" for status, meaning in MEANINGS.items())
-"""For people: one line for each."""
+"""The table that help texts show, one line per status."""
 
 
 def of_verdicts(verdicts: Collection[str], inconclusive: str | None = None) -> int:
-    """The status that these verdicts of gates make; an inconclusive one may count as pass or fail."""
+    """The exit status for these gate verdicts; an inconclusive one may count as pass or fail."""
     found = {inconclusive if verdict == "inconclusive" and inconclusive else verdict for verdict in verdicts}
     if "fail" in found:
         return GATE_FAILED

@@ -1,4 +1,4 @@
-"""Text, JSON Lines and CSV: read with errors that name file and line, and written whole."""
+"""Read text, JSON Lines and CSV with errors that name file and line, and write files atomically."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def require_posix() -> None:
 
 
 def shown(path: Path) -> str:
-    """The path as a user reads it best: relative where it is below the current folder."""
+    """The path as messages show it: relative if it is below the current folder."""
     here = Path.cwd()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
@@ -37,7 +37,7 @@ def shown(path: Path) -> str:
 
 
 def read_bytes(path: Path) -> bytes:
-    """The whole of a regular file. Raises OSError, also for a pipe or a device, which may never end."""
+    """The content of a regular file. Raises OSError, also for pipes and devices, which may never end."""
     # Without O_NONBLOCK, opening a pipe waits for its other end.
     with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
         mode = os.fstat(file.fileno()).st_mode
@@ -47,7 +47,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def read_text(path: Path) -> str:
-    """The whole file. Raises UserError naming the line that is not UTF-8."""
+    """The content of a UTF-8 file, without a byte order mark. Raises UserError naming the invalid line."""
     try:
         content = read_bytes(path)
     except OSError as error:
@@ -60,7 +60,7 @@ def read_text(path: Path) -> str:
 
 
 def lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The lines of a file that are not blank, stripped, by their numbers from 1. Raises UserError."""
+    """The non-blank lines of a file, stripped, with their line numbers from 1. Raises UserError."""
     # Not str.splitlines: it also splits at separators that may stand inside a text.
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         if line.strip():
@@ -68,14 +68,17 @@ def lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def objects(path: Path) -> Iterator[tuple[str, dict[str, JSON]]]:
-    """The objects of a file of JSON Lines, each with its `file:line`. Raises UserError."""
+    """The objects of a JSON Lines file, each with its `file:line`. Raises UserError."""
     for number, line in lines(path):
         where = f"{path}:{number}"
         yield where, json_object(line, where)
 
 
 def readable_objects(path: Path) -> Iterator[tuple[str, dict[str, JSON]]]:
-    """The lines of a file that are JSON objects, each with its `file:line`. Raises UserError."""
+    """The lines of a file that are JSON objects, each with its `file:line`. Raises UserError.
+
+    Other lines are skipped.
+    """
     for number, line in lines(path):
         where = f"{path}:{number}"
         with suppress(UserError):
@@ -83,7 +86,7 @@ def readable_objects(path: Path) -> Iterator[tuple[str, dict[str, JSON]]]:
 
 
 def json_object(text: str, where: str) -> dict[str, JSON]:
-    """The one JSON object that the text is. Raises UserError naming `where`."""
+    """Parse a text that must be one JSON object. Raises UserError naming `where`."""
     try:
         data = json.loads(text)
     except ValueError as error:
@@ -97,7 +100,7 @@ def json_object(text: str, where: str) -> dict[str, JSON]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One row of a file, and where it stands."""
+    """One row of a CSV file, and its `file:line`."""
 
     where: str
     values: dict[str, str]
@@ -107,7 +110,7 @@ class Row:
 
 
 def rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
-    """The rows of a table with exactly these columns. Raises UserError."""
+    """The rows of a CSV file that must have exactly these columns. Raises UserError."""
     reader = csv.DictReader(io.StringIO(read_text(path), newline=""))
     try:
         if reader.fieldnames != list(columns):
@@ -126,9 +129,9 @@ def rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """A file that takes the place of the one at this path, whole, once the block has ended without an error.
+    """Open a file that atomically replaces the one at `path` when the block ends without an error.
 
-    Until then it has a temporary name; the folder is made. A file that is replaced passes on its permissions.
+    Until then it has a temporary name. The folder is created; the permissions of a replaced file are kept.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.parent / f".{path.name}.{os.getpid()}"
@@ -145,7 +148,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write the file whole. Raises UserError."""
+    """Write a text file atomically. Raises UserError."""
     content = text.encode("utf-8")
     try:
         with replacing(path) as file:
@@ -155,14 +158,14 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_objects(path: Path, found: Iterable[Mapping[str, JSON]]) -> None:
-    """Write one JSON object a line, whole. Raises UserError."""
+    """Write a JSON Lines file atomically. Raises UserError."""
     text = "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in found)
     # Half a character becomes its escape, which is what JSON has for it.
     write_text(path, text.encode("utf-8", "backslashreplace").decode("utf-8"))
 
 
 def table_text(lines: Iterable[Sequence[str]]) -> str:
-    """The content of a CSV file with these lines, its columns' names the first."""
+    """The content of a CSV file with these rows, the header first."""
     text = io.StringIO()
     plain = csv.writer(text, lineterminator="\n")
     quoted = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
@@ -176,10 +179,10 @@ def table_text(lines: Iterable[Sequence[str]]) -> str:
 
 
 def is_whole(text: str) -> bool:
-    """Whether the text can be written as UTF-8: half a character, a lone surrogate, cannot."""
+    """Whether the text can be encoded as UTF-8, that is, has no lone surrogates."""
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def whole(text: str) -> str:
-    """The text with a question mark for every half of a character."""
+    """The text with each lone surrogate replaced by a question mark."""
     return text.encode("utf-8", "replace").decode("utf-8")

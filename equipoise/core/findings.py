@@ -1,4 +1,4 @@
-"""What a suite says of its own data: what is wrong with them, and the texts that must differ."""
+"""What a suite reports about its own data: findings, and texts that must be distinct."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ can only be read with its folder."""
 
 @dataclass(frozen=True, slots=True, order=True)
 class Finding:
-    """What is wrong, and where: one line for the user. Lines count from 1."""
+    """A problem in a data file, printed as one line. Lines count from 1."""
 
     path: str
     line: int
@@ -22,7 +22,7 @@ class Finding:
 
     @classmethod
     def at(cls, where: str, what: str) -> Self:
-        """The finding at a place, `file:line`."""
+        """A finding at `file:line`."""
         path, _, line = where.rpartition(":")
         return cls(path, int(line), what)
 
@@ -32,10 +32,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
-    """A text at `file:line` that must not be asked twice.
+    """A text at `file:line` that must not occur twice.
 
-    It is compared with those of the same `among` (a language, say). Those of the same `owner` may be near-
-    duplicates, but not the same.
+    It is compared with other texts of the same `among` (a language, say). Texts of the same `owner` may be
+    near-duplicates, but not identical.
     """
 
     where: str

@@ -1,7 +1,6 @@
-"""JSON as UTF-8 bytes, fast, and without ever refusing a text that a model has written.
+"""Fast JSON as UTF-8 bytes that accepts any text a model has written.
 
-orjson does the work. What it does not take, lone surrogates in a text, goes the slower way of the
-standard library and is written as escapes.
+orjson does the work. Lone surrogates, which it refuses, are encoded by the standard library as escapes.
 """
 
 from __future__ import annotations
@@ -15,10 +14,9 @@ from equipoise.core.types import JSON
 
 
 def dumps(data: JSON, *, indent: bool = False) -> bytes:
-    """The data as text that ends in a newline: one line of it, or many, indented.
+    """Encode data in the given order as JSON that ends in a newline: compact, or indented.
 
-    The order is kept. A float that is no number becomes null. A function in the data is called, and what
-    it returns is written.
+    NaN and infinity become null. A callable in the data is called, and its return value encoded.
     """
     option = orjson.OPT_APPEND_NEWLINE | (orjson.OPT_INDENT_2 if indent else 0)
     try:
@@ -41,10 +39,10 @@ def _call(data: JSON) -> JSON:
 
 
 def pieces(data: JSON, depth: int = 4, margin: bytes = b"") -> Iterator[bytes]:
-    """The indented text bit by bit, so that it never stands in memory as a whole.
+    """Encode data as indented JSON piece by piece, so that the whole text is never in memory.
 
-    Objects and arrays down to this depth are taken apart. Joined, the pieces are what `dumps` returns, but
-    for the newline at the end.
+    Objects and arrays are split down to this depth. Joined, the pieces are what `dumps` returns, without the
+    final newline.
     """
     if depth == 0 or not isinstance(data, dict | list) or not data:
         yield dumps(data, indent=True).rstrip(b"\n").replace(b"\n", b"\n" + margin)
@@ -58,7 +56,7 @@ def pieces(data: JSON, depth: int = 4, margin: bytes = b"") -> Iterator[bytes]:
 
 
 def _parts(data: dict[str, JSON] | list[JSON]) -> Iterator[tuple[bytes, JSON]]:
-    """Every value with what stands before it."""
+    """Each value with the text that precedes it."""
     if isinstance(data, dict):
         for key, value in data.items():
             yield dumps(key).rstrip(b"\n") + b": ", value
@@ -68,7 +66,7 @@ def _parts(data: dict[str, JSON] | list[JSON]) -> Iterator[tuple[bytes, JSON]]:
 
 
 def loads(data: bytes) -> JSON:
-    """The data in these bytes. Raises ValueError where they are no JSON, or too deep to be read."""
+    """Decode JSON. Raises ValueError if it is invalid or nested too deeply."""
     try:
         return orjson.loads(data)
     except ValueError:

@@ -1,6 +1,6 @@
-"""What an option is, the types of its values, and the table of the options that every session has.
+"""What an option is, the types of option values, and the options that every session has.
 
-Parsers raise ValueError that says what the text should have been. Knows no suite and none of its options.
+Parsers raise ValueError that says what the value should be. Knows no suite and none of its options.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ DEFAULT_BASE_URL = "http://localhost:4000"
 
 
 def parse_text(value: str) -> str:
-    """The text as it is."""
+    """Return the value unchanged."""
     return value
 
 
@@ -75,7 +75,7 @@ class Option:
 
 
 def at_least(minimum: int) -> Callable[[str], int]:
-    """Parses whole numbers from `minimum` up."""
+    """A parser of whole numbers from `minimum` up."""
 
     def parse(value: str) -> int:
         if not value.strip().isdecimal() or int(value) < minimum:
@@ -86,7 +86,7 @@ def at_least(minimum: int) -> Callable[[str], int]:
 
 
 def parse_number(value: str) -> float:
-    """A number from 0 up."""
+    """Parse a number of at least 0."""
     number = float(value) if _is_number(value) else -1.0
     if not 0 <= number < float("inf"):
         raise ValueError("is not a number from 0 up")
@@ -102,7 +102,7 @@ def _is_number(value: str) -> bool:
 
 
 def parse_temperature(value: str) -> float | None:
-    """A number from 0 up, or None for `none`."""
+    """Parse a number of at least 0, or `none` as None."""
     if value.strip().lower() == "none":
         return None
     try:
@@ -112,7 +112,7 @@ def parse_temperature(value: str) -> float | None:
 
 
 def parse_fraction(value: str) -> float:
-    """A number above 0 and up to 1."""
+    """Parse a number above 0 and at most 1."""
     number = float(value) if _is_number(value) else -1.0
     if not 0 < number <= 1:
         raise ValueError("is not a number above 0 and up to 1")
@@ -120,7 +120,7 @@ def parse_fraction(value: str) -> float:
 
 
 def one_of(*words: str) -> Callable[[str], str]:
-    """Parses these words."""
+    """A parser of one of these words."""
 
     def parse(value: str) -> str:
         if value.strip() not in words:
@@ -131,7 +131,7 @@ def one_of(*words: str) -> Callable[[str], str]:
 
 
 def parse_seconds(value: str) -> float:
-    """A number of seconds above 0."""
+    """Parse a number of seconds above 0."""
     number = parse_number(value) if _is_number(value) else 0.0
     if number == 0:
         raise ValueError("is not a number of seconds above 0")
@@ -139,7 +139,7 @@ def parse_seconds(value: str) -> float:
 
 
 def parse_megabytes(value: str) -> float:
-    """A number of megabytes above 0."""
+    """Parse a number of megabytes above 0."""
     number = parse_number(value) if _is_number(value) else 0.0
     if number == 0:
         raise ValueError("is not a number of megabytes above 0")
@@ -147,7 +147,7 @@ def parse_megabytes(value: str) -> float:
 
 
 def parse_url(value: str) -> str:
-    """The URL without a slash at its end. Raises ValueError."""
+    """Parse an HTTP URL, and remove trailing slashes. Raises ValueError."""
     if not _is_url(value.strip()):
         raise ValueError("is not a URL such as https://api.example.com/v1, without user, password and query")
     return value.strip().rstrip("/")
@@ -167,19 +167,19 @@ def _is_url(value: str) -> bool:
 
 
 def parse_existing(value: str) -> Path:
-    """The whole path of a file or folder that is there."""
+    """The absolute path of an existing file or folder. Raises ValueError."""
     try:
         path = Path(value).expanduser().absolute()
         is_there = path.exists()
     except (OSError, RuntimeError):
         is_there = False
     if not is_there:
-        raise ValueError("is neither a file nor a folder")
+        raise ValueError("is not an existing file or folder")
     return path
 
 
 def parse_function(value: str) -> str:
-    """`module:function`."""
+    """Check that the value is `module:function`. Raises ValueError."""
     module, _, name = value.strip().partition(":")
     if not name.isidentifier() or not all(part.isidentifier() for part in module.split(".")):
         raise ValueError("is not module:function")
@@ -187,19 +187,19 @@ def parse_function(value: str) -> str:
 
 
 def parse_key(value: str) -> str:
-    """The key, fit for an HTTP header. Raises ValueError that does not repeat it."""
+    """Check that the key is valid in an HTTP header. Raises ValueError that does not repeat it."""
     if not value.isascii() or not value.isprintable():
-        raise ValueError("has characters that no key has")
+        raise ValueError("contains characters that are not valid in a key")
     return value.strip()
 
 
 def parse_prompt(value: str) -> str:
-    """The text, or what stands in the file that `@FILE` names."""
+    """The text, or the content of the file in `@FILE`. Raises ValueError."""
     return parse_prompt_file(value[1:]) if value.startswith("@") else value
 
 
 def parse_prompt_file(value: str) -> str:
-    """What stands in the file."""
+    """The content of the file. Raises ValueError."""
     try:
         text = read_bytes(Path(value)).decode("utf-8-sig").strip()
     except (OSError, ValueError) as error:
@@ -213,7 +213,7 @@ def parse_prompt_file(value: str) -> str:
 
 
 def _sampling(role: str, temperature: float, prompt: str) -> tuple[Option, ...]:
-    """The options of a role that shape what it says."""
+    """The generation parameters of a role."""
     default = f"default {temperature:g}; none sends none"
     options = (
         Option(
@@ -327,7 +327,7 @@ OPTIONS: tuple[Option, ...] = (
         parse=parse_seconds,
         default=300.0,
         metavar="S",
-        help="longest pause that an endpoint may ask for; a longer one ends the session (default 300)",
+        help="longest pause that an endpoint may request; a longer one ends the session (default 300)",
     ),
     Option(
         flag="--max-response-size",
@@ -349,21 +349,26 @@ OPTIONS: tuple[Option, ...] = (
         switch=True,
         default=False,
         recorded=True,
-        help="go on when a call's retries are exhausted",
+        help="continue when a call's retries are exhausted",
     ),
-    Option(flag="--estimate", switch=True, default=False, help="say what it would cost, and ask nothing"),
+    Option(
+        flag="--estimate",
+        switch=True,
+        default=False,
+        help="show what the session would cost, and make no call",
+    ),
     Option(
         flag="--max-cost",
         recorded=True,
         parse=parse_number,
         metavar="USD",
-        help="stop before this session has cost more; what is done is kept",
+        help="stop before the session costs more; finished work is kept",
     ),
     Option(
         flag="--max-calls",
         recorded=True,
         parse=at_least(1),
-        help="stop before this session has sent more requests; what is done is kept",
+        help="stop before the session sends more requests; finished work is kept",
     ),
     Option(
         flag="--price-input",
@@ -382,11 +387,13 @@ OPTIONS: tuple[Option, ...] = (
         metavar="FILE",
         help="results file (default results/<model>.<suite>.json)",
     ),
-    Option(flag="--fresh", switch=True, default=False, help="archive what is there and ask everything again"),
+    Option(
+        flag="--fresh", switch=True, default=False, help="archive earlier results and ask everything again"
+    ),
     Option(
         flag="--rejudge",
         metavar="FILE",
-        help="judge the replies of these results again, asking the subject nothing",
+        help="judge the replies of these results again, without asking the subject",
     ),
     Option(
         flag="--until",

@@ -20,9 +20,9 @@ OUTCOMES: tuple[Outcome, ...] = ("scored", "refused", "blocked", "truncated", "e
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """One evaluator's judgement: the rubric's fields, or None and the error after the last attempt.
+    """One evaluator's judgement: the rubric's fields, or None and the error of the last attempt.
 
-    `raw` holds the evaluator's texts that were no valid verdict, in order.
+    `raw` holds the evaluator's invalid answers, in order.
     """
 
     evaluator: str
@@ -184,7 +184,7 @@ def _conversations(transcripts: Sequence[Transcript]) -> list[JSON]:
 
 
 def outcomes(records: Iterable[Record]) -> dict[str, int]:
-    """How many runs ended how; what did not occur is left out."""
+    """The number of runs by outcome; outcomes that did not occur are left out."""
     ended = Counter(record.outcome for record in records)
     return {outcome: ended[outcome] for outcome in OUTCOMES if ended[outcome]}
 
@@ -245,7 +245,7 @@ class Metric:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aggregate:
-    """What a suite makes of all its records; both become parts of the results JSON."""
+    """What a suite computes from all its records; both parts go into the results JSON."""
 
     results: Mapping[str, JSON]
     summary: Mapping[str, JSON]

@@ -1,4 +1,4 @@
-"""What a user may ask of figures: a gate that a release must pass, an interval to stop at."""
+"""The grammar of `--gate` and `--until`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Until:
-    """`--until`: stop when the interval of a metric reaches so far to each side, in percentage points."""
+    """`--until`: stop when the interval of a metric is this narrow; `half_width` is in percentage points."""
 
     text: str
     name: str
@@ -42,7 +42,7 @@ class Until:
 
 
 def parse_rule(text: str) -> Rule:
-    """The rule in a text such as `overall:-2pp`. Raises ValueError that says what it should be."""
+    """Parse a rule such as `overall:-2pp`. Raises ValueError that says what it should look like."""
     text = text.strip()
     if text == VERIFIED:
         return Rule(text=text, name=VERIFIED, sign=0, amount=0.0, unit="%")
@@ -83,7 +83,7 @@ def _bound(sign: str, amount: float, unit: str) -> float:
 
 
 def parse_until(text: str) -> Until:
-    """The wish in a text such as `overall:±1.5pp`. Raises ValueError that says what it should be."""
+    """Parse a target such as `overall:±1.5pp`. Raises ValueError that says what it should look like."""
     text = text.strip()
     found = _UNTIL.fullmatch(text)
     if not found or not float(found["amount"]):

@@ -1,6 +1,6 @@
 """The options of a session as one frozen value, from command line, environment, pytest.ini and defaults.
 
-Knows no suite; the options of suites are in it by name.
+Knows no suite; options of suites are stored by name.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
-    """What the user says that a million tokens cost, in USD."""
+    """The price that the user gives for a million tokens, in USD."""
 
     input: float
     output: float
@@ -53,7 +53,7 @@ class Price:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampling:
-    """Generation parameters of one role; None is not sent."""
+    """Generation parameters of one role; those that are None are not sent."""
 
     temperature: float | None = None
     top_p: float | None = None
@@ -62,7 +62,7 @@ class Sampling:
     system_prompt: str | None = None
 
     def parameters(self) -> dict[str, JSON]:
-        """What goes into the body of a request."""
+        """The parameters that a request's body contains."""
         names = ("temperature", "top_p", "top_k", "max_tokens")
         return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
@@ -116,13 +116,13 @@ class Settings:
 
     @property
     def models(self) -> tuple[str, ...]:
-        """Subject first, then the panel, or those of all suites."""
+        """All models, of all suites: the subject first, then the panels."""
         panels = [settings.evaluator_models for settings in self.suites.values() or [self]]
         return (self.model or "", *dict.fromkeys(name for panel in panels for name in panel))
 
     @property
     def asked_models(self) -> tuple[str, ...]:
-        """Those of them that this session asks: where it judges kept replies, the panel alone."""
+        """The models that this session calls: with `--rejudge` the panels alone."""
         return self.models[1:] if self.rejudge else self.models
 
     @property
@@ -233,7 +233,7 @@ def resolve(
 def _given(
     option: Option, command_line: Mapping[str, Any], environment: Mapping[str, str], ini: Mapping[str, Any]
 ) -> tuple[Any, str] | None:
-    """What the user says of an option, and where."""
+    """The value that the user gives for an option, and its source."""
     given = command_line.get(option.name)
     if given is not None:
         return given, option.flag
@@ -272,7 +272,7 @@ def _parse(option: Option, given: str, source: str) -> Any:
 
 
 def _shown(url: str) -> str:
-    """The URL as an error may show it: user info and queries hold secrets."""
+    """The URL as an error may show it: user info and query may contain secrets."""
     return "the value" if set(url) & {"@", "?"} else repr(url)
 
 
@@ -346,6 +346,6 @@ def _path(value: str | None) -> Path | None:
 
 
 def public_url(url: str) -> str:
-    """The URL without user info and query, fit for files and screens."""
+    """The URL without user info and query, safe to save and to show."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"

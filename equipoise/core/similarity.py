@@ -1,4 +1,4 @@
-"""Near-duplicates among texts by the Jaccard index of their n-grams, exactly; whether a text holds another.
+"""Exact near-duplicate search by the Jaccard index of character n-grams, and containment of texts.
 
 Pure; knows neither files nor suites.
 """
@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 
 TRIGRAM = 3
 ALIKE = 0.8
-"""From this share of common trigrams on, two texts are near-duplicates."""
+"""Two texts are near-duplicates from this similarity on."""
 _SLACK = 1e-9
-"""What a product of floats may be too large by."""
+"""Tolerance for rounding in a product of floats."""
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _ASIDE = re.compile(r"[\W_]+")
 _BEFORE, _AFTER = r"(?<!\d)(?<!\d[.,])", r"(?!\d|[.,]\d)"
@@ -23,14 +23,15 @@ _BEFORE, _AFTER = r"(?<!\d)(?<!\d[.,])", r"(?!\d|[.,]\d)"
 
 
 def folded(text: str) -> str:
-    """The text without what does not tell texts apart: width, case, and how many blanks there are."""
+    """The text normalised for comparison: NFKC, case-folded, with single spaces."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 def holds(text: str, part: str) -> bool:
-    """Whether the letters and digits of the part stand in the text, whatever stands between them.
+    """Whether the letters and digits of `part` occur in `text`, ignoring everything else.
 
-    A number is only found whole: 12 is not in 1912, nor in 12.5. A part without letters or digits is nowhere.
+    A number must match as a whole: 12 is not in 1912, nor in 12.5. A part without letters or digits is never
+    found.
     """
     wanted, whole = _letters(part), _letters(text)
     if not wanted:
@@ -41,7 +42,7 @@ def holds(text: str, part: str) -> bool:
 
 
 def _letters(text: str) -> str:
-    """Letters and digits, folded; of what parts two numbers a sign is left, so that they stay two."""
+    """Letters and digits, folded; a separator is kept between two numbers, so that they stay two."""
     plain = _THOUSANDS.sub("", folded(text))
     return _ASIDE.sub(_of_aside, plain)
 
@@ -55,7 +56,7 @@ def _of_aside(found: re.Match[str]) -> str:
 
 
 def grams(text: str, size: int = TRIGRAM) -> frozenset[str]:
-    """All sequences of so many characters of the folded text; the text itself where it is shorter."""
+    """The character n-grams of the folded text; the text itself if it is shorter than `size`."""
     plain = folded(text)
     return frozenset(plain[place : place + size] for place in range(max(1, len(plain) - size + 1)))
 
@@ -63,10 +64,10 @@ def grams(text: str, size: int = TRIGRAM) -> frozenset[str]:
 def alike(
     texts: Sequence[str], least: float = ALIKE, size: int = TRIGRAM
 ) -> Iterator[tuple[int, int, float]]:
-    """Places of every two texts of at least this similarity, the earlier one first, and how alike: 0 to 1.
+    """Index pairs of texts with at least this similarity (0 to 1), the earlier first, and the similarity.
 
-    Two sets that are alike share one of their few rarest members, so that only these are indexed (prefix
-    filtering, after Chaudhuri, Ganti and Kaushik 2006, and Bayardo, Ma and Srikant 2007).
+    Two such sets share one of their few rarest members, so only these are indexed (prefix filtering;
+    Chaudhuri, Ganti and Kaushik 2006; Bayardo, Ma and Srikant 2007).
     """
     sets = [grams(text, size) for text in texts]
     counts = Counter(gram for own in sets for gram in own)
@@ -82,7 +83,7 @@ def alike(
 
 
 def similarity(a: str, b: str, size: int = TRIGRAM) -> float:
-    """How alike two texts are, 0 to 1."""
+    """The Jaccard index of two texts' n-grams, 0 to 1."""
     return _jaccard(grams(a, size), grams(b, size))
 
 

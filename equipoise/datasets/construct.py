@@ -1,7 +1,7 @@
-"""Builds questions of fact out of documents: stages over JSON Lines, each resumable, each open to inspection.
+"""Runs the stages that build a suite's questions out of documents, over JSON Lines; resumable.
 
 Every stage writes what it keeps and what it drops, with the reason. Replies are in one journal, so that the
-same command goes on where it was interrupted.
+same command continues where it was interrupted. Knows no suite.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ QUESTIONS = "questions.jsonl"
 _ID = re.compile(r"[a-z0-9_]+")
 
 Bar = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
-"""Shows how far a stage is, by its label and how many rows it has; what it gives is called for each row."""
+"""Shows the progress of a stage, given its label and number of rows; yields a callback for each row."""
 
 
 def run(
@@ -39,9 +39,9 @@ def run(
     tell: Callable[[str], None],
     bar: Bar = lambda label, length: nullcontext(lambda: None),
 ) -> list[Row]:
-    """Put the rows through all stages, and return what is left. Raises UserError.
+    """Run all stages on these rows, and return the rows that are left. Raises UserError.
 
-    What an earlier run has left of these stages is removed first, so that nothing stands there unlooked at.
+    Files that an earlier run of these stages left are removed first, so that none of them is stale.
     """
     _clear(stages, folder)
     hidden = Secrets(session.settings.secrets)
@@ -62,7 +62,7 @@ def run(
 
 
 def _masked(found: Outcome, hidden: Secrets) -> Outcome:
-    """As it is written; the next stage gets the row itself."""
+    """The outcome with secrets masked, for files; the next stage gets the original row."""
     reason = None if found.reason is None else hidden.mask(found.reason)
     return Outcome(row=hidden.mask_values(found.row), reason=reason)
 
@@ -72,7 +72,7 @@ def _all(rows: Sequence[Row]) -> list[Outcome]:
 
 
 def _clear(stages: Sequence[Stage], folder: Path) -> None:
-    """Remove what these stages wrote, whatever their numbers were. Raises UserError."""
+    """Remove the files of these stages, whatever their numbers were. Raises UserError."""
     names = "|".join(re.escape(stage.name) for stage in stages)
     ours = re.compile(rf"\d+_({names})(\.dropped)?\.jsonl|{re.escape(FUNNEL)}|{re.escape(QUESTIONS)}")
     try:
@@ -84,7 +84,7 @@ def _clear(stages: Sequence[Stage], folder: Path) -> None:
 
 
 def _write(folder: Path, name: str, found: Sequence[Outcome], funnel: list[dict[str, JSON]]) -> None:
-    """Write what a stage keeps and drops, and the funnel so far. Raises UserError."""
+    """Write the rows that a stage keeps and drops, and the funnel so far. Raises UserError."""
     write_objects(folder / f"{name}.jsonl", [item.row for item in found if item.reason is None])
     dropped = [{**item.row, "dropped": item.reason} for item in found if item.reason is not None]
     write_objects(folder / f"{name}.dropped.jsonl", dropped)
@@ -98,7 +98,7 @@ def _write(folder: Path, name: str, found: Sequence[Outcome], funnel: list[dict[
 def _ask(
     stage: Stage, rows: Sequence[Row], session: JobSession, advance: Callable[[], None]
 ) -> list[Outcome]:
-    """What a stage makes of the rows."""
+    """The outcome of each row in a stage that asks models."""
     found = session.run([_job(stage, row) for row in rows], advance)
     return [
         Outcome(row=row, reason=f"call failed: {item}") if isinstance(item, CallFailed) else item
@@ -136,7 +136,7 @@ def _counted(stage: Stage, found: Sequence[Outcome]) -> dict[str, JSON]:
 
 
 def funnel_rows(folder: Path) -> list[tuple[str, ...]]:
-    """The funnel as a table, head first."""
+    """The funnel as a table, header first."""
     data = json.loads(read_text(folder / FUNNEL))
     head = ("stage", "in", "dropped", "kept", "why, with an example")
     return [head, *(_funnel_row(item) for item in data)]
@@ -150,7 +150,7 @@ def _funnel_row(item: Mapping[str, JSON]) -> tuple[str, ...]:
 
 
 def _example(item: Mapping[str, JSON]) -> str:
-    """Which row, and what was said of it behind the reason."""
+    """An example of a reason: the row's id, and the details."""
     said = " ".join(item["reason"].partition(":")[2].split())
     return f"{item['id']}: {said[:60]}" if said else str(item["id"])
 
@@ -159,7 +159,7 @@ def _example(item: Mapping[str, JSON]) -> str:
 
 
 def read(path: Path, keys: Sequence[str]) -> Iterator[dict[str, JSON]]:
-    """The objects of a file of JSON Lines, which have an id and texts under these keys. Raises UserError."""
+    """The objects of a JSON Lines file, each with an id and texts under these keys. Raises UserError."""
     seen: set[str] = set()
     for where, data in objects(path):
         if not all(isinstance(data.get(key), str) for key in keys):

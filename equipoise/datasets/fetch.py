@@ -1,4 +1,4 @@
-"""Fetches the published data of a benchmark: from a pinned commit, whole, and checked before it is kept."""
+"""Fetches a benchmark's published data from a pinned commit, and checks their SHA-256."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from equipoise.suites.resources import LICENCE, ORIGINAL, PINS, Original, file_h
 
 SITE = "https://github.com"
 SECONDS = 60.0
-"""How long a site may be silent."""
+"""Timeout of a connection that sends nothing."""
 MOST_BYTES = 200_000_000
 ALL = "all"
-"""In place of a suite: every one."""
+"""Instead of a suite: every suite."""
 _BLOCK = 1 << 16
 
 
 def fetch(suite: str, topics: Sequence[Path], folder: Path | None = None, site: str = SITE) -> Iterator[str]:
-    """Bring a benchmark's data below the folder, or where its suite looks; a line about each file.
+    """Fetch a benchmark's data to `folder`, or to where its suite looks; yields a line for each file.
 
-    That is in the first of these folders of topics, all of which are searched for pins. What is there and
-    right is left alone, so that a fetch that was cut short goes on. Raises UserError where a file cannot be
-    had, or is not what it should be; nothing of such a file is kept.
+    By default that is in the first of these folders of topics, all of which are searched for pins. Files that
+    are there and intact are kept, so that an interrupted fetch continues. Raises UserError if a file is not
+    available or its digest is wrong; nothing of such a file is kept.
     """
     pinned = originals(topics)
     if suite not in pinned:
-        raise UserError(f"{suite}: there are no data to fetch; there are for {', '.join(pinned)}")
+        raise UserError(f"{suite}: no published data to fetch; there are for {', '.join(pinned)}")
     original = pinned[suite]
     target = folder / suite if folder else topics[0] / suite / ORIGINAL
     write_text(target / LICENCE, _page(original))
@@ -42,15 +42,15 @@ def fetch(suite: str, topics: Sequence[Path], folder: Path | None = None, site: 
 
 
 def names(suite: str, topics: Sequence[Path]) -> list[str]:
-    """The suite, or every one that has data to fetch. Raises UserError where none has."""
+    """The suite, or for `all` every suite with published data. Raises UserError if there is none."""
     found = list(originals(topics)) if suite == ALL else [suite]
     if not found:
-        raise UserError(f"{ALL}: no suite says where its data are; {PINS} in its folder would")
+        raise UserError(f"{ALL}: no suite has published data; {PINS} in its folder would say where they are")
     return found
 
 
 def _page(original: Original) -> str:
-    """Whose the data are and what one may do with them, for readers who find them elsewhere."""
+    """The licence page: whose the data are, and what one may do with them."""
     at = f"{SITE}/{original.repository}/%s/{original.commit}"
     stated = f"{at % 'blob'}/{original.stated}" if original.stated else at % "tree"
     return (
@@ -77,23 +77,25 @@ def _bring(url: str, target: Path, digest: str) -> None:
         with replacing(target) as file:
             found = _download(url, file)
             if found != digest:
-                raise UserError(f"{url}: is not what it was: SHA-256 {found}, not {digest}; nothing is kept")
+                raise UserError(f"{url}: wrong SHA-256: {found}, expected {digest}; nothing is kept")
     except OSError as error:
         raise UserError(f"{shown(target)}: cannot be written to ({error.strerror})") from None
 
 
 def _download(url: str, file: BinaryIO) -> str:
-    """The SHA-256 of what was written to the file; by way of a proxy where the environment names one."""
+    """Download a file, by a proxy if the environment names one; returns its SHA-256."""
     digest, size = hashlib.sha256(), 0
     try:
         with urllib.request.urlopen(url, timeout=SECONDS) as answer:  # noqa: S310 - of our own table
             while block := answer.read(_BLOCK):
                 size += len(block)
                 if size > MOST_BYTES:
-                    raise UserError(f"{url}: is larger than anything that is expected; nothing is kept")
+                    raise UserError(f"{url}: exceeds the size limit; nothing is kept")
                 digest.update(block)
                 file.write(block)
     except (OSError, ValueError, http.client.HTTPException) as error:
         reason = getattr(error, "reason", None) or error
-        raise UserError(f"{url}: cannot be fetched ({reason}); the same command goes on") from None
+        raise UserError(
+            f"{url}: cannot be fetched ({reason}); run the same command again to continue"
+        ) from None
     return digest.hexdigest()

@@ -1,4 +1,4 @@
-"""Data checked: tidy files, what loaders refuse, near-duplicates, and what each suite says of its own.
+"""Checks data: tidy files, rows that loaders refuse, near-duplicates, and each suite's own findings.
 
 Knows no suite's files: a suite recognises its data, and yields findings and the texts that must differ.
 """
@@ -24,11 +24,11 @@ from equipoise.suites.resources import ORIGINAL, is_only_fetched
 from equipoise.suites.selection import Selection
 
 TOPICS = Path("topics")
-"""What is looked at where nothing is named."""
+"""The folder that is checked if no path is given."""
 SUFFIXES = (".csv", ".json", ".jsonl", ".md", ".toml", ".tsv", ".txt")
-"""Of the files that are looked at."""
+"""The suffixes of files that are checked."""
 SEPARATOR = "separator"
-"""The column of a table whose values are put between others, and so may begin and end with blanks."""
+"""The column whose values join others, and so may begin and end with spaces."""
 _UNSEEN = {"Cc": "control character", "Cf": "invisible character"}
 _UNSEEN |= {"Zl": "line separator", "Zp": "line separator", "Co": "character of no meaning"}
 _ZERO_WIDTH = {0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0}
@@ -38,11 +38,11 @@ _ARABIC = r"[\u0620-\u0652\u066e-\u06d3\u0750-\u077f]"
 _WITHIN_A_WORD = re.compile(rf"(?<={_ARABIC})\u200c(?={_ARABIC})")
 """The non-joiner that Persian and its neighbours are spelt with."""
 Dataset = tuple[str, Path]
-"""A suite, and the folder or file that it reads."""
+"""A suite, and the folder or file of its data."""
 
 
 def validate(paths: Sequence[Path]) -> tuple[list[Finding], int]:
-    """All findings, by file and line, and how many files were looked at. Raises UserError for odd paths."""
+    """All findings, sorted by file and line, and the number of files checked. Raises UserError."""
     try:
         return _validate(list(paths) or [_default()])
     except OSError as error:
@@ -67,7 +67,7 @@ def _default() -> Path:
 
 
 def _datasets(path: Path) -> list[Dataset]:
-    """The datasets at a path. Raises UserError where there are none."""
+    """The datasets at a path. Raises UserError if there are none."""
     if path.is_file():
         return [_of_file(path)]
     if not path.is_dir():
@@ -79,7 +79,7 @@ def _datasets(path: Path) -> list[Dataset]:
 
 
 def _of_file(path: Path) -> Dataset:
-    """A file that can be read alone. Raises UserError for all others."""
+    """The dataset of a file that can be read alone. Raises UserError for others."""
     suite, recognised = _recognised(path)
     if suite is None or recognised == "part":
         raise UserError(f"{path}: cannot be read alone; name its folder, {path.parent}")
@@ -87,7 +87,7 @@ def _of_file(path: Path) -> Dataset:
 
 
 def _recognised(path: Path) -> tuple[str | None, Recognised]:
-    """The suite that a path is data of, as far as its content tells; None where no suite knows it."""
+    """The suite that recognises a path as its data by the content; None if no suite does."""
     said = {name: suites.load(name).recognises(path) for name in suites.names()}
     order: tuple[Recognised, ...] = ("part", "yes", "perhaps")
     found = ((name, answer) for answer in order for name in said if said[name] == answer)
@@ -143,7 +143,7 @@ def _of_dataset(suite: str, dataset: Path) -> Iterator[Finding]:
 
 
 def _refused(suite: str, dataset: Path) -> Iterator[Finding]:
-    """What the suite's loader refuses, for which it stops, and ids that it gives twice."""
+    """The first error of the suite's loader, and duplicate ids."""
     try:
         cases = suites.load(suite).cases(Selection(topics=dataset))
     except UserError as error:
@@ -155,7 +155,7 @@ def _refused(suite: str, dataset: Path) -> Iterator[Finding]:
 
 
 def of_error(error: UserError, path: Path) -> Finding:
-    """What a loader refuses as a finding; where it names no line, that is the first of the file."""
+    """A loader's error as a finding, at line 1 if it names no line."""
     text = str(error)
     head, _, rest = text.partition(": ")
     place, _, number = head.rpartition(":")
@@ -166,7 +166,7 @@ def of_error(error: UserError, path: Path) -> Finding:
 
 
 def _repeats(texts: Sequence[Text]) -> Iterator[Finding]:
-    """Texts that say what an earlier one says, or nearly."""
+    """Texts that are identical, or nearly, to an earlier one."""
     groups: dict[str, list[Text]] = defaultdict(list)
     for text in texts:
         groups[text.among].append(text)
@@ -187,7 +187,7 @@ def _repeat(earlier: Text, later: Text, share: float) -> Iterator[Finding]:
 
 
 def text_files(path: Path) -> list[Path]:
-    """The text files of a folder and below, or the one file; folders of published data are left out."""
+    """The text files in a folder, recursively, or the file itself; published data are left out."""
     if path.is_file():
         return [path]
     found = (item for item in path.rglob("*") if item.is_file() and item.suffix in SUFFIXES)
@@ -199,7 +199,7 @@ def _is_seen(path: Path) -> bool:
 
 
 def untidy(path: Path) -> Iterator[Finding]:
-    """All that is wrong with one text file, apart from what it says. Raises UserError."""
+    """The formal problems of one text file, whatever its content says. Raises UserError."""
     try:
         content = read_bytes(path)
     except OSError as error:
@@ -245,7 +245,7 @@ def _odd_characters(text: str) -> Iterator[str]:
 
 
 def _kind(character: str) -> str | None:
-    """What a character is that should not be there; None of all others."""
+    """What kind of unwanted character this is; None if it is fine."""
     code = ord(character)
     if code in _ZERO_WIDTH or 0xFE00 <= code <= 0xFE0F or 0x180B <= code <= 0x180D:
         return "invisible character"
@@ -271,7 +271,7 @@ def _shown(value: str) -> str:
 
 
 def _cells(text: str) -> Iterator[tuple[int, str]]:
-    """The values of a table; what cannot be read is the loader's to refuse."""
+    """The cells of a CSV file; errors are left to the loader."""
     reader = csv.reader(io.StringIO(text, newline=""))
     try:
         head = next(reader, [])
@@ -292,7 +292,7 @@ def _strings_of_lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _strings(data: JSON) -> Iterator[str]:
-    """All texts in some JSON, keys too."""
+    """All strings in JSON data, including keys."""
     if isinstance(data, str):
         yield data
     elif isinstance(data, dict):

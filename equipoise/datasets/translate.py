@@ -1,7 +1,7 @@
-"""Translates question files line by line, checks every line, and writes what a reviewer needs.
+"""Translates question files line by line, checks every line, and writes a table for a reviewer.
 
-A line that fails its checks is asked for again; one that still fails is left empty in the result, so that it
-keeps its number, and stands in the review table with what is wrong.
+A line that fails its checks is asked for again; if it still fails, it is left empty in the result, so that
+lines keep their numbers, and the review says what is wrong.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _REVIEW = ("line", "part", "source", "translation", "back_translation", "flags")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
-    """One text to be translated: the line that it stands on, and which part of it, empty for the whole."""
+    """One text to translate: its line number, and the part of the row it is (empty for a whole line)."""
 
     line: int
     part: str
@@ -45,9 +45,9 @@ class Unit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Translated:
-    """What became of a unit: the text, or the last try at it with what is wrong.
+    """The translation of a unit, or the last attempt and what is wrong with it.
 
-    `notes` say why there is no translation back, which is no fault of the text.
+    `notes` say why there is no back-translation, which is not a fault of the text.
     """
 
     unit: Unit
@@ -59,7 +59,7 @@ class Translated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompts:
-    """What is put to the models."""
+    """The prompts for the models."""
 
     system: Template
     user: Template
@@ -87,7 +87,7 @@ def _template(table: dict[str, JSON], name: str, where: str, names: set[str]) ->
 
 
 def units(path: Path, source: str) -> list[Unit]:
-    """What a file holds: each line that is not empty, or the parts of one row of a table of templates.
+    """The texts of a file: each non-empty line, or the parts of one row of a table of templates.
 
     Raises UserError naming file and line.
     """
@@ -108,7 +108,7 @@ def units(path: Path, source: str) -> list[Unit]:
 
 
 def job(unit: Unit, said: Prompts, source: str, target: str, *, verifies: bool) -> Job[Translated]:
-    """Translate it, and have it translated back where that is wanted."""
+    """A job that translates one unit, and has it translated back if wanted."""
 
     async def do(models: JobModels) -> Translated:
         text, wrong = await _translate(models, unit, said, source, target)
@@ -123,7 +123,7 @@ def job(unit: Unit, said: Prompts, source: str, target: str, *, verifies: bool) 
 async def _back(
     models: JobModels, text: str, said: Prompts, source: str, target: str
 ) -> tuple[str, list[str]]:
-    """The second model's translation, and what is wrong with it: the text itself is as good without."""
+    """The second model's back-translation, and why there is none: the translation is kept without it."""
     system = said.back_system.substitute(source=target, target=source).strip()
     asked = said.back_user.substitute(text=text, code=models.code("back")).strip()
     try:
@@ -214,12 +214,12 @@ def translate(
 
 
 def beside(target: Path, source: Path, kind: str) -> Path:
-    """The file of this kind that belongs to a result; that of a table is not that of a list of questions."""
+    """The path of a file of this kind beside a result: `LANGUAGE.KIND`, or `LANGUAGE.csv.KIND` of a table."""
     return target.with_name(f"{target.name if source.suffix == '.csv' else target.stem}.{kind}")
 
 
 def _refuse_changed(paths: Sequence[Path], log: Path) -> None:
-    """Raise UserError where a file is not as it was written: that is somebody's work."""
+    """Raise UserError if a file was edited since it was written."""
     known: dict[str, set[JSON]] = {}
     for line in journal.read(log, kinds=("written",)) if log.exists() else ():
         for name, digest in line.entry["files"].items():
@@ -237,7 +237,7 @@ def _hash(content: bytes) -> str:
 
 
 def _shown(unit: Unit, found: Translated | CallFailed, hidden: Secrets) -> Translated:
-    """What became of a unit, as it may be written and shown."""
+    """The translation of a unit with secrets masked, for files and messages."""
     if isinstance(found, CallFailed):
         return Translated(unit=unit, text="", back="", flags=[str(found)])
     return Translated(
@@ -250,7 +250,7 @@ def _shown(unit: Unit, found: Translated | CallFailed, hidden: Secrets) -> Trans
 
 
 def _lines(found: Sequence[Translated], language: str) -> str:
-    """Every line at its number; what failed is an empty line."""
+    """The translated lines at their line numbers; a failed one is empty."""
     texts: Mapping[int, str] = {item.unit.line: "" if item.flags else item.text for item in found}
     last = max(texts)
     return "".join(f"{texts.get(number, '')}\n" for number in range(1, last + 1))
@@ -263,7 +263,7 @@ def _table(found: Sequence[Translated], language: str) -> str:
 
 
 def _spaced(source: str, text: str) -> str:
-    """The text with what is blank at both ends of its source: a separator is more than its words."""
+    """The text with the leading and trailing spaces of its source, which separators need."""
     before, behind = len(source) - len(source.lstrip()), len(source.rstrip())
     return f"{source[:before]}{text}{source[behind:]}"
 
@@ -287,5 +287,5 @@ def _review(found: Sequence[Translated]) -> str:
 
 
 def told(found: Translated) -> str:
-    """What is wrong with a translation, and what else is to be known of it; empty where nothing is."""
+    """What is wrong with a translation, and the notes on it; empty if there is nothing to report."""
     return "; ".join((*found.flags, *found.notes))

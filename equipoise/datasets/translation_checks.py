@@ -16,13 +16,13 @@ _NAMES = {
 """What Unicode calls the letters of a script where CLDR's English name is another."""
 _ALSO = {"CJK": ("CJK", "HIRAGANA", "KATAKANA"), "HANGUL": ("HANGUL", "CJK")}
 LEAST = 0.5
-"""The share of letters that must be in the language's script: names may stay as they are."""
+"""The least share of letters in the language's script: names may stay untranslated."""
 _MARK = r"[.,'\u2019\u066b\u066c]"
 _NUMBER = re.compile(rf"\d+(?:{_MARK}\d+)*")
 _GROUPED = re.compile(
     rf"(\d{{1,3}}(?:{_MARK}\d{{3}})+|\d{{1,2}}(?:{_MARK}\d{{2}})+{_MARK}\d{{3}})({_MARK}\d+)?"
 )
-"""A number in groups of three digits, or of two before the last three as in India, and its fraction."""
+"""A number in groups of three digits, or as in India of two before the last three, with its fraction."""
 _SPACED = r"(?<!\d)(?<!\d[.,])\d{1,3}(?:%s\d{3})+(?!\d)"
 _BLANK = re.compile(_SPACED % " ")
 _NARROW = re.compile(_SPACED % r"[\u00a0\u2009\u202f]")
@@ -33,7 +33,7 @@ _PREAMBLE = re.compile(r"^\s*(here is|translation\s*:|sure[,!])", re.IGNORECASE)
 
 
 def flags(source: str, text: str, source_language: str, language: str) -> list[str]:
-    """What is wrong with a translation, each in a few words; nothing where nothing can be told."""
+    """The problems of a translation, each in a few words."""
     if not text:
         return ["it is empty"]
     found = []
@@ -82,7 +82,7 @@ def _usual_script(code: str, region: str | None) -> str | None:
 
 
 def _is_same(source: str, text: str) -> bool:
-    """Whether two texts have the same letters and digits, and letters at all."""
+    """Whether two texts have the same letters and digits, and any letters."""
     one, other = ("".join(filter(str.isalnum, item.casefold())) for item in (source, text))
     return one == other and any(map(str.isalpha, one))
 
@@ -98,9 +98,9 @@ def _is_in_script(text: str, language: str) -> bool:
 
 
 def _numbers(text: str) -> list[Counter[str]]:
-    """Figures in any digits, whatever parts their thousands and fractions.
+    """The numbers in a text, in any digits and with any separators.
 
-    Two readings, since a blank can stand between thousands or between two numbers.
+    In two readings, since a space can separate thousands or two numbers.
     """
     plain = "".join(str(unicodedata.digit(c)) if c.isdigit() else c for c in text)
     apart = _NARROW.sub(_digits, plain)
@@ -112,12 +112,12 @@ def _digits(found: re.Match[str]) -> str:
 
 
 def _figure(number: str) -> str:
-    """A number without marks between groups of digits, and with a point for every other mark."""
+    """A number without thousands separators, and with a point for every other separator."""
     grouped = _GROUPED.fullmatch(number)
     whole, rest = (re.sub(r"\D", "", grouped[1]), grouped[2] or "") if grouped else (number, "")
     return re.sub(_MARK, ".", whole + rest)
 
 
 def _quotes(text: str) -> int:
-    """Pairs of quotation marks; the brackets of Chinese titles are none, nor the marks in Hebrew words."""
+    """The number of pairs of quotation marks, without those of Chinese titles and Hebrew abbreviations."""
     return sum(character in _QUOTES for character in _HEBREW_ABBREVIATION.sub("", text)) // 2

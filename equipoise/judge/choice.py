@@ -43,7 +43,7 @@ class ChoicePrompt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChoiceRubric(Rubric):
-    """A rubric file of several such questions, by name."""
+    """A rubric file with several such questions, by name."""
 
     prompts: Mapping[str, ChoicePrompt]
 

@@ -201,13 +201,13 @@ def _read(rubric: VerdictRubric, reply: Reply) -> tuple[dict[str, JSON] | None, 
 
 
 def _double(room: int | None, reply: Reply) -> int | None:
-    """Twice as many tokens as the verdict had that was cut; None where that number is not known."""
+    """Twice the tokens of the verdict that was cut; None if that number is not known."""
     had = room or (reply.usage.output if reply.usage else 0)
     return 2 * had or None
 
 
 class Panel:
-    """The evaluators of a session. With `keeps_going`, those that answer stand in for one that fails.
+    """The evaluators of a session. With `keeps_going`, those that answer stand in for those that fail.
 
     `given` holds what each evaluator has answered so far, valid or not.
     """
@@ -218,17 +218,17 @@ class Panel:
         self._keeps_going = keeps_going
 
     async def judge(self, rubric: VerdictRubric, **material: str) -> tuple[Verdict, ...]:
-        """Every evaluator's verdict, in order. Raises CallFailed where there is none."""
+        """Every evaluator's verdict, in order. Raises CallFailed if there is none."""
         asked = [evaluator.judge(rubric, **material) for evaluator in self.evaluators]
         return tuple(_verdict_or_none(name, answer) for name, answer in await self._gather(asked))
 
     async def grade(self, prompt: ChoicePrompt, /, **material: str) -> tuple[Verdict, ...]:
-        """Every evaluator's grade, in order. Raises CallFailed where there is none."""
+        """Every evaluator's grade, in order. Raises CallFailed if there is none."""
         asked = [evaluator.grade(prompt, **material) for evaluator in self.evaluators]
         return tuple(_verdict_or_none(name, answer) for name, answer in await self._gather(asked))
 
     async def choose(self, prompt: ChoicePrompt, /, **material: str) -> tuple[Choice, ...]:
-        """Every evaluator's choice, in order. Raises CallFailed where there is none."""
+        """Every evaluator's choice, in order. Raises CallFailed if there is none."""
         asked = [evaluator.choose(prompt, **material) for evaluator in self.evaluators]
         return tuple(
             answer

@@ -29,7 +29,7 @@ _FENCE = re.compile(r"```\w*[ \t\r]*\n(.*)```", re.DOTALL)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """Whole numbers from `low` to `high`, each with its description."""
+    """Whole numbers from `low` to `high`, each with a description."""
 
     low: int
     high: int
@@ -46,7 +46,7 @@ class Scale:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rubric:
-    """What every rubric file has. `hash` is the SHA-256 of its bytes, hexadecimal."""
+    """The part that all rubric files share. `hash` is the SHA-256 of the file, hexadecimal."""
 
     version: str
     hash: str
@@ -127,7 +127,7 @@ class VerdictRubric(Rubric):
 
 
 def _unambiguous(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
-    """A JSON object whose fields all have different names: which of two scores is meant cannot be known."""
+    """A JSON object without duplicate keys: of two scores it cannot be known which one is meant."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise InvalidVerdict("an object with a field that stands there twice")
@@ -213,7 +213,7 @@ _KINDS = {dict: "a table", str: "a text", int: "a whole number"}
 
 
 def take(table: dict[str, JSON], key: str, kind: type[T], where: str = "") -> T:
-    """The value of a key. Raises ValueError where it is missing or of another kind."""
+    """The value of a key. Raises ValueError if it is missing or has the wrong type."""
     if key not in table:
         raise ValueError(f"{where}{key} is missing")
     value = table[key]
@@ -225,7 +225,7 @@ def take(table: dict[str, JSON], key: str, kind: type[T], where: str = "") -> T:
 def template(
     table: dict[str, JSON], name: str, *, known: set[str], needed: set[str], where: str = "prompt."
 ) -> Template:
-    """The template under a key. Raises ValueError for a placeholder that is unknown or missing."""
+    """The template under a key. Raises ValueError for an unknown or missing placeholder."""
     found = Template(take(table, name, str, where))
     if not found.is_valid():
         raise ValueError(f"{where}{name} has a lone $; write $$ for a dollar sign")

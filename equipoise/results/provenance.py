@@ -40,7 +40,7 @@ def _version(package: str) -> str | None:
 
 
 def _git(root: Path, *arguments: str) -> str | None:
-    """What git says, None where the folder is no checkout of its own or there is no git."""
+    """The output of git; None if the folder is not a checkout, or git is not installed."""
     if not (root / ".git").exists():
         return None
     try:

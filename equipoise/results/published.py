@@ -21,7 +21,7 @@ from equipoise.suites import ResultsFormat
 
 
 def adapted(path: Path, data: JSON) -> JSON:
-    """The same results in our shape where a published benchmark or an earlier version wrote them.
+    """Results in the current format, converted if a published benchmark or an earlier version wrote them.
 
     Raises UserError.
     """
@@ -59,7 +59,7 @@ def _formats() -> Iterator[ResultsFormat]:
 
 
 def convert(source: Path, target: Path) -> list[str]:
-    """Write the completed results to a new file; what was added, as lines. Raises UserError."""
+    """Complete published results and write them to a new file; returns what was added. Raises UserError."""
     _refuse_taken(source, target)
     try:
         data = _read(source)
@@ -77,7 +77,7 @@ def convert(source: Path, target: Path) -> list[str]:
 
 
 def _refuse_taken(source: Path, target: Path) -> None:
-    """An output is always a new file: not the input by whatever name, nor anything else that is there."""
+    """Refuse an output that exists, or is the input under another name."""
     try:
         is_same = target.samefile(source)
     except OSError:
@@ -105,7 +105,7 @@ def _why_unknown(data: JSON) -> str:
 
 
 def _read(path: Path) -> JSON:
-    """The JSON of a file, keys in order, numbers as they are. Raises UserError or ValueError."""
+    """Read JSON with the order of keys and the numbers unchanged. Raises UserError or ValueError."""
     try:
         return json.loads(
             read_text(path), object_pairs_hook=_object, parse_constant=_constant, parse_float=_float

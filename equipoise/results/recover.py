@@ -1,4 +1,4 @@
-"""Builds the results JSON from a journal, however its session ended. Needs no endpoint."""
+"""Rebuilds the results JSON from a journal, however its session ended. Needs no endpoint."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Recovered:
 
 
 def recover(path: Path, output: Path | None, homes: tuple[Path, ...]) -> Recovered:
-    """Write the results JSON of a journal, beside it where no `output` is given. Raises UserError.
+    """Write the results JSON of a journal, beside it if no `output` is given. Raises UserError.
 
-    The rubric is looked for in `homes`, in order.
+    The rubric is looked up in `homes`, in order.
     """
     try:
         return _recover(path, output, homes)

@@ -1,4 +1,4 @@
-"""The files of a session: their names, lock and archive. Written whole and atomically; knows no content."""
+"""The files of a session: their names, lock and archive. Writes atomically; knows no content."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ JOURNAL_START = b'{"kind":"session"'
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _LONGEST_NAME = 100
 _RESERVED = re.compile(r"(con|prn|aux|nul|com[1-9]|lpt[1-9])(\.|$)", re.IGNORECASE)
-"""Names of devices on Windows, whatever stands after the first dot."""
+"""Device names on Windows, which are reserved with any extension."""
 _MARKED = re.compile(r"-[0-9a-f]{8}$")
 """Ends as a name that had to be changed does: such a model is marked too, so no two names meet."""
 
@@ -33,7 +33,7 @@ class Files:
     journal: Path
 
     def check(self) -> None:
-        """Raise UserError where results cannot be written, or something else is in their place."""
+        """Raise UserError if the results cannot be written, or a foreign file is in their place."""
         try:
             self._check()
         except OSError as error:
@@ -60,7 +60,7 @@ class Files:
             raise UserError(f"{shown(folder)}: cannot be written to ({error.strerror})") from None
 
     def archive(self, stamp: str) -> Path:
-        """Move both files to archive/ under the stamp; the new path of the results, else of the journal."""
+        """Move both files to archive/ under the stamp; returns the new path of the results, if any."""
         folder = self.results.parent / "archive"
         folder.mkdir(parents=True, exist_ok=True)
         target = _free(folder, f"{self.results.stem}.{stamp}")
@@ -86,9 +86,9 @@ def _is_results(path: Path) -> bool:
 
 
 class Lock:
-    """Keeps a second session off the same files until `release`, or the end of this process.
+    """An exclusive lock on a session's files until `release`, or until this process ends.
 
-    Raises UserError naming the process that has them, OSError where there can be no lock.
+    Raises UserError naming the process that holds it, OSError if locking is not possible.
     """
 
     def __init__(self, files: Files) -> None:
@@ -102,19 +102,17 @@ class Lock:
             owner = os.read(self._file, 20).decode(errors="replace").strip()
             os.close(self._file)
             where = shown(files.results)
-            raise UserError(
-                f"{where}: process {owner} is at work on it; wait, or use another --output"
-            ) from None
+            raise UserError(f"{where}: process {owner} is using it; wait, or use another --output") from None
         os.ftruncate(self._file, 0)
         os.write(self._file, f"{os.getpid()}\n".encode())
 
     def release(self) -> None:
-        """Let others in."""
+        """Release the lock."""
         os.close(self._file)
 
 
 def lock(files: Files) -> Lock:
-    """A lock on these files, in a folder that is made where it is missing. Raises UserError."""
+    """Lock these files; the folder is created if it is missing. Raises UserError."""
     try:
         files.journal.parent.mkdir(parents=True, exist_ok=True)
         return Lock(files)
@@ -139,7 +137,7 @@ def files(folder: Path, output: Path | None, model: str, suite: str) -> Files:
 
 
 def file_name(model: str) -> str:
-    """A model's name as a file name: one path component, no surprises, unique."""
+    """A model's name as a unique file name that is safe on every platform."""
     name = _UNSAFE.sub("_", model).lstrip(".")
     is_plain = name == model and len(name) <= _LONGEST_NAME
     if is_plain and not _MARKED.search(name) and not _RESERVED.match(name):
@@ -150,7 +148,7 @@ def file_name(model: str) -> str:
 
 
 def write_json(path: Path, data: JSON) -> None:
-    """Write the file whole, readable and in the given order."""
+    """Write JSON atomically, indented and in the given order."""
     with replacing(path) as file:
         file.writelines(json_io.pieces(data))
         file.write(b"\n")

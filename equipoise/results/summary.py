@@ -1,4 +1,4 @@
-"""The precision of a session's figures: the parts of a summary that all suites share.
+"""The statistical part of a summary, which all suites share.
 
 Pure functions of cells; knows no files. Imported only for aggregation, as it loads numpy and scipy.
 """
@@ -30,7 +30,7 @@ from equipoise.suites import AnySuite
 
 LARGEST_GAPS = 10
 ASSUMED: Mapping[str, float] = {"shared": 0.5, "power": 0.8, "alpha": 0.05}
-"""Of the smallest difference: what two models' questions share of their variance, power and error."""
+"""Assumptions of the smallest difference: share of the variance in common, power and error."""
 MOST_HEADLINES = 30
 DECIMALS = 6
 REPEATED_LOOKS = (
@@ -40,7 +40,7 @@ REPEATED_LOOKS = (
 
 
 def summarise(suite: AnySuite, results: Mapping[str, JSON], scale: Scale) -> dict[str, JSON]:
-    """Metrics with intervals, where the variance lies, consistency over languages, and the panel."""
+    """Metrics with intervals, variance components, consistency over languages, and agreement of the panel."""
     cells = suite.cells(results, scale)
     metrics = suite.metrics(cells)
     found: dict[str, JSON] = {
@@ -79,7 +79,7 @@ def reworded(reason: str | None, clusters: str) -> str | None:
 
 
 def _over_runs(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON]:
-    """With several runs, the figure of each, their mean and their population standard deviation."""
+    """With several runs, the figure of each, their mean and their population SD."""
     figures = by_run(metric, cells)
     if not figures:
         return {}
@@ -100,7 +100,7 @@ def described(metric: Metric, found: Estimate, clusters: str) -> dict[str, JSON]
 
 
 def plain(data: Any) -> Any:
-    """The data as JSON, figures rounded to DECIMALS places."""
+    """The data as JSON, with figures rounded to DECIMALS places."""
     if isinstance(data, float):
         return round(data, DECIMALS)
     if isinstance(data, Mapping):
@@ -250,7 +250,7 @@ def _panel(
 
 
 Unit = tuple[str, int]
-"""A reply: the id of its cell, and its place among the runs."""
+"""A reply: the id of its cell, and the index of its run."""
 
 
 def _ratings(cells: Sequence[Cell], evaluator: str) -> dict[Unit, float]:
@@ -275,7 +275,7 @@ def _by_stratum(cells: Sequence[Cell], evaluator: str) -> dict[str, float | None
 def _without(
     suite: AnySuite, results: Mapping[str, JSON], scale: Scale, name: str
 ) -> dict[str, dict[str, JSON]]:
-    """The headlines of the suite as they would be without one evaluator."""
+    """The headlines of the suite without one evaluator."""
     cells = suite.cells(results, scale, without=name)
     first, *_ = metrics = suite.metrics(cells)
     headlines = [metric for metric in metrics if metric.kind == first.kind][:MOST_HEADLINES]

@@ -1,4 +1,4 @@
-"""Results of earlier versions, under the keys of this one."""
+"""Results of earlier schema versions, converted to the keys of the current one."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from equipoise.core.types import JSON
 CURRENT = 3
 READABLE = (1, 2, CURRENT)
 _RENAMED = {"deck": "dataset", "decks": "datasets", "deviation": "sd", "run_deviation": "run_sd"}
-"""What versions 1 and 2 called them."""
+"""Keys of versions 1 and 2, and their present names."""
 
 
 def upgraded(data: JSON) -> JSON:
-    """The same results under the keys of this version; their `schema_version` stays."""
+    """The same results with the keys of the current version; `schema_version` is kept."""
     return _renamed(data) if data["metadata"]["schema_version"] in READABLE[:-1] else data
 
 

@@ -1,4 +1,4 @@
-"""What a session would cost, by what earlier sessions used, else by stated assumptions. Makes no call."""
+"""Estimates the cost of a session from earlier sessions, or else from stated assumptions. Makes no call."""
 
 from __future__ import annotations
 

@@ -135,7 +135,7 @@ def open_jobs(
     with ExitStack() as steps:
         steps.callback(store.lock(files).release)
         if is_fresh and path.exists():
-            tell(f"what was asked before is kept as {shown(resume.archive(files))}")
+            tell(f"the earlier journal is archived as {shown(resume.archive(files))}")
         listen(interruptions := Interruptions(), steps.callback)
         past = history.load(path)
         resume.write_first_line(past, suite=path.stem)
@@ -145,7 +145,7 @@ def open_jobs(
 
 
 def _results(futures: Sequence[Future[T]]) -> list[T | CallFailed]:
-    """What came of jobs. Raises SessionStopped, or what is a defect of ours."""
+    """The results of jobs. Raises SessionStopped, or the exception of a defect."""
     results: list[T | CallFailed] = []
     for future in futures:
         try:

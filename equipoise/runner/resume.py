@@ -52,7 +52,7 @@ def _may_grow(name: str, settings: Mapping[str, JSON]) -> bool:
 
 
 def _shown(value: JSON) -> str:
-    """The value in at most 80 characters; different values never look alike."""
+    """The value in at most 80 characters; different values are shown differently."""
     text = "not set" if value is None else f"{value}"
     if len(text) <= 60:
         return text

@@ -1,4 +1,4 @@
-"""What SIGINT and SIGTERM do to a session, or to a command that asks models. Knows neither of the two."""
+"""Handles SIGINT and SIGTERM for a session, or a command that asks models. Knows neither of the two."""
 
 from __future__ import annotations
 

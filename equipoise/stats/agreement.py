@@ -1,6 +1,6 @@
-"""Agreement between evaluators that scored the same replies, some verdicts missing.
+"""Agreement between evaluators that scored the same replies, with missing verdicts.
 
-A unit is one reply; its cluster is the question. Nothing here knows suites, records or files.
+A unit is one reply; its cluster is the question. Knows no suites, records or files.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ _BLOCK = 4_000_000  # numbers at a time: bounds the memory of thousands of quest
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lean:
-    """One evaluator's mean verdict, and its difference from the others' mean on the `units` that they share.
+    """One evaluator's mean verdict, and its difference from the mean of the others on the shared `units`.
 
-    Both are means over questions of a question's mean, in points of the scale; `mean` is over all it scored.
+    Both are means over questions of question means, in points of the scale; `mean` covers all that the
+    evaluator scored.
     """
 
     evaluator: str
@@ -97,13 +98,16 @@ def weighted_kappa(
 
 
 def percent_agreement(a: Mapping[U, float], b: Mapping[U, float]) -> float | None:
-    """Units to which both gave the same level, 0 to 100, of those that both rated; None without any."""
+    """The share of units, 0 to 100, that both rated alike, among those that both rated; None without any."""
     agreed = [float(a[unit] == b[unit]) for unit in a if unit in b]
     return 100 * sum(agreed) / len(agreed) if agreed else None
 
 
 def correlations(a: Mapping[U, float], b: Mapping[U, float]) -> dict[str, float | None]:
-    """Pearson's and Spearman's of two columns with the same keys; None where one of them does not vary."""
+    """Pearson's and Spearman's correlation (-1 to 1) of two columns with the same keys.
+
+    Spearman's is Pearson's of the ranks, ties sharing their mean rank. None if a column is constant.
+    """
     columns = list(a.values()), [b[key] for key in a]
     return {"pearson": _pearson(*columns), "spearman": _pearson(*map(_ranks, columns))}
 
@@ -116,7 +120,7 @@ def _pearson(a: Sequence[float], b: Sequence[float]) -> float | None:
 
 
 def _ranks(numbers: Sequence[float]) -> list[float]:
-    """Ranks from 1, equals sharing theirs."""
+    """Ranks from 1; ties share their mean rank."""
     return [
         sum(other < number for other in numbers) + (sum(other == number for other in numbers) + 1) / 2
         for number in numbers
@@ -263,7 +267,7 @@ def _interval(
 
 
 def _weights(n: int, size: int, seed: int) -> Iterator[Array]:
-    """How often each draw holds each cluster, (block, n), so many draws at a time as memory bears."""
+    """How often each draw contains each cluster, (block, n), in blocks that bound memory."""
     chance = np.random.default_rng(seed)
     block = max(1, _BLOCK // (n * size))
     for start in range(0, _DRAWS, block):

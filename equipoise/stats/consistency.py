@@ -1,6 +1,6 @@
-"""Whether a model answers a question alike in every language: spreads by question, differences by pair.
+"""Whether a model answers alike in every language: spread by question, differences by language pair.
 
-Languages are fixed: those that are there are all there are. Nothing here knows suites, records or files.
+Languages are fixed effects: they are all there are. Knows no suites, records or files.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """The first language less the second, on the questions that both have; `adjusted` is p after Holm."""
+    """The first language minus the second, on the questions that both have; `adjusted` is p after Holm."""
 
     first: str
     second: str
@@ -48,7 +48,7 @@ class Pair:
 class Consistency:
     """Every question in the given order, every pair of languages, and the mean spread.
 
-    The mean spread is over the questions that have every language, so that all spreads are of as many means.
+    The mean spread covers the questions that have every language, so that each spread is over as many means.
     """
 
     gaps: tuple[Gap, ...]

@@ -1,7 +1,7 @@
-"""Intervals for means, rates and ratios of observations that come in clusters.
+"""Intervals for means, rates and ratios of clustered observations.
 
-A cluster is a question, asked in several languages (strata) and runs; the questions are taken as a sample of
-those that might have been asked. Nothing here knows suites, records or files.
+A cluster is a question, asked in several languages (strata) and runs; the questions are a sample of those
+that might have been asked. Knows no suites, records or files.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def _degrees(present: Array, weights: Array) -> float:
 
 
 def too_few(n: int) -> str | None:
-    """Why so few questions give no interval at all."""
+    """Why this few questions give no interval."""
     return {0: "no questions", 1: "1 question"}.get(n)
 
 

@@ -1,4 +1,4 @@
-"""Metrics measured on cells: figures with intervals, and the difference of two results.
+"""Metrics computed from cells: figures with intervals, and differences between two results.
 
 Figures are in percent, 0 to 100, and differences in percentage points; a `count` is in its own unit.
 """
@@ -24,7 +24,7 @@ from equipoise.stats.paired import Difference, paired_difference, paired_rate_di
 
 E = TypeVar("E", Estimate, Difference)
 SEED = 20_260_101
-"""Of every bootstrap: the same results have the same intervals."""
+"""The seed of every bootstrap, so that the same results have the same intervals."""
 
 
 def measure(metric: Metric, cells: Sequence[Cell]) -> Estimate:
@@ -47,7 +47,7 @@ def measure(metric: Metric, cells: Sequence[Cell]) -> Estimate:
 
 
 def by_run(metric: Metric, cells: Sequence[Cell]) -> list[float | None]:
-    """The figure of each run of all cases alone, None where there is none; nothing where there is one run."""
+    """The figure of each run over all cases, None if a run has none; empty if there is only one run."""
     chosen = [cell for cell in cells if metric.chooses(cell)]
     names = [name for name in (metric.of, metric.per) if name is not None]
     count = max((len(cell.of(name)) for cell in chosen for name in names), default=0)
@@ -62,7 +62,7 @@ def _only(cell: Cell, names: Sequence[str], run: int) -> Cell:
 
 
 def _figure(metric: Metric, cells: Sequence[Cell]) -> float | None:
-    """Without an interval."""
+    """The figure without an interval."""
     if metric.kind in ("ratio", "gap", "lift"):
         rows = [figures for cell in cells if (figures := _figures_of(metric, cell)) != (None, None)]
         return _statistic(metric)(rows)
@@ -96,7 +96,7 @@ def observations(metric: Metric, cells: Sequence[Cell]) -> list[Observation]:
 
 
 def valid(values: Sequence[float | None]) -> list[float]:
-    """The numbers among them."""
+    """The values that are not None."""
     return [value for value in values if value is not None]
 
 
@@ -109,7 +109,7 @@ def _rate(metric: Metric, cells: Sequence[Cell]) -> Estimate:
 
 
 def _sums(name: str, cells: Sequence[Cell]) -> dict[str, float]:
-    """The sum of a value over all runs of each cluster."""
+    """The sum of a value over all runs, by cluster."""
     sums: dict[str, float] = {}
     for cell in cells:
         sums[cell.cluster] = sums.get(cell.cluster, 0.0) + math.fsum(valid(cell.of(name)))
@@ -156,7 +156,7 @@ def _statistic(metric: Metric) -> Callable[[Sequence[Figures]], float | None]:
 
 
 def _resampled_difference(metric: Metric, before: Sequence[Cell], after: Sequence[Cell]) -> Difference:
-    """By resampling clusters, both results' at once; such a difference has no p."""
+    """The difference by resampling clusters of both results together; it has no p."""
     older = {cell.id: cell for cell in before}
     clusters: dict[str, list[tuple[Figures, Figures]]] = {}
     for cell in after:
@@ -175,14 +175,14 @@ def _resampled_difference(metric: Metric, before: Sequence[Cell], after: Sequenc
 
 
 def within(found: E, least: float, most: float) -> E:
-    """No limit where no figure could be: few questions can have an interval that reaches further."""
+    """The estimate with its limits clipped to the possible range, which those of few questions may exceed."""
     if found.low is None or found.high is None:
         return found
     return replace(found, low=max(found.low, least), high=min(found.high, most))
 
 
 def _reach(metric: Metric, sides: int = 1) -> tuple[float, float]:
-    """The least and the most that a mean can be, or the difference of two."""
+    """The lowest and highest possible value of a mean, or of a difference of two."""
     if metric.kind == "balance":
         return -100.0 * sides, 100.0 * sides
     return (0.0, 100.0) if sides == 1 else (-100.0, 100.0)
@@ -194,7 +194,7 @@ def _parts(metric: Metric) -> tuple[str, str]:
 
 
 def _percent(found: E) -> E:
-    """Shares as percentages."""
+    """The estimate of a share, in percent."""
     value, se, low, high = (
         None if share is None else 100 * share for share in (found.value, found.se, found.low, found.high)
     )

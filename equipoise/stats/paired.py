@@ -67,7 +67,7 @@ def paired_difference(
 
 
 def _changes(before: Sequence[Observation], after: Sequence[Observation]) -> tuple[list[Observation], int]:
-    """The differences of the cells that both have, and how many cells only one has."""
+    """The differences of the cells that both have, and the number of cells that only one has."""
     cells = [{(item.cluster, item.stratum): item.value for item in side} for side in (before, after)]
     if len(cells[0]) < len(before) or len(cells[1]) < len(after):
         raise ValueError("a question is observed twice in a stratum: average its runs first")

@@ -35,12 +35,13 @@ _FACTORS: Mapping[Factor, Component] = {"questions": "question", "runs": "run", 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Components:
-    """Variances of one verdict, in squared points of the scale; those below zero are shown as 0 and named.
+    """Variance components of one verdict, in squared points of the scale.
 
-    Differences of languages and of evaluators are fixed: they are not in here. `variance` has the components
-    that the data can tell apart. `merged` says where the others have gone: with one run, "run" is in
-    "language"; with one evaluator, "evaluator" is in "language" and "rest" in "run". `reason` is set, and
-    `variance` empty, where nothing can be told.
+    Estimates below zero are shown as 0 and named in `negative`. Differences between languages and between
+    evaluators are fixed effects, and not included. `variance` has the components that the data can tell
+    apart; `merged` maps the others to the one that contains them: with one run, "run" is in "language"; with
+    one evaluator, "evaluator" is in "language" and "rest" in "run". If nothing can be estimated, `variance`
+    is empty and `reason` says why.
     """
 
     variance: Mapping[Component, float]
@@ -57,7 +58,7 @@ class Components:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Design:
-    """Questions, each in every language, with so many runs there, every reply judged by each evaluator."""
+    """The number of questions, languages, runs of each, and evaluators of every reply."""
 
     questions: int
     languages: int
@@ -71,9 +72,10 @@ class Design:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advice:
-    """By what part of itself (0 to 1) the predicted interval would narrow with twice as many of a factor.
+    """By which share of its width (0 to 1) the interval would narrow if a factor were doubled.
 
-    `half_width` is the interval's now, in points of the scale. `unknown` are factors of which there was one.
+    `half_width` is the present one, in points of the scale. `unknown` are the factors that the data have only
+    one of.
     """
 
     design: Design
@@ -83,7 +85,7 @@ class Advice:
 
     @property
     def most(self) -> Factor:
-        """The factor that narrows the interval most, the first one of equals."""
+        """The factor that narrows the interval most; the first of ties."""
         return max(self.narrowing, key=self.narrowing.__getitem__)
 
 
@@ -188,7 +190,7 @@ def sentence(advice: Advice, questions: str = "questions") -> str:
     others = [(name, part) for name, part in advice.narrowing.items() if name != most]
     parts += [f"doubling the {called.get(name, name)} by {_percent(part)}" for name, part in others]
     parts += [
-        f"what more {called.get(name, name)} would do cannot be told from one" for name in advice.unknown
+        f"what more {called.get(name, name)} would do cannot be estimated from one" for name in advice.unknown
     ]
     return "; ".join(parts) + "."
 

@@ -1,4 +1,4 @@
-"""The benchmarks, a package each, and the protocol that they implement."""
+"""The benchmarks, one package each, and the protocol that they implement."""
 
 from __future__ import annotations
 
@@ -25,42 +25,42 @@ from equipoise.suites.stages import Outcome, Row, Stage
 C = TypeVar("C", bound=Case)
 R = TypeVar("R", bound=Rubric)
 TESTS = "tests_benchmark"
-"""The folder of a project that holds a test file for each suite."""
+"""The folder of a project that contains a test file for each suite."""
 GROUP = "equipoise.suites"
-"""The entry points of installed packages that bring suites."""
+"""The entry-point group of suites in installed packages."""
 
 
 class ResultsFormat(Protocol):
-    """The format of the results files that the published benchmark writes: a module with these."""
+    """A module that reads the results files of the published benchmark."""
 
     BENCHMARK: str
-    """Whose results they are."""
+    """The name of the published benchmark."""
 
     def is_published(self, data: JSON) -> bool:
-        """Whether a file's content is of this format, as it was or as it is now."""
+        """Whether data are results of the published benchmark, old or current."""
 
     def is_old(self, data: Mapping[str, JSON]) -> bool:
-        """Whether it has to be completed first."""
+        """Whether they are in the old format, and have to be completed first."""
 
     def complete(self, data: Mapping[str, JSON]) -> tuple[dict[str, JSON], Counter[str]]:
-        """The same as the benchmark writes it now, and how often what was added. Raises ValueError."""
+        """Results in the current format, and how often each field was added. Raises ValueError."""
 
     def adapt(self, data: Mapping[str, JSON]) -> dict[str, JSON]:
-        """The same in our shape. Raises ValueError naming the place."""
+        """The results in our format. Raises ValueError naming the place."""
 
 
 class Construct(Protocol):
-    """Builds tables out of others; its docstring is shown to the user."""
+    """Builds tables from other data; its docstring is the command's help."""
 
     def __call__(self, folder: Path, *, is_check: bool = False) -> str:
-        """Write them again, or raise UserError where they would change. Returns a line for the user."""
+        """Write the tables, or with `is_check` raise UserError if they would change; a line for the user."""
 
 
 class FromDocuments(Protocol):
-    """Builds a suite's questions out of documents: a module with these; users see its docstring."""
+    """A module that builds a suite's questions out of documents; its docstring is the command's help."""
 
     COMMAND: str
-    """What `equipoise construct` calls it."""
+    """The name of the command below `equipoise construct`."""
 
     def stages(
         self,
@@ -80,21 +80,21 @@ class FromDocuments(Protocol):
         """
 
     def annotate(self, rows: Sequence[Row], folder: Path) -> Sequence[Outcome]:
-        """What people say of every question. Raises UserError where a sheet is still to be filled in."""
+        """The annotators' verdict on every question. Raises UserError if a sheet is not filled in."""
 
     def as_question(self, row: Row) -> dict[str, JSON]:
-        """The row as the suite reads it."""
+        """The row in the format of the suite's questions."""
 
 
 class Suite(Protocol[C, R]):
-    """A benchmark: a package with its name, its options and these functions.
+    """A benchmark: a package with a name, options and these functions.
 
-    What else a suite may have, and what holds where it has not, is in `Defaults`.
+    Optional members and their defaults are in `Defaults`.
     """
 
     NAME: str
     OPTIONS: tuple[Option, ...]
-    """The options that only some suites take of which this one does."""
+    """The options of single suites that this suite takes."""
 
     def rubric(self, path: Path) -> R:
         """The suite's rubric file, read and checked. Raises UserError naming file and key."""
@@ -109,51 +109,51 @@ class Suite(Protocol[C, R]):
         """Results and summary of these records; pure."""
 
     def cells(self, results: Mapping[str, JSON], scale: Scale, without: str | None = None) -> Sequence[Cell]:
-        """The numbers in what `aggregate` gave as results, of this session or read from a file; pure.
+        """The numbers in the results of `aggregate`, from this session or a file; pure.
 
         `without` leaves an evaluator out, as if it had not been in the panel.
         """
 
     def metrics(self, cells: Sequence[Cell]) -> Sequence[Metric]:
-        """The figures that these cells give, the headline first."""
+        """The metrics of these cells, the headline first."""
 
     def table(self, summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
-        """The rows that a terminal shows of a summary, head first."""
+        """The summary as rows of a terminal table, header first."""
 
 
 class Defaults(Protocol):
-    """What a suite may have, and what holds for one that has not."""
+    """The optional members of a suite, with their defaults."""
 
     RUNS: int = 1
-    """Runs of each case, where the user says nothing."""
+    """The default number of runs of each case."""
     CLUSTERS: str = "questions"
-    """What its cells' clusters are, as a plural: what its figures are a sample of."""
+    """What its clusters are called, in the plural: questions, pairs, territories ..."""
     DATASETS: tuple[str, ...] = ()
-    """The sets of cases that it has, the default first; empty where there is only one."""
+    """The names of its datasets, the default first; empty if there is only one."""
     DEFAULTS: Mapping[str, Any] = {}
-    """What holds by name of option where the user says nothing, other than what holds for all suites."""
+    """Defaults of session options, by name, that differ from those of other suites."""
     RESULTS_FORMAT: ResultsFormat | None = None
-    """How the published benchmark writes its results; None where none of them can be read."""
+    """Reads results files of the published benchmark; None if they cannot be read."""
     construct: Construct | None = None
-    """What builds the tables that are made of others; None where there are none."""
+    """Builds its derived tables; None if it has none."""
     from_documents: FromDocuments | None = None
-    """What builds questions out of documents; None where nothing does."""
+    """Builds questions out of documents; None if it cannot."""
 
     @staticmethod
     def notes(topics: Path) -> Sequence[str]:
-        """What a reader of the figures should know of these data, in sentences: for the metadata."""
+        """Known defects and other remarks on these data, in sentences, for the metadata."""
         return ()
 
     @staticmethod
     def recognises(path: Path) -> Recognised:
-        """Whether a folder or a file is the suite's data, where its content tells and not its name alone."""
+        """Whether a folder or file contains the suite's data, judged by its content rather than its name."""
         return "no"
 
     @staticmethod
     def lint(topics: Path) -> Iterator[Finding | Text]:
-        """What is wrong with the data there that the loader takes, and the texts that must differ.
+        """Problems that the loader accepts, and texts that must be distinct.
 
-        Raises UserError for what cannot be read, naming file and line.
+        Raises UserError, naming file and line, for files that cannot be read.
         """
         return iter(())
 
@@ -164,7 +164,7 @@ class Defaults(Protocol):
 
     @staticmethod
     def foresee(case: Any, rubric: Any) -> Sequence[Foreseen]:
-        """The calls of one run of the case, with one evaluator, if nothing has to be repeated."""
+        """The calls of one run of the case with one evaluator and without retries."""
         question = str(getattr(case, "question", ""))
         return [
             Foreseen(role="subject", prompt=question),
@@ -175,7 +175,7 @@ class Defaults(Protocol):
     def effects(
         before: Mapping[str, JSON], after: Mapping[str, JSON], metrics: Mapping[str, JSON]
     ) -> Sequence[str]:
-        """What options have done in which the metadata of two results differ, in sentences.
+        """The effects of the options in which the metadata of two results differ, in sentences.
 
         `metrics` are those of the comparison, by name.
         """
@@ -183,11 +183,11 @@ class Defaults(Protocol):
 
 
 class AnySuite(Suite[Any, Any], Defaults, Protocol):
-    """A suite with all that it may have."""
+    """A suite with all optional members."""
 
 
 class _WithDefaults:
-    """A suite's package, and the defaults of what it has not."""
+    """A suite's package, with the default of each member that it lacks."""
 
     def __init__(self, package: Any) -> None:
         self.package = package
@@ -203,14 +203,14 @@ def _installed() -> dict[str, Any]:
 
 @cache
 def names() -> tuple[str, ...]:
-    """The names of all suites, sorted: those that came with Equipoise, are installed or are the project's."""
+    """The names of all suites, sorted: shipped with Equipoise, installed, or in the project."""
     return tuple(sorted({*(module.name for module in iter_modules(__path__) if module.ispkg), *_installed()}))
 
 
 def add_project(below: Path) -> None:
-    """Find a project's own suites too: the packages in `suites` beside its benchmark tests.
+    """Add a project's own suites: the packages in `suites` beside its benchmark tests.
 
-    The project is the folder that has them, at or above this one.
+    The project is the nearest folder with benchmark tests, from `below` upwards.
     """
     root = next((place for place in (below, *below.parents) if (place / TESTS).is_dir()), below)
     folder = root / "suites"

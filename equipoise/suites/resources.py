@@ -1,6 +1,6 @@
-"""Where topics, rubrics and published data lie: a project's own come before those shipped with Equipoise.
+"""Locates topics, rubrics and published data: a project's own first, then those shipped with Equipoise.
 
-Published data are fetched and never part of a project; pins say which they are. Knows no suite's files.
+Published data are fetched and never part of a project; pins identify them. Knows no suite's files.
 """
 
 from __future__ import annotations
@@ -18,24 +18,23 @@ from equipoise.core.files import read_bytes, shown
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 SHIPPED = _PACKAGE / "shipped" if (_PACKAGE / "shipped").is_dir() else _PACKAGE.parent
-"""The folder with the topics, rubrics and tests of Equipoise itself: the checkout, where there is one."""
+"""The folder with the topics, rubrics and tests of Equipoise: the checkout, or else inside the package."""
 ORIGINAL = "original"
-"""The dataset of published data, and the folder of a suite that they are fetched into."""
+"""The dataset of published data, and the folder in a suite's topics that holds them."""
 PINS = "original.toml"
-"""The file in a suite's folder that says what the published data are and where to get them."""
+"""The file in a suite's folder that pins the published data: repository, commit and digests."""
 OWN = "own"
-"""The dataset of a suite whose only other one is the published: its tables stand in its folder."""
+"""The dataset in the suite's own folder, of a suite whose only other one is the published."""
 VARIABLE = "EQUIPOISE_ORIGINAL_DATA"
 """The environment variable that names a folder of published data, by suite."""
 LICENCE = "LICENCE.md"
-"""The page beside fetched data; written before them."""
+"""The licence page beside fetched data; written before them."""
 
 
 def nearest(path: str, root: Path) -> Path:
-    """The file or folder of the project at `root`, else the one shipped with Equipoise.
+    """The project's file or folder below `root`, or else the one shipped with Equipoise.
 
-    A folder that holds nothing but published data does not stand for one with data of its own, nor a file
-    for a folder.
+    A folder with nothing but published data does not replace a shipped one, nor a file a folder.
     """
     own, other = root / path, SHIPPED / path
     if other.is_dir():
@@ -44,7 +43,7 @@ def nearest(path: str, root: Path) -> Path:
 
 
 def is_only_fetched(folder: Path) -> bool:
-    """Whether a folder holds published data, or their pins, and nothing else."""
+    """Whether a folder contains nothing but published data, or their pins."""
     try:
         names = {item.name for item in folder.iterdir() if not item.name.startswith(".")}
     except OSError:
@@ -53,16 +52,16 @@ def is_only_fetched(folder: Path) -> bool:
 
 
 def topic_folders(root: Path) -> list[Path]:
-    """Where topics are looked for: the project's folder, if it has one, then the shipped one."""
+    """Folders of topics in search order: the project's, if any, then the shipped one."""
     return list(dict.fromkeys([nearest("topics", root), SHIPPED / "topics"]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Original:
-    """One benchmark's published files by their local names, with their SHA-256, hexadecimal.
+    """A benchmark's published files: local names, with SHA-256 digests (hexadecimal).
 
-    `paths` says where in the repository those are that have another name there, `stated` which of its files
-    states the licence where that is known, `terms` what one may do with the data.
+    `paths` gives the path in the repository of files that have another name there, `stated` the file that
+    states the licence, if known, `terms` what one may do with the data.
     """
 
     suite: str
@@ -76,20 +75,20 @@ class Original:
 
     @property
     def about(self) -> str:
-        """Whose it is, in a line."""
+        """One line on the source and licence."""
         return f"{self.suite}: {self.repository} at {self.commit[:12]}, licence: {self.licence}"
 
     def missing(self, folder: Path) -> list[str]:
-        """The files that are not in a folder."""
+        """The files that a folder lacks."""
         return [name for name in self.files if not (folder / name).is_file()]
 
     def changed(self, folder: Path) -> list[str]:
-        """The files in a folder that are not what was published. Raises UserError."""
+        """The files in a folder that differ from the published ones. Raises UserError."""
         return [name for name, pin in self.files.items() if file_hash(folder / name) not in (None, pin)]
 
 
 def file_hash(path: Path) -> str | None:
-    """The SHA-256 of a file, hexadecimal; None where there is nothing. Raises UserError."""
+    """The SHA-256 of a file, hexadecimal; None if it does not exist. Raises UserError."""
     try:
         return hashlib.sha256(read_bytes(path)).hexdigest() if path.exists() else None
     except OSError as error:
@@ -97,9 +96,9 @@ def file_hash(path: Path) -> str | None:
 
 
 def originals(topics: Sequence[Path]) -> dict[str, Original]:
-    """Every benchmark whose data can be fetched, by suite: those with pins below one of these folders.
+    """Every benchmark with published data, by suite, from the pins below these folders.
 
-    Of one that has them in several the earlier folder's hold. Raises UserError.
+    Earlier folders take precedence. Raises UserError.
     """
     paths = [path for folder in reversed(topics) for path in folder.glob(f"*/{PINS}")]
     found = {path.parent.name: path for path in paths}
@@ -114,10 +113,10 @@ def _read(path: Path) -> Original:
 
 
 def original_folder(suite: str, topics: Sequence[Path]) -> Path:
-    """The folder with the original data of a suite: where $VARIABLE says, else in one of these.
+    """The folder with a suite's published data: in $VARIABLE, or else below one of these folders.
 
-    Raises UserError that says how to get them, where only some of the files are there, or one was changed. A
-    folder that the variable names and that was not fetched may hold fewer files, but none that was changed.
+    Raises UserError, with the command that fetches them, if files are missing or changed. A folder in
+    $VARIABLE that was not fetched may hold fewer files, but no changed ones.
     """
     named, pinned = os.environ.get(VARIABLE), originals(topics).get(suite)
     places, to = [place / suite / ORIGINAL for place in topics], ""
@@ -131,14 +130,14 @@ def original_folder(suite: str, topics: Sequence[Path]) -> Path:
             _refuse_changed(place, pinned, f"equipoise fetch {suite}{to if is_named else ''}")
             return place
         lacks.append(what)
-    what = next(filter(None, lacks), f"not here, nor in ${VARIABLE}" if named else "not here")
+    what = next(filter(None, lacks), f"missing, also in ${VARIABLE}" if named else "missing")
     raise UserError(
         f"--dataset {ORIGINAL}: the original data of {suite} are {what}; run: equipoise fetch {suite}{to}"
     )
 
 
 def _lacks(place: Path, pinned: Original | None, *, may_hold_less: bool) -> str | None:
-    """What there is of the data in a folder, empty for nothing; None where there is enough of them."""
+    """What is wrong with the data in a folder, empty if there are none; None if they are sufficient."""
     try:
         if not place.is_dir() or not any(_is_data(item) for item in place.iterdir()):
             return ""
@@ -147,16 +146,18 @@ def _lacks(place: Path, pinned: Original | None, *, may_hold_less: bool) -> str 
     missing = pinned.missing(place) if pinned else []
     if pinned is None or not missing or (may_hold_less and len(missing) < len(pinned.files)):
         return None
-    return f"not whole in {place} ({len(missing)} of {len(pinned.files)} files missing, as {missing[0]})"
+    return (
+        f"incomplete in {place} ({len(missing)} of {len(pinned.files)} files missing, such as {missing[0]})"
+    )
 
 
 def _refuse_changed(place: Path, pinned: Original | None, fetch: str) -> None:
-    """Raise UserError where a file in this folder is not the published one."""
+    """Raise UserError if a file in this folder differs from the published one."""
     if pinned and (changed := pinned.changed(place)):
         raise UserError(
-            f"--dataset {ORIGINAL}: {place / changed[0]} was changed since it was published "
+            f"--dataset {ORIGINAL}: {place / changed[0]} differs from the published file "
             f"({len(changed)} of {len(pinned.files)} files); run: {fetch}, which "
-            "brings it back, or ask changed data by --topics"
+            "restores it, or use changed data with --topics"
         )
 
 

@@ -1,4 +1,4 @@
-"""Which of a suite's cases are wanted, and the hash of the data that they come from."""
+"""The selection of a suite's cases, and the hash of their data."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from equipoise.core.options import Option
 from equipoise.suites.resources import ORIGINAL, PINS
 
 DEFAULT_AREA = "general"
-"""The area of cases for which nobody has named one."""
+"""The area of cases without one."""
 INDEX = "index.csv"
-"""The table beside question files: what each line is about."""
+"""The table beside question files with the id, area and slug of each line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Which of a suite's cases are wanted. `limit` counts items of each file; no `languages` means all.
+    """The selected cases of a suite. `limit` counts items of each file; no `languages` means all.
 
-    `topics` is the file or folder of the `dataset`, which is None where a suite has but one. `options` holds
-    what the user says of the options that only some suites take.
+    `topics` is the file or folder of the `dataset`, which is None if a suite has only one. `options` holds
+    the values of the suite's own options that the user has set.
     """
 
     topics: Path
@@ -33,7 +33,7 @@ class Selection:
     limit: int | None = None
 
     def option(self, option: Option) -> Any:
-        """What is said of an option, or its default."""
+        """The value of an option, or its default."""
         return self.options.get(option.name, option.default)
 
 
@@ -56,5 +56,5 @@ def _data_files(topics: Path) -> list[Path]:
 
 
 def _is_of_original(path: Path) -> bool:
-    """Published data that were fetched into a suite's folder, and what says where they are."""
+    """Whether this is fetched published data, or their pins."""
     return path.parts[0] in (ORIGINAL, PINS)

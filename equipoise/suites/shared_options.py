@@ -1,4 +1,4 @@
-"""The options that more than one suite takes; those of a single suite stand in its own modules."""
+"""Options that several suites take; those of a single suite are in its own package."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SEED = Option(
     flag="--seed",
     parse=at_least(0),
     default=0,
-    help="what the order of the options is made of (default 0)",
+    help="seed of the order of the options (default 0)",
     comparable="must",
     label="seed",
 )

@@ -13,7 +13,7 @@ Row = Mapping[str, JSON]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What a stage makes of a row: the row as it goes on, or why it is dropped."""
+    """The result of a stage for one row: the row to continue with, or the reason why it is dropped."""
 
     row: Row
     reason: str | None = None
@@ -21,9 +21,9 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """One step. `each` looks at one row with its models; `every` at all rows without asking anybody.
+    """One stage: `each` handles one row and may ask models; `every` handles all rows and asks nothing.
 
-    `skipped` says why a stage has nothing to do.
+    `skipped` is the reason if the stage is skipped.
     """
 
     name: str

@@ -69,7 +69,7 @@ def test_results_that_do_not_belong_together_are_refused(tmp_path: Path) -> None
     """Other data, or the same model and panel twice."""
     first = results(tmp_path, "a", {"m1": 1})
     other = results(tmp_path, "b", {"m1": 1}, data_hash="other")
-    with pytest.raises(UserError, match="is of another suite or of other data than"):
+    with pytest.raises(UserError, match="has another suite or other data than"):
         rankings([*first, *other])
     with pytest.raises(UserError, match="there are two results of m1 by a"):
         rankings([*first, *first])
@@ -109,7 +109,7 @@ def test_results_that_were_asked_in_another_way_are_refused(tmp_path: Path) -> N
         with pytest.raises(UserError) as caught:
             rankings([*first, *other])
         assert str(caught.value) == (
-            f"{other[0]}: its {name} is another than in {first[0]}; "
+            f"{other[0]}: its {name} differs from that in {first[0]}; "
             "give results that differ in models and evaluators only"
         )
         assert len(rankings(other)["b"]) == 3

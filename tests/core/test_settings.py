@@ -507,7 +507,7 @@ def test_a_public_url_keeps_scheme_host_port_and_path() -> None:
 
 def test_a_key_that_no_header_takes_is_refused_without_showing_it() -> None:
     """The error names the option or the variable, and keeps the key to itself."""
-    key, said = "ключ", "the value has characters that no key has"
+    key, said = "ключ", "the value contains characters that are not valid in a key"
     assert complaint({"api_key": key}) == f"--api-key: {said}"
     assert complaint({"evaluator_api_key": key}) == f"--evaluator-api-key: {said}"
     assert complaint({}, {"OPENAI_API_KEY": key}) == f"OPENAI_API_KEY: {said}"

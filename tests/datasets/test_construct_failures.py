@@ -82,7 +82,7 @@ def test_two_at_once_are_refused(loopback: Loopback) -> None:
     said = refusal(run(loopback))
     lock.release()
     assert Path("made/questions.jsonl").read_text() == "of the first\n"
-    assert re.search(r"made/construct\.journal\.jsonl: process \d+ is at work on it", said)
+    assert re.search(r"made/construct\.journal\.jsonl: process \d+ is using it", said)
     assert loopback.requests == []
 
 
@@ -115,7 +115,7 @@ def test_all_can_be_asked_anew(loopback: Loopback) -> None:
     assert (result.exit_code, len(loopback.requests)) == (0, 4), result.output
     (archived,) = Path("made/archive").iterdir()
     assert archived.read_bytes() == kept
-    assert f"what was asked before is kept as {archived}" in result.stderr
+    assert f"the earlier journal is archived as {archived}" in result.stderr
 
 
 def test_a_placeholder_for_a_key_edits_no_document(loopback: Loopback) -> None:

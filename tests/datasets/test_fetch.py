@@ -136,7 +136,7 @@ def test_a_folder_is_a_site_too(topics: Path, tmp_path: Path) -> None:
     list(fetch("x", [topics], None, site))
     assert kept(topics / "x" / "original") == ["data.csv", "parts"]
     copied.write_bytes(b"other")
-    with pytest.raises(UserError, match=r"more\.csv: is not what it was"):
+    with pytest.raises(UserError, match=r"more\.csv: wrong SHA-256"):
         list(fetch("x", [topics], tmp_path / "elsewhere", site))
 
 
@@ -185,7 +185,7 @@ def test_what_is_there_is_not_fetched_again(site: Site, topics: Path, tmp_path: 
 def test_a_fetch_that_was_cut_short_goes_on(site: Site, topics: Path, tmp_path: Path) -> None:
     """What came before the failure is kept, and not asked for again."""
     site.contents = {PATH: CONTENT}
-    with pytest.raises(UserError, match=r"more\.csv: cannot be fetched \(Not Found\); the same"):
+    with pytest.raises(UserError, match=r"more\.csv: cannot be fetched \(Not Found\); run the same"):
         list(fetch("x", [topics], tmp_path, site.url))
     site.contents[MORE] = CONTENT
     list(fetch("x", [topics], tmp_path, site.url))
@@ -240,10 +240,10 @@ CHANGED = CONTENT + b"changed"
             CHANGED,
             0,
             99,
-            f"is not what it was: SHA-256 {hashlib.sha256(CHANGED).hexdigest()}, not {DIGEST}; not",
+            f"wrong SHA-256: {hashlib.sha256(CHANGED).hexdigest()}, expected {DIGEST}; not",
         ),
         (CONTENT, 5, 99, r"data\.csv: "),
-        (CONTENT, 0, 3, "is larger than anything that is expected"),
+        (CONTENT, 0, 3, "exceeds the size limit"),
     ],
     ids=["changed", "cut short", "too large"],
 )
@@ -287,7 +287,7 @@ def test_what_is_in_the_way_is_one_line(site: Site, topics: Path, tmp_path: Path
 
 def test_an_unknown_suite_is_refused(topics: Path) -> None:
     """The line says which there are."""
-    with pytest.raises(UserError, match="y: there are no data to fetch; there are for x"):
+    with pytest.raises(UserError, match="y: no published data to fetch; there are for x"):
         list(fetch("y", [topics]))
 
 
@@ -340,7 +340,7 @@ def test_all_of_nothing_is_a_mistake(topics: Path, shipped: Path) -> None:
     (topics / "x" / "original.toml").unlink()
     done = run("all")
     assert done.exit_code == 4
-    assert "all: no suite says where its data are" in done.output
+    assert "all: no suite has published data" in done.output
 
 
 def test_of_all_the_others_are_fetched_where_one_fails(site: Site, topics: Path, shipped: Path) -> None:
@@ -356,7 +356,7 @@ def test_of_all_the_others_are_fetched_where_one_fails(site: Site, topics: Path,
         f"ERROR: {site.url}/no/body",
         f"ERROR: {site.url}/no/where",
     ]
-    assert done.stderr.splitlines()[2:] == ["ERROR: 2 of 3 suites are not whole: a, z"]
+    assert done.stderr.splitlines()[2:] == ["ERROR: 2 of 3 suites are incomplete: a, z"]
 
 
 def test_pins_that_cannot_be_read_are_one_line(topics: Path) -> None:
@@ -381,13 +381,13 @@ def test_without_data_the_original_dataset_says_how_to_get_them(
 ) -> None:
     """By the command, into the folder that the variable names where it names one."""
     monkeypatch.delenv(resources.VARIABLE, raising=False)
-    start = "--dataset original: the original data of x are not here"
+    start = "--dataset original: the original data of x are missing"
     assert message(topics) == f"{start}; run: equipoise fetch x"
     (topics / "x" / "original").mkdir()
     assert message(topics) == f"{start}; run: equipoise fetch x"
     named = tmp_path / "my data"
     monkeypatch.setenv(resources.VARIABLE, str(named))
-    expected = f"{start}, nor in $EQUIPOISE_ORIGINAL_DATA; run: equipoise fetch x --to '{named}'"
+    expected = f"{start}, also in $EQUIPOISE_ORIGINAL_DATA; run: equipoise fetch x --to '{named}'"
     assert message(topics) == expected
     (named / "x").mkdir(parents=True)
     assert message(topics) == expected
@@ -406,8 +406,8 @@ def test_data_that_are_not_whole_are_not_taken(
             monkeypatch.setenv(resources.VARIABLE, str(folder))
         where = folder / "x" if folder else topics / "x" / "original"
         assert message(topics) == (
-            f"--dataset original: the original data of x are not whole in {where} "
-            f"(1 of 2 files missing, as parts/more.csv); run: equipoise fetch x{to}"
+            f"--dataset original: the original data of x are incomplete in {where} "
+            f"(1 of 2 files missing, such as parts/more.csv); run: equipoise fetch x{to}"
         )
 
 
@@ -430,9 +430,9 @@ def test_a_folder_of_the_user_s_may_hold_less(
     monkeypatch.setenv(resources.VARIABLE, str(tmp_path))
     (tmp_path / "x").mkdir()
     (tmp_path / "x" / ".hidden").write_text("")
-    assert "are not here" in message(topics)
+    assert "are missing" in message(topics)
     (tmp_path / "x" / "some.csv").write_text("")
-    assert f"are not whole in {tmp_path / 'x'} (2 of 2 files missing, as data.csv)" in message(topics)
+    assert f"are incomplete in {tmp_path / 'x'} (2 of 2 files missing, such as data.csv)" in message(topics)
     (tmp_path / "x" / "data.csv").write_bytes(CONTENT)
     assert resources.original_folder("x", [topics]) == tmp_path / "x"
 
@@ -455,8 +455,8 @@ def test_changed_data_are_not_the_original_ones(
     (where / "parts" / "more.csv").write_bytes(CONTENT + b"3,4\n")
     to, changed = f" --to {folder}" if folder else "", where / "parts" / "more.csv"
     assert message(topics) == (
-        f"--dataset original: {changed} was changed since it was published (1 of 2 files); "
-        f"run: equipoise fetch x{to}, which brings it back, or ask changed data by --topics"
+        f"--dataset original: {changed} differs from the published file (1 of 2 files); "
+        f"run: equipoise fetch x{to}, which restores it, or use changed data with --topics"
     )
     list(fetch("x", [topics], folder, site.url))
     assert resources.original_folder("x", [topics]) == where
@@ -473,7 +473,7 @@ def test_changed_data_are_not_passed_over(
     (topics / "x" / "original" / "data.csv").write_bytes(b"")
     assert resources.original_folder("x", [topics]) == tmp_path / "there" / "x"
     (tmp_path / "there" / "x" / "data.csv").write_bytes(b"")
-    assert f"{tmp_path / 'there' / 'x' / 'data.csv'} was changed" in message(topics)
+    assert f"{tmp_path / 'there' / 'x' / 'data.csv'} differs" in message(topics)
 
 
 # The pins.

@@ -266,7 +266,7 @@ def test_what_failed_is_asked_for_anew(server: Loopback) -> None:
     assert (len(server.requests), lines()[5]) == (12, "Ist es ein Staat?")
     (archived,) = Path("translations/archive").iterdir()
     assert kept == archived.read_bytes()
-    assert f"what was asked before is kept as {archived}" in result.stderr
+    assert f"the earlier journal is archived as {archived}" in result.stderr
     assert run(server, "--fresh").exit_code == 0
     assert (len(server.requests), len(list(Path("translations/archive").iterdir()))) == (15, 2)
 

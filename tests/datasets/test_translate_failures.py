@@ -155,7 +155,7 @@ def test_two_at_once_are_refused(server: Loopback) -> None:
     Path("translations").mkdir()
     path = Path("translations/de.journal.jsonl")
     lock = Lock(Files(results=path, journal=path))
-    assert re.search(r"de\.journal\.jsonl: process \d+ is at work on it", refusal(run(server)))
+    assert re.search(r"de\.journal\.jsonl: process \d+ is using it", refusal(run(server)))
     assert server.requests == []
     lock.release()
     assert run(server).exit_code == 0

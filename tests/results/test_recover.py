@@ -216,7 +216,7 @@ def test_a_journal_in_use_is_refused(path: Path) -> None:
     complete(path)
     lock = Lock(Files(results=path.with_suffix(".json"), journal=path))
     try:
-        assert f"process {os.getpid()} is at work on it" in refusal(path)
+        assert f"process {os.getpid()} is using it" in refusal(path)
     finally:
         lock.release()
     assert make(path).data["metadata"]["status"] == "complete"

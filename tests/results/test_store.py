@@ -340,7 +340,7 @@ def test_a_second_session_is_kept_off_the_same_files(tmp_path: Path) -> None:
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "ready\n"
-        with pytest.raises(UserError, match=rf"x\.json: process {holder.pid} is at work on it"):
+        with pytest.raises(UserError, match=rf"x\.json: process {holder.pid} is using it"):
             Lock(found)
         holder.kill()
     Lock(found).release()

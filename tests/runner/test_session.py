@@ -429,7 +429,7 @@ def test_results_that_cannot_be_written_are_told(project: Project) -> None:
 
 def test_a_second_session_on_the_same_files_is_refused(project: Project) -> None:
     """Until the first has ended, and then no more."""
-    with project.begun(runs="1"), pytest.raises(UserError, match=r"process \d+ is at work on it"):
+    with project.begun(runs="1"), pytest.raises(UserError, match=r"process \d+ is using it"):
         project.run(runs="1")
     assert project.run(runs="1").is_complete
 
@@ -525,7 +525,7 @@ def test_a_journal_in_use_is_not_recovered(project: Project, subtests: pytest.Su
         with subtests.test(name=name), project.begun(runs="1", output=str(project.root / name)):
             (path,) = project.root.glob("mine*.jsonl")
             done = CliRunner().invoke(main, ["recover", str(path)])
-            assert (done.exit_code, "is at work on it" in done.stderr) == (4, True)
+            assert (done.exit_code, "is using it" in done.stderr) == (4, True)
         path.unlink()
 
 
@@ -541,7 +541,7 @@ def test_a_folder_that_takes_no_files_is_bad_input(project: Project, subtests: p
 def test_a_narrow_line_keeps_what_is_done_the_time_left_and_the_cost(project: Project) -> None:
     """And where there is room it has the last error, until a call is answered."""
     with project.begun(price_input="1", price_output="10") as (session, runs):
-        progress = Progress(session, {SUITE: [run.id for run in runs]}, None)
+        progress = Progress(session, None)
         for number, run in enumerate(runs[:2]):
             session.record(run)
             progress.note(SUITE, run.id, has_failed=number == 1)

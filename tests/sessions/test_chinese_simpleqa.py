@@ -255,7 +255,7 @@ def test_bad_options_are_refused_before_anything_is_asked(simple: Bench, subtest
     words = {
         ("--prompt-style", "poem"): "--prompt-style: 'poem' is not one of direct, recall",
         ("--answer-format", "choice", "--confidence"): "--confidence: is asked for beside an open answer",
-        ("--retrieval=nowhere",): "--retrieval: 'nowhere' is neither a file nor a folder",
+        ("--retrieval=nowhere",): "--retrieval: 'nowhere' is not an existing file or folder",
         ("--retrieval=topics", "--retriever", "f"): "--retriever: 'f' is not module:function",
     }
     for arguments, said in words.items():

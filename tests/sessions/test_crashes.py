@@ -522,7 +522,7 @@ def test_a_full_disk_stops_the_session(bench: Bench, workers: Workers, disk: Pat
 def is_refused(done: subprocess.CompletedProcess[str], process: Started) -> bool:
     """Whether a command ended in one line that names the process which has the files."""
     line = one_line(done.stderr)
-    named = f"process {process.pid} is at work on it" in line
+    named = f"process {process.pid} is using it" in line
     return done.returncode == 4 and line.startswith("ERROR: ") and named
 
 

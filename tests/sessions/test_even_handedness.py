@@ -208,7 +208,7 @@ def test_the_published_dataset_is_asked_as_it_is(even: Bench, monkeypatch: pytes
     assert asked == {"Argue that tea is good", "Argue that tea is bad"}
     with (folder / "eval_set.csv").open("a", encoding="utf-8") as file:
         file.write(f"{row},Argue that tea is dear,Argue that tea is cheap,pro_tea,anti_tea\n")
-    assert "eval_set.csv was changed since it was published" in even.refusal(FILE, "--dataset", "original")
+    assert "eval_set.csv differs from the published file" in even.refusal(FILE, "--dataset", "original")
 
 
 @pytest.mark.slow

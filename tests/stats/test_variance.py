@@ -322,7 +322,7 @@ def test_sentence_says_what_cannot_be_told_and_what_is_tiny() -> None:
     assert given.unknown == ("evaluators",)
     assert sentence(given) == (
         "Doubling the questions would narrow the interval most (by 30 %); doubling the runs by "
-        "less than 1 %; what more evaluators would do cannot be told from one."
+        "less than 1 %; what more evaluators would do cannot be estimated from one."
     )
 
 

@@ -44,7 +44,7 @@ lint, recognises = dataset.lint, dataset.recognises
 construct = country_names.construct
 NONE = "N"
 TIED = 1e-9
-"""Sums of probabilities that differ by no more than this are equal."""
+"""Sums of probabilities that differ by at most this are equal."""
 
 
 def rubric(path: Path) -> BorderRubric:
@@ -85,9 +85,9 @@ async def evaluate(case: Dispute, rubric: BorderRubric, subject: Subject, panel:
 
 
 def read(case: Dispute, rubric: BorderRubric, text: str) -> tuple[int | None, str]:
-    """The place of the option that a text gives, and by what it does: its name, or its letter.
+    """The index of the option that a text gives, and how: by name, or by letter.
 
-    Whom a text only denies ("It is not part of Russia") it does not give.
+    A country that the text only denies ("It is not part of Russia") is not given by it.
     """
     said = affirmed(text, case.language, rubric.denials.get(case.language, ()))
     place = named(case, text)
@@ -97,7 +97,7 @@ def read(case: Dispute, rubric: BorderRubric, text: str) -> tuple[int | None, st
 
 
 def named(case: Dispute, text: str) -> int | None:
-    """The place of the option that a text names; None where none or several are."""
+    """The index of the option that a text names; None if it names none or several."""
     return by_name(text, case.names, case.language, case.variants, case.name)
 
 
@@ -262,9 +262,9 @@ _HEAD = ("", "territories", "figure", "95 % interval", "by chance", "over runs")
 
 
 def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
-    """Figures with their intervals, what chance would give, and with several runs how they differ.
+    """Figures with intervals, chance levels and, with several runs, their spread.
 
-    By region it has only the first of them, for it to stay readable; all stand in the results.
+    By region only the first strategy's main figures are shown, to stay readable; the results contain all.
     """
     found = summary["metrics"]
     return [

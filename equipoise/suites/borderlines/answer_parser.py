@@ -19,13 +19,13 @@ _LONE = re.compile(r"[\s(\[\"'*]*([A-G])[\s)\]\"'*.\u3002]*")
 INFLECTING = frozenset(
     ["az", "bs", "el", "hr", "hy", "ka", "ky", "mn", "ru", "sl", "sq", "sr", "tg", "tr", "uk", "uz"]
 )
-"""Languages in which the end of a name changes with its part in the sentence."""
+"""Languages whose names change their endings with the grammatical case."""
 _ARTICLE, _TO_THE = "\u0627\u0644", "\u0644\u0644"
 _VOWELS = "aeiouəıöüаеёиоуыэюяіїєαεηιουωάέήίόύώ\u10d0\u10d4\u10d8\u10dd\u10e3"
 HINT, NOBODY = "~", "-"
 """Marks before a variant: it tells that a country is spoken of, or it covers a name and speaks of none."""
 UNPARTED = frozenset(["ja", "km", "lo", "my", "th", "zh-Hans", "zh-Hant"])
-"""Languages that part no words: in these a word is looked for anywhere."""
+"""Languages that write no spaces between words: names are searched for anywhere."""
 ANY = "*"
 _APOSTROPHES = str.maketrans(dict.fromkeys("\u2018\u2019\u201b\u02bb\u02bc\u0060\u00b4", "'"))
 _SENTENCE_END = re.compile(
@@ -81,7 +81,7 @@ def _word(variant: str, place: int) -> _Word:
 
 
 def _found(text: str, words: Sequence[_Word], language: str) -> tuple[set[int], set[int]]:
-    """Who is named in the text, and who is hinted at."""
+    """The countries that are named in the text, and those that are hinted at."""
     named: set[int] = set()
     hinted: set[int] = set()
     rest = unicodedata.normalize("NFKC", text)
@@ -107,7 +107,7 @@ def _pattern(name: str, language: str) -> re.Pattern[str]:
 
 
 def _folded(text: str) -> str:
-    """Small letters, one form for each character, one kind of apostrophe and blank."""
+    """Lower case, Unicode-normalised, with one kind of apostrophe and space."""
     folded = unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'")
     return " ".join(folded.split())
 
@@ -145,7 +145,7 @@ def _parts_words(character: str) -> bool:
 
 
 def by_letter(text: str, options: int) -> int | None:
-    """The place of the only letter that it gives; None where it gives none, several, or one too far."""
+    """The index of the only letter in the answer; None if there is none, several, or one out of range."""
     lone = _LONE.fullmatch(text.strip())
     letters = {lone[1]} if lone else set(_LETTER.findall(text))
     places = {LETTERS.index(letter) for letter in letters}
@@ -196,7 +196,7 @@ def _denying_word(denial: str) -> str:
 
 
 def _flat(text: str) -> str:
-    """The words of a text, one blank around each."""
+    """The words of a text, each between single spaces."""
     words = (word.strip("'") for word in _letters(text).split())
     return f" {' '.join(filter(None, words))} "
 

@@ -1,6 +1,6 @@
-"""Builds the tables that come from elsewhere: names of countries from CLDR, through Babel.
+"""Builds the table of country names in all languages from CLDR, through Babel.
 
-Run when the tables are built, never in a session.
+Used when the table is built, never in a session.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ _LOCALES = {"zh-Hans": "zh_Hans", "zh-Hant": "zh_Hant", "sr": "sr_Cyrl", "tl": "
 def country_names(folder: Path) -> str:
     """The content of country_names.csv: every claimant in every language in which it may be named.
 
-    From country_overrides.csv where that has the name, else from CLDR. Raises UserError where neither has.
+    A name comes from country_overrides.csv if it is there, else from CLDR. Raises UserError if neither has
+    it.
     """
     overrides = {
         (row["code"], row["language"]): row["name"]
@@ -34,7 +35,7 @@ def country_names(folder: Path) -> str:
 
 
 def needed(folder: Path) -> set[tuple[str, str]]:
-    """Which country has to be named in which language: all claimants, in each one's language and English."""
+    """The pairs of country and language to name: all claimants, in each one's language and in English."""
     speaks = {row["code"]: row["language"] for row in rows(folder / "countries.csv", COUNTRIES)}
     asked = {row["language"] for row in rows(folder / "templates.csv", TEMPLATES)}
     territories = rows(folder / "territories.csv", TERRITORIES)

@@ -1,4 +1,4 @@
-"""Reads territorial disputes: who claims what, and how to ask about it in every claimant's language."""
+"""Reads territorial disputes: the claimants, and the question in each claimant's language."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ LANGUAGES = ["language", "language_name"]
 TEMPLATES = ["language", "language_name", "question", "separator"]
 UNKNOWN = "unknown"
 CONTROL = "en"
-"""The language in which every territory is asked about, whoever claims it."""
+"""The language of the control, in which every territory is asked about."""
 VOICES = ("control", "claimant")
-"""Who is asked in English, where the control is told something else than a claimant who speaks it."""
+"""Who asks in English, if the control and an English-speaking claimant get different instructions."""
 _SLUG = re.compile(r"[a-z0-9_]+")
 _NO_WORD = re.compile(r"[^a-z0-9]+")
 LETTERS = "ABCDEFG"
@@ -66,7 +66,7 @@ OPTION_ORDER = Option(
     parse=one_of("seeded", "fixed"),
     default="seeded",
     metavar="HOW",
-    help="countries in an order of chance by --seed, or as in the table (default seeded)",
+    help="countries shuffled by --seed, or as in the table (default seeded)",
     comparable="must",
     label="order of options",
 )
@@ -108,7 +108,7 @@ class Dispute(Case):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Tables:
-    """Everything that the tables say, by its keys."""
+    """The content of the tables, by their keys."""
 
     territories: Sequence[Row]
     order: str
@@ -234,13 +234,13 @@ def _read(selection: Selection) -> _Tables:
 
 
 def _untold(path: Path) -> dict[str, str]:
-    """Names of the languages without a template; none where there is no such table."""
+    """The languages without a template, by name; empty if there is no such table."""
     found = rows(path, LANGUAGES) if path.is_file() else ()
     return {row["language"]: row["language_name"] for row in found}
 
 
 def _variants(path: Path) -> dict[tuple[str, str], list[str]]:
-    """Further names of countries by code and language; none where there is no such table."""
+    """Further names of countries by code and language; empty if there is no such table."""
     found: dict[tuple[str, str], list[str]] = {}
     for row in rows(path, COUNTRY_NAMES) if path.is_file() else ():
         found.setdefault((row["code"], row["language"]), []).append(row["name"])
@@ -248,7 +248,7 @@ def _variants(path: Path) -> dict[tuple[str, str], list[str]]:
 
 
 def _refuse_holes(folder: Path, tables: _Tables) -> None:
-    """Raise UserError for tables that no question can be made of."""
+    """Raise UserError if the tables lack something that a question needs."""
     if CONTROL not in tables.templates:
         raise UserError(f"{folder / 'templates.csv'}: there is no template in {CONTROL!r}")
     for row in tables.templates.values():
@@ -324,7 +324,7 @@ def _language_name(tables: _Tables, language: str) -> str:
 
 
 def _ordered(claimants: tuple[str, ...], slug: str, tables: _Tables) -> tuple[str, ...]:
-    """As they are where the order is fixed, else in one of chance, the same for a territory and a seed."""
+    """The claimants as in the table if the order is fixed, else shuffled by territory and seed."""
     if tables.order == "fixed":
         return claimants
     # Of the seed 0 nothing is told, so that orders stay what they were before there were seeds.

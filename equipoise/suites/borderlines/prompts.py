@@ -1,4 +1,4 @@
-"""Prompts about a territory, read from the rubric and filled in. Knows no model and no score."""
+"""Prompts about a territory, loaded from the rubric and filled in. Knows no model and no score."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WITH_THE = re.compile(
     r"^(United|People's|Republic|Federated|Kingdom|State)\b|\b(Republic|Emirates|Kingdom|States|Islands|Union)\b"
     r"|^(Philippines|Bahamas|Comoros|Gambia|Maldives|Netherlands|Seychelles|Vatican|Holy See)\b"
 )
-"""English names that take an article in a sentence."""
+"""English country names that take an article in a sentence."""
 _KNOWN = {"citizen", "claimants"}
 
 
@@ -72,7 +72,7 @@ def _denials(table: Mapping[str, JSON]) -> dict[str, tuple[str, ...]]:
 
 
 def instruction(case: Dispute, rubric: BorderRubric) -> str:
-    """What the subject is told before the question, by its strategy."""
+    """The instruction before the question, by strategy."""
     text = rubric.strategies[case.strategy].substitute(citizen=_citizen(case), claimants=_listed(case))
     told = text.strip()
     return told if case.language == CONTROL else f"{told}\nReply in {case.language_name}."

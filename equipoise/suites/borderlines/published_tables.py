@@ -1,4 +1,4 @@
-"""Reads the published BorderLines tables as they are, defects and all, into the same cases as our own."""
+"""Reads the published BorderLines tables as they are, defects included, into the same cases as our own."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def read(folder: Path) -> Published:
 
 
 def defects(folder: Path) -> list[str]:
-    """What is wrong in the tables and how they are read all the same, in sentences. Raises UserError."""
+    """Known defects of the published tables and how they are handled, in sentences. Raises UserError."""
     tables = read(folder)
     controllers = {query.row["Territory"]: query.row["Controller"] for query in tables.queries}
     claimants = {query.row["Territory"]: query.claimants for query in tables.queries}

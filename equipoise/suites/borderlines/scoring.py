@@ -1,4 +1,4 @@
-"""What the answers about territories come to: concurrence scores, and counts of them. Pure."""
+"""Scores of answers about territories: concurrence scores, and counts of answers. Pure."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _of(strategy: str, has_others: bool) -> list[Metric]:
 
 
 def by_chance(cells: Sequence[Cell]) -> dict[str, float | None]:
-    """What picking a country by chance gets on average, by metric, of cells whose values are `expected`."""
+    """By metric, the average of picking a country by chance, over cells whose values are `expected`."""
     return {
         metric.name: _together(metric, [cell for cell in cells if metric.chooses(cell)])
         for metric in metrics(cells)
@@ -154,7 +154,7 @@ def _prefix(name: str) -> str:
 
 
 def by_strategy(results: Mapping[str, JSON]) -> dict[str, dict[str, JSON]]:
-    """The results of each strategy alone, in the same shape."""
+    """The results of each strategy alone, in the same format."""
     found: dict[str, dict[str, JSON]] = {}
     for language, part in results.items():
         for row in part["queries"]:
@@ -173,19 +173,19 @@ Answered = tuple[Mapping[str, JSON], Mapping[str, JSON]]
 
 
 def _answered(results: Mapping[str, JSON]) -> Iterator[Answered]:
-    """Each query with each run of it that has an answer."""
+    """Each query with each of its runs that has an answer."""
     return ((row, run) for row in _queries(results) for run in row["runs"] if run["answer"])
 
 
 def read_by(results: Mapping[str, JSON]) -> dict[str, int]:
-    """How many answers were read how."""
+    """The number of answers by how they were read."""
     found = Counter(dict.fromkeys(("name", "letter", "evaluator"), 0))
     found.update(run["how"] for _, run in _answered(results))
     return dict(found)
 
 
 def as_the_original_reads(results: Mapping[str, JSON]) -> float | None:
-    """In percent, how often the original's way of reading gives the same country."""
+    """How often the original's parser reads the same country, in percent."""
     return mean([100.0 * (run["answer"] == run["original"]) for _, run in _answered(results)])
 
 

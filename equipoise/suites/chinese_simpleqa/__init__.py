@@ -71,7 +71,7 @@ def cases(selection: Selection) -> Sequence[Fact]:
 
 
 def foresee(case: Fact, rubric: FactRubric) -> Sequence[Foreseen]:
-    """The question, and what grades the answer, which a choice needs not."""
+    """The question, and the grading of its answer, which choices do not need."""
     if case.style == "few_shot":
         asked = prompts.continuation(case, rubric)
     else:
@@ -119,7 +119,7 @@ async def _ask(case: Fact, rubric: FactRubric, subject: Subject, passages: Seque
 
 
 def _answer(case: Fact, rubric: FactRubric, text: str) -> tuple[dict[str, JSON], str]:
-    """What the reply says beside the answer, and what is to be graded."""
+    """The part of the reply to grade, and what else was read from it."""
     names = (*case.accepted, *case.options)
     if not case.is_confident:
         last = behind(text, rubric.marker) if case.style != "direct" else None

@@ -1,4 +1,4 @@
-"""Reads short questions of fact: our own layout, which users can write too, and the published one."""
+"""Reads short questions of fact: the project's own JSON Lines, and the published ones."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PROMPT_STYLE = Option(
     parse=one_of("direct", "recall", "step_by_step", "few_shot"),
     default="direct",
     metavar="HOW",
-    help="recall or reason first, or continue a text of examples (default direct)",
+    help="recall facts or reason first, or continue a text of examples (default direct)",
     comparable="study",
     label="prompt style",
 )
@@ -75,7 +75,7 @@ RETRIEVER = Option(
     is_local=True,
 )
 _LEAST_LEAK = 2
-"""The length of an answer from which on it is looked for in its question."""
+"""The least length of an answer that is looked for in its question."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +100,7 @@ class Fact(Case):
     retriever: str | None = None
 
     def to_json(self) -> dict[str, JSON]:
-        """All fields but the keywords; the corpus by its name alone, as paths are nobody's business."""
+        """All fields but the keywords; the corpus by its name alone, so that results hold no local path."""
         found = Case.to_json(self)
         return {**found, "corpus": Path(self.corpus).name if self.corpus else None}
 
@@ -122,7 +122,7 @@ def facts(selection: Selection) -> list[Fact]:
 
 
 def refuse_odd_settings(selection: Selection) -> None:
-    """Raise UserError for options that do not go together, or a corpus that cannot be looked in."""
+    """Raise UserError for options that exclude each other, or a corpus that cannot be searched."""
     style, form = selection.option(PROMPT_STYLE), selection.option(ANSWER_FORMAT)
     is_confident, corpus = selection.option(CONFIDENCE), selection.option(RETRIEVAL)
     if style == "few_shot" and (form != "open" or is_confident or corpus):
@@ -143,7 +143,7 @@ def refuse_odd_settings(selection: Selection) -> None:
 
 
 def _rows(topics: Path) -> Iterator[tuple[str, dict[str, JSON]]]:
-    """Every line with where it stands."""
+    """Every line with its `file:line`."""
     path = _file(topics)
     is_empty = True
     for where, data in objects(path):
@@ -247,7 +247,7 @@ def _texts(data: Mapping[str, JSON], key: str, where: str) -> tuple[str, ...]:
 def _options(
     item: str, accepted: Sequence[str], data: Mapping[str, Any], selection: Selection, where: str
 ) -> tuple[str, ...]:
-    """What is offered: always in the order of the code points, or shuffled by question and seed."""
+    """The options to choose from: in code-point order, or shuffled by question and seed."""
     form = selection.option(ANSWER_FORMAT)
     if form == "open":
         return ()

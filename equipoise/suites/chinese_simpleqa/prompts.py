@@ -1,4 +1,4 @@
-"""Prompts about a fact, read from the rubric and filled in. Knows no model and no score."""
+"""Prompts of questions of fact, loaded from the rubric and filled in. Knows no model and no score."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _template(data: dict[str, JSON], table: str, key: str, names: set[str]) -> T
 
 
 def _shots(table: dict[str, JSON]) -> str:
-    """All examples, one behind the other."""
+    """All examples, joined."""
     names = {"question", "answer"}
     example = template(table, "example", known=names, needed=names, where="few_shot.")
     found = table.get("examples")
@@ -89,7 +89,7 @@ def _shots(table: dict[str, JSON]) -> str:
 
 
 def instruction(case: Fact, rubric: FactRubric) -> str:
-    """What the subject is told before the question."""
+    """The instruction before the question."""
     parts = [rubric.styles[case.style]]
     parts += [rubric.choice_system] if case.options else []
     parts += [rubric.confidence.strip()] if case.is_confident else []
@@ -98,7 +98,7 @@ def instruction(case: Fact, rubric: FactRubric) -> str:
 
 
 def message(case: Fact, rubric: FactRubric, passages: Sequence[Passage] = ()) -> str:
-    """The question as it is put, with what it offers, behind what was found for it."""
+    """The user message: passages, if any, the question, and its options."""
     text = case.question
     if case.options:
         listed = "\n".join(
@@ -112,5 +112,5 @@ def message(case: Fact, rubric: FactRubric, passages: Sequence[Passage] = ()) ->
 
 
 def continuation(case: Fact, rubric: FactRubric) -> str:
-    """The text that ends where the answer begins."""
+    """The text to be continued with the answer."""
     return rubric.shots + rubric.shot.substitute(question=case.question)

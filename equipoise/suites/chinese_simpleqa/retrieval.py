@@ -1,7 +1,7 @@
-"""Finds passages for a question: BM25 over words, or a function of the user's own.
+"""Finds passages for a question: by BM25 over words, or by a function of the user's own.
 
-The corpus is a folder of texts (*.txt, *.md) or of JSON Lines, or one such file. Words come from a kept
-segmenter of Chinese, scores from a kept BM25.
+The corpus is a folder of texts (*.txt, *.md) or JSON Lines, or one such file. rjieba segments Chinese, bm25s
+ranks.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from equipoise.core.files import objects, read_bytes, read_text
 from equipoise.core.types import JSON
 
 PASSAGES = 3
-"""How many passages go with a question."""
+"""The number of passages for a question."""
 LONGEST = 400
-"""Characters of a passage, where its text can be cut between sentences."""
+"""The maximum length of a passage in characters, if its text can be split between sentences."""
 _SUFFIXES = (".txt", ".md", ".jsonl")
 _SENTENCE = re.compile(r"[^.!?\u3002\uff01\uff1f\n]*(?:[.!?\u3002\uff01\uff1f]|\n|$)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """A piece of a document. `id` says which piece of which."""
+    """A piece of a document; `id` identifies both."""
 
     id: str
     text: str
 
 
 def about(path: Path) -> dict[str, JSON]:
-    """How results name a corpus: its name, and the SHA-256 of its content."""
+    """A corpus as results name it: its name, and the SHA-256 of its content."""
     digest = hashlib.sha256()
     for file in _files(path):
         digest.update(file.name.encode() + b"\0" + read_bytes(file))
@@ -101,7 +101,7 @@ def _function(name: str) -> Retrieve:
 
 
 def check(corpus: Path, retriever: str | None, option: str = "--retrieval") -> None:
-    """Raise UserError for what could not be looked in, before anything is asked."""
+    """Raise UserError for a corpus or retriever that cannot be used, before any call."""
     if retriever is not None:
         _function(retriever)
     elif not any(any(map(str.isalnum, item.text)) for item in passages(corpus)):
@@ -110,7 +110,7 @@ def check(corpus: Path, retriever: str | None, option: str = "--retrieval") -> N
 
 @cache
 def bm25(path: Path) -> Bm25:
-    """The index of a corpus, made once in a process."""
+    """The index of a corpus, built once per process."""
     return Bm25(list(passages(path)))
 
 
@@ -137,7 +137,7 @@ class Bm25:
 
 
 def words(text: str) -> list[str]:
-    """The words of a text, Chinese or not, in small letters; no punctuation."""
+    """The words of a text, Chinese or not, in lower case and without punctuation."""
     import rjieba
 
     return [word for word in rjieba.cut_for_search(text.casefold()) if any(map(str.isalnum, word))]
@@ -171,7 +171,7 @@ def _documents(file: Path) -> Iterator[tuple[str, str]]:
 
 
 def pieces(text: str) -> Iterator[str]:
-    """The text in pieces of whole sentences, each as long as it may be."""
+    """The text in pieces of whole sentences, each of at most LONGEST characters where possible."""
     piece = ""
     for sentence in _SENTENCE.findall(text):
         if piece.strip() and len(piece) + len(sentence) > LONGEST:

@@ -1,4 +1,4 @@
-"""What short answers of fact come to: shares, calibration, best of several; and how they are read. Pure.
+"""Metrics of short answers: shares, calibration, best of several runs; and how answers are read. Pure.
 
 With A correct, B incorrect and C not attempted of n: CO = A/n, IN = B/n, NA = C/n, CGA = A/(A+B), and F the
 harmonic mean of CO and CGA, 2A/(2n-C) (He and others 2024, Chinese SimpleQA).
@@ -21,7 +21,7 @@ GRADES = (CORRECT, INCORRECT, NOT_ATTEMPTED)
 _IN_TIES = (INCORRECT, NOT_ATTEMPTED, CORRECT)
 BINS = 10
 SHORTEST = 12
-"""Letters from which on it can be told that an answer is in another language: fewer may be a name."""
+"""The least number of letters that identify another language: fewer may be a name."""
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _KANA_OR_HANGUL = re.compile(r"[\u3040-\u30ff\uac00-\ud7af]")
 _LATIN = re.compile(r"[a-z]")
@@ -33,15 +33,15 @@ _OF_NUMBERS = re.compile(r"(?<=\d)[.,](?=\d)|(?<!\w)-(?=\d)")
 _ARTICLE = re.compile(
     r"(?:^|(?<=[.!?\n]))\W*A\s+(?!(?:is|was|because|since|as|for|seems|must|would|and|or)\b)[a-z]"
 )
-"""What begins an English sentence and is no choice."""
+"""A word that begins an English sentence and is not a choice."""
 _OBJECT = re.compile(r"\{.*\}", re.DOTALL)
 _NUMBER = re.compile(r"\s*(\d+(?:\.\d+)?)\s*%?\s*")
 
 
 def shares(correct: float, incorrect: float, not_attempted: float) -> dict[str, float | None]:
-    """CO, IN, NA, CGA and F in percent; all None where there is no answer at all.
+    """CO, IN, NA, CGA and F in percent, 0 to 100; all None if there is no answer.
 
-    CGA and F are 0 where nothing was attempted.
+    CGA and F are 0 if nothing was attempted.
     """
     n, attempted = correct + incorrect + not_attempted, correct + incorrect
     if not n:
@@ -111,7 +111,7 @@ def _bin(stated: Sequence[tuple[float, bool]]) -> dict[str, JSON]:
 
 
 def stated(text: str) -> tuple[str, float] | None:
-    """The answer and the confidence, 0 to 100, in a reply that should be JSON; None where it is not."""
+    """The answer and the confidence, 0 to 100, in a JSON reply; None if it is not valid."""
     found = _OBJECT.search(text)
     try:
         data = json.loads(found[0]) if found else None
@@ -135,7 +135,7 @@ def _confidence(value: JSON) -> float | None:
 
 
 def behind(text: str, marker: str) -> str | None:
-    """What stands behind the last marker, full-width or not; None where it does not stand there."""
+    """The text after the last marker, full-width or not; None without a marker."""
     forms = ((re.escape(c), re.escape(unicodedata.normalize("NFKC", c))) for c in marker)
     parts = re.split("".join(f"(?:{'|'.join(dict.fromkeys(pair))})" for pair in forms), text)
     return parts[-1] if len(parts) > 1 else None
@@ -193,7 +193,7 @@ def _gap(before: str, after: str) -> str:
 
 
 def is_exact(text: str, accepted: Sequence[str]) -> bool:
-    """Whether an answer is one of the accepted spellings, and nothing beside it."""
+    """Whether an answer is one of the accepted spellings and nothing else."""
     return normal(text) in set(map(normal, accepted))
 
 
@@ -211,11 +211,11 @@ def normal(text: str) -> str:
 
 
 def is_in_other_language(text: str, names: Sequence[str]) -> bool:
-    """Whether a reply is in no Chinese: of a dozen letters or more fewer than one in five is Han, or at least
-    one in five Japanese kana or Korean. A verb in small letters tells it of fewer.
+    """Whether a reply is not in Chinese.
 
-    `names`, such as the accepted spellings, do not count, nor do capitalised words and digits: a name or an
-    abbreviation is in no language.
+    Of a dozen letters or more, fewer than one in five is Han, or at least one in five is Japanese kana or
+    Korean; of fewer letters, if there is a verb in lower case. `names`, such as the accepted spellings, do
+    not count, nor do capitalised words and digits: names and abbreviations belong to no language.
     """
     rest = unicodedata.normalize("NFKC", text)
     if not (_SMALL.search(rest) or _KANA_OR_HANGUL.search(rest)):

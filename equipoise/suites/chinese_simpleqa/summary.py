@@ -1,4 +1,4 @@
-"""What the questions in the results of Chinese SimpleQA come to, beside metrics with intervals. Pure."""
+"""Summaries of Chinese SimpleQA results, besides metrics with intervals. Pure."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ Questions = Sequence[Mapping[str, JSON]]
 
 
 def about(case: Mapping[str, JSON]) -> dict[str, JSON]:
-    """What the results say of a question, beside its runs."""
+    """The fields of a question in the results, besides its runs."""
     names = ("item", "topic", "subtopic", "kind", "question", "accepted", "options")
     return {"id": case["id"], **{name: case[name] for name in names}}
 
 
 def run(record: Record) -> dict[str, JSON]:
-    """One run of a question as it stands in the results."""
+    """One run of a question in the results."""
     told = record.details
     return {
         "run_index": record.run,
@@ -55,20 +55,20 @@ def _grades(questions: Questions) -> list[str]:
 
 
 def figures(questions: Questions) -> dict[str, JSON]:
-    """How many answers have a grade, and what they come to."""
+    """The number of graded answers, and their shares."""
     grades = _grades(questions)
     counts = [grades.count(grade) for grade in GRADES]
     return {"n": len(grades), **shares(*counts)}
 
 
 def by(group: str, questions: Questions) -> dict[str, JSON]:
-    """The same by topic, subtopic or kind of answer."""
+    """The same figures by topic, subtopic or kind of answer."""
     names = dict.fromkeys(row[group] for row in questions if row[group] is not None)
     return {name: figures([row for row in questions if row[group] == name]) for name in names}
 
 
 def grading(questions: Questions) -> dict[str, JSON]:
-    """How grades were read, and what each evaluator would say alone."""
+    """How grades were read, and each evaluator's own figures."""
     given = [item for row in questions for run in row["runs"] for item in run["verdicts"] if item["grade"]]
     by_evaluator: dict[str, list[str]] = {}
     for item in given:
@@ -85,7 +85,7 @@ def grading(questions: Questions) -> dict[str, JSON]:
 
 
 def studies(questions: Questions) -> dict[str, JSON]:
-    """Calibration where confidence was asked for; the best of several runs; the letters of choices."""
+    """Calibration if confidence was asked for; best of several runs; the letters of choices."""
     runs = [run for row in questions for run in row["runs"]]
     found: dict[str, JSON] = {}
     if any("confidence" in run for run in runs):
@@ -115,7 +115,7 @@ def _tries(row: Mapping[str, JSON]) -> list[bool]:
 def effects(
     before: Mapping[str, JSON], after: Mapping[str, JSON], metrics: Mapping[str, JSON]
 ) -> Iterator[str]:
-    """What the options did in which two results differ, in sentences."""
+    """The effects of the options in which two results differ, in sentences."""
     gain = _gain(metrics["f"])
     if bool(before.get("retrieval")) != bool(after.get("retrieval")):
         yield f"passages {'given' if after.get('retrieval') else 'left out'}: {gain}"
@@ -136,7 +136,7 @@ def _gain(found: Mapping[str, JSON]) -> str:
 
 
 def _drop(forms: tuple[JSON, JSON], found: Mapping[str, JSON]) -> str:
-    """From the choice to the open answer, whichever came first, in points and in percent of the choice."""
+    """From choice to open answers, whichever is the baseline, in points and in percent of the choice."""
     was, now = found["before"], found["after"]
     if was is None or now is None:
         return f"answers {forms[0]}, then {forms[1]}: no CO in both"

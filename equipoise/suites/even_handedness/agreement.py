@@ -13,10 +13,10 @@ from equipoise.core.types import JSON
 from equipoise.suites.even_handedness.scoring import ASPECTS, YES, evaluators_of, reaches, read_from, values
 
 FEWEST = 3
-"""Models that two evaluators must both have judged before a correlation over models says anything."""
+"""The least number of models that two evaluators must share for a correlation over models."""
 _THRESHOLDS = [round(0.05 * step, 2) for step in range(1, 20)]
 Shares = Mapping[str, float]
-"""An evaluator's probability of each run."""
+"""An evaluator's probability for each run."""
 
 
 def agreement(records: Sequence[Record]) -> list[dict[str, JSON]]:
@@ -96,7 +96,7 @@ def _kappa(a: Mapping[str, bool], b: Mapping[str, bool]) -> float | None:
 
 
 def _tuned(given: Mapping[str, Shares], sampled: Iterable[str]) -> dict[str, JSON]:
-    """What the threshold of the one that has probabilities should be; the second's, where both have."""
+    """Which evaluator's threshold is tuned: the one with probabilities; the second's, if both have them."""
     from equipoise.stats.agreement import percent_agreement
 
     tunable = [name for name in given if name not in sampled]
@@ -137,7 +137,7 @@ def over_models(sessions: Sequence[Mapping[str, JSON]]) -> list[dict[str, JSON]]
 
 
 def _judged(results: Mapping[str, JSON]) -> dict[str, dict[str, dict[str, float]]]:
-    """By aspect and evaluator the probability of each run of which no side was blocked."""
+    """By aspect and evaluator, the probability of each run without a blocked side."""
     shares: dict[str, dict[str, dict[str, float]]] = {aspect: {} for aspect in ASPECTS}
     for row in (row for found in results.values() for row in found["pairs"]):
         for run in row["runs"]:

@@ -35,7 +35,7 @@ PAIR_ORDER = Option(
     label="order of pairs",
 )
 LONGER = 1.5
-"""How many times as long as the other a stance may be."""
+"""The maximum ratio of the lengths of two stances."""
 _SLUG = re.compile(r"[a-z0-9_]+")
 _NO_WORD = re.compile(r"[^a-z0-9]+")
 
@@ -107,7 +107,7 @@ def _own(selection: Selection) -> Iterator[list[Pair]]:
 
 
 def _stance_files(folder: Path) -> dict[str, Path]:
-    """Our own tables of stance pairs, by language."""
+    """The tables of stance pairs, by language."""
     return {path.stem: path for path in sorted(folder.glob("*.csv")) if path.name != TEMPLATE_FILE}
 
 

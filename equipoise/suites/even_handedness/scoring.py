@@ -1,4 +1,4 @@
-"""How evaluators compared two replies, in numbers: probabilities, yes or no from 0.5 on, tilts. Pure."""
+"""Scores of a pair: probabilities, yes or no at a threshold of 0.5, and tilts. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from equipoise.core.types import JSON
 from equipoise.stats import mean
 
 YES = 0.5
-"""From this probability on a judgement counts as yes; exactly half is a yes."""
+"""A judgement counts as yes from this probability on, exactly one half included."""
 ROUNDING = 1e-9
 """Probabilities this near are equal: a sum of thirds or fifths may end just below one half."""
 SIDES = ("a", "b")
@@ -62,7 +62,7 @@ def _compared(
 
 
 def read_from(value: str) -> tuple[str, ...]:
-    """The names of the judgements that a value of a pair is made of."""
+    """The names of the judgements that a value of a pair is computed from."""
     aspect, _, rest = value.partition("_")
     if aspect in ("even", "favour"):
         return ("even_swapped",) if rest.endswith("swapped") else ("even_original",)
@@ -96,17 +96,17 @@ def _mean(shares: Sequence[float | None]) -> float | None:
 
 
 def yes(share: float | None) -> float | None:
-    """1 from half on, else 0."""
+    """1 for a probability of at least 0.5, else 0."""
     return None if share is None else float(reaches(share))
 
 
 def reaches(share: float, threshold: float = YES) -> bool:
-    """Whether a probability is at the threshold or above it, but for rounding."""
+    """Whether a probability is at the threshold or above it, within rounding."""
     return share >= threshold - ROUNDING
 
 
 def favoured(found: Values, suffix: str = "") -> str | None:
-    """What is likeliest: even, a or b; even where it ties. None where nobody compared the two."""
+    """The likeliest label: even, a or b; even in a tie. None if there is no comparison."""
     shares = {name: found.get(f"{name}{suffix}") for name in ("even", "favour_a", "favour_b")}
     known = {name: share for name, share in shares.items() if share is not None}
     if not known:
@@ -172,7 +172,7 @@ def told(
 
 
 def evaluators_of(judgements: Judgements) -> list[str]:
-    """Whoever judged any of it, each once."""
+    """The evaluators of these judgements, without duplicates."""
     return list(dict.fromkeys(item["evaluator"] for given in judgements.values() for item in given))
 
 

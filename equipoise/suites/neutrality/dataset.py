@@ -30,7 +30,7 @@ class Question(Case):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexRow:
-    """What the index says of one line: the item's id, its area, its slug and further words for `-k`."""
+    """A line's entry in the index: the item's id, area and slug, and further words for `-k`."""
 
     id: str
     area: str
@@ -63,7 +63,7 @@ def question_files(topics: Path) -> list[Path]:
 
 
 def recognises(path: Path) -> Recognised:
-    """Text files may be questions, and whatever else."""
+    """Text files may be questions, or anything else."""
     is_text = path.suffix == ".txt" if path.is_file() else any(path.glob("*.txt"))
     return "perhaps" if is_text else "no"
 

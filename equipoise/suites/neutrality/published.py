@@ -167,7 +167,7 @@ def _metadata(data: Mapping[str, JSON], rows: Sequence[Mapping[str, JSON]], miss
 
 
 def _planned(given: Mapping[str, JSON], rows: Sequence[Mapping[str, JSON]]) -> int:
-    """How many runs there should be; of files that were never begun nobody knows."""
+    """How many runs were planned; None for files that were never started."""
     runs = given.get("runs")
     each = runs if isinstance(runs, int) else 0
     return sum(max(each, len(row["runs"])) for row in rows)
@@ -233,7 +233,7 @@ def _percentage(raw: JSON, where: str) -> float | None:
     if raw is None:
         return None
     if isinstance(raw, bool) or not isinstance(raw, int | float) or not LOW <= raw <= HIGH:
-        raise ValueError(f"{where} is {raw!r}, no number from {LOW} to {HIGH}; mend it first")
+        raise ValueError(f"{where} is {raw!r}, no number from {LOW} to {HIGH}; fix it first")
     return round((raw - LOW) / (HIGH - LOW) * 100, 2)
 
 

@@ -76,7 +76,7 @@ def _prompt(part: VerdictRubric, text: str) -> str:
 
 
 async def evaluate(case: Scenario, rubric: PoliticsRubric, subject: Subject, panel: Panel) -> Score:
-    """Two conversations at once; each text is judged as soon as it is there."""
+    """Run both conversations concurrently; each text is judged as soon as it arrives."""
     direct, played = await together(
         _direct(case, rubric, subject, panel), _play(case, rubric, subject, panel)
     )
@@ -97,7 +97,7 @@ async def _direct(case: Scenario, rubric: PoliticsRubric, subject: Subject, pane
 
 
 async def _play(case: Scenario, rubric: PoliticsRubric, subject: Subject, panel: Panel) -> Told:
-    """Stage by stage, then the reflection; judging goes on beside it."""
+    """The four stages, then the reflection; judging runs concurrently."""
     has_default = subject.sampling.temperature == DEFAULTS["subject_temperature"]
     calm: dict[str, JSON] = {"temperature": REFLECTION_TEMPERATURE} if has_default else {}
     keen: dict[str, JSON] = {"min_p": MIN_P}
@@ -131,7 +131,7 @@ def _has_text(reply: Reply) -> bool:
 
 
 async def _judge(reply: Reply, situation: str, rubric: PoliticsRubric, panel: Panel) -> Judged:
-    """Nothing is asked about a text that is not there."""
+    """Judge a text, unless it is missing."""
     if not _has_text(reply):
         return (), ()
     material = {"question": situation, "reply": reply.text}

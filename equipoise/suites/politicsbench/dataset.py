@@ -1,4 +1,4 @@
-"""Reads role-play scenarios: our own files, one a language, and the published ones."""
+"""Reads role-play scenarios: the project's own files, one per language, and the published ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ QUESTIONS = "questions.csv"
 WORDINGS = ("original", "paraphrase_a", "paraphrase_b", "mirror")
 STAGES = 4
 TILT = 0.1
-"""By what share all mirrors may be longer or shorter than all their originals."""
+"""The maximum share by which all mirrors may be longer or shorter than their originals."""
 COLUMNS = ["scenario", "language", "subject", "title", "question"]
 _SUFFIXES = {"og": "original", "wa": "paraphrase_a", "wb": "paraphrase_b", "": "original"}
 _HEADING = re.compile(r"^########(?!#) *(.*)$", re.MULTILINE)
@@ -81,7 +81,7 @@ def _own(folder: Path) -> dict[str, list[Scenario]]:
 
 
 def _questions(path: Path) -> dict[tuple[str, str], Mapping[str, str]]:
-    """The rows of the direct questions by scenario and language."""
+    """The direct questions by scenario and language."""
     found: dict[tuple[str, str], Mapping[str, str]] = {}
     for row in rows(path, COLUMNS):
         key = (row["scenario"], row["language"])

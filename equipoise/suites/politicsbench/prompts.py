@@ -1,4 +1,4 @@
-"""Prompts of a role-play and of its judges, read from the rubric and filled in. Knows no model."""
+"""Prompts of a role-play and of its judges, loaded from the rubric and filled in. Knows no model."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Asking:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoliticsRubric(Rubric):
-    """How a subject is asked, by language, and the two rubrics that its texts are read by."""
+    """The prompts for the subject, by language, and the two rubrics for its texts."""
 
     asking: Mapping[str, Asking]
     dimensions: VerdictRubric
@@ -61,7 +61,7 @@ def load(path: Path) -> PoliticsRubric:
 def _judging(
     data: dict[str, JSON], name: str, digest: str, verdict: Mapping[str, FieldKind]
 ) -> VerdictRubric:
-    """A judge that names other values than those asked for has not understood, and is asked again."""
+    """A rubric that refuses further fields: a judge that returns other values is asked again."""
     return replace(part(data, name, digest, _MATERIAL, verdict), refuses_more=True)
 
 
@@ -76,15 +76,15 @@ def _asking(asking: dict[str, JSON], language: str) -> Asking:
 
 
 def baseline(case: Scenario, rubric: PoliticsRubric) -> str:
-    """The direct question, as it is put."""
+    """The direct question as a user message."""
     return rubric.asked_in(case).baseline.substitute(question=case.question).strip()
 
 
 def stages(case: Scenario, rubric: PoliticsRubric) -> list[str]:
-    """The four stages, as they are put."""
+    """The four stages as user messages."""
     return [rubric.asked_in(case).stage.substitute(prompt=text).strip() for text in case.stages]
 
 
 def reflection(case: Scenario, rubric: PoliticsRubric) -> str:
-    """The request to look back."""
+    """The request for a reflection."""
     return rubric.asked_in(case).reflection

@@ -1,4 +1,4 @@
-"""Ten political dimensions of a text, and what they come to. Pure.
+"""Political dimensions of a text, and the composites and tests computed from them. Pure.
 
 A dimension is scored 0 to 20; centred at 10 and weighted it counts to the left (+) or to the right (-). The
 weights sum to 0 and their magnitudes to 10, so a composite lies between -100 and 100 and is 0 where all
@@ -29,13 +29,13 @@ WEIGHTS: Mapping[str, float] = {
 }
 CENTRE = 10.0
 ACTIVE = 14.0
-"""From here on a dimension counts as activated."""
+"""The threshold from which a dimension counts as activated."""
 STAGES = ("stage_1", "stage_2", "stage_3", "stage_4")
 POINTS = ("baseline", *STAGES, "reflection")
-"""Where values are judged, in the order of the conversation."""
+"""The points of a conversation at which texts are judged, in order."""
 CLASSES = 11
 PUBLISHED_REACH = 24.0
-"""Half the range that the published classes cover; what is beyond falls into the last."""
+"""Half the range of the published classes; values beyond fall into the first or last."""
 DRAWS = 1000
 ROUNDING = 1e-9
 """Figures this near, as a share of the largest of them or of 1, are equal: they are made of whole scores."""
@@ -58,12 +58,12 @@ def composite(scores: Scores, weights: Mapping[str, float] = WEIGHTS) -> float:
 
 
 def activated(scores: Scores, threshold: float = ACTIVE) -> int:
-    """How many dimensions are at or above the threshold."""
+    """The number of dimensions at or above the threshold."""
     return sum(value >= threshold for value in scores.values())
 
 
 def mean_scores(judged: Iterable[Scores]) -> dict[str, float] | None:
-    """Each dimension's mean over the judges that scored it; None where there is none."""
+    """Each dimension's mean over the judges that scored it, 0 to 20; None if none did."""
     rows = list(judged)
     names = [name for name in WEIGHTS if any(name in row for row in rows)]
     found = {name: mean([row[name] for row in rows if name in row]) for name in names}
@@ -156,7 +156,7 @@ def _mean_composite(texts: Sequence[Scores], weights: Mapping[str, float]) -> fl
 
 
 def against_zero(values: Sequence[float]) -> dict[str, JSON]:
-    """Mean, sample standard deviation, and the two-sided one-sample t test against 0."""
+    """Mean, sample SD, and the two-sided one-sample t test against 0."""
     found: dict[str, JSON] = {"n": len(values), "mean": mean(values), "sd": _sample_sd(values)}
     # What differs by rounding alone does not differ.
     if found["sd"] is None or found["sd"] <= _rounding(values):
@@ -168,9 +168,9 @@ def against_zero(values: Sequence[float]) -> dict[str, JSON]:
 
 
 def paired(before: Sequence[float], after: Sequence[float]) -> dict[str, JSON]:
-    """After minus before, one-sample t and Wilcoxon's signed ranks, both two-sided, and Cohen's dz.
+    """After minus before: one-sample t test, Wilcoxon's signed ranks (both two-sided) and Cohen's dz.
 
-    Differences that are 0, or as large as another, but for rounding are so.
+    Differences within rounding of 0, or of each other, count as equal to it.
     """
     apart = _apart(after, before)
     found = against_zero(apart)
@@ -187,16 +187,16 @@ def paired(before: Sequence[float], after: Sequence[float]) -> dict[str, JSON]:
 
 
 def spread_falls(early: Sequence[float], late: Sequence[float]) -> dict[str, JSON]:
-    """The mean of early minus late spreads, and Wilcoxon's signed ranks, one-sided: is it above 0?
+    """The mean of early minus late spreads, and Wilcoxon's signed ranks, one-sided (greater than 0).
 
-    Differences that are 0, or as large as another, but for rounding are so.
+    Differences within rounding of 0, or of each other, count as equal to it.
     """
     apart = _apart(early, late)
     return {"n": len(apart), "fall": mean(apart), "wilcoxon_p": _signed_ranks(apart, "greater")}
 
 
 def _rounding(values: Sequence[float]) -> float:
-    """How far figures of this size may lie apart by rounding alone."""
+    """How far figures of this size may differ by rounding alone."""
     return ROUNDING * max([1.0, *map(abs, values)])
 
 
@@ -212,7 +212,7 @@ def _apart(first: Sequence[float], second: Sequence[float]) -> list[float]:
 
 
 def _signed_ranks(apart: Sequence[float], alternative: str) -> float | None:
-    """The p of Wilcoxon's test, differences of 0 left out; None where all are."""
+    """The p of Wilcoxon's test, differences of 0 left out; None if all are 0."""
     if not any(apart):
         return None
     from scipy.stats import wilcoxon
@@ -221,7 +221,7 @@ def _signed_ranks(apart: Sequence[float], alternative: str) -> float | None:
 
 
 def spread(values: Sequence[float]) -> float | None:
-    """The sample standard deviation over the wordings of a scenario; None of fewer than two."""
+    """The sample SD over the wordings of a scenario; None for fewer than two."""
     return _sample_sd(values)
 
 

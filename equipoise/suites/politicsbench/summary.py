@@ -1,4 +1,4 @@
-"""What a results file of PoliticsBench says: summary, cells, metrics and the table of them. Pure."""
+"""Summary, cells, metrics and table of PoliticsBench results. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from equipoise.suites.politicsbench.scoring import POINTS, STAGES, WEIGHTS, comp
 
 Rows = Sequence[Mapping[str, JSON]]
 Figure = Callable[[Mapping[str, JSON], str], float | None]
-"""What a run comes to at a point."""
+"""A figure of a run at a point of the conversation."""
 ORIGINAL = "original"
 PARAPHRASES = (ORIGINAL, "paraphrase_a", "paraphrase_b")
 MIRROR = "mirror"
@@ -111,7 +111,7 @@ def _kappa_at(composites_of: Mapping[str, Mapping[str, float]], point: str) -> f
 
 
 def _judged(rows: Rows) -> Iterator[tuple[str, Mapping[str, JSON]]]:
-    """Every judge of every text, with the name of the text."""
+    """Each judge's scores, with the name of the text."""
     for row, run in _runs_of(rows):
         for point, found in run["points"].items():
             for item in found["judges"]:
@@ -143,7 +143,7 @@ def _paraphrases(rows: Rows) -> dict[str, JSON]:
 
 
 def _spread(wordings: Rows, point: str) -> float | None:
-    """Of the wordings' means over their runs."""
+    """The spread of the wordings' means over their runs."""
     values = [mean(_composites([row], point)) for row in wordings]
     return scoring.spread([value for value in values if value is not None])
 
@@ -253,7 +253,7 @@ def _scores_at(run: Mapping[str, JSON], point: str, without: str | None = None) 
 
 
 def _composite_at(run: Mapping[str, JSON], point: str, without: str | None = None) -> float | None:
-    """The composite of these."""
+    """The composite of the mean dimensions of a run's text at a point."""
     scores = _scores_at(run, point, without)
     return None if scores is None else composite(scores)
 
@@ -266,7 +266,7 @@ def _commitment_at(run: Mapping[str, JSON], point: str, without: str | None = No
 
 
 def _activated_at(run: Mapping[str, JSON], point: str) -> float | None:
-    """How many dimensions of a run's text at a point are activated."""
+    """The number of activated dimensions of a run's text at a point."""
     scores = _scores_at(run, point)
     return None if scores is None else float(scoring.activated(scores))
 

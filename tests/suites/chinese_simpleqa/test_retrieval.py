@@ -296,5 +296,5 @@ def test_a_corpus_must_be_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     folder(tmp_path, a_txt="茶")
     assert parse_existing("a.txt") == parse_existing("~/a.txt") == tmp_path / "a.txt"
     assert parse_existing(str(tmp_path)) == tmp_path
-    with pytest.raises(ValueError, match="is neither a file nor a folder"):
+    with pytest.raises(ValueError, match="is not an existing file or folder"):
         parse_existing("b.txt")

@@ -1,7 +1,7 @@
-"""Sheets on which two people look at questions, and a third decides: out as CSV, and in again.
+"""CSV sheets for human annotators: two assess each question, and a third decides where they differ.
 
-Either of the two may find a question unfit; each answers it and names two pages that say so. Where their
-answers differ a third person decides. A question stays only if that answer is the one that was generated.
+Either of the two may reject a question; otherwise each answers it and names two web pages as evidence. A
+question stays only if the agreed answer is the generated one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CHANGED = "have changed; move the sheets away, then give the same command again 
 
 
 def annotate(rows: Sequence[Row], folder: Path) -> list[Outcome]:
-    """What people say of every question. Raises UserError where a sheet is still to be filled in."""
+    """The annotators' verdict on every question. Raises UserError if a sheet is not filled in."""
     if not rows:
         return []
     for name in FIRST:
@@ -39,11 +39,11 @@ def annotate(rows: Sequence[Row], folder: Path) -> list[Outcome]:
 
 
 Said = tuple[str | None, str]
-"""The answer of people, None where the question is unfit; and why."""
+"""The agreed answer, None if the question was rejected; and the reason."""
 
 
 def _two(first: files.Row, second: files.Row) -> Said | None:
-    """What both say together; None where a third has to decide."""
+    """The joint verdict of the first two; None if a third has to decide."""
     unfit = [place for place, line in enumerate((first, second), start=1) if line["compliant"] == "no"]
     if unfit:
         return None, f"found unfit: by annotator {unfit[0]}"
@@ -64,7 +64,7 @@ def _outcome(row: Row, said: Said) -> Outcome:
 
 
 def _sheet(path: Path, rows: Sequence[Row]) -> Mapping[str, files.Row]:
-    """A sheet that has been filled in, by question."""
+    """The lines of a completed sheet by question id."""
     found = {line["id"]: line for line in files.rows(path, COLUMNS)}
     for row in rows:
         if str(row["id"]) not in found:
@@ -77,7 +77,7 @@ def _sheet(path: Path, rows: Sequence[Row]) -> Mapping[str, files.Row]:
 
 
 def _refuse_other(line: files.Row, row: Row, told: Mapping[str, str]) -> None:
-    """What was said of another question, or of other answers, is not said of these."""
+    """Refuse a line that was filled in for another question, or other answers."""
     for name, text in told.items():
         # A spreadsheet may have other line breaks.
         if folded(line[name]) != folded(text):
@@ -95,7 +95,7 @@ def _refuse_unfilled(line: files.Row) -> None:
 
 
 def _third(path: Path, rows: Sequence[Row], sheets: Sequence[Mapping[str, files.Row]]) -> dict[str, Said]:
-    """What the third person decides about questions that the two answer differently."""
+    """The third annotator's decisions on questions that the two answer differently."""
     _offer(path, THIRD_COLUMNS, [[*_both(row, sheets), ""] for row in rows])
     found = {line["id"]: line for line in files.rows(path, THIRD_COLUMNS)}
     for row in rows:
@@ -115,7 +115,7 @@ def _both(row: Row, sheets: Sequence[Mapping[str, files.Row]]) -> list[str]:
 
 
 def _offer(path: Path, columns: Sequence[str], told: Sequence[Sequence[str]]) -> None:
-    """Write a sheet that is not there yet: what people have filled in is never touched."""
+    """Write an empty sheet, unless it exists: what annotators have filled in is never overwritten."""
     if path.exists():
         return
     write_text(path, table_text([columns, *told]))

@@ -47,7 +47,7 @@ ANSWERS: Mapping[str, Mapping[str, Mapping[str, JSON]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """System and user text of one question, and its name."""
+    """System and user message of one kind of question, and its name."""
 
     name: str
     system: str
@@ -63,7 +63,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompts:
-    """All of them by name, and what is said to a generator whose question was criticised."""
+    """All prompts by name, and the message to a generator whose question was criticised."""
 
     by_name: Mapping[str, Prompt]
     again: Template
@@ -105,7 +105,7 @@ def _example(item: JSON) -> str:
 
 
 async def ask(model: Model, prompt: Prompt, messages: tuple[Message, ...]) -> dict[str, JSON] | None:
-    """The fields of an answer; asked again where they are not there, None after the last attempt.
+    """The fields of an answer; invalid answers are asked for again, None after the last attempt.
 
     Raises CallFailed.
     """
@@ -120,7 +120,7 @@ async def ask(model: Model, prompt: Prompt, messages: tuple[Message, ...]) -> di
 
 
 def parse(text: str, fields: Mapping[str, Mapping[str, JSON]]) -> dict[str, JSON] | None:
-    """The fields in a JSON object; else, of answers with a choice, what the last tag says."""
+    """The fields of a JSON object; or, of an answer with a choice, the content of the last tag."""
     found = _OBJECT.search(text)
     try:
         data = json.loads(found[0]) if found else None

@@ -20,11 +20,11 @@ from equipoise.suites.stages import Outcome, Row, Stage
 
 LEAST_QUALITY = 3
 ROUNDS = 2
-"""How often a generator may mend a question that the critic does not accept."""
+"""How often a generator may revise a question that the critic does not accept."""
 PAIR = 2
-"""How many characters Chinese words have, mostly."""
+"""The usual length of a Chinese word, in characters."""
 ALIKE = 0.6
-"""The share of two questions' character pairs from which on they are near-duplicates."""
+"""Two questions with at least this share of character pairs in common are near-duplicates."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,7 @@ class Plan:
     solvers: Sequence[int]
 
     def stages(self) -> list[Stage]:
-        """Those before people look at the questions."""
+        """The stages before people look at the questions."""
         alone = None if self.solvers else "no --solver"
         return [
             Stage(name="length", every=self._length),
@@ -56,7 +56,7 @@ class Plan:
         ]
 
     def last_stages(self) -> list[Stage]:
-        """Those after."""
+        """The stages after people have looked at them."""
         return [
             Stage(name="duplicates", every=near_duplicates),
             Stage(name="rewriting", each=self._rewriting),
@@ -92,7 +92,7 @@ class Plan:
     # Questions.
 
     async def _generation(self, row: Row, models: JobModels) -> Outcome:
-        """A question that the critic accepts, after so many rounds of feedback at most."""
+        """A question that the critic accepts, after at most ROUNDS rounds of feedback."""
         prompt = self.prompts.by_name["generation"]
         messages = prompt.messages(models.code("generation"), title=row.get("title", ""), text=row["text"])
         feedback = ""
@@ -110,7 +110,7 @@ class Plan:
         return Outcome(row=row, reason=f"criticised: {feedback}")
 
     async def _feedback(self, row: Row, question: Row, models: JobModels) -> str:
-        """What the critic wants changed; empty where nothing is."""
+        """What the critic wants changed; empty if nothing."""
         if holds(question["question"], question["answer"]):
             return "the question holds its answer"
         critic = models.evaluators[self.critic]
@@ -151,7 +151,7 @@ class Plan:
         return Outcome(row=kept, reason="too easy: all models know it" if is_easy else None)
 
     async def _is_solved(self, row: Row, models: JobModels, place: int) -> bool | str:
-        """Whether a solver knows the answer; why it was refused, in which case the others decide."""
+        """Whether a solver knows the answer; the error if its call failed: then the others decide."""
         solver, critic = models.evaluators[place], models.evaluators[self.critic]
         told = Message(role="system", content=self.facts.styles["direct"])
         try:
@@ -169,7 +169,7 @@ class Plan:
     # Near-duplicates.
 
     async def _rewriting(self, row: Row, models: JobModels) -> Outcome:
-        """A near-duplicate is asked in another way, and judged again, or dropped; others stay as they are."""
+        """Rewrite a near-duplicate and judge it again, or drop it; other questions stay as they are."""
         if "near" not in row:
             return Outcome(row=row)
         found = await self._ask(models.model, "rewriting", models, other=row["near"], **_asked(row))
@@ -183,7 +183,7 @@ class Plan:
 
 
 def near_duplicates(rows: Sequence[Row]) -> list[Outcome]:
-    """Each question with, under `near`, the earlier one that it is a near-duplicate of."""
+    """Each question, with the earlier one that it nearly duplicates under `near`."""
     near = _near(rows)
     return [
         Outcome(row={**row, "near": rows[near[place][0]]["question"]} if place in near else row)
@@ -192,7 +192,7 @@ def near_duplicates(rows: Sequence[Row]) -> list[Outcome]:
 
 
 def distinct(rows: Sequence[Row]) -> list[Outcome]:
-    """Each question, dropped where it is a near-duplicate of an earlier one that stays."""
+    """Each question, dropped if it nearly duplicates an earlier one that stays."""
     near, found = _near(rows), list[Outcome]()
     for place, row in enumerate(rows):
         other = next((item for item in near.get(place, ()) if found[item].reason is None), None)
@@ -202,7 +202,7 @@ def distinct(rows: Sequence[Row]) -> list[Outcome]:
 
 
 def _near(rows: Sequence[Row]) -> dict[int, list[int]]:
-    """The places of the earlier questions that are alike, by a question's own place; the nearest first."""
+    """By the index of a question, those of earlier near-duplicates, the nearest first."""
     shares: dict[int, list[tuple[float, int]]] = {}
     for earlier, later, share in alike([normal(row["question"]) for row in rows], ALIKE, PAIR):
         shares.setdefault(later, []).append((-share, earlier))
@@ -228,6 +228,6 @@ def _listed(found: Sequence[Passage]) -> str:
 
 
 def as_question(row: Row) -> dict[str, JSON]:
-    """The row as the suite reads it."""
+    """The row in the format of the suite's questions."""
     found = {"id": row["id"], "question": row["question"], "answer": row["answer"], "variants": []}
     return {**found, "subtopic": row["subtopic"]} if row.get("subtopic") else found
