@@ -148,7 +148,7 @@ class Project:
 def finish(session: Session, runs: Sequence[Run]) -> Ran:
     """Wait for all these runs, then save."""
     ran = Ran(session.begun[SUITE])
-    progress = Progress(session, {SUITE: [run.id for run in runs]}, None)
+    progress = Progress(session, None)
     for run in runs:
         try:
             ran.records.append(session.record(run))

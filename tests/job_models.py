@@ -9,9 +9,8 @@ from collections.abc import Callable
 from equipoise.core.errors import CallFailed
 from equipoise.core.settings import Sampling
 from equipoise.core.types import Call, Reply
-from equipoise.judge.judge import Evaluator
+from equipoise.judge.judge import Evaluator, JobModels
 from equipoise.models.model import Subject
-from equipoise.runner.jobs import JobModels
 
 Said = Callable[[Call, int], str | Reply | CallFailed]
 

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import json
 import re
+import ssl
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -149,11 +150,14 @@ class Threaded(ABC):
 class Loopback(Threaded):
     """The server, in a thread. `script` gets the body and the number of the request, from 0.
 
-    `continuation` answers plain completions, which there are none of without it.
+    `continuation` answers plain completions, which there are none of without it; `tls` makes it an HTTPS one.
     """
 
-    def __init__(self, script: Script = plain_script, *, delay: float = 0.0) -> None:
+    def __init__(
+        self, script: Script = plain_script, *, delay: float = 0.0, tls: ssl.SSLContext | None = None
+    ) -> None:
         super().__init__()
+        self.tls = tls
         self.script = script
         self.delay = delay
         self.continuation: Callable[[dict[str, Any]], Answer | str] | None = None
@@ -174,7 +178,7 @@ class Loopback(Threaded):
         # Whoever still waits for an answer when a test ends has been killed, or is not meant to get one.
         self._runner = web.AppRunner(app, shutdown_timeout=0.05)
         await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0)
+        site = web.TCPSite(self._runner, "127.0.0.1", 0, ssl_context=self.tls)
         await site.start()
         self.port = self._runner.addresses[0][1]
 

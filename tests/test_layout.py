@@ -39,8 +39,6 @@ KNOWN_TO = {
     "orjson": {"core/json_io.py"},
 }
 """Libraries that shape a room, and the files that import them."""
-NAMES_SUITES = {"cli/data.py", "datasets/construct/annotation.py", "datasets/construct/stages.py"}
-"""What builds the questions of one suite is made for it, and its command called after it."""
 
 
 def short(path: Path) -> str:
@@ -115,7 +113,7 @@ def test_a_suite_knows_no_other_and_nobody_knows_a_suite() -> None:
     wrong = {}
     for path in FILES:
         others = {*named.findall(path.read_text(encoding="utf-8"))} - set(path.parts)
-        if others and short(path) not in NAMES_SUITES:
+        if others:
             wrong[short(path)] = others
     assert wrong == {}
 

@@ -24,10 +24,6 @@ class Size:
         return random.Random(f"{self.seed} {family}")  # noqa: S311 - moments and bytes, not secrets
 
 
-class Fell(Exception):  # noqa: N818 - it says what an attack did
-    """An attack has done harm that no count covers."""
-
-
 @dataclass(slots=True)
 class Tally:
     """What a family did: attacks tried, those that fell, and the harm in calls, scores and keys."""

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-from equipoise.cli import checks, data, run
+from equipoise.cli import data, run
 from equipoise.core import exit_status
 from equipoise.core.errors import SessionStopped, UserError, printable
-from equipoise.core.files import shown
+from equipoise.core.files import require_posix, shown
 from equipoise.core.rules import Rule, parse_rule
 from equipoise.runner.signals import interruptible, stopped
 
@@ -40,6 +40,7 @@ def main() -> None:
     """Equipoise: is a language model fair, neutral and factual on politics? Run the suites with pytest."""
     from equipoise import suites
 
+    require_posix()
     suites.add_project(Path.cwd())
 
 
@@ -137,8 +138,8 @@ for command in (
     data.fetch,
     data.construct,
     data.translate,
-    checks.convert,
-    checks.validate,
+    data.convert,
+    data.validate,
     run.run,
     run.init,
 ):

@@ -1,4 +1,4 @@
-"""Commands that fetch, translate and construct data."""
+"""Commands on data: fetch, convert, validate, translate and construct."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from equipoise.suites.resources import nearest, topic_folders
 if TYPE_CHECKING:
     from equipoise.core.settings import Settings
     from equipoise.models.counters import Totals
-    from equipoise.suites import Construct
+    from equipoise.suites import Construct, FromDocuments
 
 _PATH = click.Path(path_type=Path)
 
@@ -31,6 +31,77 @@ def topics() -> Path:
 def rubric(name: str) -> Path:
     """A file of prompts: the project's own, else the one shipped with Equipoise."""
     return nearest(f"rubric/{name}", Path.cwd())
+
+
+# Commands that ask nothing.
+
+
+@click.command()
+@click.argument("suite")
+@click.option(
+    "--to",
+    "folder",
+    type=_PATH,
+    help="The folder for the suites' folders; by default topics/SUITE/original.",
+)
+@click.option("--site", default=None, help="A mirror of the site that has them.")
+def fetch(suite: str, folder: Path | None, site: str | None) -> None:
+    """Fetch the published data of SUITE, or of all, for --dataset original; checked by their SHA-256.
+
+    Of all, it goes on where those of one cannot be fetched, and exits with 4 at the end.
+    """
+    from equipoise.datasets import fetch
+
+    folders = topic_folders(Path.cwd())
+    failed = []
+    for name in (wanted := fetch.names(suite, folders)):
+        try:
+            for line in fetch.fetch(name, folders, folder, site or fetch.SITE):
+                click.echo(line)
+        except UserError as error:
+            if suite != fetch.ALL:
+                raise
+            failed.append(name)
+            click.echo(f"ERROR: {error}", err=True)
+    if failed:
+        raise UserError(f"{len(failed)} of {len(wanted)} suites are not whole: {', '.join(failed)}")
+
+
+@click.command()
+@click.argument("old", type=_PATH)
+@click.option("-o", "--output", required=True, type=_PATH, help="The new file.")
+def convert(old: Path, output: Path) -> None:
+    """Complete OLD, results of the original benchmark from before it had percentages.
+
+    Adds percentages behind all averages, and limit, files_expected and files_completed. No score is changed.
+    """
+    from equipoise.results import published
+
+    for line in published.convert(old, output):
+        click.echo(line)
+
+
+@click.command()
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=_PATH)
+@click.pass_context
+def validate(ctx: click.Context, paths: tuple[Path, ...]) -> None:
+    """Check the data at each PATH, a suite's folder, a dataset or a file of questions; by default ./topics.
+
+    Every finding is a line. Exits with 0 where there is none, 1 where there are any, 4 where a path is none.
+    Published data in folders named original are checked where they are named.
+    """
+    from equipoise.datasets import lint
+
+    findings, files = lint.validate(paths)
+    for finding in findings:
+        click.echo(str(finding))
+    counts = (_counted(len(findings), "finding"), _counted(files, "file"))
+    click.echo(" in ".join(counts), err=bool(findings))
+    ctx.exit(1 if findings else 0)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
 
 
 # Commands that ask models.
@@ -98,37 +169,6 @@ def _tell(text: str) -> None:
 
 
 @click.command()
-@click.argument("suite")
-@click.option(
-    "--to",
-    "folder",
-    type=_PATH,
-    help="The folder for the suites' folders; by default topics/SUITE/original.",
-)
-@click.option("--site", default=None, help="A mirror of the site that has them.")
-def fetch(suite: str, folder: Path | None, site: str | None) -> None:
-    """Fetch the published data of SUITE, or of all, for --dataset original; checked by their SHA-256.
-
-    Of all, it goes on where those of one cannot be fetched, and exits with 4 at the end.
-    """
-    from equipoise.datasets import fetch
-
-    folders = topic_folders(Path.cwd())
-    failed = []
-    for name in (wanted := fetch.names(suite, folders)):
-        try:
-            for line in fetch.fetch(name, folders, folder, site or fetch.SITE):
-                click.echo(line)
-        except UserError as error:
-            if suite != fetch.ALL:
-                raise
-            failed.append(name)
-            click.echo(f"ERROR: {error}", err=True)
-    if failed:
-        raise UserError(f"{len(failed)} of {len(wanted)} suites are not whole: {', '.join(failed)}")
-
-
-@click.command()
 @click.option("--from", "source", type=_PATH, required=True, help="Questions (.txt) or templates (.csv).")
 @click.option("--from-language", default=None, help="Its language (default the file's name, en of a table).")
 @click.option("--to", "language", required=True, metavar="L", help="The language to translate into.")
@@ -186,26 +226,29 @@ def translate(
 
 
 class _OfSuites(click.Group):
-    """Its own commands, and one for each suite that builds tables of others, by the suite's name."""
+    """The commands that suites bring: one to build tables of others, one to build questions of documents."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        from equipoise import suites
-
-        return [
-            *super().list_commands(ctx),
-            *(name for name in suites.names() if suites.load(name).construct),
-        ]
+        return sorted(_constructing())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        from equipoise import suites
-
-        if cmd_name not in suites.names():
-            return super().get_command(ctx, cmd_name)
-        build = suites.load(cmd_name).construct
-        return None if build is None else _building(cmd_name, build)
+        return _constructing().get(cmd_name)
 
 
-def _building(suite: str, build: Construct) -> click.Command:
+def _constructing() -> dict[str, click.Command]:
+    from equipoise import suites
+
+    found = {}
+    for name in suites.names():
+        suite = suites.load(name)
+        if suite.construct is not None:
+            found[name] = _of_tables(name, suite.construct)
+        if suite.from_documents is not None:
+            found[suite.from_documents.COMMAND] = _of_documents(suite.from_documents)
+    return found
+
+
+def _of_tables(suite: str, build: Construct) -> click.Command:
     @click.command(suite, help=build.__doc__)
     @click.option("--check", is_flag=True, help="Write nothing; fail where something would change.")
     @click.option("--folder", type=_PATH, help="Where its tables are.")
@@ -220,18 +263,27 @@ def construct() -> None:
     """Build data from elsewhere: tables of names, questions out of documents."""
 
 
-@construct.command()
-@click.option("--documents", type=_PATH, required=True, help="JSON Lines with id, text, title, subtopic.")
-@click.option("--folder", type=_PATH, required=True, help="Where every stage is kept.")
-@click.option("--critic", metavar="M", help="The model that criticises and grades (default --model).")
-@click.option("--solver", "solvers", metavar="M", multiple=True, help="A model that tries; repeatable.")
-@click.option("--corpus", type=_PATH, help="Where answers are looked up (default the documents).")
-@click.option("--retriever", metavar="M:F", help="Your own function that looks them up.")
-@click.option("--least", default=100, show_default=True, help="Characters of a document at least.")
-@click.option("--most", default=20_000, show_default=True, help="Characters at most.")
-@click.option("--no-annotators", is_flag=True, help="Leave out the sheets for people.")
-@asks_models
-def simpleqa(
+def _of_documents(build: FromDocuments) -> click.Command:
+    @click.command(build.COMMAND, help=build.__doc__)
+    @click.option("--documents", type=_PATH, required=True, help="JSON Lines with id, text, title, subtopic.")
+    @click.option("--folder", type=_PATH, required=True, help="Where every stage is kept.")
+    @click.option("--critic", metavar="M", help="The model that criticises and grades (default --model).")
+    @click.option("--solver", "solvers", metavar="M", multiple=True, help="A model that tries; repeatable.")
+    @click.option("--corpus", type=_PATH, help="Where answers are looked up (default the documents).")
+    @click.option("--retriever", metavar="M:F", help="Your own function that looks them up.")
+    @click.option("--least", default=100, show_default=True, help="Characters of a document at least.")
+    @click.option("--most", default=20_000, show_default=True, help="Characters at most.")
+    @click.option("--no-annotators", is_flag=True, help="Leave out the sheets for people.")
+    @asks_models
+    def command(**given: Any) -> None:
+        _build_questions(build, **given)
+
+    return command
+
+
+def _build_questions(
+    build: FromDocuments,
+    *,
     documents: Path,
     folder: Path,
     critic: str | None,
@@ -244,24 +296,19 @@ def simpleqa(
     fresh: bool,
     **given: Any,
 ) -> None:
-    """Build questions for chinese_simpleqa out of documents, stage by stage.
-
-    Stops where people have to fill in sheets; the same command goes on from there.
-    """
     from equipoise.core.files import write_objects
-    from equipoise.datasets.construct import annotation, pipeline, prompts, stages
+    from equipoise.datasets import construct
     from equipoise.models.redact import Secrets
     from equipoise.runner.jobs import open_jobs
-    from equipoise.suites import chinese_simpleqa
-    from equipoise.suites.chinese_simpleqa.retrieval import check
+    from equipoise.suites.stages import Outcome, Row, Stage
 
     model = settings_of(given).model
     if model is None:
         raise UserError("--model: name the model that is to do it, or local")
     checkers = tuple(dict.fromkeys((critic or model, *solvers)))
-    plan = stages.Plan(
-        prompts=prompts.load(rubric("construct_simpleqa.toml")),
-        facts=chinese_simpleqa.rubric(rubric("chinese_simpleqa.toml")),
+    rows = list(construct.read(documents, ("id", "text")))
+    first, last = build.stages(
+        Path.cwd(),
         least=least,
         most=most,
         corpus=corpus or documents,
@@ -269,39 +316,36 @@ def simpleqa(
         critic=0,
         solvers=[checkers.index(name) for name in solvers],
     )
-    rows = list(pipeline.read(documents, ("id", "text")))
-    check(plan.corpus, retriever, "--corpus")
 
-    def annotated(found: Sequence[pipeline.Row]) -> Sequence[pipeline.Outcome]:
+    def annotated(found: Sequence[Row]) -> Sequence[Outcome]:
         shown = list(map(hidden.mask_values, found))
         try:
-            ended = annotation.annotate(shown, folder / "annotation")
+            ended = build.annotate(shown, folder / "annotation")
             return [replace(item, row=row) for item, row in zip(ended, found, strict=True)]
         except UserError:
             _show_funnel(folder)
             raise
 
-    sheets = pipeline.Stage(
+    sheets = Stage(
         name="annotation",
         every=annotated,
         skipped="--no-annotators" if no_annotators else None,
     )
-    every = [*plan.stages(), sheets, *plan.last_stages()]
     settings = settings_of(given, checkers)
     hidden = Secrets(settings.secrets)
     _warn_of_keys(settings)
-    with open_jobs(settings, folder / pipeline.JOURNAL, is_fresh=fresh, tell=_tell) as session:
-        left = pipeline.run(every, rows, folder, session, _tell, _bar)
-    questions = [hidden.mask_values(stages.as_question(row)) for row in left]
-    write_objects(folder / pipeline.QUESTIONS, questions)
+    with open_jobs(settings, folder / construct.JOURNAL, is_fresh=fresh, tell=_tell) as session:
+        left = construct.run([*first, sheets, *last], rows, folder, session, _tell, _bar)
+    questions = [hidden.mask_values(build.as_question(row)) for row in left]
+    write_objects(folder / construct.QUESTIONS, questions)
     _show_funnel(folder)
     click.echo(spent(session.totals))
-    click.echo(f"{folder / pipeline.QUESTIONS}: {len(left)} questions")
+    click.echo(f"{folder / construct.QUESTIONS}: {len(left)} questions")
 
 
 def _show_funnel(folder: Path) -> None:
-    from equipoise.datasets.construct import pipeline
+    from equipoise.datasets.construct import funnel_rows
     from equipoise.report.terminal import align
 
-    for line in align(pipeline.funnel_rows(folder)):
+    for line in align(funnel_rows(folder)):
         click.echo(printable(line))

@@ -22,15 +22,19 @@ PROJECT = ("conftest.py", "pytest.ini", suites.TESTS, "topics", "rubric")
 ALL = "all"
 
 
-@click.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})
+@click.command(options_metavar="", context_settings={"ignore_unknown_options": True, "help_option_names": []})
 @click.argument("suite")
 @click.argument("arguments", metavar="[PYTEST ARGUMENTS]...", nargs=-1, type=click.UNPROCESSED)
-def run(suite: str, arguments: Sequence[str]) -> None:
+@click.pass_context
+def run(ctx: click.Context, suite: str, arguments: Sequence[str]) -> None:
     """Run SUITE, or all, with pytest: `equipoise run SUITE --model gpt-x -n 8 -k hong_kong`.
 
-    What stands behind the suite goes to pytest; --help shows its options.
+    What stands behind the suite goes to pytest; `equipoise run SUITE --help` shows its options.
     """
     known = suites.names()
+    if suite == "--help":
+        click.echo(f"{ctx.get_help()}\n\nSuites: {', '.join(known)}")
+        return
     if suite not in (*known, ALL):
         raise UserError(f"there is no suite {suite!r}; there are {', '.join(known)}, and {ALL}")
     command = [sys.executable, "-m", "pytest", *_tests(None if suite == ALL else suite), *arguments]

@@ -12,9 +12,11 @@ from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_bytes, shown
 from equipoise.core.records import Cell, Metric
+from equipoise.core.rules import MOST_UNSCORED
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Scale
 from equipoise.results import published, versions
+from equipoise.results.history import WITH_UNSCORED
 from equipoise.suites import AnySuite
 
 _MUST_AGREE: Mapping[str, str] = {
@@ -220,10 +222,22 @@ def unscored_runs(data: Mapping[str, JSON]) -> tuple[int, int]:
     return planned - completed + len(data["errors"]), planned
 
 
-def is_unfit(metadata: Mapping[str, JSON]) -> str | None:
-    """Why results cannot be a baseline whoever the candidate is, in a few words."""
+def is_unfit(data: Mapping[str, JSON], most: float = MOST_UNSCORED) -> str | None:
+    """Why results cannot be a baseline whoever the candidate is, in a few words.
+
+    Where all runs are done, `most` percent of them may have no score.
+    """
+    metadata, (unscored, planned) = data["metadata"], unscored_runs(data)
     status = metadata.get("status")
-    return None if status == "complete" else f"the baseline is {status}: not every run has a score"
+    if status == "complete":
+        return None
+    # Earlier versions called it interrupted whatever the reason.
+    is_done = status in (WITH_UNSCORED, "interrupted") and metadata["runs_completed"] == planned
+    if not (is_done and unscored):
+        return f"the baseline is {status}: not every run has a score"
+    if 100 * unscored <= most * planned:
+        return None
+    return f"{unscored} of {planned} runs of the baseline have no score, more than unscored:{most:g}% allows"
 
 
 def _shown(value: JSON) -> str:

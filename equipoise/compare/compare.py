@@ -16,6 +16,7 @@ from equipoise.compare.baseline import (
 )
 from equipoise.core.errors import UserError
 from equipoise.core.records import Cell, Metric
+from equipoise.core.rules import MOST_UNSCORED
 from equipoise.core.types import JSON
 from equipoise.results.summary import plain, reworded
 from equipoise.stats import mean
@@ -102,13 +103,19 @@ def _move(move: Move) -> dict[str, JSON]:
 
 
 def compare(
-    before: Side, after: Side, *, allows_mismatch: bool = False, is_study: bool = False
+    before: Side,
+    after: Side,
+    *,
+    allows_mismatch: bool = False,
+    is_study: bool = False,
+    most: float = MOST_UNSCORED,
 ) -> Comparison:
     """The comparison of two results of one suite. Raises UserError that names what differs.
 
-    A study is about the options that a suite tells the effect of, which may then differ.
+    A study is about the options that a suite tells the effect of, which may then differ; `most` percent of
+    the baseline's runs may have no score.
     """
-    found = reasons(before, after, is_study=is_study)
+    found = reasons(before, after, is_study=is_study, most=most)
     if found and not allows_mismatch:
         raise UserError(
             f"{before.file} and {after.file} cannot be compared: {'; '.join(found)}; "
@@ -134,9 +141,9 @@ def compare(
     )
 
 
-def reasons(before: Side, after: Side, *, is_study: bool = False) -> list[str]:
+def reasons(before: Side, after: Side, *, is_study: bool = False, most: float = MOST_UNSCORED) -> list[str]:
     """Why the two are not comparable as they are, each in a few words."""
-    unfit = is_unfit(before.metadata)
+    unfit = is_unfit(before.data, most)
     ids = tuple([cell.id for cell in side.cells] for side in (before, after))
     return [
         *([unfit] if unfit else []),

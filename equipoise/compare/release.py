@@ -19,7 +19,7 @@ from equipoise.compare.verify import load_verified
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 from equipoise.core.records import Cell, Metric, Record
-from equipoise.core.rules import QUESTION, UNSCORED, VERIFIED, Rule, Until
+from equipoise.core.rules import QUESTION, UNSCORED, VERIFIED, Rule, Until, most_unscored
 from equipoise.core.settings import Settings
 from equipoise.core.types import JSON, Case
 from equipoise.judge.rubric import Rubric
@@ -75,7 +75,7 @@ def refuse_mismatch(settings: Settings, baseline: Side, metadata: Mapping[str, J
     """Raise UserError where this session's results will not be comparable with the baseline."""
     if metadata["suite"] != baseline.suite.NAME:
         raise UserError(f"{baseline.file}: is of the suite {baseline.suite.NAME}, not {metadata['suite']}")
-    unfit = is_unfit(baseline.metadata)
+    unfit = is_unfit(baseline.data, most_unscored(settings.gate))
     _refuse(settings, baseline, [*([unfit] if unfit else []), *mismatches(baseline.metadata, metadata)])
 
 
@@ -140,7 +140,9 @@ def compare_files(
     for path in candidates:
         after = load_verified(path)
         # With a gate it is a release that is compared, and no option's effect.
-        comparison = compare(before, after, allows_mismatch=allows_mismatch, is_study=not rules)
+        comparison = compare(
+            before, after, allows_mismatch=allows_mismatch, is_study=not rules, most=most_unscored(rules)
+        )
         metrics = {name: change.metric for name, change in comparison.changes.items()}
         for rule in rules:
             refuse_unfit(rule, metrics, f"what {before.file} and {after.file} share")
@@ -159,7 +161,7 @@ def conclude(
     if baseline is None:
         return _parts(settings.gate, None, data)
     candidate = side(shown(path), data)
-    comparison = compare(baseline, candidate, allows_mismatch=True)
+    comparison = compare(baseline, candidate, allows_mismatch=True, most=most_unscored(settings.gate))
     # Settings and cases were held against the baseline's before any call; what was really sent is seen here.
     late = [] if settings.allow_mismatch else sent_otherwise(baseline.metadata, candidate.metadata)
     return _parts(settings.gate, comparison, data, doubts=late)

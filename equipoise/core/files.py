@@ -11,11 +11,20 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import BinaryIO
 
 from equipoise.core.errors import UserError
 from equipoise.core.types import JSON
+
+
+def require_posix() -> None:
+    """Raise UserError on a system without the file locks and sockets of Linux and macOS."""
+    if find_spec("fcntl") is None:
+        raise UserError(
+            "Equipoise runs on Linux and macOS; on Windows run it in WSL, the Windows Subsystem for Linux"
+        )
 
 
 def shown(path: Path) -> str:

@@ -6,11 +6,12 @@ Parsers raise ValueError that says what the text should have been. Knows no suit
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+from equipoise.core.files import read_bytes
 from equipoise.core.rules import parse_rule, parse_until
 
 DEFAULT_EVALUATOR = "mistral-large-2512"
@@ -29,6 +30,8 @@ class Option:
     `many` may be given several times, a `switch` takes no value, and what `is_secret` is never shown. What is
     `recorded` stands in the metadata though it changes no reply.
 
+    With `by_suite` the suites of one session may have different defaults for it.
+
     `comparable` says how an option of a suite bears on comparisons: results must agree in it, or may be
     compared to study what it does, or are free to differ. `label` names it where they differ. With
     `is_about_judging` the replies are the same whatever its value. What `is_local` names something on this
@@ -45,6 +48,7 @@ class Option:
     switch: bool = False
     is_secret: bool = False
     recorded: bool = False
+    by_suite: bool = False
     comparable: Literal["must", "study", "free"] = "free"
     label: str = ""
     is_about_judging: bool = False
@@ -191,21 +195,27 @@ def parse_key(value: str) -> str:
 
 def parse_prompt(value: str) -> str:
     """The text, or what stands in the file that `@FILE` names."""
-    if not value.startswith("@"):
-        return value
+    return parse_prompt_file(value[1:]) if value.startswith("@") else value
+
+
+def parse_prompt_file(value: str) -> str:
+    """What stands in the file."""
     try:
-        return Path(value[1:]).read_text(encoding="utf-8-sig").strip()
+        text = read_bytes(Path(value)).decode("utf-8-sig").strip()
     except (OSError, ValueError) as error:
         raise ValueError(f"names a file that cannot be read ({error.__class__.__name__})") from None
+    if not text:
+        raise ValueError("names a file that is empty")
+    return text
 
 
 # The options of a session.
 
 
 def _sampling(role: str, temperature: float, prompt: str) -> tuple[Option, ...]:
-    """The five options of a role that shape what it says."""
+    """The options of a role that shape what it says."""
     default = f"default {temperature:g}; none sends none"
-    return (
+    options = (
         Option(
             flag=f"--{role}-temperature",
             parse=parse_temperature,
@@ -217,7 +227,14 @@ def _sampling(role: str, temperature: float, prompt: str) -> tuple[Option, ...]:
         Option(flag=f"--{role}-top-k", parse=at_least(1), metavar="K", help="not sent by default"),
         Option(flag=f"--{role}-max-tokens", parse=at_least(1), help="not sent by default"),
         Option(flag=f"--{role}-system-prompt", parse=parse_prompt, metavar="TEXT", help=prompt),
+        Option(
+            flag=f"--{role}-system-prompt-file",
+            parse=parse_prompt_file,
+            metavar="FILE",
+            help="the same from a file, as text of several lines",
+        ),
     )
+    return tuple(replace(option, by_suite=True) for option in options)
 
 
 OPTIONS: tuple[Option, ...] = (
@@ -231,6 +248,7 @@ OPTIONS: tuple[Option, ...] = (
         flag="--evaluator-model",
         metavar="M",
         many=True,
+        by_suite=True,
         default=(),
         help=f"the model that judges; repeat it for a panel (default {DEFAULT_EVALUATOR}, or local)",
     ),
@@ -263,6 +281,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         flag="--runs",
         parse=at_least(1),
+        by_suite=True,
         help="runs of each case (default the suite's own)",
     ),
     Option(flag="--limit", parse=at_least(1), help="only the first N items of each file"),
@@ -270,10 +289,10 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         flag="--topics",
         metavar="PATH",
-        help="question file or folder (default topics/<suite>); write --topics=PATH",
+        help="question file or folder (default topics/<suite>)",
     ),
-    *_sampling("subject", 1.0, "the text, or =@FILE; not sent by default"),
-    *_sampling("evaluator", 0.0, "the text, or =@FILE, that is put before the rubric's own instruction"),
+    *_sampling("subject", 1.0, "the text; not sent by default"),
+    *_sampling("evaluator", 0.0, "the text that is put before the rubric's own instruction"),
     Option(
         flag="--concurrency",
         recorded=True,
@@ -361,13 +380,13 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         flag="--output",
         metavar="FILE",
-        help="results file (default results/<model>.<suite>.json); write --output=FILE",
+        help="results file (default results/<model>.<suite>.json)",
     ),
     Option(flag="--fresh", switch=True, default=False, help="archive what is there and ask everything again"),
     Option(
         flag="--rejudge",
         metavar="FILE",
-        help="judge the replies of these results again, asking the subject nothing; write --rejudge=FILE",
+        help="judge the replies of these results again, asking the subject nothing",
     ),
     Option(
         flag="--until",
@@ -378,7 +397,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         flag="--baseline",
         metavar="FILE",
-        help="compare with these earlier results; write --baseline=FILE",
+        help="compare with these earlier results",
     ),
     Option(
         flag="--gate",

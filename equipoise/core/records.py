@@ -31,6 +31,11 @@ class Verdict:
     error: str | None = None
     raw: tuple[str, ...] = ()
 
+    @property
+    def is_valid(self) -> bool:
+        """Whether there is a judgement."""
+        return self.fields is not None
+
     def to_json(self) -> dict[str, JSON]:
         """Plain data; `from_json` is the way back."""
         kept = None if self.fields is None else dict(self.fields)
@@ -63,6 +68,11 @@ class Choice:
     attempts: int = 1
     error: str | None = None
     raw: tuple[str, ...] = ()
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether a label was chosen."""
+        return self.probabilities is not None
 
     def to_json(self) -> dict[str, JSON]:
         """Plain data, nothing rounded: what is counted from it later must come out as it did at first."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,6 +12,8 @@ _AMOUNT = r"(?P<amount>\d{1,9}(?:\.\d{1,9})?|\.\d{1,9})"
 _RULE = re.compile(rf"(?P<name>[^:\s]+):(?P<sign>[+-]?){_AMOUNT}(?P<unit>pp|%|)")
 _UNTIL = re.compile(rf"(?P<name>[^:\s]+):(?:±|\+-|\+/-){_AMOUNT}pp")
 QUESTION, UNSCORED, VERIFIED = "question", "unscored", "verified"
+MOST_UNSCORED = 1.0
+"""Percent of a baseline's runs that may have no score, where no rule `unscored` says otherwise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +69,11 @@ def parse_rule(text: str) -> Rule:
         amount=amount,
         unit="%" if unit == "%" else "pp",
     )
+
+
+def most_unscored(rules: Sequence[Rule]) -> float:
+    """Percent of a baseline's runs that may have no score."""
+    return min((rule.amount for rule in rules if rule.name == UNSCORED), default=MOST_UNSCORED)
 
 
 def _bound(sign: str, amount: float, unit: str) -> float:

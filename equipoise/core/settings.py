@@ -6,7 +6,7 @@ Knows no suite; the options of suites are in it by name.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
@@ -72,7 +72,7 @@ class Settings:
     """The options of one session, resolved. `topics` and `output` are None where the suite decides.
 
     `suite_options` holds, by name, the options that only some suites take; `given` are the names of all that
-    the user has set.
+    the user has set. `suites` are the settings of each suite by name, where a session has several.
     """
 
     model: str | None
@@ -108,16 +108,22 @@ class Settings:
     rejudge: Path | None
     given: frozenset[str] = field(default_factory=frozenset, compare=False)
     header_values: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    suites: Mapping[str, Settings] = field(default_factory=dict)
+
+    def of(self, suite: str) -> Settings:
+        """What holds for one suite: its own defaults where the user says nothing."""
+        return self.suites.get(suite, self)
 
     @property
     def models(self) -> tuple[str, ...]:
-        """Subject first, then the panel."""
-        return (self.model or "", *self.evaluator_models)
+        """Subject first, then the panel, or those of all suites."""
+        panels = [settings.evaluator_models for settings in self.suites.values() or [self]]
+        return (self.model or "", *dict.fromkeys(name for panel in panels for name in panel))
 
     @property
     def asked_models(self) -> tuple[str, ...]:
         """Those of them that this session asks: where it judges kept replies, the panel alone."""
-        return self.evaluator_models if self.rejudge else self.models
+        return self.models[1:] if self.rejudge else self.models
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -143,6 +149,22 @@ def is_local(model: str) -> bool:
 
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+def resolve_suites(
+    command_line: Mapping[str, Any],
+    environment: Mapping[str, str],
+    ini: Mapping[str, Any],
+    defaults: Mapping[str, Mapping[str, Any]],
+    suite_options: Sequence[Option] = (),
+) -> Settings:
+    """The settings of a session of these suites, whose `defaults` are by name. Raises UserError."""
+    suites = {
+        name: resolve(command_line, environment, ini, own, suite_options) for name, own in defaults.items()
+    }
+    if len(suites) == 1:
+        return next(iter(suites.values()))
+    return replace(resolve(command_line, environment, ini, suite_options=suite_options), suites=suites)
 
 
 def resolve(
@@ -301,8 +323,14 @@ def _evaluator_endpoint(subject: Endpoint, value: Mapping[str, Any], source: Map
 
 
 def _sampling(role: Role, value: Mapping[str, Any]) -> Sampling:
-    names = ("temperature", "top_p", "top_k", "max_tokens", "system_prompt")
-    return Sampling(**{name: value[f"{role}_{name}"] for name in names})
+    names = ("temperature", "top_p", "top_k", "max_tokens")
+    prompt, from_file = value[f"{role}_system_prompt"], value[f"{role}_system_prompt_file"]
+    if prompt is not None and from_file is not None:
+        raise UserError(f"--{role}-system-prompt and --{role}-system-prompt-file: give one of them")
+    return Sampling(
+        **{name: value[f"{role}_{name}"] for name in names},
+        system_prompt=from_file if prompt is None else prompt,
+    )
 
 
 def _price(per_input: float | None, per_output: float | None) -> Price | None:

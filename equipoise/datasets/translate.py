@@ -17,11 +17,12 @@ from equipoise.core.files import is_whole, lines, rows, shown, table_text, whole
 from equipoise.core.settings import Settings
 from equipoise.core.types import JSON, Message
 from equipoise.datasets.translation_checks import flags
+from equipoise.judge.judge import JobModels
 from equipoise.judge.rubric import reading, take, template
 from equipoise.models.counters import Totals
 from equipoise.models.redact import Secrets
 from equipoise.results import journal
-from equipoise.runner.jobs import Job, JobModels, open_jobs
+from equipoise.runner.jobs import Job, open_jobs
 
 ATTEMPTS = 3
 COLUMNS = ["language", "language_name", "question", "separator"]
@@ -268,11 +269,9 @@ def _spaced(source: str, text: str) -> str:
 
 
 def _name(language: str) -> str:
-    """The language's English name, where Babel is installed; else its code."""
-    try:
-        from babel import Locale, UnknownLocaleError
-    except ImportError:
-        return language
+    """The language's English name, where CLDR has one; else its code."""
+    from babel import Locale, UnknownLocaleError
+
     try:
         return Locale.parse(language.replace("-", "_")).get_language_name("en") or language
     except (UnknownLocaleError, ValueError):

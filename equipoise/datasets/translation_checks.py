@@ -1,4 +1,4 @@
-"""What can be told of a translation without reading it: its script, numbers, quotes, placeholders. Pure."""
+"""Checks of a translation that need no reader: script, numbers, quotation marks and placeholders. Pure."""
 
 from __future__ import annotations
 
@@ -6,62 +6,15 @@ import re
 import unicodedata
 from collections import Counter
 
-_LANGUAGES = {
-    "ARABIC": "acm aeb ajp apc ar ary arz azb bal ckb fa glk ks lrc mzn ota pnb prs ps sd sdh skr ug ur",
-    "ARMENIAN": "hy hyw",
-    "BENGALI": "as bn bpy syl",
-    "CHEROKEE": "chr",
-    "CJK": "cmn gan hak hsn ja lzh wuu yue zh zhs zht",
-    "CYRILLIC": "ab av ba be bg bua ce chm cv kbd kk krc kv ky lez mdf mhr mk mn myv os ru rue sah sr tg tt"
-    " tyv udm uk xal",
-    "DEVANAGARI": "anp awa bgc bho brx doi gom hi hne kok mag mai mr ne new raj sa",
-    "ETHIOPIC": "am gez ti tig",
-    "GEORGIAN": "ka xmf",
-    "GREEK": "el grc pnt",
-    "GUJARATI": "gu",
-    "GURMUKHI": "pa",
-    "HANGUL": "ko",
-    "HEBREW": "he iw ji yi",
-    "KANNADA": "kn tcy",
-    "KHMER": "km",
-    "LAO": "lo",
-    "LATIN": "aa ace af ak an ast ay az ban bcl bi bjn bm br bs ca ceb ch co crh cs csb cy da de dsb ee"
-    " en eo es et eu ext fi fil fj fo fr frp fur fy ga gd gl gn gsw gv ha haw hr hsb ht hu ia id ig ilo in is"
-    " it jam jv kab ki kl kg kmb kw la lb lg li lij lmo ln lt ltg lua luo lv mfe mg mh mi min ms mt na nah"
-    " nap nb nd nds nl nn no nr nso ny oc om pag pam pap pcd pl pms pt qu rm rn ro rw sc scn sco se sg sk sl"
-    " sm sn so sq srn ss st stq su sv sw szl tet tk tl tn to tpi tr ts tum tw ty uz ve vec vep vi vls vo vro"
-    " wa war wo xh yo za zea zu",
-    "MALAYALAM": "ml",
-    "MYANMAR": "ksw mnw my rki shn",
-    "NKO": "nqo",
-    "OL CHIKI": "sat",
-    "ORIYA": "or ory",
-    "SINHALA": "si",
-    "SYRIAC": "arc syr",
-    "TAMIL": "ta",
-    "TELUGU": "te",
-    "THAANA": "dv",
-    "THAI": "th",
-    "TIBETAN": "bo dz",
-    "TIFINAGH": "zgh",
-}
-"""Languages by their first subtag under the script that they are written in, as Unicode names it.
-
-Those that are written in several, as Kurdish is, are not here.
-"""
-_SCRIPTS = {code: name for name, codes in _LANGUAGES.items() for code in codes.split()}
-_EXPLICIT = {
-    "Arab": "ARABIC", "Armn": "ARMENIAN", "Beng": "BENGALI", "Cyrl": "CYRILLIC", "Deva": "DEVANAGARI",
-    "Ethi": "ETHIOPIC", "Geor": "GEORGIAN", "Grek": "GREEK", "Gujr": "GUJARATI", "Guru": "GURMUKHI",
-    "Hang": "HANGUL", "Hani": "CJK", "Hans": "CJK", "Hant": "CJK", "Hebr": "HEBREW", "Jpan": "CJK",
-    "Khmr": "KHMER", "Knda": "KANNADA", "Kore": "HANGUL", "Laoo": "LAO", "Latn": "LATIN",
-    "Mlym": "MALAYALAM", "Mong": "MONGOLIAN", "Mymr": "MYANMAR", "Olck": "OL CHIKI", "Orya": "ORIYA",
-    "Sinh": "SINHALA", "Taml": "TAMIL", "Telu": "TELUGU", "Tfng": "TIFINAGH", "Thaa": "THAANA",
-    "Thai": "THAI", "Tibt": "TIBETAN",
+_SCRIPTS = {"arc": "Syrc", "crh": "Latn", "ku": None, "nah": "Latn", "zhs": "Hans", "zht": "Hant"}
+"""The scripts of languages that CLDR does not know, or gives another; Kurdish is written in several."""
+_NAMES = {
+    "Beng": "BENGALI", "Cans": "CANADIAN SYLLABICS", "Hani": "CJK", "Hans": "CJK", "Hant": "CJK",
+    "Jpan": "CJK", "Kore": "HANGUL", "Lana": "TAI THAM", "Lisu": "LISU", "Mtei": "MEETEI MAYEK",
+    "Nkoo": "NKO", "Orya": "ORIYA", "Plrd": "MIAO",
 }  # fmt: skip
-"""The scripts that a second subtag can name."""
+"""What Unicode calls the letters of a script where CLDR's English name is another."""
 _ALSO = {"CJK": ("CJK", "HIRAGANA", "KATAKANA"), "HANGUL": ("HANGUL", "CJK")}
-_SCRIPT_LENGTH = 4
 LEAST = 0.5
 """The share of letters that must be in the language's script: names may stay as they are."""
 _MARK = r"[.,'\u2019\u066b\u066c]"
@@ -102,10 +55,30 @@ def flags(source: str, text: str, source_language: str, language: str) -> list[s
 
 
 def script(language: str) -> str | None:
-    """The script that a language is written in, as Unicode names it; None where we do not know."""
-    first, *others = re.split("[-_]", language)
-    named = next((tag.title() for tag in others if len(tag) == _SCRIPT_LENGTH and tag.isalpha()), None)
-    return _EXPLICIT.get(named) if named else _SCRIPTS.get(first.lower())
+    """The script that a language is written in, as Unicode names its letters; None where it is not known.
+
+    It is the one that the code names, else the usual one of the language in its region (CLDR).
+    """
+    from babel import Locale
+    from babel.core import parse_locale
+
+    try:
+        code, region, named, *_ = parse_locale(language.replace("-", "_"))
+    except ValueError:
+        return None
+    name = named or _usual_script(code, region) or ""
+    return _NAMES.get(name) or Locale("en").scripts.get(name, "").upper() or None
+
+
+def _usual_script(code: str, region: str | None) -> str | None:
+    """The four-letter code of the script."""
+    from babel.core import get_global, parse_locale
+
+    if code in _SCRIPTS:
+        return _SCRIPTS[code]
+    code = get_global("language_aliases").get(code, code).partition("_")[0]
+    likely = get_global("likely_subtags")
+    return parse_locale(likely.get(f"{code}_{region}") or likely.get(code) or code)[2]
 
 
 def _is_same(source: str, text: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 from equipoise.core.errors import CallFailed, InvalidVerdict
@@ -13,7 +14,7 @@ from equipoise.core.types import JSON, Ask, Message, Reply
 from equipoise.judge.choice import ChoicePrompt
 from equipoise.judge.rubric import VerdictRubric
 from equipoise.models.logprobs import label_in_text, label_parameters, label_probabilities
-from equipoise.models.model import Model
+from equipoise.models.model import Model, Subject
 
 T = TypeVar("T")
 
@@ -206,10 +207,14 @@ def _double(room: int | None, reply: Reply) -> int | None:
 
 
 class Panel:
-    """The evaluators of a session. With `keeps_going`, those that answer stand in for one that fails."""
+    """The evaluators of a session. With `keeps_going`, those that answer stand in for one that fails.
+
+    `given` holds what each evaluator has answered so far, valid or not.
+    """
 
     def __init__(self, evaluators: Sequence[Evaluator], *, keeps_going: bool) -> None:
         self.evaluators = evaluators
+        self.given: dict[str, list[Verdict | Choice]] = {}
         self._keeps_going = keeps_going
 
     async def judge(self, rubric: VerdictRubric, **material: str) -> tuple[Verdict, ...]:
@@ -236,6 +241,9 @@ class Panel:
         """What each evaluator answered; failures only where the others can stand in. Raises CallFailed."""
         # Errors are gathered, not raised: the other evaluators' paid calls must finish.
         answers = await asyncio.gather(*asked, return_exceptions=True)
+        for item, answer in zip(self.evaluators, answers, strict=True):
+            if isinstance(answer, Verdict | Choice):
+                self.given.setdefault(item.name, []).append(answer)
         failures = [answer for answer in answers if isinstance(answer, BaseException)]
         if failures and not self._can_do_without(failures):
             # A defect of ours, or the end of the session, says more than a call that failed.
@@ -254,3 +262,15 @@ def _verdict_or_none(evaluator: str, answer: Verdict | BaseException) -> Verdict
     if isinstance(answer, Verdict):
         return answer
     return Verdict(evaluator=evaluator, fields=None, attempts=0, error=str(answer))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobModels:
+    """The models of one job: the one that generates, and the evaluators that check it.
+
+    `code` makes the one-time code that delimits quoted text in the prompt for this purpose.
+    """
+
+    model: Subject
+    evaluators: Sequence[Evaluator]
+    code: Callable[[str], str]

@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from http import HTTPStatus
 from types import TracebackType
 from typing import Protocol
 
@@ -25,7 +26,7 @@ import openai
 from equipoise.core import json_io
 from equipoise.core.errors import CallFailed, printable
 from equipoise.core.options import DEFAULT_BASE_URL
-from equipoise.core.settings import Endpoint
+from equipoise.core.settings import NO_KEY, Endpoint
 from equipoise.core.types import CONTINUES, JSON, Call, Message, Reply, Role
 from equipoise.models.connections import (
     CONNECT_SECONDS,
@@ -164,17 +165,19 @@ class Client:
                 await retries.rest()
 
     def _advice(self, call: Call, failure: Failure) -> str:
-        """What to look at where an endpoint has never answered."""
-        endpoint = self._endpoint(call.role, call.model)
+        """What to do where an endpoint has never answered, or wants money."""
+        if failure.is_out_of_balance or failure.status == 402:
+            return "; top the account up, then run the same command again"
+        endpoint, url = self._endpoint(call.role, call.model), _flag(call.role, "api-base-url")
         if self._connection(call).health.answered:
             return ""
+        if failure.is_insecure:
+            return f"; {_about_tls(failure)}, or name another endpoint with {url}"
         if failure.is_unreachable:
             return f"; nothing answers at {endpoint.base_url}: {_named_by(endpoint, call.role)}"
         if failure.status in (401, 403):
-            flag = _flag(call.role, "api-key")
-            return f"; the key is from {endpoint.key_source or 'nowhere'}: set it with {flag}"
-        is_about_place = failure.status in (404, 405)
-        return f"; check the model's name and {_flag(call.role, 'api-base-url')}" if is_about_place else ""
+            return f"; {_about_key(endpoint)} with {_flag(call.role, 'api-key')}"
+        return f"; check the model's name and {url}" if failure.status in (404, 405) else ""
 
     async def close(self) -> None:
         """Close all connections."""
@@ -218,7 +221,7 @@ class Client:
         except BodyTooLarge as error:
             return Failure(message=str(error), status=200)
         except _NO_CONNECTION as error:
-            return Failure(message=self._why_no_connection(error), is_unreachable=True)
+            return self._no_connection(error)
         except _NO_ANSWER as error:
             return Failure(message=self._why_no_answer(error))
         except ValueError as error:
@@ -230,13 +233,14 @@ class Client:
             return f"no answer within {self._timeout:g} s"
         return f"connection failed: {_said(causes[-1])}"
 
-    def _why_no_connection(self, error: Exception) -> str:
+    def _no_connection(self, error: Exception) -> Failure:
         # The transport calls a refused connection a timeout too; the cause behind it knows better.
         causes = _causes(error)
         seconds = min(self._timeout, CONNECT_SECONDS)
         is_late = isinstance(causes[-1], TimeoutError) and not _said(causes[-1])
         why = f"no connection within {seconds:g} s" if is_late else _said(causes[-1])
-        return f"connection failed: {why}"
+        is_insecure = any(isinstance(cause, ssl.SSLError) for cause in causes)
+        return Failure(message=f"connection failed: {why}", is_unreachable=True, is_insecure=is_insecure)
 
     def _connection(self, call: Call) -> _Connection:
         key = (call.role, call.model)
@@ -307,6 +311,20 @@ def _named_by(endpoint: Endpoint, role: Role) -> str:
     return f"{why}start it, or name another with {_flag(role, 'api-base-url')}"
 
 
+def _about_tls(failure: Failure) -> str:
+    """What to do where TLS fails: the certificate is not trusted, or what listens there speaks no TLS."""
+    if "CERTIFICATE_VERIFY_FAILED" in failure.message:
+        return "trust its certificate with SSL_CERT_FILE=FILE"
+    return "write http:// where it does not speak TLS"
+
+
+def _about_key(endpoint: Endpoint) -> str:
+    """What is wrong with the key of an endpoint that refuses it."""
+    if endpoint.api_key == NO_KEY:
+        return "no key was given: set it"
+    return f"the key is from {endpoint.key_source or 'nowhere'}: set another"
+
+
 def _causes(error: Exception) -> list[Exception]:
     """The error and what is behind it, the first cause last."""
     found = [error]
@@ -375,11 +393,16 @@ def _text(response: httpx2.Response) -> str:
 def _status_failure(response: httpx2.Response) -> Failure:
     body = _complaint(response)
     return Failure(
-        message=describe_body(body),
+        message=describe_body(body) or _phrase(response.status_code),
         status=response.status_code,
         body=body,
         retry_after=_wait_asked_for(response, body),
     )
+
+
+def _phrase(status: int) -> str:
+    """The standard's own words for a status, where the endpoint has none."""
+    return HTTPStatus(status).phrase if status in set(HTTPStatus) else "no explanation"
 
 
 def _complaint(response: httpx2.Response) -> JSON:

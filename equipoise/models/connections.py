@@ -23,7 +23,7 @@ REST_SECONDS = 0.25
 """How long a connection rests after a response: what an endpoint sends twice, it sends at once."""
 MOST_RESTING = 256
 """Connections that may rest at a time; a further one is closed instead."""
-CONNECT_SECONDS = 8.0
+CONNECT_SECONDS = 6.0
 """How long it may take to connect: an answer may take minutes, a connection never does."""
 MAX_BODY = 32 * 2**20
 """Bytes of an answer, where the user says nothing else."""

@@ -83,7 +83,8 @@ _REJECTS = re.compile(
 class Failure:
     """One attempt that brought no reply. `status` is None where the connection itself failed.
 
-    `usage` is what the endpoint has counted all the same. `is_unreachable` says that there was no connection.
+    `usage` is what the endpoint has counted all the same. `is_unreachable` says that there was no connection,
+    `is_insecure` that this was because of TLS.
     """
 
     message: str
@@ -92,6 +93,7 @@ class Failure:
     retry_after: float | None = None
     usage: Usage | None = field(default=None, compare=False)
     is_unreachable: bool = False
+    is_insecure: bool = False
 
     @property
     def is_transient(self) -> bool:

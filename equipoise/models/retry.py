@@ -21,7 +21,7 @@ from equipoise.models.failures import Failure
 FIRST_BACKOFF, LONGEST_BACKOFF = 0.5, 60.0
 MOST_ALIKE = 3
 """How many answers of a kind are enough to believe that the next one will be the same."""
-FIRST_CONTACT_SECONDS = 6.0
+FIRST_CONTACT_SECONDS = 4.0
 """How long a connection is tried for at an endpoint that has never answered: most likely it never will."""
 PROBE_SECONDS, CHECK_SECONDS = 3.0, 1.0
 """How often an endpoint that is down is tried, and how often calls that wait look whether it is back."""
@@ -93,6 +93,8 @@ class Retries:
         if self._last is None:
             self._answered_before = self._health.answered
         self._health.fail()
+        if failure.is_unreachable and not self._health.answered and (failure.is_insecure or self._is_late):
+            return None
         was_probe, self._is_probe = self._is_probe, False
         if was_probe and failure.is_transient:
             return max(0.0, self._due - time.monotonic())
@@ -100,8 +102,6 @@ class Retries:
         is_same = self._last is not None and _said(self._last) == _said(failure)
         self._alike = self._alike + 1 if is_same else 1
         self._last = failure
-        if failure.is_unreachable and not self._health.answered and self._is_late:
-            return None
         may_be_chance = _said(failure) in self._health.overcome
         is_hopeless = self.is_about_request and not may_be_chance
         if not failure.is_transient or self.count >= self._most or is_hopeless:
@@ -109,6 +109,8 @@ class Retries:
         self.count += 1
         self._is_asked_for = _own_wait(failure) > 0
         wait = max(self._backoff(), _own_wait(failure))
+        if failure.is_unreachable and not self._health.answered:
+            wait = min(wait, self._left)
         self._due = time.monotonic() + wait
         return wait
 
@@ -129,7 +131,12 @@ class Retries:
 
     @property
     def _is_late(self) -> bool:
-        return time.monotonic() - self._begun >= FIRST_CONTACT_SECONDS
+        return self._left <= 0
+
+    @property
+    def _left(self) -> float:
+        """Seconds for which an endpoint that has never answered is still tried."""
+        return self._begun + FIRST_CONTACT_SECONDS - time.monotonic()
 
     def _backoff(self) -> float:
         longest = min(LONGEST_BACKOFF, FIRST_BACKOFF * 2.0 ** min(self.count - 1, 16))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import atexit
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import FrameType
@@ -21,9 +21,10 @@ from _pytest.skipping import evaluate_skip_marks
 from equipoise import suites
 from equipoise.core import exit_status
 from equipoise.core.errors import CannotKeep, NotNeeded, SessionStopped, UserError
+from equipoise.core.files import require_posix
 from equipoise.core.options import OPTIONS, Option
 from equipoise.core.records import Record
-from equipoise.core.settings import resolve
+from equipoise.core.settings import resolve_suites
 from equipoise.core.types import Run
 from equipoise.models.redact import Secrets
 from equipoise.plugin.terminal import Display, output, small_values, suite_and_run
@@ -85,6 +86,7 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Resolve the settings and hang the session on the config."""
+    _as_usage_error(require_posix)
     config.addinivalue_line("markers", "suite(name): the benchmark that a test module runs")
     config.addinivalue_line("markers", "area(name): the topic area of a case")
     config.addinivalue_line("markers", "language(name): the language of a case")
@@ -93,7 +95,7 @@ def pytest_configure(config: pytest.Config) -> None:
     ini = {option.name: config.getini(option.ini) for option in options}
     defaults = suites.defaults_of(_suites_asked_for(config))
     try:
-        settings = adopt(resolve(given, os.environ, ini, defaults, tuple(suites.options())), given)
+        settings = adopt(resolve_suites(given, os.environ, ini, defaults, tuple(suites.options())), given)
     except UserError as error:
         raise pytest.UsageError(str(error)) from None
     if config.option.debug:
@@ -269,7 +271,7 @@ def _begin(config: pytest.Config, nodes: Sequence[str]) -> None:
     for name in selected:
         if session.begun[name] != COMPLETE_ALREADY:
             _say(config, session.begun[name])
-    progress = Progress(session, selected, output(config))
+    progress = Progress(session, output(config))
     display = Display(progress, config.option.maxfail or 0, lambda text: _say(config, text))
     config.pluginmanager.register(display, "equipoise-display")
 
@@ -297,6 +299,16 @@ def record(request: pytest.FixtureRequest) -> Record:
     if records.stop_reason:
         request.session.shouldstop = records.stop_reason
     return found
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Of a run without a score say why in one line, not where in the test."""
+    report = yield
+    properties = dict(item.user_properties)
+    if report.when == "call" and report.failed and "error" in properties and "score" not in properties:
+        report.longrepr = str(properties["error"])
+    return report
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -16,10 +16,13 @@ from typing import Any
 from equipoise import suites
 from equipoise.core.records import Record
 from equipoise.report import status_line
+from equipoise.report.comparison import VERDICTS
 from equipoise.report.status_line import Output
 from equipoise.runner.progress import Progress
 from equipoise.runner.signals import in_flight
 
+UNSCORED = "unscored"
+"""What pytest's last line calls runs without a score."""
 _LETTERS = {"blocked": "b", "truncated": "t", "empty": "e", "unscored": "u", "error": "E"}
 
 
@@ -30,6 +33,15 @@ class Badge:
     letter: str
     words: str
     colour: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class _GateReport:
+    """What other plugins find among pytest's reports for a gate that does not pass."""
+
+    outcome: str
+    nodeid: str = "gate"
+    when: str = "summary"
 
 
 def badge(properties: Mapping[str, Any]) -> Badge | None:
@@ -134,8 +146,13 @@ class Display:
         """The score instead of a dot."""
         if getattr(report, "when", None) != "call":
             return None
-        shown = badge(dict(report.user_properties))
-        return None if shown is None else (report.outcome, shown.letter, (shown.words, {shown.colour: True}))
+        properties = dict(report.user_properties)
+        shown = badge(properties)
+        if shown is None:
+            return None
+        # Not "failed", of which pytest shows where in the test: the summary has its one line.
+        kind = UNSCORED if report.failed and "score" not in properties else report.outcome
+        return (kind, shown.letter, (shown.words, {shown.colour: True}))
 
     def pytest_keyboard_interrupt(self) -> None:
         """Let no worker start another call, and say what is waited for."""
@@ -151,7 +168,18 @@ class Display:
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """The table of scores, what it cost, what is missing, and where the results are."""
+        self._colour_last_line(terminalreporter)
         for name, lines in self.progress.summary():
             terminalreporter.section(name)
             for line in lines:
                 terminalreporter.write_line(line)
+
+    def _colour_last_line(self, reporter: Any) -> None:
+        """Let pytest's last line name each gate that does not pass, and be green only where all is well."""
+        verdicts = [verdict for verdict in self.progress.verdicts if verdict != "pass"]
+        # There is no public way to a kind of its own, or to another colour.
+        for verdict in verdicts:
+            reporter._add_stats(f"gate {VERDICTS[verdict]}", [_GateReport(outcome=verdict)])
+        if "fail" in verdicts or UNSCORED in reporter.stats or not self.progress.is_complete:
+            # The line is red where there is a list of failures, be it empty.
+            reporter._add_stats("failed", [])

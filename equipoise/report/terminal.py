@@ -12,6 +12,7 @@ from equipoise.core.files import shown
 from equipoise.core.settings import NO_KEY, Settings, is_local, public_url
 from equipoise.core.types import JSON, Role
 from equipoise.models.redact import LEAST, REAL
+from equipoise.results.history import WITH_UNSCORED
 
 MOST_ERRORS = 10
 
@@ -21,10 +22,6 @@ MOST_ERRORS = 10
 
 def header(settings: Settings) -> list[str]:
     """The resolved settings as lines for the report header, keys masked."""
-    lines = [f"subject: {settings.model} {_describe_role(settings, 'subject')}"]
-    lines.append(
-        f"evaluators: {', '.join(settings.evaluator_models)} {_describe_role(settings, 'evaluator')}"
-    )
     names = (
         "limit",
         "languages",
@@ -37,7 +34,20 @@ def header(settings: Settings) -> list[str]:
     capped = [name for name in ("max_cost", "max_calls") if getattr(settings, name) is not None]
     runs = f"runs={settings.runs or 'default'}"
     told = [f"{name}={_plain(getattr(settings, name))}" for name in (*names, *capped, "keep_going", "fresh")]
-    return [*lines, "session: " + " ".join([runs, *told]), *_describe_release(settings)]
+    session = "session: " + " ".join([runs, *told])
+    return [*_describe_roles(settings), session, *_describe_release(settings)]
+
+
+def _describe_roles(settings: Settings) -> list[str]:
+    """The subject and the evaluators, by suite where suites have different ones."""
+    suites: dict[tuple[str, str], list[str]] = {}
+    for name, own in (settings.suites or {"": settings}).items():
+        subject = f"subject: {own.model} {_describe_role(own, 'subject')}"
+        evaluators = f"evaluators: {', '.join(own.evaluator_models)} {_describe_role(own, 'evaluator')}"
+        suites.setdefault((subject, evaluators), []).append(name)
+    if len(suites) == 1:
+        return [line for lines in suites for line in lines]
+    return [f"{', '.join(names)}: {line}" for lines, names in suites.items() for line in lines]
 
 
 def _describe_release(settings: Settings) -> list[str]:
@@ -106,22 +116,46 @@ def _models(settings: Settings, role: Role) -> Sequence[str]:
 
 
 def summary(
-    rows: Sequence[Sequence[str]], data: Mapping[str, JSON], *, path: str, wall_seconds: float | None = None
+    rows: Sequence[Sequence[str]],
+    data: Mapping[str, JSON],
+    *,
+    path: str,
+    wall_seconds: float | None = None,
+    told: str = "",
 ) -> Iterator[str]:
     """The suite's table (head first), spending, errors and the path of the results.
 
-    `wall_seconds` is None where nobody has measured it.
+    `wall_seconds` is None where nobody has measured it; errors that say what is `told` anyway are left out.
     """
-    yield from align(rows)
-    yield ""
-    yield from precision(data["summary"])
+    if has_scores(data):
+        yield from align(rows)
+        yield ""
+        yield from precision(data["summary"])
+    else:
+        yield "no run has a score"
     yield from _spending(data["metadata"], wall_seconds)
-    yield from _errors(data["errors"])
+    yield from _errors([error for error in data["errors"] if not told or error["message"] != told])
     yield from _missing(data["metadata"], is_part="covers" in data)
     if "covers" in data:
         every = data["metadata"]["runs_expected"]
         yield f"covers:    {data['covers']:,} of {every:,} runs, those of this session; the results hold all"
-    yield f"results: {path} ({data['metadata']['status']})"
+    yield f"results: {path} ({completeness(data)})"
+
+
+def has_scores(data: Mapping[str, JSON]) -> bool:
+    """Whether there is anything to put into a table."""
+    return bool(data["metadata"]["runs_completed"] > _unscored(data))
+
+
+def completeness(data: Mapping[str, JSON]) -> str:
+    """How far results are, in words."""
+    status = str(data["metadata"]["status"])
+    return status if status != WITH_UNSCORED else f"complete, {_unscored(data):,} unscored"
+
+
+def _unscored(data: Mapping[str, JSON]) -> int:
+    """How many runs of the whole have ended without a score; a part's `errors` are its own."""
+    return int(data.get("unscored", len(data["errors"])))
 
 
 def _spending(metadata: Mapping[str, JSON], wall_seconds: float | None) -> Iterator[str]:
@@ -130,12 +164,12 @@ def _spending(metadata: Mapping[str, JSON], wall_seconds: float | None) -> Itera
     for role in ("subject", "evaluator"):
         used = tokens[role]
         mark = ", partly estimated" if estimated[role] else ""
-        price = "cost unknown" if cost[role] is None else f"{cost[role]:.4f} USD{mark}"
-        yield f"{role + ':':<11}{used['input']:,} tokens in, {used['output']:,} out, {price}"
+        price = "" if cost[role] is None else f", {cost[role]:.4f} USD{mark}"
+        yield f"{role + ':':<11}{used['input']:,} tokens in, {used['output']:,} out{price}"
     counts = ", ".join(f"{calls[name]:,} {name}" for name in ("made", "replayed", "failed", "retries"))
     yield f"calls:     {counts}" + ("" if wall_seconds is None else f"; wall time {duration(wall_seconds)}")
-    for role in (role for role, price in cost.items() if price is None):
-        yield f"warning:   the {role}'s cost is not known: a model has no price"
+    if unknown := [role for role, price in cost.items() if price is None]:
+        yield f"cost:      unknown for {' and '.join(unknown)}: give --price-input and --price-output"
     for role, count in estimated.items():
         if count:
             what = f"calls without a readable usage: {count:,}"

@@ -25,7 +25,8 @@ from equipoise.results import journal
 from equipoise.results.journal import Line, Moved
 
 T = TypeVar("T")
-Status = Literal["running", "interrupted", "complete"]
+Status = Literal["running", "interrupted", "complete_with_unscored", "complete"]
+WITH_UNSCORED: Status = "complete_with_unscored"
 DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """What reading a line raises that is JSON but not a valid journal line."""
 
@@ -398,10 +399,14 @@ class History:
         return [run for run in self.planned if run not in self._records]
 
     def status(self, *, is_running: bool) -> Status:
-        """Complete when every planned run has a score."""
+        """Complete when every planned run has a score, or with unscored ones when all have ended."""
         if all(map(self.has_score, self.planned)):
             return "complete"
-        return "running" if is_running else "interrupted"
+        if is_running:
+            return "running"
+        # Where none has a score there is nothing to be complete.
+        is_whole = not self.missing() and any(map(self.has_score, self.planned))
+        return WITH_UNSCORED if is_whole else "interrupted"
 
     # What is read from the file.
 

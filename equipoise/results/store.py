@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import glob
 import hashlib
 import os
@@ -93,6 +92,8 @@ class Lock:
     """
 
     def __init__(self, files: Files) -> None:
+        import fcntl  # not on Windows, where sessions are refused
+
         path = files.journal.with_name(f".{files.journal.name}.lock")
         self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:

@@ -134,7 +134,7 @@ def open_context(
 def _base_urls(settings: Settings, endpoint: EndpointOf) -> dict[tuple[Role, str], str]:
     """The base URL of every model in its role, subject first."""
     models: list[tuple[Role, str]] = [("subject", settings.model or "")]
-    models += [("evaluator", name) for name in settings.evaluator_models]
+    models += [("evaluator", name) for name in settings.models[1:]]
     return {(role, model): endpoint(role, model).base_url for role, model in models}
 
 

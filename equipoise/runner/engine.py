@@ -11,7 +11,7 @@ import gc
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
@@ -32,6 +32,7 @@ from equipoise.runner.calls import Asker, Deadline
 from equipoise.runner.context import CallContext, open_context
 from equipoise.runner.evaluate import run_case
 from equipoise.runner.signals import Interruptions
+from equipoise.runner.trial import Trial
 from equipoise.suites import AnySuite
 
 T = TypeVar("T")
@@ -67,16 +68,15 @@ FIRST = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PendingRun:
-    """A run that was started: its journal, its work, its position among all, and the future of the result.
+    """A run that was started: its journal, its work, and its position among all.
 
     `round` is the round whose beginning it waits for.
     """
 
-    id: str
+    key: Key
     history: History
     work: Work[Any]
     position: int
-    future: Future[Any]
     round: int = 0
 
 
@@ -107,7 +107,8 @@ class Engine:
         self._suites: dict[str, SuiteContext] = {}
         self._logs: dict[History, Journal] = {}
         self._waiting: OrderedDict[Key, _PendingRun] = OrderedDict()
-        self._futures: dict[Key, Future[Record]] = {}
+        self._started: set[Key] = set()
+        self._futures: dict[Key, Future[Any]] = {}
         self._lock = threading.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
         self._thread: threading.Thread | None = None
@@ -115,6 +116,7 @@ class Engine:
         self._loop: asyncio.AbstractEventLoop
         self._opened: CallContext | None = None
         self._round_check: asyncio.TimerHandle | None = None
+        self._trial = Trial(self._end_trial, Secrets(settings.secrets).mask)
 
     @property
     def stop_reason(self) -> str | None:
@@ -133,33 +135,35 @@ class Engine:
         for suite in dict.fromkeys(run.suite for run in wanted):
             self._open_suite(suite)
         self._start(
-            {
-                (run.suite, run.id): _PendingRun(
-                    id=run.id,
+            [
+                _PendingRun(
+                    key=(run.suite, run.id),
                     history=self._history(run.suite),
                     work=partial(self._evaluate, run),
                     position=position,
-                    future=Future(),
                     round=run.number,
                 )
                 for position, run in enumerate(wanted)
                 if not self._history(run.suite).has_ended(run.id)
-            }
+            ]
         )
 
     def submit(self, history: History, jobs: Mapping[str, Work[T]]) -> list[Future[T]]:
         """Start all this work, whose calls stand in one journal under these names; the futures in order."""
         self._open(history)
-        pending = {
-            (history.path.name, name): _PendingRun(
-                id=name, history=history, work=work, position=position, future=Future()
-            )
+        pending = [
+            _PendingRun(key=(history.path.name, name), history=history, work=work, position=position)
             for position, (name, work) in enumerate(jobs.items())
-        }
+        ]
+        futures = [self._future(item.key) for item in pending]
         self._start(pending)
-        return [item.future for item in pending.values()]
+        return futures
 
-    def _start(self, pending: dict[Key, _PendingRun]) -> None:
+    def _future(self, key: Key) -> Future[Any]:
+        """Made by the test that waits or by the run that ends, whichever is first: few have one at a time."""
+        return self._futures.setdefault(key, Future())
+
+    def _start(self, pending: Sequence[_PendingRun]) -> None:
         self.warm_up()
         self._ready.result()
         if self._opened is None:
@@ -168,7 +172,7 @@ class Engine:
             self._loop.call_soon_threadsafe(self._watch)
         # What exists by now lives as long as the process: the collector need not look at it again.
         gc.freeze()
-        self._futures.update({key: item.future for key, item in pending.items()})
+        self._started.update(item.key for item in pending)
         self._loop.call_soon_threadsafe(self._enqueue, pending)
 
     def record(self, run: Run) -> Record:
@@ -188,12 +192,12 @@ class Engine:
         """
         key = (run.suite, run.id)
         with self._lock:
-            if not self._has_ended(run) and key not in self._futures:
+            if not self._has_ended(run) and key not in self._started:
                 self.start([run])
-            future = self._futures.get(key)
-        known = None if future is None or self._has_ended(run) else self._await(key, future)
+        known = None if self._has_ended(run) else self._await(key, self._future(key))
         # Later calls read it from the journal: not all records are held in memory.
         self._futures.pop(key, None)
+        self._started.discard(key)
         return known
 
     def _has_ended(self, run: Run) -> bool:
@@ -283,8 +287,8 @@ class Engine:
                 history.path, history.session, secrets, on_line=history.add, on_move=history.move
             )
 
-    def _enqueue(self, pending: dict[Key, _PendingRun]) -> None:
-        self._waiting.update(pending)
+    def _enqueue(self, pending: Sequence[_PendingRun]) -> None:
+        self._waiting.update((item.key, item) for item in pending)
         self._begin_more()
 
     def _prioritise(self, key: Key) -> None:
@@ -322,7 +326,7 @@ class Engine:
 
     def _skip_waiting(self) -> None:
         for pending in self._take_waiting():
-            pending.future.set_exception(NotNeeded("the interval is narrow enough without it"))
+            self._future(pending.key).set_exception(NotNeeded("the interval is narrow enough without it"))
 
     def _take_waiting(self) -> list[_PendingRun]:
         """Remove and return the runs that have not begun."""
@@ -340,32 +344,44 @@ class Engine:
         return self._opened
 
     async def _deliver(self, pending: _PendingRun) -> None:
-        future = pending.future
         try:
             found = await self._run(pending)
         except asyncio.CancelledError:
-            future.set_exception(SessionStopped("the session ended before this run was done"))
+            self._future(pending.key).set_exception(
+                SessionStopped("the session ended before this run was done")
+            )
             raise
         except CannotKeep as error:
             self._context.stop(str(error))
-            future.set_exception(error)
+            self._future(pending.key).set_exception(error)
         except BaseException as error:
-            future.set_exception(error)
+            self._future(pending.key).set_exception(error)
         else:
-            future.set_result(found)
+            self._future(pending.key).set_result(found)
 
     async def _run(self, pending: _PendingRun) -> Any:
         self._limiter.refuse_if_stopped()
         log, deadline = self._logs[pending.history], Deadline(self.settings.case_timeout)
-        asker = Asker(self._context, pending.id, pending.position, log, pending.history, deadline)
+        asker = Asker(self._context, pending.key[1], pending.position, log, pending.history, deadline)
         return await pending.work(asker, deadline)
 
     async def _evaluate(self, run: Run, asker: Asker, deadline: Deadline) -> Record:
-        context = self._suites[run.suite]
+        context, settings = self._suites[run.suite], self.settings.of(run.suite)
         record, calls = await run_case(
-            context.suite, context.rubric, run, asker, deadline, self.settings, context.history.nonce
+            context.suite,
+            context.rubric,
+            run,
+            asker,
+            deadline,
+            settings,
+            context.history.nonce,
+            judged=lambda name, given: self._trial.note(name, given, context.history.records),
         )
         return self._logs[context.history].append_record(record, calls)
+
+    def _end_trial(self, why: str) -> None:
+        if not self.settings.keep_going:
+            self._context.stop(why)
 
     def _drain(self, interruptions: Interruptions) -> None:
         self._loop.call_soon_threadsafe(self._refuse_waiting)
@@ -378,7 +394,9 @@ class Engine:
     def _refuse_waiting(self) -> None:
         self._limiter.stop()
         for pending in self._take_waiting():
-            pending.future.set_exception(SessionStopped("the session ended before this run was begun"))
+            self._future(pending.key).set_exception(
+                SessionStopped("the session ended before this run was begun")
+            )
 
     async def _drop(self) -> None:
         self._refuse_waiting()

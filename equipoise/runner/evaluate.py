@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from equipoise.core.errors import CallFailed
-from equipoise.core.records import Record, Score
+from equipoise.core.records import Choice, Record, Score, Verdict
 from equipoise.core.settings import Settings
 from equipoise.core.types import Exchange, Run, by_model, transcripts
 from equipoise.judge.judge import Evaluator, Panel
@@ -23,10 +25,12 @@ async def run_case(
     deadline: Deadline,
     settings: Settings,
     nonce: str,
+    judged: Callable[[str, Sequence[Verdict | Choice]], None] = lambda evaluator, given: None,
 ) -> tuple[Record, list[str]]:
     """The record of a run and the ids of its calls.
 
-    A model's failure is in the record; our own defects are raised, and SessionStopped.
+    A model's failure is in the record; our own defects are raised, and SessionStopped. `judged` is told what
+    each evaluator gave that was asked.
     """
     subject, evaluators = models(asker, run.id, settings, nonce)
     panel = Panel(evaluators, keeps_going=settings.keep_going)
@@ -40,6 +44,8 @@ async def run_case(
             raise
         why = f"the run took longer than --case-timeout {settings.case_timeout:g}"
         score = Score(outcome="error", value=None, error=why)
+    for evaluator, given in panel.given.items():
+        judged(evaluator, given)
     exchanges = by_model(asker.exchanges, settings.evaluator_models)
     return _record(run, score, exchanges, asker.queued), [exchange.id for exchange in exchanges]
 

@@ -18,11 +18,10 @@ from equipoise.core.errors import CallFailed, SessionStopped, UserError
 from equipoise.core.files import shown
 from equipoise.core.settings import Endpoint, Settings
 from equipoise.core.types import JSON, Role
-from equipoise.judge.judge import Evaluator
+from equipoise.judge.judge import JobModels
 from equipoise.models import prices
 from equipoise.models.counters import Counters, Totals
 from equipoise.models.local import LocalServers
-from equipoise.models.model import Subject
 from equipoise.results import history, journal, store
 from equipoise.results.history import History
 from equipoise.results.store import Files
@@ -32,18 +31,6 @@ from equipoise.runner.engine import Engine
 from equipoise.runner.signals import Interruptions, in_flight, listen, stopped
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobModels:
-    """The models of one job: the one that generates, and the evaluators that check it.
-
-    `code` makes the one-time code that delimits quoted text in the prompt for this purpose.
-    """
-
-    model: Subject
-    evaluators: Sequence[Evaluator]
-    code: Callable[[str], str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

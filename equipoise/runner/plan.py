@@ -58,7 +58,7 @@ class Plan:
     def load(self, name: str) -> LoadedSuite:
         """A suite with its cases and rubric. Raises UserError."""
         if name not in self._loaded:
-            suite, settings = suites.load(name), self.settings
+            suite, settings = suites.load(name), self.settings.of(name)
             usual = None if settings.topics else next(iter(suite.DATASETS), None)
             dataset = settings.option(DATASET) or usual
             where = settings.topics or self._dataset(suite, dataset)
@@ -90,7 +90,7 @@ class Plan:
 
     def repeats(self, name: str) -> int:
         """How many runs of each case of a suite there are."""
-        return self.settings.runs or self.load(name).suite.RUNS
+        return self.settings.of(name).runs or self.load(name).suite.RUNS
 
     def runs(self, name: str) -> list[Run]:
         """Every run of a suite in the order in which they begin.
@@ -121,7 +121,7 @@ class Plan:
         prices.refuse_unknown(self.settings)
         for name in names:
             if len(names) > 1:
-                self._refuse_alien_defaults(name)
+                self._refuse_other_defaults(name)
             self._refuse_unused(name)
             self.load(name)
             self._prepare_release(name)
@@ -135,10 +135,11 @@ class Plan:
         if self.settings.topics and self.settings.option(DATASET) == ORIGINAL:
             raise UserError(f"--dataset {ORIGINAL}: --topics names other data; leave one of them out")
 
-    def _refuse_alien_defaults(self, name: str) -> None:
-        """Several suites share one set of settings, so one with defaults of its own must run alone."""
+    def _refuse_other_defaults(self, name: str) -> None:
+        """One engine asks for all suites, so what it goes by is the same for all of them."""
         for option in OPTIONS:
-            if option.name in suites.load(name).DEFAULTS and option.name not in self.settings.given:
+            is_own = option.name in suites.load(name).DEFAULTS and option.name not in self.settings.given
+            if is_own and not option.by_suite:
                 raise UserError(f"{option.flag}: {name} has a default of its own; run it alone, or give one")
 
     def _prepare_release(self, name: str) -> None:
@@ -169,7 +170,7 @@ class Plan:
 
     def estimate(self, name: str, wanted: Collection[str]) -> list[str]:
         """What the runs of these ids would cost, as lines for the user; makes no call."""
-        loaded, settings = self.load(name), self.settings
+        loaded, settings = self.load(name), self.settings.of(name)
         past = History(loaded.files.journal) if settings.fresh else history.load(loaded.files.journal)
         if not settings.fresh:
             resume.refuse(past, self.identity(name), loaded.files)
@@ -185,7 +186,7 @@ class Plan:
             uses.append((role, model, estimate.use(role, model, foreseen, known)))
         return list(
             estimate.lines(
-                uses, len(runs), len(done), lambda n, *used: self._cost_of_tokens(first + n, *used)
+                uses, len(runs), len(done), lambda n, *used: self._cost_of_tokens(name, first + n, *used)
             )
         )
 
@@ -195,13 +196,13 @@ class Plan:
         found = {*self.root.joinpath("results").rglob(f"*{name}*.jsonl"), *([own] if own.is_file() else [])}
         return sorted(found, key=lambda path: path.stat().st_mtime)
 
-    def _cost_of_tokens(self, number: int, tokens_in: float, tokens_out: float) -> float | None:
-        tokens = {"input": round(tokens_in), "output": round(tokens_out)}
-        return prices.cost(self.settings.models[number], self.base_url(number), tokens, self.settings.price)
+    def _cost_of_tokens(self, name: str, number: int, tokens_in: float, tokens_out: float) -> float | None:
+        tokens, settings = {"input": round(tokens_in), "output": round(tokens_out)}, self.settings.of(name)
+        return prices.cost(settings.models[number], self.base_url(number), tokens, settings.price)
 
     def identity(self, name: str) -> dict[str, JSON]:
         """The settings that a session must share with the one it resumes, but for how much is run."""
-        settings, loaded = self.settings, self.load(name)
+        settings, loaded = self.settings.of(name), self.load(name)
         return {
             "subject_model": settings.model,
             "evaluator_models": list(settings.evaluator_models),
@@ -213,7 +214,7 @@ class Plan:
             "data_hash": selection.data_hash(loaded.topics),
             "rubric_version": loaded.rubric.version,
             "rubric_hash": loaded.rubric.hash,
-            "endpoints": {role: self._public(role) for role in ("subject", "evaluator")},
+            "endpoints": {role: _public(settings, role) for role in ("subject", "evaluator")},
             **{item.name: _shown(item, settings) for item in loaded.suite.OPTIONS if item != DATASET},
             **({"dataset": loaded.dataset} if loaded.dataset else {}),
             **({"until": settings.until.text} if settings.until else {}),
@@ -232,11 +233,6 @@ class Plan:
                 "price_per_million": asdict(self.settings.price) if self.settings.price else None,
             },
         }
-
-    def _public(self, role: Role) -> str:
-        models = self.settings.models[:1] if role == "subject" else self.settings.evaluator_models
-        is_built_in = all(map(is_local, models))
-        return "built-in server" if is_built_in else public_url(self.settings.endpoint(role).base_url)
 
     def base_url(self, number: int) -> str:
         """The base URL of the model with that index; the subject is 0."""
@@ -262,6 +258,11 @@ def _shown(option: Option, settings: Settings) -> JSON:
     """The value of a suite's option as results record it."""
     value = settings.option(option)
     return option.shown(value) if option.shown and value is not None else value
+
+
+def _public(settings: Settings, role: Role) -> str:
+    models = settings.models[:1] if role == "subject" else settings.evaluator_models
+    return "built-in server" if all(map(is_local, models)) else public_url(settings.endpoint(role).base_url)
 
 
 def _sampling(settings: Settings, role: Role) -> dict[str, JSON]:

@@ -12,7 +12,7 @@ from contextlib import suppress
 
 from equipoise.core.errors import CannotKeep, CannotSave
 from equipoise.core.files import shown
-from equipoise.core.types import JSON
+from equipoise.core.types import JSON, Run
 from equipoise.models import prices
 from equipoise.report import comparison, github
 from equipoise.report import terminal as terminal_report
@@ -24,23 +24,19 @@ from equipoise.runner.session import Session
 class _Rounds:
     """Opens one round of runs after the other until `--until` is satisfied; `left_out` once it is."""
 
-    def __init__(self, session: Session, selected: Mapping[str, Sequence[str]]) -> None:
+    def __init__(self, session: Session) -> None:
         self._session = session
-        wanted = {name: set(runs) for name, runs in selected.items()}
-        runs = [run for name in selected for run in session.plan.runs(name) if run.id in wanted[name]]
-        self._number = {run.id: run.number for run in runs}
-        self._open = Counter(run.number for run in runs)
+        self._open = Counter(run.number for run in session.planned.values())
         self._next = iter(sorted(self._open))
         self.left_out = False
         self._open_next()
 
-    def note(self, suite: str, run: str) -> None:
+    def note(self, run: Run) -> None:
         """Count a run as done; after the last one of a round, decide whether to open the next."""
-        number = self._number[run]
-        self._open[number] -= 1
-        if self._session.settings.until and not self._open[number] and not self.left_out:
+        self._open[run.number] -= 1
+        if self._session.settings.until and not self._open[run.number] and not self.left_out:
             try:
-                self.left_out = self._session.look(suite, number) and any(self._open.values())
+                self.left_out = self._session.look(run.suite, run.number) and any(self._open.values())
             except CannotKeep as error:
                 self._session.counters.stop(str(error))
             if not self.left_out:
@@ -53,24 +49,18 @@ class _Rounds:
 class Progress:
     """Counts the runs that are done and saves results as soon as a language is complete.
 
-    `selected` maps suites to run ids; `output` is where they are shown meanwhile, or None.
+    Begins with the runs that the session has planned; `output` is where they are shown meanwhile, or None.
     """
 
-    def __init__(
-        self, session: Session, selected: Mapping[str, Sequence[str]], output: Output | None
-    ) -> None:
+    def __init__(self, session: Session, output: Output | None) -> None:
         self.session = session
         self.started = time.monotonic()
-        self.total = sum(map(len, selected.values()))
+        self.total = len(session.planned)
         self.done = 0
-        self._noted: set[tuple[str, str]] = set()
-        self._suites = list(selected)
-        every = (run for name in selected for run in session.plan.runs(name))
-        self._language = {(run.suite, run.id): run.case.language for run in every}
-        self._open = Counter(
-            (name, self._language[name, run]) for name, runs in selected.items() for run in runs
-        )
-        self._rounds = _Rounds(session, selected)
+        self._left = set(session.planned)
+        self._suites = list(session.begun)
+        self._open = Counter((run.suite, run.case.language) for run in session.planned.values())
+        self._rounds = _Rounds(session)
         self.unsaved: dict[str, str] = {}
         self._results: dict[str, dict[str, JSON]] = {}
         self._seconds = 0.0
@@ -80,15 +70,16 @@ class Progress:
 
     def note(self, suite: str, run: str) -> None:
         """Count a run as done, once however often it is reported."""
-        if (suite, run) in self._noted:
+        if (suite, run) not in self._left:
             return
-        self._noted.add((suite, run))
+        self._left.remove((suite, run))
         self.done += 1
-        key = (suite, self._language[suite, run])
+        known = self.session.planned[suite, run]
+        key = (suite, known.case.language)
         self._open[key] -= 1
         if self._open[key] == 0 and self._is_time_to_save():
             self._save_partial(suite)
-        self._rounds.note(suite, run)
+        self._rounds.note(known)
         if self._rounds.left_out:
             self.total = self.done
 
@@ -162,17 +153,31 @@ class Progress:
         for name, why in self.unsaved.items():
             yield name, [why]
         for name, data in self._results.items():
+            if self._has_nothing(data):
+                continue
             loaded = self.session.plan.load(name)
             rows = loaded.suite.table(data["summary"])
             path = shown(loaded.files.results)
             yield (
                 name,
                 [
-                    *terminal_report.summary(rows, data, path=path, wall_seconds=self._seconds),
+                    *terminal_report.summary(
+                        rows,
+                        data,
+                        path=path,
+                        wall_seconds=self._seconds,
+                        told=self.session.counters.stop_reason,
+                    ),
                     *([COMPLETE_ALREADY] if self.session.begun.get(name) == COMPLETE_ALREADY else ()),
                 ],
             )
             yield from self._measured_against(name, data)
+
+    def _has_nothing(self, data: Mapping[str, JSON]) -> bool:
+        """Whether the session was stopped before there was anything to show; pytest says why."""
+        calls = data["metadata"]["calls"]
+        is_idle = not calls["made"] and not calls["replayed"]
+        return self.session.counters.is_stopped and is_idle and not terminal_report.has_scores(data)
 
     def _measured_against(self, name: str, data: Mapping[str, JSON]) -> Iterator[tuple[str, list[str]]]:
         if "comparison" in data:
@@ -181,9 +186,9 @@ class Progress:
             yield f"{name}: gate", list(comparison.rulings(data["gate"], data.get("comparison")))
 
     @property
-    def verdicts(self) -> set[str]:
+    def verdicts(self) -> list[str]:
         """The verdicts of the gates of all suites."""
-        return {data["gate"]["verdict"] for data in self._results.values() if "gate" in data}
+        return [data["gate"]["verdict"] for data in self._results.values() if "gate" in data]
 
     def publish(self, environment: Mapping[str, str]) -> list[str]:
         """Publish to GitHub Actions where it runs this; the lines to print on standard output."""

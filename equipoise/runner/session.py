@@ -33,7 +33,10 @@ ENDED = "the session has ended"
 
 @dataclass(slots=True)
 class Session:
-    """The state of one pytest process; an xdist worker's has no more than settings. `root` is the rootdir."""
+    """The state of one pytest process; an xdist worker's has no more than settings.
+
+    `root` is the rootdir; `planned` are the runs that it asks for, by suite and id.
+    """
 
     settings: Settings
     root: Path
@@ -48,7 +51,7 @@ class Session:
     _locks: list[Lock] = field(default_factory=list)
     begun: dict[str, str] = field(default_factory=dict)
     _selected: dict[str, frozenset[str]] = field(default_factory=dict)
-    _planned: dict[tuple[str, str], Run] = field(default_factory=dict)
+    planned: dict[tuple[str, str], Run] = field(default_factory=dict)
     _starting: threading.Lock = field(default_factory=threading.Lock)
     _importing: threading.Thread | None = None
     interruptions: Interruptions = field(default_factory=Interruptions)
@@ -80,7 +83,7 @@ class Session:
             languages = {run.id: run.case.language for run in runs}
             planned = {run: languages[run] for run in ids}
             self._selected[name] = frozenset(ids)
-            self._planned |= {(name, run.id): run for run in runs if run.id in planned}
+            self.planned |= {(name, run.id): run for run in runs if run.id in planned}
             deselected = len(languages) - len(planned)
             self.begun[name] = resume.begin(
                 loaded.files,
@@ -144,7 +147,7 @@ class Session:
                 raise SessionStopped(ENDED)
             if not self._is_started:
                 self._is_started = True
-                self.engine.start(self._planned.values())
+                self.engine.start(self.planned.values())
             return self.engine
 
     def _import_statistics(self) -> None:
@@ -156,7 +159,7 @@ class Session:
 
     def fetch(self, suite: str, run: str) -> dict[str, JSON]:
         """The record as plain data for another process: its journal line, and the offsets of its calls."""
-        self._started().finish(self._planned[suite, run])
+        self._started().finish(self.planned[suite, run])
         found = self._histories[suite]
         entry = found.entry(run)
         return {**entry, "journal": str(found.path), "starts": found.calls.starts(entry["calls"])}
@@ -193,7 +196,8 @@ class Session:
         """Write the results of a suite from its journal, and return the data to show. Raises CannotSave.
 
         The file holds all runs of all sessions. Of a session that asked for a part of them, `summary` and
-        `errors` are those of the part, and `covers` says how many runs it has.
+        `errors` are those of the part, `covers` says how many runs it has, and `unscored` how many of the
+        whole have no score.
         """
         with self.interruptions.undisturbed(), _without_collector():
             return self._save(name, is_running=is_running)
@@ -210,15 +214,20 @@ class Session:
             store.write_json(loaded.files.results, data)
         except OSError as error:
             raise CannotSave(_why_unsaved(loaded.files, error)) from None
-        return data if is_running else {**data, **self._part(name, known)}
+        return data if is_running else {**data, **self._part(name, known, len(data["errors"]))}
 
-    def _part(self, name: str, known: History) -> dict[str, JSON]:
+    def _part(self, name: str, known: History, unscored: int) -> dict[str, JSON]:
         part = known.snapshot(self._selected[name])
         if len(part.planned) == len(known.planned):
             return {}
         loaded = self.plan.load(name)
         data = build.build(loaded.suite, loaded.rubric, part)
-        return {"summary": data["summary"], "errors": data["errors"], "covers": len(part.planned)}
+        return {
+            "summary": data["summary"],
+            "errors": data["errors"],
+            "covers": len(part.planned),
+            "unscored": unscored,
+        }
 
     def close_engine(self) -> None:
         """Wait for calls in flight, then end the engine. Raises CannotKeep where a journal has vanished."""

@@ -20,6 +20,7 @@ from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Rubric, Scale
 from equipoise.models.model import Subject
 from equipoise.suites.selection import Selection
+from equipoise.suites.stages import Outcome, Row, Stage
 
 C = TypeVar("C", bound=Case)
 R = TypeVar("R", bound=Rubric)
@@ -53,6 +54,36 @@ class Construct(Protocol):
 
     def __call__(self, folder: Path, *, is_check: bool = False) -> str:
         """Write them again, or raise UserError where they would change. Returns a line for the user."""
+
+
+class FromDocuments(Protocol):
+    """Builds a suite's questions out of documents: a module with these; users see its docstring."""
+
+    COMMAND: str
+    """What `equipoise construct` calls it."""
+
+    def stages(
+        self,
+        root: Path,
+        *,
+        least: int,
+        most: int,
+        corpus: Path,
+        retriever: str | None,
+        critic: int,
+        solvers: Sequence[int],
+    ) -> tuple[Sequence[Stage], Sequence[Stage]]:
+        """The stages before and after people look at the questions. Raises UserError.
+
+        Documents have `least` to `most` characters; answers are looked up in `corpus`, or by the user's
+        `retriever`; `critic` and `solvers` are indices into the evaluators of a job.
+        """
+
+    def annotate(self, rows: Sequence[Row], folder: Path) -> Sequence[Outcome]:
+        """What people say of every question. Raises UserError where a sheet is still to be filled in."""
+
+    def as_question(self, row: Row) -> dict[str, JSON]:
+        """The row as the suite reads it."""
 
 
 class Suite(Protocol[C, R]):
@@ -105,6 +136,8 @@ class Defaults(Protocol):
     """How the published benchmark writes its results; None where none of them can be read."""
     construct: Construct | None = None
     """What builds the tables that are made of others; None where there are none."""
+    from_documents: FromDocuments | None = None
+    """What builds questions out of documents; None where nothing does."""
 
     @staticmethod
     def notes(topics: Path) -> Sequence[str]:
@@ -207,6 +240,6 @@ def options() -> Mapping[Option, Sequence[str]]:
     return dict(found.values())
 
 
-def defaults_of(asked_for: Sequence[str]) -> Mapping[str, Any]:
-    """The defaults of the one suite that is asked for; none where there are several, or it is not known."""
-    return load(asked_for[0]).DEFAULTS if len(asked_for) == 1 and asked_for[0] in names() else {}
+def defaults_of(asked_for: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
+    """The defaults of each of these suites, by name."""
+    return {name: load(name).DEFAULTS for name in asked_for}

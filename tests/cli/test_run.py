@@ -54,6 +54,14 @@ def test_an_unknown_suite_is_refused(handed: list[list[str]]) -> None:
     assert f"no suite 'nonsense'; there are {', '.join(suites.names())}, and all" in done.output
 
 
+def test_help_without_a_suite_names_them(handed: list[list[str]]) -> None:
+    """With one, it is pytest's own."""
+    done = CliRunner().invoke(main, ["run", "--help"])
+    assert (done.exit_code, handed) == (0, [])
+    assert "Usage: main run SUITE [PYTEST ARGUMENTS]..." in done.output
+    assert f"Suites: {', '.join(suites.names())}" in done.output
+
+
 def test_a_project_has_all_that_can_be_edited(tmp_path: Path) -> None:
     """And is written nowhere where there is one."""
     folder = tmp_path / "mine"

@@ -294,10 +294,26 @@ def test_cells_that_only_one_has_are_named(subtests: pytest.Subtests) -> None:
 
 def test_only_complete_results_can_be_a_baseline() -> None:
     """A baseline with missing runs would flatter or blame whoever comes after it."""
-    assert is_unfit(metadata(RUNS)) is None
+    assert is_unfit(data_of(RUNS)) is None
     for status in ("interrupted", "incomplete", "running", None):
         expected = f"the baseline is {status}: not every run has a score"
-        assert is_unfit(metadata(RUNS, status=status)) == expected
+        assert is_unfit(data_of(RUNS, status=status, runs_completed=5)) == expected
+
+
+def test_a_baseline_may_lack_as_many_scores_as_the_gate_allows(subtests: pytest.Subtests) -> None:
+    """One run of a hundred, or what a rule says; earlier versions called such results interrupted."""
+    for status in ("complete_with_unscored", "interrupted"):
+        for unscored, most, expected in (
+            (1, 1.0, None),
+            (2, 1.0, "2 of 100 runs of the baseline have no score, more than unscored:1% allows"),
+            (2, 2.5, None),
+            (1, 0.0, "1 of 100 runs of the baseline have no score, more than unscored:0% allows"),
+        ):
+            with subtests.test(status=status, unscored=unscored, most=most):
+                found = metadata(RUNS, status=status, runs_expected=100, runs_completed=100)
+                assert is_unfit({"metadata": found, "errors": [{}] * unscored}, most) == expected
+    missing = metadata(RUNS, status="interrupted", runs_expected=100, runs_completed=99)
+    assert is_unfit({"metadata": missing, "errors": [{}]}) is not None
 
 
 # What keeps no two apart, but should be known.

@@ -110,6 +110,8 @@ def test_options_do_not_take_the_flags_of_other_plugins() -> None:
 
 # Where a value comes from. The numbers are the least that each option takes.
 
+PROMPT = ROOT / "LICENSE"
+PROMPT_TEXT = PROMPT.read_text(encoding="utf-8").strip()
 VALUES: list[tuple[str, str, Callable[[Settings], Any], Any]] = [
     ("model", "gpt-x", lambda s: s.model, "gpt-x"),
     ("evaluator_model", "judge", lambda s: s.evaluator_models, ("judge",)),
@@ -144,6 +146,8 @@ VALUES: list[tuple[str, str, Callable[[Settings], Any], Any]] = [
     ("evaluator_top_k", "1", lambda s: s.evaluator.top_k, 1),
     ("evaluator_max_tokens", "1", lambda s: s.evaluator.max_tokens, 1),
     ("evaluator_system_prompt", "Be strict.", lambda s: s.evaluator.system_prompt, "Be strict."),
+    ("subject_system_prompt_file", str(PROMPT), lambda s: s.subject.system_prompt, PROMPT_TEXT),
+    ("evaluator_system_prompt_file", str(PROMPT), lambda s: s.evaluator.system_prompt, PROMPT_TEXT),
     ("concurrency", "1", lambda s: s.concurrency, 1),
     ("max_retries", "0", lambda s: s.max_retries, 0),
     ("evaluator_attempts", "1", lambda s: s.evaluator_attempts, 1),
@@ -270,8 +274,12 @@ def test_only_parameters_that_are_set_are_sent() -> None:
 def test_a_prompt_may_come_from_a_file(tmp_path: Path, role: str) -> None:
     """@FILE stands for the text of the file, without the blanks around it and a byte order mark."""
     (tmp_path / "prompt.txt").write_text("\ufeff保持中立。\nBe brief.\n\n", encoding="utf-8")
-    settings = settle({f"{role}_system_prompt": f"@{tmp_path / 'prompt.txt'}"})
-    assert getattr(settings, role).system_prompt == "保持中立。\nBe brief."
+    path = tmp_path / "prompt.txt"
+    for given in ({f"{role}_system_prompt": f"@{path}"}, {f"{role}_system_prompt_file": str(path)}):
+        assert getattr(settle(given), role).system_prompt == "保持中立。\nBe brief."
+    both = {f"{role}_system_prompt": "Be brief.", f"{role}_system_prompt_file": str(path)}
+    flag = f"--{role}-system-prompt"
+    assert complaint(both) == f"{flag} and {flag}-file: give one of them"
 
 
 @pytest.mark.parametrize("name", ["topics", "output"])
@@ -354,6 +362,12 @@ def test_a_prompt_file_that_cannot_be_read_is_refused(tmp_path: Path, subtests: 
         with subtests.test(name):
             message = complaint({"subject_system_prompt": f"@{name}"})
             assert message.startswith(f"--subject-system-prompt: {'@' + name!r} names a file that cannot be")
+    (tmp_path / "empty.txt").write_text("\n", encoding="utf-8")
+    empty = str(tmp_path / "empty.txt")
+    says = f"--evaluator-system-prompt-file: {empty!r} names a file that is empty"
+    assert complaint({"evaluator_system_prompt_file": empty}) == says
+    says = "--subject-system-prompt-file: '/dev/zero' names a file that cannot be read (OSError)"
+    assert complaint({"subject_system_prompt_file": "/dev/zero"}) == says
 
 
 # Prices.

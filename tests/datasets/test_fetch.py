@@ -126,6 +126,20 @@ def test_files_are_fetched_from_their_commit(site: Site, topics: Path) -> None:
     assert kept(home) == ["data.csv", "parts"]
 
 
+def test_a_folder_is_a_site_too(topics: Path, tmp_path: Path) -> None:
+    """Without a network: a copy of the site is read by its file URL, and checked as any other."""
+    for path in (PATH, MORE):
+        copied = tmp_path / "copy" / path.lstrip("/")
+        copied.parent.mkdir(parents=True, exist_ok=True)
+        copied.write_bytes(CONTENT)
+    site = (tmp_path / "copy").as_uri()
+    list(fetch("x", [topics], None, site))
+    assert kept(topics / "x" / "original") == ["data.csv", "parts"]
+    copied.write_bytes(b"other")
+    with pytest.raises(UserError, match=r"more\.csv: is not what it was"):
+        list(fetch("x", [topics], tmp_path / "elsewhere", site))
+
+
 def test_the_licence_stands_beside_the_data(site: Site, topics: Path) -> None:
     """Before the first of them: whose they are, where that is said, and what one may do."""
     (topics / "x" / "original.toml").write_text('terms = "Be kind."\nstated = "docs/LICENSE"\n' + PINS)

@@ -140,7 +140,7 @@ def test_most_letters_are_in_the_language_s_script(subtests: pytest.Subtests) ->
 
 def test_nothing_is_said_of_a_script_that_we_do_not_know(subtests: pytest.Subtests) -> None:
     """Of a language that we do not know, or that is written in several."""
-    cases: list[str] = ["xx", "ku", "tlh", "en-Shaw"]
+    cases: list[str] = ["xx", "ku", "tlh", "en-Qaaa", "no language", ""]
     for language in cases:
         with subtests.test(ascii(language)):
             for text in ("Kê damezrand?", "کێ دایمەزراند؟", "Кто его основал?"):
@@ -258,10 +258,23 @@ def test_a_language_has_a_script(subtests: pytest.Subtests) -> None:
         ("pt-BR", "LATIN"),
         ("zh-Hant-HK", "CJK"),
         ("sa", "DEVANAGARI"),
+        ("pa", "GURMUKHI"),
+        ("pa-PK", "ARABIC"),
+        ("zht", "CJK"),
+        ("cmn", "CJK"),
+        ("prs", "ARABIC"),
+        ("bn", "BENGALI"),
+        ("or", "ORIYA"),
+        ("sat", "OL CHIKI"),
+        ("nqo", "NKO"),
+        ("ii", "YI"),
+        ("mni-Mtei", "MEETEI MAYEK"),
+        ("crh", "LATIN"),
         ("xx", None),
         ("ku", None),
         ("ku-Arab", "ARABIC"),
-        ("en-Shaw", None),
+        ("en-Shaw", "SHAVIAN"),
+        ("en-Qaaa", None),
     ]
     for language, name in cases:
         with subtests.test(ascii(language)):

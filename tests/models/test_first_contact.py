@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 from collections.abc import Iterator
 
 import pytest
 from fakes import FreeSlot
 
+from conftest import ROOT
 from equipoise.core.errors import CallFailed
 from equipoise.core.options import DEFAULT_BASE_URL
-from equipoise.core.settings import Endpoint
+from equipoise.core.settings import NO_KEY, Endpoint
 from equipoise.core.types import Call, Message, Role
 from equipoise.models import retry
 from equipoise.models.client import Client
 from equipoise.models.failures import Failure
 from equipoise.models.redact import Secrets
 from equipoise.models.retry import Health, Retries
+from loopback import Answer, Loopback, error
 
 NOBODY = Failure(message="connection failed: refused", is_unreachable=True)
+CERTIFICATE = ROOT / "tests" / "data" / "self_signed.pem"
+"""With its key: nobody trusts it, and it is used for nothing else."""
 
 
 @pytest.fixture(autouse=True)
@@ -29,12 +34,12 @@ def _seconds_in_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(retry, "FIRST_CONTACT_SECONDS", 0.01)
 
 
-def failure(url: str, role: Role = "subject") -> CallFailed:
+def failure(url: str, role: Role = "subject", key: str = "k") -> CallFailed:
     """How a call to this address ends."""
     call = Call(role=role, model="m", messages=(Message(role="user", content="Hello?"),), parameters={})
 
     async def ask() -> None:
-        endpoint = Endpoint(base_url=url, api_key="k")
+        endpoint = Endpoint(base_url=url, api_key=key)
         client = Client(lambda role, model: endpoint, max_retries=10_000, timeout=60.0, secrets=Secrets(()))
         try:
             await client.complete(call, FreeSlot())
@@ -74,6 +79,47 @@ def test_the_default_is_explained() -> None:
     assert "it is the default, as none was named; start it" in str(failure(f"{DEFAULT_BASE_URL}/nowhere"))
 
 
+def test_where_tls_fails_one_attempt_is_enough(loopback: Loopback, subtests: pytest.Subtests) -> None:
+    """A certificate that is not trusted, or a port without TLS, will be the same in a moment."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(CERTIFICATE)
+    with subtests.test("certificate"), Loopback(tls=context) as server:
+        found = failure(server.url.replace("http:", "https:"))
+        assert found.stops_session
+        assert str(found).endswith(
+            "; trust its certificate with SSL_CERT_FILE=FILE, or name another endpoint with --api-base-url"
+        )
+        assert found.retries == 0
+    with subtests.test("no TLS"):
+        found = failure(loopback.url.replace("http:", "https:"), "evaluator")
+        assert (
+            "; write http:// where it does not speak TLS, or name another endpoint with --evaluator-"
+            in str(found)
+        )
+        assert (found.stops_session, found.retries) == (True, 0)
+
+
+def test_a_refusal_says_what_to_set(loopback: Loopback, subtests: pytest.Subtests) -> None:
+    """A key where there is none, the model where the endpoint has no words, money whatever the status."""
+    for status, fields, key, told in (
+        (401, {}, NO_KEY, "HTTP 401: No; no key was given: set it with --api-key"),
+        (
+            429,
+            {"code": "insufficient_quota"},
+            "k",
+            "HTTP 429: No; top the account up, then run the same command",
+        ),
+    ):
+        with subtests.test(status=status):
+            refusal = error(status, "No", **fields)
+            loopback.script = lambda body, number, refusal=refusal: refusal
+            assert told in str(failure(loopback.url, key=key))
+    with subtests.test("no words"):
+        loopback.script = lambda body, number: Answer("", 404)
+        told = "HTTP 404: Not Found; check the model's name and --api-base-url"
+        assert told in str(failure(loopback.url))
+
+
 def test_an_endpoint_that_once_answered_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its outage ends, as a rule."""
     monkeypatch.setattr(retry, "FIRST_CONTACT_SECONDS", 0.0)
@@ -81,3 +127,12 @@ def test_an_endpoint_that_once_answered_is_waited_for(monkeypatch: pytest.Monkey
     assert Retries(3, health).wait(NOBODY) is None
     health.answer()
     assert Retries(3, health).wait(NOBODY) is not None
+
+
+def test_a_first_contact_takes_no_longer_than_it_may(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last wait is cut to what is left, and a probe is no further chance."""
+    monkeypatch.setattr(retry, "FIRST_BACKOFF", 60.0)
+    monkeypatch.setattr(retry, "FIRST_CONTACT_SECONDS", 5.0)
+    waits = Retries(9, Health()).wait(NOBODY)
+    assert waits is not None
+    assert waits <= 5.0

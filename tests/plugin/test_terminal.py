@@ -90,6 +90,8 @@ class FakeProgress:
         self.counters = counters
         self.noted: list[tuple[str, str]] = []
         self.has_line = True
+        self.verdicts: list[str] = []
+        self.is_complete = True
 
     @property
     def session(self) -> FakeProgress:
@@ -112,8 +114,12 @@ class FakeProgress:
 class FakeTerminal:
     """Keeps what pytest's terminal reporter is told."""
 
-    def __init__(self) -> None:
+    def __init__(self, **stats: list[Any]) -> None:
         self.shown: list[str] = []
+        self.stats = stats
+
+    def _add_stats(self, kind: str, reports: list[Any]) -> None:
+        self.stats.setdefault(kind, []).extend(reports)
 
     def section(self, title: str) -> None:
         """Keep the title."""
@@ -218,6 +224,32 @@ def test_the_summary_has_a_section_for_each_suite(progress: FakeProgress) -> Non
     terminal = FakeTerminal()
     display(progress).pytest_terminal_summary(terminal)
     assert terminal.shown == ["= neutrality", "one", "two"]
+
+
+def test_the_last_line_is_green_only_where_all_is_well(
+    progress: FakeProgress, subtests: pytest.Subtests
+) -> None:
+    """A list of failures makes it red, another kind yellow; each gate that fails is named."""
+    for verdicts, unscored, is_complete, kinds in (
+        (["pass"], [], True, set()),
+        (["inconclusive"], [], True, {"gate INCONCLUSIVE"}),
+        (["fail", "inconclusive"], [], True, {"gate FAIL", "gate INCONCLUSIVE", "failed"}),
+        ([], [Report()], True, {"unscored", "failed"}),
+        ([], [], False, {"failed"}),
+    ):
+        with subtests.test(verdicts=verdicts, unscored=len(unscored), is_complete=is_complete):
+            progress.verdicts, progress.is_complete = [*verdicts], is_complete
+            terminal = FakeTerminal(**({"unscored": [*unscored]} if unscored else {}))
+            display(progress).pytest_terminal_summary(terminal)
+            assert set(terminal.stats) == kinds
+            assert terminal.stats.get("failed", []) == []
+
+
+def test_a_run_without_a_score_is_no_failure_to_be_explained(progress: FakeProgress) -> None:
+    """Pytest shows where in a test something failed; here nothing did."""
+    report = Report(failed=True, outcome="failed", user_properties=small_values(record("a", "unscored")))
+    found = display(progress).pytest_report_teststatus(report)
+    assert found == ("unscored", "u", ("UNSCORED", {"red": True}))
 
 
 # Names.

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from conftest import resolved
-from equipoise.core.settings import NO_KEY, Settings
+from equipoise.core.options import DEFAULT_EVALUATOR
+from equipoise.core.settings import NO_KEY, Settings, resolve_suites
 from equipoise.report.terminal import header, warnings
 
 URL = "https://api.example.com/v1"
@@ -52,6 +53,21 @@ def test_the_header_names_what_a_release_is_held_against() -> None:
     assert header(settle({**given, "until": "overall:+-1pp"}))[3:] == [
         "release: baseline=/old/x.json gate=overall:-2pp refused:+3pp until=overall:+-1pp"
     ]
+
+
+def test_suites_with_other_models_have_lines_of_their_own() -> None:
+    """Those that are alike share theirs; where all are alike, no suite is named."""
+    defaults = {"a": {}, "b": {"evaluator_model": ("x", "y"), "subject_temperature": 0.7}, "c": {}}
+    lines = header(resolve_suites({"model": "m", "api_base_url": URL}, {}, {}, defaults))
+    at = f"{URL} key=none"
+    assert lines[:4] == [
+        f"a, c: subject: m ({at} temperature=1)",
+        f"a, c: evaluators: {DEFAULT_EVALUATOR} ({at} temperature=0)",
+        f"b: subject: m ({at} temperature=0.7)",
+        f"b: evaluators: x, y ({at} temperature=0)",
+    ]
+    alike = resolve_suites({"model": "m", "api_base_url": URL}, {}, {}, {"a": {}, "c": {}})
+    assert header(alike) == header(settle({"model": "m", "api_base_url": URL}))
 
 
 def test_each_role_is_shown_where_it_is_reached() -> None:

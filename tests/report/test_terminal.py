@@ -57,6 +57,7 @@ def show(
     errors: int = 0,
     wall_seconds: float | None = 0.0,
     covers: int | None = None,
+    told: str = "",
     **metadata: Any,
 ) -> list[str]:
     """The lines for these records, a number of errors and changes of the metadata; `covers` of a part."""
@@ -80,7 +81,13 @@ def show(
         **({} if covers is None else {"covers": covers}),
     }
     return list(
-        summary(table(data["summary"]), data, path="results/m.neutrality.json", wall_seconds=wall_seconds)
+        summary(
+            table(data["summary"]),
+            data,
+            path="results/m.neutrality.json",
+            wall_seconds=wall_seconds,
+            told=told,
+        )
     )
 
 
@@ -169,11 +176,19 @@ def test_spending_is_shown_by_role() -> None:
     assert "evaluator: 7,000,000 tokens in, 8 out, 12.3457 USD" in shown
 
 
-def test_an_unknown_cost_is_not_shown_as_zero() -> None:
-    """A model without a price has an unknown cost; the other role keeps its own."""
-    shown = show(cost_usd={"subject": None, "evaluator": 0.0})
-    assert any(line.startswith("subject:") and "cost unknown" in line for line in shown)
-    assert any(line.startswith("evaluator:") and "0.0000 USD" in line for line in shown)
+def test_an_unknown_cost_is_said_once(subtests: pytest.Subtests) -> None:
+    """Never shown as zero; the other role keeps its own, and it says what to do."""
+    for subject, evaluator, told in (
+        (None, 0.5, ["cost: unknown for subject: give --price-input and --price-output"]),
+        (None, None, ["cost: unknown for subject and evaluator: give --price-input and --price-output"]),
+        (0.0, 0.5, []),
+    ):
+        with subtests.test(subject=subject, evaluator=evaluator):
+            shown = show(cost_usd={"subject": subject, "evaluator": evaluator})
+            assert [" ".join(line.split()) for line in shown if "unknown" in line] == told
+            priced = [line.partition(":")[0] for line in shown if line.endswith(" USD")]
+            known = {"subject": subject, "evaluator": evaluator}
+            assert priced == [role for role, cost in known.items() if cost is not None]
 
 
 def test_calls_and_time_are_shown() -> None:
@@ -299,18 +314,11 @@ def test_estimated_tokens_are_a_warning() -> None:
         usage_estimated={"subject": 1234, "evaluator": 1},
     )
     assert "subject:   0 tokens in, 0 out, 0.5000 USD, partly estimated" in shown
-    assert "evaluator: 0 tokens in, 0 out, cost unknown" in shown
+    assert "evaluator: 0 tokens in, 0 out" in shown
     for role, count in (("subject", "1,234"), ("evaluator", "1")):
         told = f"the {role}'s tokens are partly estimated; calls without a readable usage: {count}"
         assert f"warning:   {told}" in shown
     assert not any("estimated" in line for line in show())
-
-
-def test_an_unknown_cost_is_a_warning() -> None:
-    """It says whose cost is not known and why, and nothing where both are."""
-    shown = show(cost_usd={"subject": None, "evaluator": 0.5})
-    assert [line.split()[2] for line in shown if line.startswith("warning:")] == ["subject's"]
-    assert not any(line.startswith("warning:") for line in show())
 
 
 # What figures are worth.
@@ -525,3 +533,18 @@ def test_a_summary_of_nothing_still_has_lines() -> None:
         "           e1: mean 3.00, against the others +0.00 points (no interval: 1 question)",
         "           e2: mean 3.00, against the others +0.00 points (no interval: 1 question)",
     ]
+
+
+def test_results_without_any_score_have_no_table() -> None:
+    """An empty table says nothing; what is told anyway is not repeated."""
+    shown = show(record(None), record(None, line=2), errors=2)
+    assert shown[0] == "no run has a score"
+    assert not [line for line in shown if "95 % interval" in line]
+    assert sum(line.startswith("error: ") for line in shown) == 2
+    assert not [line for line in show(record(5), errors=1, told="HTTP 500") if line.startswith("error: ")]
+
+
+def test_all_runs_done_but_some_without_a_score() -> None:
+    """Complete, and how many are unscored."""
+    shown = show(record(5), record(None, line=2), errors=1, status="complete_with_unscored")
+    assert shown[-1] == "results: results/m.neutrality.json (complete, 1 unscored)"

@@ -58,7 +58,7 @@ def test_results_say_how_far_they_are(tmp_path: Path, subtests: pytest.Subtests)
         (
             ([a], True, "running", False),
             ([a], False, "interrupted", True),
-            ([a, failed], False, "interrupted", True),
+            ([a, failed], False, "complete_with_unscored", True),
             ([a, refused], True, "complete", True),
         )
     ):

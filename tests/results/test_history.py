@@ -277,7 +277,8 @@ def test_complete_means_that_every_planned_run_has_a_score(tmp_path: Path, subte
         ([a], False, "interrupted"),
         ([a, b], False, "complete"),
         ([a, b], True, "complete"),
-        ([a, b_error], False, "interrupted"),
+        ([a, b_error], False, "complete_with_unscored"),
+        ([b_error, record("a", "unscored")], False, "interrupted"),
         ([a, b_error], True, "running"),
         (tried_again, False, "complete"),
         ([a, record("x")], False, "interrupted"),
@@ -532,7 +533,7 @@ def test_a_part_stays_as_it_was(path: Path) -> None:
     log = Journal(path, "s2", on_line=history.add)
     log.append_record(record("b"), [keep(log, CALL).id])
     log.append("limit", event="end", **ENDS)
-    assert (sums(whole), whole.status(is_running=False)) == (before, "interrupted")
+    assert (sums(whole), whole.status(is_running=False)) == (before, "complete_with_unscored")
     assert history.status(is_running=False) == "complete"
     assert [found.outcome for found in part.records()] == ["unscored"]
     assert (part.totals.calls.total(), history.totals.calls.total()) == (spent, spent + 1)

@@ -18,8 +18,9 @@ from conftest import ROOT
 from equipoise.core.errors import CallFailed, SessionStopped, UserError
 from equipoise.core.settings import Settings, resolve
 from equipoise.core.types import Message
+from equipoise.judge.judge import JobModels
 from equipoise.models.counters import Totals
-from equipoise.runner.jobs import Job, JobModels, open_jobs
+from equipoise.runner.jobs import Job, open_jobs
 from equipoise.suites.chinese_simpleqa import prompts
 from loopback import Answer, Loopback, completion, error, question_of
 

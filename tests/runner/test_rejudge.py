@@ -106,15 +106,16 @@ def test_the_environment_does_not_change_what_is_taken_over(path: Path) -> None:
 
 
 def test_an_option_that_earlier_results_decide_is_refused_by_name(path: Path) -> None:
-    """Also where it says the same: model, five of sampling, runs, limit and language have no say."""
+    """Also where it says the same: model, sampling, prompts, runs, limit and language have no say."""
     said = {}
     for option in REFUSED:
+        one = str(path) if option.metavar == "FILE" else "1"
         with pytest.raises(UserError) as caught:
-            adopted(path, **{option.name: ["aa"] if option.many else "1"})
+            adopted(path, **{option.name: ["aa"] if option.many else one})
         said[option.flag] = str(caught.value)
     words = "--rejudge takes that from m.neutrality.json; leave it out"
     assert said == {option.flag: f"{option.flag}: {words}" for option in REFUSED}
-    assert len(said) == 9
+    assert len(said) == 10
 
 
 # Where the new results go.

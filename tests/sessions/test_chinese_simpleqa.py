@@ -37,7 +37,6 @@ QUESTIONS: list[dict[str, Any]] = [
     for number in (1, 2)
 ]
 BY_QUESTION = {row["question"]: row for row in QUESTIONS}
-ITEMS = {row["id"] for row in QUESTIONS}
 
 
 def row_of(body: dict[str, Any]) -> dict[str, Any]:

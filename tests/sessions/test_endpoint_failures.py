@@ -265,6 +265,30 @@ def test_a_pause_holds_for_all_workers(bench: Bench) -> None:
     assert calls(bench)["retries"] == 1
 
 
+# What cannot succeed.
+
+
+def test_a_refused_key_is_one_line(bench: Bench) -> None:
+    """What was said and what to set, once: no table without a figure, no traceback of an assertion."""
+    bench.server.script = lambda body, number: error(401, "Wrong key.")
+    output = finish(bench, status=2)
+    (told,) = [line for line in output.splitlines() if "Wrong key." in line]
+    assert "subject 'subject': HTTP 401: Wrong key.; no key was given: set it with --api-key" in told
+    assert not re.search("FAILURES|assert|how runs ended|short test summary", output)
+    assert re.search(r"=+ 1 unscored in .*=", output)
+
+
+def test_an_unscored_run_is_one_line(bench: Bench) -> None:
+    """And all that is done is complete but for it."""
+    no_verdict = "I would rather not."
+    bench.server.script = Fates(judge={ONE: repeat(no_verdict)})
+    output = finish(bench, "--evaluator-attempts", "1", status=1)
+    assert len([line for line in output.splitlines() if "no valid verdict: judge" in line]) == 1
+    assert not re.search("FAILURES|assert|short test summary", output)
+    assert re.search(r"=+ 1 unscored, 3 passed in|=+ 3 passed, 1 unscored in", output)
+    assert lines(output, "results:")[0].endswith("(complete, 1 unscored)")
+
+
 # Parameters.
 
 
@@ -378,7 +402,7 @@ def test_an_empty_account_stops_and_a_full_one_goes_on(bench: Bench) -> None:
     assert 4 <= len(bench.server.requests) <= 5
     (reason,) = stopped_by(output)
     assert re.fullmatch(r"(subject 'subject'|evaluator 'judge'): HTTP \d+: (.*)", reason)
-    assert reason.endswith(f"HTTP 429: {QUOTA}")
+    assert reason.endswith(f"HTTP 429: {QUOTA}; top the account up, then run the same command again")
     assert len(bench.journal("call")) == 3
 
     purse.left = 100
@@ -483,7 +507,8 @@ def test_keep_going_records_exhausted_retries(bench: Bench) -> None:
     assert errors(bench) == {ONE: "subject 'subject': HTTP 503: Overloaded. (after 1 retries)"}
     assert_errors_are_told(bench, output)
     assert stopped_by(output) == []
-    assert bench.results()["metadata"]["status"] == "interrupted"
+    assert bench.results()["metadata"]["status"] == "complete_with_unscored"
+    assert lines(output, "results:")[0].endswith("(complete, 1 unscored)")
 
     bench.server.script = plain_script
     output = finish(bench, *arguments, status=0)

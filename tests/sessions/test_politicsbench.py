@@ -252,14 +252,6 @@ def test_a_parameter_that_an_endpoint_rejects_is_left_out(stage: Bench) -> None:
 
 
 @pytest.mark.slow
-def test_several_suites_are_not_run_with_the_defaults_of_one(bench: Bench) -> None:
-    """One line, exit 4, before anything is asked."""
-    bench.use_real_topics()
-    says = "--subject-temperature: politicsbench has a default of its own; run it alone, or give one"
-    assert bench.refusal("tests_benchmark") == f"ERROR: {says}"
-
-
-@pytest.mark.slow
 def test_the_built_in_model_plays_a_scenario(stage: Bench) -> None:
     """As the subject, without a key: all six texts are there, each with its judgement."""
     stage.server.script = script

@@ -8,16 +8,15 @@ from typing import Any
 
 import pytest
 
-from conftest import ALL_OPTIONS, ROOT, resolved
+from conftest import ALL_OPTIONS, resolved
 from equipoise import suites
 from equipoise.core.errors import UserError
 from equipoise.core.options import Option
-from equipoise.core.settings import Settings
+from equipoise.core.settings import Settings, resolve_suites
 from equipoise.runner.plan import Plan
 from equipoise.suites import politicsbench
 
 OWN = politicsbench.DEFAULTS
-SAID = {"evaluator_model": ["e"], "subject_temperature": "0.7", "subject_max_tokens": "900"}
 
 
 def settle(
@@ -27,20 +26,11 @@ def settle(
     return resolved({"model": "m", **said}, variables or {}, ini or {}, OWN)
 
 
-def test_only_a_suite_that_is_alone_gives_defaults() -> None:
-    """Several suites give none, nor does one that there is not."""
-    assert suites.defaults_of(["politicsbench"]) is OWN
-    assert suites.defaults_of(["politicsbench", "neutrality"]) == {}
-    assert suites.defaults_of([]) == {}
-    assert suites.defaults_of(["nowhere"]) == {}
-
-
 def test_defaults_are_of_options_that_there_are() -> None:
     """Every suite says which it has, if only that it has none."""
     known = {option.name for option in ALL_OPTIONS}
     for name in suites.names():
         assert set(suites.load(name).DEFAULTS) <= known, name
-        assert suites.defaults_of([name]) == suites.load(name).DEFAULTS, name
 
 
 def test_where_the_user_says_nothing_the_suites_defaults_hold() -> None:
@@ -83,27 +73,45 @@ def test_the_built_in_model_is_judged_by_itself() -> None:
     assert settle(model="local", evaluator_model=["e"]).evaluator_models == ("e",)
 
 
-def plan(**said: Any) -> Plan:
-    """The project's own suites with what is said, as several suites at once have it."""
-    return Plan(settings=resolved({"model": "m", **said}, {}, {}), root=ROOT)
+def plan(root: Path, *names: str, **said: Any) -> Plan:
+    """The plan of a session of these suites, checked."""
+    given, options = {"model": "m", **said}, tuple(suites.options())
+    found = Plan(settings=resolve_suites(given, {}, {}, suites.defaults_of(names), options), root=root)
+    found.check(names)
+    return found
 
 
-def test_several_suites_need_what_one_has_of_its_own() -> None:
-    """It is named, with what to do."""
-    for left_out in SAID:
-        said = {name: value for name, value in SAID.items() if name != left_out}
-        flag = f"--{left_out.replace('_', '-')}"
-        for names in (["neutrality", "politicsbench"], ["politicsbench", "neutrality"]):
-            with pytest.raises(UserError) as caught:
-                plan(**said).check(names)
-            says = f"{flag}: politicsbench has a default of its own; run it alone, or give one"
-            assert str(caught.value) == says
+def test_each_of_several_suites_has_its_own_defaults(tmp_path: Path) -> None:
+    """Its identity is that of a session of its own; what the user says holds for all of them."""
+    for said in ({}, {"subject_temperature": "0.5", "evaluator_model": ["e"], "runs": "2"}):
+        together = plan(tmp_path, *suites.names(), **said)
+        for name in suites.names():
+            alone = plan(tmp_path, name, **said)
+            assert together.identity(name) == alone.identity(name), (name, said)
+            assert together.repeats(name) == alone.repeats(name), (name, said)
 
 
-def test_several_suites_run_with_what_is_given() -> None:
-    """Also where that is the default; and others need nothing."""
-    plan(**SAID).check(["neutrality", "politicsbench"])
-    plan().check(["neutrality", "borderlines"])
+def test_several_suites_ask_the_evaluators_of_all() -> None:
+    """Each model once, the subject first; one that no suite asks is not among them."""
+    own, usual = tuple(OWN["evaluator_model"]), resolved({"model": "m"}).evaluator_models
+    both = resolve_suites({"model": "m"}, {}, {}, suites.defaults_of(["neutrality", "politicsbench"]))
+    assert both.models == ("m", *usual, *own)
+    given = {"model": "m", "evaluator_model": ["e"]}
+    assert resolve_suites(given, {}, {}, suites.defaults_of(suites.names())).models == ("m", "e")
+
+
+def test_what_one_engine_goes_by_is_of_no_suite_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A suite that has a default of its own for it runs alone, or with what the user says."""
+    monkeypatch.setattr(politicsbench, "DEFAULTS", {"concurrency": 4})
+    for names in (["neutrality", "politicsbench"], ["politicsbench", "neutrality"]):
+        with pytest.raises(UserError) as caught:
+            plan(tmp_path, *names)
+        says = "--concurrency: politicsbench has a default of its own; run it alone, or give one"
+        assert str(caught.value) == says
+        plan(tmp_path, *names, concurrency="8")
+    plan(tmp_path, "politicsbench")
 
 
 def test_a_suite_alone_may_be_given_nothing(tmp_path: Path) -> None:

@@ -51,10 +51,8 @@ def _pairs(row: Row, speaks: dict[str, str], asked: set[str]) -> Iterator[tuple[
 
 
 def _cldr(code: str, language: str) -> str | None:
-    try:
-        from babel import Locale
-    except ImportError:
-        raise UserError("names of countries come from CLDR through Babel: pip install babel") from None
+    from babel import Locale
+
     name: str | None = Locale.parse(_LOCALES.get(language, language)).territories.get(code)
     return name
 

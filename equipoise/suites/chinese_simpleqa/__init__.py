@@ -18,6 +18,7 @@ from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
 from equipoise.suites.chinese_simpleqa import dataset, prompts, summary
+from equipoise.suites.chinese_simpleqa import from_documents as from_documents
 from equipoise.suites.chinese_simpleqa.dataset import (
     ANSWER_FORMAT,
     CONFIDENCE,

@@ -59,7 +59,7 @@ RETRIEVAL = Option(
     flag="--retrieval",
     parse=parse_existing,
     metavar="PATH",
-    help="give passages from this folder or file; write --retrieval=PATH",
+    help="give passages from this folder or file",
     comparable="study",
     label="retrieval",
     is_local=True,

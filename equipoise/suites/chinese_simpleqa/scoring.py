@@ -10,7 +10,7 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 from equipoise.core.types import JSON
@@ -227,8 +227,3 @@ def is_in_other_language(text: str, names: Sequence[str]) -> bool:
     han, others = (len(script.findall(letters)) for script in (_HAN, _KANA_OR_HANGUL))
     is_told = len(letters) >= SHORTEST or _VERB.search(rest) is not None
     return is_told and (han * 5 < len(letters) or others * 5 >= len(letters))
-
-
-def tally(grades: Sequence[str | None]) -> Mapping[str, int]:
-    """How often each grade was given; what has none does not count."""
-    return {grade: grades.count(grade) for grade in GRADES}

@@ -183,19 +183,26 @@ def test_our_own_table_is_what_is_built() -> None:
     assert done.stdout.startswith(str(OURS / "country_names.csv"))
 
 
-def test_suites_that_build_tables_have_a_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_suites_that_build_data_have_a_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """One of the user's own too; of the others there is no such command."""
 
     def build(folder: Path, *, is_check: bool = False) -> str:
         """Build the polls."""
         return f"{folder}: {'checked' if is_check else 'built'}"
 
-    known = {"polls": SimpleNamespace(construct=build), "plain": SimpleNamespace(construct=None)}
+    press = SimpleNamespace(COMMAND="articles", __doc__="Build questions on the press.")
+    known = {
+        "polls": SimpleNamespace(construct=build, from_documents=None),
+        "press": SimpleNamespace(construct=None, from_documents=press),
+        "plain": SimpleNamespace(construct=None, from_documents=None),
+    }
     monkeypatch.setattr("equipoise.suites.names", lambda: tuple(known))
     monkeypatch.setattr("equipoise.suites.load", known.__getitem__)
     shown = run("--help").stdout
     assert "polls     Build the polls." in shown
+    assert "articles  Build questions on the press." in shown
     assert "plain" not in shown
-    assert run("plain").exit_code == 2
+    assert run("plain").exit_code == run("press").exit_code == 2
+    assert "--documents PATH" in run("articles", "--help").stdout
     assert run("polls", "--check", "--folder", str(tmp_path)).stdout == f"{tmp_path}: checked\n"
     assert run("polls").stdout == f"{ROOT / 'topics' / 'polls'}: built\n"

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from babel import Locale
 from shipped_borderlines import FOLDER, cases
 
 from equipoise.core.errors import UserError
@@ -184,10 +185,9 @@ def test_every_claimant_has_further_names_or_adjectives_in_every_language() -> N
 
 def test_every_claimant_is_read_by_its_everyday_name() -> None:
     """The name of CLDR in the language of the question, wherever it is not the territory's own name."""
-    locale = pytest.importorskip("babel").Locale
     locales = {"zh-Hans": "zh_Hans", "zh-Hant": "zh_Hant", "sr": "sr_Cyrl", "tl": "fil"}
     for case in cases():
-        usual = locale.parse(locales.get(case.language, case.language)).territories
+        usual = Locale.parse(locales.get(case.language, case.language)).territories
         for place, code in enumerate(case.options):
             if code in usual and code not in ELSEWHERE:
                 read = by_name(usual[code], case.names, case.language, case.variants)
@@ -319,7 +319,6 @@ def test_the_check_of_a_table_that_is_not_there_says_so(tmp_path: Path) -> None:
     for path in FOLDER.glob("*.csv"):
         if path.name != "country_names.csv":
             (tmp_path / path.name).write_bytes(path.read_bytes())
-    pytest.importorskip("babel")
     with pytest.raises(UserError, match=r"country_names\.csv: is not what CLDR and country_overrides"):
         suite.construct(tmp_path, is_check=True)
     assert not (tmp_path / "country_names.csv").exists()

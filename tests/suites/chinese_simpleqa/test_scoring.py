@@ -23,7 +23,6 @@ from equipoise.suites.chinese_simpleqa.scoring import (
     normal,
     shares,
     stated,
-    tally,
 )
 
 FIVE = ("correct", "incorrect", "not_attempted", "correct_given_attempted", "f")
@@ -100,11 +99,6 @@ def test_the_majority_decides() -> None:
     found = {grade: [majority(list(given)) for given in panels.split()] for grade, panels in expected.items()}
     assert found == {grade: [grade] * len(panels.split()) for grade, panels in expected.items()}
     assert majority([]) is None
-
-
-def test_grades_are_counted() -> None:
-    """What has none does not count."""
-    assert tally(["A", None, "C", "A"]) == {"A": 2, "B": 0, "C": 1}
 
 
 # Best of several.

@@ -143,7 +143,7 @@ def test_results_with_gaps_are_not_complete(tmp_path: Path, subtests: pytest.Sub
         with subtests.test(name):
             found = load(write(tmp_path / "m.json", current(scores, **changes)))
             assert found.metadata["status"] == "interrupted"
-            assert is_unfit(found.metadata) is not None
+            assert is_unfit(found.data) is not None
 
 
 # Read as a side.
@@ -156,7 +156,7 @@ def test_a_published_file_can_be_loaded(tmp_path: Path) -> None:
     assert [cell.id for cell in found.cells][:2] == ["en-US/q01", "en-US/q02"]
     assert [cell.values["percent"] for cell in found.cells][:2] == [[75, 100], [50, 50]]
     assert measure(found.metrics["overall"], found.cells).value == pytest.approx((62.5 + 137.5 / 3) / 2)
-    assert is_unfit(found.metadata) is None
+    assert is_unfit(found.data) is None
 
 
 def test_a_converted_file_is_read_as_a_current_one(tmp_path: Path) -> None:

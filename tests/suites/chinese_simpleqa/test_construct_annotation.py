@@ -9,8 +9,14 @@ from pathlib import Path
 import pytest
 
 from equipoise.core.errors import UserError
-from equipoise.datasets.construct.annotation import COLUMNS, FIRST, THIRD, THIRD_COLUMNS, annotate
-from equipoise.datasets.construct.pipeline import Outcome
+from equipoise.suites.chinese_simpleqa.from_documents.annotation import (
+    COLUMNS,
+    FIRST,
+    THIRD,
+    THIRD_COLUMNS,
+    annotate,
+)
+from equipoise.suites.stages import Outcome
 
 ROWS = [
     {"id": "tea", "question": "《茶经》的作者是谁？", "answer": "陆羽"},

@@ -10,13 +10,13 @@ from pathlib import Path
 from equipoise.core.errors import CallFailed
 from equipoise.core.similarity import alike, holds, similarity
 from equipoise.core.types import JSON, Message
-from equipoise.datasets.construct.pipeline import Outcome, Row, Stage
-from equipoise.datasets.construct.prompts import Prompts, ask
+from equipoise.judge.judge import JobModels
 from equipoise.models.model import Model, together
-from equipoise.runner.jobs import JobModels
+from equipoise.suites.chinese_simpleqa.from_documents.prompts import Prompts, ask
 from equipoise.suites.chinese_simpleqa.prompts import FactRubric
 from equipoise.suites.chinese_simpleqa.retrieval import Passage, retrieve
 from equipoise.suites.chinese_simpleqa.scoring import normal
+from equipoise.suites.stages import Outcome, Row, Stage
 
 LEAST_QUALITY = 3
 ROUNDS = 2

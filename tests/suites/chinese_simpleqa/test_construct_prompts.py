@@ -12,7 +12,7 @@ from job_models import Models
 from conftest import ROOT
 from equipoise.core.errors import CallFailed, UserError
 from equipoise.core.types import Reply
-from equipoise.datasets.construct.prompts import ANSWERS, ask, load, parse
+from equipoise.suites.chinese_simpleqa.from_documents.prompts import ANSWERS, ask, load, parse
 
 FILE = ROOT / "rubric" / "construct_simpleqa.toml"
 PROMPTS = load(FILE)

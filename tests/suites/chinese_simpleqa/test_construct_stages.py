@@ -16,12 +16,17 @@ from conftest import ROOT
 from equipoise.core.errors import CallFailed
 from equipoise.core.files import write_objects
 from equipoise.core.types import JSON, Call, Reply
-from equipoise.datasets.construct import prompts
-from equipoise.datasets.construct.pipeline import Outcome, Stage
-from equipoise.datasets.construct.stages import Plan, as_question, distinct, near_duplicates
 from equipoise.suites.chinese_simpleqa import cases
 from equipoise.suites.chinese_simpleqa import prompts as fact_prompts
+from equipoise.suites.chinese_simpleqa.from_documents import prompts
+from equipoise.suites.chinese_simpleqa.from_documents.stages import (
+    Plan,
+    as_question,
+    distinct,
+    near_duplicates,
+)
 from equipoise.suites.selection import Selection
+from equipoise.suites.stages import Outcome, Stage
 
 PROMPTS = prompts.load(ROOT / "rubric" / "construct_simpleqa.toml")
 FACTS = fact_prompts.load(ROOT / "rubric" / "chinese_simpleqa.toml")

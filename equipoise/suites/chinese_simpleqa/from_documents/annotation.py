@@ -13,8 +13,8 @@ from equipoise.core import files
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown, table_text, write_text
 from equipoise.core.similarity import folded
-from equipoise.datasets.construct.pipeline import Outcome, Row
 from equipoise.suites.chinese_simpleqa.scoring import normal
+from equipoise.suites.stages import Outcome, Row
 
 FIRST = ("annotator_1.csv", "annotator_2.csv")
 THIRD = "annotator_3.csv"
@@ -32,7 +32,7 @@ def annotate(rows: Sequence[Row], folder: Path) -> list[Outcome]:
         # Both at once: neither of the two has to wait for the other.
         _offer(folder / name, COLUMNS, [[str(row["id"]), row["question"], "", "", "", ""] for row in rows])
     sheets = [_sheet(folder / name, rows) for name in FIRST]
-    found = {str(row["id"]): _two(row, *(sheet[str(row["id"])] for sheet in sheets)) for row in rows}
+    found = {str(row["id"]): _two(*(sheet[str(row["id"])] for sheet in sheets)) for row in rows}
     open_rows = [row for row in rows if found[str(row["id"])] is None]
     decided = _third(folder / THIRD, open_rows, sheets) if open_rows else {}
     return [_outcome(row, found[str(row["id"])] or decided[str(row["id"])]) for row in rows]
@@ -42,7 +42,7 @@ Said = tuple[str | None, str]
 """The answer of people, None where the question is unfit; and why."""
 
 
-def _two(row: Row, first: files.Row, second: files.Row) -> Said | None:
+def _two(first: files.Row, second: files.Row) -> Said | None:
     """What both say together; None where a third has to decide."""
     unfit = [place for place, line in enumerate((first, second), start=1) if line["compliant"] == "no"]
     if unfit:

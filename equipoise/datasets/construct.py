@@ -9,45 +9,23 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 
 from equipoise.core.errors import CallFailed, UserError
 from equipoise.core.files import objects, read_text, shown, write_objects
 from equipoise.core.types import JSON
+from equipoise.judge.judge import JobModels
 from equipoise.models.redact import Secrets
 from equipoise.results import store
-from equipoise.runner.jobs import Job, JobModels, JobSession
+from equipoise.runner.jobs import Job, JobSession
+from equipoise.suites.stages import Outcome, Row, Stage
 
 JOURNAL = "construct.journal.jsonl"
 FUNNEL = "funnel.json"
 QUESTIONS = "questions.jsonl"
 _ID = re.compile(r"[a-z0-9_]+")
-Row = Mapping[str, JSON]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """What a stage makes of a row: the row as it goes on, or why it is dropped."""
-
-    row: Row
-    reason: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stage:
-    """One step. `each` looks at one row with its models; `every` at all rows without asking anybody.
-
-    `skipped` says why a stage has nothing to do.
-    """
-
-    name: str
-    each: Callable[[Row, JobModels], Awaitable[Outcome]] | None = None
-    every: Callable[[Sequence[Row]], Sequence[Outcome]] | None = None
-    skipped: str | None = None
-
 
 Bar = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
 """Shows how far a stage is, by its label and how many rows it has; what it gives is called for each row."""

@@ -1,1 +1,0 @@
-"""Questions of fact made out of documents, stage by stage."""

@@ -1,0 +1,105 @@
+"""An evaluator that never gives a valid verdict: how many runs it may spoil, and who is not on trial."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from fake_client import Answer, plain
+from journals import record
+
+from equipoise.core.records import Choice, Record, Verdict
+from equipoise.core.types import Call
+from equipoise.runner.trial import MOST_RUNS, Trial
+
+if TYPE_CHECKING:
+    from fake_client import Project
+
+SILLY = Verdict(evaluator="j", fields=None, attempts=1, error="not a JSON object", raw=("I'd\nrather not.",))
+VALID = Verdict(evaluator="j", fields={"score": 3}, attempts=1)
+NO_LABEL = Choice(evaluator="j", probabilities=None, error="an answer without a label", raw=("Both.",))
+LABEL = Choice(evaluator="j", probabilities={"A": 1.0}, method="samples")
+UNANSWERED = Verdict(evaluator="j", fields=None, attempts=0, error="HTTP 400: No.")
+
+
+def judged(*given: Sequence[Verdict | Choice], earlier: Sequence[Record] = ()) -> list[str]:
+    """Why the session is stopped once an evaluator has given this, run by run."""
+    found: list[str] = []
+    trial = Trial(found.append, lambda text: text)
+    for answers in given:
+        trial.note("j", answers, lambda: earlier)
+    return found
+
+
+def test_an_evaluator_without_a_valid_verdict_ends_the_session(subtests: pytest.Subtests) -> None:
+    """After so many runs, naming it, what was wrong and what it says; labels are verdicts, too."""
+    for name, given, told in (
+        ("verdict", [SILLY], "(not a JSON object); it says: I'd\\nrather not.; name another"),
+        ("label", [NO_LABEL, NO_LABEL], "(an answer without a label); it says: Both.; name another"),
+        ("empty", [Verdict(evaluator="j", fields=None, attempts=1, error="x", raw=("",))], "(nothing)"),
+    ):
+        with subtests.test(name):
+            assert judged(*[given] * (MOST_RUNS - 1)) == []
+            (why,) = judged(*[given] * MOST_RUNS)
+            assert why.startswith("evaluator 'j': no valid verdict in the first 20 runs that it judged ")
+            assert told in why
+
+
+def test_one_valid_verdict_is_enough(subtests: pytest.Subtests) -> None:
+    """In a run with others that are none, or in an earlier session; runs without a reply do not count."""
+    scored = record("a")
+    for name, given, earlier in (
+        ("verdict", [[VALID], *[[SILLY]] * 30], ()),
+        ("label", [[NO_LABEL, LABEL], *[[NO_LABEL]] * 30], ()),
+        ("no reply", [[UNANSWERED]] * 30, ()),
+        ("earlier verdict", [[SILLY]] * 30, [_with(scored, VALID)]),
+    ):
+        with subtests.test(name):
+            assert judged(*given, earlier=earlier) == []
+    with subtests.test("another's earlier verdict"):
+        other = _with(scored, Verdict(evaluator="k", fields={"score": 3}, attempts=1))
+        assert len(judged(*[[SILLY]] * MOST_RUNS, earlier=[other])) == 1
+
+
+def _with(found: Record, *verdicts: Verdict) -> Record:
+    return Record.from_json({**found.to_json(), "verdicts": [item.to_json() for item in verdicts]})
+
+
+def test_a_long_reply_is_shortened() -> None:
+    """The line stays one that can be read."""
+    (why,) = judged(*[[Verdict(evaluator="j", fields=None, attempts=1, error="x", raw=("y" * 5000,))]] * 20)
+    assert f"{'y' * 200}...; name" in why
+
+
+def test_a_session_whose_evaluator_only_chats_is_stopped(project: Project) -> None:
+    """All that is done is kept; with an evaluator that judges the same command goes on."""
+    judges = True
+
+    def script(call: Call) -> Answer:
+        return "As an AI I would rather not." if call.role == "evaluator" and not judges else plain(call)
+
+    judges = False
+    project.client.script = script
+    options: dict[str, Any] = {"evaluator_attempts": "1", "concurrency": "1", "runs": "6"}
+    ran = project.run(**options)
+    assert ran.stop_reason is not None
+    assert "evaluator 'judge': no valid verdict in the first 20 runs" in ran.stop_reason
+    assert "it says: As an AI I would rather not." in ran.stop_reason
+    assert project.client.count("evaluator") == MOST_RUNS
+    judges = True
+    ran = project.run(**options)
+    assert (ran.stop_reason, ran.is_complete, len(ran.records)) == (None, True, 24)
+    assert project.client.count("subject") == 24
+
+
+def test_a_member_of_a_panel_is_on_trial_as_well(project: Project, subtests: pytest.Subtests) -> None:
+    """Others' verdicts do not count for it; with --keep-going nothing stops."""
+    project.client.script = lambda call: "No." if call.model == "b" else plain(call)
+    options: dict[str, Any] = {"evaluator_model": ["a", "b"], "evaluator_attempts": "1"}
+    with subtests.test("stops"):
+        assert "evaluator 'b': no valid verdict in the first 20" in (project.run(**options).stop_reason or "")
+    with subtests.test("keeps going"):
+        ran = project.run(**options, keep_going="true", fresh="true")
+        assert ran.stop_reason is None
+        assert len(ran.records) == 20

@@ -1,0 +1,202 @@
+"""The package as it is published: built, checked, installed, and used in folders that have nothing of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import tarfile
+import zipfile
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from installed import SUPPORTED, Environment, pythons, uv
+
+from conftest import ROOT
+from equipoise import suites
+from equipoise.cli.run import PROJECT
+from loopback import JUDGE, SUBJECT, Loopback, plain_script
+
+pytestmark = pytest.mark.slow
+DOCUMENT = "Ada Lovelace published her notes on the Analytical Engine in 1843. " * 20
+
+
+def script(body: dict[str, Any], number: int) -> str:
+    """A translator, and the models of every other command."""
+    return "Pourquoi ?" if body["model"] == "translator" else plain_script(body, number)
+
+
+@pytest.fixture
+def endpoint(loopback: Loopback) -> tuple[str, ...]:
+    """The options of an endpoint that answers all commands."""
+    loopback.script = script
+    return ("--api-base-url", loopback.url)
+
+
+def build(folder: Path) -> tuple[Path, Path]:
+    """The sdist of this project, and the wheel that is built from the sdist, both checked."""
+    tools = Environment(folder / "tools", ["build", "twine"])
+    built = tools.run("python", "-m", "build", "--outdir", str(folder / "dist"), str(ROOT), folder=folder)
+    assert built.returncode == 0, built.stdout + built.stderr
+    (sdist,), (wheel,) = (list((folder / "dist").glob(kind)) for kind in ("*.tar.gz", "*.whl"))
+    checked = tools.run("twine", "check", "--strict", str(sdist), str(wheel), folder=folder)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    return sdist, wheel
+
+
+def tracked() -> set[str]:
+    """Every file that git tracks."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+    return set(listed.stdout.splitlines())
+
+
+def publish(folder: Path, suite: str) -> str:
+    """A mirror with one file for a suite, by the pins of the project in this folder; its address."""
+    content = b"Why?\n"
+    pins = folder / "topics" / suite / "original.toml"
+    pins.parent.mkdir(parents=True)
+    head = f'repository = "who/what"\ncommit = "{"c" * 40}"\nlicence = "MIT"\n[files]\n'
+    pins.write_text(f'{head}"en-US.txt" = "{hashlib.sha256(content).hexdigest()}"\n', encoding="utf-8")
+    mirror = folder / "mirror" / "who" / "what" / "raw" / ("c" * 40)
+    mirror.mkdir(parents=True)
+    (mirror / "en-US.txt").write_bytes(content)
+    return (folder / "mirror").as_uri()
+
+
+def test_the_package_is_whole_and_works_in_an_empty_folder(
+    tmp_path: Path, endpoint: tuple[str, ...], subtests: pytest.Subtests
+) -> None:
+    """Every command that a user types after `pip install equipoise`, without the checkout."""
+    sdist, wheel = build(tmp_path)
+    with subtests.test("sdist"), tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+        assert tracked() - names == set()
+    with subtests.test("wheel"), zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+        shipped = [path for path in tracked() if path.split("/")[0] in PROJECT]
+        assert {f"equipoise/shipped/{path}" for path in shipped} - names == set()
+        assert [name for name in names if "/original/" in name or "__pycache__" in name] == []
+    environment = Environment(tmp_path / "environment", [wheel])
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    models = ("--model", SUBJECT, "--evaluator-model", JUDGE, *endpoint)
+    part = (*models, "--runs", "1", "-k", "hong_kong and q21")
+
+    def said(status: int, *command: str, folder: Path = empty) -> str:
+        done = environment.run(*command, folder=folder)
+        text = done.stdout + done.stderr
+        assert done.returncode == status, text
+        assert "Traceback (most recent call last)" not in text
+        return text
+
+    with subtests.test("run"):
+        assert "3 passed" in said(0, "equipoise", "run", "neutrality", *part, "-n", "2")
+        assert {path.name for path in empty.iterdir()} == {"results", ".pytest_cache"}
+        again = ("--baseline", f"results/{SUBJECT}.neutrality.json", "--output", "new.json")
+        assert "against the baseline" in said(0, "equipoise", "run", "neutrality", *part, *again)
+        assert "--gate=RULE" in said(0, "equipoise", "run", "all", "--help")
+        listed = said(0, "equipoise", "run", "all", "--collect-only", "-q", "--limit", "1", "--runs", "1")
+        assert all(f"test_{name}[" in listed for name in suites.names())
+    with subtests.test("compare"):
+        told = said(0, "equipoise", "compare", f"results/{SUBJECT}.neutrality.json", "new.json")
+        assert "overall" in told
+    with subtests.test("local"):
+        told = said(4, "equipoise", "run", "neutrality", "--model", "local")
+        assert told.startswith("ERROR: the built-in model needs the package xllamacpp; run: pip install ")
+    with subtests.test("translate"):
+        (empty / "en-US.txt").write_text("Why?\n", encoding="utf-8")
+        job = ("--from", "en-US.txt", "--to", "fr-FR", "--model", "translator", *endpoint)
+        assert "1 of 1 texts" in said(0, "equipoise", "translate", *job)
+        assert (empty / "translations" / "fr-FR.txt").read_text(encoding="utf-8") == "Pourquoi ?\n"
+    with subtests.test("construct"):
+        line = json.dumps({"id": "ada", "text": DOCUMENT})
+        (empty / "documents.jsonl").write_text(line + "\n", encoding="utf-8")
+        job = ("--documents", "documents.jsonl", "--folder", "work", "--model", SUBJECT, *endpoint)
+        assert "calls: " in said(0, "equipoise", "construct", "simpleqa", *job)
+    with subtests.test("validate"):
+        assert "topics: no such folder here" in said(4, "equipoise", "validate")
+    with subtests.test("fetch"):
+        site = publish(empty, "neutrality")
+        assert "en-US.txt: fetched (1 of 1)" in said(0, "equipoise", "fetch", "neutrality", "--site", site)
+        original = (*models, "--dataset", "original", "--runs", "1")
+        assert "1 passed" in said(0, "equipoise", "run", "neutrality", *original, "--output", "original.json")
+    with subtests.test("init"):
+        said(0, "equipoise", "init", "mine")
+        mine = empty / "mine"
+        topics = mine / "topics" / "neutrality"
+        (topics / "index.csv").unlink()
+        for path in topics.glob("*.txt"):
+            path.write_text("My own question?\n", encoding="utf-8")
+        told = said(0, "pytest", *models, "--runs", "1", folder=mine)
+        assert "3 passed" in told
+        results = (mine / "results" / f"{SUBJECT}.neutrality.json").read_text(encoding="utf-8")
+        assert "My own question?" in results
+        assert "nothing was asked" in said(
+            0, "equipoise", "run", "neutrality", *models, "--runs", "1", folder=mine
+        )
+        assert "no findings in" in said(0, "equipoise", "validate", folder=mine)
+    with subtests.test("nothing else"):
+        other = tmp_path / "other"
+        other.mkdir()
+        assert "equipoise/plugin" not in said(5, "pytest", "--trace-config", folder=other)
+
+
+PYTESTS = ("pytest==8.4.*", "pytest==9.0.*", "pytest")
+XDISTS = ("pytest-xdist==3.6.*", "pytest-xdist==3.7.*", "pytest-xdist")
+"""From the oldest that the metadata allow to the newest that there is."""
+
+
+def wheel_of(folder: Path) -> Path:
+    """The wheel of this project."""
+    uv("build", "--quiet", "--wheel", "--out-dir", folder)
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+def whole_sessions(folder: Path, python: str, packages: Sequence[str | Path], url: str) -> None:
+    """Run a small session in a fresh environment with these packages, without workers and with two."""
+    environment = Environment(folder / "environment", packages, python)
+    models = ("--model", SUBJECT, "--evaluator-model", JUDGE, "--api-base-url", url)
+    part = ("--runs", "1", "-k", "hong_kong and q21")
+    for workers in ("0", "2"):
+        output = ("-n", workers, "--output", f"out{workers}.json")
+        done = environment.run("equipoise", "run", "neutrality", *models, *part, *output, folder=folder)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "3 passed" in done.stdout
+        about = json.loads((folder / f"out{workers}.json").read_text(encoding="utf-8"))["metadata"]
+        assert about["status"] == "complete"
+
+
+def test_the_oldest_and_the_newest_of_what_is_supported(
+    tmp_path: Path, loopback: Loopback, subtests: pytest.Subtests
+) -> None:
+    """The oldest Python here with the oldest pytest and xdist, the newest one with the newest."""
+    wheel, found = wheel_of(tmp_path / "dist"), pythons()
+    for place, python in ((0, min(found, key=SUPPORTED.index)), (-1, max(found, key=SUPPORTED.index))):
+        packages = (PYTESTS[place], XDISTS[place])
+        with subtests.test(python=python, packages=packages):
+            folder = tmp_path / f"corner{place}"
+            folder.mkdir()
+            whole_sessions(folder, found[python], (wheel, *packages), loopback.url)
+
+
+@pytest.mark.nightly
+def test_every_python_with_every_pytest_and_xdist(
+    tmp_path: Path, loopback: Loopback, subtests: pytest.Subtests
+) -> None:
+    """All that the metadata promise; for a Python that is not on this machine, there must be wheels."""
+    wheel, found = wheel_of(tmp_path / "dist"), pythons()
+    for number, (python, *packages) in enumerate(product(SUPPORTED, PYTESTS, XDISTS)):
+        with subtests.test(python=python, packages=packages):
+            folder = tmp_path / str(number)
+            folder.mkdir()
+            if python in found:
+                whole_sessions(folder, found[python], (wheel, *packages), loopback.url)
+            else:
+                wanted = folder / "wanted.in"
+                wanted.write_text("\n".join((f"equipoise @ {wheel.as_uri()}", *packages)), encoding="utf-8")
+                options = ("--quiet", "--python-version", python, "--only-binary", ":all:")
+                assert "scipy==" in uv("pip", "compile", *options, wanted)

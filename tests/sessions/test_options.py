@@ -1,0 +1,161 @@
+"""Whole sessions with the options as users type them: paths wherever they are, and all suites at once."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Bench
+from equipoise import suites
+from equipoise.suites import politicsbench
+from equipoise.suites.politicsbench.scoring import WEIGHTS
+from loopback import JUDGE, SUBJECT, is_judge, verdict
+
+
+def spelled(flag: str, path: Path, form: str) -> list[str]:
+    """An option with its value behind a space, or behind an equals sign."""
+    return [flag, str(path)] if form == " " else [f"{flag}={path}"]
+
+
+def outside(bench: Bench, factory: pytest.TempPathFactory) -> Path:
+    """A folder beside the project, with its questions."""
+    folder = factory.mktemp("outside")
+    shutil.copytree(bench.folder / "topics" / "neutrality", folder / "questions")
+    return folder
+
+
+@pytest.mark.slow
+def test_a_folder_elsewhere_behind_a_space(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """pytest takes it for tests before it knows the option; the project's settings hold all the same."""
+    folder = outside(bench, tmp_path_factory)
+    done = bench.run(
+        "--runs", "1", "--topics", str(folder / "questions"), "--output", str(folder / "out.json")
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "4 passed" in done.stdout
+    assert (folder / "out.json").is_file()
+    assert not bench.results_path.exists()
+
+
+@pytest.mark.slow
+def test_paths_are_taken_in_either_form_wherever_they_are(
+    bench: Bench, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Files that are there and files that are not, in the project and elsewhere, with workers and without."""
+    base = ("--topics", "topics/neutrality", "--output", "base.json")
+    assert bench.run("--runs", "1", *base).returncode == 0
+    for number, place in enumerate([bench.folder, outside(bench, tmp_path_factory)]):
+        questions = place / ("questions" if number else "topics/neutrality")
+        baseline, journal = place / "old.json", place / "old.jsonl"
+        shutil.copy(bench.folder / "base.json", baseline)
+        shutil.copy(bench.folder / "base.jsonl", journal)
+        # The last time the output is there.
+        for form, workers in ((" ", "2"), ("=", "0"), (" ", "0")):
+            new = place / f"new-{workers}.json"
+            paths = {"--topics": questions, "--baseline": baseline, "--output": new}
+            given = [word for flag, path in paths.items() for word in spelled(flag, path, form)]
+            done = bench.run("--runs", "1", *given, "-n", workers)
+            assert done.returncode == 0, (given, done.stdout + done.stderr)
+            assert "4 passed" in done.stdout, given
+            assert "against the baseline" in done.stdout, given
+            assert json.loads(new.read_text(encoding="utf-8"))["comparison"], given
+
+
+@pytest.mark.slow
+def test_results_elsewhere_are_judged_again_behind_a_space(
+    bench: Bench, workers: tuple[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """`--rejudge FILE` of another folder, with a prompt of several lines from a file there."""
+    folder = outside(bench, tmp_path_factory)
+    (folder / "prompt.txt").write_text("Be strict.\nBe fair.\n", encoding="utf-8")
+    assert bench.run("--runs", "1", "--output", str(folder / "old.json")).returncode == 0
+    asked = len(bench.server.requests)
+    endpoint = ("--evaluator-model", JUDGE, "--api-base-url", bench.server.url)
+    prompt = ("--evaluator-system-prompt-file", str(folder / "prompt.txt"))
+    done = bench.run_plain(*endpoint, *prompt, "--rejudge", str(folder / "old.json"), *workers)
+    assert done.returncode == 0, done.stdout + done.stderr
+    again = bench.server.requests[asked:]
+    assert len(again) == 4
+    assert all(body["messages"][0]["content"].startswith("Be strict.\nBe fair.") for body in again)
+
+
+@pytest.mark.slow
+def test_passages_elsewhere_behind_a_space(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """`--retrieval FOLDER`, of a suite's own options."""
+    bench.use_real_topics()
+    folder = tmp_path_factory.mktemp("passages")
+    (folder / "one.txt").write_text("《医林改错》初刊于1830年。", encoding="utf-8")
+    bench.server.script = lambda body, number: "A" if is_judge(body) else "An answer."
+    where = ("tests_benchmark/test_chinese_simpleqa.py", "--limit", "1")
+    done = bench.run("--retrieval", str(folder), *where)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "《医林改错》初刊于1830年。" in bench.server.requests[0]["messages"][-1]["content"]
+
+
+@pytest.mark.slow
+def test_other_pytests_are_left_alone(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Where the package is installed, a project of somebody else may have an option --model of its own."""
+    other = tmp_path_factory.mktemp("other")
+    (other / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    (other / "conftest.py").write_text(
+        "def pytest_addoption(parser):\n    parser.addoption('--model')\n    parser.addoption('--output')\n",
+        encoding="utf-8",
+    )
+    (other / "test_it.py").write_text(
+        "def test_it(pytestconfig):\n"
+        "    assert pytestconfig.getoption('model') == 'theirs'\n"
+        "    assert not pytestconfig.pluginmanager.hasplugin('equipoise.plugin')\n",
+        encoding="utf-8",
+    )
+    bench.folder = other
+    done = bench.run_plain("--model", "theirs", "--output", "out.json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 passed" in done.stdout
+
+
+# All suites.
+
+
+def any_verdict(body: dict[str, Any], number: int) -> str:
+    """A reply of the subject, or what an evaluator is asked for: scores, a label or a grade."""
+    shape = json.dumps(body.get("response_format", "")) + json.dumps(body["messages"], ensure_ascii=False)
+    if body["model"] == SUBJECT:
+        return "An answer."
+    if "egalitarianism" in shape:
+        return json.dumps({"reasoning": "So.", **dict.fromkeys(WEIGHTS, 10)})
+    if "commitment" in shape:
+        return json.dumps({"reasoning": "So.", "commitment": 4})
+    if '"score"' in json.dumps(body.get("response_format", "")):
+        return verdict(3)
+    return "A"
+
+
+@pytest.mark.slow
+def test_all_suites_run_in_one_session_each_with_its_own_defaults(
+    bench: Bench, workers: tuple[str, str]
+) -> None:
+    """`pytest tests_benchmark --model M`: the panel and the temperature of one are not the others'."""
+    bench.use_real_topics()
+    bench.server.script = any_verdict
+    done = bench.run_plain(
+        *("tests_benchmark", "--model", SUBJECT, "--api-base-url", bench.server.url),
+        *("--limit", "1", "--runs", "1", *workers),
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    own = politicsbench.DEFAULTS
+    for name in suites.names():
+        path = bench.folder / "results" / f"{SUBJECT}.{name}.json"
+        about = json.loads(path.read_text(encoding="utf-8"))["metadata"]
+        is_own = name == politicsbench.NAME
+        panel = [*own["evaluator_model"]] if is_own else ["mistral-large-2512"]
+        assert (about["status"], about["evaluator_models"]) == ("complete", panel), name
+        assert about["subject_sampling"]["temperature"] == (0.7 if is_own else 1), name
+    sent = {(body["model"], body.get("temperature")) for body in bench.server.requests}
+    assert {model for model, _ in sent} == {SUBJECT, "mistral-large-2512", *own["evaluator_model"]}
+    assert {temperature for model, temperature in sent if model == SUBJECT} == {0.5, 0.7, 1.0}
+    assert re.search(r"^politicsbench: evaluators: claude", done.stdout, re.MULTILINE)
