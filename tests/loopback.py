@@ -216,8 +216,9 @@ class Loopback(Threaded):
             assert request.transport is not None
             request.transport.close()
             return web.Response()
-        text = answer.body if isinstance(answer.body, str) else json.dumps(answer.body)
-        kind = None if isinstance(answer.body, str) else "application/json"
-        return web.Response(
-            text=text, status=answer.status, headers=answer.headers, reason=answer.reason, content_type=kind
-        )
+        is_text = isinstance(answer.body, str)
+        text, kind = (answer.body, "text/plain") if is_text else (json.dumps(answer.body), "application/json")
+        # As bytes, so that a header may name a charset that there is not.
+        headers = {"Content-Type": f"{kind}; charset=utf-8", **answer.headers}
+        body = text.encode()
+        return web.Response(body=body, status=answer.status, headers=headers, reason=answer.reason)

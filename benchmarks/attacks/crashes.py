@@ -93,10 +93,12 @@ def attack(size: Size) -> Tally:
     """Every way at random moments: as it begins, in the middle, and behind the last record."""
     tally = Tally("crashes")
     dice = size.dice("crashes")
-    moments = (_middle, _end) if not size.is_full else (_beginning, _middle, _middle, _middle, _end, _end)
-    for name in WAYS if size.is_full else SAMPLED:
+    every = (_beginning, _middle, _middle, _middle, _end, _end)
+    for number, name in enumerate(WAYS if size.is_full else SAMPLED):
         for workers in ("0", "2"):
-            for moment in moments:
+            # A sample has each way, each number of workers and each moment, not all of them together.
+            sampled = (_middle, _end)[(number + int(workers) // 2) % 2]
+            for moment in every if size.is_full else (sampled,):
                 with tally.attack(f"{name}, -n {workers}, {moment.__name__[1:]}") as harm:
                     _crash(WAYS[name], workers, moment, dice, harm)
     return tally

@@ -68,7 +68,7 @@ def attack(size: Size) -> Tally:
     for name, change in _FILES.items():
         with tally.attack(name) as harm:
             _resume(change(b"".join(whole())), harm, is_first=name in _REFUSED)
-    for name, vanish in _VANISH.items():
+    for name, vanish in [*_VANISH.items()][:: size.of(3, 1)]:
         with tally.attack(f"vanishes: {name}") as harm:
             _vanish(vanish, dice, harm)
     _places(tally)

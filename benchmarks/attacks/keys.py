@@ -30,7 +30,7 @@ def attack(size: Size) -> Tally:
     """Each place of the keys in a session of its own that says as much as it can."""
     tally = Tally("keys")
     scripts = dict(_scripts())
-    names = list(scripts) if size.is_full else [*scripts][:: size.of(3, 1)]
+    names = list(scripts) if size.is_full else [*scripts][:: size.of(4, 1)]
     for number, name in enumerate(names):
         with tally.attack(name) as harm, bed(scripts[name], delay=0.0) as bench:
             done = _ask(bench, scripts[name], "-n", "02"[number % 2])

@@ -128,15 +128,21 @@ def compare(bench: Bench, harm: Harm, *, again: int) -> None:
     """Hold a session that is complete against an undisturbed one; `again` calls may have been repeated."""
     harm.twice += max(0, len(bench.server.requests) - CALLS - again)
     expected, found = undisturbed(), outcome(bench)
-    harm.changed += sum(
-        found["results"].get(language) != content for language, content in expected["results"].items()
-    )
-    for part in ("metadata", "summary", "errors"):
-        harm.expect(found[part] == expected[part], f"{part}: {_difference(expected[part], found[part])}")
+    for language, content in expected["results"].items():
+        harm.changed += content != found["results"].get(language)
+    for part in ("results", "metadata", "summary", "errors"):
+        harm.said += [f"{part}{where}" for where in _differences(expected[part], found[part])][:5]
 
 
-def _difference(expected: Any, found: Any) -> str:
+def _differences(expected: Any, found: Any) -> Iterator[str]:
+    """Where two structures differ, and how."""
     if isinstance(expected, dict) and isinstance(found, dict):
-        names = [name for name in {**expected, **found} if expected.get(name) != found.get(name)]
-        return f"{[(name, expected.get(name), found.get(name)) for name in names]}"[:600]
-    return f"{expected!r} is not {found!r}"[:600]
+        for name in {**expected, **found}:
+            for where in _differences(expected.get(name), found.get(name)):
+                yield f".{name}{where}"
+    elif isinstance(expected, list) and isinstance(found, list) and len(expected) == len(found):
+        for number, pair in enumerate(zip(expected, found, strict=True)):
+            for where in _differences(*pair):
+                yield f"[{number}]{where}"
+    elif expected != found:
+        yield f": {expected!r:.200} is now {found!r:.200}"
