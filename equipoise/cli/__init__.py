@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -19,9 +22,13 @@ from equipoise.runner.signals import interruptible, stopped
 class _Commands(click.Group):
     """Shows user errors as one line: exit status 4, as in pytest, or 2 if the command was interrupted."""
 
+    def make_context(self, *given: Any, **extra: Any) -> click.Context:
+        with _usage_is_4():
+            return super().make_context(*given, **extra)
+
     def invoke(self, ctx: click.Context) -> object:
         try:
-            with interruptible():
+            with interruptible(), _usage_is_4():
                 return super().invoke(ctx)
         except UserError as error:
             click.echo(f"ERROR: {error}", err=True)
@@ -33,6 +40,16 @@ class _Commands(click.Group):
             # Before anything was asked, or after it; while calls are in flight, the jobs' session says it.
             click.echo(f"\nERROR: {stopped('interrupted')}", err=True)
             ctx.exit(2)
+
+
+@contextmanager
+def _usage_is_4() -> Iterator[None]:
+    """Where click would end with 2, which here means that something was interrupted."""
+    try:
+        yield
+    except click.UsageError as error:
+        error.show()
+        raise click.exceptions.Exit(4) from None
 
 
 @click.group(cls=_Commands, epilog=f"\b\nExit statuses:\n{exit_status.TABLE}")

@@ -195,9 +195,9 @@ def test_in_actions_the_command_annotates_and_summarises(
 
 
 def test_a_candidate_must_be_named() -> None:
-    """Else the usage is shown, as of every command made with click."""
+    """Else the usage is shown."""
     result = run()
-    assert result.exit_code == 2
+    assert result.exit_code == 4
     assert result.stderr.startswith("Usage: ")
 
 

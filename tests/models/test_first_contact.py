@@ -67,7 +67,7 @@ def test_an_address_at_which_nothing_listens_is_named_with_what_to_do(
         with subtests.test(role):
             found = failure(closed, role)  # type: ignore[arg-type]
             assert found.stops_session
-            assert f"nothing answers at {closed}: start it, or name another with {flag} (after" in str(found)
+            assert f"nothing answers at {closed}: start it, or name another with {flag}" in str(found)
     with subtests.test("no such host"):
         assert "nothing answers at http://no-such-host.invalid/v1" in str(
             failure("http://no-such-host.invalid/v1")
