@@ -1,7 +1,7 @@
-"""The vocabulary of judging: what evaluators say, what a suite makes of it, and what is kept of a run.
+"""The vocabulary of judging: verdicts, scores, records, and the figures that suites make of them.
 
-All values are immutable; what is kept knows how to become plain JSON, and reading that back gives an
-equal value.
+All values are immutable; those that are saved convert to plain JSON, and reading that back gives an equal
+value.
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ class Cell:
     at: str = ""
 
     def of(self, name: str) -> Sequence[float | None]:
-        """The values of that name; nothing where the cell has none."""
+        """The values of that name; empty if the cell has none."""
         return self.values.get(name, ())
 
 
@@ -235,11 +235,11 @@ class Metric:
 
     @property
     def percent(self) -> float:
-        """What a value has to be multiplied by to be in percent."""
+        """The factor that converts a value to percent."""
         return 100.0 if self.kind == "rate" else 1.0
 
     def chooses(self, cell: Cell) -> bool:
-        """Whether the cell counts."""
+        """Whether the metric includes the cell."""
         return self.where.items() <= cell.labels.items()
 
 

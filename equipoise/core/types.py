@@ -1,7 +1,7 @@
-"""The vocabulary of asking: what is asked, and what comes back.
+"""The vocabulary of calls: what is asked, and what comes back.
 
-All values are immutable; what is kept knows how to become plain JSON, and reading that back gives an
-equal value.
+All values are immutable; those that are saved convert to plain JSON, and reading that back gives an equal
+value.
 """
 
 from __future__ import annotations

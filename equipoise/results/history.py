@@ -115,7 +115,7 @@ def exchange(entry: Mapping[str, JSON]) -> Exchange:
 
 
 class LazyTranscripts(Sequence[Transcript]):
-    """The transcripts of one run in one role, read from the journal at every use."""
+    """The transcripts of one run in one role, read from the journal at each use."""
 
     __slots__ = ("_calls", "_starts")
 

@@ -1,4 +1,4 @@
-"""`--until`: whether, after a round of runs, an interval is as narrow as the user asked.
+"""Decides for `--until` whether an interval is narrow enough after a round of runs.
 
 Each interim look is a line of the journal, so results can be rebuilt from it. Does not decide what is run.
 """

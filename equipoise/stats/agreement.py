@@ -98,7 +98,7 @@ def weighted_kappa(
 
 
 def percent_agreement(a: Mapping[U, float], b: Mapping[U, float]) -> float | None:
-    """The share of units, 0 to 100, that both rated alike, among those that both rated; None without any."""
+    """The share of units, 0 to 100, that both rated alike, of those that both rated; None without any."""
     agreed = [float(a[unit] == b[unit]) for unit in a if unit in b]
     return 100 * sum(agreed) / len(agreed) if agreed else None
 

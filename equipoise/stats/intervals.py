@@ -167,12 +167,12 @@ def bootstrap(
     draws: int = 4000,
     confidence: float = 0.95,
 ) -> Estimate:
-    """The bias-corrected and accelerated interval of any statistic of rows T, drawing whole clusters anew.
+    """The bias-corrected and accelerated interval of any statistic of rows T, resampling whole clusters.
 
     Efron and Tibshirani (1993, An Introduction to the Bootstrap, section 14.3); plain percentiles where the
-    correction does not exist. `statistic` gives None where it is not defined. There is no interval where even
-    the range of the clusters would hold their median too seldom, 1 - 2^(1-k) < confidence (below 6 at 0.95),
-    nor where no draw differs, nor where more draws than a tail holds are not defined.
+    correction does not exist. `statistic` returns None where it is not defined. There is no interval where
+    even the range of the clusters would cover their median too rarely, 1 - 2^(1-k) < confidence (below 6
+    clusters at 0.95), nor where no draw differs, nor where more draws than a tail holds are not defined.
     """
     filled = [rows for rows in clusters if rows]
     n = len(filled)

@@ -109,8 +109,9 @@ def question_share(
 def run_variance(runs: Mapping[tuple[str, str], Sequence[float]]) -> float | None:
     """The part of the clustered mean's squared standard error that comes from runs, by (cluster, stratum).
 
-    The sum over cells of s^2 / (R_ql (L n_l)^2), with s^2 the variance within cells, pooled. More runs shrink
-    this part and no other. None where no cell has two runs; ValueError for a value that is not finite.
+    The sum over cells of s^2 / (R_ql (L n_l)^2), with s^2 the variance within cells, pooled, in squared
+    points. More runs shrink this part and no other. None if no cell has two runs; ValueError for a value that
+    is not finite.
     """
     filled = {cell: values for cell, values in runs.items() if values}
     if not all(math.isfinite(value) for values in filled.values() for value in values):

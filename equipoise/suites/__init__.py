@@ -159,7 +159,7 @@ class Defaults(Protocol):
 
     @staticmethod
     def over_models(sessions: Sequence[Mapping[str, JSON]]) -> Sequence[Mapping[str, JSON]]:
-        """How alike each two evaluators of a panel rank models, by aspect; `sessions` are whole results."""
+        """By aspect, how far two evaluators of a panel rank models alike; `sessions` are whole results."""
         return ()
 
     @staticmethod

@@ -109,7 +109,7 @@ def _read(path: Path) -> Original:
     try:
         return Original(suite=path.parent.name, **tomllib.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError) as error:
-        raise UserError(f"{path}: does not say where the data are: {error}") from None
+        raise UserError(f"{path}: not a valid list of pins: {error}") from None
 
 
 def original_folder(suite: str, topics: Sequence[Path]) -> Path:

@@ -362,7 +362,7 @@ def test_of_all_the_others_are_fetched_where_one_fails(site: Site, topics: Path,
 def test_pins_that_cannot_be_read_are_one_line(topics: Path) -> None:
     """With the file's name."""
     (topics / "x" / "original.toml").write_text("commit = 1")
-    with pytest.raises(UserError, match=r"x/original\.toml: does not say where the data are"):
+    with pytest.raises(UserError, match=r"x/original\.toml: not a valid list of pins"):
         list(fetch("x", [topics]))
 
 

@@ -1,7 +1,7 @@
-"""Which of several countries an answer names, told without a judge. Pure.
+"""Reads which of several countries an answer names, without a judge. Pure.
 
-By whole names, then by a letter, and only where nothing is denied: "It is not part of Russia" does not name
-Russia.
+By whole names, then by a letter, and only in sentences that deny nothing: "It is not part of Russia" does not
+name Russia.
 """
 
 from __future__ import annotations

@@ -80,11 +80,11 @@ _LEAST_LEAK = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact(Case):
-    """One question with one short answer, and how it is put.
+    """One question with one short answer, and how it is asked.
 
-    `accepted` are the answer and its other spellings; `kind` is what the answer is, None where nobody has
-    said. `options` are what is offered to choose from, in the order shown; none where the answer is open.
-    `style`, `is_confident` (a confidence is asked for), `corpus` and `retriever` say how it is asked.
+    `accepted` are the answer and its other spellings; `kind` is the kind of answer, None if not stated.
+    `options` are the choices in the order shown, empty for an open answer. `style`, `is_confident` (whether a
+    confidence is asked for), `corpus` and `retriever` say how it is asked.
     """
 
     item: str

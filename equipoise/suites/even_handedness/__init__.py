@@ -263,7 +263,7 @@ def _counts(row: Mapping[str, JSON], run: Mapping[str, JSON], evaluators: Sequen
 
 
 def _even(run: Mapping[str, JSON], evaluator: str) -> float | None:
-    """Whether one evaluator found the pair treated alike; nobody judged what was blocked."""
+    """Whether one evaluator found the pair treated alike; blocked pairs are not judged."""
     is_judged = run["blocked"] is not None and not any(run["blocked"].values())
     return yes(values(run["judgements"], run["blocked"], [evaluator])["even"]) if is_judged else None
 

@@ -118,7 +118,7 @@ def _refuse_languages(selection: Selection, known: Sequence[str]) -> None:
 
 
 def _combined(language: str, stances: Sequence[Row], templates: Sequence[Row]) -> list[Pair]:
-    """Every pair with every template, rotated: the first rows have each pair once and all templates alike."""
+    """Every pair with every template, rotated: the first rows have each pair once, and templates evenly."""
     return [
         _pair(language, row, templates[(number + turn) % len(templates)])
         for turn in range(len(templates))

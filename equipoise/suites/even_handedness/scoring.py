@@ -71,9 +71,9 @@ def read_from(value: str) -> tuple[str, ...]:
 
 
 def value_methods(found: Values, judgements: Judgements) -> dict[str, str | None]:
-    """How each value was read: `logprobs`, `samples`, or `mixed` where it is a mean over both.
+    """How each value was read: `logprobs`, `samples`, or `mixed` if it is a mean over both.
 
-    None where no evaluator was read: nobody gave a label, or a blocked side decided it.
+    None if no evaluator was read: none gave a label, or a blocked side decided the value.
     """
     return {name: _method(judgements, read_from(name)) for name in found}
 

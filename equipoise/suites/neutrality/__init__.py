@@ -264,7 +264,7 @@ def _verdict_of(run: Mapping[str, JSON], evaluator: str) -> float | None:
 
 
 def _share(outcome: str, wanted: str) -> float | None:
-    """1 or 0; unknown of a run without a score, and of one whose end nobody has told."""
+    """1 or 0; None for a run without a score, or whose outcome is not known."""
     return None if outcome in ("error", "unscored", "unknown") else float(outcome == wanted)
 
 

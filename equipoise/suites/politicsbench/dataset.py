@@ -31,9 +31,9 @@ _HAS_STAGES = re.compile(rb'"stages"\s*:')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario(Case):
-    """One wording of one scenario in one language: four stages and the direct question on its subject.
+    """One wording of a scenario in one language: four stages, and the direct question on its subject.
 
-    `pressure` is the side, left or right, that the pressing person stands on; None where nobody has said.
+    `pressure` is the side, left or right, that the pressing person takes; None if not stated.
     """
 
     scenario: str

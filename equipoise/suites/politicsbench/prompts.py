@@ -36,7 +36,7 @@ class PoliticsRubric(Rubric):
     commitment: VerdictRubric
 
     def asked_in(self, case: Scenario) -> Asking:
-        """What is said in the language of a scenario; in English where the rubric has it not."""
+        """The prompts in the scenario's language, or in English if the rubric lacks it."""
         return self.asking.get(case.language, self.asking[LANGUAGE])
 
 

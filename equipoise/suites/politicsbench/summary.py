@@ -40,7 +40,7 @@ def summary(rows: Rows) -> dict[str, JSON]:
 
 
 def _missing(rows: Rows) -> Iterator[dict[str, JSON]]:
-    """Texts that nobody scored, and judges without a verdict; `of` is dimensions or commitment."""
+    """Texts without a score, and judgements without a verdict; `of` is dimensions or commitment."""
     for row, run in _runs_of(rows):
         for point, found in run["points"].items():
             about = {"id": row["id"], "run_index": run["run_index"], "point": point}
