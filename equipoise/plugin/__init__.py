@@ -215,7 +215,13 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     """Let `-k` find a case by its native names."""
     run = _run_of(item)
     if run is not None:
-        item.extra_keyword_matches.update(run.case.keywords)
+        # Shared by all runs of a case: a set of its own for each would be half a kilobyte.
+        item.extra_keyword_matches = _keywords(run.case.keywords)
+
+
+@cache
+def _keywords(names: tuple[str, ...]) -> set[str]:
+    return set(names)
 
 
 def _run_of(item: pytest.Item) -> Run | None:
