@@ -347,6 +347,11 @@ class History:
         return not self.sessions
 
     @property
+    def has_answers(self) -> bool:
+        """Whether any call was answered or any run has a score, as far as lines can be read."""
+        return bool(self.totals.calls or self.damaged) or len(self._records) > len(self.unscored)
+
+    @property
     def nonce(self) -> str:
         """The secret of the marker codes of all its sessions; empty where none has begun."""
         return str(self.sessions[-1]["nonce"]) if self.sessions else ""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from equipoise.compare import release
-from equipoise.core.errors import CannotSave, SessionStopped
+from equipoise.core.errors import CannotSave, SessionStopped, UserError
 from equipoise.core.files import shown
 from equipoise.core.records import Record
 from equipoise.core.settings import Endpoint, Settings
@@ -50,6 +50,7 @@ class Session:
     _histories: dict[str, History] = field(default_factory=dict)
     _locks: list[Lock] = field(default_factory=list)
     begun: dict[str, str] = field(default_factory=dict)
+    _unanswered: set[str] = field(default_factory=set)
     _selected: dict[str, frozenset[str]] = field(default_factory=dict)
     planned: dict[tuple[str, str], Run] = field(default_factory=dict)
     _starting: threading.Lock = field(default_factory=threading.Lock)
@@ -68,11 +69,22 @@ class Session:
             files = self.plan.load(name).files
             files.check()
             self._locks.append(store.lock(files))
-            if self.settings.fresh:
-                self._histories[name] = History(files.journal)
-            else:
-                self._histories[name] = history.load(files.journal)
-                resume.refuse(self._histories[name], self.plan.identity(name), files)
+            self._histories[name] = self._history(name, files)
+
+    def _history(self, name: str, files: Files) -> History:
+        """What an earlier session has left to resume from. Raises UserError."""
+        if self.settings.fresh:
+            return History(files.journal)
+        found = history.load(files.journal)
+        try:
+            resume.refuse(found, self.plan.identity(name), files)
+        except UserError:
+            if found.has_answers or found.is_empty:
+                raise
+            # Nothing was answered, perhaps as the endpoint was wrong: nothing is lost by another one.
+            self._unanswered.add(name)
+            return History(files.journal)
+        return found
 
     def begin(self, selected: Mapping[str, Sequence[str]], selection: Mapping[str, JSON]) -> None:
         """Open the journals for these runs of each suite. Raises UserError."""
@@ -91,7 +103,7 @@ class Session:
                 planned,
                 self.plan.identity(name),
                 {**self.plan.about(name), "selection": {**selection, "deselected": deselected}},
-                fresh=self.settings.fresh,
+                fresh=self.settings.fresh or name in self._unanswered,
             )
             if self.settings.rejudge:
                 rejudge.copy_replies(self.settings.rejudge, self._histories[name], ids)

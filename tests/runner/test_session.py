@@ -320,6 +320,20 @@ def test_what_was_done_with_other_settings_is_not_gone_on_from(project: Project)
     assert (len(project.client.calls), project.journal_path.read_bytes()) == (8, before)
 
 
+def test_a_session_without_an_answer_does_not_block_the_next_one(project: Project) -> None:
+    """With the endpoint corrected the next one starts over; its files are archived."""
+    project.client.script = failing(
+        "What is one?", error=CallFailed("HTTP 401: Wrong key.", status=401, stops_session=True)
+    )
+    project.run(runs="1", concurrency="1")
+    project.client.script = plain
+    ran = project.run(runs="1", api_base_url="http://y/v1")
+    assert "the earlier results are archived as" in ran.begun
+    assert ran.is_complete
+    metadata = results(project)["metadata"]
+    assert (metadata["sessions"], metadata["status"]) == (1, "complete")
+
+
 def test_more_runs_go_on_from_fewer(project: Project) -> None:
     """Only the further runs are asked; fewer runs afterwards are a part, which takes none away."""
     project.run(runs="2")
