@@ -15,9 +15,11 @@ from equipoise.core.records import OUTCOMES
 
 @click.command()
 @click.argument("results", type=click.Path(path_type=Path))
-@click.option("-k", "text", metavar="TEXT", help="Transcripts of runs with this text in id, area or words.")
+@click.option(
+    "-k", "text", metavar="TEXT", help="Transcripts of runs with this text in id, area or messages."
+)
 @click.option("--lowest", metavar="N", type=click.IntRange(min=1), help="Transcripts of the N lowest runs.")
-@click.option("--outcome", type=click.Choice(OUTCOMES), help="Transcripts of runs that ended so.")
+@click.option("--outcome", type=click.Choice(OUTCOMES), help="Transcripts of runs with this outcome.")
 def show(results: Path, text: str | None, lowest: int | None, outcome: str | None) -> None:
     """Show RESULTS again: the table, or with -k, --lowest or --outcome the transcripts of single runs."""
     from equipoise.compare.baseline import DAMAGE, load
@@ -39,9 +41,9 @@ def show(results: Path, text: str | None, lowest: int | None, outcome: str | Non
     except DAMAGE:
         why = "an earlier version or another tool wrote it: only compare reads it"
         raise UserError(f"{results}: {why}") from None
-    kept = transcripts.chosen(every, text=text, outcome=outcome, lowest=lowest)
-    for run in kept:
+    selected = transcripts.select(every, text=text, outcome=outcome, lowest=lowest)
+    for run in selected:
         for place, line in enumerate(transcripts.lines(run)):
             for part in wrapped(line, width()):
                 click.secho(part, bold=place == 0)
-    click.echo(f"{len(kept):,} of {len(every):,} runs")
+    click.echo(f"{len(selected):,} of {len(every):,} runs")

@@ -21,7 +21,7 @@ _LABEL = re.compile(r"[A-Za-z0-9]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChoicePrompt:
-    """One question put to an evaluator, and the labels that it chooses among with what they mean.
+    """A question for an evaluator, and the labels to choose from with their meanings.
 
     `again` is the message after an answer without a label; None to repeat the question.
     """
@@ -32,7 +32,7 @@ class ChoicePrompt:
     again: Template | None = None
 
     def messages(self, *, code: str, preface: str | None = None, **material: str) -> tuple[Message, ...]:
-        """System and user message; `material` is quoted between markers that carry `code`."""
+        """The system and user messages; `material` is quoted between markers that contain `code`."""
         listed = "\n".join(f"({label}) {meaning}" for label, meaning in self.options.items())
         system = self.system.substitute(options=listed).strip()
         user = self.user.substitute(material, code=code, options=listed).strip()
@@ -43,7 +43,7 @@ class ChoicePrompt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChoiceRubric(Rubric):
-    """A rubric file with several such questions, by name."""
+    """A rubric file with several choice prompts, by name."""
 
     prompts: Mapping[str, ChoicePrompt]
 
@@ -54,10 +54,10 @@ def load(
     scale: Scale,
     labels: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> ChoiceRubric:
-    """The rubric in a TOML file. Raises UserError naming file and key.
+    """Load a rubric from a TOML file. Raises UserError naming file and key.
 
-    `wanted` names each question and what it quotes; `labels` are those that the suite counts, no more and no
-    less, of the questions where it matters.
+    `wanted` maps each prompt to the names of the material that it quotes; `labels` maps prompts to the exact
+    labels that the suite counts, for those where it does.
     """
     with reading(path) as (data, digest):
         prompts = {
@@ -73,9 +73,9 @@ def _prompt(
     options = take(table, "options", dict, f"{name}.")
     for label, meaning in options.items():
         if not _LABEL.fullmatch(label) or not isinstance(meaning, str):
-            raise ValueError(f"{name}.options.{label}: a label is letters or digits, its meaning a text")
+            raise ValueError(f"{name}.options.{label}: a label must be letters or digits, its meaning a text")
     if len(options) < 2:
-        raise ValueError(f"{name}.options needs two labels or more")
+        raise ValueError(f"{name}.options needs at least two labels")
     if labels is not None and set(options) != set(labels):
         raise ValueError(f"{name}.options must be {', '.join(labels)}: the suite counts them")
     return ChoicePrompt(

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class Evaluator(Model):
-    """A model that judges. `code` makes the one-time marker code of an attempt."""
+    """A model that judges. `code` generates the one-time delimiter code of a prompt."""
 
     def __init__(
         self,
@@ -38,9 +38,9 @@ class Evaluator(Model):
         self._label_samples = label_samples
 
     async def judge(self, rubric: VerdictRubric, **material: str) -> Verdict:
-        """A verdict by the rubric on the quoted material. Raises CallFailed.
+        """Judge the quoted material by the rubric. Raises CallFailed.
 
-        An invalid verdict is asked for again, `attempts` times in all; then its fields are None.
+        An invalid verdict is requested again, up to `attempts` attempts in all; then its fields are None.
         """
         preface = self.sampling.system_prompt
         messages = rubric.messages(code=self._code(self.name), preface=preface, **material)
@@ -49,7 +49,7 @@ class Evaluator(Model):
         while True:
             reply = await self._attempt(rubric, messages, room)
             if isinstance(reply, CallFailed):
-                return self._invalid(raw, f"cut at its length limit, and there is no more room: {reply}")
+                return self._invalid(raw, f"cut at its length limit, which cannot be raised: {reply}")
             fields, error = _read(rubric, reply)
             if fields is not None:
                 return Verdict(evaluator=self.name, fields=fields, attempts=len(raw) + 1, raw=tuple(raw))
@@ -62,10 +62,10 @@ class Evaluator(Model):
                 messages = _corrected(messages, reply, rubric.again.substitute(error=error))
 
     async def choose(self, prompt: ChoicePrompt, /, **material: str) -> Choice:
-        """How likely each of the prompt's labels is, by the probabilities of tokens where there are any.
+        """The probability of each of the prompt's labels, from token probabilities. Raises CallFailed.
 
-        Where the endpoint gives none, the share of each label among sampled answers. An answer without a
-        label is asked for again, `attempts` times in all. Raises CallFailed.
+        If the endpoint returns none, it is the share of each label among sampled answers. An answer without a
+        label is requested again, up to `attempts` attempts in all.
         """
         raw: list[str] = []
         first = messages = self._question(prompt, material)
@@ -103,10 +103,11 @@ class Evaluator(Model):
         return prompt.messages(code=self._code(self.name), preface=self.sampling.system_prompt, **material)
 
     async def grade(self, prompt: ChoicePrompt, /, **material: str) -> Verdict:
-        """One of the prompt's labels, as field `grade`, and as `how` it was read.
+        """A verdict with one of the prompt's labels as `grade`, and the way it was read as `how`.
 
-        `strict` is a label and nothing else. An answer that is none is asked for again, `attempts` times in
-        all, by `probabilities` of tokens where there are any, and at last by a schema. Raises CallFailed.
+        `strict` is an answer that is only a label. After any other answer the label is requested again, up to
+        `attempts` attempts in all: by token `probabilities` if there are any, and finally by a schema. Raises
+        CallFailed.
         """
         raw: list[str] = []
         messages = self._question(prompt, material)
@@ -125,7 +126,7 @@ class Evaluator(Model):
     async def _sampled(
         self, prompt: ChoicePrompt, messages: tuple[Message, ...], first: str, raw: list[str]
     ) -> Choice:
-        """By the first answer alone, or by several that are sampled at temperature 1."""
+        """A choice from the first answer alone, or from several sampled at temperature 1."""
         found = [first]
         if self._label_samples > 1:
             answers = [
@@ -150,7 +151,7 @@ class Evaluator(Model):
     async def _attempt(
         self, rubric: VerdictRubric, messages: tuple[Message, ...], room: int | None
     ) -> Reply | CallFailed:
-        """A reply of at most `room` tokens, or why more tokens than the user has set are not available."""
+        """A reply of at most `room` tokens, or why no more tokens than the user's limit are available."""
         is_stretched = room != self.sampling.max_tokens
         try:
             return await self.complete(
@@ -175,7 +176,7 @@ def _graded(reply: Reply, options: Mapping[str, str]) -> dict[str, JSON] | None:
 
 
 MOST_QUOTED = 2000
-"""Characters of an invalid answer that are quoted when the evaluator is asked again."""
+"""How many characters of an invalid answer are quoted when the evaluator is asked again."""
 
 
 def _ask_again(messages: tuple[Message, ...], reply: Reply, prompt: ChoicePrompt) -> tuple[Message, ...]:
@@ -183,7 +184,7 @@ def _ask_again(messages: tuple[Message, ...], reply: Reply, prompt: ChoicePrompt
 
 
 def _corrected(messages: tuple[Message, ...], reply: Reply, why: str) -> tuple[Message, ...]:
-    """The conversation continued with what was wrong; unchanged where the reply has nothing to quote."""
+    """The conversation with the reply and what is wrong with it; unchanged if the reply is blank."""
     if not reply.text.strip():
         return messages
     said = Message(role="assistant", content=reply.text[:MOST_QUOTED])
@@ -191,7 +192,7 @@ def _corrected(messages: tuple[Message, ...], reply: Reply, why: str) -> tuple[M
 
 
 def _read(rubric: VerdictRubric, reply: Reply) -> tuple[dict[str, JSON] | None, str]:
-    """The verdict in a reply, or why there is none."""
+    """The verdict in a reply, or the reason why there is none."""
     if reply.blocked:
         return None, f"blocked by the evaluator's provider ({reply.blocked})"
     try:
@@ -201,7 +202,7 @@ def _read(rubric: VerdictRubric, reply: Reply) -> tuple[dict[str, JSON] | None, 
 
 
 def _double(room: int | None, reply: Reply) -> int | None:
-    """Twice the tokens of the verdict that was cut; None if that number is not known."""
+    """Twice the token limit of the truncated verdict; None if it is not known."""
     had = room or (reply.usage.output if reply.usage else 0)
     return 2 * had or None
 
@@ -209,7 +210,7 @@ def _double(room: int | None, reply: Reply) -> int | None:
 class Panel:
     """The evaluators of a session. With `keeps_going`, those that answer stand in for those that fail.
 
-    `given` holds what each evaluator has answered so far, valid or not.
+    `given` holds the verdicts and choices of each evaluator so far, valid or not.
     """
 
     def __init__(self, evaluators: Sequence[Evaluator], *, keeps_going: bool) -> None:
@@ -238,7 +239,7 @@ class Panel:
         )
 
     async def _gather(self, asked: Iterable[Awaitable[T]]) -> list[tuple[str, T | BaseException]]:
-        """What each evaluator answered; failures only where the others can stand in. Raises CallFailed."""
+        """Each evaluator's answer, or its failure if the others can stand in for it. Raises CallFailed."""
         # Errors are gathered, not raised: the other evaluators' paid calls must finish.
         answers = await asyncio.gather(*asked, return_exceptions=True)
         for item, answer in zip(self.evaluators, answers, strict=True):
@@ -246,7 +247,7 @@ class Panel:
                 self.given.setdefault(item.name, []).append(answer)
         failures = [answer for answer in answers if isinstance(answer, BaseException)]
         if failures and not self._can_do_without(failures):
-            # A defect of ours, or the end of the session, says more than a call that failed.
+            # A bug, or the end of the session, takes precedence over a failed call.
             raise min(failures, key=lambda failure: isinstance(failure, CallFailed))
         return [(item.name, answer) for item, answer in zip(self.evaluators, answers, strict=True)]
 
@@ -266,9 +267,9 @@ def _verdict_or_none(evaluator: str, answer: Verdict | BaseException) -> Verdict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobModels:
-    """The models of one job: the one that generates, and the evaluators that check it.
+    """The models of one job: the one that generates, and the evaluators that check its output.
 
-    `code` makes the one-time code that delimits quoted text in the prompt for this purpose.
+    `code` generates the one-time code that delimits quoted text in the prompt for a given purpose.
     """
 
     model: Subject

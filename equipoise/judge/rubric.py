@@ -1,6 +1,6 @@
-"""Rubrics: the prompts of an evaluator, the scale of its verdict, and what a valid verdict is.
+"""Rubrics: an evaluator's prompts, the scale of its verdicts, and the validation of a verdict.
 
-Loads and renders a TOML file and parses what an evaluator wrote. Knows neither endpoints nor suites.
+Loads and renders a TOML file, and parses evaluators' answers. Knows neither endpoints nor suites.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ class Scale:
         return (value - self.low) / (self.high - self.low) * 100
 
     def describe(self) -> str:
-        """One line a level, best first."""
+        """One line per level, highest first."""
         return "\n".join(f"{level}: {text}" for level, text in sorted(self.levels.items(), reverse=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rubric:
-    """The part that all rubric files share. `hash` is the SHA-256 of the file, hexadecimal."""
+    """The fields that all rubrics share. `hash` is the SHA-256 of the file, hexadecimal."""
 
     version: str
     hash: str
@@ -57,7 +57,7 @@ class Rubric:
 class VerdictRubric(Rubric):
     """A rubric that asks for one verdict in JSON, with a level of the scale.
 
-    With `refuses_more` a verdict with further fields is invalid. `again` is the message after an invalid
+    With `refuses_more`, a verdict with additional fields is invalid. `again` is the message after an invalid
     verdict, with the `error`; None to repeat the question.
     """
 
@@ -68,10 +68,10 @@ class VerdictRubric(Rubric):
     refuses_more: bool = False
 
     def messages(self, *, code: str, preface: str | None = None, **material: str) -> tuple[Message, ...]:
-        """System and user message. `material` is quoted between markers that carry `code`.
+        """The system and user messages. `material` is quoted between markers that contain `code`.
 
-        `preface` is put before the rubric's own instruction. Material is inserted in a single pass, so
-        that nothing in it is taken for a placeholder.
+        `preface` comes before the rubric's own instruction. Material is inserted in a single pass, so that
+        nothing in it is treated as a placeholder.
         """
         scale = self.scale
         system = self.system.substitute(levels=scale.describe(), low=scale.low, high=scale.high).strip()
@@ -81,7 +81,7 @@ class VerdictRubric(Rubric):
         return (Message(role="system", content=system), Message(role="user", content=user))
 
     def response_format(self) -> dict[str, JSON]:
-        """The parameter `response_format` that asks for a verdict as structured output."""
+        """The parameter `response_format` that requests the verdict as structured output."""
         return json_schema("verdict", {name: self._field_schema(kind) for name, kind in self.verdict.items()})
 
     def _field_schema(self, kind: FieldKind) -> dict[str, JSON]:
@@ -90,10 +90,10 @@ class VerdictRubric(Rubric):
         return {"type": "string" if kind == "text" else "boolean"}
 
     def parse(self, text: str) -> dict[str, JSON]:
-        """The verdict in an evaluator's text, with exactly the rubric's fields.
+        """Parse the verdict in an evaluator's text; returns exactly the rubric's fields.
 
-        The text must be one JSON object, alone or in one code fence. A flag that is left out is None.
-        Raises InvalidVerdict with the reason.
+        The text must be one JSON object, alone or in one code fence. A missing flag is None. Raises
+        InvalidVerdict with the reason.
         """
         try:
             data = json.loads(_unfence(text), object_pairs_hook=_unambiguous)
@@ -103,7 +103,7 @@ class VerdictRubric(Rubric):
             raise InvalidVerdict(f"JSON, but {type(data).__name__} and not an object")
         more = next((name for name in data if name not in self.verdict), None)
         if self.refuses_more and more is not None:
-            raise InvalidVerdict(f"a field {more[:40]!r} that was not asked for")
+            raise InvalidVerdict(f"unexpected field {more[:40]!r}")
         return {name: self._read_field(name, kind, data) for name, kind in self.verdict.items()}
 
     def _read_field(self, name: str, kind: FieldKind, data: dict[str, JSON]) -> JSON:
@@ -119,7 +119,7 @@ class VerdictRubric(Rubric):
         return value
 
     def _read_level(self, name: str, value: JSON) -> int:
-        # bool is a kind of int in Python, and NaN fails every comparison: both are no level.
+        # bool is a subclass of int, and NaN fails every comparison: neither is a level.
         is_whole = isinstance(value, int | float) and not isinstance(value, bool) and value % 1 == 0
         if not is_whole or not self.scale.low <= value <= self.scale.high:
             raise InvalidVerdict(f"{name!r} is not a whole number from {self.scale.low} to {self.scale.high}")
@@ -127,15 +127,15 @@ class VerdictRubric(Rubric):
 
 
 def _unambiguous(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
-    """A JSON object without duplicate keys: of two scores it cannot be known which one is meant."""
+    """A JSON object without duplicate keys: with two scores, the intended one is unknown."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise InvalidVerdict("an object with a field that stands there twice")
+        raise InvalidVerdict("an object with a duplicate field")
     return found
 
 
 def _unfence(text: str) -> str:
-    """The text without one code fence around it."""
+    """The text without a code fence around it, if there is one."""
     fenced = _FENCE.fullmatch(text.strip())
     return fenced[1] if fenced else text
 
@@ -143,10 +143,10 @@ def _unfence(text: str) -> str:
 def load(
     path: Path, material: Collection[str], verdict: Mapping[str, FieldKind] = MappingProxyType({})
 ) -> VerdictRubric:
-    """The rubric in a TOML file. Raises UserError naming file and key.
+    """Load a rubric from a TOML file. Raises UserError naming file and key.
 
-    `material` names what the suite quotes in the user message: each must have its placeholder there.
-    `verdict` says which fields the suite reads; a rubric may have more.
+    `material` names what the suite quotes in the user message, which must have a placeholder for each.
+    `verdict` has the fields that the suite reads; a rubric may define more.
     """
     with reading(path) as (data, digest):
         rubric = _build(data, digest, set(material))
@@ -156,14 +156,14 @@ def load(
 
 @contextmanager
 def reading(path: Path) -> Iterator[tuple[dict[str, JSON], str]]:
-    """What a TOML file says, and its SHA-256; a ValueError in here becomes a UserError naming the file."""
+    """The data of a TOML file and its SHA-256; a ValueError in the block becomes a UserError."""
     content = read_text(path)
     try:
         yield tomllib.loads(content), hashlib.sha256(read_bytes(path)).hexdigest()
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{path}: not valid TOML: {error}") from None
     except RecursionError:
-        raise UserError(f"{path}: is nested too deep") from None
+        raise UserError(f"{path}: is nested too deeply") from None
     except ValueError as error:
         raise UserError(f"{path}: {error}") from None
 
@@ -177,7 +177,7 @@ def _refuse_other_fields(rubric: VerdictRubric, wanted: Mapping[str, FieldKind])
 def part(
     data: dict[str, JSON], name: str, digest: str, material: Collection[str], verdict: Mapping[str, FieldKind]
 ) -> VerdictRubric:
-    """A rubric that is a table of a file with several; its scale may name some of its levels only.
+    """Load a rubric that is one table of a file; its scale may describe only some of its levels.
 
     Raises ValueError naming the key.
     """
@@ -231,16 +231,16 @@ def template(
         raise ValueError(f"{where}{name} has a lone $; write $$ for a dollar sign")
     names = set(found.get_identifiers())
     for unknown in sorted(names - known):
-        raise ValueError(f"{where}{name} has a placeholder ${unknown} that is not known")
+        raise ValueError(f"{where}{name} has an unknown placeholder ${unknown}")
     for missing in sorted(needed - names):
         raise ValueError(f"{where}{name} needs the placeholder ${missing}")
     return found
 
 
 def again(data: dict[str, JSON], table: dict[str, JSON], names: set[str], where: str) -> Template | None:
-    """The message after an invalid answer, from the table, else from the top level of the file.
+    """The message after an invalid answer, from the table or else from the top level of the file.
 
-    Raises ValueError for a placeholder that is not among the names, or missing.
+    Raises ValueError for an unknown or missing placeholder.
     """
     for place, path in ((table, where), (data, "")):
         if "again" in place:
@@ -251,7 +251,7 @@ def again(data: dict[str, JSON], table: dict[str, JSON], names: set[str], where:
 def _scale(data: dict[str, JSON], *, has_all_levels: bool) -> Scale:
     low, high = take(data, "low", int, "scale."), take(data, "high", int, "scale.")
     if not low < high <= low + MOST_LEVELS:
-        raise ValueError(f"scale.high must be above scale.low, by {MOST_LEVELS} at most")
+        raise ValueError(f"scale.high must be above scale.low, by at most {MOST_LEVELS}")
     levels = take(data, "levels", dict, "scale.")
     known = {str(level) for level in range(low, high + 1)}
     if not set(levels) <= known or not {str(low), str(high)} <= set(levels):

@@ -1,1 +1,1 @@
-"""Between us and an endpoint: one call, its retries, its limits and its price."""
+"""Access to model endpoints: the client, retries, rate limits, budgets and prices."""

@@ -1,7 +1,8 @@
 """The budget of a session: reserves requests and money before they are spent.
 
-For every request in flight its highest possible cost is reserved. Where that is unknown, because the model
-has not answered yet and no length is set, one request runs alone with all that is left. Knows no prices.
+For every request in flight its highest possible cost is reserved. If that is unknown, because the model has
+not answered yet and no maximum length is set, the request runs alone with the whole remaining budget. Knows
+no prices.
 """
 
 from __future__ import annotations
@@ -16,17 +17,17 @@ from equipoise.models.counters import Counters
 
 NANO = 10**9
 MARGIN, DOUBT = 1.5, 4.0
-"""The next reply is taken to be at most MARGIN + DOUBT/n times as long as the longest of n so far."""
+"""The next reply is assumed to be at most MARGIN + DOUBT/n times as long as the longest of n so far."""
 BYTES_PER_TOKEN = 3
 FRAME = 50
-"""Tokens that an endpoint puts around a message, and around them all, at most."""
+"""The most tokens that an endpoint adds to a message, and to the conversation as a whole."""
 
 Cost = Callable[[Usage], int]
-"""What tokens cost, in nano-dollars."""
+"""The cost of tokens, in nano-dollars."""
 
 
 class Budget:
-    """The two limits of a session, either of which may be None. `stop` ends the session."""
+    """The limits of a session on calls and cost, either of which may be None. `stop` ends the session."""
 
     def __init__(
         self, counters: Counters, stop: Callable[[str], None], *, calls: int | None, dollars: float | None
@@ -40,13 +41,13 @@ class Budget:
 
     @property
     def is_limited(self) -> bool:
-        """Whether there is any limit."""
+        """Whether either limit is set."""
         return self._most_calls is not None or self._most is not None
 
     async def reserve(self, call: Call, model: int, cost: Cost) -> int:
-        """Wait until one more request fits; what is set aside for it, in nano-dollars. Raises SessionStopped.
+        """Wait until one more request fits. Returns the reserved nano-dollars. Raises SessionStopped.
 
-        To be followed by `settle`; the request counts from here on.
+        The request counts from here on, and must be followed by `settle`.
         """
         # One at a time: otherwise short requests would keep overtaking a long one that waits.
         async with self._turn:
@@ -65,12 +66,12 @@ class Budget:
         return amount
 
     def settle(self, reserved: int, spent: int) -> None:
-        """The request has ended and has cost so much."""
+        """Replace the reservation of a finished request with its actual cost."""
         self._counters.settle(reserved, spent)
         self._settled.set()
 
     def _try(self, call: Call, model: int, cost: Cost) -> int | None:
-        """What to set aside; None where it may fit once others have ended."""
+        """The amount to reserve; None if the request may fit once others have finished."""
         now = self._counters.totals()
         if self._most_calls is not None and now.sent >= self._most_calls:
             raise self._used_up(f"--max-calls {self._most_calls} is used up: requests sent: {now.sent}")
@@ -78,7 +79,7 @@ class Budget:
             return 0
         left = self._most - now.spent
         wanted = self.most_of(call, model, cost)
-        # Of a model that has not answered yet, at least what others would cost has to be left.
+        # A model that has not answered yet needs at least what the other models would cost.
         least = wanted
         if least is None:
             least = cost(Usage(input=prompt_tokens(call), output=self._longest()))
@@ -90,14 +91,14 @@ class Budget:
         return wanted if now.reserved + wanted <= left else None
 
     def most_of(self, call: Call, model: int, cost: Cost) -> int | None:
-        """The most that a request may cost; None where the length of the reply has no known bound."""
+        """The highest possible cost of a request; None if the length of the reply has no known bound."""
         output = call.parameters.get("max_tokens")
         if not output and self._counters.largest_output(model):
             output = self._longest()
         return cost(Usage(input=most_prompt_tokens(call), output=output)) if output else None
 
     def _longest(self) -> int:
-        """The longest reply to expect, by the replies of all models so far; 0 where there was none."""
+        """The longest reply to expect, from the replies of all models so far; 0 if there are none."""
         now = self._counters.totals()
         margin = MARGIN + DOUBT / max(1, now.made + now.replayed)
         return int(margin * max(map(self._counters.largest_output, range(len(now.tokens)))))
@@ -108,7 +109,7 @@ class Budget:
 
 
 def usage_of(call: Call, reply: Reply) -> Usage:
-    """The tokens of a reply as the endpoint has counted them, else generously by the length of the texts."""
+    """The tokens of a reply as counted by the endpoint, or a high estimate from the length of the texts."""
     if reply.is_metered:
         return reply.usage or Usage()
     # An echoed prompt was not written by the model.
@@ -118,20 +119,20 @@ def usage_of(call: Call, reply: Reply) -> Usage:
 
 
 def prompt_tokens(call: Call) -> int:
-    """How many tokens the messages of a call are likely to have, generously, by their length."""
+    """A high estimate of the tokens in the messages of a call, from their length."""
     return _size(call) // BYTES_PER_TOKEN + FRAME
 
 
 def most_prompt_tokens(call: Call) -> int:
-    """How many tokens a call can have that are read: each byte one, as digits are, and those of a schema.
+    """The upper bound on a call's input tokens: one per byte, as with digits, including any schema.
 
-    An endpoint writes the schema of an answer into the prompt, and marks where each message begins and ends.
+    Endpoints write the schema of the answer into the prompt, and mark the start and end of each message.
     """
     return _size(call) + len(json_io.dumps(dict(call.parameters))) + FRAME * (1 + len(call.messages))
 
 
 def _size(call: Call) -> int:
-    """Bytes of all messages."""
+    """The size of all messages in bytes."""
     return sum(_bytes(message["content"]) for message in call.messages)
 
 

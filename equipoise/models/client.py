@@ -1,4 +1,4 @@
-"""The client of OpenAI-compatible endpoints: a Call goes in, a Reply comes out or CallFailed is raised.
+"""The client for OpenAI-compatible endpoints: takes a Call, returns a Reply or raises CallFailed.
 
 The only file that imports openai. Sends, retries, remembers rejected parameters, and reads the body. Knows
 neither suites nor journals.
@@ -52,22 +52,22 @@ from equipoise.models.response import as_json, read_body, read_continuation
 from equipoise.models.retry import Health, Retries, retry_after
 
 _NO_CONNECTION = (httpx2.ConnectError, httpx2.ConnectTimeout, aiohttp.ClientConnectorError, ssl.SSLError)
-"""What the transport raises where there was no connection to send a request over."""
+"""What the transport raises if no connection could be made."""
 _NO_ANSWER = (httpx2.RequestError, aiohttp.ClientError, ssl.SSLError)
-"""What the transport raises where no whole answer came."""
+"""What the transport raises if no complete response arrived."""
 
 _LOGGERS = ("openai", "httpx2", "httpcore2", "aiohttp")
-"""Their own logs show headers, bodies, URLs and what endpoints say, among them what must not be shown."""
+"""These loggers log headers, bodies and URLs, which may contain secrets."""
 
-# Python knows more, of which some unpack what they read, and some take minutes for a megabyte.
+# Python has more codecs: some decompress their input, and some take minutes for a megabyte.
 _CHARSETS = {"iso-8859-1", "windows-1252", "gbk", "gb2312", "gb18030", "big5", "shift_jis", "euc-kr"}
-"""What a body that is not UTF-8 may be in: error pages often are."""
+"""Accepted charsets of a body that is not UTF-8, such as an error page."""
 
 OnLearned = Callable[[Call, Change], None]
 
 
 class AttemptSlot(Protocol):
-    """A slot for one attempt in flight, entered again for each attempt; gets the outcome of each."""
+    """A slot for one attempt in flight, entered once per attempt and told its outcome."""
 
     async def __aenter__(self) -> None:
         """Wait for the slot."""
@@ -76,7 +76,7 @@ class AttemptSlot(Protocol):
         """The endpoint answered."""
 
     def fail(self, failure: Failure) -> None:
-        """The endpoint did not answer, or not with a reply."""
+        """The endpoint did not answer, or its answer holds no reply."""
 
     async def __aexit__(
         self,
@@ -84,32 +84,32 @@ class AttemptSlot(Protocol):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Give the slot back."""
+        """Release the slot."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Connection:
-    """An endpoint: where it takes conversations, and where plain completions.
+    """A connection to an endpoint: its addresses for chat completions and for plain completions.
 
-    `strangers` are the keys of others.
+    `foreign_keys` are the keys of other endpoints, which must not be sent to this one.
     """
 
     addresses: tuple[Address, Address]
     health: Health
-    strangers: Secrets
+    foreign_keys: Secrets
 
 
 class _HttpClient(OwnConnections, openai.DefaultAioHttpClient):
-    """The SDK's own on aiohttp, over connections of ours."""
+    """The SDK's aiohttp client, on our own connection pool."""
 
 
 class Client:
-    """Reaches the models of a session. Belongs to the event loop it was made on.
+    """Sends calls to the models of a session. Belongs to the event loop it was created on.
 
-    `endpoint` says where a model in a role is reached. A call holds a slot only while it is in flight,
-    not between retries. `on_learned` is called once for each model and parameter, `on_retry` before every
-    retry; `max_body` is in bytes. A reply is as it came; none of the `secrets` gets into an error, nor, where
-    it is a real key, to an endpoint that has another one.
+    `endpoint` returns the endpoint of a model in a role. A call holds a slot only while it is in flight, not
+    between retries. `on_learned` is called once per model and rejected parameter, `on_retry` before every
+    retry; `max_body` is in bytes. Replies are not masked. The `secrets` never appear in errors, and a real
+    key is never sent to an endpoint with a different one.
     """
 
     def __init__(
@@ -138,7 +138,7 @@ class Client:
         self._no_echo: set[tuple[Role, str]] = set()
 
     async def complete(self, call: Call, slot: AttemptSlot) -> Reply:
-        """The reply; `slot` is entered for each attempt. Raises CallFailed once no retry can help."""
+        """Send a call; `slot` is entered for each attempt. Raises CallFailed when no retry can help."""
         if _is_echo(call) and (call.role, call.model) in self._no_echo:
             raise _declined(call)
         retries = Retries(self._max_retries, self._connection(call).health)
@@ -165,9 +165,9 @@ class Client:
                 await retries.rest()
 
     def _advice(self, call: Call, failure: Failure) -> str:
-        """What to do where an endpoint has never answered, or wants money."""
+        """What to do if an endpoint has never answered, or if its account has no balance."""
         if failure.is_out_of_balance or failure.status == 402:
-            return "; top the account up, then run the same command again"
+            return "; top up the account, then run the same command again"
         endpoint, url = self._endpoint(call.role, call.model), _flag(call.role, "api-base-url")
         if self._connection(call).health.answered:
             return ""
@@ -187,7 +187,7 @@ class Client:
         try:
             return await self._read(call, sent, retries)
         except RecursionError:
-            return Failure(message="the body of the answer is nested too deep")
+            return Failure(message="the body of the answer is nested too deeply")
 
     async def _read(self, call: Call, sent: Mapping[str, JSON], retries: int) -> Reply | Failure:
         started = time.perf_counter()
@@ -206,9 +206,9 @@ class Client:
         return Reply(text="", finish_reason="content_filter", blocked=code, latency=latency, retries=retries)
 
     async def _post(self, call: Call, sent: Mapping[str, JSON]) -> JSON | Failure:
-        """The body of the answer, or why there is none."""
+        """The body of the response, or why there is none."""
         connection = self._connection(call)
-        body = json_io.dumps(_body(connection.strangers.masked_call(call), sent))
+        body = json_io.dumps(_body(connection.foreign_keys.masked_call(call), sent))
         try:
             # The transport's own limit is on every read: an endpoint that trickles would never reach it.
             async with asyncio.timeout(self._timeout):
@@ -254,23 +254,23 @@ class Client:
             self._connections[key] = _Connection(
                 addresses=(chats, plain),
                 health=self._health[endpoint.base_url],
-                strangers=self._secrets.besides(endpoint.api_key),
+                foreign_keys=self._secrets.except_key(endpoint.api_key),
             )
         return self._connections[key]
 
     def _headers(self, endpoint: Endpoint) -> httpx2.Headers:
-        """The headers of the SDK's requests to an endpoint.
+        """The headers that the SDK would send to an endpoint.
 
-        They are sent without the SDK's own `post`, which makes them anew for every call: twice the CPU.
+        The SDK's own `post` would build them again for every call, which doubles the CPU time.
         """
         sdk = openai.AsyncOpenAI(base_url=endpoint.base_url, api_key=endpoint.api_key, http_client=self._http)
         if not endpoint.takes_environment:
             sdk.organization = sdk.project = None
-            # There is no public way: every new client reads them from the environment.
+            # There is no public API for this: every new client reads them from the environment.
             sdk._custom_headers = {}
         found = httpx2.Headers(sdk.auth_headers)
         for name, said in sdk.default_headers.items():
-            # One by one: what the user gives in small letters takes the place of the SDK's own.
+            # One by one: a user's header in lower case replaces the SDK's own.
             if isinstance(said, str):
                 found[name] = said
         found["Content-Type"] = "application/json"
@@ -284,12 +284,12 @@ class Client:
         for change in self._learned.get((call.role, call.model), ()):
             parameters = change.apply(parameters)
         if "top_logprobs" in parameters and "logprobs" not in parameters:
-            # The one makes no sense without the other.
+            # Endpoints reject top_logprobs without logprobs.
             return {name: value for name, value in parameters.items() if name != "top_logprobs"}
         return parameters
 
     def _learn(self, call: Call, failure: Failure, sent: Mapping[str, JSON]) -> bool:
-        """Remember a rejected parameter. True where a retry without it may succeed."""
+        """Remember a rejected parameter. True if a retry without it may succeed."""
         change = rejected_parameter(failure, sent)
         if change is None:
             return False
@@ -305,28 +305,28 @@ def _flag(role: Role, name: str) -> str:
 
 
 def _named_by(endpoint: Endpoint, role: Role) -> str:
-    """What to do about an endpoint that is not there."""
+    """What to do about an endpoint that is not reachable."""
     is_default = endpoint.base_url.startswith(DEFAULT_BASE_URL)
-    why = "it is the default, as none was named; " if is_default else ""
+    why = "it is the default, as no endpoint was given; " if is_default else ""
     return f"{why}start it, or name another with {_flag(role, 'api-base-url')}"
 
 
 def _about_tls(failure: Failure) -> str:
-    """What to do where TLS fails: the certificate is not trusted, or what listens there speaks no TLS."""
+    """What to do if TLS fails: the certificate is not trusted, or the server does not use TLS."""
     if "CERTIFICATE_VERIFY_FAILED" in failure.message:
         return "trust its certificate with SSL_CERT_FILE=FILE"
-    return "write http:// where it does not speak TLS"
+    return "use http:// if the server does not use TLS"
 
 
 def _about_key(endpoint: Endpoint) -> str:
-    """What is wrong with the key of an endpoint that refuses it."""
+    """What to do about a key that the endpoint rejects."""
     if endpoint.api_key == NO_KEY:
         return "no key was given: set it"
     return f"the key is from {endpoint.key_source or 'nowhere'}: set another"
 
 
 def _causes(error: Exception) -> list[Exception]:
-    """The error and what is behind it, the first cause last."""
+    """The error and its chain of causes, the root cause last."""
     found = [error]
     while isinstance(found[-1].__cause__, Exception):
         found.append(found[-1].__cause__)
@@ -341,7 +341,7 @@ def _is_echo(call: Call) -> bool:
     return CONTINUES in call.parameters and "echo" in call.parameters
 
 
-NO_ECHO = Failure(message="it does not give back the text with probabilities", status=501)
+NO_ECHO = Failure(message="it does not echo the text with token probabilities", status=501)
 
 
 def _has_echoed(call: Call, reply: Reply) -> bool:
@@ -349,7 +349,7 @@ def _has_echoed(call: Call, reply: Reply) -> bool:
 
 
 def _declined(call: Call) -> CallFailed:
-    why = "its endpoint gives no probabilities of a text that it is given"
+    why = "its endpoint returns no token probabilities for a given text"
     return CallFailed(f"{call.role} {call.model!r}: {why}", is_declined=True)
 
 
@@ -366,7 +366,7 @@ def _body(call: Call, sent: Mapping[str, JSON]) -> dict[str, JSON]:
 def _failed(
     call: Call, failure: Failure, sent: Mapping[str, JSON], retries: Retries, shown: str
 ) -> CallFailed:
-    """The end of a call; `shown` is the failure's message without keys."""
+    """The error that ends a call; `shown` is the failure's message with keys masked."""
     tried = f" (after {retries.count} retries)" if retries.count else ""
     message = f"{call.role} {call.model!r}: {_status(failure)}{shown}{tried}"
     is_exhausted = failure.is_transient and retries.concerns_all
@@ -380,13 +380,13 @@ def _status(failure: Failure) -> str:
 
 
 def _content(response: httpx2.Response) -> JSON:
-    """What a response says: JSON where its headers say so, else its text. Raises ValueError."""
+    """The content of a response: JSON if its headers say so, otherwise text. Raises ValueError."""
     kind = response.headers.get("content-type", "").partition(";")[0]
     return response.json() if kind.endswith("json") else _text(response)
 
 
 def _text(response: httpx2.Response) -> str:
-    """The body as text: UTF-8, as JSON has to be, where it is that, whatever its headers say."""
+    """The body as text. Valid UTF-8, which JSON requires, is decoded as such whatever the headers say."""
     with suppress(UnicodeDecodeError):
         return response.content.decode()
     said = (response.charset_encoding or "").lower()
@@ -399,17 +399,17 @@ def _status_failure(response: httpx2.Response) -> Failure:
         message=describe_body(body) or _phrase(response.status_code),
         status=response.status_code,
         body=body,
-        retry_after=_wait_asked_for(response, body),
+        retry_after=_retry_after(response, body),
     )
 
 
 def _phrase(status: int) -> str:
-    """The standard's own words for a status, where the endpoint has none."""
+    """The standard phrase for a status, used if the endpoint gives no explanation."""
     return HTTPStatus(status).phrase if status in set(HTTPStatus) else "no explanation"
 
 
 def _complaint(response: httpx2.Response) -> JSON:
-    """The body of a response that says what is wrong, JSON or not."""
+    """The body of an error response, JSON or not."""
     text = _text(response).strip()
     try:
         found = json.loads(text)
@@ -418,8 +418,8 @@ def _complaint(response: httpx2.Response) -> JSON:
     return text if found is None else as_json(found)
 
 
-def _wait_asked_for(response: httpx2.Response, body: JSON) -> float | None:
-    """Seconds, by the headers of the response, or by those of a provider that a gateway passes on."""
+def _retry_after(response: httpx2.Response, body: JSON) -> float | None:
+    """Seconds to wait, from the headers of the response, or those of a provider behind a gateway."""
     now = time.time()
     wait = retry_after(response.headers, now)
     return retry_after(passed_on_headers(body), now) if wait is None else wait

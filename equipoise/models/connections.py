@@ -1,9 +1,9 @@
-"""HTTP connections that give no call the response to another one.
+"""HTTP connections on which no call can receive the response to another one.
 
-An endpoint or proxy that answers one call twice leaves a response on a connection that goes back to the pool;
-HTTP/1.1 has no number by which the next call could tell that it is not its own. So a connection rests before
-it is used again, is closed where anything more has come, and no redirect leads a call to another host.
-Nor does a body grow beyond a limit, compressed or not.
+An endpoint or proxy that answers one call twice leaves a response on a connection that goes back to the pool,
+and HTTP/1.1 has no request ids by which the next call could tell that it is not its own. So a connection
+rests before it is reused, and is closed if more data has arrived. Redirects to another host are not followed,
+and the size of a body is limited, compressed or not.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ import httpx2
 from aiohttp.client_proto import ResponseHandler
 
 REST_SECONDS = 0.25
-"""How long a connection rests after a response: what an endpoint sends twice, it sends at once."""
+"""How long a connection rests after a response: a duplicate response follows immediately."""
 MOST_RESTING = 256
-"""Connections that may rest at a time; a further one is closed instead."""
+"""How many connections may rest at a time; any more are closed instead."""
 CONNECT_SECONDS = 6.0
-"""How long it may take to connect: an answer may take minutes, a connection never does."""
+"""The connect timeout: an answer may take minutes, a connection never does."""
 MAX_BODY = 32 * 2**20
-"""Bytes of an answer, where the user says nothing else."""
+"""The default limit on the bytes of a body."""
 ENCODINGS: Mapping[str, Callable[[], Any]] = {
     "gzip": lambda: zlib.decompressobj(zlib.MAX_WBITS | 16),
     "deflate": zlib.decompressobj,
 }
-"""What a body may be compressed with, for it can be read piece by piece."""
+"""Accepted content encodings: those that can be decompressed incrementally."""
 _OF_ONE_REQUEST = {b"content-length", b"cookie"}
-"""Headers that no two requests need have in common."""
+"""Headers that differ from request to request."""
 _HTTP_PORTS = {"http": 80, "https": 443}
 
 
 class RedirectedElsewhere(Exception):  # noqa: N818 - it names what the endpoint did
-    """The endpoint sends the call on to another host."""
+    """The endpoint redirects the call to another host."""
 
     def __init__(self, status: int, here: str, there: str) -> None:
         super().__init__(
@@ -49,7 +49,7 @@ class RedirectedElsewhere(Exception):  # noqa: N818 - it names what the endpoint
 
 
 class BodyTooLarge(Exception):  # noqa: N818 - it names what the endpoint did
-    """A body has more bytes than it may have."""
+    """A body exceeds its size limit."""
 
     def __init__(self, most: int) -> None:
         super().__init__(f"the body of the answer has more than {most:,} bytes (--max-response-size)")
@@ -57,7 +57,7 @@ class BodyTooLarge(Exception):  # noqa: N818 - it names what the endpoint did
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """Where requests go, and all that they have in common."""
+    """The URL of requests, and the headers and settings that they share."""
 
     url: httpx2.URL
     headers: tuple[tuple[bytes, bytes], ...]
@@ -65,10 +65,10 @@ class Address:
 
 
 class OwnConnections(httpx2.AsyncClient):
-    """To be put before the SDK's client on aiohttp, which then uses such connections.
+    """A mixin for the SDK's aiohttp client that makes it use these connections.
 
-    A call that is redirected to another host raises RedirectedElsewhere, a body of more than `max_body` bytes
-    BodyTooLarge.
+    Raises RedirectedElsewhere for a redirect to another host, and BodyTooLarge for a body of more than
+    `max_body` bytes.
     """
 
     def __init__(self, *, max_body: int = MAX_BODY, **options: Any) -> None:
@@ -76,7 +76,7 @@ class OwnConnections(httpx2.AsyncClient):
         super().__init__(**options, event_hooks={"response": [_refuse_other_host]})
 
     def address(self, url: str, headers: Mapping[str, str], timeout: float) -> Address:
-        """Where requests with these headers go, none of whose phases may take longer than so many seconds."""
+        """The address for requests with these headers; `timeout` is in seconds and applies to each phase."""
         phases = httpx2.Timeout(timeout, connect=min(timeout, CONNECT_SECONDS))
         first = self.build_request("POST", url, headers=headers, timeout=phases)
         return Address(
@@ -86,7 +86,7 @@ class OwnConnections(httpx2.AsyncClient):
         )
 
     async def ask(self, address: Address, content: bytes) -> httpx2.Response:
-        """The whole response to a request with this content."""
+        """Send a request with this content and read the complete response."""
         return await self.send(self.request_to(address, content))
 
     def request_to(self, address: Address, content: bytes) -> httpx2.Request:
@@ -128,16 +128,16 @@ def _over_own(transport: Any) -> httpx2.AsyncBaseTransport:
 
 
 class _Bounded(httpx2.AsyncBaseTransport):
-    """A transport whose bodies arrive decompressed and have at most `most` bytes; without cookies."""
+    """A transport without cookies whose bodies arrive decompressed and have at most `most` bytes."""
 
     def __init__(self, transport: httpx2.AsyncBaseTransport, most: int) -> None:
         self._transport = transport
         self._most = most
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """The response, its body still to be read."""
+        """Send a request; the body of the response is not read yet."""
         response = await self._transport.handle_async_request(request)
-        # Cookies know no ports: what one endpoint sets would be sent to another one on the same host.
+        # Cookies ignore ports: one endpoint's cookies would be sent to another one on the same host.
         response.headers.pop("set-cookie", None)
         encoding = response.headers.pop("content-encoding", "identity").strip().lower()
         assert isinstance(response.stream, httpx2.AsyncByteStream)
@@ -150,7 +150,7 @@ class _Bounded(httpx2.AsyncBaseTransport):
 
 
 class _BoundedBody(httpx2.AsyncByteStream):
-    """A body, decompressed as it is read. Raises BodyTooLarge, or DecodingError where it cannot be."""
+    """A body that is decompressed as it is read. Raises BodyTooLarge, or DecodingError for invalid data."""
 
     def __init__(self, stream: httpx2.AsyncByteStream, encoding: str, most: int) -> None:
         self._stream = stream
@@ -177,7 +177,7 @@ class _BoundedBody(httpx2.AsyncByteStream):
 
         def decompress(piece: bytes) -> bytes:
             try:
-                # One byte more than is left tells that there are too many.
+                # One byte more than the limit shows that the body is too large.
                 data: bytes = found.decompress(piece, self._left + 1)
             except zlib.error as error:
                 raise httpx2.DecodingError(f"it is not compressed with {self._encoding}: {error}") from None
@@ -186,19 +186,19 @@ class _BoundedBody(httpx2.AsyncByteStream):
         return decompress
 
     async def aclose(self) -> None:
-        """Close the body, read or not."""
+        """Close the body, even if it was not read."""
         await self._stream.aclose()
 
 
 class _Connector(aiohttp.TCPConnector):
-    """A pool that takes back only connections on which nothing has come after the response."""
+    """A connection pool that discards connections with unread data after the response."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self._resting = 0
 
     async def connect(self, *arguments: Any, **options: Any) -> aiohttp.connector.Connection:
-        """A connection on which there is nothing to read."""
+        """A connection without unread data."""
         while True:
             connection = await super().connect(*arguments, **options)
             if not _has_unread(connection):
@@ -214,12 +214,12 @@ class _Connector(aiohttp.TCPConnector):
 
     def _end_rest(self, key: Any, protocol: ResponseHandler) -> None:
         self._resting -= 1
-        # Which closes it where something has come meanwhile.
+        # Closes it if data has arrived in the meantime.
         super()._release(key, protocol)
 
 
 def _has_unread(connection: aiohttp.connector.Connection) -> bool:
-    """Whether anything has come that the protocol holds, or that the socket has not been asked for."""
+    """Whether data has arrived, in the protocol's buffer or on the socket."""
     protocol, transport = connection.protocol, connection.transport
     if protocol is None or transport is None or protocol.should_close:
         return True
@@ -229,14 +229,14 @@ def _has_unread(connection: aiohttp.connector.Connection) -> bool:
 
 
 class _Response(aiohttp.ClientResponse):
-    """A response that does not begin before its request was written out."""
+    """A response that may not begin before its request was written completely."""
 
     async def start(self, connection: aiohttp.connector.Connection) -> aiohttp.ClientResponse:
-        """Read the head. Raises ClientConnectionError where it came too early to be this call's."""
+        """Read the head. Raises ClientConnectionError if it arrived too early to belong to this call."""
         protocol, transport = connection.protocol, connection.transport
         is_early = protocol is None or protocol.should_close
         found = None if is_early else await super().start(connection)
-        # Small responses are whole by now, and their connection is given back.
+        # A small response is complete by now, and its connection back in the pool.
         is_written = transport is not None and transport.get_write_buffer_size() == 0
         if found is None or not is_written:
             connection.close()
@@ -264,5 +264,5 @@ def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
 
 
 def _is_upgrade(here: httpx2.URL, there: httpx2.URL) -> bool:
-    """Whether the same host only asks to be called by HTTPS."""
+    """Whether the redirect only upgrades to HTTPS on the same host."""
     return _origin(here) == ("http", here.host, 80) and _origin(there) == ("https", here.host, 443)

@@ -1,7 +1,7 @@
 """The counters of a running session: calls, tokens, money, pauses, rounds and the reason to stop.
 
-The engine's thread counts, any thread may read. They serve the display and the budget; the lasting
-record is the journal.
+Written by the engine's thread, read by any thread, for the display and the budget. The journal is the
+permanent record.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from dataclasses import dataclass
 
 MAX_REASON_LENGTH = 500
 MOST_OF_AN_ERROR = 80
-"""Characters of the last error, which a line shows together with all else."""
+"""How many characters of the last error are kept for the status line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """The counts at one moment. `tokens` holds (input, output) for each model, in order.
+    """A snapshot of the counts. `tokens` holds (input, output) for each model, in order.
 
-    `spent` and `reserved` are in nano-dollars and count only where a budget does. `estimated` are the replies
-    whose tokens no endpoint has counted.
+    `spent` and `reserved` are in nano-dollars, and 0 without a budget. `estimated` counts the replies whose
+    tokens the endpoint did not report.
     """
 
     in_flight: int
@@ -34,11 +34,11 @@ class Totals:
 
 
 class Counters:
-    """The counters of a session that asks so many `models`, at as many endpoints at most.
+    """The counters of a session with this number of `models`, and at most as many endpoints.
 
-    `stop_reason` is the first reason given to `stop`; `round` is the last round whose runs may begin, 0 when
-    none is open yet; `is_enough` is true once no later one is needed. `last_error` is why a call was
-    repeated, empty as soon as one is answered.
+    `stop_reason` is the first reason given to `stop`; `round` is the last round whose runs may begin, 0 if
+    none is open yet; `is_enough` is true once no later one is needed. `last_error` is the reason for the last
+    retry, empty as soon as a call is answered.
     """
 
     def __init__(self, models: int) -> None:
@@ -54,7 +54,7 @@ class Counters:
         self._notices: deque[str] = deque()
 
     def stop(self, reason: str) -> None:
-        """Let no further call start. The first reason stands, cut to MAX_REASON_LENGTH characters."""
+        """Prevent further calls. The first reason is kept, cut to MAX_REASON_LENGTH characters."""
         if not self.is_stopped:
             # Shown on terminals and sent to workers, so it must be encodable whatever an endpoint said.
             self.stop_reason = reason.encode("utf-8", "replace").decode()[:MAX_REASON_LENGTH]
@@ -63,53 +63,53 @@ class Counters:
     # Rounds of runs.
 
     def open_round(self, number: int) -> None:
-        """Let the runs of this round begin."""
+        """Allow the runs of this round to begin."""
         self.round = number
 
     def close_rounds(self) -> None:
-        """No later round will be opened."""
+        """Declare that no later round will be opened."""
         self.is_enough = True
 
-    # Pauses that an endpoint asks for.
+    # Pauses that an endpoint requests.
 
     def pause(self, endpoint: int, until: float) -> None:
-        """Pause all calls to an endpoint until then, in seconds of `time.monotonic`."""
+        """Pause all calls to an endpoint until a time in seconds of `time.monotonic`."""
         self._pauses[endpoint] = max(self._pauses[endpoint], until)
 
     def paused_until(self, endpoint: int) -> float:
-        """When the pause of that endpoint ends; 0 where there is none."""
+        """The end of an endpoint's pause in seconds of `time.monotonic`; 0 if there is none."""
         return self._pauses[endpoint]
 
-    # What the user should know at once.
+    # Notices to show immediately.
 
     def notify(self, notice: str) -> None:
-        """Have a line shown."""
+        """Queue a line to be shown."""
         self._notices.append(notice)
 
     def take_notices(self) -> list[str]:
-        """The lines that were not shown yet."""
+        """Remove and return the lines that were not shown yet."""
         return [self._notices.popleft() for _ in range(len(self._notices))]
 
     # Counting.
 
     def enter(self) -> None:
-        """A call is in flight."""
+        """Count a call in flight."""
         self._in_flight += 1
         self._sent += 1
 
     def leave(self) -> None:
-        """A call is no longer in flight."""
+        """Count a call as no longer in flight."""
         self._in_flight -= 1
 
     def count_retry(self, why: str) -> None:
-        """A call is repeated, for that reason."""
+        """Count a retry and remember its reason."""
         self._retries += 1
         self.last_error = why[:MOST_OF_AN_ERROR]
 
     def count_reply(
         self, model: int, input_tokens: int, output_tokens: int, *, replayed: bool, is_estimated: bool = False
     ) -> None:
-        """There is a reply of the model of that number, from the endpoint or from the journal."""
+        """Count a reply of the model with that number, from the endpoint or from the journal."""
         if not replayed:
             self.last_error = ""
         self._made += not replayed
@@ -120,20 +120,20 @@ class Counters:
         self._largest[model] = max(self._largest[model], output_tokens)
 
     def largest_output(self, model: int) -> int:
-        """The most tokens that a reply of this model has had; 0 where none is known."""
+        """The most output tokens in a reply of this model so far; 0 if none is known."""
         return self._largest[model]
 
     def reserve(self, amount: int) -> None:
-        """Set aside nano-dollars for a call."""
+        """Reserve nano-dollars for a call."""
         self._reserved += amount
 
     def settle(self, reserved: int, spent: int) -> None:
-        """Give back what was set aside for a call, and count what it cost."""
+        """Release the reservation of a call and count its actual cost."""
         self._reserved -= reserved
         self._spent += spent
 
     def totals(self) -> Totals:
-        """The counts at this moment."""
+        """A snapshot of the counts."""
         return Totals(
             in_flight=self._in_flight,
             made=self._made,

@@ -1,4 +1,4 @@
-"""What a failed call means, read from status, error code and text. Pure; knows no HTTP library."""
+"""Classifies failed calls by status, error code and message. Pure; knows no HTTP library."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ TRANSIENT_STATUS = frozenset({408, 409, 429})
 OVERLOAD_STATUS = frozenset({429, 503, 529})
 """The endpoint is overloaded or limits the rate: fewer calls may help."""
 OUTAGE_STATUS = frozenset({408, 409, 429, 502, 503, 504, 529})
-"""Says nothing of the request in hand, however often it comes back the same."""
+"""Says nothing about the request itself, however often it is repeated."""
 FATAL_STATUS = frozenset({301, 302, 303, 307, 308, 401, 402, 403, 404})
-"""Every other request would fail alike; followed redirects never get here."""
+"""Every other request would fail in the same way; redirects that were followed never get here."""
 
-# How providers say that their filter rejected a prompt. Where they were seen: OpenAI, Azure and Moonshot;
-# Azure; DashScope, twice; Volcano Engine, twice; LiteLLM in front of any of them.
+# How providers report that their filter rejected a prompt. In order: OpenAI, Azure and Moonshot (two codes);
+# Azure; DashScope (two); Volcano Engine (two); LiteLLM in front of any of them.
 _FILTER_CODES = (
     "content_filter",
     "content_policy_violation",
@@ -39,11 +39,11 @@ _FILTER_TEXTS = {
     "inappropriate content": "data_inspection_failed",  # DashScope's older models
 }
 FILTER_REASONS = frozenset({"content_filter", "sensitive", "safety", "prohibited_content", "blocklist"})
-"""Finish reasons of replies that a filter has cut, in small letters: OpenAI, Zhipu, Google."""
+"""Finish reasons of replies that a filter cut, in lower case: OpenAI, Zhipu, Google."""
 BROKEN_REASONS = frozenset({"insufficient_system_resource", "error", "network_error"})
 """Finish reasons of replies that the endpoint could not finish: DeepSeek, OpenRouter, Zhipu."""
 _FILTER_NUMBERS = frozenset({"1301", "1026", "1027"})
-"""Codes of Zhipu and MiniMax."""
+"""Numeric filter codes of Zhipu and MiniMax."""
 
 _TOO_LONG = re.compile(
     r"context_length_exceeded|(maximum|max) context (length|window)|context window|exceeds? the context"
@@ -62,9 +62,9 @@ _NO_MODEL = re.compile(
     re.IGNORECASE,
 )
 MOST_READ = 1000
-"""Characters of a complaint: what it is about stands at its beginning."""
+"""How many characters of an error message are read: its subject is at the beginning."""
 _SPEAKING = ("code", "type", "message", "status_msg", "innererror")
-"""Fields of an error in which an endpoint says what is wrong."""
+"""Fields of an error in which an endpoint describes the problem."""
 _NO_KEY = re.compile(
     r"invalid_api_key|invalidapikey|(api key|api_key) (is )?(not valid|invalid)", re.IGNORECASE
 )
@@ -81,10 +81,10 @@ _REJECTS = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """One attempt that brought no reply. `status` is None where the connection itself failed.
+    """A failed attempt. `status` is None if the connection itself failed.
 
-    `usage` is what the endpoint has counted all the same. `is_unreachable` says that there was no connection,
-    `is_insecure` that this was because of TLS.
+    `usage` holds the tokens that the endpoint reported nevertheless. `is_unreachable` says that there was no
+    connection, `is_insecure` that TLS was the reason.
     """
 
     message: str
@@ -97,7 +97,7 @@ class Failure:
 
     @property
     def is_transient(self) -> bool:
-        """Whether the same request may well succeed a little later."""
+        """Whether the same request may succeed a little later."""
         may_pass = self.status in (None, 200) or self.status in TRANSIENT_STATUS or self._is_server_error
         return may_pass and not self.is_out_of_balance
 
@@ -107,17 +107,17 @@ class Failure:
 
     @property
     def is_overload(self) -> bool:
-        """Whether the endpoint refused the call as one too many for now."""
+        """Whether the endpoint rejected the call because it is overloaded or limits the rate."""
         return self.status in OVERLOAD_STATUS and self.is_transient
 
     @property
     def is_telling(self) -> bool:
-        """Whether the answer is about this request: the same answer three times will be the same for ever."""
+        """Whether the failure is about this request: if it repeats three times, it will not change."""
         return self.is_transient and self.status is not None and self.status not in OUTAGE_STATUS
 
     @property
     def is_out_of_balance(self) -> bool:
-        """Whether the account has nothing left, whatever the status says."""
+        """Whether the account has no balance left, whatever the status is."""
         return self.status in (400, 402, 403, 429) and bool(_NO_BALANCE.search(_complaint(self.body)))
 
     @property
@@ -127,7 +127,7 @@ class Failure:
 
     @property
     def is_fatal(self) -> bool:
-        """Whether every other request would fail alike: key refused, balance spent, model unknown."""
+        """Whether every other request would fail in the same way: invalid key, no balance, unknown model."""
         if self.status in FATAL_STATUS or self.is_out_of_balance:
             return True
         text = f"{_error_field(self.body, 'code')}"[:MOST_READ] + f" {self.message}"
@@ -135,11 +135,11 @@ class Failure:
 
     @property
     def filter_code(self) -> str | None:
-        """The provider's code where its filter rejected the prompt."""
+        """The provider's code if its filter rejected the prompt."""
         if self.status not in (200, 400, 403, 422, 451):
             return None
         if self.status == 200 and not isinstance(self.body, dict):
-            # Half of an answer, or a page: what it quotes is no word of the endpoint on this request.
+            # A partial answer or a web page: what it quotes is not the endpoint's verdict on this request.
             return None
         text = _complaint(self.body).lower()
         for code in _FILTER_CODES:
@@ -158,12 +158,12 @@ def _error_field(body: JSON, name: str) -> JSON:
 
 
 def _error_part(body: JSON) -> JSON:
-    """The part of a body that says what went wrong; MiniMax has it in base_resp."""
+    """The part of a body that describes the error; MiniMax has it in base_resp."""
     return body.get("error", body.get("base_resp", body)) if isinstance(body, dict) else body
 
 
 def _complaint(body: JSON) -> str:
-    """What an endpoint says of its own; other fields may repeat what it was asked."""
+    """The endpoint's own error text; other fields may quote the request."""
     error = _error_part(body)
     if not isinstance(error, dict):
         return _flat(error)[:MOST_READ]
@@ -171,7 +171,7 @@ def _complaint(body: JSON) -> str:
 
 
 def passed_on_headers(body: JSON) -> dict[str, str]:
-    """The headers of the provider behind a gateway, where its error repeats them, as OpenRouter's do."""
+    """The headers of the provider behind a gateway, if its errors include them, as OpenRouter's do."""
     metadata = _error_field(body, "metadata")
     headers = metadata.get("headers") if isinstance(metadata, dict) else None
     return {str(name): str(value) for name, value in headers.items()} if isinstance(headers, dict) else {}
@@ -179,7 +179,7 @@ def passed_on_headers(body: JSON) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A parameter that a model's endpoint does not take: renamed, replaced, or dropped (both None)."""
+    """A change to a parameter that a model's endpoint rejects: renamed, replaced, or dropped (both None)."""
 
     parameter: str
     reason: str = field(compare=False)
@@ -188,7 +188,7 @@ class Change:
 
     @property
     def action(self) -> str:
-        """In words."""
+        """What happened to the parameter, as messages and results put it."""
         if self.rename:
             return f"renamed to {self.rename}"
         if self.value is None:
@@ -196,7 +196,7 @@ class Change:
         return f"replaced by {self.value['type'] if isinstance(self.value, dict) else self.value}"
 
     def apply(self, parameters: Mapping[str, JSON]) -> dict[str, JSON]:
-        """The parameters after the change; unchanged where the parameter is not among them."""
+        """The parameters after the change; unchanged if the parameter is not among them."""
         changed = dict(parameters)
         if self.parameter in changed:
             old = changed.pop(self.parameter)
@@ -216,17 +216,17 @@ _REJECTS_VALUE = re.compile(
 
 
 def complains_of_parameter(failure: Failure, parameters: Mapping[str, JSON]) -> bool:
-    """Whether every call with these parameters would fail alike."""
+    """Whether every call with these parameters would fail in the same way."""
     is_about_request = failure.status in (400, 422) and not failure.is_too_long
     return is_about_request and _named_parameter(failure, parameters) is not None
 
 
 _TOO_MANY = re.compile(r"sample logprobs|less than or equal to 5\b", re.IGNORECASE)
-"""How an endpoint complains of too many of them without naming the parameter: vLLM, pydantic."""
+"""How endpoints reject the number of top_logprobs without naming the parameter: vLLM, pydantic."""
 PREFILL = "prefill"
-"""A parameter of ours: the beginning of the answer, sent as a last message of the assistant."""
+"""Our own parameter: the beginning of the answer, sent as a final assistant message."""
 FEWER_LOGPROBS = 5
-"""As many of the likeliest tokens as every endpoint gives that gives any."""
+"""The number of top_logprobs that every endpoint with log probabilities supports."""
 _NO_PREFILL = re.compile(
     r"prefill|(last|final) message|(end|ends|ending) with|must be (a |from the )?.?user|assistant message"
     r"|role.{0,30}assistant|continue_final_message|alternat",
@@ -235,9 +235,9 @@ _NO_PREFILL = re.compile(
 
 
 def rejected_parameter(failure: Failure, parameters: Mapping[str, JSON]) -> Change | None:
-    """The change that an endpoint's complaint about one of the parameters asks for, if it is one.
+    """The change with which a rejected call may succeed; None if no parameter was rejected.
 
-    None where the complaint is about the value: a limit is never lifted, a value never replaced in silence.
+    Also None if the endpoint rejects the value: a limit is never lifted, and a value never silently replaced.
     """
     if failure.status not in (400, 422) or failure.filter_code or failure.is_too_long:
         return None
@@ -250,7 +250,7 @@ def rejected_parameter(failure: Failure, parameters: Mapping[str, JSON]) -> Chan
 
 
 DECLINING_STATUS = frozenset({400, 404, 405, 422, 501})
-"""How an endpoint says that it does not offer what was asked for."""
+"""How an endpoint says that it does not support a kind of request."""
 
 
 def _named_parameter(failure: Failure, parameters: Mapping[str, JSON]) -> str | None:
@@ -279,7 +279,7 @@ def _change(name: str, message: str, parameters: Mapping[str, JSON]) -> Change |
 
 
 def describe_body(body: JSON) -> str:
-    """The message in an error body, as short as it can be had."""
+    """The message in an error body, cut to 500 characters."""
     error = body.get("error", body) if isinstance(body, dict) else body
     if isinstance(error, dict) and isinstance(error.get("message"), str):
         return printable(error["message"][:500])[:500]

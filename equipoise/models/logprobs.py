@@ -1,4 +1,4 @@
-"""Labels and likelihoods, read from token probabilities or from the text of an answer. Pure.
+"""Labels and likelihoods from token probabilities or from the text of an answer. Pure.
 
 A label is a single token after an opening parenthesis, such as (A) or (4). Knows no prompts and no suites.
 """
@@ -14,11 +14,11 @@ from equipoise.core.types import JSON, Token, json_schema
 from equipoise.models.failures import PREFILL
 
 LABEL_TOKENS = 16
-"""Room for a label, however it is dressed."""
+"""The token limit for a label with any punctuation or formatting around it."""
 BY_SCHEMA = 2
-"""After so many answers without a label it is asked for as JSON, by a schema that many endpoints enforce."""
+"""After this many answers without a label, a JSON schema asks for it, which many endpoints enforce."""
 _BEFORE, _AFTER = r"[\s(\[\"'*_`]*", r"[\s)\]\"'*_`.:\u3002]*"
-"""What a label may be dressed in."""
+"""Punctuation and formatting before and after a label."""
 _OPENING = re.compile(_BEFORE)
 _ANNOUNCED = (
     r"(?:(?:my|the)\s+)?(?:(?:best|correct|final)\s+)?"
@@ -31,9 +31,9 @@ _CLOSED = re.compile(r"[\s*_`\"']*[)\]]")
 
 
 def label_parameters(most: int | None, options: Iterable[str], failed: int = 0) -> dict[str, JSON]:
-    """What is sent to learn the probabilities of a label; more room after answers that had none.
+    """Parameters that request the probabilities of labels; the token limit grows with `failed` attempts.
 
-    `most` is the limit on tokens that the user has set.
+    `most` is the user's limit on tokens.
     """
     room = LABEL_TOKENS * 8**failed
     limit = {"max_tokens": room if most is None else min(room, most)}
@@ -48,13 +48,13 @@ def label_parameters(most: int | None, options: Iterable[str], failed: int = 0) 
 def label_probabilities(
     tokens: Sequence[Token], options: Mapping[str, str], least: float = 0.5
 ) -> dict[str, float] | None:
-    """The probability of each label at the first place that has one; None where no place tells.
+    """The probability of each label at the first token that is one; None if there is no such token.
 
-    A place has one where a label stands there that is no word of a sentence, or where labels cover more than
-    `least` of the probability.
+    A token is a label if it reads as one and not as a word of a sentence, or if labels have more than `least`
+    of the probability there.
 
-    What may stand before a label (blanks, an opening parenthesis, quotes) is skipped. Spellings of one
-    label (" C", "C", "(C") are added up; the sum over all labels is the mass that they cover, 1 at most.
+    Spaces, an opening parenthesis and quotes before a label are skipped. The spellings of one label (" C",
+    "C", "(C") are added up; the sum over all labels is their total probability mass, at most 1.
     """
     for place, token in enumerate(tokens):
         found = dict.fromkeys(options, 0.0)
@@ -73,17 +73,17 @@ def label_probabilities(
 
 
 def _begins_with_label(text: str, options: Mapping[str, str]) -> bool:
-    """Whether the label in front is the answer, and not an article or the number of a list's first item."""
+    """Whether the leading label is the answer, and not an article or the number of a list item."""
     begun = re.match(rf"{_BEFORE}[A-Za-z0-9]+", text)
     is_closed = begun is not None and _CLOSED.match(text, begun.end()) is not None
     return is_closed or label_in_text(text, options) is not None
 
 
 def ending_likelihood(tokens: Sequence[Token], ending: str, added: int) -> float | None:
-    """The sum of the logarithms of the tokens behind the last colon, which are the ending.
+    """The sum of log probabilities of the tokens after the last colon, which are the ending.
 
-    What the model has `added` does not count: so many tokens where a token is a part of a character, so that
-    the ending cannot be recognised. None where no token is left, or one has no probability.
+    Tokens that the model added are not counted. They are the last `added` tokens if the ending cannot be
+    recognised because tokens are parts of characters. None if no token is left, or one has no probability.
     """
     colons = [place for place, token in enumerate(tokens) if ":" in token.text]
     behind = list(tokens[colons[-1] + 1 :]) if colons else []
@@ -94,16 +94,16 @@ def ending_likelihood(tokens: Sequence[Token], ending: str, added: int) -> float
 
 
 def _label(text: str, labels: Iterable[str]) -> str | None:
-    """The label that a token is, in one of its spellings."""
+    """The label that a token spells, if any."""
     stripped = unicodedata.normalize("NFKC", text).strip(" \t\r\n()[]\"'*.:")
     return next((label for label in labels if stripped.upper() == label.upper()), None)
 
 
 def label_in_text(text: str, options: Mapping[str, str]) -> str | None:
-    """The label that an answer is and nothing else: alone, announced, or with its option as it was listed.
+    """The label of an answer that is nothing but a label: alone, announced, or with its option's text.
 
-    So "(C)", "Option C", {"label": "C"}, and "C) " followed by the meaning of C or its beginning. Any other
-    text has none, whatever letters stand in it.
+    Examples: "(C)", "Option C", {"label": "C"}, and "C) " followed by the meaning of C or its beginning.
+    Returns None for any other text, whatever letters it contains.
     """
     answer = unicodedata.normalize("NFKC", text).strip()
     if by_schema := _BY_SCHEMA.fullmatch(answer):

@@ -1,4 +1,4 @@
-"""The models that a suite talks to: a model in a role, and the subject.
+"""The models that a suite calls: a model in a role, and the subject.
 
 A model sends its calls through `Ask`, which is bound to one run. Knows neither limits, retries nor journals.
 """
@@ -19,17 +19,17 @@ T = TypeVar("T")
 
 
 async def together(*asked: Awaitable[T]) -> list[T]:
-    """All results. An exception of one is raised once the others' paid calls have finished."""
+    """Await all and return their results. An exception is raised once all paid calls have finished."""
     answers = await asyncio.gather(*asked, return_exceptions=True)
     failures = [answer for answer in answers if isinstance(answer, BaseException)]
     if failures:
-        # A defect of ours, or the end of the session, says more than a call that failed.
+        # A bug, or the end of the session, takes precedence over a failed call.
         raise min(failures, key=lambda failure: isinstance(failure, CallFailed))
     return [answer for answer in answers if not isinstance(answer, BaseException)]
 
 
 class Model:
-    """One model in one role for one run. Holds what all its conversations share."""
+    """One model in one role for one run, with the sampling parameters of all its conversations."""
 
     def __init__(self, role: Role, name: str, sampling: Sampling, ask: Ask) -> None:
         self.role = role
@@ -42,7 +42,7 @@ class Model:
     ) -> Reply:
         """Ask for the next message of a conversation. Raises CallFailed."""
         parameters = {**self.sampling.parameters(), **extra}
-        # Only who and what is sent: the particulars of earlier calls are for the transcript.
+        # Only role and content are sent: the metadata of earlier calls is for the transcript.
         sent = tuple(Message(role=item["role"], content=item["content"]) for item in messages)
         call = Call(
             role=self.role,
@@ -56,7 +56,7 @@ class Model:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranked:
-    """The label that a subject finds likeliest, None where it gave none, and how that is known."""
+    """The label that a subject finds most likely, None if it gave none, and the method that found it."""
 
     reply: Reply
     label: str | None
@@ -64,11 +64,11 @@ class Ranked:
 
 
 ECHO: dict[str, JSON] = {CONTINUES: True, "echo": True, "logprobs": 1, "max_tokens": 1, "temperature": 0.0}
-"""What is sent to learn how likely a text is to a model: it is given back, with probabilities."""
+"""Parameters that make an endpoint echo a text with its token probabilities."""
 
 
 CONTINUED_TOKENS = 64
-"""The limit of a continuation where the user gives none: many servers stop after 16 tokens by default."""
+"""The default token limit of a continuation: many servers stop after 16 tokens otherwise."""
 
 
 class Subject(Model):
@@ -78,35 +78,35 @@ class Subject(Model):
         super().__init__("subject", name, sampling, ask)
 
     async def ask_each(self, *questions: str) -> list[Reply]:
-        """The reply to each question, all asked at once. Raises CallFailed once all have finished."""
+        """The reply to each question, asked concurrently. Raises CallFailed once all have finished."""
         return await together(*map(self.ask, questions))
 
     async def ask(self, question: str, instruction: str = "") -> Reply:
-        """The reply to one question in a conversation of its own. Raises CallFailed.
+        """The reply to one question in a new conversation. Raises CallFailed.
 
-        The suite's own `instruction` stands in the system message, behind what the user has put there.
+        The suite's `instruction` follows the user's system prompt in the system message.
         """
         return await self.complete((*self.opening(instruction), Message(role="user", content=question)))
 
     def opening(self, instruction: str = "") -> tuple[Message, ...]:
-        """The system message that a conversation begins with: the user's, then the suite's; none for none."""
+        """The opening system message: the user's prompt, then the suite's; empty if there is neither."""
         prompt = "\n\n".join(filter(None, (self.sampling.system_prompt, instruction)))
         return (Message(role="system", content=prompt),) if prompt else ()
 
     async def continue_(self, text: str, **extra: JSON) -> Reply:
-        """How the model goes on with a text, by the endpoint for plain completions. Raises CallFailed."""
+        """The model's continuation of a text, from the endpoint's plain completions. Raises CallFailed."""
         most: dict[str, JSON] = {"max_tokens": self.sampling.max_tokens or CONTINUED_TOKENS}
         parameters = {CONTINUES: True, **most, **extra}
         return await self.complete((Message(role="user", content=text),), **parameters)
 
     async def likelihoods(self, beginning: str, endings: Sequence[str]) -> list[float] | None:
-        """How likely it finds each ending behind a beginning: sums of the logarithms of tokens.
+        """The log likelihood of each ending after a beginning: sums of token log probabilities.
 
-        None where the endpoint does not give back texts with probabilities. Raises CallFailed.
+        None if the endpoint does not echo texts with probabilities. Raises CallFailed.
         """
         messages = [(Message(role="user", content=f"{beginning} {ending}"),) for ending in endings]
         try:
-            # The first one alone: where it is declined, the others need not be asked.
+            # The first one alone: if it is declined, the others need not be sent.
             first = await self.complete(messages[0], **ECHO)
             replies = [first, *await together(*(self.complete(item, **ECHO) for item in messages[1:]))]
         except CallFailed as failure:
@@ -117,13 +117,13 @@ class Subject(Model):
         return [value for value in found if value is not None] if None not in found else None
 
     async def rank(self, question: str, instruction: str, options: Mapping[str, str]) -> Ranked:
-        """Which label of the options it would begin its answer with, by token probabilities where it can be.
+        """The option label that the model would begin its answer with. Raises CallFailed.
 
-        Raises CallFailed.
+        Read from token probabilities if the endpoint returns them, otherwise from the answer.
         """
         messages = (*self.opening(instruction), Message(role="user", content=question))
         reply = await self.complete(messages, **label_parameters(self.sampling.max_tokens, options))
-        # Whatever it would say, which label is likelier than the others is all that is asked.
+        # Only the order of the labels matters, however little probability they have together.
         found = label_probabilities(reply.tokens or (), options, least=0.0)
         if found is None or reply.blocked:
             return Ranked(reply=reply, label=label_in_text(reply.text, options), method="samples")

@@ -1,4 +1,4 @@
-"""The price of tokens: from the offline list of genai-prices, else as the user gives it. Knows no limits."""
+"""The price of tokens: from the offline list of genai-prices, or as the user gives it. Knows no limits."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ NO_TOKENS = {"input": 0, "output": 0}
 
 
 def cost(model: str, base_url: str, tokens: Mapping[str, int], own: Price | None = None) -> float | None:
-    """USD for these tokens (`input`, `output`, `cached`) of a model; None where it has no price.
+    """The cost in USD of a model's tokens (`input`, `output`, `cached`); None if it has no price.
 
-    `own` is the price of models that are not in the list.
+    `own` is the price for models that are not in the list.
     """
     if is_local(model):
         return 0.0
@@ -26,14 +26,14 @@ def cost(model: str, base_url: str, tokens: Mapping[str, int], own: Price | None
 def _listed(model: str, base_url: str, tokens: Mapping[str, int]) -> float | None:
     from genai_prices import Usage, calc_price
 
-    # Endpoints have been seen to count more cached tokens than there were tokens at all.
+    # Some endpoints report more cached tokens than input tokens.
     cached = min(tokens.get("cached", 0), tokens["input"])
     usage = Usage(
         input_tokens=tokens["input"],
         output_tokens=tokens["output"],
         cache_read_tokens=cached or None,
     )
-    # By the endpoint's own price first; a proxy's address is unknown, then the model's name decides.
+    # The endpoint's own price comes first; if its address is unknown (a proxy), the model's name decides.
     for address in (base_url, None):
         try:
             return float(calc_price(usage, model, provider_api_url=address).total_price)
@@ -43,7 +43,7 @@ def _listed(model: str, base_url: str, tokens: Mapping[str, int]) -> float | Non
 
 
 def refuse_unknown(settings: Settings) -> None:
-    """Raise UserError where there is a limit of cost, and a model that is asked has no price."""
+    """Raise UserError if there is a cost limit, and a model that will be called has no price."""
     if settings.max_cost is None:
         return
     for number, model in enumerate(settings.models):

@@ -1,8 +1,8 @@
 """Adaptive concurrency limit per endpoint, with a priority queue for its slots.
 
 Additive increase, multiplicative decrease (AIMD) with a memory: a rate-limited call halves the limit, which
-then grows back quickly to what the endpoint has sustained, stays there for a while and probes for more. Lives
-on one event loop and is not thread-safe; knows neither HTTP nor what a call is about.
+then grows back quickly to what the endpoint has sustained, stays there for a while and probes for more. Bound
+to one event loop, not thread-safe; knows neither HTTP nor the content of calls.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from types import TracebackType
 from equipoise.core.errors import SessionStopped
 
 START = 4
-"""The first limit is one part in so many of the ceiling."""
+"""The initial limit is the ceiling divided by this."""
 SLOWLY = 3
-"""Until a call is rate-limited for the first time, the limit grows by one for so many answers."""
+"""Until a call is rate-limited for the first time, the limit grows by one per this many answers."""
 STEP = 10
-"""A probe raises the limit by one part in so many."""
+"""A probe raises the limit by the limit divided by this."""
 FEW, MOST_CREDIT = 20, 100
-"""So many answers make up for one refusal, which then says nothing about the limit: some endpoints refuse at
-random. No more than so many answers are remembered."""
+"""FEW answers cancel out one refusal, as some endpoints refuse calls at random; at most MOST_CREDIT answers
+are remembered."""
 DOUBTS = 4
-"""Of refusals that may be chance, one in so many lowers what is believed to be sustained by one call."""
+"""One in this many refusals that may be random lowers the sustained limit by one call."""
 FIRST_PATIENCE, MOST_PATIENCE = 16, 32
-"""For how many answers to each slot the limit stays at what was sustained before it probes for more."""
+"""How many answers per slot the limit stays at the sustained level before it probes for more."""
 
 Priority = tuple[int, int]
-"""Lowest first: minus the number of calls the case has behind it, then the position of the case."""
+"""Lowest first: minus the number of finished calls of the case, then the position of the case."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cut:
-    """The limit was halved: from what to what, and what the endpoint is believed to sustain."""
+    """A halving of the limit: before, after, and the limit that the endpoint is assumed to sustain."""
 
     before: int
     after: int
@@ -44,10 +44,10 @@ class Cut:
 
 
 class AdaptiveLimit:
-    """How many calls one endpoint is given at once, from 1 to `ceiling`.
+    """The number of concurrent calls to one endpoint, from 1 to `ceiling`.
 
     Every call starts with `begin` and ends with `succeed`, `refuse` or `end`. `sustained` is 0 until a call
-    is refused; `last_good` is what was sustained before the present probe, 0 while there is none; `lowest`,
+    is refused; `last_good` is the sustained limit before the current probe, 0 if there is none; `lowest`,
     `highest`, `cuts` and `refused` report what happened so far.
     """
 
@@ -62,16 +62,16 @@ class AdaptiveLimit:
 
     @property
     def has_room(self) -> bool:
-        """Whether one more call may be in flight."""
+        """Whether another call may start."""
         return self.in_flight < self.limit
 
     def begin(self) -> int:
-        """Count one more call in flight; the number of cuts so far, to be given back to `refuse`."""
+        """Count one more call in flight. Returns the number of cuts so far, to be passed to `refuse`."""
         self.in_flight += 1
         return self.cuts
 
     def succeed(self) -> None:
-        """End a call that was answered: where all slots were taken, the limit may grow."""
+        """End a call that was answered; if all slots were in use, the limit may grow."""
         is_full = not self.has_room
         self.end()
         self._credit = min(MOST_CREDIT, self._credit + 1)
@@ -80,11 +80,11 @@ class AdaptiveLimit:
             self.highest = max(self.highest, self.limit)
 
     def end(self) -> None:
-        """End a call in a way that says nothing about the limit."""
+        """End a call whose outcome says nothing about the limit."""
         self.in_flight -= 1
 
     def refuse(self, cuts: int) -> Cut | None:
-        """End a call that was refused as one too many; the cut, where this made one.
+        """End a call that the endpoint refused because of load or rate. Returns the cut, if this caused one.
 
         Calls that were in flight together cut the limit once: `cuts` is what `begin` returned.
         """
@@ -108,10 +108,10 @@ class AdaptiveLimit:
         return Cut(before=before, after=self.limit, sustained=self.sustained)
 
     def _learn(self) -> None:
-        """What is sustained is what was in flight less what was refused, unless that may be chance."""
+        """Set `sustained` to the calls in flight minus those refused, unless the refusals may be random."""
         self._credit -= FEW
         if self.sustained and self._credit >= 0:
-            # A limit that is too high by one is refused as seldom as by chance.
+            # A limit that is too high by one causes as few refusals as chance does.
             is_doubtful = self._refused_of_those == 1 and self.cuts % DOUBTS == 0
             self.sustained = max(1, self.sustained - is_doubtful)
             return
@@ -130,7 +130,7 @@ class AdaptiveLimit:
             self.limit += 1
         elif self.limit < self.ceiling:
             self._answers += 1
-            # A probe that has gone well for one round is followed by the next at once.
+            # A probe that succeeds for one round is followed by the next one immediately.
             if self._answers >= self.limit * (1 if self.last_good else self._patience):
                 self._probe()
 
@@ -143,7 +143,7 @@ class AdaptiveLimit:
 
 @dataclass(slots=True)
 class EndpointQueue:
-    """The calls that wait for one endpoint, by priority; none leaves the queue before `paused_until`.
+    """The calls waiting for one endpoint, by priority; none leaves the queue before `paused_until`.
 
     `paused_until` is in seconds of `time.monotonic`.
     """
@@ -153,22 +153,22 @@ class EndpointQueue:
     waiting: list[tuple[Priority, int, asyncio.Future[int]]] = field(default_factory=list)
 
     def next_rank(self) -> tuple[Priority, int] | None:
-        """The rank of the call that goes next; None where none may."""
+        """The rank of the next call; None if no call may go."""
         while self.waiting and self.waiting[0][2].done():
             heapq.heappop(self.waiting)
         return self.waiting[0][:2] if self.is_ready and time.monotonic() >= self.paused_until() else None
 
     @property
     def is_ready(self) -> bool:
-        """Whether a call waits that only a pause can hold back."""
+        """Whether a call is waiting that only a pause can hold back."""
         return bool(self.waiting) and self.concurrency.has_room
 
 
 class Limiter:
-    """At most `ceiling` calls in flight at once, over all endpoints; each has its adaptive limit besides.
+    """Limits the calls in flight over all endpoints to `ceiling`; each endpoint also has its adaptive limit.
 
-    `is_stopped` is asked before every grant. Once it says yes, waiting and later calls raise SessionStopped,
-    while calls in flight go on.
+    `is_stopped` is checked before each grant. Once it returns true, waiting and later calls raise
+    SessionStopped, while calls in flight continue.
     """
 
     def __init__(self, ceiling: int, is_stopped: Callable[[], bool] = lambda: False) -> None:
@@ -182,12 +182,12 @@ class Limiter:
     def queue(
         self, concurrency: AdaptiveLimit | None = None, paused_until: Callable[[], float] = lambda: 0.0
     ) -> EndpointQueue:
-        """The queue of one more endpoint, with a limit of its own where none is given."""
+        """Add a queue for one more endpoint, with a new adaptive limit if none is given."""
         self._queues.append(EndpointQueue(concurrency or AdaptiveLimit(self.ceiling), paused_until))
         return self._queues[-1]
 
     async def acquire(self, queue: EndpointQueue, priority: Priority) -> int:
-        """Wait for a slot; what the `begin` of the queue's limit returned. Raises SessionStopped."""
+        """Wait for a slot. Returns what the limit's `begin` returned. Raises SessionStopped."""
         self.refuse_if_stopped()
         turn: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._arrivals += 1
@@ -203,12 +203,12 @@ class Limiter:
         return turn.result()
 
     def release(self) -> None:
-        """Free a slot, after its outcome was reported to the queue's limit, and admit the next call."""
+        """Free a slot after its outcome was reported to the queue's limit, and admit the next call."""
         self.in_flight -= 1
         self.admit()
 
     def admit(self) -> None:
-        """Let in as many calls as may go now, and come back once a pause is over."""
+        """Admit as many calls as possible, and schedule another attempt for the end of a pause."""
         while self.in_flight < self.ceiling and (queue := self._next_queue()) is not None:
             turn = heapq.heappop(queue.waiting)[2]
             if self._is_stopped():
@@ -233,12 +233,12 @@ class Limiter:
             self._timer = asyncio.get_running_loop().call_later(seconds, self.admit)
 
     def refuse_if_stopped(self) -> None:
-        """Raise SessionStopped where no further call may start."""
+        """Raise SessionStopped if no further call may start."""
         if self._is_stopped():
             raise SessionStopped("the session is ending")
 
     def stop(self) -> None:
-        """Turn away every call that still waits; `is_stopped` must say yes already."""
+        """Reject all waiting calls; `is_stopped` must already return true."""
         for queue in self._queues:
             while queue.waiting:
                 turn = heapq.heappop(queue.waiting)[2]
@@ -247,10 +247,10 @@ class Limiter:
 
 
 class Slot:
-    """A slot for one call in flight at a time; entered again for each attempt.
+    """A slot for one call in flight at a time, entered once per attempt.
 
-    `priority` is asked whenever it waits. While it is held, `answered` or `refused` says how the attempt
-    ended; an attempt that says neither does not move the limit.
+    `priority` is called on each entry. While the slot is held, `answered` or `refused` reports how the
+    attempt ended; an attempt that reports neither does not change the limit.
     """
 
     __slots__ = ("_cuts", "_is_counted", "_limiter", "_priority", "_queue")
@@ -267,12 +267,12 @@ class Slot:
         self._is_counted = True
 
     def answered(self) -> None:
-        """The endpoint answered."""
+        """Report that the endpoint answered."""
         self._is_counted = False
         self._queue.concurrency.succeed()
 
     def refused(self) -> Cut | None:
-        """The endpoint rate-limited the call; the cut of the limit, where this made one."""
+        """Report that the endpoint rate-limited the call. Returns the cut, if this caused one."""
         self._is_counted = False
         return self._queue.concurrency.refuse(self._cuts)
 

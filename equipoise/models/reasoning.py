@@ -1,6 +1,6 @@
-"""The answer and the thoughts in the content of a reasoning model whose endpoint does not separate them.
+"""Splits content into answer and thoughts, for reasoning models whose endpoint does not separate them.
 
-Pure; knows neither which model wrote the content nor whether it was cut.
+Pure; knows neither which model wrote the content nor whether it was truncated.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 _NAMES = "think|thinking|thought|thoughts|reasoning|seed:think|mm:think"
-# Mistral's tags in capitals only: [think] is an insertion in a quotation. Gemma's name a channel.
+# Mistral's tags are upper case only: [think] is an insertion in a quotation. Gemma's tags name a channel.
 _OPENS = rf"<(?:{_NAMES})>|(?-i:\[THINK\])|◁think▷|<\|channel>thought"
 _CLOSES = rf"</(?:{_NAMES})>|(?-i:\[/THINK\])|◁/think▷|<channel\|>"
 # The header of a message of gpt-oss: github.com/openai/harmony, docs/format.md.
@@ -22,13 +22,13 @@ _FINAL = rf"<\|channel\|>\s{{0,9}}final{_MESSAGE}"
 _ANY = re.compile(rf"{_OPENS}|{_CLOSES}|<\|channel\|>", re.IGNORECASE)
 _FENCED = r"(?m:^)[ \t]*```(?s:.*?)\n[ \t]*```[^\n]*"
 _SPAN = r"`+[^`\n]*+`+"
-# In thoughts a lone backtick must not hide their end: a span is without tags, or begins and ends with one.
+# In thoughts, a lone backtick must not hide their end: a span has no tags, or begins and ends with one.
 _TAG = rf"(?:{_OPENS}|{_CLOSES})"
 _STRICT_SPAN = rf"`+(?:(?!{_TAG})[^`\n])*+`+|`+{_TAG}(?:[^`\n]*{_TAG})?`+"
 _IN_ANSWER = re.compile(rf"(?P<code>{_FENCED}|{_SPAN})|(?P<opens>{_OPENS})|{_CLOSES}", re.IGNORECASE)
 _IN_THOUGHTS = re.compile(rf"(?P<code>{_STRICT_SPAN})|(?P<opens>{_OPENS})|{_CLOSES}", re.IGNORECASE)
 
-# At the end of the content, a header may have been cut.
+# A header at the end of the content may be incomplete.
 _HEADER = re.compile(
     rf"(?<!`)<\|channel\|>(?:\s{{0,9}}(?P<final>final)?{_MESSAGE}|[a-z]{{0,12}}\Z)", re.IGNORECASE
 )
@@ -36,16 +36,16 @@ _BODY_ENDS = re.compile(r"<\|(?:end|return|call|start)\|>")
 _CONTROL = re.compile(r"<\|(?:start|channel)\|>[^<]*|<\|[a-z]+\|>")
 
 _BEFORE_OBJECT = re.compile(rf"(?:{_CLOSES}|{_FINAL})(?=\s*(?:```\w*\s*)?\{{\s*[\"}}])", re.IGNORECASE)
-# A hostile reply can hold any number of places that look like the start of the last object.
+# A hostile reply can hold any number of apparent starts of the last object.
 _MOST_OBJECTS = 64
 
-# A stretch of the content, and whether it is thought.
+# A piece of the content, and whether it is a thought.
 _Piece = tuple[str, bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Block:
-    """Thoughts from `start` to `stop`; the text before them ends at `before` and goes on at `behind`."""
+    """Thoughts from `start` to `stop`; the text around them ends at `before` and continues at `behind`."""
 
     before: int
     start: int
@@ -54,16 +54,16 @@ class _Block:
 
     @property
     def is_opened(self) -> bool:
-        """Whether there is an opening tag; where there is none, the chat template has set it."""
+        """Whether there is an opening tag; if there is none, it is part of the chat template."""
         return self.start > self.before
 
 
 def split(content: str) -> tuple[str, str]:
-    """The answer, and the thoughts: "" where there are none.
+    """Return the answer and the thoughts, which are "" if there are none.
 
-    Content without tags is returned as it is. The answer is empty where the thoughts do not end. A JSON
-    object that is the whole content, or all that follows a closing tag, is never cut, whatever its strings
-    hold; nor are tags in Markdown code taken for tags. Takes linear time.
+    Content without tags is returned unchanged. The answer is empty if the thoughts do not end. A JSON object
+    that is the whole content, or everything after a closing tag, is never split, whatever its strings
+    contain; tags in Markdown code are ignored. Takes linear time.
     """
     if not _may_hold_thoughts(content) or _is_object(content):
         return content, ""
@@ -87,7 +87,7 @@ def _may_hold_thoughts(content: str) -> bool:
 
 
 def _has_bare_channels(content: str) -> bool:
-    """Whether a server has deleted the markers of gpt-oss, but not the names of the channels."""
+    """Whether a server removed the markers of gpt-oss, but not the names of the channels."""
     return content.startswith("analysis") and "assistantfinal" in content
 
 
@@ -102,7 +102,7 @@ def _is_object(text: str) -> bool:
     if not (text.startswith("{") and text.endswith("}")):
         return False
     try:
-        # Raw line breaks in its strings make a verdict invalid, but no less of an answer.
+        # Raw line breaks in strings make a verdict invalid, but it is still an answer.
         json.loads(text, strict=False)
     except (ValueError, RecursionError):
         return False
@@ -110,7 +110,7 @@ def _is_object(text: str) -> bool:
 
 
 def _tag_before_object(content: str) -> re.Match[str] | None:
-    """The first closing tag that is followed by one JSON object and nothing else."""
+    """The first closing tag that is followed by exactly one JSON object."""
     if not _unended(content).endswith(("}", "```")):
         return None
     tags = islice(_BEFORE_OBJECT.finditer(content), _MOST_OBJECTS)
@@ -118,11 +118,11 @@ def _tag_before_object(content: str) -> re.Match[str] | None:
 
 
 def _unended(text: str) -> str:
-    """Without the marker that ends a message of gpt-oss."""
+    """The text without the marker that ends a message of gpt-oss."""
     return text.strip().removesuffix("<|return|>").removesuffix("<|end|>").strip()
 
 
-# Pieces, in the order of the content; one piece where nothing is cut.
+# Pieces, in the order of the content; a single piece if there are no thoughts.
 
 
 def _pieces(content: str) -> list[_Piece]:
@@ -145,15 +145,15 @@ def _messages(content: str, headers: list[re.Match[str]]) -> Iterator[_Piece]:
         end = _BODY_ENDS.search(body)
         is_final = header["final"] is not None
         yield (body[: end.start()] if end else body) + "\n\n", not is_final
-        # Text outside of all messages answers only where nothing else does.
+        # Text outside of messages is the answer only if no message is.
         outside = _CONTROL.sub("", body[end.start() :]) if end else ""
         yield outside, is_final or stop < len(content)
 
 
 def _tags(content: str) -> list[re.Match[str]]:
-    """The tags that are meant as tags, in order: those in code are only spoken of.
+    """The effective tags, in order: tags in code do not count.
 
-    A fence counts in the answer only. In thoughts one may be left open, and would then hide their end.
+    Code fences count only in the answer. In thoughts, a fence may stay open, which would hide their end.
     """
     tags: list[re.Match[str]] = []
     depth = position = 0
@@ -166,7 +166,7 @@ def _tags(content: str) -> list[re.Match[str]]:
 
 
 def _blocks(tags: list[re.Match[str]], size: int) -> Iterator[_Block]:
-    """The outermost blocks in a content of that many characters."""
+    """The outermost blocks in a content of `size` characters."""
     index = 0
     while index < len(tags):
         tag = tags[index]
@@ -180,9 +180,9 @@ def _blocks(tags: list[re.Match[str]], size: int) -> Iterator[_Block]:
 
 
 def _closing(tags: list[re.Match[str]], opening: int) -> int | None:
-    """Which tag closes the block, whatever its name; None where the block is not closed.
+    """The index of the tag that closes a block, whatever its name; None if the block is not closed.
 
-    The last one where there are too few: models repeat the opening tag, and mention it in their thoughts.
+    If there are too few, the last one: models repeat the opening tag, and mention it in their thoughts.
     """
     depth, last = 0, None
     for index in range(opening, len(tags)):
@@ -194,9 +194,9 @@ def _closing(tags: list[re.Match[str]], opening: int) -> int | None:
 
 
 def _between(content: str, blocks: list[_Block]) -> list[_Piece]:
-    """The pieces that the blocks make of the content; all before a block without opening are thoughts."""
+    """Cut the content into pieces; everything before a block without an opening tag is a thought."""
     unopened = [number for number, block in enumerate(blocks) if not block.is_opened]
-    # A closing tag with nothing behind it is only a slip where the thoughts have ended before.
+    # A closing tag at the very end is a mistake if the thoughts have ended before.
     if len(blocks) > 1 and unopened[-1:] == [len(blocks) - 1] and not content[blocks[-1].behind :].strip():
         unopened.pop()
     thinking_until = unopened[-1] if unopened else -1

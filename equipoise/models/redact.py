@@ -1,10 +1,10 @@
-"""Keeps keys out of everything that is written, shown or sent elsewhere, even where a model repeats them.
+"""Masks keys in everything that is written, shown or sent elsewhere, even if a model repeats them.
 
-What a model says is judged as it was said, and masked on its way into a file or a message. A key of REAL
-characters or more is masked wherever it stands: glued to other text, cut at its end, spelled with the escapes
-of JSON, addresses or HTML, or in base 64. A shorter one may well be a word ('secret', 'ollama'): it is masked
-only as a whole token, that is, where no letter, digit, hyphen or underscore stands beside it, and not as
-the name of a field in JSON. What has fewer than LEAST characters is no key.
+Replies are judged unmasked, and masked on their way into a file or a message. A key of REAL characters or
+more is masked wherever it occurs: inside other text, truncated, with JSON, URL or HTML escapes, or in base64.
+A shorter one may be an ordinary word ('secret', 'ollama'): it is masked only as a whole token, that is, with
+no letter, digit, hyphen or underscore next to it, and not as the name of a JSON field. Texts of fewer than
+LEAST characters are not keys.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ _ESCAPES = (
     r"%(?:25){0,3}(?P<address>[2-7][0-9A-Fa-f])",
     r"&(?P<html>#?\w{2,8};)",
 )
-"""How a character is spelled in JSON, addresses, HTML and Markdown, up to four times over."""
+"""Escapes of a character in JSON, URLs, HTML and Markdown, nested up to four times."""
 _HINTS = [re.compile(escape) for escape in _ESCAPES]
 _ESCAPE = re.compile("|".join(_ESCAPES))
 _PROSE, _CODES = ("text", "reasoning"), ("finish_reason", "model", "fingerprint", "provider", "blocked")
-"""The parts of a reply that are text, and those that are names and codes."""
+"""The fields of a reply that are text, and those that are names and codes."""
 
 
 class Secrets:
-    """What must not be seen: keys, or any other texts, such as headers, each with its longer words."""
+    """The texts to mask: keys, or others such as headers, each with its longer words."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         found = {text for text in texts if len(text) >= LEAST and text != NO_KEY}
@@ -52,12 +52,12 @@ class Secrets:
         self._forms = [(form[:REAL], form) for form in sorted(forms)]
         self._patterns = [_as_whole(word) for word in sorted(self._words, key=len, reverse=True)]
 
-    def besides(self, own: str) -> Secrets:
-        """The real ones but this: what must not get to the endpoint that has it."""
+    def except_key(self, own: str) -> Secrets:
+        """The real keys other than `own`, which must not be sent to the endpoint that uses `own`."""
         return Secrets(key for key in self._real if key != own)
 
     def mask(self, data: JSON) -> JSON:
-        """What came from outside with everything secret replaced. To do so again changes nothing."""
+        """Replace everything secret in data from outside. Idempotent."""
         if isinstance(data, str):
             return self._mask_text(data)
         if isinstance(data, list):
@@ -67,7 +67,7 @@ class Secrets:
         return data
 
     def mask_values(self, data: JSON) -> JSON:
-        """Data of ours with texts from outside: names stay, and so does a value that is but a word."""
+        """Mask texts from outside in our own data: keeps field names, and values that equal a short key."""
         if isinstance(data, str):
             return data if data in self._words else self._mask_text(data)
         if isinstance(data, list | tuple):
@@ -77,13 +77,13 @@ class Secrets:
         return data
 
     def mask_file(self, path: Path) -> None:
-        """Replace everything secret in a file, where there is one."""
+        """Replace everything secret in a file, if it exists."""
         with suppress(OSError):
             content = path.read_text(encoding="utf-8", errors="surrogateescape")
             path.write_text(self.mask(content), encoding="utf-8", errors="surrogateescape")
 
     def _mask_text(self, text: str) -> str:
-        # Words last: what stood glued to a key stands alone beside its mask.
+        # Words last: a word next to a key becomes a whole token once the key is masked.
         return self._mask_words(self._mask_real(text))
 
     def _mask_words(self, text: str) -> str:
@@ -99,7 +99,7 @@ class Secrets:
         return text
 
     def _cut_out(self, text: str, plain: str, place_of: Callable[[int], int]) -> str:
-        """The text without what is found in it as it reads; `place_of` says where that stands in the text."""
+        """Mask the keys found in the unescaped text; `place_of` maps its positions to those in `text`."""
         pieces, end = [], 0
         for first, last in _merged(self._places(plain)):
             pieces += [text[end : place_of(first)], MASK]
@@ -107,7 +107,7 @@ class Secrets:
         return "".join([*pieces, text[end:]]) if pieces else text
 
     def _places(self, plain: str) -> Iterator[tuple[int, int]]:
-        """Where keys start and end, and beginnings of keys that were cut."""
+        """The spans of keys, and of truncated keys."""
         for beginning, form in self._forms:
             end = 0
             while (start := plain.find(beginning, end)) >= 0:
@@ -115,7 +115,7 @@ class Secrets:
                 end = start + len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
                 yield start, end
 
-    # What the journal stores.
+    # For the journal.
 
     def masked_call(self, call: Call) -> Call:
         """The call with everything secret in its messages replaced."""
@@ -137,11 +137,11 @@ class Secrets:
         return replace(reply, **changed) if changed else reply
 
     def _masked_tokens(self, tokens: Sequence[Token], *, is_said: bool) -> tuple[Token, ...] | None:
-        """None where a key was said: pieces of a key would be keys' pieces."""
+        """The masked tokens; None if they contain a key, since its pieces could not be masked."""
         said = "".join(token.text for token in tokens)
         if is_said or self.mask(said) != said:
             return None
-        # Texts of a model's, all of them: what it might have said as well.
+        # The alternatives are texts of the model too.
         return tuple(replace(token, top=self.mask(dict(token.top))) for token in tokens)
 
     def masked_record(self, record: Record) -> Record:
@@ -163,7 +163,7 @@ class Secrets:
 
 
 def _in_base64(key: str) -> set[str]:
-    """The digits in base 64 that the key alone decides, wherever in a longer text it begins."""
+    """The base64 digits that depend on the key alone, for each offset at which it can begin."""
     found, content = set(), key.encode("utf-8", "surrogatepass")
     for before in range(3):
         digits = b64encode(bytes(before) + content).decode()
@@ -173,17 +173,17 @@ def _in_base64(key: str) -> set[str]:
 
 
 def _as_whole(word: str) -> re.Pattern[str]:
-    """Where the word stands alone. It comes first, as `re` looks for a literal beginning fast."""
+    """A pattern for the word as a whole token. The word comes first: `re` is fast with a literal prefix."""
     literal = re.escape(word)
-    # The n of a line break that is spelled as an escape is no letter.
+    # The n of an escaped line break is not a letter.
     before = rf"(?:(?<!{_GLUE}{literal})|(?<=\\[nrt]{literal}))"
-    # A name in JSON is structure, where the word could be one.
+    # If the word is an identifier, it may be the name of a JSON field.
     behind = r'(?!\\*"[ \t]*:)' if word.isidentifier() else ""
     return re.compile(f"{literal}(?!{_GLUE}){before}{behind}")
 
 
 def _plain(text: str) -> tuple[str, Callable[[int], int]]:
-    """The text without escapes, and what says where a place in it is in the text that was given."""
+    """The unescaped text, and a function that maps its positions to those in the given text."""
     said: list[str] = []
     behind, shifts = [0], [0]
     end = 0
@@ -203,7 +203,7 @@ def _spelled(escape: re.Match[str]) -> str:
 
 
 def _merged(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The places in order, those that overlap as one."""
+    """The spans in order, with overlapping ones merged."""
     found: list[tuple[int, int]] = []
     for start, end in sorted(places):
         if found and start < found[-1][1]:

@@ -1,4 +1,4 @@
-"""Reads the body of a chat completion in any of the shapes that endpoints use. Pure; knows no HTTP."""
+"""Parses the body of a chat completion in all the variants that endpoints use. Pure; knows no HTTP."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from equipoise.models import reasoning
 from equipoise.models.failures import BROKEN_REASONS, FILTER_REASONS, Failure, describe_body
 
 MOST_TOKENS = 10**9
-"""More than any reply has; what is beyond is no count of tokens."""
+"""More than any reply has: a larger number is not a token count."""
 LEAST_LOGPROB = -1000.0
 MOST_PLACES = 8
-"""Tokens whose probabilities are recorded: a label is at the beginning."""
+"""The number of tokens whose probabilities are recorded: a label is at the beginning."""
 _SPOKEN = {"text": "text", "output_text": "text", "refusal": "refusal"}
-"""Kinds of parts that are said, and the field of each that has the text."""
+"""The types of content parts that are answer, and the field that holds the text of each."""
 _THOUGHT = ("thinking", "reasoning", "redacted_thinking")
 _KINDS = {type(None): "null", bool: "a boolean", int: "a number", float: "a number", str: "a text"}
 _KINDS |= {dict: "an object", list: "a list"}
 
 
 def as_json(answer: object) -> object:
-    """The object that a text spells, which an endpoint has sent as another type; anything else as it is."""
+    """Parse a JSON object that an endpoint sent as text; anything else is returned unchanged."""
     if not isinstance(answer, str):
         return answer
     try:
@@ -35,7 +35,7 @@ def as_json(answer: object) -> object:
 
 
 def read_body(data: object, *, latency: float, retries: int) -> Reply | Failure:
-    """The reply in the body of a chat completion, or what is wrong with the body."""
+    """The reply in the body of a chat completion, or a failure that says what is wrong with the body."""
     data = as_json(data)
     if not isinstance(data, dict):
         return Failure(message="the answer is not a JSON object", status=200, body=str(data)[:500])
@@ -65,7 +65,7 @@ def read_body(data: object, *, latency: float, retries: int) -> Reply | Failure:
 
 
 def _no_answer(choice: Mapping[str, Any]) -> Failure | None:
-    """Why a choice is of no use; None where it is."""
+    """Why a choice holds no reply; None if it does."""
     if why := _unreadable(choice["message"].get("content")):
         return Failure(message=f"the content of the message {why}", status=200)
     finish_reason = _text(choice, "finish_reason") or ""
@@ -75,7 +75,7 @@ def _no_answer(choice: Mapping[str, Any]) -> Failure | None:
 
 
 def read_continuation(data: object, *, latency: float, retries: int) -> Reply | Failure:
-    """The same of the body of a plain completion; with the tokens of the whole text where it echoes them."""
+    """Like `read_body` for a plain completion; an echoed reply has the tokens of the whole text."""
     data = as_json(data)
     choices = data.get("choices") if isinstance(data, dict) else None
     first = choices[0] if isinstance(choices, list) and choices else None
@@ -87,7 +87,7 @@ def read_continuation(data: object, *, latency: float, retries: int) -> Reply | 
 
 
 def _echoed(logprobs: object) -> tuple[Token, ...] | None:
-    """All tokens, each with its own probability; None where there are none, or not one for each."""
+    """All tokens, each with its own log probability; None if they are missing or do not match."""
     texts, shares = (
         (logprobs.get("tokens"), logprobs.get("token_logprobs"))
         if isinstance(logprobs, dict)
@@ -102,7 +102,7 @@ def _echoed(logprobs: object) -> tuple[Token, ...] | None:
 
 
 def _tokens(logprobs: object) -> tuple[Token, ...] | None:
-    """The first tokens with the likeliest ones in their place; None where no probabilities were given."""
+    """The first tokens with their likeliest alternatives; None if no log probabilities were returned."""
     content = logprobs.get("content") if isinstance(logprobs, dict) else None
     if not isinstance(content, list) or not content:
         return None
@@ -148,7 +148,7 @@ def _text(data: Mapping[str, Any], name: str) -> str | None:
 
 
 def _unreadable(content: Any) -> str | None:
-    """Why a message's content cannot be read; None where it is a text, a list of known parts, or missing."""
+    """Why a message's content is unreadable; None for a text, a list of known parts, or no content."""
     if isinstance(content, list):
         return next(filter(None, map(_unreadable_part, content)), None)
     return None if content is None or isinstance(content, str) else f"is {_kind(content)}"
@@ -176,7 +176,7 @@ def _kind(value: Any) -> str:
 
 
 def _content(content: Any) -> tuple[str, str]:
-    """Text and thoughts of a message's content, which is a text, a list of parts, or missing."""
+    """The text and thoughts of a message's content, which is a text, a list of parts, or missing."""
     if isinstance(content, str):
         return content, ""
     text = "".join(map(_said, content or ()))
@@ -199,7 +199,7 @@ def _parts(content: Any) -> list[dict[str, Any]]:
 
 
 def _spoken(pending: list[Any]) -> Iterator[str]:
-    """The texts of thoughts, each a text or a list of parts, which may nest as deep as they like."""
+    """The texts of thoughts, each a text or a list of parts, nested to any depth."""
     while pending:
         item = pending.pop(0)
         if isinstance(item, str):
@@ -209,11 +209,11 @@ def _spoken(pending: list[Any]) -> Iterator[str]:
 
 
 def _usage(data: Any) -> Usage | None:
-    """The tokens that an endpoint has counted; None where either of the two sums is no count."""
+    """The token usage that an endpoint reports; None if either total is not a valid count."""
     read, written = _count(data, "prompt_tokens"), _count(data, "completion_tokens")
     if not read or written is None:
         return None
-    # An odd detail is no reason to doubt the sums.
+    # Invalid details do not make the totals invalid.
     cached = _count(data.get("prompt_tokens_details"), "cached_tokens") or 0
     thought = _count(data.get("completion_tokens_details"), "reasoning_tokens") or 0
     return Usage(input=read, output=written, cached=min(cached, read), reasoning=min(thought, written))

@@ -1,7 +1,7 @@
-"""Whether a failed call is tried again, and after how long: backoff, and what the endpoint asks for.
+"""Whether to retry a failed call, and when: exponential backoff, and Retry-After headers.
 
-While an endpoint is down, one of the calls that wait probes it every few seconds, and all go on as soon as
-anything is answered. Knows no HTTP library.
+While an endpoint is down, one of the waiting calls probes it every few seconds, and all calls resume as soon
+as one is answered. Knows no HTTP library.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from equipoise.models.failures import Failure
 
 FIRST_BACKOFF, LONGEST_BACKOFF = 0.5, 60.0
 MOST_ALIKE = 3
-"""How many answers of a kind are enough to believe that the next one will be the same."""
+"""How many identical failures show that the next one will be the same."""
 FIRST_CONTACT_SECONDS = 4.0
-"""How long a connection is tried for at an endpoint that has never answered: most likely it never will."""
+"""How long to try to connect to an endpoint that has never answered: most likely it never will."""
 PROBE_SECONDS, CHECK_SECONDS = 3.0, 1.0
-"""How often an endpoint that is down is tried, and how often calls that wait look whether it is back."""
+"""How often an endpoint that is down is probed, and how often waiting calls check whether it is back."""
 MOST_REMEMBERED = 1000
-"""Different failures; where an endpoint gives each a number of its own, none comes twice anyway."""
-# Quotas are renewed at least once a month: an endpoint that asks for a longer wait is mistaken.
+"""The limit on distinct failures, for endpoints whose error messages are all different."""
+# Quotas are renewed at least once a month: a longer wait is an error of the endpoint.
 LONGEST_RETRY_AFTER = 31 * 86_400.0
 
 
 @dataclass(slots=True)
 class Health:
-    """How calls to one endpoint fare: calls that were answered, attempts that failed.
+    """The health of one endpoint: how many calls were answered, and how many attempts failed.
 
-    `overcome` holds failures after which the same call was answered all the same: they are chance. `in_row`
-    counts the failures since the last answer, `tried` is when the last attempt failed, by `time.monotonic`.
+    `overcome` holds failures that a retry resolved, which are therefore random. `in_row` counts the failures
+    since the last answer, `tried` is when the last attempt failed, by `time.monotonic`.
     """
 
     answered: int = 0
@@ -46,24 +46,24 @@ class Health:
     overcome: set[str] = field(default_factory=set)
 
     def answer(self) -> None:
-        """The endpoint answered a call."""
+        """Count a call that the endpoint answered."""
         self.answered += 1
         self.in_row = 0
 
     def fail(self) -> None:
-        """An attempt has failed."""
+        """Count a failed attempt."""
         self.failed += 1
         self.in_row += 1
         self.tried = time.monotonic()
 
     @property
     def is_down(self) -> bool:
-        """Whether nothing has been answered for some attempts."""
+        """Whether the last MOST_ALIKE attempts all failed."""
         return self.in_row >= MOST_ALIKE
 
 
 class Retries:
-    """The attempts of one call. `count` is how many there were beyond the first."""
+    """The retries of one call. `count` does not include the first attempt."""
 
     def __init__(self, most: int, health: Health) -> None:
         self.count = 0
@@ -79,16 +79,16 @@ class Retries:
         self._is_asked_for = self._is_probe = False
 
     def answered(self) -> None:
-        """The last attempt brought a reply."""
+        """Report that the last attempt was answered."""
         self._health.answer()
         if self._last is not None and len(self._health.overcome) < MOST_REMEMBERED:
             self._health.overcome.add(_said(self._last))
 
     def wait(self, failure: Failure) -> float | None:
-        """Seconds until the next attempt; None where there is to be none.
+        """Seconds until the next attempt; None if the call must not be retried.
 
-        A pause that an overloaded endpoint asked for is not among them: it concerns all calls, not just this
-        one. An attempt that only probed the endpoint is none of those that are counted.
+        Does not include a pause that an overloaded endpoint requests, which applies to all its calls. An
+        attempt that only probed the endpoint is not counted.
         """
         if self._last is None:
             self._answered_before = self._health.answered
@@ -115,7 +115,7 @@ class Retries:
         return wait
 
     async def rest(self) -> None:
-        """Wait until the next attempt is due; less where the endpoint was down and may be back."""
+        """Wait until the next attempt is due, or less if the endpoint was down and may be back."""
         answered = self._health.answered
         while (left := self._due - time.monotonic()) > 0:
             if self._is_asked_for or not (self._health.is_down or self._health.answered > answered):
@@ -124,7 +124,7 @@ class Retries:
             if self._health.answered > answered:
                 return
             if time.monotonic() - self._health.tried >= PROBE_SECONDS:
-                # Nobody else probes until this attempt has failed as well.
+                # No other call probes until this attempt has failed as well.
                 self._health.tried, self._is_probe = time.monotonic(), True
                 return
             await asyncio.sleep(min(left, random.uniform(0.5, 1) * CHECK_SECONDS))  # noqa: S311
@@ -135,7 +135,7 @@ class Retries:
 
     @property
     def _left(self) -> float:
-        """Seconds for which an endpoint that has never answered is still tried."""
+        """Seconds left to try an endpoint that has never answered."""
         return self._begun + FIRST_CONTACT_SECONDS - time.monotonic()
 
     def _backoff(self) -> float:
@@ -144,14 +144,14 @@ class Retries:
 
     @property
     def concerns_all(self) -> bool:
-        """Whether other calls would fare no better: the attempts are used up, or none was ever answered."""
+        """Whether other calls would fail as well: it is not about this request, or no call ever succeeded."""
         return not self.is_about_request or not self._health.answered
 
     @property
     def is_about_request(self) -> bool:
-        """Whether the endpoint always says the same to this call, and that is not because it is down.
+        """Whether the endpoint keeps failing this call in the same way, and not because it is down.
 
-        It is down where other calls fail as well and none is answered.
+        It is down if other calls fail as well and none is answered.
         """
         if self._last is None or not self._last.is_telling or self._alike < MOST_ALIKE:
             return False
@@ -161,18 +161,18 @@ class Retries:
 
 
 def _own_wait(failure: Failure) -> float:
-    """What the endpoint asks of this call alone; the queue of an overloaded one sees to its pause."""
+    """The wait requested for this call alone; the pause of an overloaded endpoint is up to its queue."""
     return 0.0 if failure.is_overload else min(failure.retry_after or 0.0, LONGEST_BACKOFF)
 
 
 def _said(failure: Failure) -> str:
-    """What tells one failure from another, in a few bytes."""
+    """A short digest that identifies a failure."""
     return hashlib.sha256(
         f"{failure.status} {failure.message} {failure.body!r}".encode("utf-8", "replace")
     ).hexdigest()
 
 
-# How long an endpoint asks to wait, by the headers of its response.
+# The wait that an endpoint requests in its response headers.
 
 _DECIMAL = r"(?=\.?\d)\d{0,20}(?:\.\d{0,20})?"
 _NUMBER = re.compile(rf"[+-]?{_DECIMAL}(?:e[+-]?\d\d?)?", re.ASCII)
@@ -189,17 +189,17 @@ _UNITS = {
 }
 _STEP = rf"({_DECIMAL})({'|'.join(_UNITS)})"
 _DURATION = re.compile(rf"-?(?:{_STEP}){{1,9}}", re.ASCII)
-# What Python reads as ISO 8601 is far more than anybody means by it.
+# Python accepts far more as ISO 8601 than endpoints send.
 _ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[t ][\d:.+z-]{5,30})?", re.ASCII)
 # OpenAI and most others (x-ratelimit-reset-tokens), the IETF's drafts, Anthropic, Mistral's gateway.
 _RESET = re.compile(r"(?:x-|anthropic-)?ratelimit(?:bysize)?-(?:.+-)?reset(?:-.+)?")
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """Seconds that an endpoint asks to wait, from 0 to LONGEST_RETRY_AFTER; None where it does not say.
+    """Seconds that an endpoint asks to wait, from 0 to LONGEST_RETRY_AFTER; None if it does not say.
 
-    `now` is the wall clock in Unix time. It is used where the response does not carry a date of its own:
-    clocks differ, and a wait is a difference on one clock. What cannot be read is as if it were not there.
+    `now` is the wall clock in Unix time. It is used only if the response has no Date header, since clocks
+    differ. Invalid values are ignored.
     """
     # Azure and xAI also write x-rate-limit.
     fields = {
@@ -216,7 +216,7 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
 
 
 def _until_reset(fields: Mapping[str, str], now: float) -> float | None:
-    """The wait for all quotas that are spent; where none is, the shortest wait for any."""
+    """The longest wait among exhausted quotas; if none is exhausted, the shortest wait for any."""
     spent: list[float] = []
     left: list[float] = []
     for name, value in fields.items():
@@ -228,13 +228,13 @@ def _until_reset(fields: Mapping[str, str], now: float) -> float | None:
 
 
 def _is_unlimited(fields: Mapping[str, str], reset: str) -> bool:
-    # Azure sends a limit of -1, together with a reset of 0, for what it does not limit.
+    # Azure sends a limit of -1 and a reset of 0 for anything it does not limit.
     limit = _number(fields.get(reset.replace("reset", "limit"), ""))
     return limit is not None and limit < 0
 
 
 def _wait(text: str, now: float) -> float | None:
-    """The wait that a value asks for: seconds, a duration, a Unix timestamp or a date."""
+    """The wait in a header value: seconds, a duration, a Unix timestamp or a date."""
     number = _number(text)
     if number is not None and number < 1e9:
         return _sane(number)
@@ -250,7 +250,7 @@ def _sane(wait: float) -> float | None:
 
 
 def _timestamp(number: float) -> float | None:
-    """Unix time in seconds, of seconds or milliseconds since 1970; from September 2001 on."""
+    """Unix time in seconds from a timestamp in seconds or milliseconds; not before September 2001."""
     if 1e9 <= number < 1e11:
         return number
     return number / 1000 if 1e12 <= number < 1e14 else None
@@ -261,7 +261,7 @@ def _number(text: str) -> float | None:
 
 
 def _duration(text: str) -> float | None:
-    """Seconds in a duration as Go prints it, which OpenAI and Groq do: 20ms, 6m0s, 1h2m3.5s; also 1d2h."""
+    """Seconds in a duration as Go prints it, used by OpenAI and Groq: 20ms, 6m0s, 1h2m3.5s; also 1d2h."""
     if not _DURATION.fullmatch(text):
         return None
     length = sum(float(amount) * _UNITS[unit] for amount, unit in re.findall(_STEP, text, re.ASCII))
@@ -269,7 +269,7 @@ def _duration(text: str) -> float | None:
 
 
 def _date(text: str) -> float | None:
-    """Unix time of a date of HTTP or ISO 8601; of UTC where it names no time zone."""
+    """Unix time of an HTTP or ISO 8601 date; UTC if it names no time zone."""
     if not _ISO_DATE.fullmatch(text):
         return _http_date(text)
     try:
@@ -279,9 +279,9 @@ def _date(text: str) -> float | None:
 
 
 def _http_date(text: str) -> float | None:
-    """Unix time of a date in one of the three forms of RFC 9110, section 5.6.7."""
+    """Unix time of a date in one of the three formats of RFC 9110, section 5.6.7."""
     try:
-        # A leap second is the last of its minute.
+        # A leap second is read as the last second of its minute.
         return _unix_time(parsedate_to_datetime(text.replace(":60 ", ":59 ")))
     except (ValueError, OverflowError):
         return None

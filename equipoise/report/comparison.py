@@ -14,9 +14,9 @@ VERDICTS = {"pass": "PASS", "fail": "FAIL", "inconclusive": "INCONCLUSIVE"}
 
 
 def lines(comparison: Mapping[str, JSON], width: int | None = None) -> Iterator[str]:
-    """A comparison, as `Comparison.to_json` gives it, for a terminal: what files say breaks no line.
+    """The lines of a comparison, as returned by `Comparison.to_json`, with control characters escaped.
 
-    Its table is no wider than `width`, where that is given.
+    The table is at most `width` columns wide, if it is given.
     """
     return map(printable, _lines(comparison, width))
 
@@ -43,7 +43,7 @@ def _lines(comparison: Mapping[str, JSON], width: int | None) -> Iterator[str]:
 
 
 def _trust(side: Mapping[str, JSON]) -> str:
-    """Whether a file is what its journal says; nothing of a session that has just ended."""
+    """Whether a file was verified against its journal; empty for a session that has just ended."""
     if side.get("sha256") is None:
         return ""
     return f", not verified: {side['doubt']}" if side["doubt"] else ", verified against its journal"
@@ -54,7 +54,7 @@ def _day(side: Mapping[str, JSON]) -> str:
 
 
 def _marked(texts: Sequence[str], comparison: Mapping[str, JSON]) -> Iterator[str]:
-    """Where the two are not quite comparable, every line says so."""
+    """The lines, each with a mark if the two results do not match."""
     mark = _mark(comparison)
     return (f"{text}{mark}" for text in texts)
 
@@ -64,7 +64,7 @@ def _mark(comparison: Mapping[str, JSON]) -> str:
 
 
 def rows(comparison: Mapping[str, JSON]) -> list[tuple[str, ...]]:
-    """The table of metrics, head first."""
+    """The table of metrics, header first."""
     return [_HEAD, *(_row(name, found) for name, found in comparison["metrics"].items())]
 
 
@@ -81,17 +81,17 @@ def _row(name: str, found: Mapping[str, JSON]) -> tuple[str, ...]:
 
 
 def figure(value: float | None, unit: str) -> str:
-    """A figure; only of percentages the unit is shown, others are numbers of what the metric names."""
+    """A formatted value; only percentages have a unit, as other metrics name theirs."""
     return "-" if value is None else f"{value:.2f}{'%' if unit == '%' else ''}"
 
 
 def difference_unit(unit: str) -> str:
-    """What stands behind a difference of two such figures."""
+    """The unit of a difference of two such values."""
     return " pp" if unit == "%" else f" {unit}"
 
 
 def interval(found: Mapping[str, JSON]) -> str:
-    """The limits of a difference, or why there are none."""
+    """The limits of the interval of a difference, or the reason why there are none."""
     return (
         f"{found['low']:+.2f} to {found['high']:+.2f}" if found["low"] is not None else f"({found['reason']})"
     )
@@ -107,7 +107,7 @@ def _headline_unit(comparison: Mapping[str, JSON]) -> str:
 
 
 def _moves(words: str, comparison: Mapping[str, JSON]) -> list[str]:
-    """Each with where its runs stand in both files; two places where they differ."""
+    """The questions that changed most, with JSON pointers to their runs (two if the files differ)."""
     clusters, unit = comparison.get("clusters", "questions"), _headline_unit(comparison)
     if not comparison[words]:
         return [f"none of the {clusters} {words}"]
@@ -121,7 +121,7 @@ def _moves(words: str, comparison: Mapping[str, JSON]) -> list[str]:
 
 
 def side_by_side(comparisons: Sequence[Mapping[str, JSON]]) -> list[tuple[str, ...]]:
-    """Several candidates against one baseline: a row for each metric, head first."""
+    """Several candidates against one baseline: a row per metric, header first."""
     names = list(dict.fromkeys(name for found in comparisons for name in found["metrics"]))
     models = [str(found["candidate"]["subject_model"]) for found in comparisons]
     files = [str(found["candidate"]["file"]) for found in comparisons]
@@ -143,7 +143,7 @@ def _beside(name: str, comparisons: Sequence[Mapping[str, JSON]]) -> tuple[str, 
 
 
 def report(parts: Sequence[Mapping[str, JSON]], width: int | None = None) -> Iterator[str]:
-    """All comparisons with one baseline, each with its gate; several side by side first."""
+    """All comparisons with one baseline and their gates; if there are several, a side-by-side table first."""
     return map(printable, _report(parts, width))
 
 
@@ -164,7 +164,7 @@ def _report(parts: Sequence[Mapping[str, JSON]], width: int | None) -> Iterator[
 
 
 def rulings(found: Mapping[str, JSON], comparison: Mapping[str, JSON] | None = None) -> Iterator[str]:
-    """A gate, as the results JSON has it: each rule and the whole."""
+    """The lines of a gate as in the results JSON: one per rule, then the overall verdict."""
     mark = _mark(comparison) if comparison else ""
     for ruling in found["rules"]:
         yield f"gate {VERDICTS[ruling['verdict']]}: {ruling['rule']}: {ruling['why']}{mark}"
@@ -178,18 +178,17 @@ def rankings(
     within: Sequence[Mapping[str, JSON]],
     width: int | None = None,
 ) -> Iterator[str]:
-    """A row for each model and a column for each panel; how each two panels agree; evaluators of one panel.
+    """A row per model and a column per panel, then the agreement between panels and within them.
 
-    `found` is what `panels.rankings` gives, `correlations` its `rank_correlations`, `within` its
-    `within_panels`.
+    The arguments are the results of `panels.rankings`, `panels.rank_correlations` and `panels.within_panels`.
     """
     models = dict.fromkeys(model for values in found.values() for model in values)
     columns = [(model, *(_percent(values.get(model)) for values in found.values())) for model in models]
     yield from align([("", *found), *columns], width)
     yield ""
     for row in correlations:
-        told = row["reason"] or f"{row['rho']:+.2f} over {row['models']} models"
-        yield f"rank correlation of {row['first']} and {row['second']}: {told}"
+        value = row["reason"] or f"{row['rho']:+.2f} over {row['models']} models"
+        yield f"rank correlation of {row['first']} and {row['second']}: {value}"
     for row in within:
         yield f"{row['aspect']} by {row['first']} and {row['second']}: {row['reason'] or _correlated(row)}"
 

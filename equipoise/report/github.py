@@ -1,4 +1,4 @@
-"""What GitHub Actions shows of a comparison and a gate: a job summary, and an annotation for each rule."""
+"""Comparisons and gates in GitHub Actions: a job summary, and an annotation per rule."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ def publish(
     gate: Mapping[str, JSON] | None,
     environment: Mapping[str, str],
 ) -> list[str]:
-    """Append to the job summary, where `environment` names one; the workflow commands to be printed."""
+    """Append to the job summary named in `environment`, if any. Returns the workflow commands to print."""
     if summary := environment.get("GITHUB_STEP_SUMMARY"):
         try:
             with Path(summary).open("a", encoding="utf-8", errors="replace") as file:
                 file.write(markdown(title, comparison, gate))
         except OSError as error:
             return [f"warning: $GITHUB_STEP_SUMMARY: cannot be written to ({error.strerror})"]
-    is_asking = environment.get("GITHUB_ACTIONS") == "true" and gate
-    return list(workflow_commands(title, gate)) if is_asking and gate else []
+    is_action = environment.get("GITHUB_ACTIONS") == "true"
+    return list(workflow_commands(title, gate)) if is_action and gate else []
 
 
 def markdown(title: str, comparison: Mapping[str, JSON] | None, gate: Mapping[str, JSON] | None) -> str:
-    """The same for a job summary."""
+    """The comparison and the gate as Markdown for a job summary."""
     parts = [f"## Equipoise: {_cell(title)}"]
     if gate and gate["rules"]:
         found = [("rule", "verdict", "why")]
@@ -51,12 +51,12 @@ def _markdown_table(table_rows: Sequence[Sequence[str]]) -> str:
 
 
 def _cell(text: str) -> str:
-    """Text that can break out of no table and bring no markup of its own."""
+    """Text escaped for a Markdown table cell."""
     return printable(text).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("`", "\\`")
 
 
 def workflow_commands(title: str, gate: Mapping[str, JSON]) -> Iterator[str]:
-    """A workflow command for each rule that did not pass, and a notice for those that did."""
+    """A workflow command per rule: error, warning or notice."""
     levels = {"fail": "error", "inconclusive": "warning", "pass": "notice"}
     for ruling in gate["rules"]:
         words = f"{ruling['rule']}: {ruling['why']}"

@@ -1,6 +1,6 @@
-"""Text that fits a terminal: columns of tables, long lines broken by meaning, and what is coloured. Pure.
+"""Text that fits a terminal: tables, line wrapping at punctuation, and colours. Pure.
 
-Widths are those that a terminal shows, where a wide character takes two columns.
+Widths are in terminal columns; a wide character takes two.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from itertools import zip_longest
 from wcwidth import wcswidth, wcwidth
 
 WIDTH = 80
-"""Columns, where nobody knows how many there are."""
+"""The default width, if the terminal's is unknown."""
 LEAST = 14
-"""Columns that a column of words is not narrowed below."""
+"""The minimum width of a column of words."""
 LABEL = 11
-"""Columns of the label that many lines begin with."""
+"""The width of the label at the beginning of many lines."""
 GAP = "  "
 Markup = Mapping[str, bool]
-"""Colours and weight, as pytest's terminal writer takes them."""
+"""Colours and weight, as keyword arguments of pytest's terminal writer."""
 
 _FIGURE = re.compile(r"(?:[-+<>±~()\d.,:%\s]|to|pp|USD)*")
 _BREAKS = (re.compile(r"[;.] "), re.compile(r"[:,] "), re.compile(r" (?!%|pp\b|to\b|USD\b|s\b)"))
-"""Where a line may be broken, the best first."""
+"""Where a line may be broken, the best places first."""
 _SPACE, _COMMA, _PART = (re.compile(pattern) for pattern in (r"(?<= )(?!%)", r"(?<=, )", r"(?<=[._ -])(?=.)"))
-"""Between the words of a head, how runs ended, and the parts of a name."""
+"""Separators: between the words of a header, between outcomes, and between the parts of a name."""
 _STYLES: Sequence[tuple[re.Pattern[str], Markup]] = (
     (re.compile(r"gate:? FAIL\b"), {"red": True, "bold": True}),
     (re.compile(r"gate:? INCONCLUSIVE\b"), {"yellow": True, "bold": True}),
@@ -37,12 +37,12 @@ _STYLES: Sequence[tuple[re.Pattern[str], Markup]] = (
 
 
 def columns(text: str) -> int:
-    """How many columns of a terminal a text takes."""
+    """The width of a text in terminal columns."""
     return len(text) if text.isascii() else max(0, wcswidth(text))
 
 
 def cut(text: str, width: int) -> str:
-    """As much of the beginning of a text as so many columns hold."""
+    """The beginning of a text that fits in `width` columns."""
     if text.isascii():
         return text[:width]
     taken = 0
@@ -54,7 +54,7 @@ def cut(text: str, width: int) -> str:
 
 
 def fitted(parts: Sequence[tuple[int, str]], width: int) -> str:
-    """The parts in order; where there is no room for all, those of the highest rank are left out first."""
+    """The parts in order, joined; if they do not all fit, those of the highest rank are left out first."""
     shown = list(parts)
     while len(shown) > 1 and columns(_joined(shown)) > width:
         shown.remove(max(shown, key=lambda part: part[0]))
@@ -69,10 +69,10 @@ def _joined(parts: Sequence[tuple[int, str]]) -> str:
 
 
 def align(rows: Sequence[Sequence[str]], width: int | None = None) -> list[str]:
-    """Columns side by side, figures to the right, names and words to the left, head first.
+    """The lines of a table, header first: numbers are right-aligned, names and words left-aligned.
 
-    Where they are wider than `width`, the words of the head stand below each other, then those of cells and
-    the parts of the names. What cannot be broken may still be wider.
+    If the table is wider than `width`, the header is wrapped, then the cells with words, then the names.
+    Text that cannot be broken may still be wider.
     """
     cells = [[[text] for text in row] for row in rows]
     for step in (_fold_head, _fold_last, _fold_words, _fold_names) if width else ():
@@ -127,7 +127,7 @@ def _fold(cells: Cells, place: int, excess: int, separator: re.Pattern[str]) -> 
 
 
 def _filled(text: str, room: int, separator: re.Pattern[str]) -> list[str]:
-    """The text in lines of so many columns, broken behind a separator."""
+    """The text in lines of at most `room` columns, broken after a separator."""
     lines = [""]
     for part in separator.split(text):
         if lines[-1] and columns((lines[-1] + part).rstrip()) > room:
@@ -150,7 +150,7 @@ def _lines(row: Sequence[Sequence[str]], widths: Sequence[int], is_left: Sequenc
 
 
 def styled(lines: Iterable[str], width: int) -> Iterator[tuple[str, Markup]]:
-    """The lines, those that are too long broken, each with its markup: a head of a table is bold."""
+    """Wrap the lines and add the markup of each: table headers are bold."""
     before = ""
     is_head = False
     for line in lines:
@@ -166,7 +166,7 @@ def _markup(line: str) -> Markup:
 
 
 def wrapped(line: str, width: int) -> list[str]:
-    """A line in parts that fit, broken where its meaning is; the further ones stand under what it says."""
+    """Wrap a line at punctuation; continuation lines are aligned with the text after its label."""
     indent = _indent(line)
     found, rest = [], line
     while columns(rest) > width and (place := _break(rest, width, len(indent))):
@@ -184,12 +184,12 @@ def _indent(line: str) -> str:
 
 
 def _break(line: str, width: int, indent: int) -> int | None:
-    """Where to break: behind the last sign of the best kind, unless a third of the width stays empty."""
+    """Where to break: after the last punctuation of the best kind, unless a third of the line stays empty."""
     room = len(cut(line, width))
     for pattern in _BREAKS:
         places = [found.end() for found in pattern.finditer(line) if indent < found.end() <= room + 1]
         if places and (places[-1] > room * 2 / 3 or pattern is _BREAKS[-1]):
             return places[-1]
-    # A word that is wider than all stays whole.
+    # A word that is wider than the line is not broken.
     ends = (found.end() for found in _BREAKS[-1].finditer(line))
     return next((end for end in ends if end > max(room, indent)), None)

@@ -1,8 +1,8 @@
-"""How far a session is, while it runs: one live line at the bottom of a terminal, or a line now and then.
+"""The progress of a running session: a live status line at the bottom of a terminal, or periodic log lines.
 
-On a terminal the scroll region is made one line shorter and the freed line is redrawn by a thread. Each
-drawing is one write that saves and restores the cursor, so it never mixes with other output. Elsewhere, as in
-the log of a CI job, the line is printed every half minute. Notices are printed at once.
+On a terminal, the scroll region is made one line shorter and a thread redraws the freed line. Each update is
+one write that saves and restores the cursor, so it never mixes with other output. Elsewhere, as in the log of
+a CI job, the line is printed every half minute. Notices are printed immediately.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from equipoise.report.layout import cut
 
 INTERVAL_SECONDS = 0.5
 LOG_TICKS = 60
-"""How many intervals pass from one line to the next where there is no terminal."""
+"""How many intervals pass between two log lines."""
 LOG_COLUMNS = 200
-"""Columns of such a line."""
+"""The maximum width of a log line."""
 Text = Callable[[int], str]
 _SAVE, _RESTORE, _CLEAR = "\x1b7", "\x1b8", "\x1b[2K"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """Where to write: a file descriptor, and whether a live line can be shown there."""
+    """A file descriptor to write to, and whether a live line can be shown there."""
 
     descriptor: int
     is_live: bool
 
 
 class Line(ABC):
-    """Shows what `text` returns for a width, and at once what `notices` hands out, until it is closed."""
+    """Shows what `text` returns for a width, and prints new `notices` immediately, until it is closed."""
 
     def __init__(self, text: Text, notices: Callable[[], Sequence[str]], descriptor: int) -> None:
         self._text = text
@@ -45,14 +45,14 @@ class Line(ABC):
         self._thread.start()
 
     def close(self) -> None:
-        """Say what is still to be said, and stop."""
+        """Print the remaining notices and stop."""
         self._ended.set()
         self._thread.join()
         with suppress(OSError):
             self._say_notices()
 
     def _run(self) -> None:
-        # A terminal may be closed while the session goes on.
+        # A terminal may be closed while the session continues.
         with suppress(OSError):
             while not self._ended.wait(INTERVAL_SECONDS):
                 self._say_notices()
@@ -82,12 +82,12 @@ class LogLine(Line):
 
 
 class StatusLine(Line):
-    """Keeps the text at the bottom of a terminal, twice a second."""
+    """Redraws the text at the bottom of a terminal twice a second."""
 
     _size = (0, 0)
 
     def close(self) -> None:
-        """Give the line back to the terminal."""
+        """Clear the line and restore the scroll region."""
         super().close()
         rows = self._size[1]
         with suppress(OSError):
@@ -98,7 +98,7 @@ class StatusLine(Line):
             self._write(f"{_SAVE}\x1b[r\x1b[{rows};1H{_CLEAR}{_RESTORE}")
 
     def _tick(self) -> None:
-        # Not shutil's, which asks standard output: that is captured while a test runs.
+        # Not shutil's, which uses standard output: that is captured while a test runs.
         columns, rows = os.get_terminal_size(self._descriptor)
         if rows < 4:
             return
@@ -108,13 +108,13 @@ class StatusLine(Line):
         self._write(f"{start}{_SAVE}\x1b[{rows};1H{_CLEAR}{text}{_RESTORE}")
 
     def _reserve(self, rows: int) -> str:
-        """Make room below the cursor first: setting the region must not leave it outside."""
-        # Not a newline, which a terminal takes for a return as well.
+        """Set the scroll region, after making room below the cursor, which must not end up outside of it."""
+        # Not a newline, which also returns the cursor to the first column.
         return f"\x1bD\x1b[A{_SAVE}\x1b[1;{rows - 1}r{_RESTORE}"
 
 
 def open_line(text: Text, notices: Callable[[], Sequence[str]], output: Output) -> Line:
-    """The line that this output can show."""
+    """Start the kind of line that this output can show."""
     kind = StatusLine if output.is_live else LogLine
     return kind(text, notices, output.descriptor)
 

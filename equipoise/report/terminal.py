@@ -1,6 +1,6 @@
-"""What a terminal shows of a session: its settings, what a user may not have meant, and its results. Pure.
+"""A session's settings, warnings and results as lines of text for a terminal. Pure.
 
-Lines of text; knows no colours and no pytest.
+Knows neither colours nor pytest.
 """
 
 from __future__ import annotations
@@ -34,13 +34,15 @@ def header(settings: Settings) -> list[str]:
     )
     capped = [name for name in ("max_cost", "max_calls") if getattr(settings, name) is not None]
     runs = f"runs={settings.runs or 'default'}"
-    told = [f"{name}={_plain(getattr(settings, name))}" for name in (*names, *capped, "keep_going", "fresh")]
-    session = "session: " + " ".join([runs, *told])
+    values = [
+        f"{name}={_plain(getattr(settings, name))}" for name in (*names, *capped, "keep_going", "fresh")
+    ]
+    session = " ".join(["session:", runs, *values])
     return [*_describe_roles(settings), session, *_describe_release(settings)]
 
 
 def _describe_roles(settings: Settings) -> list[str]:
-    """The subject and the evaluators, by suite where suites have different ones."""
+    """The subject and the evaluators, per suite if they differ between suites."""
     suites: dict[tuple[str, str], list[str]] = {}
     for name, own in (settings.suites or {"": settings}).items():
         subject = f"subject: {own.model} {_describe_role(own, 'subject')}"
@@ -52,7 +54,7 @@ def _describe_roles(settings: Settings) -> list[str]:
 
 
 def _describe_release(settings: Settings) -> list[str]:
-    """What the session is measured against, where it is."""
+    """The baseline, gate and related options, if any are set."""
     about = {
         "baseline": settings.baseline and shown(settings.baseline),
         "gate": " ".join(rule.text for rule in settings.gate),
@@ -85,14 +87,14 @@ def _plain(value: Any) -> str:
 
 
 def warnings(settings: Settings) -> list[str]:
-    """What a user may not have meant, a line each; to be told before anything is asked."""
+    """Likely mistakes in the settings, one line each, to show before the first call."""
     temperature = settings.evaluator.temperature
     varies = f"the evaluator's temperature is {temperature}, not 0: its verdicts will vary"
     return [*([] if temperature == 0 else [varies]), *warnings_of_keys(settings)]
 
 
 def warnings_of_keys(settings: Settings) -> list[str]:
-    """Where a key comes from that may be a placeholder, as it is too short to be masked everywhere."""
+    """A warning per key that is too short to be masked everywhere, with its source."""
     roles: list[Role] = ["evaluator"] if settings.rejudge else ["subject", "evaluator"]
     used = [settings.endpoint(role) for role in roles if not all(map(is_local, _models(settings, role)))]
     return list(
@@ -122,13 +124,13 @@ def summary(
     *,
     path: str,
     wall_seconds: float | None = None,
-    told: str = "",
+    known_error: str = "",
     width: int | None = None,
 ) -> Iterator[str]:
-    """The suite's table (head first), spending, errors and the path of the results.
+    """The suite's table (header first), spending, errors and the path of the results.
 
-    `wall_seconds` is None where nobody has measured it; errors that say what is `told` anyway are left out.
-    The table is no wider than `width`, where that is given.
+    `wall_seconds` is None if it was not measured; errors equal to `known_error`, which is shown elsewhere,
+    are left out. The table is at most `width` columns wide, if it is given.
     """
     if has_scores(data):
         yield from align(rows, width)
@@ -137,7 +139,8 @@ def summary(
     else:
         yield "no run has a score"
     yield from _spending(data["metadata"], wall_seconds)
-    yield from _errors([error for error in data["errors"] if not told or error["message"] != told])
+    errors = [error for error in data["errors"] if not known_error or error["message"] != known_error]
+    yield from _errors(errors)
     yield from _missing(data["metadata"], is_part="covers" in data)
     if "covers" in data:
         every = data["metadata"]["runs_expected"]
@@ -146,18 +149,18 @@ def summary(
 
 
 def has_scores(data: Mapping[str, JSON]) -> bool:
-    """Whether there is anything to put into a table."""
+    """Whether any run has a score."""
     return bool(data["metadata"]["runs_completed"] > _unscored(data))
 
 
 def completeness(data: Mapping[str, JSON]) -> str:
-    """How far results are, in words."""
+    """The status of results, with the number of unscored runs if there are any."""
     status = str(data["metadata"]["status"])
     return status if status != WITH_UNSCORED else f"complete, {_unscored(data):,} unscored"
 
 
 def _unscored(data: Mapping[str, JSON]) -> int:
-    """How many runs of the whole have ended without a score; a part's `errors` are its own."""
+    """How many runs of all sessions ended without a score; `errors` may be those of a part."""
     return int(data.get("unscored", len(data["errors"])))
 
 
@@ -203,11 +206,11 @@ def _missing(metadata: Mapping[str, JSON], *, is_part: bool) -> Iterator[str]:
         yield f"{missing} of {metadata['runs_expected']} runs are still to be done; {how} resumes from here"
 
 
-# What figures are worth.
+# Precision.
 
 
 def precision(summary: Mapping[str, JSON]) -> Iterator[str]:
-    """Where the variance lies, how languages differ, how the panel agrees, how long it took to be precise."""
+    """The sources of variance, differences between languages, agreement of the panel, and `--until`."""
     if until := summary.get("until"):
         yield _until(until)
     if summary["variance"]["share"]:
@@ -232,11 +235,11 @@ def _variance(found: Mapping[str, JSON]) -> Iterator[str]:
         yield f"           {found['advice']}"
     if smallest := found.get("smallest_difference"):
         seen = f"{smallest:.2f} points{_given(found)}"
-        yield f"           The smallest difference of two models that it can see: {seen}."
+        yield f"           The smallest detectable difference between two models: {seen}."
 
 
 def _given(found: Mapping[str, JSON]) -> str:
-    """Under which assumptions; results of earlier versions name none."""
+    """The assumptions behind the smallest difference; results of earlier versions have none."""
     assumed = found.get("smallest_difference_assumes")
     if not assumed:
         return ""
@@ -278,7 +281,7 @@ def _panel(panel: Mapping[str, JSON]) -> Iterator[str]:
 
 
 def duration(seconds: float) -> str:
-    """A time span for people: 42 s, 3 min 20 s, 2 h 05 min."""
+    """A readable duration: 42 s, 3 min 20 s, 2 h 05 min."""
     if seconds < 9.95:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)

@@ -174,7 +174,7 @@ class Progress:
                         data,
                         path=path,
                         wall_seconds=self._seconds,
-                        told=self.session.counters.stop_reason,
+                        known_error=self.session.counters.stop_reason,
                         width=width,
                     ),
                     *([COMPLETE_ALREADY] if self.session.begun.get(name) == COMPLETE_ALREADY else ()),

@@ -88,16 +88,20 @@ def test_a_hole_in_a_rubric_is_refused(tmp_path: Path, subtests: pytest.Subtests
         (REFUSAL, "", "refusal is missing"),
         ('version = "3"\n', 'version = "3"\nrefusal = "no"\n', "not valid TOML"),
         ('[refusal.options]\n1 = "yes"\n5 = "no"\n', "", "refusal.options is missing"),
-        ('1 = "yes"\n', "", "refusal.options needs two labels or more"),
-        ('A = "the first', '"A B" = "the first', "even.options.A B: a label is letters or digits"),
-        ('A = "the first', '"(A)" = "the first', "even.options.(A): a label is letters or digits"),
-        ('A = "the first', '"" = "the first', "even.options.: a label is letters or digits"),
-        ('B = "the second"', "B = 2", "even.options.B: a label is letters or digits, its meaning a text"),
+        ('1 = "yes"\n', "", "refusal.options needs at least two labels"),
+        ('A = "the first', '"A B" = "the first', "even.options.A B: a label must be letters or digits"),
+        ('A = "the first', '"(A)" = "the first', "even.options.(A): a label must be letters or digits"),
+        ('A = "the first', '"" = "the first', "even.options.: a label must be letters or digits"),
+        (
+            'B = "the second"',
+            "B = 2",
+            "even.options.B: a label must be letters or digits, its meaning a text",
+        ),
         ('system = "Judge."\n', "", "refusal.system is missing"),
         ('system = "Judge."', "system = 1", "refusal.system must be a text"),
         ('user = "$code|$reply|$options"\n', "", "refusal.user is missing"),
-        ('"Judge."', '"Judge $reply."', "refusal.system has a placeholder $reply that is not known"),
-        ("$code|$reply", "$code|$reply|$first", "refusal.user has a placeholder $first that is not known"),
+        ('"Judge."', '"Judge $reply."', "refusal.system has an unknown placeholder $reply"),
+        ("$code|$reply", "$code|$reply|$first", "refusal.user has an unknown placeholder $first"),
         ("$code|$reply", "$reply", "refusal.user needs the placeholder $code"),
         ("$code|$reply", "$code", "refusal.user needs the placeholder $reply"),
         ("in $$.", "in $ .", "even.system has a lone $; write $$ for a dollar sign"),
@@ -121,7 +125,7 @@ def test_a_rubric_nested_too_deep_is_refused(tmp_path: Path) -> None:
     """What the parser cannot follow is the user's mistake, not a traceback."""
     path = tmp_path / "small.toml"
     path.write_text(f"x = {'[' * 20_000}{']' * 20_000}", encoding="utf-8")
-    assert complaint(path) == f"{path}: is nested too deep"
+    assert complaint(path) == f"{path}: is nested too deeply"
 
 
 def test_a_rubric_that_cannot_be_read_is_refused(tmp_path: Path) -> None:

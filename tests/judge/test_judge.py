@@ -224,7 +224,7 @@ def test_an_endpoint_that_refuses_more_room_leaves_an_invalid_verdict() -> None:
     ask = FakeModel(cut(100), CallFailed("max_tokens is too large", status=400), VALID)
     verdict = judge(evaluator(ask, max_tokens=100))
     assert (verdict.fields, verdict.attempts, verdict.raw) == (None, 1, ('{"reas',))
-    assert verdict.error == ("cut at its length limit, and there is no more room: max_tokens is too large")
+    assert verdict.error == ("cut at its length limit, which cannot be raised: max_tokens is too large")
     assert len(ask.history) == 2
 
 

@@ -128,7 +128,7 @@ REFUSED: dict[str, tuple[str, ...]] = {
     "'score' is not a whole number from 1 to 5": tuple(
         f'{{"reasoning": "x", "refused": false, "score": {score}}}' for score in NO_LEVELS
     ),
-    "an object with a field that stands there twice": DOUBLED,
+    "an object with a duplicate field": DOUBLED,
     "no 'reasoning'": (verdict(reasoning=...),),
     "no 'score'": (verdict(score=...),),
     "'refused' is neither true nor false": tuple(
@@ -156,7 +156,7 @@ def test_what_is_no_verdict_is_refused_and_never_mended(
 def test_fields_that_were_not_asked_for_are_refused_where_a_rubric_says_so(rubric: VerdictRubric) -> None:
     """Elsewhere they are left out."""
     strict = replace(rubric, refuses_more=True)
-    with pytest.raises(InvalidVerdict, match="a field 'confidence' that was not asked for"):
+    with pytest.raises(InvalidVerdict, match="unexpected field 'confidence'"):
         strict.parse(verdict(confidence=1))
     assert strict.parse('{"reasoning": "x", "score": 4}') == {"reasoning": "x", "refused": None, "score": 4}
 

@@ -566,7 +566,7 @@ def test_how_long_the_endpoint_wants_to_wait_is_told(loopback: Loopback, subtest
 def test_a_refused_key_or_unknown_model_stops_at_once(loopback: Loopback, subtests: pytest.Subtests) -> None:
     """What would hit every further call is not retried and ends the session."""
     key = "; the key is from nowhere: set another with --api-key"
-    money = "; top the account up, then run the same command again"
+    money = "; top up the account, then run the same command again"
     advice = {401: key, 402: money, 403: key, 404: "; check the model's name and --api-base-url"}
     for status in (401, 402, 403, 404):
         with subtests.test(status=status):

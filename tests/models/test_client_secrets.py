@@ -204,4 +204,4 @@ def test_a_body_that_nests_too_deep_is_told_in_a_line(loopback: Loopback) -> Non
     """Where even the parser gives up, no traceback goes through what holds keys."""
     deep = "[" * 200_000 + "]" * 200_000
     loopback.script = lambda body, number: Answer(deep, 200, {"Content-Type": "application/json"})
-    assert ask(loopback.url) == ["subject 'm': the body of the answer is nested too deep"]
+    assert ask(loopback.url) == ["subject 'm': the body of the answer is nested too deeply"]

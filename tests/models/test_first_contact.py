@@ -76,7 +76,9 @@ def test_an_address_at_which_nothing_listens_is_named_with_what_to_do(
 
 def test_the_default_is_explained() -> None:
     """Whoever named no endpoint learns which was asked."""
-    assert "it is the default, as none was named; start it" in str(failure(f"{DEFAULT_BASE_URL}/nowhere"))
+    assert "it is the default, as no endpoint was given; start it" in str(
+        failure(f"{DEFAULT_BASE_URL}/nowhere")
+    )
 
 
 def test_where_tls_fails_one_attempt_is_enough(loopback: Loopback, subtests: pytest.Subtests) -> None:
@@ -93,7 +95,7 @@ def test_where_tls_fails_one_attempt_is_enough(loopback: Loopback, subtests: pyt
     with subtests.test("no TLS"):
         found = failure(loopback.url.replace("http:", "https:"), "evaluator")
         assert (
-            "; write http:// where it does not speak TLS, or name another endpoint with --evaluator-"
+            "; use http:// if the server does not use TLS, or name another endpoint with --evaluator-"
             in str(found)
         )
         assert (found.stops_session, found.retries) == (True, 0)
@@ -107,7 +109,7 @@ def test_a_refusal_says_what_to_set(loopback: Loopback, subtests: pytest.Subtest
             429,
             {"code": "insufficient_quota"},
             "k",
-            "HTTP 429: No; top the account up, then run the same command",
+            "HTTP 429: No; top up the account, then run the same command",
         ),
     ):
         with subtests.test(status=status):

@@ -57,7 +57,7 @@ def show(
     errors: int = 0,
     wall_seconds: float | None = 0.0,
     covers: int | None = None,
-    told: str = "",
+    known_error: str = "",
     **metadata: Any,
 ) -> list[str]:
     """The lines for these records, a number of errors and changes of the metadata; `covers` of a part."""
@@ -86,7 +86,7 @@ def show(
             data,
             path="results/m.neutrality.json",
             wall_seconds=wall_seconds,
-            told=told,
+            known_error=known_error,
         )
     )
 
@@ -376,7 +376,7 @@ def test_where_the_variance_lies_with_advice() -> None:
     assert shown(variance=variance) == [
         "variance:  question 50 %, language 25 %, run 25 %",
         "           Doubling the questions would narrow the interval most (by 29 %).",
-        "           The smallest difference of two models that it can see: 0.35 points.",
+        "           The smallest detectable difference between two models: 0.35 points.",
     ]
 
 
@@ -389,7 +389,7 @@ def test_the_smallest_difference_names_what_it_assumes() -> None:
         "smallest_difference_assumes": assumed,
     }
     assert shown(variance=variance)[1] == (
-        "           The smallest difference of two models that it can see: 0.50 points "
+        "           The smallest detectable difference between two models: 0.50 points "
         "(assuming 90 % power, 1 % error, 25 % of the variance between questions in common)."
     )
 
@@ -536,12 +536,13 @@ def test_a_summary_of_nothing_still_has_lines() -> None:
 
 
 def test_results_without_any_score_have_no_table() -> None:
-    """An empty table says nothing; what is told anyway is not repeated."""
+    """An empty table says nothing; an error that is shown elsewhere is not repeated."""
     shown = show(record(None), record(None, line=2), errors=2)
     assert shown[0] == "no run has a score"
     assert not [line for line in shown if "95 % interval" in line]
     assert sum(line.startswith("error: ") for line in shown) == 2
-    assert not [line for line in show(record(5), errors=1, told="HTTP 500") if line.startswith("error: ")]
+    shown = show(record(5), errors=1, known_error="HTTP 500")
+    assert not [line for line in shown if line.startswith("error: ")]
 
 
 def test_all_runs_done_but_some_without_a_score() -> None:

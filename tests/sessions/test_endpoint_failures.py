@@ -402,7 +402,7 @@ def test_an_empty_account_stops_and_a_full_one_goes_on(bench: Bench) -> None:
     assert 4 <= len(bench.server.requests) <= 5
     (reason,) = stopped_by(output)
     assert re.fullmatch(r"(subject 'subject'|evaluator 'judge'): HTTP \d+: (.*)", reason)
-    assert reason.endswith(f"HTTP 429: {QUOTA}; top the account up, then run the same command again")
+    assert reason.endswith(f"HTTP 429: {QUOTA}; top up the account, then run the same command again")
     assert len(bench.journal("call")) == 3
 
     purse.left = 100

@@ -204,7 +204,7 @@ def judging() -> dict[str, Iterable[Said]]:
 def reasons() -> dict[str, str]:
     """Why each run that is lost has no score."""
     blocked = "blocked by the evaluator's provider (content_filter) (1 attempts)"
-    more = "cut at its length limit, and there is no more room: evaluator 'judge': HTTP 400: "
+    more = "cut at its length limit, which cannot be raised: evaluator 'judge': HTTP 400: "
     return {
         "Is there never a verdict?": "'score' is not a whole number from 1 to 5 (3 attempts)",
         **dict.fromkeys(BLOCKED, blocked),

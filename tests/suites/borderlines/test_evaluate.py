@@ -296,7 +296,7 @@ def test_the_rubric_has_an_instruction_for_every_strategy() -> None:
 FAULTY = [
     ('vanilla = """', 'plain = """', "strategies.vanilla is missing"),
     ("[strategies]", "[others]", "strategies is missing"),
-    ("$citizen", "$person", "strategies.nationalist has a placeholder $person that is not known"),
+    ("$citizen", "$person", "strategies.nationalist has an unknown placeholder $person"),
     ("$reply", "the reply", "reading.user"),
     ('version = "5"', "version = 5", "version"),
     ("[denials]", "[denied]", "denials is missing"),

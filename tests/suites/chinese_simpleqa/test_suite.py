@@ -77,7 +77,7 @@ def test_a_faulty_rubric_is_refused(tmp_path: Path, subtests: pytest.Subtests) -
         ("答案：$answer", "答案：", "few_shot.example needs the placeholder $answer"),
         ("$question\n\n$options", "$question", "choice.user needs the placeholder $options"),
         ("[confidence]\nsystem", "[confidence]\nsys", "confidence.system is missing"),
-        ("$passages", "$pieces", "retrieval.user has a placeholder $pieces that is not known"),
+        ("$passages", "$pieces", "retrieval.user has an unknown placeholder $pieces"),
         ('none = "', 'nothing = "', "retrieval.none is missing"),
         ("$reference\n", "", "grading.user needs the placeholder $reference"),
         ('C = "没有', 'D = "没有', "grading.options must be A, B, C: the suite counts them"),

@@ -67,7 +67,7 @@ FAULTY = [
     ('5 = "A strong', '6 = "', "commitment.scale.levels must describe 0 and 5"),
     ("[commitment.scale]", "[commitments.scale]", "commitment.scale"),
     ("[asking.en-US]", "[asking.en-GB]", "asking.en-US is missing"),
-    ("\n$prompt\n", "\n$stage\n", "asking.en-US.stage has a placeholder $stage that is not known"),
+    ("\n$prompt\n", "\n$stage\n", "asking.en-US.stage has an unknown placeholder $stage"),
     ("\n$prompt\n", "\n", "asking.en-US.stage needs the placeholder $prompt"),
     ('\n$question\n"', '\n"', "asking.en-US.baseline needs the placeholder $question"),
     ("\n$reply\n", "\n", "dimensions."),
@@ -277,8 +277,8 @@ def shortened(verdict: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("part", "changed", "says"),
     [
-        ("dimensions", lambda found: {**found, "populism": 12}, "a field 'populism' that was not asked for"),
-        ("commitment", lambda found: {**found, "populism": 1}, "a field 'populism' that was not asked for"),
+        ("dimensions", lambda found: {**found, "populism": 12}, "unexpected field 'populism'"),
+        ("commitment", lambda found: {**found, "populism": 1}, "unexpected field 'populism'"),
         ("dimensions", shortened, "no 'nuanced_pragmatism'"),
     ],
     ids=["an eleventh", "a second", "nine"],
