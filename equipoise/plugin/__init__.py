@@ -343,7 +343,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
             _settle_exit_status(session, display.progress)
             for line in display.progress.publish(os.environ):
                 _say(config, line)
-        elif config.stash[SESSION].interruptions.count:
+        is_idle = display is None or display.progress.is_idle
+        if is_idle and config.stash[SESSION].interruptions.count:
             _say(config, "interrupted before anything was asked; run the same pytest command again")
         config.stash[SESSION].close()
 

@@ -182,6 +182,11 @@ class Progress:
             )
             yield from self._measured_against(name, data, width)
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether the session was stopped before there was anything to show of any suite."""
+        return not self.unsaved and all(map(self._has_nothing, self._results.values()))
+
     def _has_nothing(self, data: Mapping[str, JSON]) -> bool:
         """Whether the session was stopped before there was anything to show; pytest says why."""
         calls = data["metadata"]["calls"]

@@ -336,20 +336,25 @@ def test_one_signal_brings_calls_in_flight_home(
 INTERRUPTED_EARLY = """\
 import os, pytest, signal
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection(session):
+@pytest.hookimpl(tryfirst={is_first})
+def {hook}(session):
     if not hasattr(session.config, "workerinput"):
         os.kill(os.getpid(), signal.SIGTERM)
 """
 
 
 @SLOW
-@BOTH
+@pytest.mark.parametrize(
+    ("workers", "hook"),
+    [(ALONE, "pytest_collection"), (TWO, "pytest_collection"), (ALONE, "pytest_runtestloop")],
+    ids=["collecting", "workers-collecting", "begun"],
+)
 def test_a_signal_before_anything_is_asked_is_told_of(
-    bench: Bench, workers: Workers, monkeypatch: pytest.MonkeyPatch
+    bench: Bench, workers: Workers, monkeypatch: pytest.MonkeyPatch, hook: str
 ) -> None:
     """In one line, with what to type; there is nothing yet to resume from."""
-    (bench.folder / "interrupted_early.py").write_text(INTERRUPTED_EARLY)
+    plugin = INTERRUPTED_EARLY.format(hook=hook, is_first=hook == "pytest_collection")
+    (bench.folder / "interrupted_early.py").write_text(plugin)
     monkeypatch.setenv("PYTHONPATH", str(bench.folder))
     process = bench.start(*workers, *SMALL, "-p", "interrupted_early")
     output = end(process)
