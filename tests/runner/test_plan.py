@@ -220,7 +220,7 @@ def test_an_estimate_is_of_the_runs_that_are_wanted(root: Path) -> None:
     assert first_line(found) == "4 to ask"
     lines = found.estimate(SUITE, RUNS[:3])
     assert lines[0] == "runs:      3 to ask"
-    assert lines[1].startswith("subject:   m: 3 calls, ")
+    assert lines[1] == "subject:   m: 3 calls"
     assert [line.split(": ")[1] for line in lines if line.startswith("evaluator:")] == ["e1", "e2"]
     assert sum("assumed: " in line for line in lines) == 3
     assert sorted(root.rglob("*")) == before
@@ -259,7 +259,7 @@ def test_an_estimate_has_the_price_that_the_user_says(root: Path) -> None:
     lines = plan(root, **own).estimate(SUITE, RUNS)
     assert lines[1] == "subject:   m: 4 calls, 3.20 USD (1.20 to 8.00)"
     assert lines[4] == "evaluator: local: 4 calls, 0.00 USD (0.00 to 0.00)"
-    assert lines[-1] == "total:     3.20 USD (1.20 to 8.00)"
+    assert lines[-1] == "total:     3.20 USD (1.20 to 8.00): prices as listed or given, tokens as estimated"
 
 
 def test_an_estimate_of_judging_anew_leaves_the_subject_out(root: Path) -> None:
@@ -275,7 +275,7 @@ def test_an_estimate_of_judging_anew_leaves_the_subject_out(root: Path) -> None:
     assert not any(line.startswith("subject:") for line in lines)
     assert lines[1] == "evaluator: local: 4 calls, 0.00 USD (0.00 to 0.00)"
     assert lines[4].startswith("evaluator: gpt-4o: 4 calls, 0.0")
-    assert lines[-1].removeprefix("total:").strip() == lines[4].split("calls, ")[1]
+    assert lines[-1].removeprefix("total:").strip().startswith(f"{lines[4].split('calls, ')[1]}: prices")
 
 
 # The order in which cases are asked: whatever is done early is a small sample of the whole.
