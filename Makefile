@@ -2,7 +2,7 @@
 
 UV := $(shell command -v uv 2>/dev/null || echo .cache/uv/bin/uv)
 RUN := $(UV) run --no-sync --quiet
-DEMO_QUESTIONS ?= 2
+DEMO_QUESTIONS ?= 6
 DEMO_RUNS ?= 2
 TEST_WORKERS ?= 3
 # Without compiled modules every run would rewrite every assertion anew.
@@ -15,7 +15,7 @@ help:  ## Show these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: setup  ## Run the benchmark on the built-in model: no key, no network, under two minutes
-	$(RUN) pytest --model local --evaluator-model local \
+	$(RUN) pytest --model local --evaluator-model local --topics=examples/demo \
 	  --limit $(DEMO_QUESTIONS) --runs $(DEMO_RUNS) --subject-max-tokens 256 --evaluator-max-tokens 500 \
 	  --output=results/demo.neutrality.json --fresh
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from conftest import ROOT
 from equipoise.core.errors import UserError
 from equipoise.suites.neutrality.dataset import Question, questions
 from equipoise.suites.selection import Selection
@@ -218,3 +219,12 @@ def test_an_unknown_language_is_refused(tmp_path: Path, subtests: pytest.Subtest
             message = complaint(put(tmp_path, en_US="a\n", zh_CN="b\n"), "en-US", language)
             assert message.startswith(f"--language: no {language!r} in ")
             assert message.endswith("there are en-US, zh-CN")
+
+
+def test_the_questions_of_the_demo_are_short() -> None:
+    """A small model finishes an answer of one sentence within the limit that `make demo` sets."""
+    found = read(ROOT / "examples" / "demo")
+    assert len(found) == 6
+    assert {item.language for item in found} == {"en-US"}
+    assert all(item.question.startswith("In one sentence, ") and len(item.question) < 80 for item in found)
+    assert "--topics=examples/demo" in (ROOT / "Makefile").read_text()
