@@ -314,7 +314,7 @@ def _build_questions(
 
     model = settings_of(given).model
     if model is None:
-        raise UserError("--model: name the model that is to do it, or local")
+        raise UserError("--model: name the model to call, or local")
     checkers = tuple(dict.fromkeys((critic or model, *solvers)))
     rows = list(construct.read(documents, ("id", "text")))
     first, last = build.stages(

@@ -74,7 +74,9 @@ def _refuse_without_baseline(settings: Settings) -> None:
 def refuse_mismatch(settings: Settings, baseline: Side, metadata: Mapping[str, JSON]) -> None:
     """Raise UserError where this session's results will not be comparable with the baseline."""
     if metadata["suite"] != baseline.suite.NAME:
-        raise UserError(f"{baseline.file}: is of the suite {baseline.suite.NAME}, not {metadata['suite']}")
+        raise UserError(
+            f"{baseline.file}: belongs to the suite {baseline.suite.NAME}, not {metadata['suite']}"
+        )
     unfit = is_unfit(baseline.data, most_unscored(settings.gate))
     _refuse(settings, baseline, [*([unfit] if unfit else []), *mismatches(baseline.metadata, metadata)])
 

@@ -26,7 +26,7 @@ def _doubt(path: Path, side: Side) -> str | None:
     """Why results are not verified against their journal, in a few words; None where they are."""
     beside = store.files(path.parent, path, "", "").journal
     if not beside.is_file():
-        return "its journal is not beside it"
+        return "its journal is not next to it"
     try:
         if journal.other_format(beside) is not None:
             return "its journal is of another version"

@@ -8,8 +8,8 @@ GATE_INCONCLUSIVE, GATE_FAILED = 6, 7
 MEANINGS = {
     0: "every run has a score, and every gate passes",
     1: "a run has no score, or a check or a job found something wrong",
-    2: "interrupted or stopped; the same command goes on from there",
-    4: "what was asked for cannot work; nothing was asked",
+    2: "interrupted or stopped; the same command resumes from there",
+    4: "usage error or invalid input; no calls were made",
     5: "nothing was selected",
     GATE_INCONCLUSIVE: "a gate is inconclusive",
     GATE_FAILED: "a gate fails",

@@ -1,6 +1,6 @@
 """The pytest plugin: options, cases as parametrised tests, the fixture `record`, progress and reports.
 
-The only file that imports pytest; `plugin.xdist` has the hooks of xdist. The hooks delegate to
+The only file that imports pytest; `plugin.xdist` implements the hooks of xdist. The hooks delegate to
 `runner.session` and know neither models nor scores.
 """
 
@@ -33,13 +33,13 @@ from equipoise.report.layout import wrapped
 from equipoise.report.terminal import header, warnings
 from equipoise.runner.progress import Progress
 from equipoise.runner.rejudge import adopt
-from equipoise.runner.resume import COMPLETE_ALREADY
+from equipoise.runner.resume import ALREADY_COMPLETE
 from equipoise.runner.session import Session
 from equipoise.runner.signals import listen
 
 SESSION = pytest.StashKey[Session]()
 RECORDS = pytest.StashKey[Any]()
-"""Where tests get their records: the session, or in a worker the way to the process that has it."""
+"""The source of records: the session, or in a worker the connection to the controller's session."""
 EXAMPLES = """\
   pytest -n 8 --model gpt-x                       the benchmark that pytest.ini names
   pytest --model gpt-x -k hong_kong               one topic area
@@ -57,7 +57,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Register every option for the command line and for pytest.ini."""
     group = parser.getgroup("equipoise", f"{TITLE}\nexit statuses:\n{exit_status.TABLE}\n")
     parser.addini(PROJECT, "folder of topics, rubrics and results (default: the rootdir)", default=None)
-    # Before options are parsed nobody knows the rootdir.
+    # The rootdir is unknown until options are parsed.
     suites.add_project(Path.cwd())
     takers = suites.options()
     for option in (*OPTIONS, *takers):
@@ -71,23 +71,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def _help(option: Option, takers: Sequence[str]) -> str:
-    """What an option does, and which suites take it where not all do."""
+    """The help of an option, with the suites that take it unless all do."""
     return f"{', '.join(takers)}: {option.help}" if 0 < len(takers) < len(suites.names()) else option.help
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
-    """What asks nothing needs no workers; what cannot work is refused before any is started."""
+    """Start no workers if no call will be made, and reject invalid command lines before any starts."""
     if config.getoption("estimate") or _only_looks(config):
-        # Whichever of the two plugins comes first, xdist finds nothing to do.
+        # Works whether xdist's hook runs before or after this one.
         config.option.numprocesses, config.option.dist, config.option.tx = 0, "no", []
     if _suites_asked_for(config) and not _only_looks(config):
-        _as_usage_error(_refuse_elsewhere, config)
+        _as_usage_error(_refuse_unsupported, config)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Resolve the settings and hang the session on the config."""
+    """Resolve the settings and store the session in the config's stash."""
     _as_usage_error(require_posix)
     config.addinivalue_line("markers", "suite(name): the benchmark that a test module runs")
     config.addinivalue_line("markers", "area(name): the topic area of a case")
@@ -101,7 +101,7 @@ def pytest_configure(config: pytest.Config) -> None:
     except UserError as error:
         raise pytest.UsageError(str(error)) from None
     if config.option.debug:
-        # pytest writes its command line there, and closes the file when nobody is called any more.
+        # pytest writes its command line to this file, and closes it after the last hook.
         atexit.register(Secrets(settings.secrets).mask_file, Path(config.option.debug).absolute())
     link = getattr(config, "workerinput", {}).get("equipoise")
     project = Path(config.getini(PROJECT) or config.rootpath)
@@ -120,12 +120,12 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
     return header(session.settings) if session.settings.model and _suites_asked_for(config) else []
 
 
-# Before anything is spent.
+# Before the first call.
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Refuse what cannot work, and start the built-in servers; they load while tests are collected."""
+    """Check the settings, and start the built-in servers, which load while tests are collected."""
     config = session.config
     names = _suites_asked_for(config)
     if names and not _only_looks(config):
@@ -156,9 +156,9 @@ def _serve_workers(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection(session: pytest.Session) -> None:
-    """Import what asking needs while tests are collected.
+    """Import the client in the background while tests are collected.
 
-    Not before: what other plugins import for their part of the header must not meet half a module.
+    Not earlier: other plugins' imports for the report header must not see half-imported modules.
     """
     config = session.config
     is_asking = _suites_asked_for(config) and not _only_looks(config) and not _is_worker(config)
@@ -184,7 +184,7 @@ def _as_usage_error(function: Any, *arguments: Any) -> Any:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """One test for each case and run of the suite that the module's mark names."""
+    """One test per case and run of the suite that the module's mark names."""
     mark = metafunc.definition.get_closest_marker("suite")
     if mark is None or "record" not in metafunc.fixturenames:
         return
@@ -197,7 +197,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _refuse_other_users(node: pytest.Item, suite: str) -> None:
-    """Refuse a test that would run a suite in another place, or pay for every run a second time."""
+    """Reject tests that would run a suite from another file, or a second time."""
     is_at_home = suites_in(node.config.rootpath, [node.path]) == [suite]
     if not is_at_home or node.nodeid.partition("::")[2] != f"test_{suite}":
         raise pytest.Collector.CollectError(
@@ -212,7 +212,7 @@ def _marks(area: str, language: str) -> tuple[pytest.MarkDecorator, ...]:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Let `-k` find a case by its native names."""
+    """Make cases selectable by their native names with `-k`."""
     run = _run_of(item)
     if run is not None:
         # Shared by all runs of a case: a set of its own for each would be half a kilobyte.
@@ -234,7 +234,7 @@ def _run_of(item: pytest.Item) -> Run | None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
-    """Without xdist, open the journals once all deselection is done; --estimate ends here."""
+    """Without xdist, open the journals after deselection; --estimate ends here."""
     config = session.config
     if config.stash[SESSION].settings.estimate:
         _show_estimate(config, _planned([item.nodeid for item in session.items]))
@@ -249,26 +249,26 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Tell the process that asks, which sees nothing but names, what need not be asked."""
+    """Tell the controller, which only has node ids, which tests will be skipped."""
     if "equipoise" in getattr(session.config, "workerinput", {}):
-        session.config.stash[RECORDS].leave_out(_skipped(session.items))
+        session.config.stash[RECORDS].skip(_skipped(session.items))
 
 
 def _skipped(items: Sequence[pytest.Item]) -> set[str]:
-    """The node ids of all items that a mark skips; there is no public way to learn it."""
+    """The node ids of all items that a mark skips; pytest has no public API for this."""
     return {item.nodeid for item in items if evaluate_skip_marks(item) is not None}
 
 
 def _show_estimate(config: pytest.Config, selected: Mapping[str, Sequence[str]]) -> None:
     for name, runs in selected.items():
-        _say(config, f"\n{name}: an estimate; nothing is asked")
+        _say(config, f"\n{name}: an estimate; no calls are made")
         for line in _as_usage_error(config.stash[SESSION].plan.estimate, name, set(runs)):
             for part in wrapped(line, shutil.get_terminal_size().columns):
                 _say(config, part)
 
 
 def _begin(config: pytest.Config, nodes: Sequence[str]) -> None:
-    """Open the journal of every suite for the runs that are left after selection."""
+    """Open the journal of every suite for the runs that were selected."""
     selected = _planned(nodes)
     if not selected:
         return
@@ -278,7 +278,7 @@ def _begin(config: pytest.Config, nodes: Sequence[str]) -> None:
     selection = {"keyword": config.option.keyword or None, "mark": config.option.markexpr or None}
     _as_usage_error(session.begin, selected, selection)
     for name in selected:
-        if session.begun[name] != COMPLETE_ALREADY:
+        if session.begun[name] != ALREADY_COMPLETE:
             _say(config, session.begun[name])
     progress = Progress(session, output(config))
     display = Display(progress, config.option.maxfail or 0, lambda text: _say(config, text))
@@ -286,7 +286,7 @@ def _begin(config: pytest.Config, nodes: Sequence[str]) -> None:
 
 
 def _say(config: pytest.Config, text: str) -> None:
-    """One line for the user, where there is something to say and somebody to see it."""
+    """Print a line, unless it is empty or there is no terminal reporter."""
     reporter = config.pluginmanager.getplugin("terminalreporter")
     if reporter is not None and text:
         reporter.ensure_newline()
@@ -295,7 +295,7 @@ def _say(config: pytest.Config, text: str) -> None:
 
 @pytest.fixture
 def record(request: pytest.FixtureRequest) -> Record:
-    """How this run of this case ended: asked, answered and judged, waiting for it where need be."""
+    """The record of this run of this case; waits until the run has ended."""
     records = request.config.stash[RECORDS]
     try:
         found: Record = records.record(request.param)
@@ -312,7 +312,7 @@ def record(request: pytest.FixtureRequest) -> Record:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Of a run without a score say why in one line, not where in the test."""
+    """Report a run without a score as a one-line reason instead of a traceback."""
     report = yield
     properties = dict(item.user_properties)
     if report.when == "call" and report.failed and "error" in properties and "score" not in properties:
@@ -322,13 +322,13 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_json_runtest_metadata(item: pytest.Item) -> dict[str, Any] | None:
-    """The same small values as metadata of pytest-json-report."""
+    """The values of `user_properties` as metadata of pytest-json-report."""
     return dict(item.user_properties) if _run_of(item) else None
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Bring calls in flight home, then write the results in the process that the user sees."""
+    """Wait for calls in flight, then write the results in the controller."""
     config = session.config
     if SESSION not in config.stash:
         return
@@ -345,19 +345,19 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
                 _say(config, line)
         is_idle = display is None or display.progress.is_idle
         if is_idle and config.stash[SESSION].interruptions.count:
-            _say(config, "interrupted before anything was asked; run the same pytest command again")
+            _say(config, "interrupted before the first call; run the same pytest command again")
         config.stash[SESSION].close()
 
 
 def _stop_late(session: pytest.Session, reason: str) -> None:
-    """Say why the session is not what it was, unless that is what has ended it."""
+    """Mark the session as interrupted and print the reason, unless it has ended with another status."""
     if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
         session.exitstatus = pytest.ExitCode.INTERRUPTED
         _say(session.config, reason)
 
 
 def _settle_exit_status(session: pytest.Session, progress: Progress) -> None:
-    """A session that went well fails all the same where runs are missing, or a gate says so."""
+    """Fail a session that passed if runs are missing, or by the verdicts of its gates."""
     if session.exitstatus != pytest.ExitCode.OK:
         return
     inconclusive = session.config.stash[SESSION].settings.gate_inconclusive
@@ -368,33 +368,33 @@ def _settle_exit_status(session: pytest.Session, progress: Progress) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Stop what a usage error may have left running."""
+    """Stop everything that a usage error may have left running."""
     if SESSION in config.stash:
         config.stash[SESSION].close()
 
 
-# What the command line asks for.
+# The command line.
 
 
 def _suites_asked_for(config: pytest.Config) -> list[str]:
-    """The suites whose files the command line names."""
+    """The suites whose test files are on the command line."""
     folder = config.invocation_params.dir
     return suites_in(config.rootpath, (folder / str(argument).split("::")[0] for argument in config.args))
 
 
 def _only_looks(config: pytest.Config) -> bool:
-    """Whether pytest was asked to show something and to run nothing."""
+    """Whether pytest only shows something and runs no tests."""
     flags = ("collectonly", "showfixtures", "show_fixtures_per_test", "setupplan", "cacheshow")
     return any(getattr(config.option, name, None) not in (None, False) for name in flags)
 
 
 def _is_worker(config: pytest.Config) -> bool:
-    """Whether this process is one of xdist's workers."""
+    """Whether this process is an xdist worker."""
     return hasattr(config, "workerinput")
 
 
 def _is_program() -> bool:
-    """Whether pytest was started as a program, and not by another one that goes on."""
+    """Whether pytest was started as a program, and not called by one that continues afterwards."""
     frame: FrameType | None = sys._getframe()
     while frame is not None and frame.f_code.co_name.lstrip("_") != "console_main":
         frame = frame.f_back
@@ -402,14 +402,14 @@ def _is_program() -> bool:
 
 
 def _distributes(config: pytest.Config) -> bool:
-    """Whether this process hands its tests to workers."""
+    """Whether this process distributes its tests to workers."""
     return bool(config.pluginmanager.hasplugin("dsession"))
 
 
-def _refuse_elsewhere(config: pytest.Config) -> None:
-    """Raise UserError for ways to run tests that would have to ask in another place or time than this."""
+def _refuse_unsupported(config: pytest.Config) -> None:
+    """Raise UserError for ways to run tests that are not supported: --looponfail, and remote workers."""
     if getattr(config.option, "looponfail", False):
-        raise UserError("--looponfail: would ask again after every change of a file; run pytest without it")
+        raise UserError("--looponfail: would make calls after every change of a file; run pytest without it")
     specs = getattr(config.option, "tx", None) or []
     far = next((spec for spec in specs if not spec.rpartition("*")[2].startswith("popen")), None)
     if far is not None:
@@ -417,7 +417,7 @@ def _refuse_elsewhere(config: pytest.Config) -> None:
 
 
 def _planned(nodes: Sequence[str]) -> dict[str, list[str]]:
-    """The runs of each suite among all tests that are left after selection."""
+    """The selected runs of each suite."""
     selected: dict[str, list[str]] = {}
     for suite, run in filter(None, map(suite_and_run, nodes)):
         selected.setdefault(suite, []).append(run)
@@ -425,7 +425,7 @@ def _planned(nodes: Sequence[str]) -> dict[str, list[str]]:
 
 
 def suites_in(root: Path, paths: Iterable[Path]) -> list[str]:
-    """The suites whose test file is among these paths or below one of them."""
+    """The suites whose test file is one of these paths or below one of them."""
     files = {name: (root / suites.TESTS / f"test_{name}.py").resolve() for name in suites.names()}
     asked = [path.resolve() for path in paths]
     return [

@@ -1,6 +1,6 @@
-"""What the user sees while a session runs and when it ends: badges, counting, the summary.
+"""The terminal output of a session: outcome badges, progress, and the summary.
 
-The hooks of a pytest plugin, which need nothing of pytest but what they are handed.
+Implements pytest hooks without importing pytest.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from equipoise.runner.progress import Progress
 from equipoise.runner.signals import in_flight
 
 UNSCORED = "unscored"
-"""What pytest's last line calls runs without a score."""
+"""The category of runs without a score in pytest's last line."""
 _LETTERS = {"blocked": "b", "truncated": "t", "empty": "e", "unscored": "u", "error": "E"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Badge:
-    """How a run is shown: one letter, words for -v, a colour of pytest's terminal writer."""
+    """How a run is shown: a letter, the words for -v, and a colour of pytest's terminal writer."""
 
     letter: str
     words: str
@@ -39,7 +39,7 @@ class Badge:
 
 @dataclass(frozen=True, kw_only=True)
 class _GateReport:
-    """What other plugins find among pytest's reports for a gate that does not pass."""
+    """An entry in the terminal reporter's stats for a gate that does not pass."""
 
     outcome: str
     nodeid: str = "gate"
@@ -47,7 +47,7 @@ class _GateReport:
 
 
 def badge(properties: Mapping[str, Any]) -> Badge | None:
-    """The badge of a report's small values; None where it is not an Equipoise report."""
+    """The badge for a report's properties; None if it is not an Equipoise report."""
     outcome = properties.get("outcome")
     if outcome is None:
         return None
@@ -59,13 +59,13 @@ def badge(properties: Mapping[str, Any]) -> Badge | None:
 
 
 def _digit(score: float | None, percent: float | None) -> str:
-    """The score as a digit, rounded where it is on a scale of a few levels; else a dot."""
+    """The score as a rounded digit if it is on a scale of a few levels, otherwise a dot."""
     is_level = score is not None and (percent is not None or float(score).is_integer())
     return f"{int(score + 0.5)}" if is_level and score is not None and 0 <= score < 9.5 else "."
 
 
 def _colour(outcome: str, percent: float | None) -> str:
-    """Red is for low scores and for none; where a score is neither high nor low it is green."""
+    """Red for low or missing scores, yellow for medium ones and other outcomes, green for the rest."""
     if outcome in ("unscored", "error"):
         return "red"
     if outcome not in ("scored", "refused"):
@@ -76,7 +76,7 @@ def _colour(outcome: str, percent: float | None) -> str:
 
 
 def small_values(record: Record) -> list[tuple[str, str | float]]:
-    """What travels with every report: small values only."""
+    """The properties of a report, which are small because xdist sends them three times."""
     found: dict[str, str | float | None] = {
         "language": str(record.case["language"]),
         "outcome": record.outcome,
@@ -91,16 +91,16 @@ def small_values(record: Record) -> list[tuple[str, str | float]]:
 
 @lru_cache(maxsize=1000, typed=True)
 def _pair(name: str, value: str | float) -> tuple[str, str | float]:
-    # pytest keeps three reports of every test to the end: let them share what is the same.
+    # pytest keeps three reports of every test to the end: equal values are shared to save memory.
     return (name, value)
 
 
 def output(config: Any) -> Output | None:
-    """Where progress is shown; None where nobody wants to see it."""
+    """Where to show progress; None with --quiet or without a terminal reporter."""
     reporter = config.pluginmanager.getplugin("terminalreporter")
     if reporter is None or config.get_verbosity() < 0:
         return None
-    # While a test runs, standard output is captured: the line goes to what it was before.
+    # Standard output is captured while a test runs: duplicate the original descriptor.
     capture = config.pluginmanager.getplugin("capturemanager")
     with capture.global_and_fixture_disabled() if capture else nullcontext():
         descriptor = os.dup(1)
@@ -121,14 +121,14 @@ def suite_and_run(nodeid: str) -> tuple[str, str] | None:
 
 @lru_cache
 def _suite_in(path: str) -> str | None:
-    # Asked for every test, of which a file has thousands.
+    # Called for every test, of which a file has thousands.
     file = PurePosixPath(path)
     suite = file.stem.removeprefix("test_")
     return suite if file.parent.name == suites.TESTS and suite in suites.names() else None
 
 
 class Display:
-    """Follows a session in the process that the user sees. `most_failures` is what -x or --maxfail says."""
+    """Shows the progress of a session in the controller. `most_failures` is the limit of -x or --maxfail."""
 
     def __init__(self, progress: Progress, most_failures: int, say: Callable[[str], None]) -> None:
         self.progress = progress
@@ -137,7 +137,7 @@ class Display:
         self._failures = 0
 
     def pytest_runtest_logreport(self, report: Any) -> None:
-        """Count a run that is done; with -x stop every worker, not only the one that failed."""
+        """Count a finished run; with -x, stop all workers, not only the one with the failure."""
         if report.when == "call" and (found := suite_and_run(report.nodeid)):
             self.progress.note(*found, has_failed=report.failed)
         self._failures += report.failed
@@ -145,19 +145,19 @@ class Display:
             self.progress.session.counters.stop(f"stopping after {self._failures} failures")
 
     def pytest_report_teststatus(self, report: Any) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
-        """The score instead of a dot."""
+        """Show the score instead of a dot."""
         if getattr(report, "when", None) != "call":
             return None
         properties = dict(report.user_properties)
         shown = badge(properties)
         if shown is None:
             return None
-        # Not "failed", of which pytest shows where in the test: the summary has its one line.
+        # Not "failed", which pytest lists with locations: the summary has a line for each.
         kind = UNSCORED if report.failed and "score" not in properties else report.outcome
         return (kind, shown.letter, (shown.words, {shown.colour: True}))
 
     def pytest_keyboard_interrupt(self) -> None:
-        """Let no worker start another call, and say what is waited for."""
+        """Prevent further calls, and say how many are in flight."""
         counters = self.progress.session.counters
         counters.stop("interrupted")
         self.progress.close_line()
@@ -165,11 +165,11 @@ class Display:
             self._say(in_flight(count))
 
     def pytest_sessionfinish(self) -> None:
-        """Let no signal cut off the writing of results, which takes a moment; the calls are made."""
+        """From now on, only count interruptions: they must not abort the writing of results."""
         self.progress.session.interruptions.finish()
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """The table of scores, what it cost, what is missing, and where the results are."""
+        """Show the table of scores, the cost, missing runs, and the path of the results."""
         self._colour_last_line(terminalreporter)
         width = shutil.get_terminal_size().columns
         for name, lines in self.progress.summary(width):
@@ -178,11 +178,11 @@ class Display:
                 terminalreporter.write_line(line, **markup)
 
     def _colour_last_line(self, reporter: Any) -> None:
-        """Let pytest's last line name each gate that does not pass, and be green only where all is well."""
+        """Name gates that do not pass in pytest's last line, and make it red if anything failed."""
         verdicts = [verdict for verdict in self.progress.verdicts if verdict != "pass"]
-        # There is no public way to a kind of its own, or to another colour.
+        # pytest has no public API for categories of one's own, or for another colour.
         for verdict in verdicts:
             reporter._add_stats(f"gate {VERDICTS[verdict]}", [_GateReport(outcome=verdict)])
         if "fail" in verdicts or UNSCORED in reporter.stats or not self.progress.is_complete:
-            # The line is red where there is a list of failures, be it empty.
+            # The line is red if there is a list of failures, even an empty one.
             reporter._add_stats("failed", [])

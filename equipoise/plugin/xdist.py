@@ -1,8 +1,8 @@
-"""xdist: one engine for all workers, in the process that the user started.
+"""Support for xdist: one engine in the controller serves all workers.
 
 A worker has no engine, no client and no journal. Its tests fetch their records over a local socket from the
-controller, which asks and keeps. So any of xdist's own ways to distribute tests serves, and a worker that
-dies costs no call.
+controller, which makes the calls and writes the journal. So every distribution mode of xdist works, and a
+crashed worker costs no call.
 """
 
 from __future__ import annotations
@@ -26,35 +26,35 @@ from equipoise.results.history import Calls
 from equipoise.runner.session import Session
 
 LONGEST = 70
-"""Bytes of the path of a temporary folder in which a socket can be."""
-GONE = "the process that asks has ended"
-"""Why a worker stops whose controller is no longer there."""
+"""The longest path of a temporary folder for a socket, in bytes."""
+CONTROLLER_GONE = "the controller process has ended"
+"""Why a worker stops if its controller has died."""
 
 
 class Server:
-    """Answers the workers of a session, each on a thread of its own, until `close`.
+    """Answers the workers of a session, each in its own thread, until `close`.
 
-    `left_out` are the node ids of the tests that they will skip.
+    `skipped` are the node ids of the tests that the workers will skip.
     """
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        # The path of a socket may have about 100 bytes.
+        # The path of a socket is limited to about 100 bytes.
         folder = tempfile.gettempdir() if len(os.fsencode(tempfile.gettempdir())) <= LONGEST else "/tmp"  # noqa: S108
         self._folder = tempfile.TemporaryDirectory(prefix="equipoise-", dir=folder)
         self._key = os.urandom(32)
         self._listener = Listener(str(Path(self._folder.name) / "s"), "AF_UNIX", 128, self._key)
         self._connections: list[Connection[Any, Any]] = []
-        self.left_out: set[str] = set()
+        self.skipped: set[str] = set()
         threading.Thread(target=self._accept, name="equipoise-accept", daemon=True).start()
 
     @property
     def link(self) -> dict[str, str]:
-        """What a worker needs to find it, as xdist can send it."""
+        """The address and key for a worker, in a form that xdist can send."""
         return {"address": str(self._listener.address), "key": self._key.hex()}
 
     def close(self) -> None:
-        """Let go of all workers."""
+        """Close all connections."""
         self._listener.close()
         for connection in self._connections:
             _hang_up(connection)
@@ -66,7 +66,7 @@ class Server:
                 connection = self._listener.accept()
             except OSError:
                 return
-            except Exception:  # noqa: S112 - not one of our workers, or one that died meanwhile
+            except Exception:  # noqa: S112 - not one of our workers, or one that has died
                 continue
             self._connections.append(connection)
             threading.Thread(
@@ -74,21 +74,21 @@ class Server:
             ).start()
 
     def _serve(self, connection: Connection[Any, Any]) -> None:
-        # A worker that is gone, and a session that has ended, need no answer.
+        # A worker that has died, and a session that has ended, need no answer.
         with suppress(EOFError, OSError), connection:
             while True:
-                asked = json_io.loads(connection.recv_bytes())
-                answer = self._answer(asked)
-                # Only now: the session may have been stopped while the record was waited for.
-                told = {"id": asked["id"], "stop": self._session.stop_reason, **answer}
-                connection.send_bytes(json_io.dumps(told))
+                request = json_io.loads(connection.recv_bytes())
+                answer = self._answer(request)
+                # Only now: the session may have been stopped while the worker waited.
+                response = {"id": request["id"], "stop": self._session.stop_reason, **answer}
+                connection.send_bytes(json_io.dumps(response))
 
-    def _answer(self, asked: dict[str, JSON]) -> dict[str, JSON]:
-        if "leave_out" in asked:
-            self.left_out.update(asked["leave_out"])
+    def _answer(self, request: dict[str, JSON]) -> dict[str, JSON]:
+        if "skipped" in request:
+            self.skipped.update(request["skipped"])
             return {}
         try:
-            return self._session.fetch(asked["suite"], asked["run"])
+            return self._session.fetch(request["suite"], request["run"])
         except NotNeeded as enough:
             return {"not_needed": str(enough)}
         except SessionStopped as stopped:
@@ -98,13 +98,13 @@ class Server:
 
 
 def _hang_up(connection: Connection[Any, Any]) -> None:
-    """End a connection that a thread may be reading: that thread closes it."""
+    """Shut down a connection that another thread may be reading; that thread closes it."""
     with suppress(OSError), socket.socket(fileno=os.dup(connection.fileno())) as line:
         line.shutdown(socket.SHUT_RDWR)
 
 
 class Records:
-    """A worker's way to the records of its runs; `stop_reason` is why the session has to end, once it has."""
+    """Fetches the records of a worker's runs. `stop_reason` is set once the session has to end."""
 
     def __init__(self, address: str, key: str) -> None:
         self.stop_reason: str | None = None
@@ -114,24 +114,24 @@ class Records:
         self._numbers = itertools.count(1)
 
     def record(self, run: Run) -> Record:
-        """Wait for a run's record. Raises SessionStopped, NotNeeded, or RuntimeError for a defect of ours."""
+        """Wait for a run's record. Raises SessionStopped, NotNeeded, or RuntimeError for a bug."""
         try:
             answer = self._ask({"suite": run.suite, "run": run.id})
         except (EOFError, OSError):
-            self.stop_reason = GONE
-            raise SessionStopped(GONE) from None
+            self.stop_reason = CONTROLLER_GONE
+            raise SessionStopped(CONTROLLER_GONE) from None
         except BaseException:
-            # A time-out, for one, may have left half an answer, never to be read as another's.
+            # A timeout, for example, may leave a partial answer, which the next request must not read.
             self.close()
             raise
         self.stop_reason = answer["stop"]
         return _read(answer)
 
-    def leave_out(self, nodes: Collection[str]) -> None:
-        """Say which tests will not ask for their records."""
+    def skip(self, nodes: Collection[str]) -> None:
+        """Report the tests that will not request their records."""
         if nodes:
             with suppress(EOFError, OSError):
-                self._ask({"leave_out": sorted(nodes)})
+                self._ask({"skipped": sorted(nodes)})
 
     def _ask(self, what: dict[str, JSON]) -> dict[str, JSON]:
         if self._connection is None:
@@ -140,11 +140,11 @@ class Records:
         self._connection.send_bytes(json_io.dumps({"id": number, **what}))
         answer: dict[str, JSON] = json_io.loads(self._connection.recv_bytes())
         if answer["id"] != number:
-            raise RuntimeError(f"the record of request {answer['id']} came for request {number}")
+            raise RuntimeError(f"received the record of request {answer['id']} for request {number}")
         return answer
 
     def close(self) -> None:
-        """Let go of the connection; the next record is fetched over another one."""
+        """Close the connection; the next record is fetched over a new one."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -157,7 +157,7 @@ def _read(answer: dict[str, JSON]) -> Record:
         raise SessionStopped(answer["stopped"])
     if "defect" in answer:
         raise RuntimeError(answer["defect"])
-    # The transcripts stay in the journal, where they can be read.
+    # The transcripts are read from the journal when needed.
     calls = Calls(Path(answer["journal"]))
     for role, starts in answer["starts"].items():
         for name, start in starts.items():
@@ -166,7 +166,7 @@ def _read(answer: dict[str, JSON]) -> Record:
 
 
 class Distribution:
-    """The hooks of the controller. `begin` opens the session for the node ids that all workers collected."""
+    """The controller's hooks. `begin` opens the session for the node ids that the workers collected."""
 
     def __init__(self, session: Session, begin: Callable[[Sequence[str]], None], workers: int) -> None:
         self._begin = begin
@@ -175,17 +175,17 @@ class Distribution:
         self.server = Server(session)
 
     def pytest_configure_node(self, node: Any) -> None:
-        """Tell a worker where to fetch records, before it starts."""
+        """Send a worker the address of the server before it starts."""
         node.workerinput["equipoise"] = self.server.link
 
     def pytest_xdist_node_collection_finished(self, node: Any, ids: Sequence[str]) -> None:
-        """Once all have collected, and before any test is handed out, open the session."""
+        """Open the session once all workers have collected, before any test is distributed."""
         self._nodes.append(node)
         if len(self._nodes) == self._workers:
             try:
-                self._begin([node for node in ids if node not in self.server.left_out])
+                self._begin([node for node in ids if node not in self.server.skipped])
             except BaseException:
-                # Those that wait for tests would be killed after a while.
+                # Workers that keep waiting for tests would be killed after a while.
                 for waiting in self._nodes:
                     waiting.shutdown()
                 raise

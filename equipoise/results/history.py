@@ -1,7 +1,7 @@
 """The index of a journal: read once, then updated with every line that is written.
 
-The one reader behind resuming, replaying, aggregating, recovering and estimating. Only sums and offsets are
-held in memory; calls and records are read on demand. Knows neither suites nor endpoints.
+Resuming, replaying, aggregating, recovering and estimating all read the journal through it. Only sums and
+offsets are held in memory; calls and records are read on demand. Knows neither suites nor endpoints.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ T = TypeVar("T")
 Status = Literal["running", "interrupted", "complete_with_unscored", "complete"]
 WITH_UNSCORED: Status = "complete_with_unscored"
 DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""What reading a line raises that is JSON but not a valid journal line."""
+"""The exceptions that reading an invalid journal line raises."""
 
 
 # Plans.
 
 
 def needed(planned: Mapping[str, T], looks: Mapping[int, Mapping[str, JSON]]) -> dict[str, T]:
-    """The planned runs of the rounds up to the one after which a look found that it was enough."""
+    """The planned runs up to the round after which `--until` was satisfied; all if it never was."""
     enough = [number for number, look in looks.items() if look["is_enough"]]
     return {run: found for run, found in planned.items() if not enough or _round(run) <= min(enough)}
 
 
 def drop_stale(looks: dict[int, Mapping[str, JSON]], run: str) -> bool:
-    """Drop the looks that a run's new record makes stale. Whether there were any."""
+    """Drop the looks that a run's new record makes stale. Returns whether there were any."""
     stale = [number for number in looks if number >= _round(run)] if looks else []
     for number in stale:
         del looks[number]
@@ -53,7 +53,7 @@ def _round(run: str) -> int:
 
 
 def _either(expressions: Sequence[str | None]) -> str | None:
-    """A pytest expression that selects what any of these does; None where one of them selects everything."""
+    """A pytest expression that selects the union of these; None if one of them selects everything."""
     known = list(dict.fromkeys(expressions))
     if None in known or len(known) == 1:
         return None if None in known else known[0]
@@ -71,11 +71,11 @@ class Calls:
         self._starts: dict[str, dict[str, int]] = {"subject": {}, "evaluator": {}}
 
     def move(self, path: Path) -> None:
-        """Read from this file from now on, which holds the same."""
+        """Read from another file with the same content from now on."""
         self._reader = journal.Reader(path)
 
     def put(self, role: str, name: str, start: int) -> None:
-        """Remember the offset of a call."""
+        """Add the offset of a call."""
         self._starts[role][name] = start
 
     def starts(self, names: Sequence[str]) -> dict[str, dict[str, int]]:
@@ -89,22 +89,22 @@ class Calls:
         return any(name in known for known in self._starts.values())
 
     def read(self, start: int) -> dict[str, JSON]:
-        """The line that starts there."""
+        """The line at an offset."""
         return self._reader.read(start)
 
     def exchange(self, start: int) -> Exchange:
-        """The call that starts there."""
+        """The call at an offset."""
         return exchange(self.read(start))
 
     def record(self, entry: Mapping[str, JSON]) -> Record:
-        """The record of a line of that kind; its transcripts are read at every use."""
+        """The record in a journal line; its transcripts are read at each use."""
         known = self.starts(entry["calls"])
         subject, evaluators = (LazyTranscripts(self, tuple(found.values())) for found in known.values())
         return Record.from_json(entry["record"], subject, evaluators)
 
 
 def exchange(entry: Mapping[str, JSON]) -> Exchange:
-    """The call of a line of that kind."""
+    """The call in a journal line."""
     call = Call(
         role=entry["role"],
         model=entry["model"],
@@ -141,26 +141,26 @@ class LazyTranscripts(Sequence[Transcript]):
 
 
 class Replies:
-    """The replies of runs without a score: the nth call with the same request gets the nth reply.
+    """The replies to replay in runs without a score: the nth call with the same request gets the nth reply.
 
-    Where a run ended without a score, its evaluators' replies are not replayed.
+    Evaluators' replies are not replayed if the run ended without a score.
     """
 
     def __init__(self) -> None:
         self._by_run: dict[tuple[str, str], list[tuple[str, int]]] = {}
 
     def put(self, run: str, role: str, digest: str, start: int) -> None:
-        """One more reply, to the request of that hash, whose call starts there."""
+        """Add the reply to a request with this hash, by the offset of its call."""
         self._by_run.setdefault((run, role), []).append((digest, start))
 
     def take(self, run: str, role: str, digest: str) -> int | None:
-        """Where the next call of this run with this request starts, if there is one."""
+        """Remove and return the offset of the run's next call with this request, if there is one."""
         found = self._by_run.get((run, role), ())
         index = next((index for index, (known, _) in enumerate(found) if known == digest), None)
         return None if index is None else self._by_run[run, role].pop(index)[1]
 
     def drop(self, run: str, *, has_score: bool) -> None:
-        """The run has ended."""
+        """Drop the replies of a run that has ended; the subject's only if it has a score."""
         self._by_run.pop((run, "evaluator"), None)
         if has_score:
             self._by_run.pop((run, "subject"), None)
@@ -168,10 +168,10 @@ class Replies:
 
 @dataclass(slots=True)
 class Totals:
-    """What the calls of a journal add up to.
+    """The totals of a journal's calls.
 
-    `calls` are counted by session, `tokens` by role and model; `estimated` are the calls by role whose tokens
-    no endpoint has counted; `seen` counts what endpoints said had answered.
+    `calls` are counted by session, `tokens` by role and model; `estimated` counts calls without reported
+    tokens by role; `seen` counts the models, fingerprints and providers that endpoints reported.
     """
 
     calls: Counter[str] = field(default_factory=Counter)
@@ -182,7 +182,7 @@ class Totals:
     seen: dict[tuple[str, str, str | None, str | None, str | None], int] = field(default_factory=Counter)
 
     def add(self, entry: Mapping[str, JSON]) -> None:
-        """One more call."""
+        """Add a call."""
         reply, role, model = entry["reply"], entry["role"], entry["model"]
         used, is_estimated = tokens(entry)
         self.calls[entry["session"]] += 1
@@ -194,12 +194,12 @@ class Totals:
         self.seen[role, model, reply.get("model"), reply.get("fingerprint"), reply.get("provider")] += 1
 
     def fail(self, retries: int) -> None:
-        """One more call without a reply."""
+        """Add a call without a reply."""
         self.failed += 1
         self.retries += retries
 
-    def copied(self) -> Totals:
-        """The same, which stays as it is now."""
+    def copy(self) -> Totals:
+        """An independent copy."""
         counted: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         counted.update({key: Counter(found) for key, found in self.tokens.items()})
         return Totals(
@@ -213,26 +213,25 @@ class Totals:
 
 
 def tokens(entry: Mapping[str, JSON]) -> tuple[Mapping[str, int], bool]:
-    """The tokens of the call of a line of that kind, and whether they are estimated."""
+    """The tokens of the call in a journal line, and whether they are estimated."""
     counted = entry["reply"].get("usage")
     if counted and counted.get("input") and counted.get("output"):
-        # So are nearly all, and it takes time to build a call.
+        # True for nearly all calls, and faster than building the call.
         return counted, False
     found = exchange(entry)
     return usage_of(found.call, found.reply).to_json(), not found.reply.is_metered
 
 
-# All of it.
+# The index.
 
 
 class History:
     """The index of one journal.
 
-    `refresh` adds what was appended to the file, which can be replayed; `add` adds a line that was just
-    written. `sessions` are their first lines without the plans; `unscored` are runs that ended without a
-    score; `damaged` counts lines that cannot be read. With `is_headless` there are calls or records
-    before the first line that says with which settings they were made; with `is_cut` the file has lost what
-    the index still knows.
+    `refresh` adds lines that were appended to the file, whose calls can be replayed; `add` adds a line that
+    was just written. `sessions` are the session lines without their plans; `unscored` are runs that ended
+    without a score; `damaged` counts unreadable lines. `is_headless` says that calls or records precede the
+    first session line with their settings, `is_cut` that the file has lost lines that the index has.
     """
 
     def __init__(self, path: Path) -> None:
@@ -258,7 +257,7 @@ class History:
     # Adding lines.
 
     def refresh(self) -> None:
-        """Add what was appended to the file since the last time."""
+        """Add the lines that were appended to the file since the last refresh."""
         self._has_damaged_end = False
         for start, end, entry in journal.scan(self.path, self.position):
             self._has_damaged_end = start == end
@@ -267,7 +266,7 @@ class History:
             self.position = end
 
     def _read(self, line: Line) -> bool:
-        """Add a line of the file. Whether it is a valid journal line."""
+        """Add a line of the file. Returns whether it is a valid journal line."""
         try:
             _check(line.entry)
         except DAMAGE:
@@ -277,7 +276,7 @@ class History:
         if entry["kind"] == "call":
             self._replies.put(entry["run"], entry["role"], entry["request"], line.start)
         if entry["kind"] != "record" or all(name in self.calls for name in entry["calls"]):
-            # A record of which a call is lost is none: its run is asked again.
+            # A record with a lost call is dropped, so its run is repeated.
             self._add(line)
         return True
 
@@ -309,7 +308,7 @@ class History:
                 self._add_record(line)
 
     def _add_session(self, line: Line) -> None:
-        """Its plan is joined to the others. The order is that of the largest plan."""
+        """Merge the session's plan into the others, in the order of the largest plan."""
         plan = line.entry.get("plan", {})
         self.sessions.append({**line.entry, "plan": None, "planned": len(plan)})
         self._begun = line.start
@@ -318,7 +317,7 @@ class History:
         self._narrow_plan()
 
     def _narrow_plan(self) -> None:
-        """What is planned: all runs, or those of the rounds that were enough."""
+        """Restrict the plan to the rounds that were needed."""
         self.planned = needed(self._every, self.looks)
 
     def _add_record(self, line: Line) -> None:
@@ -333,13 +332,13 @@ class History:
             self._narrow_plan()
 
     def move(self, moved: Moved) -> None:
-        """The journal goes on in another file."""
+        """Continue with another file."""
         with self._lock:
             self.path = moved.path
             self.calls.move(moved.path)
             self.is_cut |= moved.is_cut
 
-    # What the index holds.
+    # State.
 
     @property
     def is_empty(self) -> bool:
@@ -353,22 +352,22 @@ class History:
 
     @property
     def nonce(self) -> str:
-        """The secret of the marker codes of all its sessions; empty where none has begun."""
+        """The secret behind the marker codes of all sessions; empty if none has begun."""
         return str(self.sessions[-1]["nonce"]) if self.sessions else ""
 
     @property
     def session(self) -> str:
-        """The id of the last session; empty where none has begun."""
+        """The id of the last session; empty if none has begun."""
         return str(self.sessions[-1]["session"]) if self.sessions else ""
 
     @property
     def damaged(self) -> int:
-        """How many lines are damaged."""
+        """The number of damaged lines."""
         return self._damaged + self._has_damaged_end
 
     @property
     def settings(self) -> dict[str, JSON]:
-        """The settings of all sessions, with the extent that they cover together."""
+        """The settings of the last session, with the combined extent of all sessions."""
         every = [session["settings"] for session in self.sessions]
         limits = [settings.get("limit") for settings in every]
         languages = [settings.get("languages_asked") for settings in every]
@@ -381,7 +380,7 @@ class History:
 
     @property
     def selection(self) -> dict[str, JSON]:
-        """What all sessions together have selected, as one expression where each had one."""
+        """The combined selection of all sessions, as one expression if each session had one."""
         every = [session["selection"] for session in self.sessions]
         most = max(session["planned"] + session["selection"]["deselected"] for session in self.sessions)
         selected = {name: _either([item[name] for item in every]) for name in ("keyword", "mark")}
@@ -392,10 +391,10 @@ class History:
         return run in self._records and run not in self.unscored
 
     def has_ended(self, run: str) -> bool:
-        """Whether a run has a score, or has ended without one in the last session."""
+        """Whether a run has a score, or ended without one in the last session."""
         return run in self._records and (run not in self.unscored or self._records[run] > self._begun)
 
-    def to_ask(self, plan: Mapping[str, str]) -> list[str]:
+    def pending(self, plan: Mapping[str, str]) -> list[str]:
         """The runs of a plan that are needed and have no score."""
         return [run for run in needed(plan, self.looks) if not self.has_score(run)]
 
@@ -404,16 +403,16 @@ class History:
         return [run for run in self.planned if run not in self._records]
 
     def status(self, *, is_running: bool) -> Status:
-        """Complete when every planned run has a score, or with unscored ones when all have ended."""
+        """Complete if every planned run has a score, with unscored ones if all have ended and some have one."""
         if all(map(self.has_score, self.planned)):
             return "complete"
         if is_running:
             return "running"
-        # Where none has a score there is nothing to be complete.
+        # Results without any score are not complete.
         is_whole = not self.missing() and any(map(self.has_score, self.planned))
         return WITH_UNSCORED if is_whole else "interrupted"
 
-    # What is read from the file.
+    # Reading from the file.
 
     def take(self, run: str, role: Role, digest: str) -> Exchange | None:
         """The next call of this run with this request, if there is one to replay."""
@@ -425,7 +424,7 @@ class History:
         return self.calls.read(self._records[run])
 
     def record(self, run: str) -> Record | None:
-        """How a run has ended, in the last session or with a score before; None where it has not."""
+        """The record of a run that `has_ended`, otherwise None."""
         return self.calls.record(self.entry(run)) if self.has_ended(run) else None
 
     def records(self) -> list[Record]:
@@ -441,10 +440,10 @@ class History:
         return found
 
     def snapshot(self, runs: Collection[str] | None = None) -> History:
-        """A snapshot; of these planned runs only, where any are given."""
+        """A copy of the current state, restricted to some planned runs if `runs` is given."""
         with self._lock:
             part = copy(self)
-            part.totals = self.totals.copied()
+            part.totals = self.totals.copy()
             part.learned, part.limits, part.looks = dict(self.learned), list(self.limits), dict(self.looks)
             part._records, part.unscored = dict(self._records), set(self.unscored)
         if runs is not None:
@@ -453,7 +452,7 @@ class History:
 
 
 def load(path: Path) -> History:
-    """What the journal at this path holds; nothing where there is no file. Raises UserError."""
+    """Read the journal at a path; the history is empty if there is no file. Raises UserError."""
     history = History(path)
     if path.is_file():
         if (found := journal.other_format(path)) is not None:
@@ -461,18 +460,18 @@ def load(path: Path) -> History:
         history.refresh()
         if history.is_headless:
             raise UserError(
-                f"{shown(path)}: the first line, which says with which settings it was made, cannot be read: "
-                "`equipoise recover` makes results of what is left; --fresh asks everything again"
+                f"{shown(path)}: the first line, which has the settings, cannot be read: "
+                "`equipoise recover` builds results from the rest; --fresh runs everything again"
             )
     return history
 
 
-def used(path: Path, suite: str) -> Iterator[tuple[Role, str, str, Mapping[str, int]]]:
-    """Role, model, run and tokens of every call of a suite's runs that ended."""
+def used_tokens(path: Path, suite: str) -> Iterator[tuple[Role, str, str, Mapping[str, int]]]:
+    """The role, model, run and tokens of each call in a suite's finished runs."""
     found: list[tuple[Role, str, str, Mapping[str, int]]] = []
     ended: set[str] = set()
     is_ours = False
-    for entry in sound(path):
+    for entry in valid_entries(path):
         if entry["kind"] == "session":
             is_ours = (entry.get("suite"), entry.get("format")) == (suite, journal.FORMAT)
         elif entry["kind"] == "record":
@@ -482,7 +481,7 @@ def used(path: Path, suite: str) -> Iterator[tuple[Role, str, str, Mapping[str, 
     return (use for use in found if use[2] in ended)
 
 
-def sound(path: Path) -> Iterator[dict[str, JSON]]:
+def valid_entries(path: Path) -> Iterator[dict[str, JSON]]:
     """The entries of the valid lines."""
     for line in journal.read(path):
         try:
@@ -509,7 +508,7 @@ _OF_LIMITS: Mapping[str, Sequence[str]] = {
 
 
 def _check(entry: Mapping[str, JSON]) -> None:
-    """Raise one of DAMAGE where a line is invalid, as far as the format is the same for all suites."""
+    """Raise one of DAMAGE if a line is invalid in a part that does not depend on the suite."""
     kind = entry["kind"]
     for name in _TEXTS.get(kind, ()):
         _need(isinstance(entry[name], str))

@@ -1,10 +1,10 @@
-"""The journal: one JSON line for every finished call and every record, appended the moment it is known.
+"""The journal: one JSON line per finished call and per record, appended immediately.
 
-Eight kinds of line: `session` (who asked, with which settings, for which runs), `call` (what was asked and
-what came back), `failed` (a call without a reply), `learned` (an endpoint rejected a parameter), `limit`
-(an endpoint refused calls, fewer are in flight), `look` (how narrow an interval was after a round), `record`
-(how a run ended, by which calls) and `written` (the files that a command made). One process at a time writes
-to it. Results are a function of this file alone.
+Eight kinds of line: `session` (settings and planned runs), `call` (a request and its reply), `failed` (a call
+without a reply), `learned` (an endpoint rejected a parameter), `limit` (an endpoint refused calls, so the
+concurrency limit was lowered), `look` (the width of an interval after a round), `record` (a run's outcome and
+its calls) and `written` (the files that a command wrote). One process at a time writes to it. Results are a
+function of this file alone.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from equipoise.models.redact import NOTHING, Secrets
 
 FORMAT = 4
 _MOST_COPIED = 2**20
-"""Bytes that are copied at a time."""
+"""How many bytes are copied at a time."""
 _AT_ONCE = 16384
-"""Bytes that are read to get one line, which most do not exceed."""
+"""How many bytes are read for one line at first; few lines are longer."""
 _SAID = ("message", "reason")
-"""What endpoints said, in lines that are neither calls nor records."""
+"""Fields with texts of endpoints, in lines that are neither calls nor records."""
 
 
 class Line(NamedTuple):
-    """One line: where it starts and where it ends in its file, in bytes, and what it says."""
+    """One line: its start and end offsets in bytes, and its content."""
 
     start: int
     end: int
@@ -44,9 +44,9 @@ class Line(NamedTuple):
 
 
 def request_hash(call: Call) -> str:
-    """Identifies what is asked: SHA-256 of model, messages and parameters, hexadecimal.
+    """The identity of a request: SHA-256 of model, messages and parameters, hexadecimal.
 
-    To be made of the masked call: what is replayed into a later prompt is masked already.
+    Computed from the masked call, since replies that are replayed into later prompts are masked.
     """
     content = json_io.dumps([call.model, call.messages, sorted(call.parameters.items())])
     return hashlib.sha256(content).hexdigest()
@@ -58,9 +58,9 @@ def code(nonce: str, *parts: str) -> str:
 
 
 class Moved(NamedTuple):
-    """A journal was taken away or cut while it was written, and goes on at another path.
+    """A journal was moved, removed or cut while it was written, and continues at another path.
 
-    It is whole there but where `is_cut`.
+    The new file is complete unless `is_cut`.
     """
 
     path: Path
@@ -74,9 +74,9 @@ def _ignore(event: Line | Moved) -> None:
 class Journal:
     """Appends lines to one file.
 
-    `session` is the id of the session that writes. `secrets` is masked in what models and endpoints said;
-    names of fields, ids and hashes stay. `on_line` is called with every line once it is written, `on_move`
-    where the file has vanished.
+    `session` is the id of the session that writes. `secrets` are masked in texts of models and endpoints, but
+    not in field names, ids and hashes. `on_line` is called with every line once it is written, `on_move` if
+    the file has vanished.
     """
 
     def __init__(
@@ -100,14 +100,14 @@ class Journal:
         self._first = _first_line(self._file)
 
     def _has_cut_line(self) -> bool:
-        """Whether a crash has left a last line without its end, so that the next one needs one first."""
+        """Whether the last line has no line break after a crash, so that the next one must add it."""
         return self._end > 0 and os.pread(self._file, 1, self._end - 1) != b"\n"
 
     def append(self, kind: str, **content: JSON) -> None:
-        """Write one line, whole, at once. Raises CannotKeep where it cannot be written.
+        """Write one line immediately. Raises CannotKeep if it cannot be written.
 
-        Where the file has vanished or was cut since the last line, this one and all later ones go to another
-        file, with what can be saved, and CannotKeep says so once.
+        If the file has vanished or was cut since the last line, this line and all later ones go to another
+        file, together with everything that can be saved, and CannotKeep is raised once to say so.
         """
         for name in content.keys() & _SAID:
             content[name] = self.secrets.mask(content[name])
@@ -122,7 +122,7 @@ class Journal:
             raise CannotKeep(self._moved)
 
     def check(self) -> None:
-        """Raise CannotKeep where the file has vanished or was cut, now or before."""
+        """Raise CannotKeep if the file has vanished or was cut, now or before."""
         with self._writing():
             self._move_if_vanished()
         if self._moved:
@@ -144,7 +144,7 @@ class Journal:
             self._is_cut = bool(data)
 
     def _move_if_vanished(self) -> None:
-        """Go on in another file where this one has vanished or is shorter than it was."""
+        """Continue in another file if this one has vanished or is shorter than before."""
         size = os.fstat(self._file).st_size
         is_cut = size < self._end
         # Another journal of this process may have appended to it.
@@ -163,7 +163,7 @@ class Journal:
             self._write(self._first)
         self._moved = (
             f"{shown(old)}: the journal was moved, removed or cut while it was written; "
-            f"what could be saved is in {shown(self.path)}: rename it to go on from there"
+            f"what could be saved is in {shown(self.path)}: rename it to resume from there"
         )
         self._on_move(Moved(self.path, is_cut))
 
@@ -174,7 +174,7 @@ class Journal:
             return False
 
     def append_call(self, run: str, call: Call, digest: str, reply: Reply) -> Exchange:
-        """Append a reply to a masked call; the exchange as it was written."""
+        """Append a reply to a masked call, and return the exchange as it was written."""
         self._calls += 1
         masked = self.secrets.masked_reply(reply)
         exchange = Exchange(id=f"{self.session}-{self._calls}", call=call, reply=masked)
@@ -203,7 +203,7 @@ class Journal:
 
 
 def _first_line(file: int) -> bytes:
-    """The first line of a file, empty where that has none yet."""
+    """The first line of a file; empty if the file is."""
     found = b""
     while b"\n" not in found and (piece := os.pread(file, _AT_ONCE, len(found))):
         found += piece
@@ -211,13 +211,13 @@ def _first_line(file: int) -> bytes:
 
 
 def _free(path: Path) -> Path:
-    """The path, with a number where there is a file already."""
+    """The path, with a number if the file exists."""
     numbered = (path.with_stem(f"{path.stem}-{number}") for number in count(2))
     return next(item for item in chain([path], numbered) if not os.path.lexists(item))
 
 
 def _copy(file: int, size: int, path: Path) -> int:
-    """A new file with the first bytes of another one, to append to."""
+    """Create a file with the first bytes of another one, opened to append."""
     path.parent.mkdir(parents=True, exist_ok=True)
     found = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o666)
     copied = 0
@@ -227,7 +227,7 @@ def _copy(file: int, size: int, path: Path) -> int:
 
 
 def read(path: Path, position: int = 0, kinds: Collection[str] = ()) -> Iterator[Line]:
-    """The whole lines from a position on, in order, of these kinds only where any are given.
+    """The complete lines from a position on, in order; only those of `kinds`, if any are given.
 
     Lines that are not a JSON object with a kind are skipped; so is a last line that is still being written.
     """
@@ -237,9 +237,9 @@ def read(path: Path, position: int = 0, kinds: Collection[str] = ()) -> Iterator
 
 
 def scan(path: Path, position: int = 0) -> Iterator[tuple[int, int, dict[str, JSON] | None]]:
-    """Where every line but blank ones starts and ends, and what it says: None where it is damaged.
+    """The start, end and content of every non-blank line; the content of a damaged line is None.
 
-    A last line that may still be being written ends where it starts.
+    A last line that may not be written completely yet has its start as its end.
     """
     with path.open("rb") as file:
         file.seek(position)
@@ -252,7 +252,7 @@ def scan(path: Path, position: int = 0) -> Iterator[tuple[int, int, dict[str, JS
 
 
 def other_format(path: Path) -> str | None:
-    """The format of a journal, where that is not FORMAT; else None."""
+    """The format of a journal if it is not FORMAT, otherwise None."""
     with path.open("rb") as file:
         first = file.readline()
     with suppress(ValueError):
@@ -263,14 +263,14 @@ def other_format(path: Path) -> str | None:
 
 
 class Reader:
-    """Reads single lines by where they start. The file stays open; any number of threads may read."""
+    """Reads single lines by their offsets. The file stays open; thread-safe."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._file: int | None = None
 
     def read(self, start: int) -> dict[str, JSON]:
-        """The line that starts there. Raises ValueError where none does."""
+        """The line at an offset. Raises ValueError if no line starts there."""
         entry = _decode(self._line(start))
         if entry is None:
             raise ValueError(f"{self.path}: no line starts at byte {start}")

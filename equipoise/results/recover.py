@@ -64,7 +64,7 @@ def _first_session(path: Path) -> dict[str, JSON]:
         raise UserError(f"{path}: no such journal; journals end in .jsonl and are beside the results")
     if (other := journal.other_format(path)) is not None:
         raise UserError(f"{path}: the journal has format {other}, not {journal.FORMAT}")
-    found = next((entry for entry in history.sound(path) if entry["kind"] == "session"), None)
+    found = next((entry for entry in history.valid_entries(path) if entry["kind"] == "session"), None)
     if found is None:
         raise UserError(f"{path}: not an Equipoise journal: no line starts a session")
     if found.get("suite") not in suites.names():

@@ -1,1 +1,1 @@
-"""Runs the cases of a session; knows no pytest."""
+"""Runs the cases of a session, and the jobs of a command. Knows no pytest."""

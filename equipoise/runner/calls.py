@@ -1,6 +1,6 @@
 """The call path of one run: a call is replayed from the journal, or else sent, journalled and counted.
 
-Every attempt waits for a slot, within the budget and the run's own deadline. Knows neither suites nor scores.
+Every attempt waits for a slot, within the budget and the run's deadline. Knows neither suites nor scores.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from equipoise.results.journal import Journal
 from equipoise.runner.context import CallContext
 
 LONGEST_PAUSE = 3600.0
-"""Seconds that an endpoint may ask all calls to wait; then it is asked again."""
-WORTH_SAYING = 10.0
-"""Seconds of a pause that the user is told of."""
+"""The longest pause of an endpoint in seconds, whatever it requests."""
+NOTICE_SECONDS = 10.0
+"""The shortest pause that the user is notified of."""
 
 
 class Deadline:
-    """A time limit in seconds that runs only between `resume` and `pause`; these may nest."""
+    """A time limit in seconds that runs only between `resume` and `pause`, which may nest."""
 
     def __init__(self, seconds: float) -> None:
         self._left = seconds
@@ -53,7 +53,7 @@ class Deadline:
 
     @property
     def is_over(self) -> bool:
-        """Whether the time was up."""
+        """Whether the time limit was reached."""
         return self._timeout.expired()
 
     @property
@@ -61,7 +61,7 @@ class Deadline:
         return self._is_open and not self._timeout.expired()
 
     def resume(self) -> None:
-        """Let the time run."""
+        """Start the clock."""
         self._running += 1
         if self._running == 1 and self._can_be_moved:
             self._timeout.reschedule(asyncio.get_running_loop().time() + self._left)
@@ -76,9 +76,9 @@ class Deadline:
 
 
 class CallSlot(Slot):
-    """A slot for the attempts of one call, within budget and deadline; counted.
+    """A slot for the attempts of one call that also applies the budget, the deadline and the counters.
 
-    `queued` is how many seconds the call has waited for it.
+    `queued` is how many seconds the call has waited for the slot.
     """
 
     __slots__ = ("_call", "_context", "_deadline", "_log", "_reserved", "_route", "_spent", "queued")
@@ -117,7 +117,7 @@ class CallSlot(Slot):
             return
         try:
             self._reserved = await context.budget.reserve(self._call, self._route.model, self._route.cost)
-            # Until more is known. Where nothing bounds the reply, what is certain: the prompt was read.
+            # Assumed until the attempt ends; without a bound on the reply, at least the prompt is charged.
             bound = context.budget.most_of(self._call, self._route.model, self._route.cost)
             read = self._route.cost(Usage(input=prompt_tokens(self._call)))
             self._spent = read if bound is None else min(bound, self._reserved)
@@ -126,15 +126,15 @@ class CallSlot(Slot):
             raise
 
     def succeed(self, reply: Reply) -> None:
-        """The endpoint answered: the limit may grow."""
+        """Report a reply: the limit may grow."""
         super().answered()
         if self._reserved:
-            # Hidden reasoning is in no text: it may have used all of the limit, where there is one.
+            # Hidden reasoning is not in the text: it may have used the whole token limit, if there is one.
             has_bound = not reply.is_metered and self._call.parameters.get("max_tokens")
             self._spent = max(self._spent if has_bound else 0, self._route.cost(usage_of(self._call, reply)))
 
     def fail(self, failure: Failure) -> None:
-        """The attempt brought no reply; what may have been charged for it counts as spent."""
+        """Report a failed attempt; what may have been charged for it counts as spent."""
         if self._reserved and failure.usage is not None:
             self._spent = self._route.cost(failure.usage)
         elif failure.status not in (None, 200):
@@ -161,14 +161,14 @@ class CallSlot(Slot):
             )
 
     def _pause(self, wait: float, until: float) -> None:
-        """Let no call go to the endpoint until then; say so where it asks for a long wait."""
+        """Pause all calls to the endpoint, and notify the user of a long wait."""
         context, endpoint = self._context, self._route.endpoint
-        is_longer = until > context.counters.paused_until(endpoint) + WORTH_SAYING
+        is_longer = until > context.counters.paused_until(endpoint) + NOTICE_SECONDS
         context.counters.pause(endpoint, until)
         asks = f"{self._call.role} {self._call.model!r}: the endpoint asks to wait {_until(wait)}"
         if wait > context.max_wait:
-            context.stop(f"{asks}, longer than --max-wait allows; go on with the same command after that")
-        elif wait >= WORTH_SAYING and is_longer:
+            context.stop(f"{asks}, longer than --max-wait allows; resume with the same command after that")
+        elif wait >= NOTICE_SECONDS and is_longer:
             context.counters.notify(asks)
 
     async def __aexit__(
@@ -188,10 +188,10 @@ class CallSlot(Slot):
 
 
 class Asker:
-    """The calls of one run, made or replayed. `position` is the run's position among all, from 0.
+    """The calls of one run, sent or replayed. `position` is the run's position among all runs, from 0.
 
-    A caller gets the reply unmasked; the exchange that is remembered and replayed is masked. `queued` is how
-    many seconds the calls have waited for their slots.
+    Replies are returned unmasked; recorded and replayed exchanges are masked. `queued` is how many seconds
+    the calls have waited for their slots.
     """
 
     def __init__(
@@ -230,7 +230,7 @@ class Asker:
         try:
             if call.role in self._context.replay_only:
                 raise CallFailed(
-                    "the journal has no reply of the subject to this request, and --rejudge never asks it"
+                    "the journal has no reply of the subject to this request, and --rejudge never calls it"
                 )
             return await self._context.client.complete(call, slot)
         except CallFailed as failure:
@@ -262,6 +262,6 @@ class Asker:
 
 
 def _until(wait: float) -> str:
-    """So long, and until when on the user's clock."""
+    """A duration, and the local time when it ends."""
     end = datetime.now().astimezone() + timedelta(seconds=wait)
     return f"{duration(wait)}, until {end:%H:%M}" + (f" on {end:%Y-%m-%d}" if wait > 43_200 else "")

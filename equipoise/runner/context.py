@@ -1,4 +1,4 @@
-"""What all calls of a session share: client, limiter, counters, budget, and the routes to its models.
+"""The context that all calls of a session share: client, limiter, counters, budget, and routes to models.
 
 Knows neither suites nor runs.
 """
@@ -32,9 +32,9 @@ EndpointOf = Callable[[Role, str], Endpoint]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """How a model is base_urls: its index in the counters, its endpoint's index and queue, and its price.
+    """The route to a model: its index in the counters, its endpoint's index and queue, and its price.
 
-    `cost` gives the cost of tokens in nano-dollars.
+    `cost` returns the cost of tokens in nano-dollars.
     """
 
     model: int
@@ -45,11 +45,11 @@ class Route:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallContext:
-    """What all calls share. `on_failure` gets a failed call before its slot is given to the next.
+    """The context of all calls. `on_failure` is called with a failed call before its slot is released.
 
-    `stop` ends the session, for a reason that users read.
-    Models in a role that is `replay_only` are not asked: their replies come from the journal. An endpoint
-    that asks to wait longer than `max_wait` seconds ends the session.
+    `stop` ends the session with a message for the user. Models in a `replay_only` role are never called:
+    their replies come from the journal. An endpoint that asks to wait longer than `max_wait` seconds ends the
+    session.
     """
 
     client: Client
@@ -64,7 +64,7 @@ class CallContext:
     opened: float = field(default_factory=time.monotonic)
 
     def limits(self) -> list[dict[str, int]]:
-        """The lowest, highest and last concurrency limit of each endpoint, and how many calls it refused."""
+        """The lowest, highest and last concurrency limit of each endpoint, and the refused calls."""
         queues = {route.endpoint: route.queue for route in self.routes.values()}
         return [
             {
@@ -86,9 +86,9 @@ def open_context(
     counters: Counters,
     logs: Callable[[], Iterable[Journal]],
 ) -> CallContext:
-    """The context of a session; to be made on the event loop that its calls run on.
+    """Create the context of a session, on the event loop that its calls run on.
 
-    A parameter that an endpoint rejects is noted in every journal that is open by then.
+    A parameter that an endpoint rejects is recorded in every open journal.
     """
     from equipoise.models.client import Client
 

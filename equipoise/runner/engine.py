@@ -1,7 +1,7 @@
-"""Runs all cases of a session, or jobs of a command, concurrently while tests or the command wait for them.
+"""Runs the cases of a session, or the jobs of a command, concurrently while tests or the command wait.
 
-One event loop in one background thread with one client, in the process that the user started. Any number of
-threads may call `Engine.start`, `Engine.record` and `Engine.close`. Knows neither pytest nor its workers.
+One event loop in one background thread with one client, in the process that the user started. `Engine.start`,
+`Engine.record` and `Engine.close` are thread-safe. Knows neither pytest nor its workers.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ T = TypeVar("T")
 STOP_SECONDS = 0.2
 """How often a test that waits for its run checks whether the session has been stopped."""
 DRAIN_SECONDS = 0.02
-"""How often a session that ends checks whether its calls are finished."""
+"""How often a session that is ending checks whether its calls are finished."""
 ROUND_SECONDS = 0.05
 """How often the engine checks whether the next round of runs is open."""
 WATCH_SECONDS = 2.0
 """How often the engine checks whether its journals are still there."""
 RUNS_AHEAD = 4
-"""How many runs are under way for each call that may be in flight: some wait for a retry."""
+"""How many runs are in progress per slot, as some of them wait for a retry."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteContext:
-    """What the engine needs of one suite: the suite, its rubric and the history of its journal."""
+    """A suite with its rubric and the history of its journal."""
 
     suite: AnySuite
     rubric: Rubric
@@ -59,18 +59,18 @@ class SuiteContext:
 
 
 Work = Callable[[Asker, Deadline], Awaitable[T]]
-"""What is done with the calls of one run, within its time limit."""
+"""The work of one run, which makes its calls within its time limit."""
 Key = tuple[str, str]
-"""A run: its suite, or the name of its journal, and its id."""
+"""Identifies a run: the suite, or the name of the journal, and the run's id."""
 FIRST = -1
-"""The position of a run that a test waits for before its turn."""
+"""The position of a run that a test is already waiting for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PendingRun:
-    """A run that was started: its journal, its work, and its position among all.
+    """A run that has not begun: its journal, its work, and its position among all.
 
-    `round` is the round whose beginning it waits for.
+    It begins once `round` is open.
     """
 
     key: Key
@@ -81,10 +81,10 @@ class _PendingRun:
 
 
 class Engine:
-    """Runs cases on a loop of its own.
+    """Runs cases on its own event loop.
 
-    `endpoint` gives the endpoint of a model in a role; `counters` can also stop the session; `suite_context`
-    serves `start`; `idle` is called while a test waits for its run.
+    `endpoint` returns the endpoint of a model in a role; `counters` can also stop the session;
+    `suite_context` is used by `start`; `idle` is called while a test waits for its run.
     """
 
     def __init__(
@@ -120,17 +120,17 @@ class Engine:
 
     @property
     def stop_reason(self) -> str | None:
-        """Why the session has to end; None while it goes on."""
+        """Why the session has to end; None while it continues."""
         return self._counters.stop_reason if self._counters.is_stopped else None
 
     def warm_up(self) -> None:
-        """Start the thread, which imports what it needs while this one goes on."""
+        """Start the thread, which imports the client in the background."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._serve, name="equipoise", daemon=True)
             self._thread.start()
 
     def start(self, runs: Iterable[Run]) -> None:
-        """Start all these runs, in this order."""
+        """Start these runs, in this order."""
         wanted = list(runs)
         for suite in dict.fromkeys(run.suite for run in wanted):
             self._open_suite(suite)
@@ -149,7 +149,7 @@ class Engine:
         )
 
     def submit(self, history: History, jobs: Mapping[str, Work[T]]) -> list[Future[T]]:
-        """Start all this work, whose calls stand in one journal under these names; the futures in order."""
+        """Start jobs, which share one journal, by name. Returns their futures in order."""
         self._open(history)
         pending = [
             _PendingRun(key=(history.path.name, name), history=history, work=work, position=position)
@@ -160,17 +160,17 @@ class Engine:
         return futures
 
     def _future(self, key: Key) -> Future[Any]:
-        """Made by the test that waits or by the run that ends, whichever is first: few have one at a time."""
+        """The future of a run, created by the waiting test or the finished run, whichever comes first."""
         return self._futures.setdefault(key, Future())
 
     def _start(self, pending: Sequence[_PendingRun]) -> None:
         self.warm_up()
         self._ready.result()
         if self._opened is None:
-            # Not before: only now is it sure that built-in servers are up.
+            # Not earlier: only now are the built-in servers ready.
             self._opened = asyncio.run_coroutine_threadsafe(self._open_context(), self._loop).result()
             self._loop.call_soon_threadsafe(self._watch)
-        # What exists by now lives as long as the process: the collector need not look at it again.
+        # Objects that exist by now live as long as the process: exclude them from garbage collection.
         gc.freeze()
         self._started.update(item.key for item in pending)
         self._loop.call_soon_threadsafe(self._enqueue, pending)
@@ -178,15 +178,15 @@ class Engine:
     def record(self, run: Run) -> Record:
         """Wait for a run's record; may be called repeatedly.
 
-        A run that has not begun goes first now. Raises SessionStopped, NotNeeded, or whatever defect of
-        ours hit it.
+        A run that has not begun is moved to the front. Raises SessionStopped, NotNeeded, or the exception of
+        a bug.
         """
         known = self.finish(run) or self._history(run.suite).record(run.id)
         assert known is not None
         return known
 
     def finish(self, run: Run) -> Record | None:
-        """Wait until a run has ended; its record, or None where that stands in the journal already.
+        """Wait until a run has ended; returns its record, or None if that is already in the journal.
 
         Raises as `record` does.
         """
@@ -195,7 +195,7 @@ class Engine:
             if not self._has_ended(run) and key not in self._started:
                 self.start([run])
         known = None if self._has_ended(run) else self._await(key, self._future(key))
-        # Later calls read it from the journal: not all records are held in memory.
+        # Later calls read it from the journal, to save memory.
         self._futures.pop(key, None)
         self._started.discard(key)
         return known
@@ -221,8 +221,8 @@ class Engine:
     def close(self, interruptions: Interruptions) -> None:
         """Wait for calls in flight, journal their replies, and end the thread.
 
-        The wait ends where patience does, or once the user has interrupted twice: then calls are dropped.
-        Raises CannotKeep where a journal has vanished.
+        Calls are dropped after a time limit, or if the user has interrupted twice. Raises CannotKeep if a
+        journal has vanished.
         """
         if self._thread is None:
             return
@@ -245,7 +245,7 @@ class Engine:
 
     def _serve(self) -> None:
         try:
-            # The SDK takes a while to import; the other threads go on.
+            # The SDK takes a while to import; the other threads continue.
             import equipoise.models.client  # noqa: F401
 
             self._loop = asyncio.new_event_loop()
@@ -266,7 +266,7 @@ class Engine:
         )
 
     def _watch(self) -> None:
-        """Stop the session where a journal has vanished: the next line for it may be minutes away."""
+        """Stop the session if a journal has vanished, as its next line may be minutes away."""
         for log in list(self._logs.values()):
             try:
                 log.check()
@@ -292,7 +292,7 @@ class Engine:
         self._begin_more()
 
     def _prioritise(self, key: Key) -> None:
-        """Begin a run that a test waits for at once, however many are under way."""
+        """Begin a run that a test waits for immediately, however many are in progress."""
         pending = self._waiting.get(key)
         if pending is not None and self._may_begin(pending):
             del self._waiting[key]
@@ -304,14 +304,14 @@ class Engine:
         task.add_done_callback(self._end)
 
     def _begin_more(self) -> None:
-        """Begin runs until enough are under way; each that ends lets another one begin."""
+        """Begin runs until enough are in progress; called again whenever one ends."""
         while self._waiting and len(self._tasks) < self._max_tasks:
             if not self._may_begin(next(iter(self._waiting.values()))):
                 break
             self._begin(self._waiting.popitem(last=False)[1])
 
     def _may_begin(self, pending: _PendingRun) -> bool:
-        """Whether its round is open; if not, check again soon, or skip the run where it never will be."""
+        """Whether the run's round is open; if not, check again soon, or skip the run if it never will be."""
         if self.settings.until is None or pending.round <= self._counters.round:
             return True
         if self._counters.is_enough:

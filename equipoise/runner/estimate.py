@@ -13,22 +13,22 @@ from equipoise.results import history
 from equipoise.stats import mean
 
 Z = 1.96
-"""Half the width of a 95 % interval, in standard deviations of a normal distribution."""
+"""Half the width of a 95 % interval of a normal distribution, in standard deviations."""
 BYTES_PER_TOKEN = (4.0, 5.0, 2.5)
-"""Of a prompt, in whatever language: likely, and for few and for many tokens."""
+"""Bytes of a prompt per token, in any language: likely, and for few and many tokens."""
 ASSUMED_OUTPUT: Mapping[Role, tuple[int, int, int]] = {
     "subject": (800, 300, 2000),
     "evaluator": (250, 100, 600),
 }
-"""Tokens of one reply where nothing is known: likely, low, high."""
+"""Tokens per reply if there is no earlier session: likely, low, high."""
 Limits = Mapping[Role, int | None]
-"""How many tokens a reply may have, where the user has set that."""
+"""The user's limits on tokens per reply."""
 _NO_LIMITS: Limits = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Range:
-    """A figure and the interval that it likely lies in."""
+    """An estimate and its interval."""
 
     value: float
     low: float
@@ -40,7 +40,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
-    """What one model would be asked: calls, tokens, and on what that rests."""
+    """The expected calls and tokens of one model, and the basis of the estimate."""
 
     calls: Range
     input: Range
@@ -50,18 +50,18 @@ class Use:
 
 @dataclass(slots=True)
 class Sample:
-    """What one model used in each run of earlier sessions: (calls, input tokens, output tokens) by run."""
+    """One model's use in earlier sessions: (calls, input tokens, output tokens) by run."""
 
     runs: dict[tuple[str, str], list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0, 0]))
 
     def add(self, run: tuple[str, str], usage: Mapping[str, int]) -> None:
-        """One more call of a run."""
+        """Add a call of a run."""
         used = self.runs[run]
         for place, amount in enumerate((1, usage["input"], usage["output"])):
             used[place] += amount
 
     def use(self, runs: int, basis: str) -> Use:
-        """What this many further runs would use, with 95 % prediction intervals."""
+        """The expected use of this many further runs, with 95 % prediction intervals."""
         calls, tokens_in, tokens_out = (
             _predict([used[place] for used in self.runs.values()], runs) for place in range(3)
         )
@@ -71,7 +71,7 @@ class Sample:
 def _predict(seen: Sequence[int], runs: int) -> Range:
     """The sum over `runs` further draws: n m, plus or minus z s sqrt(n + n^2 / k) after k draws.
 
-    After a single draw, which shows no spread, half and double.
+    After a single draw, which has no spread, the interval is half to double.
     """
     centre = mean(seen) or 0.0
     if len(seen) < 2:
@@ -82,13 +82,13 @@ def _predict(seen: Sequence[int], runs: int) -> Range:
 
 
 def samples(paths: Iterable[Path], suite: str) -> dict[tuple[Role, str], tuple[Sample, str]]:
-    """What each model in each role used, by the journals of a suite, and the name of the last of those.
+    """The use of each model in each role in the journals of a suite, and the name of the last journal.
 
     Unfinished runs are left out.
     """
     found: dict[tuple[Role, str], tuple[Sample, str]] = {}
     for path in paths:
-        for role, model, run, usage in history.used(path, suite):
+        for role, model, run, usage in history.used_tokens(path, suite):
             sample, _ = found.get((role, model), (Sample(), ""))
             sample.add((str(path), run), usage)
             found[role, model] = (sample, path.name)
@@ -102,7 +102,7 @@ def use(
     known: Mapping[tuple[Role, str], tuple[Sample, str]],
     limits: Limits = _NO_LIMITS,
 ) -> Use:
-    """What a model in a role would be asked in these runs, each of which foresees its calls."""
+    """The expected use of a model in a role for these runs, each given as its foreseen calls."""
     if (role, model) in known:
         sample, name = known[role, model]
         return sample.use(len(runs), f"as in {len(sample.runs)} runs of it, the last in {name}")
@@ -129,32 +129,32 @@ def _assumed(role: Role, calls: Sequence[Foreseen], limits: Limits) -> Use:
 
 
 def _tokens(role: Role, calls: Sequence[Foreseen], place: int, limits: Limits) -> tuple[float, float]:
-    """Input and output tokens of these calls at one of the three assumed lengths."""
+    """Input and output tokens of these calls for one of the three assumptions."""
     quoted = sum(call.quoted for call in calls) * _length("subject", place, limits)
     prompts = sum(len(call.prompt.encode("utf-8", "replace")) for call in calls) / BYTES_PER_TOKEN[place]
     return prompts + quoted, float(len(calls) * _length(role, place, limits))
 
 
 def _length(role: Role, place: int, limits: Limits) -> int:
-    """Tokens of a reply at one of the three assumed lengths: no reply is longer than it may be."""
+    """Tokens of a reply for one of the three assumptions, at most the user's limit."""
     return min(ASSUMED_OUTPUT[role][place], limits.get(role) or ASSUMED_OUTPUT[role][place])
 
 
 _NOTHING = Range(value=0.0, low=0.0, high=0.0)
 Cost = Callable[[int, float, float], float | None]
-"""USD for so many input and output tokens of the model of that number; None where it has no price."""
+"""The cost in USD of input and output tokens of a model, by its index; None if it has no price."""
 
 
 def lines(uses: Sequence[tuple[Role, str, Use]], runs: int, done: int, cost: Cost) -> Iterator[str]:
     """The estimate as lines for the user."""
-    yield f"runs:      {runs:,} to ask" + (f", {done:,} are done already" if done else "")
+    yield f"runs:      {runs:,} to do" + (f", {done:,} already done" if done else "")
     total, unknown = _NOTHING, list[str]()
     for number, (role, model, item) in enumerate(uses):
         price = _price(number, item, cost)
         total = total + (price or _NOTHING)
         unknown += [] if price else [model]
-        told = "" if price is None else f", {_dollars(price)}"
-        yield f"{role + ':':<11}{model}: {_figure(item.calls)} calls{told}"
+        cost_text = "" if price is None else f", {_dollars(price)}"
+        yield f"{role + ':':<11}{model}: {_figure(item.calls)} calls{cost_text}"
         yield f"           {_figure(item.input)} tokens in, {_figure(item.output)} out"
         yield f"           {item.basis}"
     yield f"total:     {_total(total, unknown)}"
@@ -182,7 +182,7 @@ def _figure(range_: Range) -> str:
 
 
 def _total(known: Range, unknown: Sequence[str]) -> str:
-    """What all models cost; without those that have no price it is no total."""
+    """The total cost, or the models without a price."""
     if unknown:
         return f"unknown: no price for {', '.join(unknown)}; give --price-input and --price-output"
     return f"{_dollars(known)}: prices as listed or given, tokens as estimated"

@@ -27,10 +27,10 @@ async def run_case(
     nonce: str,
     judged: Callable[[str, Sequence[Verdict | Choice]], None] = lambda evaluator, given: None,
 ) -> tuple[Record, list[str]]:
-    """The record of a run and the ids of its calls.
+    """Evaluate a run; returns its record and the ids of its calls.
 
-    A model's failure is in the record; our own defects are raised, and SessionStopped. `judged` is told what
-    each evaluator gave that was asked.
+    A model's failure is part of the record; bugs and SessionStopped are raised. `judged` is called with the
+    verdicts or choices of each evaluator.
     """
     subject, evaluators = models(asker, run.id, settings, nonce)
     panel = Panel(evaluators, keeps_going=settings.keep_going)
@@ -51,7 +51,7 @@ async def run_case(
 
 
 def models(asker: Asker, run: str, settings: Settings, nonce: str) -> tuple[Subject, list[Evaluator]]:
-    """The models that this run, or job, asks."""
+    """The subject and the evaluators for this run or job."""
     subject = Subject(settings.model or "", settings.subject, asker)
     evaluators = [
         Evaluator(

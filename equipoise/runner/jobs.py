@@ -1,7 +1,7 @@
-"""Jobs of a command outside of pytest: each asks models, and no reply is paid for twice.
+"""Jobs of a command outside of pytest: they call models, and no reply is paid for twice.
 
 A job is a name and a coroutine that takes models. An interrupted command, run again, continues from its
-journal. Knows nothing of what jobs make.
+journal. Knows nothing about the results of jobs.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job(Generic[T]):
-    """A unit of work. Its name is unique in a journal, and the same whenever the command is run again."""
+    """A unit of work. Its name is unique in a journal, and stable when the command is run again."""
 
     name: str
     do: Callable[[JobModels], Awaitable[T]]
 
 
 class JobSession:
-    """The session of one command: its journal, its engine and its built-in servers, which start when needed.
+    """The session of one command: its journal, its engine and its built-in servers, started when needed.
 
-    `tell` is called with messages for the user. `open_jobs` makes and closes it.
+    `tell` is called with messages for the user. Created and closed by `open_jobs`.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class JobSession:
 
     @property
     def totals(self) -> Totals:
-        """What was asked and spent."""
+        """The counts of calls, tokens and cost."""
         return self._counters.totals()
 
     def append(self, kind: str, **content: JSON) -> None:
@@ -68,9 +68,9 @@ class JobSession:
         resume.append(self._history, kind, **content)
 
     def run(self, jobs: Sequence[Job[T]], on_done: Callable[[], None] = lambda: None) -> list[T | CallFailed]:
-        """The result of each job, or why it failed, in order; `on_done` is called after each.
+        """Run jobs. Returns the result of each, or its failure, in order; `on_done` is called after each.
 
-        Raises UserError, or SessionStopped before the end.
+        Raises UserError, or SessionStopped if the session ends early.
         """
         if not jobs:
             return []
@@ -112,7 +112,7 @@ class JobSession:
             raise CallFailed(f"took longer than {self.settings.case_timeout:g} s") from None
 
     def close(self) -> None:
-        """Wait for calls in flight, and stop everything that was started."""
+        """Wait for calls in flight, then stop the engine and the built-in servers."""
         with ExitStack() as steps:
             steps.callback(self._servers.stop)
             if self._engine is not None:
@@ -127,9 +127,9 @@ def open_jobs(
     is_fresh: bool = False,
     tell: Callable[[str], None] = lambda text: None,
 ) -> Iterator[JobSession]:
-    """A session with the journal at `path`, which is archived first where it `is_fresh`. Raises UserError."""
+    """A session with the journal at `path`, which is archived first if `is_fresh`. Raises UserError."""
     if settings.model is None:
-        raise UserError("--model: name the model that is to do it, or local")
+        raise UserError("--model: name the model to call, or local for the built-in one")
     prices.refuse_unknown(settings)
     files = Files(results=path, journal=path)
     with ExitStack() as steps:
@@ -145,7 +145,7 @@ def open_jobs(
 
 
 def _results(futures: Sequence[Future[T]]) -> list[T | CallFailed]:
-    """The results of jobs. Raises SessionStopped, or the exception of a defect."""
+    """The results of jobs. Raises SessionStopped, or the exception of a bug."""
     results: list[T | CallFailed] = []
     for future in futures:
         try:

@@ -48,7 +48,7 @@ class LoadedSuite:
 
 @dataclass(slots=True)
 class Plan:
-    """The suites of a session, loaded at first use. `root` is the folder that the user's files are in."""
+    """The suites of a session, loaded at first use. `root` is the folder of the user's files."""
 
     settings: Settings
     root: Path
@@ -89,14 +89,13 @@ class Plan:
         return nearest(own if dataset in (None, OWN) else f"{own}/{dataset}", self.root)
 
     def repeats(self, name: str) -> int:
-        """How many runs of each case of a suite there are."""
+        """The number of runs per case of a suite."""
         return self.settings.of(name).runs or self.load(name).suite.RUNS
 
     def runs(self, name: str) -> list[Run]:
-        """Every run of a suite in the order in which they begin.
+        """All runs of a suite in the order in which they begin.
 
-        First every case once, then every case again: a session that ends early leaves a smaller sample of the
-        whole.
+        Every case once, then every case again: a session that ends early leaves a smaller, balanced sample.
         """
         cases = round_robin(self.load(name).cases)
         return [
@@ -104,7 +103,7 @@ class Plan:
         ]
 
     def check(self, names: Sequence[str]) -> None:
-        """Raise UserError for anything that is known to fail without touching a results file."""
+        """Raise UserError for anything that is bound to fail, without touching a results file."""
         try:
             self._check(names)
         except OSError as error:
@@ -114,7 +113,7 @@ class Plan:
         for item in ("output", "topics", "baseline", "rejudge", "until"):
             if getattr(self.settings, item) and len(names) > 1:
                 raise UserError(
-                    f"--{item}: is for one suite, but there are {len(names)}; leave it out, or name one suite"
+                    f"--{item}: applies to one suite, but there are {len(names)}; omit it, or name one suite"
                 )
         for model in filter(is_local, self.settings.asked_models):
             weights(model)
@@ -127,7 +126,7 @@ class Plan:
             self._prepare_release(name)
 
     def _refuse_unused(self, name: str) -> None:
-        """An option that a suite does not take would be ignored silently."""
+        """Raise UserError for options that the suite does not take, instead of ignoring them."""
         taken = {option.name for option in suites.load(name).OPTIONS}
         for option in suites.options():
             if option.name not in taken and self.settings.option(option) != option.default:
@@ -136,11 +135,11 @@ class Plan:
             raise UserError(f"--dataset {ORIGINAL}: --topics names other data; leave one of them out")
 
     def _refuse_other_defaults(self, name: str) -> None:
-        """One engine asks for all suites, so what it goes by is the same for all of them."""
+        """Raise UserError if a suite has its own default for an option that all suites share."""
         for option in OPTIONS:
             is_own = option.name in suites.load(name).DEFAULTS and option.name not in self.settings.given
             if is_own and not option.by_suite:
-                raise UserError(f"{option.flag}: {name} has a default of its own; run it alone, or give one")
+                raise UserError(f"{option.flag}: {name} has its own default; run it alone, or set the option")
 
     def _prepare_release(self, name: str) -> None:
         loaded = self.load(name)
@@ -153,7 +152,7 @@ class Plan:
         self.baselines[name] = release.prepare(self.settings, self.metadata(name), loaded.files, metrics)
 
     def refuse_other_cases(self, name: str, runs: Collection[str]) -> None:
-        """Raise UserError where the runs of these ids are of other cases than the baseline's."""
+        """Raise UserError if the selected runs cover other cases than the baseline."""
         loaded, baseline = self.load(name), self.baselines[name]
         if baseline is not None:
             asked = set(runs)
@@ -164,12 +163,12 @@ class Plan:
             )
 
     def metadata(self, name: str) -> dict[str, JSON]:
-        """The metadata that the results will have, as far as it is known before the session."""
+        """The metadata of the results that is known before the session."""
         scale = self.load(name).rubric.scale
         return {"suite": name, "scale": {"low": scale.low, "high": scale.high}, **self.identity(name)}
 
     def estimate(self, name: str, wanted: Collection[str]) -> list[str]:
-        """What the runs of these ids would cost, as lines for the user; makes no call."""
+        """The estimated cost of these runs, as lines for the user. Makes no call."""
         loaded, settings = self.load(name), self.settings.of(name)
         past = History(loaded.files.journal) if settings.fresh else history.load(loaded.files.journal)
         if not settings.fresh:
@@ -183,7 +182,7 @@ class Plan:
             "evaluator": settings.evaluator.max_tokens,
         }
         uses: list[tuple[Role, str, estimate.Use]] = []
-        # With --rejudge the subject is not asked.
+        # With --rejudge the subject is not called.
         first = len(settings.models) - len(settings.asked_models)
         for number, model in enumerate(settings.asked_models, start=first):
             role: Role = "evaluator" if number else "subject"
@@ -205,7 +204,7 @@ class Plan:
         return prices.cost(settings.models[number], self.base_url(number), tokens, settings.price)
 
     def identity(self, name: str) -> dict[str, JSON]:
-        """The settings that a session must share with the one it resumes, but for how much is run."""
+        """The settings that must not change when a session is resumed, except for its extent."""
         settings, loaded = self.settings.of(name), self.load(name)
         return {
             "subject_model": settings.model,
@@ -226,7 +225,7 @@ class Plan:
         }
 
     def about(self, name: str) -> dict[str, JSON]:
-        """What the journal records beside the settings: it does not change what is asked."""
+        """Further metadata for the journal that does not affect the calls."""
         loaded = self.load(name)
         return {
             "suite": name,
@@ -239,14 +238,14 @@ class Plan:
         }
 
     def base_url(self, number: int) -> str:
-        """The base URL of the model with that index; the subject is 0."""
+        """The base URL of the model with this index; the subject is 0."""
         return self.settings.endpoint("evaluator" if number else "subject").base_url
 
 
 def round_robin(cases: Sequence[C]) -> list[C]:
     """The first case of each area in every language, area by area, then the second of each, and so on.
 
-    Wherever it stops, no area of a language is more than one case ahead of another that has some left.
+    At any point, no area of a language is more than one case ahead of another that has cases left.
     """
     languages = list(dict.fromkeys(case.language for case in cases))
     areas = dict.fromkeys(case.area for case in cases)
@@ -259,7 +258,7 @@ def round_robin(cases: Sequence[C]) -> list[C]:
 
 
 def _shown(option: Option, settings: Settings) -> JSON:
-    """The value of a suite's option as results record it."""
+    """The value of a suite's option as recorded in results."""
     value = settings.option(option)
     return option.shown(value) if option.shown and value is not None else value
 

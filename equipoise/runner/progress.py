@@ -1,4 +1,4 @@
-"""The progress of a session: counts, the live line, saving along the way, and the summary at the end.
+"""The progress of a session: counts, the live line, saving partial results, and the summary at the end.
 
 Knows neither pytest nor how runs are evaluated.
 """
@@ -18,29 +18,29 @@ from equipoise.report import comparison, github
 from equipoise.report import terminal as terminal_report
 from equipoise.report.layout import fitted
 from equipoise.report.status_line import Output, open_line
-from equipoise.runner.resume import COMPLETE_ALREADY
+from equipoise.runner.resume import ALREADY_COMPLETE
 from equipoise.runner.session import Session
 
 
 class _Rounds:
-    """Opens one round of runs after the other until `--until` is satisfied; `left_out` once it is."""
+    """Opens rounds of runs one by one until `--until` is satisfied; then `skips_rest` is true."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._open = Counter(run.number for run in session.planned.values())
         self._next = iter(sorted(self._open))
-        self.left_out = False
+        self.skips_rest = False
         self._open_next()
 
     def note(self, run: Run) -> None:
-        """Count a run as done; after the last one of a round, decide whether to open the next."""
+        """Count a run as done; after the last run of a round, decide whether to open the next round."""
         self._open[run.number] -= 1
-        if self._session.settings.until and not self._open[run.number] and not self.left_out:
+        if self._session.settings.until and not self._open[run.number] and not self.skips_rest:
             try:
-                self.left_out = self._session.look(run.suite, run.number) and any(self._open.values())
+                self.skips_rest = self._session.look(run.suite, run.number) and any(self._open.values())
             except CannotKeep as error:
                 self._session.counters.stop(str(error))
-            if not self.left_out:
+            if not self.skips_rest:
                 self._open_next()
 
     def _open_next(self) -> None:
@@ -48,9 +48,9 @@ class _Rounds:
 
 
 class Progress:
-    """Counts the runs that are done and saves results as soon as a language is complete.
+    """Counts finished runs and saves results whenever a language is complete.
 
-    Begins with the runs that the session has planned; `output` is where they are shown meanwhile, or None.
+    Starts from the planned runs of the session. Progress is shown on `output`, unless it is None.
     """
 
     def __init__(self, session: Session, output: Output | None) -> None:
@@ -70,7 +70,7 @@ class Progress:
         self._line = None if output is None else open_line(self.live, notices, output)
 
     def note(self, suite: str, run: str, *, has_failed: bool = False) -> None:
-        """Count a run as done, once however often it is reported; with or without a score."""
+        """Count a run as done, with or without a score; repeated reports are ignored."""
         if (suite, run) not in self._left:
             return
         self._left.remove((suite, run))
@@ -82,24 +82,24 @@ class Progress:
         if self._open[key] == 0 and self._is_time_to_save():
             self._save_partial(suite)
         self._rounds.note(known)
-        if self._rounds.left_out:
+        if self._rounds.skips_rest:
             self.total = self.done
 
     def _is_time_to_save(self) -> bool:
-        """Whether saving is cheap beside the time since it was last done, and the end is not near."""
+        """Whether saving is quick compared to the time since the last one, and the end is not near."""
         is_long_ago = time.monotonic() - self._saved >= 10 * self._saving
         return is_long_ago and self.total - self.done > self.total / 50
 
     def _save_partial(self, suite: str) -> None:
         begun = time.monotonic()
-        # A failure now may not last; at the end it is reported.
+        # A failure now may be temporary; at the end it is reported.
         with suppress(CannotSave):
             self.session.save(suite, is_running=True)
         self._saved = time.monotonic()
         self._saving = self._saved - begun
 
     def live(self, width: int) -> str:
-        """The state of the session in one line; where it is narrow, what matters most."""
+        """The state of the session in one line; less important parts are left out if it is narrow."""
         now, elapsed = self.session.counters.totals(), time.monotonic() - self.started
         parts = [
             (0, f"{self.done}/{self.total} done"),
@@ -119,7 +119,7 @@ class Progress:
         return fitted(parts, width)
 
     def _pause(self, endpoints: int) -> float:
-        """Seconds for which an endpoint asks to wait."""
+        """Seconds until the longest pause of an endpoint ends."""
         return max(map(self.session.counters.paused_until, range(endpoints))) - time.monotonic()
 
     def _cost(self, tokens: Sequence[tuple[int, int]]) -> str:
@@ -148,16 +148,16 @@ class Progress:
             except CannotSave as error:
                 self.unsaved[name] = str(error)
             else:
-                # The transcripts are in the file; the summary needs only the rest.
+                # Without the transcripts, which the summary does not need.
                 self._results[name] = {part: found for part, found in data.items() if part != "results"}
 
     @property
     def is_complete(self) -> bool:
-        """Whether every run was done and every result is written."""
+        """Whether every run is done and all results are written."""
         return self.done == self.total and not self.unsaved
 
     def summary(self, width: int | None = None) -> Iterator[tuple[str, list[str]]]:
-        """A title and lines for each suite; their tables are no wider than that."""
+        """A title and lines per section; tables are at most `width` columns wide."""
         for name, why in self.unsaved.items():
             yield name, [why]
         for name, data in self._results.items():
@@ -177,7 +177,7 @@ class Progress:
                         known_error=self.session.counters.stop_reason,
                         width=width,
                     ),
-                    *([COMPLETE_ALREADY] if self.session.begun.get(name) == COMPLETE_ALREADY else ()),
+                    *([ALREADY_COMPLETE] if self.session.begun.get(name) == ALREADY_COMPLETE else ()),
                 ],
             )
             yield from self._measured_against(name, data, width)
@@ -188,7 +188,7 @@ class Progress:
         return not self.unsaved and all(map(self._has_nothing, self._results.values()))
 
     def _has_nothing(self, data: Mapping[str, JSON]) -> bool:
-        """Whether the session was stopped before there was anything to show; pytest says why."""
+        """Whether the session was stopped before there was anything to show; pytest prints the reason."""
         calls = data["metadata"]["calls"]
         is_idle = not calls["made"] and not calls["replayed"]
         return self.session.counters.is_stopped and is_idle and not terminal_report.has_scores(data)
@@ -203,11 +203,11 @@ class Progress:
 
     @property
     def verdicts(self) -> list[str]:
-        """The verdicts of the gates of all suites."""
+        """The gate verdicts of all suites."""
         return [data["gate"]["verdict"] for data in self._results.values() if "gate" in data]
 
     def publish(self, environment: Mapping[str, str]) -> list[str]:
-        """Publish to GitHub Actions where it runs this; the lines to print on standard output."""
+        """Publish to GitHub Actions, if the session runs there. Returns the lines to print."""
         lines = []
         for name, data in self._results.items():
             parts = (data.get("comparison"), data.get("gate"))

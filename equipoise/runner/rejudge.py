@@ -1,7 +1,7 @@
-"""`--rejudge`: judges the replies of earlier results again, without asking the subject.
+"""`--rejudge`: judges the replies of earlier results again, without calling the subject.
 
-The subject's calls are copied from the earlier journal into the new one, which replays them as it would after
-an interruption. Knows neither the engine nor the evaluators.
+The subject's calls are copied from the earlier journal into the new one, and replayed as after an
+interruption. Knows neither the engine nor the evaluators.
 """
 
 from __future__ import annotations
@@ -37,20 +37,18 @@ _REQUIRED: Mapping[str, tuple[type, ...]] = {
 
 
 _ASKED = ("runs", "limit", "language", "model")
-"""Session options that decide, beside those of the subject, what was asked."""
+"""Session options that determine the subject's calls, besides those of the subject."""
 
 
 def adopt(settings: Settings, given: Mapping[str, Any]) -> Settings:
-    """The settings with everything that the earlier results decide. Raises UserError.
+    """The settings with those of the earlier results filled in. Raises UserError.
 
-    `given` holds the options of the command line by name, none of which may contradict the earlier results.
+    `given` holds the command line options by name, which must not override the earlier results.
     """
     if settings.rejudge is None:
         return settings
     if settings.output and settings.output.resolve() == settings.rejudge.resolve():
-        raise UserError(
-            "--output: names the results that are to be judged again; name another file, or leave it out"
-        )
+        raise UserError("--output: names the results to judge again; name another file, or leave it out")
     said = _metadata(settings.rejudge)
     _refuse_other_corpus(settings, said)
     fixed = [option for option in suites.options() if not option.is_about_judging and not option.is_local]
@@ -74,25 +72,25 @@ def adopt(settings: Settings, given: Mapping[str, Any]) -> Settings:
 
 
 def _refuse_other_corpus(settings: Settings, said: Mapping[str, JSON]) -> None:
-    """A file is a part of what was asked: with other content no earlier reply would match."""
+    """Raise UserError if a file that was part of the prompts differs: no earlier reply would match."""
     for option in suites.options():
         if not option.is_local or not option.shown:
             continue
         value, earlier = settings.option(option), said.get(option.name)
         if (None if value is None else option.shown(value)) != earlier:
             name = earlier["name"] if earlier else "none"
-            raise UserError(f"{option.flag}: the earlier results were asked with {name}; name the same")
+            raise UserError(f"{option.flag}: the earlier results were made with {name}; use the same")
 
 
 def _beside(path: Path, suite: str) -> Path:
-    """A name of its own, so that the earlier results stay where they are."""
+    """A separate path for the new results, so that the earlier ones are kept."""
     stem = path.name.removesuffix(".json").removesuffix(f".{suite}")
     return path.with_name(f"{stem}.rejudged.{suite}.json")
 
 
 @cache
 def _read(path: Path) -> tuple[dict[str, JSON], str]:
-    """The metadata, with the rounds that were asked for where not all were, and the digest of the file."""
+    """The metadata of results, with the number of rounds that were run, and the digest of the file."""
     try:
         content = read_bytes(path)
         data = json_io.loads(content)
@@ -109,32 +107,32 @@ def _metadata(path: Path) -> dict[str, JSON]:
     said, _ = _read(path)
     for name, kind in _REQUIRED.items():
         if name not in said or not isinstance(said[name], kind):
-            raise UserError(f"--rejudge: {path}: does not say {name} as it should")
+            raise UserError(f"--rejudge: {path}: its {name} is missing or invalid")
     if unknown := said["subject_sampling"].keys() - {item.name for item in fields(Sampling)}:
-        raise UserError(f"--rejudge: {path}: knows of {min(unknown)!r}, which is not a parameter here")
+        raise UserError(f"--rejudge: {path}: has an unknown parameter {min(unknown)!r}")
     return said
 
 
 def source(path: Path) -> dict[str, JSON]:
-    """What the new results record of those whose replies they judge."""
+    """What the new results record about the earlier ones."""
     said, digest = _read(path)
     names = ("started", "evaluator_models", "rubric_version", "rubric_hash")
     return {"results": path.name, "sha256": digest, **{name: said.get(name) for name in names}}
 
 
 def check(path: Path, suite: str, data_hash: str) -> None:
-    """Raise UserError where these results cannot be judged again in this session."""
+    """Raise UserError if these results cannot be judged again in this session."""
     said, where = _metadata(path), shown(path)
     if said["suite"] != suite:
-        raise UserError(f"--rejudge: {where}: is of the suite {said['suite']}, not {suite}")
+        raise UserError(f"--rejudge: {where}: belongs to the suite {said['suite']}, not {suite}")
     if said["data_hash"] != data_hash:
         raise UserError(
-            f"--rejudge: {where}: the questions have changed since; --topics can name the old ones"
+            f"--rejudge: {where}: the questions have changed since; use --topics to name the old ones"
         )
     earlier = _journal(path)
     if not earlier.is_file():
         raise UserError(
-            f"--rejudge: {where}: its journal {earlier.name} is not beside it; the replies are there"
+            f"--rejudge: {where}: its journal {earlier.name}, which has the replies, is not next to it"
         )
     if (other := journal.other_format(earlier)) is not None:
         raise UserError(f"--rejudge: {shown(earlier)}: has format {other}, not {journal.FORMAT}")
@@ -147,7 +145,7 @@ def _journal(path: Path) -> Path:
 def copy_replies(path: Path, target: History, runs: Collection[str]) -> None:
     """Append the subject's calls of these runs to the journal `target`, except for calls that it already has.
 
-    Raises UserError where it cannot be written to; a second attempt copies the rest.
+    Raises UserError if the journal cannot be written; a second attempt copies the rest.
     """
     try:
         _copy_replies(_journal(path), target, set(runs))
@@ -161,7 +159,7 @@ def copy_replies(path: Path, target: History, runs: Collection[str]) -> None:
 
 def _copy_replies(earlier: Path, target: History, wanted: Collection[str]) -> None:
     with target.path.open("ab") as file:
-        for entry in history.sound(earlier):
+        for entry in history.valid_entries(earlier):
             is_reply = entry["kind"] == "call" and entry["role"] == "subject"
             if is_reply and entry["run"] in wanted and entry["id"] not in target.calls:
                 file.write(json_io.dumps(entry))

@@ -1,4 +1,4 @@
-"""Starts or resumes a suite's journal; only --fresh archives what is there and starts again.
+"""Starts or resumes a suite's journal; only --fresh archives it and starts again.
 
 Decides from the journal alone; a suite is complete once every planned run has a score.
 """
@@ -20,20 +20,20 @@ from equipoise.results.history import DAMAGE, History
 from equipoise.results.journal import Journal
 from equipoise.results.store import Files
 
-COMPLETE_ALREADY = "complete already; nothing was asked; --fresh asks again"
+ALREADY_COMPLETE = "already complete; no calls were made; --fresh runs everything again"
 _EXTENT = {"runs", "limit", "languages_asked"}
-"""Settings that decide how much of a suite is run: what one session leaves out, another may add."""
+"""Settings that determine how much of a suite is run: a later session may add to an earlier one."""
 
 
 def refuse(past: History, settings: Mapping[str, JSON], files: Files) -> None:
-    """Raise UserError where a session cannot go on from what is there.
+    """Raise UserError if a session cannot resume from the existing files.
 
-    That is where earlier runs had other settings, or where their journal is gone and only results are left.
+    That is if earlier runs had other settings, or if there are results without their journal.
     """
     if past.is_empty and files.results.exists():
         raise UserError(
             f"{shown(files.results)}: the journal {files.journal.name} of these results is missing, so "
-            "all calls would be paid for again; restore it, or use --fresh, which archives them, or "
+            "all calls would be paid for again; restore it, or use --fresh, which archives the results, or "
             "another --output"
         )
     last = past.sessions[-1]["settings"] if past.sessions else {}
@@ -47,12 +47,12 @@ def refuse(past: History, settings: Mapping[str, JSON], files: Files) -> None:
 
 
 def _may_grow(name: str, settings: Mapping[str, JSON]) -> bool:
-    """Whether a resumed session may differ in this; --until allows for a fixed number of looks."""
+    """Whether a resumed session may change a setting; --until needs a fixed number of looks."""
     return name in _EXTENT and not (name == "runs" and settings.get("until"))
 
 
 def _shown(value: JSON) -> str:
-    """The value in at most 80 characters; different values are shown differently."""
+    """The value in at most 80 characters, with a digest if it is cut."""
     text = "not set" if value is None else f"{value}"
     if len(text) <= 60:
         return text
@@ -68,7 +68,7 @@ def begin(
     *,
     fresh: bool,
 ) -> str:
-    """Write this session's first line to the journal; what became of an earlier session, for the user.
+    """Write this session's first line to the journal. Returns a message about an earlier session.
 
     `past` is the history of the journal, empty with --fresh; it is updated with that line. `plan` maps run
     ids to their languages. `settings` decide whether a journal can be resumed, `about` is only recorded.
@@ -85,26 +85,26 @@ def begin(
     try:
         write_first_line(past, plan=dict(plan), settings=dict(settings), **about)
     except (OSError, CannotKeep) as error:
-        raise UserError(f"{shown(files.journal)}: cannot be begun: {error}") from None
+        raise UserError(f"{shown(files.journal)}: the journal cannot be started: {error}") from None
     return decision
 
 
 def archive(files: Files) -> Path:
-    """Archive the earlier files; where they are now. Raises UserError where that fails."""
+    """Archive the earlier files and return their new path. Raises UserError if that fails."""
     try:
         return files.archive(_begun(files).strftime("%Y%m%dT%H%M%SZ"))
     except OSError as error:
         folder = shown(files.results.parent / "archive")
         raise UserError(
             f"{folder}: the earlier results cannot be archived there ({error.strerror}); "
-            "make it a folder that can be written to, or use another --output"
+            "make it a writable folder, or use another --output"
         ) from None
 
 
 def _begun(files: Files) -> datetime:
-    """When the earlier session started, by its journal; now where that does not say."""
+    """When the earlier session started, from its journal; now if that is unknown."""
     moment = datetime.now(UTC)
-    # A journal of another release may record it in another way.
+    # A journal of another version may record it differently.
     with suppress(FileNotFoundError, StopIteration, *DAMAGE):
         first = next(journal.read(files.journal, kinds=("session",)))
         moment = datetime.fromisoformat(first.entry["started"])
@@ -112,17 +112,17 @@ def _begun(files: Files) -> datetime:
 
 
 def _resuming(past: History, plan: Mapping[str, str]) -> str:
-    if not past.to_ask(plan):
-        return COMPLETE_ALREADY
+    if not past.pending(plan):
+        return ALREADY_COMPLETE
     done, calls = sum(map(past.has_score, plan)), past.totals.calls.total()
     again = past.unscored & plan.keys()
-    failed = f", {len(again)} that ended without a score are asked again" if again else ""
+    failed = f", {len(again)} that ended without a score are repeated" if again else ""
     cut = f"; damaged lines skipped: {past.damaged}" if past.damaged else ""
     return f"resuming: {done} of {len(plan)} runs are done{failed}, {calls} calls are in the journal{cut}"
 
 
 def write_first_line(past: History, **content: JSON) -> None:
-    """Begin a session in this journal, with the nonce of those before it. Raises CannotKeep or OSError."""
+    """Begin a session in this journal, with the nonce of earlier ones. Raises CannotKeep or OSError."""
     past.path.parent.mkdir(parents=True, exist_ok=True)
     with closing(Journal(past.path, secrets.token_hex(4))) as log:
         log.append(
@@ -136,6 +136,6 @@ def write_first_line(past: History, **content: JSON) -> None:
 
 
 def append(history: History, kind: str, **content: JSON) -> None:
-    """Append a line to the journal of the session that goes on. Raises CannotKeep."""
+    """Append a line to the journal of the current session. Raises CannotKeep."""
     with closing(Journal(history.path, history.session, on_line=history.add, on_move=history.move)) as log:
         log.append(kind, **content)

@@ -1,6 +1,6 @@
 """Decides for `--until` whether an interval is narrow enough after a round of runs.
 
-Each interim look is a line of the journal, so results can be rebuilt from it. Does not decide what is run.
+Each interim look is a line of the journal, so results can be rebuilt from it. Does not decide what to run.
 """
 
 from __future__ import annotations

@@ -33,9 +33,9 @@ ENDED = "the session has ended"
 
 @dataclass(slots=True)
 class Session:
-    """The state of one pytest process; an xdist worker's has no more than settings.
+    """The state of one pytest process; in an xdist worker, it has only settings.
 
-    `root` is the rootdir; `planned` are the runs that it asks for, by suite and id.
+    `root` is the rootdir; `planned` are the selected runs by suite and id.
     """
 
     settings: Settings
@@ -62,7 +62,7 @@ class Session:
         self.counters = Counters(len(self.settings.models))
 
     def check(self, names: Iterable[str]) -> None:
-        """Raise UserError for anything that is known to fail before a call is paid for."""
+        """Raise UserError for anything that is bound to fail, before a call is paid for."""
         names = list(names)
         self.plan.check(names)
         for name in names:
@@ -111,18 +111,18 @@ class Session:
     # The built-in servers.
 
     def start_servers(self) -> None:
-        """Start the built-in server of every local model, one for each file, without waiting for it."""
+        """Start the built-in servers of local models, one per file, without waiting for them."""
         self._servers.start(self.settings.asked_models)
 
     def await_servers(self) -> None:
-        """Wait until every built-in server answers. Raises UserError."""
+        """Wait until all built-in servers are ready. Raises UserError."""
         self._servers.wait_until_ready()
 
     # The engine.
 
     @property
     def engine(self) -> Engine:
-        """Made at first use; its thread starts with `Engine.warm_up`."""
+        """The engine, created at first use; its thread starts with `Engine.warm_up`."""
         if self._engine is None:
             self._engine = Engine(
                 self.settings,
@@ -143,13 +143,13 @@ class Session:
 
     @property
     def stop_reason(self) -> str | None:
-        """Why the session has to end, once it has."""
+        """Why the session has to end; None while it continues."""
         return ENDED if self._is_ended else self.engine.stop_reason
 
     def record(self, run: Run) -> Record:
-        """Wait for a run's record; the first one that is asked for lets all of them begin.
+        """Wait for a run's record; the first request starts all runs.
 
-        Raises SessionStopped, NotNeeded, or whatever defect of ours hit it.
+        Raises SessionStopped, NotNeeded, or the exception of a bug.
         """
         return self._started().record(run)
 
@@ -165,7 +165,7 @@ class Session:
     def _import_statistics(self) -> None:
         """Import what the statistics need while the session waits for calls."""
         if self._importing is None:
-            # A thread, as Ctrl-C in the main one would leave libraries half imported.
+            # In a thread, as Ctrl-C in the main thread would leave libraries half-imported.
             self._importing = threading.Thread(target=_import_statistics_now, name="statistics", daemon=True)
             self._importing.start()
 
@@ -179,7 +179,7 @@ class Session:
     # Rounds of runs.
 
     def look(self, name: str, number: int) -> bool:
-        """Whether the interval is as narrow as `--until` asks after this round, which is then the last.
+        """Whether the interval is narrow enough for `--until` after this round, which is then the last.
 
         Raises CannotKeep.
         """
@@ -207,9 +207,9 @@ class Session:
     def save(self, name: str, *, is_running: bool = False) -> dict[str, JSON]:
         """Write the results of a suite from its journal, and return the data to show. Raises CannotSave.
 
-        The file holds all runs of all sessions. Of a session that asked for a part of them, `summary` and
-        `errors` are those of the part, `covers` says how many runs it has, and `unscored` how many of the
-        whole have no score.
+        The file contains all runs of all sessions. If this session selected only some of them, the returned
+        `summary` and `errors` cover these, `covers` is their number, and `unscored` the number of all runs
+        without a score.
         """
         with self.interruptions.undisturbed(), _without_collector():
             return self._save(name, is_running=is_running)
@@ -242,14 +242,14 @@ class Session:
         }
 
     def close_engine(self) -> None:
-        """Wait for calls in flight, then end the engine. Raises CannotKeep where a journal has vanished."""
+        """Wait for calls in flight, then end the engine. Raises CannotKeep if a journal has vanished."""
         with self._starting:
             engine, self._engine, self._is_ended = self._engine, None, True
         if engine is not None:
             engine.close(self.interruptions)
 
     def close(self) -> None:
-        """Stop everything that this process started; each step runs even if another fails."""
+        """Stop everything that this process started; each step runs even if another one fails."""
         with ExitStack() as steps:
             for lock in self._locks:
                 steps.callback(lock.release)
@@ -263,7 +263,7 @@ class Session:
 
 @contextmanager
 def _without_collector() -> Iterator[None]:
-    """Results are many objects without a circle: looking for one again and again is a third of the time."""
+    """Disable garbage collection: it takes a third of the time, and results have no cycles."""
     gc.disable()
     try:
         yield
@@ -279,6 +279,6 @@ def _import_statistics_now() -> None:
 
 def _why_unsaved(files: Files, error: OSError) -> str:
     return (
-        f"{shown(files.results)}: cannot be written ({error.strerror}); all that was asked is in the "
-        f"journal: make room, then run: equipoise recover {shown(files.journal)}"
+        f"{shown(files.results)}: cannot be written ({error.strerror}); all replies are in the journal: "
+        f"make room, then run: equipoise recover {shown(files.journal)}"
     )

@@ -1,4 +1,4 @@
-"""Handles SIGINT and SIGTERM for a session, or a command that asks models. Knows neither of the two."""
+"""Handles SIGINT and SIGTERM for sessions and commands. Knows neither of the two."""
 
 from __future__ import annotations
 
@@ -10,57 +10,57 @@ from types import FrameType
 from typing import Any
 
 PATIENCE = 60.0
-"""Seconds to wait at most for calls in flight when a session ends: they are paid for."""
+"""The longest wait in seconds for calls in flight when a session ends: they are paid for."""
 HURRY = 5.0
-"""The same after SIGTERM, which SIGKILL usually follows."""
+"""The longest wait after SIGTERM, which SIGKILL usually follows."""
 
 
 def stopped(reason: str) -> str:
-    """The message of a command that ended before it was done."""
-    return f"stopped: {reason}; what is done is kept, and the same command resumes from there"
+    """The message of a command that ended early."""
+    return f"stopped: {reason}; finished work is saved, and the same command resumes from there"
 
 
 def in_flight(count: int) -> str:
-    """The message to a user who has interrupted while calls are in flight."""
+    """The message after an interruption while calls are in flight."""
     return f"waiting for {count} calls in flight, which are paid for; Ctrl-C again drops them"
 
 
 class Interruptions:
-    """How often the user has interrupted; `is_hurried` once that was by SIGTERM."""
+    """Counts the user's interruptions; `is_hurried` is true after a SIGTERM."""
 
     def __init__(self) -> None:
         self.count = 0
         self.is_hurried = False
         self._undisturbed = 0
-        self._is_owed = False
+        self._is_pending = False
         self._is_ignored = False
         self._is_finishing = False
 
     def interrupt(self, *, is_hurried: bool = False) -> None:
-        """Count one more. Raises KeyboardInterrupt, at once or as soon as that is safe."""
+        """Count an interruption. Raises KeyboardInterrupt, now or as soon as that is safe."""
         if self._is_ignored:
             return
         self.count += 1
         self.is_hurried |= is_hurried
-        # The second must not disturb how pytest handles the first; what waits for calls reads the count.
+        # The second one must not disturb pytest's handling of the first; the engine reads the count.
         if self.count == 2 or self._is_finishing:
             return
         if self._undisturbed:
-            self._is_owed = True
+            self._is_pending = True
             return
         raise KeyboardInterrupt
 
     @property
     def drops_calls(self) -> bool:
-        """Whether there were two, so that calls in flight are dropped."""
+        """Whether to drop calls in flight: after the second interruption."""
         return self.count > 1
 
     def patience(self, longest: float) -> float:
-        """Seconds to wait at most for calls in flight, none of which takes longer than `longest`."""
+        """The longest wait in seconds for calls in flight, which take at most `longest`."""
         return HURRY if self.is_hurried else min(PATIENCE, longest)
 
     def finish(self) -> None:
-        """Only count from now on: pytest no longer catches a KeyboardInterrupt."""
+        """From now on only count, as pytest no longer catches KeyboardInterrupt."""
         self._is_finishing = True
 
     def ignore(self) -> None:
@@ -69,14 +69,14 @@ class Interruptions:
 
     @contextmanager
     def undisturbed(self) -> Iterator[None]:
-        """Delay KeyboardInterrupt: a half-imported library cannot be imported again."""
+        """Delay KeyboardInterrupt until the block ends: a half-imported library cannot be imported again."""
         self._undisturbed += 1
         try:
             yield
         finally:
             self._undisturbed -= 1
-        if self._is_owed and not self._undisturbed:
-            self._is_owed = False
+        if self._is_pending and not self._undisturbed:
+            self._is_pending = False
             raise KeyboardInterrupt
 
 
@@ -86,10 +86,10 @@ def listen(
     *,
     ends_process: bool = False,
 ) -> None:
-    """SIGTERM ends a session as Ctrl-C does, only sooner; a second signal drops what is in flight.
+    """Handle SIGTERM like Ctrl-C with a shorter wait; a second signal drops calls in flight.
 
-    `add_cleanup` gets the functions that restore the earlier handlers; where the process ends with the
-    session, they have it ignore signals instead, as everything is done and said.
+    `add_cleanup` is called with functions that restore the earlier handlers, or ignore further signals if
+    the session `ends_process`.
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         try:
@@ -105,7 +105,7 @@ def _interrupt(interruptions: Interruptions, number: int, frame: FrameType | Non
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """SIGTERM raises KeyboardInterrupt as SIGINT does; the earlier handler is restored at the end."""
+    """Raise KeyboardInterrupt on SIGTERM as on SIGINT; restores the earlier handler at the end."""
     with ExitStack() as cleanups:
         with suppress(ValueError):  # not the main thread
             before = signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -151,7 +151,7 @@ def test_a_command_line_that_cannot_be_read_shows_the_usage() -> None:
 
 
 def test_a_stopped_command_ends_with_2(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By a limit or by the user: one line, which says that what is done is kept."""
+    """By a limit or by the user: one line, which says that finished work is saved."""
     for stop, says in ((SessionStopped("enough\n"), "enough"), (KeyboardInterrupt(), stopped("interrupted"))):
 
         def stop_at_once(*arguments: Any, stop: BaseException = stop, **more: Any) -> None:

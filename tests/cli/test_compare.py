@@ -149,8 +149,10 @@ def test_a_mismatch_is_one_line_and_status_4(folder: Path) -> None:
 def test_the_command_shows_comparison_and_gate() -> None:
     """Who is compared with whom, every metric, what fell, and each rule."""
     shown = run("worse.json", "--gate=overall:-2pp").stdout.splitlines()
-    assert shown[0] == "baseline:  m1 (old.json, 2026-01-02), not verified: its journal is not beside it"
-    assert shown[1] == "candidate: worse (worse.json, 2026-01-02), not verified: its journal is not beside it"
+    assert shown[0] == "baseline:  m1 (old.json, 2026-01-02), not verified: its journal is not next to it"
+    assert (
+        shown[1] == "candidate: worse (worse.json, 2026-01-02), not verified: its journal is not next to it"
+    )
     assert all(any(line.startswith(name) for line in shown) for name in METRICS + RATES)
     assert "the questions that fell most:" in shown
     assert shown[-2].startswith("gate FAIL: overall:-2pp: ")

@@ -150,7 +150,7 @@ def test_another_data_panel_or_scale_is_refused(folder: Path, subtests: pytest.S
 def test_another_suite_is_refused_whatever_is_allowed(folder: Path) -> None:
     """Nothing is shared."""
     message = refusal(folder, session(allow_mismatch="true"), suite="other")
-    assert message == "old.json: is of the suite neutrality, not other"
+    assert message == "old.json: belongs to the suite neutrality, not other"
 
 
 def test_an_incomplete_baseline_is_refused(folder: Path) -> None:

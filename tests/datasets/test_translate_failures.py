@@ -79,7 +79,7 @@ def test_a_signal_lets_what_is_paid_for_come_home(
     (line,) = [line for line in told.splitlines() if line.startswith("ERROR: ")]
     assert (started.returncode, line) == (
         2,
-        "ERROR: stopped: interrupted; what is done is kept, and the same command resumes from there",
+        "ERROR: stopped: interrupted; finished work is saved, and the same command resumes from there",
     )
     assert "waiting for 3 calls in flight, which are paid for; Ctrl-C again drops them" in told.splitlines()
     assert "Traceback" not in told
@@ -189,7 +189,7 @@ def test_a_model_must_be_named(folder: Path) -> None:
     """Exit 4, and a line that says how."""
     result = CliRunner().invoke(main, ["translate", "--from", "en.txt", "--to", "de"])
     assert result.exit_code == 4
-    assert "--model: name the model that is to do it, or local" in result.stderr
+    assert "--model: name the model to call, or local" in result.stderr
 
 
 def test_a_limit_of_cost_holds(server: Loopback) -> None:
@@ -333,7 +333,7 @@ def test_a_signal_before_the_first_call_stops(
     monkeypatch.setattr(Loading, "place", place)
     result = CliRunner().invoke(main, ["translate", "--from", "en.txt", "--to", "de", "--model", "local"])
     assert refusal(result, 2) == (
-        "ERROR: stopped: interrupted; what is done is kept, and the same command resumes from there"
+        "ERROR: stopped: interrupted; finished work is saved, and the same command resumes from there"
     )
     assert "Aborted" not in result.output
     assert Path("stopped").exists()

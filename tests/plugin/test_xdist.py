@@ -1,4 +1,4 @@
-"""Workers fetch the records of their runs from the one process that asks."""
+"""Workers fetch the records of their runs from the controller."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from equipoise.core.errors import NotNeeded, SessionStopped
 from equipoise.core.records import Record
 from equipoise.core.types import JSON, Case, Run
 from equipoise.plugin import xdist
-from equipoise.plugin.xdist import GONE, Records, Server
+from equipoise.plugin.xdist import CONTROLLER_GONE, Records, Server
 
 
 class FakeSession:
@@ -113,7 +113,7 @@ def test_an_answer_to_another_request_is_refused(server: Server, monkeypatch: py
         return {**found, "id": 8} if "stop" in found else found
 
     monkeypatch.setattr(xdist.json_io, "loads", renumbered)
-    with pytest.raises(RuntimeError, match="the record of request 8 came for request 7"):
+    with pytest.raises(RuntimeError, match="received the record of request 8 for request 7"):
         worker.record(run("b"))
 
 
@@ -131,6 +131,6 @@ def test_a_worker_whose_controller_is_gone_stops(server: Server) -> None:
     worker = Records(**server.link)
     worker.record(run("a"))
     server.close()
-    with pytest.raises(SessionStopped, match=GONE):
+    with pytest.raises(SessionStopped, match=CONTROLLER_GONE):
         worker.record(run("b"))
-    assert worker.stop_reason == GONE
+    assert worker.stop_reason == CONTROLLER_GONE

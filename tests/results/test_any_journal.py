@@ -163,7 +163,7 @@ def test_a_damaged_journal_can_be_looked_back_on(
     with user_errors():
         past = history.load(path)
         resume.refuse(past, {"runs": 1}, Files(results=path.with_suffix(".json"), journal=path))
-        assert set(past.to_ask(past.planned)) <= past.planned.keys()
+        assert set(past.pending(past.planned)) <= past.planned.keys()
     estimate.samples([path], "neutrality")
 
 

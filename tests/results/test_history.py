@@ -237,7 +237,7 @@ def test_a_run_without_a_score_is_run_again(tmp_path: Path, subtests: pytest.Sub
             write(path, plan=["a-run1"], session="s2")
             history = history_of(path)
             assert (history.has_ended("a-run1"), history.record("a-run1")) == (False, None)
-            assert (history.to_ask(history.planned), history.missing()) == (["a-run1"], [])
+            assert (history.pending(history.planned), history.missing()) == (["a-run1"], [])
             assert [found.outcome for found in history.records()] == [end]
 
 

@@ -217,7 +217,7 @@ def test_the_lines_of_an_estimate() -> None:
     """Runs, then every model with calls, cost, tokens and basis, then the sum."""
     uses: list[tuple[Role, str, Use]] = [("subject", "m", USE), ("evaluator", "e", USE)]
     assert list(estimate.lines(uses, 1500, 0, lambda number, *tokens: dollar_for_a_thousand(0, *tokens))) == [
-        "runs:      1,500 to ask",
+        "runs:      1,500 to do",
         "subject:   m: 1,200 calls, 2.20 USD (1.10 to 4.40)",
         "           2,000 (1,000 to 4,000) tokens in, 200 (100 to 400) out",
         "           so it is",
@@ -237,4 +237,4 @@ def test_a_model_without_a_price_leaves_the_sum_unknown() -> None:
     assert shown[-1] == "total:     unknown: no price for e; give --price-input and --price-output"
     assert sum("unknown" in line for line in shown) == 1
     done = next(estimate.lines([], 3, 2000, dollar_for_a_thousand))
-    assert done == "runs:      3 to ask, 2,000 are done already"
+    assert done == "runs:      3 to do, 2,000 already done"

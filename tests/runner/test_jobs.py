@@ -266,7 +266,7 @@ def test_a_signal_stops_though_all_came_home(server: Loopback, journal: Path) ->
 
         return Job(name=name, do=do)
 
-    with pytest.raises(SessionStopped, match=r"^stopped: interrupted; what is done is kept"):
+    with pytest.raises(SessionStopped, match=r"^stopped: interrupted; finished work is saved"):
         run_jobs(settings(server), journal, [interrupted("job0")])
     again = run_jobs(settings(server), journal, [asking("job0")])
     assert (again.results, again.totals.replayed, len(server.requests)) == (["worker: job0"], 1, 1)

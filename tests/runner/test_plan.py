@@ -113,7 +113,7 @@ def test_what_can_be_read_passes_the_check(root: Path) -> None:
 @pytest.mark.parametrize("name", ["output", "topics", "baseline"])
 def test_one_path_does_not_do_for_two_suites(root: Path, name: str) -> None:
     """Their files would meet."""
-    with pytest.raises(UserError, match=rf"^--{name}: is for one suite, but there are 2"):
+    with pytest.raises(UserError, match=rf"^--{name}: applies to one suite, but there are 2"):
         plan(root, **{name: str(root / "x")}).check([SUITE, "another"])
 
 
@@ -217,9 +217,9 @@ def first_line(found: Plan, runs: list[str] = RUNS) -> str:
 def test_an_estimate_is_of_the_runs_that_are_wanted(root: Path) -> None:
     """Those that were deselected are not counted; every model is. Nothing is written, not even a folder."""
     found, before = plan(root), sorted(root.rglob("*"))
-    assert first_line(found) == "4 to ask"
+    assert first_line(found) == "4 to do"
     lines = found.estimate(SUITE, RUNS[:3])
-    assert lines[0] == "runs:      3 to ask"
+    assert lines[0] == "runs:      3 to do"
     assert lines[1] == "subject:   m: 3 calls"
     assert [line.split(": ")[1] for line in lines if line.startswith("evaluator:")] == ["e1", "e2"]
     assert sum("assumed: " in line for line in lines) == 3
@@ -230,11 +230,11 @@ def test_runs_that_are_done_are_not_estimated(root: Path) -> None:
     """An interrupted session is resumed, so only its rest costs anything."""
     same = plan(root).identity(SUITE)
     journal_of(root / "results" / f"m.{SUITE}.jsonl", *RUNS[:2], settings=same)
-    assert first_line(plan(root)) == "2 to ask, 2 are done already"
-    assert first_line(plan(root), RUNS[1:3]) == "1 to ask, 1 are done already"
-    assert first_line(plan(root, fresh="yes")) == "4 to ask"
+    assert first_line(plan(root)) == "2 to do, 2 already done"
+    assert first_line(plan(root), RUNS[1:3]) == "1 to do, 1 already done"
+    assert first_line(plan(root, fresh="yes")) == "4 to do"
     journal_of(root / "results" / f"m.{SUITE}.jsonl", *RUNS[2:], settings=same)
-    assert first_line(plan(root)) == "0 to ask, 4 are done already"
+    assert first_line(plan(root)) == "0 to do, 4 already done"
 
 
 def test_an_estimate_rests_on_all_journals_of_the_suite(root: Path) -> None:
@@ -246,7 +246,7 @@ def test_an_estimate_rests_on_all_journals_of_the_suite(root: Path) -> None:
     journal_of(root / "mine.jsonl", RUNS[0], tokens=60, settings=same)
     journal_of(results / f"o.{SUITE}.jsonl", RUNS[0], tokens=10_000, suite="other")
     lines = plan(root, output=str(root / "mine.json")).estimate(SUITE, RUNS)
-    assert lines[0] == "runs:      3 to ask, 1 are done already"
+    assert lines[0] == "runs:      3 to do, 1 already done"
     # Three runs at 10, 20 and 60 tokens: a mean of 30, for three more.
     assert lines[2].strip().startswith("90 (")
     assert lines[3].strip().startswith("as in 3 runs of it, the last in ")
@@ -271,7 +271,7 @@ def test_an_estimate_of_judging_anew_leaves_the_subject_out(root: Path) -> None:
     saved = {"metadata": {}, "summary": {}, "results": {}}
     (root / "m.json").write_bytes(json_io.dumps(saved))
     lines = found.estimate(SUITE, RUNS)
-    assert lines[0] == "runs:      4 to ask"
+    assert lines[0] == "runs:      4 to do"
     assert not any(line.startswith("subject:") for line in lines)
     assert lines[1] == "evaluator: local: 4 calls, 0.00 USD (0.00 to 0.00)"
     assert lines[4].startswith("evaluator: gpt-4o: 4 calls, 0.0")

@@ -137,7 +137,7 @@ def test_the_new_results_have_a_name_of_their_own_beside_the_old(tmp_path: Path)
 
 def test_results_are_never_written_over_by_those_that_judge_them_anew(path: Path) -> None:
     """The replies are in the journal beside them."""
-    with pytest.raises(UserError, match=r"^--output: names the results that are to be judged again; "):
+    with pytest.raises(UserError, match=r"^--output: names the results to judge again; "):
         adopted(path, output=str(path))
 
 
@@ -184,25 +184,25 @@ def test_results_that_leave_out_what_is_needed_are_refused(tmp_path: Path) -> No
     sent = ("subject_model", "subject_sampling", "subject_system_prompt")
     for name in (*sent, "runs", "limit", "languages_asked", "suite", "data_hash"):
         path = save(tmp_path / f"{name}.json", **{name: ...})
-        assert complaint(path) == f"--rejudge: {path}: does not say {name} as it should"
+        assert complaint(path) == f"--rejudge: {path}: its {name} is missing or invalid"
 
 
 def test_results_of_another_suite_are_refused(path: Path) -> None:
     """Both suites are named."""
-    expected = f"--rejudge: {path}: is of the suite neutrality, not factuality"
+    expected = f"--rejudge: {path}: belongs to the suite neutrality, not factuality"
     assert complaint(path, suite="factuality") == expected
 
 
 def test_results_on_other_questions_are_refused(path: Path) -> None:
     """The replies are to questions that are no longer there; the old ones can be named."""
-    expected = f"--rejudge: {path}: the questions have changed since; --topics can name the old ones"
+    expected = f"--rejudge: {path}: the questions have changed since; use --topics to name the old ones"
     assert complaint(path, data_hash="d1") == expected
 
 
 def test_results_without_their_journal_are_refused(tmp_path: Path) -> None:
     """Replies are in the journal alone, which is named as it should be."""
     path = save(tmp_path / "m.neutrality.json")
-    expected = "its journal m.neutrality.jsonl is not beside it; the replies are there"
+    expected = "its journal m.neutrality.jsonl, which has the replies, is not next to it"
     assert complaint(path) == f"--rejudge: {path}: {expected}"
 
 

@@ -16,7 +16,7 @@ from equipoise.results import journal
 from equipoise.results.history import History, load
 from equipoise.results.journal import Journal, read
 from equipoise.results.store import Files
-from equipoise.runner.resume import COMPLETE_ALREADY, begin
+from equipoise.runner.resume import ALREADY_COMPLETE, begin
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def test_no_journal_is_an_empty_past(path: Path) -> None:
     """Where there is no file nothing has begun and everything is missing."""
     past = load(path)
     assert (past.is_empty, past.nonce, past.planned) == (True, "", {})
-    assert past.to_ask({"a-run1": "aa"}) == ["a-run1"]
+    assert past.pending({"a-run1": "aa"}) == ["a-run1"]
 
 
 def test_a_run_is_missing_until_it_has_a_score(tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ def test_a_run_is_missing_until_it_has_a_score(tmp_path: Path) -> None:
     for number, (ends, missing) in enumerate(cases):
         path = tmp_path / f"{number}.jsonl"
         write(path, *(record(*end) for end in ends), plan=list(plan))
-        assert load(path).to_ask(plan) == missing, ends
+        assert load(path).pending(plan) == missing, ends
 
 
 def test_looking_back_counts_what_is_there(path: Path) -> None:
@@ -156,7 +156,7 @@ def test_an_interrupted_session_is_resumed(files: Files) -> None:
     past = load(files.journal)
     assert decision.startswith("resuming: 1 of 2 runs are done")
     assert (past.nonce, past.sessions[0]) == (before.nonce, before.sessions[0])
-    assert past.to_ask(past.planned) == ["b-run1"]
+    assert past.pending(past.planned) == ["b-run1"]
     assert archived(files) == {}
 
 
@@ -188,7 +188,7 @@ def test_runs_planned_once_stay_planned(files: Files) -> None:
     start(files, ["b-run1", "c-run1"])
     assert sorted(load(files.journal).planned) == ["a-run1", "b-run1", "c-run1"]
     finish(files, "b", "c")
-    assert start(files, ["b-run1", "c-run1"]) == COMPLETE_ALREADY
+    assert start(files, ["b-run1", "c-run1"]) == ALREADY_COMPLETE
     assert start(files).startswith("resuming: 1 of 2 runs are done")
 
 
@@ -197,7 +197,7 @@ def test_the_decision_counts_runs_that_are_asked_again(files: Files) -> None:
     start(files)
     log = Journal(files.journal, "s1")
     log.append_record(record("a", "error"), [])
-    assert "1 that ended without a score are asked again" in start(files)
+    assert "1 that ended without a score are repeated" in start(files)
 
 
 @pytest.mark.parametrize("is_written", [False, True], ids=["unwritten", "written"])
@@ -207,8 +207,8 @@ def test_where_nothing_is_missing_nothing_is_asked(files: Files, is_written: boo
     finish(files, "a", "b")
     if is_written:
         files.results.write_bytes(b"{}")
-    assert start(files) == COMPLETE_ALREADY
-    assert start(files, ["a-run1"]) == COMPLETE_ALREADY
+    assert start(files) == ALREADY_COMPLETE
+    assert start(files, ["a-run1"]) == ALREADY_COMPLETE
     assert archived(files) == {}
 
 
@@ -228,7 +228,7 @@ def test_the_extent_may_grow_and_shrink(files: Files) -> None:
     finish(files, "a", "b")
     more = start(files, [*PLAN, "c-run1"], runs=10, limit=3, languages_asked=["aa", "bb"])
     assert more.startswith("resuming: 2 of 3 runs are done")
-    assert load(files.journal).to_ask(dict.fromkeys([*PLAN, "c-run1"], "aa")) == ["c-run1"]
+    assert load(files.journal).pending(dict.fromkeys([*PLAN, "c-run1"], "aa")) == ["c-run1"]
 
 
 def test_rounds_of_until_are_as_many_as_were_planned(files: Files) -> None:
@@ -246,7 +246,7 @@ def test_fresh_archives_what_was_interrupted(files: Files) -> None:
     start(files, fresh=True, runs=1, subject_temperature=0.0)
     assert list(archived(files).values()) == [before]
     past = load(files.journal)
-    assert (past.to_ask(past.planned), past.settings["runs"]) == (PLAN, 1)
+    assert (past.pending(past.planned), past.settings["runs"]) == (PLAN, 1)
 
 
 def test_fresh_archives_a_journal_of_another_format(files: Files) -> None:

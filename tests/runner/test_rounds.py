@@ -202,7 +202,7 @@ def test_a_look_belongs_to_the_session_that_looked(path: Path) -> None:
 def missing(path: Path) -> list[str]:
     """What a session would ask that goes on from there."""
     history = history_of(path)
-    return history.to_ask(history.planned)
+    return history.pending(history.planned)
 
 
 def test_a_look_that_is_not_enough_changes_no_plan(path: Path) -> None:

@@ -20,7 +20,7 @@ from equipoise.core.types import Call, Reply, Run
 from equipoise.results.journal import Journal
 from equipoise.runner import engine
 from equipoise.runner.progress import Progress
-from equipoise.runner.resume import COMPLETE_ALREADY
+from equipoise.runner.resume import ALREADY_COMPLETE
 from equipoise.runner.session import ENDED
 from loopback import score_of, verdict
 
@@ -177,9 +177,7 @@ def test_a_failed_run_fails_alone(project: Project) -> None:
     assert any(line.startswith("error: ") and "HTTP 400: Too long." in line for line in ran.summary)
     project.client.script = plain
     ran = project.run(runs="2")
-    assert ran.begun.startswith(
-        "resuming: 6 of 8 runs are done, 2 that ended without a score are asked again"
-    )
+    assert ran.begun.startswith("resuming: 6 of 8 runs are done, 2 that ended without a score are repeated")
     assert len(project.client.calls) == 8 + 6 + 4
     assert results(project)["summary"]["outcomes"] == {"scored": 8}
 
@@ -294,8 +292,8 @@ def test_the_same_command_never_pays_twice(project: Project) -> None:
     first = project.run(runs="1")
     before = results(project)
     again = project.run(runs="1")
-    assert (first.begun, again.begun) == ("", COMPLETE_ALREADY)
-    assert again.summary.count(COMPLETE_ALREADY) == 1
+    assert (first.begun, again.begun) == ("", ALREADY_COMPLETE)
+    assert again.summary.count(ALREADY_COMPLETE) == 1
     assert len(project.client.calls) == 8
     for name in ("results", "summary"):
         assert results(project)[name] == before[name]
@@ -365,7 +363,7 @@ def test_a_part_adds_to_the_whole(
     assert len(project.client.calls) == 2 * 12
     whole = results(project)
     again = project.run(wanted, runs="3", **options)
-    assert (again.begun, len(project.client.calls)) == (COMPLETE_ALREADY, 2 * 12)
+    assert (again.begun, len(project.client.calls)) == (ALREADY_COMPLETE, 2 * 12)
     covers = f"covers: {size} of 12 runs, those of this session"
     assert any(line.startswith(covers) for line in again.summary)
     for name in ("results", "summary"):

@@ -60,7 +60,7 @@ def test_an_estimate_shows_every_figure_and_leaves_nothing(bench: Bench) -> None
     assert not re.search(r"\[gw\d\]|\d workers?\b", done.stdout)
     found = figures(done.stdout)
     assert list(found) == ["runs", "subject", "evaluator", "total"]
-    assert found["runs"] == "20 to ask"
+    assert found["runs"] == "20 to do"
     assert "evaluator: judge: 20 calls" in done.stdout
     for role, model, reply in (("subject", "subject", 800), ("evaluator", "second", 250)):
         shown = found[role]
@@ -80,12 +80,12 @@ def test_an_estimate_rests_on_an_earlier_session_and_counts_what_is_missing(benc
     assert 0 < finished < ALL
     found = figures(bench.run("--estimate", *QUIET).stdout)
     left = ALL - finished
-    assert found["runs"] == f"{left} to ask, {finished} are done already"
+    assert found["runs"] == f"{left} to do, {finished} already done"
     assert found["evaluator"].startswith(f"judge: {left} calls, cost unknown: give --price-input and ")
     assert f"{100 * left:,} tokens in, {20 * left:,} out" in found["evaluator"]
     prices = ("--price-input", "1000", "--price-output", "2000")
     found = figures(bench.run("--estimate", *QUIET, "--fresh", *prices).stdout)
-    assert found["runs"] == f"{ALL} to ask"
+    assert found["runs"] == f"{ALL} to do"
     assert found["subject"].splitlines()[:2] == [
         "subject: 20 calls, 2.80 USD (2.80 to 2.80)",
         "2,000 tokens in, 400 out",

@@ -324,7 +324,7 @@ def test_replies_to_passages_are_judged_anew(simple: Bench, corpus: Path) -> Non
     assert again["summary"]["correct"] == json.loads(first.read_text(encoding="utf-8"))["summary"]["correct"]
     refused = judged_anew(simple, f"--rejudge={first}")
     assert refused.returncode == 4
-    assert "--retrieval: the earlier results were asked with books; name the same" in refused.stderr
+    assert "--retrieval: the earlier results were made with books; use the same" in refused.stderr
     (corpus / "b.txt").write_text("还有一段。", encoding="utf-8")
     assert judged_anew(simple, f"--rejudge={first}", f"--retrieval={corpus}").returncode == 4
 

@@ -260,7 +260,7 @@ def test_a_signal_between_the_last_record_and_the_end_costs_nothing(
     end(process)
     asked = len(bench.server.requests)
     assert asked == 2 * ALL
-    assert "complete already; nothing was asked" in go_on(bench, *workers)
+    assert "already complete; no calls were made" in go_on(bench, *workers)
     assert len(bench.server.requests) == asked
 
 
@@ -360,7 +360,7 @@ def test_a_signal_before_anything_is_asked_is_told_of(
     output = end(process)
     assert process.returncode == 2, output
     assert is_orderly(output)
-    assert "interrupted before anything was asked; run the same pytest command again" in output
+    assert "interrupted before the first call; run the same pytest command again" in output
     assert not bench.server.requests
 
 
@@ -482,7 +482,7 @@ def test_results_that_cannot_be_written_leave_the_old_ones(bench: Bench, workers
     assert [path.read_bytes() for path in archived] == [old]
     assert [path.name for path in bench.results_path.parent.glob(".*json*") if ".lock" not in path.name] == []
     output = go_on(bench, *ALONE, *SMALL)
-    assert "complete already; nothing was asked" in output
+    assert "already complete; no calls were made" in output
     assert len(bench.server.requests) == 2 * asked
 
 

@@ -517,4 +517,4 @@ def test_keep_going_records_exhausted_retries(bench: Bench) -> None:
     assert outcomes(bench) == dict.fromkeys(ALL, "scored")
     assert bench.results()["metadata"]["status"] == "complete"
     (line,) = lines(output, "resuming:")
-    assert line.startswith("resuming: 3 of 4 runs are done, 1 that ended without a score are asked again,")
+    assert line.startswith("resuming: 3 of 4 runs are done, 1 that ended without a score are repeated,")

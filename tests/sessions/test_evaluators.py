@@ -303,4 +303,4 @@ def test_every_verdict_is_the_evaluators_own_or_none(bench: Bench, workers: tupl
     assert errors(bench) == {}
     (line,) = lines(output, "resuming:")
     done = f"{len(EVERY) - len(LOST)} of {len(EVERY)} runs are done"
-    assert line.startswith(f"resuming: {done}, {len(LOST)} that ended without a score are asked again,")
+    assert line.startswith(f"resuming: {done}, {len(LOST)} that ended without a score are repeated,")

@@ -134,7 +134,7 @@ def test_the_package_is_whole_and_works_in_an_empty_folder(
         assert "3 passed" in told
         results = (mine / "results" / f"{SUBJECT}.neutrality.json").read_text(encoding="utf-8")
         assert "My own question?" in results
-        assert "nothing was asked" in said(
+        assert "no calls were made" in said(
             0, "equipoise", "run", "neutrality", *models, "--runs", "1", folder=mine
         )
         assert "no findings in" in said(0, "equipoise", "validate", folder=mine)

@@ -22,7 +22,7 @@ def test_a_session_does_not_wait_for_a_day(bench: Bench) -> None:
     done = bench.run("--runs", "1")
     assert done.returncode == 2, done.stdout + done.stderr
     assert "the endpoint asks to wait 24 h 00 min, until " in done.stdout
-    assert "longer than --max-wait allows; go on with the same command after that" in done.stdout
+    assert "longer than --max-wait allows; resume with the same command after that" in done.stdout
     paid = len(bench.journal("call"))
     bench.server.script = plain_script
     bench.server.requests.clear()

@@ -13,7 +13,7 @@ from loopback import Answer, completion, error, is_judge, plain_script, question
 
 Workers = tuple[str, str]
 ALL = 2 * 2 * 5  # languages, questions, runs of the small dataset
-ALREADY = "complete already; nothing was asked; --fresh asks again"
+ALREADY = "already complete; no calls were made; --fresh runs everything again"
 
 
 def test_a_session_asks_judges_and_shows_every_run_once(bench: Bench, workers: Workers) -> None:

@@ -79,5 +79,5 @@ def test_a_journal_that_vanishes_after_the_last_call_is_saved(
     assert bench.results()["metadata"]["status"] == "complete"
     rescued.rename(bench.journal_path)
     done = bench.run(*workers)
-    assert "complete already; nothing was asked" in done.stdout
+    assert "already complete; no calls were made" in done.stdout
     assert len(bench.server.requests) == 40

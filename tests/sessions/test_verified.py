@@ -61,7 +61,7 @@ def test_what_was_edited_or_cannot_be_told_is_said(
             old,
             "its journal is of another version",
         ),
-        ("without", results, None, "its journal is not beside it"),
+        ("without", results, None, "its journal is not next to it"),
     ):
         path.write_text(content, encoding="utf-8")
         beside.unlink(missing_ok=True)

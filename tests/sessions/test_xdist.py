@@ -190,7 +190,7 @@ def test_where_all_workers_are_dead_what_is_in_flight_is_saved(
     ("arguments", "says"),
     [
         (("--tx", "ssh=elsewhere", "--dist", "load"), "--tx ssh=elsewhere: workers fetch their records"),
-        pytest.param(("--looponfail",), "--looponfail: would ask again", marks=SLOW),
+        pytest.param(("--looponfail",), "--looponfail: would make calls", marks=SLOW),
     ],
     ids=["remote", "looponfail"],
 )

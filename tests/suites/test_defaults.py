@@ -108,7 +108,7 @@ def test_what_one_engine_goes_by_is_of_no_suite_alone(
     for names in (["neutrality", "politicsbench"], ["politicsbench", "neutrality"]):
         with pytest.raises(UserError) as caught:
             plan(tmp_path, *names)
-        says = "--concurrency: politicsbench has a default of its own; run it alone, or give one"
+        says = "--concurrency: politicsbench has its own default; run it alone, or set the option"
         assert str(caught.value) == says
         plan(tmp_path, *names, concurrency="8")
     plan(tmp_path, "politicsbench")
