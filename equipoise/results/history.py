@@ -403,7 +403,7 @@ class History:
         return [run for run in self.planned if run not in self._records]
 
     def status(self, *, is_running: bool) -> Status:
-        """Complete if every planned run has a score, with unscored ones if all have ended and some have one."""
+        """`complete` if every planned run has a score, with unscored runs if all ended and any has a score."""
         if all(map(self.has_score, self.planned)):
             return "complete"
         if is_running:
