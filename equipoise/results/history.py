@@ -403,7 +403,7 @@ class History:
         return [run for run in self.planned if run not in self._records]
 
     def status(self, *, is_running: bool) -> Status:
-        """`complete` if every planned run has a score, with unscored runs if all ended and any has a score."""
+        """`complete` if every planned run has a score, `complete_with_unscored` if all have ended."""
         if all(map(self.has_score, self.planned)):
             return "complete"
         if is_running:
