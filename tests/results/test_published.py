@@ -294,4 +294,4 @@ def test_a_mistake_is_one_line_and_status_4() -> None:
     assert (result.exit_code, result.stdout) == (4, "")
     assert result.stderr.startswith("ERROR: old.json: is the input")
     assert len(result.stderr.splitlines()) == 1
-    assert run("old.json").exit_code == 2
+    assert run("old.json").exit_code == 4
