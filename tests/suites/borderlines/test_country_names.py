@@ -202,7 +202,7 @@ def test_suites_that_build_data_have_a_command(monkeypatch: pytest.MonkeyPatch, 
     assert "polls     Build the polls." in shown
     assert "articles  Build questions on the press." in shown
     assert "plain" not in shown
-    assert run("plain").exit_code == run("press").exit_code == 2
+    assert run("plain").exit_code == run("press").exit_code == 4
     assert "--documents PATH" in run("articles", "--help").stdout
     assert run("polls", "--check", "--folder", str(tmp_path)).stdout == f"{tmp_path}: checked\n"
     assert run("polls").stdout == f"{ROOT / 'topics' / 'polls'}: built\n"
