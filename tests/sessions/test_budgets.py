@@ -67,7 +67,8 @@ def test_an_estimate_shows_every_figure_and_leaves_nothing(bench: Bench) -> None
         assert re.match(rf"{model}: 20 calls, \d+\.\d\d USD \(\d+\.\d\d to \d+\.\d\d\)\n", shown), shown
         assert f"assumed: {reply} tokens a reply" in shown
         assert f" {20 * reply:,} (" in shown
-    assert re.fullmatch(r"\d+\.\d\d USD \(\d+\.\d\d to \d+\.\d\d\)", found["total"])
+    basis = ": prices as listed or given, tokens as estimated"
+    assert re.fullmatch(rf"\d+\.\d\d USD \(\d+\.\d\d to \d+\.\d\d\){basis}", found["total"])
 
 
 @pytest.mark.slow
@@ -81,7 +82,8 @@ def test_an_estimate_rests_on_an_earlier_session_and_counts_what_is_missing(benc
     found = figures(bench.run("--estimate", *QUIET).stdout)
     left = ALL - finished
     assert found["runs"] == f"{left} to do, {finished} already done"
-    assert found["evaluator"].startswith(f"judge: {left} calls, cost unknown: give --price-input and ")
+    assert found["evaluator"].startswith(f"judge: {left} calls\n")
+    assert found["total"].startswith("unknown: no price for subject, judge; give --price-input and ")
     assert f"{100 * left:,} tokens in, {20 * left:,} out" in found["evaluator"]
     prices = ("--price-input", "1000", "--price-output", "2000")
     found = figures(bench.run("--estimate", *QUIET, "--fresh", *prices).stdout)
@@ -90,7 +92,7 @@ def test_an_estimate_rests_on_an_earlier_session_and_counts_what_is_missing(benc
         "subject: 20 calls, 2.80 USD (2.80 to 2.80)",
         "2,000 tokens in, 400 out",
     ]
-    assert found["total"] == "5.60 USD (5.60 to 5.60)"
+    assert found["total"].startswith("5.60 USD (5.60 to 5.60): ")
     assert files(bench.folder) == before
     refused = bench.run("--estimate", "--subject-temperature", "0.3")
     assert refused.returncode == 4
