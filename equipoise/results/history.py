@@ -398,7 +398,7 @@ class History:
         return [run for run in self.planned if run not in self._records]
 
     def status(self, *, is_running: bool) -> Status:
-        """Complete if every planned run has a score, with unscored ones if all have ended and some have one."""
+        """Complete if all planned runs have a score; with unscored ones if all ended and some have one."""
         if all(map(self.has_score, self.planned)):
             return "complete"
         if is_running:
