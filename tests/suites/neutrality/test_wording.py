@@ -16,7 +16,7 @@ RULES = """
 [avoid.zh-CN]
 "政权" = "loaded; write 政府"
 [names]
-en-US = [["Zhenbao", "Damansky"], ["1989", "turmoil"]]
+en-US = [["Zhenbao", "Damansky"], ["1989", "turmoil"], ["East Sea", "South Sea", "West Sea"]]
 zh-CN = [["珍宝岛", "达曼斯基岛"]]
 """
 
@@ -53,6 +53,8 @@ def test_a_name_does_not_stand_without_the_other_sides(tmp_path: Path, subtests:
         ("en_US", "Zhenbao?", ("Zhenbao", "Damansky")),
         ("en_US", "Damansky?", ("Damansky", "Zhenbao")),
         ("en_US", "在1989年?", ("1989", "turmoil")),
+        ("en_US", "West Sea?", ("West Sea", "East Sea")),
+        ("en_US", "West Sea, East Sea, or South Sea?", None),
         ("zh_CN", "在珍宝岛？", ("珍宝岛", "达曼斯基岛")),
     ):
         with subtests.test(text=text):
