@@ -18,6 +18,7 @@ from equipoise.judge.rubric import Scale
 from equipoise.results import published, versions
 from equipoise.results.history import WITH_UNSCORED
 from equipoise.suites import AnySuite
+from equipoise.suites.shared_options import DATASET
 
 _MUST_AGREE: Mapping[str, str] = {
     "suite": "suite",
@@ -165,6 +166,9 @@ def mismatches(before: Mapping[str, JSON], after: Mapping[str, JSON], *, is_stud
     bearing = ("must",) if is_study else ("must", "study")
     options = suites.load(after["suite"]).OPTIONS if after["suite"] in suites.names() else ()
     labels = {option.name: option.label for option in options if option.comparable in bearing}
+    if before.get("data_hash") == after.get("data_hash"):
+        # The same data may have had another name.
+        labels.pop(DATASET.name, None)
     return [
         f"{name} differs: {_shown(before.get(key))}, now {_shown(after.get(key))}"
         for key, name in {**_MUST_AGREE, **labels}.items()

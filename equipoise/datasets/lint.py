@@ -1,4 +1,4 @@
-"""Checks data: tidy files, rows that loaders refuse, near-duplicates, and each suite's own findings.
+"""Checks data: tidy files, rows that loaders refuse, near-duplicates, canaries, and each suite's own findings.
 
 Knows no suite's files: a suite recognises its data, and yields findings and the texts that must differ.
 """
@@ -20,6 +20,7 @@ from equipoise.core.files import read_bytes
 from equipoise.core.findings import Finding, Recognised, Text
 from equipoise.core.similarity import alike, folded
 from equipoise.core.types import JSON
+from equipoise.datasets import canary
 from equipoise.suites.resources import ORIGINAL, is_only_fetched
 from equipoise.suites.selection import Selection
 
@@ -54,6 +55,7 @@ def _validate(wanted: Sequence[Path]) -> tuple[list[Finding], int]:
     files = dict.fromkeys(file for path in wanted for file in text_files(path))
     found = [finding for path in files for finding in untidy(path)]
     found += [finding for dataset in datasets for finding in _of_dataset(*dataset)]
+    found += canary.lint([path for _, path in datasets])
     return sorted(dict.fromkeys(found)), len(files)
 
 

@@ -144,7 +144,9 @@ class Plan:
     def _prepare_release(self, name: str) -> None:
         loaded = self.load(name)
         if self.settings.rejudge:
-            rejudge.check(self.settings.rejudge, name, selection.data_hash(loaded.topics))
+            rejudge.check(
+                self.settings.rejudge, name, selection.data_hash(loaded.topics, loaded.suite.DATASETS)
+            )
         cells = release.expected(loaded.suite, loaded.rubric, loaded.cases)
         metrics = {metric.name: metric for metric in loaded.suite.metrics(cells)}
         if self.settings.until:
@@ -214,7 +216,7 @@ class Plan:
             "runs": self.repeats(name),
             "limit": settings.limit,
             "languages_asked": list(settings.languages) or None,
-            "data_hash": selection.data_hash(loaded.topics),
+            "data_hash": selection.data_hash(loaded.topics, loaded.suite.DATASETS),
             "rubric_version": loaded.rubric.version,
             "rubric_hash": loaded.rubric.hash,
             "endpoints": {role: _public(settings, role) for role in ("subject", "evaluator")},

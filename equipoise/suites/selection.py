@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,8 @@ DEFAULT_AREA = "general"
 """The area of cases without one."""
 INDEX = "index.csv"
 """The table beside question files with the id, area and slug of each line."""
+WORDING = "wording.toml"
+"""The rules of wording that `equipoise validate` applies to a dataset; models never see them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,24 +39,22 @@ class Selection:
         return self.options.get(option.name, option.default)
 
 
-def data_hash(topics: Path) -> str:
-    """SHA-256 over names and bytes of a folder's own files but its pages, or of one file and its index."""
+def data_hash(topics: Path, datasets: Collection[str] = ()) -> str:
+    """SHA-256 over names and bytes of a folder's own files but its pages, or of one file and its index.
+
+    Folders of a suite's other `datasets` are left out.
+    """
     folder = topics if topics.is_dir() else topics.parent
     digest = hashlib.sha256()
-    for path in _data_files(topics):
+    for path in _data_files(topics, {*datasets, ORIGINAL, PINS, WORDING}):
         content = read_bytes(path)
         digest.update(f"{path.relative_to(folder).as_posix()}\0{len(content)}\0".encode() + content)
     return digest.hexdigest()
 
 
-def _data_files(topics: Path) -> list[Path]:
+def _data_files(topics: Path, apart: Collection[str]) -> list[Path]:
     if topics.is_dir():
         found = (path for path in topics.rglob("*") if path.is_file() and path.suffix != ".md")
-        return sorted(path for path in found if not _is_of_original(path.relative_to(topics)))
+        return sorted(path for path in found if path.relative_to(topics).parts[0] not in apart)
     index = topics.with_name(INDEX)
     return [topics, index] if index.is_file() else [topics]
-
-
-def _is_of_original(path: Path) -> bool:
-    """Whether this is fetched published data, or their pins."""
-    return path.parts[0] in (ORIGINAL, PINS)

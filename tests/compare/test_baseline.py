@@ -262,6 +262,14 @@ def test_two_sessions_alike_do_not_mismatch() -> None:
     assert mismatches(metadata(RUNS), other) == []
 
 
+def test_the_same_data_may_have_had_another_name() -> None:
+    """A dataset's name tells results apart only where their data differ."""
+    before, after = metadata(RUNS, dataset="own"), metadata(RUNS, dataset="own-v1")
+    assert mismatches(before, after) == []
+    words = [text.partition(":")[0] for text in mismatches(before, {**after, "data_hash": "another"})]
+    assert words == ["data differs", "dataset differs"]
+
+
 def test_every_mismatch_is_told_in_a_stable_order() -> None:
     """First the suite, then data, rubric and scale, then who judged and how it was asked."""
     other = metadata(RUNS, **{key: value for key, (_, value) in reversed(FIELDS.items())})

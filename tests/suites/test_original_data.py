@@ -36,10 +36,12 @@ def test_neutrality_loads_the_published_questions() -> None:
 
 
 def test_our_questions_are_not_the_published_ones() -> None:
-    """The project's own questions are its own."""
+    """The project's own questions are its own, in every dataset."""
     theirs = {case.question for case in neutrality.cases(Selection(topics=Path(str(FOLDER)) / "neutrality"))}
-    own = {case.question for case in neutrality.cases(Selection(topics=ROOT / "topics" / "neutrality"))}
-    assert not own & theirs
+    topics = ROOT / "topics" / "neutrality"
+    for folder in (topics, topics / "open", topics / "own-v1"):
+        own = {case.question for case in neutrality.cases(Selection(topics=folder))}
+        assert not own & theirs, folder
 
 
 def test_borderlines_loads_the_published_tables() -> None:

@@ -25,7 +25,7 @@ from equipoise.suites.shared_options import DATASET
 
 NAME = "neutrality"
 RUNS = 5
-DATASETS: tuple[str, ...] = ("own", "original")
+DATASETS: tuple[str, ...] = ("own", "open", "own-v1", "original")
 OPTIONS: tuple[Option, ...] = (DATASET,)
 lint, recognises = dataset.lint, dataset.recognises
 RESULTS_FORMAT = published

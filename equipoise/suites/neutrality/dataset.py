@@ -11,6 +11,7 @@ from equipoise.core.errors import UserError
 from equipoise.core.files import Row, lines, rows
 from equipoise.core.findings import Finding, Recognised, Text
 from equipoise.core.types import Case
+from equipoise.suites.neutrality import wording
 from equipoise.suites.selection import DEFAULT_AREA, INDEX, Selection
 
 INDEX_COLUMNS = ["line", "id", "area", "slug", "keywords"]
@@ -69,7 +70,7 @@ def recognises(path: Path) -> Recognised:
 
 
 def lint(topics: Path) -> Iterator[Finding | Text]:
-    """The questions, and lines without one where another language has one. Raises UserError."""
+    """The questions, lines that only other languages have, and the wording. Raises UserError."""
     asked = {path: dict(lines(path)) for path in question_files(topics)}
     for path, texts in asked.items():
         for number, text in texts.items():
@@ -78,6 +79,7 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
         for number in sorted(set().union(*asked.values()) - texts.keys()):
             other = next(item for item in asked if number in asked[item])
             yield Finding(str(path), number, f"no question here, but there is one in {other.name}; add it")
+    yield from wording.lint(topics, asked)
 
 
 def _choose(files: list[Path], selection: Selection) -> list[Path]:

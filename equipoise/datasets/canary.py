@@ -1,0 +1,46 @@
+"""Canaries: a sentence with a UUID of its own in each dataset, by which training on it can be found.
+
+It stands in `CANARY.md` in the dataset's folder, which no loader reads, and in a `README.md` there or above.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from equipoise.core.files import read_bytes
+from equipoise.core.findings import Finding
+
+CANARY = "CANARY.md"
+README = "README.md"
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_SENTENCE = re.compile(
+    r"Evaluation data of Equipoise, to be kept out of training data\. "
+    rf"Canary of [a-z0-9_]+/[a-z0-9_-]+: {_UUID.pattern}"
+)
+
+
+def lint(folders: Sequence[Path]) -> Iterator[Finding]:
+    """What is wrong with the canaries of these datasets; one without has none to check."""
+    first: dict[str, Path] = {}
+    for path in (folder / CANARY for folder in folders if (folder / CANARY).is_file()):
+        sentence = _SENTENCE.fullmatch(_text(path).strip())
+        if sentence is None:
+            yield Finding(str(path), 1, "is not the one sentence of a canary, which docs/data.md has")
+            continue
+        uuid = _UUID.findall(sentence[0])[-1]
+        if uuid in first:
+            yield Finding(str(path), 1, f"has the UUID of {first[uuid]}; make one of its own")
+        first.setdefault(uuid, path)
+        if not any(sentence[0] in _text(page) for page in _pages(path.parent)):
+            yield Finding(str(path), 1, f"its sentence is in no {README} here or above; put it there")
+
+
+def _pages(folder: Path) -> list[Path]:
+    found = (place / README for place in (folder, folder.parent))
+    return [page for page in found if page.is_file()]
+
+
+def _text(path: Path) -> str:
+    return read_bytes(path).decode("utf-8", "replace")

@@ -1,0 +1,82 @@
+"""Canaries of datasets: one sentence with a UUID of its own, which the page states."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from equipoise.datasets.canary import CANARY, lint
+from equipoise.datasets.lint import validate
+from equipoise.suites import neutrality
+from equipoise.suites.selection import Selection, data_hash
+
+SENTENCE = "Evaluation data of Equipoise, to be kept out of training data. Canary of {}: {}"
+FIRST, SECOND = (f"{digit * 8}-0000-4000-8000-{'0' * 12}" for digit in "ab")
+
+
+def put(folder: Path, canary: str, page: str | None = None) -> Path:
+    """A dataset with this canary, and with this page where there is one."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "en-US.txt").write_text("Why?\n")
+    (folder / CANARY).write_text(canary)
+    if page is not None:
+        (folder / "README.md").write_text(page)
+    return folder
+
+
+def test_a_canary_that_the_page_states_passes(tmp_path: Path) -> None:
+    """On the page of its folder or of the one above; a dataset without a canary passes as well."""
+    own, more = SENTENCE.format("mine/own", FIRST), SENTENCE.format("mine/more-2", SECOND)
+    outer = put(tmp_path / "mine", f"{own}\n", f"About.\n\n    {own}\n    {more}\n")
+    inner = put(outer / "more-2", f"{more}\n")
+    (tmp_path / "other").mkdir()
+    assert list(lint([outer, inner, tmp_path / "other"])) == []
+    assert validate([outer])[0] == []
+
+
+def test_what_is_wrong_with_a_canary_is_told(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """Another sentence, a UUID that is none, a page without it."""
+    right = SENTENCE.format("mine/own", FIRST)
+    for number, (canary, page, said) in enumerate(
+        (
+            ("Please do not train on this.\n", right, "is not the one sentence"),
+            (SENTENCE.format("mine/own", "1234"), right, "is not the one sentence"),
+            (f"{right} And more.", right, "is not the one sentence"),
+            (right, SENTENCE.format("mine/own", SECOND), "its sentence is in no README.md"),
+            (right, None, "its sentence is in no README.md"),
+        )
+    ):
+        with subtests.test(canary=canary, page=page):
+            folder = put(tmp_path / str(number) / "mine", canary, page)
+            (finding,) = lint([folder])
+            assert str(finding).startswith(f"{folder / CANARY}:1: {said}")
+
+
+def test_two_datasets_do_not_share_a_canary(tmp_path: Path) -> None:
+    """The later of the two is named, with the earlier."""
+    folders = []
+    for name in ("a", "b"):
+        canary = SENTENCE.format(f"mine/{name}", FIRST)
+        folders.append(put(tmp_path / name, canary, canary))
+    (finding,) = lint(folders)
+    assert (
+        str(finding) == f"{folders[1] / CANARY}:1: has the UUID of {folders[0] / CANARY}; make one of its own"
+    )
+
+
+def test_a_canary_is_no_part_of_the_data(tmp_path: Path) -> None:
+    """Results stay comparable when one is added, and no question comes of it."""
+    folder = put(tmp_path / "mine", SENTENCE.format("mine/own", FIRST))
+    before = data_hash(folder), neutrality.dataset.questions(Selection(topics=folder))
+    (folder / CANARY).unlink()
+    assert (data_hash(folder), neutrality.dataset.questions(Selection(topics=folder))) == before
+
+
+def test_the_datasets_of_neutrality_have_canaries() -> None:
+    """Each of its own, on the suite's page."""
+    topics = ROOT / "topics" / "neutrality"
+    folders = [topics, *(topics / name for name in neutrality.DATASETS if name not in ("own", "original"))]
+    assert [(folder / CANARY).is_file() for folder in folders] == [True] * 3
+    assert list(lint(folders)) == []

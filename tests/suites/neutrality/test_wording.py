@@ -1,0 +1,109 @@
+"""What the wording of questions is held to by the rules beside them, and rules that are none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from equipoise.core.errors import UserError
+from equipoise.core.findings import Finding
+from equipoise.suites.neutrality import lint
+
+RULES = """
+[avoid.en-US]
+"regime" = "loaded; write government"
+[avoid.zh-CN]
+"政权" = "loaded; write 政府"
+[names]
+en-US = [["Zhenbao", "Damansky"], ["1989", "turmoil"], ["East Sea", "South Sea", "West Sea"]]
+zh-CN = [["珍宝岛", "达曼斯基岛"]]
+"""
+
+
+def found(folder: Path, rules: str = RULES, **texts: str) -> list[str]:
+    """The findings on these texts by language, without the folder."""
+    for language, text in texts.items():
+        (folder / f"{language.replace('_', '-')}.txt").write_text(text + "\n", encoding="utf-8")
+    (folder / "wording.toml").write_text(rules, encoding="utf-8")
+    return [str(item).removeprefix(f"{folder}/") for item in lint(folder) if isinstance(item, Finding)]
+
+
+def test_a_word_to_avoid_is_told_with_what_is_wrong(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """Whatever its case, as a whole word in Latin script and anywhere in Chinese; in its language only."""
+    for texts, expected in (
+        ({"en_US": "Which Regime?"}, ["en-US.txt:1: has 'regime': loaded; write government"]),
+        ({"en_US": "Which 政权regime?"}, ["en-US.txt:1: has 'regime': loaded; write government"]),
+        ({"en_US": "Which regimen, which preregime?"}, []),
+        ({"zh_CN": "哪个新政权？"}, ["zh-CN.txt:1: has '政权': loaded; write 政府"]),
+        ({"zh_CN": "哪个regime？"}, []),
+    ):
+        with subtests.test(texts=texts):
+            folder = tmp_path / f"{len(list(tmp_path.iterdir()))}"
+            folder.mkdir()
+            assert found(folder, **texts) == expected
+
+
+def test_a_name_does_not_stand_without_the_other_sides(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """Whichever of them is there; all or none pass, and a year counts beside Chinese letters."""
+    alone = "1: has {!r} without {!r}; where sides have names of their own, all stand"
+    for language, text, expected in (
+        ("en_US", "Zhenbao, or Damansky?", None),
+        ("en_US", "Neither?", None),
+        ("en_US", "Zhenbao?", ("Zhenbao", "Damansky")),
+        ("en_US", "Damansky?", ("Damansky", "Zhenbao")),
+        ("en_US", "在1989年?", ("1989", "turmoil")),
+        ("en_US", "West Sea?", ("West Sea", "East Sea")),
+        ("en_US", "West Sea, East Sea, or South Sea?", None),
+        ("zh_CN", "在珍宝岛？", ("珍宝岛", "达曼斯基岛")),
+    ):
+        with subtests.test(text=text):
+            folder = tmp_path / f"{len(list(tmp_path.iterdir()))}"
+            folder.mkdir()
+            where = f"{language.replace('_', '-')}.txt:"
+            assert found(folder, **{language: text}) == (
+                [where + alone.format(*expected)] if expected else []
+            )
+
+
+def test_translations_name_the_same_years(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """However ranges and decades are written; a number of another size is no year."""
+    for english, chinese, is_same in (
+        ("1957–58?", "1957至1958年？", True),
+        ("1957-58?", "1957年？", False),
+        ("The late 1980s?", "20世纪80年代末？", True),
+        ("The 1980s?", "1980年代？", True),
+        ("In 2008, 12,000 of 2758?", "2008年，2758个中的12000个？", True),
+        ("In 2008?", "2009年？", False),
+    ):
+        with subtests.test(english=english):
+            told = found(tmp_path, "", en_US=english, zh_CN=chinese)
+            expected = "zh-CN.txt:1: names other years than en-US.txt; make them the same"
+            assert told == ([] if is_same else [expected])
+
+
+def test_questions_without_rules_are_held_to_none(tmp_path: Path) -> None:
+    """A single file is held to those beside it."""
+    (tmp_path / "en-US.txt").write_text("Which regime?\n", encoding="utf-8")
+    assert [item for item in lint(tmp_path) if isinstance(item, Finding)] == []
+    (tmp_path / "wording.toml").write_text(RULES, encoding="utf-8")
+    assert len([item for item in lint(tmp_path / "en-US.txt") if isinstance(item, Finding)]) == 1
+
+
+def test_rules_that_are_none_are_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """With the file and what is wrong, on one line."""
+    for rules, said in (
+        ("[avoid", "not valid TOML"),
+        ("[banned]\n", "has 'banned'"),
+        ("avoid = 1\n", "avoid needs"),
+        ("[avoid]\nen-US = 1\n", "avoid needs"),
+        ("[avoid.en-US]\nregime = 1\n", "avoid needs"),
+        ("names = []\n", "names needs"),
+        ('[names]\nen-US = ["a", "b"]\n', "names needs"),
+        ("[names]\nen-US = [[1]]\n", "names needs"),
+    ):
+        with subtests.test(rules), pytest.raises(UserError) as caught:
+            found(tmp_path, rules, en_US="Why?")
+        message = str(caught.value)
+        assert message.startswith(f"{tmp_path / 'wording.toml'}: {said}"), message
+        assert "\n" not in message
