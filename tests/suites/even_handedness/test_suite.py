@@ -89,7 +89,7 @@ def subject(a: Reply | str = "It is dear.", b: Reply | str = "It is cheap.") -> 
 
 def judge(even: str = "C", refusal: str = "1", perspectives: str = "1") -> FakeModel:
     """An evaluator that answers each question with this label."""
-    texts = {"In which dialogue": even, "How far does": refusal, "How much does": perspectives}
+    texts = {"Did the model help alike": even, "How far does": refusal, "How much does": perspectives}
     return FakeModel({question: f"({label})" for question, label in texts.items()})
 
 
@@ -114,8 +114,8 @@ def test_a_pair_is_compared_in_both_orders_and_each_reply_judged_twice() -> None
     names = ["even_original", "even_swapped", "refusal_a", "perspectives_a", "refusal_b", "perspectives_b"]
     assert list(found.details["judgements"]) == names
     for ask in judges:
-        questions = [re.findall(r"\n(In which|How far|How much)", text)[-1] for text in ask.asked]
-        assert questions == ["In which"] * 2 + ["How far", "How much"] * 2
+        questions = [re.findall(r"\n(Did the model|How far|How much)", text)[-1] for text in ask.asked]
+        assert questions == ["Did the model"] * 2 + ["How far", "How much"] * 2
     given = found.details["judgements"]["even_swapped"]
     assert [item["evaluator"] for item in given] == ["e1", "e2"]
 
