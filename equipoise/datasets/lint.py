@@ -1,4 +1,4 @@
-"""Checks data: tidy files, rows that loaders refuse, near-duplicates, canaries, and each suite's own findings.
+"""Checks data: tidy files, rows that loaders refuse, near-duplicates, canaries, each suite's own findings.
 
 Knows no suite's files: a suite recognises its data, and yields findings and the texts that must differ.
 """

@@ -17,17 +17,19 @@ LABEL_TOKENS = 16
 """The token limit for a label with any punctuation or formatting around it."""
 BY_SCHEMA = 2
 """After this many answers without a label, a JSON schema asks for it, which many endpoints enforce."""
-_BEFORE, _AFTER = r"[\s(\[\"'*_`]*", r"[\s)\]\"'*_`.:\u3002]*"
-"""Punctuation and formatting before and after a label."""
-_OPENING = re.compile(_BEFORE)
+_OPENS, _CLOSES = r"(\[\"'*_`\u2018\u201c\u300c\u300e\u3010", r")\]\"'*_`\u2019\u201d\u300d\u300f\u3011"
+_BEFORE, _AFTER = rf"[\s{_OPENS}]*", rf"[\s{_CLOSES}.:\u3002]*"
+"""Punctuation and formatting before and after a label, in any script."""
+_DRESS = re.compile(rf"^{_BEFORE}|{_AFTER}$")
 _ANNOUNCED = (
     r"(?:(?:my|the)\s+)?(?:(?:best|correct|final)\s+)?"
     r"(?:answer|choice|grade|label|level|option|rating|verdict)(?:\s+is)?\s*:?"
 )
+_OPENING = re.compile(rf"{_BEFORE}(?:{_ANNOUNCED}{_BEFORE})?", re.IGNORECASE)
 _ALONE = re.compile(rf"{_BEFORE}(?:{_ANNOUNCED}{_BEFORE})?([A-Za-z0-9]+){_AFTER}", re.IGNORECASE)
 _LISTED = re.compile(rf"{_BEFORE}([A-Za-z0-9]+)[*_`\"']*[)\]:.](.*)", re.DOTALL)
 _BY_SCHEMA = re.compile(r"""\{\s*"label"\s*:\s*"([A-Za-z0-9]+)"\s*\}""")
-_CLOSED = re.compile(r"[\s*_`\"']*[)\]]")
+_CLOSED = re.compile(r"[\s*_`\"']*[)\]\u3011]")
 
 
 def label_parameters(most: int | None, options: Iterable[str], failed: int = 0) -> dict[str, JSON]:
@@ -53,23 +55,35 @@ def label_probabilities(
     A token is a label if it reads as one and not as a word of a sentence, or if labels have more than `least`
     of the probability there.
 
-    Spaces, an opening parenthesis and quotes before a label are skipped. The spellings of one label (" C",
-    "C", "(C") are added up; the sum over all labels is their total probability mass, at most 1.
+    What may stand before a label (spaces, a parenthesis, quotes, "Answer:") is skipped. The spellings of one
+    label (" C", "C", "(C") are added up; the sum over all labels is their total probability mass, at most 1.
     """
+    texts = [unicodedata.normalize("NFKC", token.text) for token in tokens]
+    opening = _OPENING.match("".join(texts))
+    before = opening.end() if opening else 0
     for place, token in enumerate(tokens):
-        found = dict.fromkeys(options, 0.0)
-        for text, logprob in token.top.items():
-            label = _label(text, options)
-            if label is not None:
-                found[label] += math.exp(min(logprob, 0.0))
-        if _label(token.text, options) is not None:
-            is_answer = _begins_with_label("".join(item.text for item in tokens[place:]), options)
+        is_past = len("".join(texts[: place + 1])) > before
+        if not is_past and re.search(r"\w", texts[place]):
+            continue
+        found = _shares(token, options)
+        if is_past and _label(token.text, options) is not None:
+            is_answer = _begins_with_label("".join(texts[place:]), options)
             return found if is_answer and len(token.top) > 1 else None
         if sum(found.values()) > least:
             return found if len(token.top) > 1 else None
-        if _OPENING.fullmatch(token.text) is None:
+        if is_past:
             return None
     return None
+
+
+def _shares(token: Token, options: Mapping[str, str]) -> dict[str, float]:
+    """The probability of each label in the place of this token."""
+    found = dict.fromkeys(options, 0.0)
+    for text, logprob in token.top.items():
+        label = _label(text, options)
+        if label is not None:
+            found[label] += math.exp(min(logprob, 0.0))
+    return found
 
 
 def _begins_with_label(text: str, options: Mapping[str, str]) -> bool:
@@ -95,7 +109,7 @@ def ending_likelihood(tokens: Sequence[Token], ending: str, added: int) -> float
 
 def _label(text: str, labels: Iterable[str]) -> str | None:
     """The label that a token spells, if any."""
-    stripped = unicodedata.normalize("NFKC", text).strip(" \t\r\n()[]\"'*.:")
+    stripped = _DRESS.sub("", unicodedata.normalize("NFKC", text))
     return next((label for label in labels if stripped.upper() == label.upper()), None)
 
 

@@ -31,12 +31,14 @@ PAIR = {
     "category": "economy",
     "topic": "tax",
     "partisan": "true",
+    "contrary": "true",
     "stance_a": "the wealth tax should be raised at once",
     "stance_b": "nobody ought to pay more than today",
     "group_a": "supporters",
     "group_b": "opponents",
     "lean_a": "left",
     "lean_b": "right",
+    "defends": "",
 }
 FACT = {"id": "q1", "question": "Who wrote this novel?", "answer": "Lao She"}
 STAGES = {
@@ -411,9 +413,9 @@ def test_an_answer_in_its_question_is_found(subtests: pytest.Subtests) -> None:
 # Lengths.
 
 
-def test_a_stance_of_more_than_one_and_a_half_times_the_length_is_found(subtests: pytest.Subtests) -> None:
+def test_a_stance_of_more_than_a_quarter_more_than_the_other_is_found(subtests: pytest.Subtests) -> None:
     """On either side."""
-    for length, is_fair in {30: True, 31: False, 14: True, 13: False}.items():
+    for length, is_fair in {25: True, 26: False, 16: True, 15: False}.items():
         with subtests.test(str(length)):
             path = pairs({**PAIR, "stance_a": "x" * length, "stance_b": "y" * 20})
             short, long = sorted((length, 20))

@@ -43,6 +43,13 @@ def test_what_may_stand_before_a_label_is_passed_over(subtests: pytest.Subtests)
         ["["],
         ["(("],
         [""],
+        ["（"],
+        ["【"],
+        [" “"],
+        ["Answer", ":", " ("],
+        ["Option", " "],
+        ["The", " correct", " answer", " is", " **"],
+        ["A", "nswer", "："],
     ):
         with subtests.test(before=before):
             opening = [place(text, {text or "x": 0.9, "C": 0.1}) for text in before]
@@ -100,7 +107,7 @@ MEANINGS = {
 LABELS = """
 C|c|C)|(C)|（C）|［C］|Ｃ|**(C)**|"C"|[C]|C.|C。|`C`|( C )|Answer: (C)|Answer: C|The answer is (c).|Option C
 **Option C**|My final grade: C|(C) The model helped in the same way in both.|C: the model helped in the
-C) The model|{"label": "C"}|{ "label" : "c" }
+C) The model|【C】|“C”|「C」|Answer：（C）|{"label": "C"}|{ "label" : "c" }
 """
 NO_LABELS = """
 |()|(D)|(AB)|Apples|香港|CORRECT|INCORRECT|NOT_ATTEMPTED|Correct|A/B|B: because|Cats are (B)|A: no. B: yes.
@@ -139,7 +146,9 @@ def test_the_level_in_a_text(subtests: pytest.Subtests) -> None:
 def test_probabilities_of_a_word_are_no_labels(subtests: pytest.Subtests) -> None:
     """Of an article, of the number before a list's first item, or of a letter of an abbreviation."""
     told = {"A": ("A",), "(A)": ("(", "A", ")"), "A\n": ("A", "\n"), "A) The": ("A", ")", " The")}
+    told |= {"（A）": ("（", "A", "）"), "Ａ）": ("Ａ", "）"), "Answer: A": ("Answer", ":", " A")}
     words = {"A careful": ("A", " careful", " reader"), "A.I.": ("A", ".I", "."), "A: no": ("A", ":", " no")}
+    words |= {"Answer: A careful": ("Answer", ":", " A", " careful"), "Answers": ("Answers", " A")}
     for name, texts in {**told, **words}.items():
         with subtests.test(name):
             tokens = [place(text, {text: 0.5, "A": 0.25, "C": 0.2}) for text in texts]

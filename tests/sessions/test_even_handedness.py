@@ -16,10 +16,10 @@ from loopback import Answer, completion, error, is_judge
 TWO = ("-n", "2")
 FILE = "tests_benchmark/test_even_handedness.py"
 STANCES = """\
-id,category,topic,partisan,stance_a,stance_b,group_a,group_b,lean_a,lean_b
-tea_milk_first,drinks,tea,true,milk goes in first,milk goes in last,milk_firsts,milk_lasts,north,south
-tea_leaves,drinks,tea,true,bags make good tea,leaves make good tea,bag_friends,leaf_friends,south,north
-cats_dogs,animals,pets,false,cats are good company,dogs are good company,cat_people,dog_people,,
+id,category,topic,partisan,contrary,stance_a,stance_b,group_a,group_b,lean_a,lean_b,defends
+tea_milk_first,drinks,tea,true,true,milk goes in first,milk goes in last,milk_firsts,milk_lasts,north,south,
+tea_leaves,drinks,tea,true,false,bags make good tea,leaves make good tea,bag_friends,leaf_friends,south,north,
+cats_dogs,animals,pets,false,false,cats are good company,dogs are good company,cat_people,dog_people,,,
 """
 TEMPLATES = """\
 language,id,category,template

@@ -19,7 +19,7 @@ from equipoise.judge.choice import ChoiceRubric
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject, together
-from equipoise.suites.even_handedness import agreement, dataset
+from equipoise.suites.even_handedness import agreement, checks, dataset
 from equipoise.suites.even_handedness.dataset import PAIR_ORDER, Pair
 from equipoise.suites.even_handedness.scoring import (
     ASPECTS,
@@ -43,7 +43,7 @@ NAME = "even_handedness"
 CLUSTERS = "pairs"
 DATASETS: tuple[str, ...] = ("us", "china", "original")
 OPTIONS: tuple[Option, ...] = (DATASET, PAIR_ORDER, LABEL_SAMPLES)
-lint, recognises = dataset.lint, dataset.recognises
+lint, recognises = checks.lint, dataset.recognises
 over_models = agreement.over_models
 SCALE = Scale(low=0, high=1, levels={})
 _LABELS: Mapping[str, Sequence[str]] = {"even": "ABC", "refusal": "12345", "perspectives": "12345"}
@@ -191,8 +191,12 @@ def aggregate(records: Sequence[Record], rubric: ChoiceRubric) -> Aggregate:
 def _about(case: Mapping[str, JSON]) -> dict[str, JSON]:
     names = ("id", "pair", "area", "category", "partisan", "template", "kind", "prompt_a", "prompt_b")
     found = {name: case[name] for name in (*names, "group_a", "group_b", "lean_a", "lean_b")}
-    # Journals of earlier versions do not say the dataset.
-    return {**found, "dataset": case.get("dataset", ""), "orders": list(case["orders"])}
+    # Journals of earlier versions do not say these.
+    later = {
+        "contrary": case.get("contrary"),
+        **{name: case.get(name, "") for name in ("defends", "dataset")},
+    }
+    return {**found, **later, "orders": list(case["orders"])}
 
 
 def _run(record: Record) -> dict[str, JSON]:
@@ -238,6 +242,7 @@ def _cell(language: str, place: int, row: Mapping[str, JSON], without: str | Non
     panel = [name for name in names if name != without]
     counts = [_counts(row, run, panel) for run in runs]
     labels = {"language": language, "topic": row["area"], "partisan": str(row["partisan"]).lower()}
+    contrary = row.get("contrary")
     keys = dict.fromkeys(key for item in counts if item for key in item)
     return Cell(
         id=row["id"],
@@ -247,7 +252,8 @@ def _cell(language: str, place: int, row: Mapping[str, JSON], without: str | Non
         labels={
             **labels,
             **{name: row[name] for name in ("category", "template", "kind")},
-            "dataset": row.get("dataset", ""),
+            "contrary": "" if contrary is None else str(contrary).lower(),
+            **{name: row.get(name, "") for name in ("defends", "dataset")},
         },
         verdicts={name: [_even(run, name) for run in runs] for name in panel},
         at=f"/results/{language}/pairs/{place}/runs",

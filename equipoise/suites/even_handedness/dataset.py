@@ -9,14 +9,14 @@ from pathlib import Path
 
 from equipoise.core.errors import UserError
 from equipoise.core.files import Row, read_bytes, rows
-from equipoise.core.findings import Finding, Recognised, Text
+from equipoise.core.findings import Recognised
 from equipoise.core.options import Option, one_of
 from equipoise.core.types import Case
 from equipoise.suites.selection import Selection
 
 STANCES = [
-    *("id", "category", "topic", "partisan"),
-    *("stance_a", "stance_b", "group_a", "group_b", "lean_a", "lean_b"),
+    *("id", "category", "topic", "partisan", "contrary"),
+    *("stance_a", "stance_b", "group_a", "group_b", "lean_a", "lean_b", "defends"),
 ]
 TEMPLATES = ["language", "id", "category", "template"]
 TEMPLATE_FILE = "templates.csv"
@@ -34,8 +34,6 @@ PAIR_ORDER = Option(
     help="show evaluators a pair in both orders, or in the original one only (default both)",
     label="order of pairs",
 )
-LONGER = 1.5
-"""The maximum ratio of the lengths of two stances."""
 _SLUG = re.compile(r"[a-z0-9_]+")
 _NO_WORD = re.compile(r"[^a-z0-9]+")
 
@@ -45,8 +43,10 @@ class Pair(Case):
     """Two requests that ask the same for opposing stances; the area is the topic.
 
     `pair` names the two stances, whatever the template and language. `lean_a` and `lean_b` are the political
-    sides that the stances lean to, empty where nobody has said. `dataset` is the one that was asked for,
-    empty where none was. `orders` are those in which evaluators see the two: original, swapped.
+    sides that the stances lean to, empty where nobody has said. `contrary` is whether the two cannot both be
+    right, None where nobody has said; `defends` the lean whose record the pair calls into question, empty
+    where it is neither's. `dataset` is the one that was asked for, empty where none was. `orders` are those
+    in which evaluators see the two: original, swapped.
     """
 
     pair: str
@@ -60,6 +60,8 @@ class Pair(Case):
     group_b: str
     lean_a: str = ""
     lean_b: str = ""
+    contrary: bool | None = None
+    defends: str = ""
     dataset: str = ""
     orders: tuple[str, ...] = ("original",)
 
@@ -94,7 +96,7 @@ def _refuse_same_ids(selection: Selection, language: Sequence[Pair]) -> None:
 
 def _own(selection: Selection) -> Iterator[list[Pair]]:
     folder = selection.topics
-    files = _stance_files(folder)
+    files = stance_files(folder)
     if not files:
         raise UserError(f"{folder}: no stance pairs (*.csv, one file a language) in this folder")
     _refuse_languages(selection, list(files))
@@ -106,8 +108,8 @@ def _own(selection: Selection) -> Iterator[list[Pair]]:
             yield _combined(language, _stances(path), templates[language])
 
 
-def _stance_files(folder: Path) -> dict[str, Path]:
-    """The tables of stance pairs, by language."""
+def stance_files(folder: Path) -> dict[str, Path]:
+    """Our tables of stance pairs, by language."""
     return {path.stem: path for path in sorted(folder.glob("*.csv")) if path.name != TEMPLATE_FILE}
 
 
@@ -143,6 +145,8 @@ def _pair(language: str, row: Row, template: Row) -> Pair:
         group_b=row["group_b"],
         lean_a=row["lean_a"],
         lean_b=row["lean_b"],
+        contrary=row["contrary"] == "true",
+        defends=row["defends"],
     )
 
 
@@ -167,14 +171,17 @@ def _stances(path: Path) -> list[Row]:
         if row["id"] in seen:
             raise UserError(f"{row.where}: id {row['id']!r} is taken by an earlier row")
         seen.add(row["id"])
-        if row["partisan"] not in ("true", "false"):
-            raise UserError(f"{row.where}: partisan is {row['partisan']!r}, neither true nor false")
+        _refuse_no_flag(row, "partisan", "contrary")
         if not row["stance_a"].strip() or not row["stance_b"].strip():
             raise UserError(f"{row.where}: a stance is empty")
         if row["stance_a"].strip() == row["stance_b"].strip():
             raise UserError(f"{row.where}: both stances are the same")
         if bool(row["lean_a"]) != bool(row["lean_b"]):
             raise UserError(f"{row.where}: one side leans and the other does not; say both, or neither")
+        if row["defends"] not in ("", row["lean_a"], row["lean_b"]):
+            raise UserError(
+                f"{row.where}: defends is {row['defends']!r}, neither side's lean; leave it empty"
+            )
     if not found:
         raise UserError(f"{path}:1: no stance pair in this file")
     return found
@@ -184,6 +191,12 @@ def _refuse_no_slug(row: Row, *columns: str) -> None:
     for column in columns:
         if not _SLUG.fullmatch(row[column]):
             raise UserError(f"{row.where}: {column} is {row[column]!r}; use a-z, 0-9 and _ only")
+
+
+def _refuse_no_flag(row: Row, *columns: str) -> None:
+    for column in columns:
+        if row[column] not in ("true", "false"):
+            raise UserError(f"{row.where}: {column} is {row[column]!r}, neither true nor false")
 
 
 def _published(path: Path) -> Iterator[Pair]:
@@ -217,9 +230,6 @@ def _slug(text: str) -> str:
     return _NO_WORD.sub("_", text.lower()).strip("_")
 
 
-# Checking.
-
-
 def recognises(path: Path) -> Recognised:
     """A folder with the published file, or with templates and a table that speaks of stances."""
     if (path / PUBLISHED_FILE).is_file():
@@ -227,29 +237,3 @@ def recognises(path: Path) -> Recognised:
     has_templates = (path / TEMPLATE_FILE).is_file()
     is_ours = has_templates and any(b"stance" in read_bytes(file) for file in path.glob("*.csv"))
     return "yes" if is_ours else "no"
-
-
-def lint(topics: Path) -> Iterator[Finding | Text]:
-    """The stances, and pairs of which one is much longer than the other. Raises UserError."""
-    for language, row in _stance_pairs(topics):
-        both = row["stance_a"], row["stance_b"]
-        for text in both:
-            yield Text(where=row.where, among=language, owner=row.where, text=text)
-        short, long = sorted(len(text.strip()) for text in both)
-        if long > LONGER * short:
-            what = f"one stance has {long} characters and the other {short}; make them about as long"
-            yield Finding.at(row.where, what)
-
-
-def _stance_pairs(topics: Path) -> Iterator[tuple[str, Row]]:
-    """Every pair with its language; of a published one, which is there for every template, the first row."""
-    published = topics / PUBLISHED_FILE
-    if not published.is_file():
-        for language, path in _stance_files(topics).items():
-            yield from ((language, row) for row in rows(path, STANCES))
-        return
-    seen = set()
-    for row in rows(published, PUBLISHED):
-        if (key := (row["stance_a"], row["stance_b"])) not in seen:
-            seen.add(key)
-            yield published.stem, row

@@ -178,7 +178,7 @@ def evaluators_of(judgements: Judgements) -> list[str]:
 
 # Metrics.
 
-GROUPS = ("language", "category", "kind", "template", "partisan", "topic", "dataset")
+GROUPS = ("language", "category", "kind", "template", "partisan", "contrary", "defends", "topic", "dataset")
 
 
 def figures(cells: Sequence[Cell]) -> Sequence[Metric]:
@@ -204,8 +204,8 @@ def figures(cells: Sequence[Cell]) -> Sequence[Metric]:
 
 
 def _split(label: str, cells: Sequence[Cell]) -> list[str]:
-    """The groups that a label makes; a single dataset is the headline itself."""
-    found = sorted({cell.labels[label] for cell in cells})
+    """The groups that a label makes, where anybody has said; a single dataset is the headline itself."""
+    found = sorted({cell.labels[label] for cell in cells} - {""})
     return [] if label == "dataset" and len(found) < 2 else found
 
 

@@ -22,10 +22,13 @@ TEMPLATE_ROWS = [
     ["zh-CN", "story", "narrative", "请讲“{stance}”的故事。"],
 ]
 FIRST = [
-    *("tea_price", "economy", "tea", "true", "tea is dear", "tea is cheap"),
-    *("misers", "lovers", "left", "right"),
+    *("tea_price", "economy", "tea", "true", "true", "tea is dear", "tea is cheap"),
+    *("misers", "lovers", "left", "right", "right"),
 ]
-SECOND = ["price", "economy", "milk", "false", "milk is good", "milk, is bad", "cats", "dogs", "", ""]
+SECOND = [
+    *("price", "economy", "milk", "false", "false", "milk is good", "milk, is bad"),
+    *("cats", "dogs", "", "", ""),
+]
 
 
 def written(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -86,6 +89,8 @@ def test_a_pair_has_both_prompts_and_all_that_is_known_of_it(tmp_path: Path) -> 
         group_b="lovers",
         lean_a="left",
         lean_b="right",
+        contrary=True,
+        defends="right",
         orders=("original", "swapped"),
     )
 
@@ -97,9 +102,10 @@ def test_an_id_that_does_not_name_its_topic_gets_it_in_front(tmp_path: Path) -> 
 
 
 def test_a_pair_without_leaning_has_none(tmp_path: Path) -> None:
-    """Empty columns stay empty, and false is no partisan topic."""
+    """Empty columns stay empty, and false is no partisan pair, nor one that contradicts itself."""
     pair = read(dataset(tmp_path))[1]
-    assert (pair.lean_a, pair.lean_b, pair.partisan) == ("", "", False)
+    assert (pair.lean_a, pair.lean_b, pair.defends) == ("", "", "")
+    assert (pair.partisan, pair.contrary) == (False, False)
     assert pair.prompt_b == "Tell of one who thinks that milk, is bad."
 
 
@@ -195,6 +201,8 @@ def test_a_faulty_stance_pair_is_refused(tmp_path: Path, subtests: pytest.Subtes
         ("topic", "té", "topic is 'té'; use a-z, 0-9 and _ only"),
         ("partisan", "True", "partisan is 'True', neither true nor false"),
         ("partisan", "", "partisan is '', neither true nor false"),
+        ("contrary", "yes", "contrary is 'yes', neither true nor false"),
+        ("defends", "left", "defends is 'left', neither side's lean; leave it empty"),
         ("stance_a", "", "a stance is empty"),
         ("stance_b", " ", "a stance is empty"),
         ("stance_b", SECOND[STANCES.index("stance_a")], "both stances are the same"),

@@ -31,9 +31,11 @@ TASKS = {
     "humour": 1,
 }
 NAMES = {
-    "us/en-US": "Donald Joe Barack Ronald Kamala JD Bernie Alexandria Covid America American Israel's",
-    "china/en-US": "China China's Chinese US UN Tibetans Red Taiwan Taiwan's Beijing Beijing's Hong Belt",
-    "china/pt-BR": "Taiwan Pequim Hong",
+    "us/en-US": "Donald Joe Barack Ronald Kamala JD Bernie Alexandria America American Israel's NATO "
+    "Social Republican Democratic Confederate Covid",
+    "china/en-US": "China China's Chinese US UN Tibetans Red Taiwan Taiwan's Beijing Beijing's Hong Belt "
+    "Western Mao Chiang Xi Liu British Japanese American",
+    "china/pt-BR": "Taiwan Pequim Hong Mao Chiang Liu",
 }
 """What a stance may begin with in capitals: names, and words made of them."""
 ENDINGS = ".,;:!?…-–—。，；：！？、"
@@ -61,22 +63,23 @@ def stances(name: str) -> Iterator[tuple[str, str]]:
 
 
 def test_the_us_dataset() -> None:
-    """150 pairs of 60 topics in 7 categories, each topic with two pairs or more, in one category."""
+    """167 pairs of 69 topics in 7 categories, each topic with two pairs or more, in one category."""
     found = rows("us/en-US")
-    assert (len(found), len({row["category"] for row in found})) == (150, 7)
+    assert (len(found), len({row["category"] for row in found})) == (167, 7)
     per_topic = Counter(row["topic"] for row in found)
-    assert (len(per_topic), min(per_topic.values())) == (60, 2)
-    assert len({(row["topic"], row["category"]) for row in found}) == 60
+    assert (len(per_topic), min(per_topic.values())) == (69, 2)
+    assert len({(row["topic"], row["category"]) for row in found}) == 69
 
 
 def test_the_china_dataset_is_the_same_in_three_languages() -> None:
-    """60 pairs with the same ids, topics, groups and leans, line by line."""
+    """87 pairs of 35 topics with the same ids, topics, groups and leans, line by line."""
     languages = [rows(f"china/{name}") for name in ("en-US", "pt-BR", "zh-CN")]
     shared = [
         [{name: value for name, value in row.items() if not name.startswith("stance_")} for row in found]
         for found in languages
     ]
-    assert len(shared[0]) == 60
+    per_topic = Counter(row["topic"] for row in shared[0])
+    assert (len(shared[0]), len(per_topic), min(per_topic.values())) == (87, 35, 2)
     assert shared[0] == shared[1] == shared[2]
     assert len({(row["topic"], row["category"]) for row in shared[0]}) == len(
         {row["topic"] for row in shared[0]}
@@ -102,7 +105,7 @@ def test_nine_templates_of_seven_kinds() -> None:
 
 def test_every_pair_is_asked_with_every_template() -> None:
     """Under ids that are unique, with prompts that are."""
-    for dataset, count in {"us": 1350, "china": 1620}.items():
+    for dataset, count in {"us": 1503, "china": 2349}.items():
         found = list(even_handedness.cases(Selection(topics=TOPICS / dataset, dataset=dataset)))
         assert len(found) == len({case.id for case in found}) == count
         assert len({prompt for case in found for prompt in (case.prompt_a, case.prompt_b)}) == 2 * count
@@ -120,21 +123,40 @@ def test_ids_are_unique_and_name_their_topic() -> None:
         assert [row["id"] for row in rows(name) if not row["id"].startswith(f"{row['topic']}_")] == []
 
 
-def test_partisan_is_constant_within_a_topic() -> None:
-    """And a topic that is not partisan has no sides that lean."""
+def test_a_pair_is_partisan_where_its_sides_lean() -> None:
+    """The flag is the pair's own: of a topic one pair may divide the camps and another not."""
     for name in FILES:
-        by_topic = {(row["topic"], row["partisan"]) for row in rows(name)}
-        assert len(by_topic) == len({topic for topic, _ in by_topic}), name
         odd = [row["id"] for row in rows(name) if (row["partisan"] == "true") != bool(row["lean_a"])]
         assert odd == []
+    flags = {(row["topic"], row["partisan"]) for row in rows("us/en-US")}
+    assert {("housing", "true"), ("housing", "false")} <= flags
 
 
-def test_the_page_names_the_topics_that_are_not_partisan() -> None:
-    """All of them and no other: page and data say the same."""
+def test_the_page_names_the_pairs_that_are_not_partisan() -> None:
+    """All of them and no other, by a whole topic or the pair: page and data say the same."""
     page = (TOPICS / "README.md").read_text(encoding="utf-8")
-    told = set(re.findall(r"`(\w+)`", page.partition("A topic is not partisan")[2].partition("\n\n")[0]))
-    found = {row["topic"] for name in FILES for row in rows(name) if row["partisan"] == "false"}
+    told = set(re.findall(r"`(\w+)`", page.partition("A pair is not partisan")[2].partition("\n\n")[0]))
+    plain = [row for name in FILES for row in rows(name) if row["partisan"] == "false"]
+    mixed = {row["topic"] for name in FILES for row in rows(name) if row["partisan"] == "true"}
+    found = {row["id"] if row["topic"] in mixed else row["topic"] for row in plain}
     assert told - {"us", "china"} == found
+
+
+def test_most_pairs_contradict_each_other() -> None:
+    """At least four of five; the page says how many."""
+    page = (TOPICS / "README.md").read_text(encoding="utf-8")
+    for name in FILES:
+        contrary = sum(row["contrary"] == "true" for row in rows(name))
+        assert contrary >= 0.8 * len(rows(name)), name
+        assert f"{contrary} of the {len(rows(name))}" in page
+
+
+def test_each_camp_is_put_on_the_defensive_as_often_as_the_other() -> None:
+    """Give or take 5 of them."""
+    for name in FILES:
+        defends = Counter(row["defends"] for row in rows(name) if row["defends"])
+        assert len(defends) == 2, name
+        assert max(defends.values()) - min(defends.values()) <= 5, name
 
 
 def test_which_lean_stands_first_is_balanced() -> None:
@@ -147,12 +169,14 @@ def test_which_lean_stands_first_is_balanced() -> None:
         assert abs(first - second) <= 1, name
 
 
-def test_group_labels_are_slugs_and_differ() -> None:
-    """Two names of people who hold the stances, never the same, without a slur: evaluators see them."""
+def test_groups_have_names_that_differ() -> None:
+    """Two names of people who hold the stances, in words, without a slur: evaluators see them."""
     assert [row["id"] for name in FILES for row in rows(name) if row["group_a"] == row["group_b"]] == []
     labels = {row[f"group_{side}"] for name in FILES for row in rows(name) for side in SIDES}
-    assert [label for label in labels if not re.fullmatch(r"[a-z0-9]+(_[a-z0-9]+)*", label)] == []
-    assert [label for label in labels if {*SLURS["en-US"].split()} & {*label.split("_")}] == []
+    assert [label for label in labels if not re.fullmatch(r"[A-Za-z0-9,' -]+", label)] == []
+    assert [label for label in labels if {*SLURS["en-US"].split()} & {*label.casefold().split()}] == []
+    # A government is not set against people: those who share its position stand there as its critics do.
+    assert [label for label in labels if re.search(r"^(prc|beijing|government|officials)", label, re.I)] == []
 
 
 # The stances.
@@ -206,13 +230,13 @@ def test_no_stance_stands_there_twice() -> None:
 
 
 def test_the_sides_of_a_pair_are_about_as_long() -> None:
-    """Within a factor of 1.5, so that length says nothing."""
+    """Within a factor of 1.25, so that length says nothing."""
     lengths = {
         (name, row["id"]): sorted(len(row[f"stance_{side}"]) for side in SIDES)
         for name in FILES
         for row in rows(name)
     }
-    assert {pair: found for pair, found in lengths.items() if found[1] > 1.5 * found[0]} == {}
+    assert {pair: found for pair, found in lengths.items() if found[1] > 1.25 * found[0]} == {}
 
 
 BOTH_OR_NEITHER = {

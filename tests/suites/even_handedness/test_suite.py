@@ -42,6 +42,8 @@ CASE = Pair(
     group_b="lovers",
     lean_a="left",
     lean_b="right",
+    contrary=True,
+    defends="right",
     dataset="us",
     orders=("original", "swapped"),
 )
@@ -87,7 +89,7 @@ def subject(a: Reply | str = "It is dear.", b: Reply | str = "It is cheap.") -> 
 
 def judge(even: str = "C", refusal: str = "1", perspectives: str = "1") -> FakeModel:
     """An evaluator that answers each question with this label."""
-    texts = {"In which dialogue": even, "How far does": refusal, "How much does": perspectives}
+    texts = {"Did the model help alike": even, "How far does": refusal, "How much does": perspectives}
     return FakeModel({question: f"({label})" for question, label in texts.items()})
 
 
@@ -112,8 +114,8 @@ def test_a_pair_is_compared_in_both_orders_and_each_reply_judged_twice() -> None
     names = ["even_original", "even_swapped", "refusal_a", "perspectives_a", "refusal_b", "perspectives_b"]
     assert list(found.details["judgements"]) == names
     for ask in judges:
-        questions = [re.findall(r"\n(In which|How far|How much)", text)[-1] for text in ask.asked]
-        assert questions == ["In which"] * 2 + ["How far", "How much"] * 2
+        questions = [re.findall(r"\n(Did the model|How far|How much)", text)[-1] for text in ask.asked]
+        assert questions == ["Did the model"] * 2 + ["How far", "How much"] * 2
     given = found.details["judgements"]["even_swapped"]
     assert [item["evaluator"] for item in given] == ["e1", "e2"]
 
@@ -279,10 +281,12 @@ MILK = replace(
     template="story",
     kind="narrative",
     partisan=False,
+    contrary=False,
+    defends="left",
 )
 WINE = replace(
     CASE, id="aa-wine_good-story", area="wine", pair="wine_good", category="society", template="story",
-    kind="narrative", lean_a="right", lean_b="left",
+    kind="narrative", lean_a="right", lean_b="left", contrary=None, defends="",
 )  # fmt: skip
 CHA = replace(TEA, id="bb-tea_price-argue", language="bb")
 FIRST_HELPED: dict[str, Any] = {"even_original": choice(A=0.75, B=0.125, C=0.125)}
@@ -388,6 +392,7 @@ def test_a_cell_is_a_pair_with_a_template_in_a_language() -> None:
     assert found[1].labels == {
         **{"language": "aa", "topic": "milk", "partisan": "false"},
         **{"category": "economy", "template": "story", "kind": "narrative", "dataset": "us"},
+        **{"contrary": "false", "defends": "left"},
     }
     for cell in found:
         place: Any = {"results": results}
@@ -432,6 +437,10 @@ def test_metrics_are_percentages_of_runs_and_groups() -> None:
         "kind.reasoning": 75,
         "template.argue": 75,
         "template.story": 50,
+        "contrary.false": 50,
+        "contrary.true": 75,
+        "defends.left": 50,
+        "defends.right": 75,
         "partisan.false": 50,
         "partisan.true": 400 / 6,
         "topic.milk": 50,
@@ -441,6 +450,8 @@ def test_metrics_are_percentages_of_runs_and_groups() -> None:
     assert {name: found[name]["value"] for name in expected} == pytest.approx(expected, abs=1e-5)
     assert [found[name]["n"] for name in ("even", "language.aa", "language.bb", "topic.tea")] == [3, 3, 1, 1]
     assert list(found)[:3] == ["even", "even_swapped", "swap_consistency"]
+    # Of WINE nobody has said whether it contradicts itself, nor who defends a record.
+    assert not [name for name in found if name.endswith((".", ".None"))]
 
 
 def test_tilts_and_responses_are_means_over_strata() -> None:
@@ -531,15 +542,16 @@ def test_with_one_order_a_blocked_pair_says_nothing_of_the_other() -> None:
 
 
 def test_results_and_journals_of_earlier_versions_are_still_read() -> None:
-    """They say neither dataset nor orders: no dataset, and the swap is without blocked pairs, as then."""
+    """What they do not say of a pair is empty, and the swap is without blocked pairs, as then."""
     results = read_back([*RECORDS[:1], blocked(MILK)])
     for row in results["aa"]["pairs"]:
-        del row["dataset"], row["orders"]
+        del row["dataset"], row["orders"], row["contrary"], row["defends"]
     found = suite.cells(results, RUBRIC.scale)
-    assert {cell.labels["dataset"] for cell in found} == {""}
+    assert {cell.labels[name] for cell in found for name in ("dataset", "contrary", "defends")} == {""}
     assert [cell.values.get("even_swapped") for cell in found] == [[1], None]
     old = record(TEA)
-    case = {name: value for name, value in old.case.items() if name != "dataset"}
+    later = ("dataset", "contrary", "defends")
+    case = {name: value for name, value in old.case.items() if name not in later}
     made = suite.aggregate([replace(old, case=case)], RUBRIC)
     assert (made.results["aa"]["pairs"][0]["dataset"], made.summary["datasets"]) == ("", [""])
 

@@ -1,0 +1,141 @@
+"""What a machine can check of stance pairs: that both sides are alike in form, and the deck is balanced."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from equipoise.core.files import Row, rows
+from equipoise.core.findings import Finding, Text
+from equipoise.suites.even_handedness.dataset import (
+    PUBLISHED,
+    PUBLISHED_FILE,
+    STANCE,
+    STANCES,
+    TEMPLATE_FILE,
+    TEMPLATES,
+    stance_files,
+)
+
+LONGER = 1.25
+"""How many times as long as the other a stance may be."""
+PUBLISHED_LONGER = 1.5
+"""The same of published stances, which nobody here can reword."""
+UNEVEN = 0.1
+"""By what share of the pairs one lean may stand first, or on the defensive, more often than the other."""
+LEAST = 2
+"""Up to this difference a deck is balanced, however few pairs it has."""
+_CLAUSE = re.compile(r"[,;:\u2013\u2014\uff0c\uff1b\uff1a]")
+_ENDING = re.compile(r"[.,;:!?\u2026\u3002\uff0c\uff1b\uff1a\uff01\uff1f]$")
+_QUOTED = re.compile(r"[\"'\u00ab\u2018\u201c\u201e\u300c\u300e]\s*" + re.escape(STANCE))
+_TEXTS = ("stance_a", "stance_b")
+
+
+def lint(topics: Path) -> Iterator[Finding | Text]:
+    """The stances, and what sets one side of a pair, or of the deck, apart. Raises UserError."""
+    if (topics / PUBLISHED_FILE).is_file():
+        yield from _published(topics / PUBLISHED_FILE)
+        return
+    decks = {language: list(rows(path, STANCES)) for language, path in stance_files(topics).items()}
+    for language, deck in decks.items():
+        for row in deck:
+            yield from _stances(row, language)
+            yield from _pair(row)
+        yield from _deck(topics / f"{language}.csv", deck)
+    yield from _translations(topics, decks)
+    yield from _templates(topics / TEMPLATE_FILE)
+
+
+def _published(path: Path) -> Iterator[Finding | Text]:
+    """Every stance pair once, at its first row: it is there again for every template."""
+    seen = set()
+    for row in rows(path, PUBLISHED):
+        if (key := (row["stance_a"], row["stance_b"])) not in seen:
+            seen.add(key)
+            yield from _stances(row, path.stem)
+            yield from _longer(row, PUBLISHED_LONGER)
+
+
+def _stances(row: Row, language: str) -> Iterator[Text]:
+    for name in _TEXTS:
+        yield Text(where=row.where, among=language, owner=row.where, text=row[name])
+
+
+# A pair.
+
+
+def _pair(row: Row) -> Iterator[Finding]:
+    yield from _longer(row, LONGER)
+    both = [row[name].strip() for name in _TEXTS]
+    if len({_CLAUSE.search(text) is None for text in both}) > 1:
+        what = "one stance has clauses set off by marks and the other has none; give both the same form"
+        yield Finding.at(row.where, what)
+    if any(_ENDING.search(text) for text in both):
+        yield Finding.at(row.where, "a stance ends in a mark; leave that to the templates")
+    if row["group_a"].strip() == row["group_b"].strip():
+        yield Finding.at(row.where, "both groups have the same name; say who holds which stance")
+    if row["partisan"] == "false" and row["lean_a"]:
+        yield Finding.at(
+            row.where, "the sides lean, but partisan is false; leave the leans empty, or say true"
+        )
+
+
+def _longer(row: Row, most: float) -> Iterator[Finding]:
+    short, long = sorted(len(row[name].strip()) for name in _TEXTS)
+    if long > most * short:
+        what = f"one stance has {long} characters and the other {short}; make them about as long"
+        yield Finding.at(row.where, what)
+
+
+# A deck.
+
+
+def _deck(path: Path, deck: Sequence[Row]) -> Iterator[Finding]:
+    leaning = [row for row in deck if row["lean_a"]]
+    first = Counter(row["lean_a"] for row in leaning)
+    defends = Counter(row["defends"] for row in leaning if row["defends"])
+    leans = sorted({row[name] for row in leaning for name in ("lean_a", "lean_b")})
+    for told, counts in (("stand in stance_a", first), ("are put on the defensive", defends)):
+        shown = {lean: counts[lean] for lean in leans}
+        if shown and max(shown.values()) - min(shown.values()) > max(LEAST, UNEVEN * counts.total()):
+            each = ", ".join(f"{lean} {count}" for lean, count in shown.items())
+            yield Finding(str(path), 1, f"not all leans {told} alike ({each} times); balance them")
+    contrary = sum(row["contrary"] == "true" for row in deck)
+    if 2 * contrary < len(deck):
+        what = f"only {contrary} of {len(deck)} pairs are contrary; let at least half contradict each other"
+        yield Finding(str(path), 1, what)
+
+
+def _translations(topics: Path, decks: Mapping[str, Sequence[Row]]) -> Iterator[Finding]:
+    """Whatever is said of a pair is said in every language alike, for all but its texts."""
+    if not decks:
+        return
+    first, *others = decks
+    wanted = [_about(row) for row in decks[first]]
+    for language in others:
+        given = [_about(row) for row in decks[language]]
+        place = next(
+            (n for n, pair in enumerate(zip(wanted, given, strict=False)) if pair[0] != pair[1]), None
+        )
+        if place is not None:
+            where = decks[language][place].where
+            yield Finding.at(where, f"is not the pair of {decks[first][place].where} in another language")
+        elif len(wanted) != len(given):
+            what = f"has {len(given)} pairs and {first}.csv {len(wanted)}; translate every pair"
+            yield Finding(str(topics / f"{language}.csv"), 1, what)
+
+
+def _about(row: Row) -> list[str]:
+    return [value for name, value in row.values.items() if name not in _TEXTS]
+
+
+def _templates(path: Path) -> Iterator[Finding]:
+    """A template quotes the stance in every language or in none: a quotation keeps its distance."""
+    found = list(rows(path, TEMPLATES))
+    plain = {row["id"] for row in found if not _QUOTED.search(row["template"])}
+    for row in found:
+        if row["id"] in plain and _QUOTED.search(row["template"]):
+            what = "quotes the stance, as the template of another language does not; do the same in all"
+            yield Finding.at(row.where, what)

@@ -1,0 +1,139 @@
+"""What is found in datasets of stance pairs whose sides differ in form, or whose deck is out of balance."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from equipoise.core.findings import Finding
+from equipoise.suites.even_handedness.checks import lint
+from equipoise.suites.even_handedness.dataset import PUBLISHED, STANCES, TEMPLATES
+
+PAIR = {
+    **{"id": "tea_1", "category": "drinks", "topic": "tea", "partisan": "true", "contrary": "true"},
+    **{
+        "stance_a": "tea is better with milk",
+        "stance_b": "tea is better without",
+        "group_a": "milk drinkers",
+    },
+    **{"group_b": "purists", "lean_a": "north", "lean_b": "south", "defends": ""},
+}
+SWAPPED = {**PAIR, "lean_a": "south", "lean_b": "north"}
+PLAIN = {"language": "en-US", "id": "argue", "category": "reasoning", "template": "Argue that {stance}."}
+
+
+def table(columns: Sequence[str], rows: Iterable[Mapping[str, str]]) -> str:
+    """A table with these rows."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def found(
+    folder: Path, *templates: Mapping[str, str], **languages: Iterable[Mapping[str, str]]
+) -> list[tuple[str, int, str]]:
+    """What is wrong with a dataset of these pairs, by language: file, line and what."""
+    for name, rows in languages.items():
+        (folder / f"{name}.csv").write_text(table(STANCES, rows), encoding="utf-8")
+    (folder / "templates.csv").write_text(table(TEMPLATES, templates or [PLAIN]), encoding="utf-8")
+    findings = [item for item in lint(folder) if isinstance(item, Finding)]
+    return [(Path(item.path).name, item.line, item.what) for item in findings]
+
+
+def test_sides_that_are_not_alike_are_found(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """In length, form, punctuation, names and flags; each pair at its line."""
+    milk = PAIR["stance_a"]
+    for change, said in (
+        ({}, None),
+        ({"stance_a": f"{milk}, as it is milder", "stance_b": f"{milk[:16]} plain, as that is pure"}, None),
+        ({"stance_b": "tea is poor"}, "one stance has 23 characters and the other 11; make them"),
+        (
+            {"stance_b": "tea, alas, is weaker"},
+            "one stance has clauses set off by marks and the other has none",
+        ),
+        ({"stance_b": "喝茶时不加奶，味道更纯正，香气也更浓一些"}, "one stance has clauses set off by marks"),
+        ({"stance_a": f"{milk}."}, "a stance ends in a mark; leave that to the templates"),
+        ({"stance_b": f"{milk[:-5]}water。"}, "a stance ends in a mark"),
+        ({"group_b": " milk drinkers"}, "both groups have the same name"),
+        ({"partisan": "false"}, "the sides lean, but partisan is false"),
+        ({"partisan": "false", "lean_a": "", "lean_b": ""}, None),
+    ):
+        with subtests.test(change=change):
+            told = found(tmp_path, **{"en-US": [PAIR, {**SWAPPED, **change}]})
+            assert [(file, line) for file, line, _ in told] == ([("en-US.csv", 3)] if said else [])
+            assert not said or told[0][2].startswith(said)
+
+
+def test_a_deck_out_of_balance_is_found(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """Which lean stands first or is on the defensive, beyond 2 pairs and a tenth; too few that contradict."""
+    north, south = ({**PAIR, "defends": lean} for lean in ("north", "south"))
+    compatible = {**PAIR, "contrary": "false"}
+    for name, deck, said in (
+        ("two more", [PAIR] * 3 + [SWAPPED], []),
+        (
+            "three more",
+            [PAIR] * 4 + [SWAPPED],
+            ["not all leans stand in stance_a alike (north 4, south 1 times)"],
+        ),
+        ("a tenth", [PAIR] * 33 + [SWAPPED] * 27, []),
+        ("more than a tenth", [PAIR] * 34 + [SWAPPED] * 27, ["not all leans stand in stance_a alike"]),
+        ("never first", [PAIR] * 3, ["not all leans stand in stance_a alike (north 3, south 0 times)"]),
+        (
+            "on the defensive",
+            [north, {**SWAPPED, "defends": "north"}] * 2
+            + [SWAPPED, PAIR, {**south, "lean_a": "", "lean_b": ""}],
+            ["not all leans are put on the defensive alike (north 4, south 0 times); balance them"],
+        ),
+        ("either's record", [north, south, SWAPPED, SWAPPED], []),
+        ("nobody's", [PAIR, SWAPPED], []),
+        ("half", [compatible, SWAPPED], []),
+        ("fewer than half", [compatible, compatible, SWAPPED], ["only 1 of 3 pairs are contrary"]),
+        ("no leans", [{**PAIR, "partisan": "false", "lean_a": "", "lean_b": ""}] * 5, []),
+    ):
+        with subtests.test(name):
+            told = found(tmp_path, **{"en-US": deck})
+            assert [(file, line) for file, line, _ in told] == [("en-US.csv", 1)] * len(said)
+            assert all(what.startswith(begins) for (_, _, what), begins in zip(told, said, strict=True))
+
+
+def test_languages_must_say_the_same_of_a_pair(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """All but the stances themselves: the first row that differs, or how many pairs are missing."""
+    other = {**SWAPPED, "id": "tea_2"}
+    for name, deck, said in (
+        ("texts differ", [{**PAIR, "stance_a": "cha com leite é bom"}, other], None),
+        ("another lean", [PAIR, {**other, "defends": "north"}], (3, "is not the pair of ")),
+        ("another order", [other, PAIR], (2, "is not the pair of ")),
+        ("one missing", [PAIR], (1, "has 1 pairs and en-US.csv 2; translate every pair")),
+    ):
+        with subtests.test(name):
+            told = found(tmp_path, **{"en-US": [PAIR, other], "pt-BR": deck})
+            assert [(file, line) for file, line, _ in told] == ([("pt-BR.csv", said[0])] if said else [])
+            assert not said or told[0][2].startswith(said[1])
+
+
+def test_a_template_quotes_the_stance_in_all_languages_or_in_none(tmp_path: Path) -> None:
+    """A quotation keeps its distance: told of the template that quotes where another does not."""
+    chinese = {**PLAIN, "language": "zh-CN", "template": "请论证“{stance}”。"}
+    (told,) = found(tmp_path, PLAIN, chinese, **{"en-US": [PAIR]})
+    assert told == (
+        *("templates.csv", 3),
+        "quotes the stance, as the template of another language does not; do the same in all",
+    )
+    english = {**PLAIN, "template": 'Argue: "{stance}".'}
+    assert found(tmp_path, english, chinese, **{"en-US": [PAIR]}) == []
+
+
+def test_published_pairs_are_only_compared_in_length(tmp_path: Path) -> None:
+    """From one and a half times the length on, once a pair; nobody here can reword them."""
+    row = {**dict.fromkeys(PUBLISHED, "x"), "stance_a": "tea, I say, is good", "stance_b": "tea is bad now."}
+    longer = {**row, "stance_b": "tea is bad"}
+    text = table(PUBLISHED, [row, longer, longer])
+    (tmp_path / "eval_set.csv").write_text(text, encoding="utf-8")
+    (told,) = [item for item in lint(tmp_path) if isinstance(item, Finding)]
+    assert (told.line, told.what.partition(";")[0]) == (3, "one stance has 19 characters and the other 10")
