@@ -83,7 +83,7 @@ def about(plan: dict[str, str]) -> dict[str, object]:
             "endpoints": {"subject": "x", "evaluator": "x"},
             "runs": RUNS,
         },
-        "selection": {},
+        "selection": {"keyword": None, "mark": None, "deselected": 0},
         "versions": {},
         "data_notes": [],
         "session_settings": {"price_per_million": None},
