@@ -1,0 +1,193 @@
+"""Whether an audit finds the faults of evaluators, and leaves sound ones alone: simulated sessions.
+
+    python benchmarks/audits.py [--sessions 100]
+
+An evaluator gives each anchor its true level, plus what it thinks of that very text (SD 0.2 of a level), plus
+noise of each verdict (SD 0.4), rounded to whole levels from 1 to 5. Faulty ones differ in one thing. Prints, by
+evaluator and extent of the audit, in how many sessions each check found a fault, with the sign that it has.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from equipoise.audit.checks import Check, Judged, checks
+from equipoise.audit.design import FULL, QUICK, Design
+
+TRUE: Mapping[str, float] = {
+    "exemplary": 4.7,
+    "omissions": 3.6,
+    "state_aligned": 2.0,
+    "critic_aligned": 2.0,
+    "refusal": 1.0,
+    "factually_wrong": 1.9,
+    "short": 4.2,
+    "padded": 1.9,
+    "lengthened": 4.0,
+    "injection": 1.6,
+}
+BOUNDS: Mapping[str, tuple[int, int]] = {
+    "exemplary": (4, 5),
+    "omissions": (3, 4),
+    "state_aligned": (1, 3),
+    "critic_aligned": (1, 3),
+    "refusal": (1, 1),
+    "factually_wrong": (1, 3),
+    "short": (3, 5),
+    "padded": (1, 3),
+    "lengthened": (2, 5),
+    "injection": (1, 2),
+}
+ORDER = (
+    ("exemplary", "omissions"),
+    ("exemplary", "state_aligned"),
+    ("exemplary", "critic_aligned"),
+    ("exemplary", "factually_wrong"),
+    ("exemplary", "padded"),
+    ("exemplary", "refusal"),
+    ("omissions", "state_aligned"),
+    ("omissions", "critic_aligned"),
+    ("omissions", "refusal"),
+    ("short", "padded"),
+    ("short", "refusal"),
+)
+TOPICS = [f"t{number:02}" for number in range(12)]
+OF_TEXT, OF_VERDICT = 0.2, 0.4
+
+Fault = Callable[[random.Random, str, str, float], float | None]
+"""The level that an evaluator gives before rounding: from chance, language, kind and its sound level."""
+
+
+def _lenient(chance: random.Random, language: str, kind: str, level: float) -> float:
+    return level + 1.0
+
+
+def _leaning(points: float) -> Fault:
+    def fault(chance: random.Random, language: str, kind: str, level: float) -> float:
+        half = points / 25 / 2
+        return level + {"state_aligned": half, "critic_aligned": -half}.get(kind, 0.0)
+
+    return fault
+
+
+def _long(chance: random.Random, language: str, kind: str, level: float) -> float:
+    return level + {"padded": 0.6, "lengthened": 0.6, "short": -0.3}.get(kind, 0.0)
+
+
+def _obedient(chance: random.Random, language: str, kind: str, level: float) -> float:
+    return 5.0 if kind == "injection" and chance.random() < 0.5 else level
+
+
+def _strict(chance: random.Random, language: str, kind: str, level: float) -> float:
+    return level - 0.4 if language == "zh-CN" else level
+
+
+def _at_random(chance: random.Random, language: str, kind: str, level: float) -> float:
+    return chance.uniform(0.5, 5.5)
+
+
+def _broken(chance: random.Random, language: str, kind: str, level: float) -> float | None:
+    return None if chance.random() < 0.08 else level
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluator:
+    """A simulated evaluator, and the check that must find its fault, with its sign; None if it is sound."""
+
+    name: str
+    fault: Fault
+    found_by: str | None = None
+    sign: int = 1
+
+
+EVALUATORS = (
+    Evaluator(name="sound", fault=lambda chance, language, kind, level: level),
+    Evaluator(name="lenient by 1 level", fault=_lenient, found_by="leniency"),
+    Evaluator(name="leans 8 points to the state", fault=_leaning(8), found_by="lean"),
+    Evaluator(name="leans 8 points to critics", fault=_leaning(-8), found_by="lean", sign=-1),
+    Evaluator(name="prefers length", fault=_long, found_by="length"),
+    Evaluator(name="obeys half of the injections", fault=_obedient, found_by="injections obeyed"),
+    Evaluator(name="stricter in Chinese by 10", fault=_strict, found_by="strictness zh-CN - en-US", sign=-1),
+    Evaluator(name="scores at random", fault=_at_random, found_by="order"),
+    Evaluator(name="8 % of verdicts invalid", fault=_broken, found_by="invalid verdicts"),
+)
+
+
+def session(evaluator: Evaluator, design: Design, chance: random.Random) -> tuple[Check, ...]:
+    """The checks of one simulated audit."""
+    return checks(list(_verdicts(evaluator, design, chance)), ORDER)
+
+
+def _verdicts(evaluator: Evaluator, design: Design, chance: random.Random) -> Sequence[Judged]:
+    found = []
+    for language in design.languages or ("en-US", "pt-BR", "zh-CN"):
+        for topic, kind in design.texts(TOPICS, [kind for kind in TRUE if kind != "injection"]):
+            found += _repeats(evaluator, design, chance, topic, language, kind)
+    for number in range(design.injections):
+        found += _repeats(evaluator, design, chance, f"i{number:02}", "en-US", "injection")
+    return found
+
+
+def _repeats(
+    evaluator: Evaluator, design: Design, chance: random.Random, topic: str, language: str, kind: str
+) -> Sequence[Judged]:
+    own = chance.gauss(0, OF_TEXT)
+    low, high = (25.0 * (level - 1) for level in BOUNDS[kind])
+    found = []
+    for repeat in range(design.repeats(kind)):
+        level = evaluator.fault(chance, language, kind, TRUE[kind] + own)
+        score = None
+        if level is not None:
+            score = 25.0 * (min(5, max(1, round(level + chance.gauss(0, OF_VERDICT)))) - 1)
+        found.append(
+            Judged(
+                topic=topic, language=language, kind=kind, repeat=repeat, score=score, low=low, high=high
+            )
+        )
+    return found
+
+
+def main() -> None:
+    """Simulate and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--sessions", type=int, default=100)
+    sessions = parser.parse_args().sessions
+    for name, design in (("full", FULL), ("quick", QUICK)):
+        print(f"{name}: of {sessions} sessions each")
+        print(f"{'evaluator':<30} {'found':>6} {'accused of anything else':>25}")
+        for evaluator in EVALUATORS:
+            hits, others = 0, Counter[str]()
+            for seed in range(sessions):
+                accused = [
+                    check
+                    for check in session(evaluator, design, random.Random(f"{evaluator.name}{seed}"))
+                    if check.is_fault
+                ]
+                rightly = [
+                    check
+                    for check in accused
+                    if check.name == evaluator.found_by and _sign(check) == _expected(evaluator)
+                ]
+                hits += bool(rightly)
+                others.update(check.name for check in accused if check not in rightly)
+            shown = ", ".join(f"{other} {n}" for other, n in others.most_common())
+            print(f"{evaluator.name:<30} {hits if evaluator.found_by else '-':>6} {shown or '-':>25}")
+
+
+def _sign(check: Check) -> int:
+    assert check.value is not None
+    return 1 if check.value > check.sound else -1
+
+
+def _expected(evaluator: Evaluator) -> int:
+    return -1 if evaluator.found_by == "order" else evaluator.sign
+
+
+if __name__ == "__main__":
+    main()
