@@ -2,9 +2,9 @@
 
     python benchmarks/audits.py [--sessions 100]
 
-An evaluator gives each anchor its true level, plus what it thinks of that very text (SD 0.2 of a level), plus
-noise of each verdict (SD 0.4), rounded to whole levels from 1 to 5. Faulty ones differ in one thing. Prints, by
-evaluator and extent of the audit, in how many sessions each check found a fault, with the sign that it has.
+An evaluator gives each anchor its true level, plus what it thinks of that very text (SD 0.2 of a level),
+plus noise of each verdict (SD 0.4), rounded to whole levels from 1 to 5. Faulty ones differ in one thing.
+Prints, by evaluator and extent of the audit, in how many sessions each fault was found with its sign.
 """
 
 from __future__ import annotations
@@ -12,49 +12,41 @@ from __future__ import annotations
 import argparse
 import random
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from equipoise.audit.checks import Check, Judged, checks
+from equipoise.audit.checks import MIRRORS, Check, Judged, checks
 from equipoise.audit.design import FULL, QUICK, Design
 
 TRUE: Mapping[str, float] = {
     "exemplary": 4.7,
     "omissions": 3.6,
-    "state_aligned": 2.0,
-    "critic_aligned": 2.0,
+    "state_aligned": 1.7,
+    "critic_aligned": 1.7,
     "refusal": 1.0,
-    "factually_wrong": 1.9,
+    "factually_wrong": 1.7,
     "short": 4.2,
-    "padded": 1.9,
+    "padded": 1.6,
     "lengthened": 4.0,
-    "injection": 1.6,
 }
 BOUNDS: Mapping[str, tuple[int, int]] = {
     "exemplary": (4, 5),
-    "omissions": (3, 4),
-    "state_aligned": (1, 3),
-    "critic_aligned": (1, 3),
+    "omissions": (2, 4),
+    "state_aligned": (1, 2),
+    "critic_aligned": (1, 2),
     "refusal": (1, 1),
-    "factually_wrong": (1, 3),
+    "factually_wrong": (1, 2),
     "short": (3, 5),
-    "padded": (1, 3),
-    "lengthened": (2, 5),
-    "injection": (1, 2),
+    "padded": (1, 2),
+    "lengthened": (3, 5),
 }
+WORSE = ("state_aligned", "critic_aligned", "refusal", "factually_wrong", "padded")
 ORDER = (
-    ("exemplary", "omissions"),
-    ("exemplary", "state_aligned"),
-    ("exemplary", "critic_aligned"),
-    ("exemplary", "factually_wrong"),
-    ("exemplary", "padded"),
-    ("exemplary", "refusal"),
-    ("omissions", "state_aligned"),
-    ("omissions", "critic_aligned"),
-    ("omissions", "refusal"),
-    ("short", "padded"),
-    ("short", "refusal"),
+    *(("exemplary", kind) for kind in ("omissions", *WORSE)),
+    *(("omissions", kind) for kind in WORSE),
+    *(("short", kind) for kind in WORSE),
 )
+LANGUAGES = ("en-US", "pt-BR", "zh-CN")
 TOPICS = [f"t{number:02}" for number in range(12)]
 OF_TEXT, OF_VERDICT = 0.2, 0.4
 
@@ -79,7 +71,7 @@ def _long(chance: random.Random, language: str, kind: str, level: float) -> floa
 
 
 def _obedient(chance: random.Random, language: str, kind: str, level: float) -> float:
-    return 5.0 if kind == "injection" and chance.random() < 0.5 else level
+    return 5.0 if kind.startswith("injection") and int(kind[-2:]) % 2 else level
 
 
 def _strict(chance: random.Random, language: str, kind: str, level: float) -> float:
@@ -122,33 +114,47 @@ def session(evaluator: Evaluator, design: Design, chance: random.Random) -> tupl
     return checks(list(_verdicts(evaluator, design, chance)), ORDER)
 
 
-def _verdicts(evaluator: Evaluator, design: Design, chance: random.Random) -> Sequence[Judged]:
-    found = []
-    for language in design.languages or ("en-US", "pt-BR", "zh-CN"):
-        for topic, kind in design.texts(TOPICS, [kind for kind in TRUE if kind != "injection"]):
-            found += _repeats(evaluator, design, chance, topic, language, kind)
+def _verdicts(evaluator: Evaluator, design: Design, chance: random.Random) -> Iterator[Judged]:
+    own = {
+        (topic, language, kind): chance.gauss(0, OF_TEXT)
+        for language in LANGUAGES
+        for topic in TOPICS
+        for kind in design.kinds or TRUE
+    }
+    for (topic, language, kind), error in own.items():
+        yield from _repeats(evaluator, design, chance, topic, language, kind, error)
     for number in range(design.injections):
-        found += _repeats(evaluator, design, chance, f"i{number:02}", "en-US", "injection")
-    return found
+        topic, language, host = TOPICS[number % 12], LANGUAGES[number % 3], MIRRORS[number % 2]
+        error, kind = own[topic, language, host], f"injection{number:02}"
+        yield from _repeats(evaluator, design, chance, topic, language, kind, error, host)
 
 
 def _repeats(
-    evaluator: Evaluator, design: Design, chance: random.Random, topic: str, language: str, kind: str
-) -> Sequence[Judged]:
-    own = chance.gauss(0, OF_TEXT)
-    low, high = (25.0 * (level - 1) for level in BOUNDS[kind])
-    found = []
+    evaluator: Evaluator,
+    design: Design,
+    chance: random.Random,
+    topic: str,
+    language: str,
+    kind: str,
+    error: float,
+    host: str | None = None,
+) -> Iterator[Judged]:
+    low, high = (25.0 * (level - 1) for level in BOUNDS[host or kind])
     for repeat in range(design.repeats(kind)):
-        level = evaluator.fault(chance, language, kind, TRUE[kind] + own)
+        level = evaluator.fault(chance, language, kind, TRUE[host or kind] + error)
         score = None
         if level is not None:
             score = 25.0 * (min(5, max(1, round(level + chance.gauss(0, OF_VERDICT)))) - 1)
-        found.append(
-            Judged(
-                topic=topic, language=language, kind=kind, repeat=repeat, score=score, low=low, high=high
-            )
+        yield Judged(
+            topic=topic,
+            language=language,
+            kind=kind,
+            repeat=repeat,
+            score=score,
+            low=low,
+            high=high,
+            host=host,
         )
-    return found
 
 
 def main() -> None:
@@ -165,9 +171,7 @@ def main() -> None:
             hits, others = 0, Counter[str]()
             for seed in range(sessions):
                 accused = [
-                    check
-                    for check in session(evaluator, design, random.Random(f"{evaluator.name}{seed}"))
-                    if check.is_fault
+                    check for check in session(evaluator, design, _chance(evaluator, seed)) if check.is_fault
                 ]
                 rightly = [
                     check
@@ -178,6 +182,10 @@ def main() -> None:
                 others.update(check.name for check in accused if check not in rightly)
             shown = ", ".join(f"{other} {n}" for other, n in others.most_common())
             print(f"{evaluator.name:<30} {hits if evaluator.found_by else '-':>6} {shown or '-':>25}")
+
+
+def _chance(evaluator: Evaluator, seed: int) -> random.Random:
+    return random.Random(f"{evaluator.name}{seed}")  # noqa: S311 - not a secret
 
 
 def _sign(check: Check) -> int:

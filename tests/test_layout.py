@@ -23,6 +23,7 @@ ROOMS = [
     "suites",
     "results",
     "compare",
+    "audit",
     "report",
     "runner",
     "datasets",

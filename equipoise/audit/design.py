@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from equipoise.audit.checks import LENGTHENED, MIRRORS, SHORT
@@ -10,13 +10,12 @@ from equipoise.audit.checks import LENGTHENED, MIRRORS, SHORT
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Design:
-    """An extent of an audit. Empty `languages` and `kinds` mean all; the first `injections` are taken.
+    """An extent of an audit: all languages and topics, these `kinds` (empty for all), the first `injections`.
 
     Each text is judged `times` times, but those of a kind in `more` as often as it says.
     """
 
     name: str
-    languages: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     injections: int
     times: int
@@ -26,10 +25,6 @@ class Design:
         """How often each text of this kind is judged."""
         return self.more.get(kind, self.times)
 
-    def texts(self, topics: Sequence[str], kinds: Sequence[str]) -> list[tuple[str, str]]:
-        """The topics and kinds of which a text is judged."""
-        return [(topic, kind) for topic in topics for kind in kinds if not self.kinds or kind in self.kinds]
-
 
 QUICK = Design(
     name="quick",
@@ -37,4 +32,6 @@ QUICK = Design(
     injections=10,
     times=1,
 )
-FULL = Design(name="full", injections=20, times=2, more={**dict.fromkeys(MIRRORS, 8), SHORT: 3, LENGTHENED: 3})
+FULL = Design(
+    name="full", injections=20, times=2, more={**dict.fromkeys(MIRRORS, 8), SHORT: 3, LENGTHENED: 3}
+)

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from equipoise.cli import data, results, run
+from equipoise.cli import audit, data, results, run
 from equipoise.cli.output import show, width
 from equipoise.core import exit_status
 from equipoise.core.errors import SessionStopped, UserError, printable
@@ -158,6 +158,7 @@ for command in (
     data.convert,
     data.validate,
     results.show,
+    audit.audit,
     run.run,
     run.init,
 ):

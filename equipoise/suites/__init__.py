@@ -16,7 +16,8 @@ from equipoise.core.findings import Finding, Recognised, Text
 from equipoise.core.options import Option
 from equipoise.core.records import Aggregate, Cell, Metric, Record, Score
 from equipoise.core.types import JSON, Case, Foreseen
-from equipoise.judge.judge import Panel
+from equipoise.judge.anchors import Anchor, Anchors
+from equipoise.judge.judge import Evaluator, Panel
 from equipoise.judge.rubric import Rubric, Scale
 from equipoise.models.model import Subject
 from equipoise.suites.selection import Selection
@@ -86,6 +87,13 @@ class FromDocuments(Protocol):
         """The row in the format of the suite's questions."""
 
 
+class LoadAnchors(Protocol):
+    """Reads a suite's anchors."""
+
+    def __call__(self, folder: Path, topics: Path, rubric: Any) -> Anchors:
+        """The anchors in a folder, for the questions in `topics`. Raises UserError."""
+
+
 class Suite(Protocol[C, R]):
     """A benchmark: a package with a name, options and these functions.
 
@@ -138,6 +146,14 @@ class Defaults(Protocol):
     """Builds its derived tables; None if it has none."""
     from_documents: FromDocuments | None = None
     """Builds questions out of documents; None if it cannot."""
+
+    anchors: LoadAnchors | None = None
+    """Reads the texts by which its evaluators are tried; None if it has none."""
+
+    @staticmethod
+    async def judge_anchor(anchor: Anchor, rubric: Any, evaluator: Evaluator) -> float | None:
+        """An evaluator's score of an anchor, on 0..100; None without a valid verdict. Raises CallFailed."""
+        raise NotImplementedError
 
     @staticmethod
     def notes(topics: Path) -> Sequence[str]:

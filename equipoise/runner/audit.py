@@ -1,0 +1,144 @@
+"""Has evaluators judge anchors, and keeps what that says of them. Interrupted, the same call goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from equipoise.audit.checks import Check, Judged, checks, lean_by_language
+from equipoise.audit.design import Design
+from equipoise.core.errors import CallFailed, UserError
+from equipoise.core.settings import Settings
+from equipoise.core.types import JSON
+from equipoise.judge.anchors import Anchor, Anchors
+from equipoise.judge.judge import JobModels
+from equipoise.judge.rubric import Rubric
+from equipoise.models.counters import Totals
+from equipoise.results import store
+from equipoise.runner.jobs import Job, open_jobs
+from equipoise.suites import AnySuite
+
+FOLDER = "audits"
+"""The folder below that of the results."""
+VERSION = "1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audited:
+    """The checks of one evaluator, and where they are kept."""
+
+    evaluator: str
+    checks: tuple[Check, ...]
+    by_language: Mapping[str, Check]
+    path: Path
+
+
+def audit(
+    suite: AnySuite,
+    rubric: Rubric,
+    anchors: Anchors,
+    design: Design,
+    settings: Settings,
+    folder: Path,
+    *,
+    is_fresh: bool = False,
+    on_done: Callable[[], None] = lambda: None,
+    tell: Callable[[str], None] = lambda text: None,
+) -> tuple[list[Audited], Totals]:
+    """Audit every evaluator of the settings, and write a file for each below `folder`. Raises UserError."""
+    chosen = selected(anchors, design)
+    if not chosen:
+        raise UserError(f"{suite.NAME}: there are no anchors for an audit of this extent")
+    log = folder / FOLDER / f"{store.file_name('+'.join(settings.evaluator_models))}.{suite.NAME}.jsonl"
+    wanted = [
+        _job(suite, rubric, anchor, repeat)
+        for anchor in chosen
+        for repeat in range(design.repeats(anchor.kind))
+    ]
+    with open_jobs(settings, log, is_fresh=is_fresh, tell=tell) as session:
+        found = session.run(wanted, on_done)
+        scores = [{} if isinstance(scores, CallFailed) else scores for scores in found]
+        totals = session.totals
+    judged = [(anchor, repeat) for anchor in chosen for repeat in range(design.repeats(anchor.kind))]
+    audited = [
+        _audited(
+            suite,
+            rubric,
+            anchors,
+            design,
+            name,
+            [
+                _judged(anchor, repeat, given.get(name))
+                for (anchor, repeat), given in zip(judged, scores, strict=True)
+            ],
+            folder,
+        )
+        for name in settings.evaluator_models
+    ]
+    return audited, totals
+
+
+def selected(anchors: Anchors, design: Design) -> list[Anchor]:
+    """The anchors of a design: texts of its kinds, and the first injections whose hosts are among them."""
+    texts = [
+        item
+        for item in anchors.texts
+        if item.host is None and (not design.kinds or item.kind in design.kinds)
+    ]
+    kinds = {item.kind for item in texts}
+    return texts + [item for item in anchors.texts if item.host in kinds][: design.injections]
+
+
+def _job(suite: AnySuite, rubric: Rubric, anchor: Anchor, repeat: int) -> Job[dict[str, float | None]]:
+    return Job(name=f"{anchor.id}-{repeat}", do=partial(_judge, suite, rubric, anchor))
+
+
+async def _judge(
+    suite: AnySuite, rubric: Rubric, anchor: Anchor, models: JobModels
+) -> dict[str, float | None]:
+    return {item.name: await suite.judge_anchor(anchor, rubric, item) for item in models.evaluators}
+
+
+def _judged(anchor: Anchor, repeat: int, score: float | None) -> Judged:
+    return Judged(
+        topic=anchor.topic,
+        language=anchor.language,
+        kind=anchor.kind,
+        repeat=repeat,
+        score=score,
+        low=anchor.low,
+        high=anchor.high,
+        host=anchor.host,
+    )
+
+
+def _audited(
+    suite: AnySuite,
+    rubric: Rubric,
+    anchors: Anchors,
+    design: Design,
+    evaluator: str,
+    judged: Sequence[Judged],
+    folder: Path,
+) -> Audited:
+    found, by_language = checks(judged, anchors.order), lean_by_language(judged)
+    path = folder / FOLDER / f"{store.file_name(evaluator)}.{suite.NAME}.json"
+    content: dict[str, JSON] = {
+        "version": VERSION,
+        "evaluator": evaluator,
+        "suite": suite.NAME,
+        "extent": design.name,
+        "rubric_version": rubric.version,
+        "rubric_hash": rubric.hash,
+        "anchors_hash": anchors.hash,
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "verdicts": len(judged),
+        "checks": [{**asdict(check), "is_fault": check.is_fault} for check in found],
+        "lean_by_language": {language: asdict(check) for language, check in by_language.items()},
+        "judged": [asdict(item) for item in judged],
+    }
+    store.write_json(path, content)
+    return Audited(evaluator=evaluator, checks=found, by_language=by_language, path=path)

@@ -1,0 +1,115 @@
+"""Reads the anchors of the neutrality rubric: replies whose scores are known within bounds.
+
+`rubric/anchors/neutrality/` has a file for each language, `kinds.toml` with bounds and order of the kinds,
+and `injections.toml` with texts that argue with the judge. Questions come from the suite's own dataset.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from equipoise.core.errors import UserError
+from equipoise.core.files import read_bytes
+from equipoise.core.types import JSON
+from equipoise.judge.anchors import Anchor, Anchors
+from equipoise.judge.judge import Evaluator
+from equipoise.judge.rubric import Scale, VerdictRubric
+from equipoise.suites.neutrality.dataset import questions
+from equipoise.suites.selection import Selection
+
+KINDS, INJECTIONS = "kinds.toml", "injections.toml"
+SHORT, PADDED, LENGTHENED = "short", "padded", "lengthened"
+"""A lengthened text is the short one followed by the padded one: it says no more, in four times the words."""
+
+
+def load(folder: Path, topics: Path, rubric: VerdictRubric) -> Anchors:
+    """The anchors in this folder, with the questions in `topics`. Raises UserError naming file and key."""
+    kinds = _read(folder / KINDS)
+    if kinds.get("rubric") != rubric.version:
+        raise UserError(
+            f"{folder / KINDS}: its bounds are for version {kinds.get('rubric')} of the rubric, which has "
+            f"version {rubric.version}: read anchors and rubric again side by side"
+        )
+    paths = sorted(path for path in folder.glob("*.toml") if path.name not in (KINDS, INJECTIONS))
+    asked = {(item.language, item.item): item.question for item in questions(Selection(topics=topics))}
+    texts = [text for path in paths for text in _texts(path, kinds["kinds"], asked, rubric.scale)]
+    texts += _injected(folder / INJECTIONS, texts, rubric.scale)
+    files = [*paths, folder / KINDS, folder / INJECTIONS]
+    return Anchors(
+        texts=[*texts, *_lengthened(texts)],
+        order=[(item["above"], kind) for item in kinds["order"] for kind in item["below"]],
+        hash=hashlib.sha256(b"\0".join(map(read_bytes, files))).hexdigest(),
+    )
+
+
+async def judge(anchor: Anchor, rubric: VerdictRubric, evaluator: Evaluator) -> float | None:
+    """The evaluator's score of an anchor on 0..100; None without a valid verdict. Raises CallFailed."""
+    verdict = await evaluator.judge(rubric, **anchor.material)
+    return None if verdict.fields is None else rubric.scale.percent(verdict.fields["score"])
+
+
+def _read(path: Path) -> dict[str, JSON]:
+    try:
+        return tomllib.loads(read_bytes(path).decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: not valid TOML ({error})") from None
+
+
+def _texts(
+    path: Path, kinds: Mapping[str, Any], asked: Mapping[tuple[str, str], str], scale: Scale
+) -> Iterator[Anchor]:
+    language = path.stem
+    for number, row in enumerate(_read(path).get("anchor", ()), 1):
+        where = f"{path}: anchor {number}"
+        if row["kind"] not in kinds:
+            raise UserError(f"{where}: {KINDS} has no kind {row['kind']!r}")
+        if (language, row["question"]) not in asked:
+            raise UserError(f"{where}: there is no question {row['question']!r} in {language}")
+        low, high = map(scale.percent, kinds[row["kind"]]["bounds"])
+        yield Anchor(
+            topic=row["question"],
+            language=language,
+            kind=row["kind"],
+            low=low,
+            high=high,
+            material={"question": asked[language, row["question"]], "reply": row["text"].strip()},
+        )
+
+
+def _injected(path: Path, texts: Sequence[Anchor], scale: Scale) -> Iterator[Anchor]:
+    hosts = {(text.topic, text.language, text.kind): text for text in texts}
+    for row in _read(path).get("injection", ()):
+        host = hosts.get((row["question"], row["language"], row["kind"]))
+        if host is None:
+            raise UserError(f"{path}: {row['id']!r} is for an anchor that there is not")
+        low, high = map(scale.percent, row["bounds"])
+        reply = f"{host.material['reply']}\n\n{row['text'].strip()}"
+        yield Anchor(
+            topic=host.topic,
+            language=host.language,
+            kind=row["id"],
+            low=low,
+            high=high,
+            material={**host.material, "reply": reply},
+            host=host.kind,
+        )
+
+
+def _lengthened(texts: Sequence[Anchor]) -> Iterator[Anchor]:
+    padding = {(text.topic, text.language): text for text in texts if text.kind == PADDED}
+    for text in texts:
+        if text.kind == SHORT and (text.topic, text.language) in padding:
+            more = padding[text.topic, text.language].material["reply"]
+            reply = f"{text.material['reply']}\n\n{more}"
+            yield Anchor(
+                topic=text.topic,
+                language=text.language,
+                kind=LENGTHENED,
+                low=text.low,
+                high=text.high,
+                material={**text.material, "reply": reply},
+            )
