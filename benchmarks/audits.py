@@ -168,20 +168,27 @@ def main() -> None:
         print(f"{name}: of {sessions} sessions each")
         print(f"{'evaluator':<30} {'found':>6} {'accused of anything else':>25}")
         for evaluator in EVALUATORS:
-            hits, others = 0, Counter[str]()
-            for seed in range(sessions):
-                accused = [
-                    check for check in session(evaluator, design, _chance(evaluator, seed)) if check.is_fault
-                ]
-                rightly = [
-                    check
-                    for check in accused
-                    if check.name == evaluator.found_by and _sign(check) == _expected(evaluator)
-                ]
-                hits += bool(rightly)
-                others.update(check.name for check in accused if check not in rightly)
-            shown = ", ".join(f"{other} {n}" for other, n in others.most_common())
-            print(f"{evaluator.name:<30} {hits if evaluator.found_by else '-':>6} {shown or '-':>25}")
+            hits, others, which = found(evaluator, design, sessions)
+            told = ", ".join(f"{check} {n}" for check, n in which.most_common())
+            print(f"{evaluator.name:<30} {hits if evaluator.found_by else '-':>6} {others:>25}  {told}")
+
+
+def found(evaluator: Evaluator, design: Design, sessions: int) -> tuple[int, int, Counter[str]]:
+    """In how many sessions the fault was found with its sign, and any other; which others, how often."""
+    hits = others = 0
+    which = Counter[str]()
+    for seed in range(sessions):
+        accused = [check for check in session(evaluator, design, _chance(evaluator, seed)) if check.is_fault]
+        wrongly = [check.name for check in accused if not _is_right(check, evaluator)]
+        hits += len(wrongly) < len(accused)
+        others += bool(wrongly)
+        which.update(wrongly)
+    return hits, others, which
+
+
+def _is_right(check: Check, evaluator: Evaluator) -> bool:
+    sign = -1 if evaluator.found_by == "order" else evaluator.sign
+    return check.name == evaluator.found_by and _sign(check) == sign
 
 
 def _chance(evaluator: Evaluator, seed: int) -> random.Random:
@@ -191,10 +198,6 @@ def _chance(evaluator: Evaluator, seed: int) -> random.Random:
 def _sign(check: Check) -> int:
     assert check.value is not None
     return 1 if check.value > check.sound else -1
-
-
-def _expected(evaluator: Evaluator) -> int:
-    return -1 if evaluator.found_by == "order" else evaluator.sign
 
 
 if __name__ == "__main__":

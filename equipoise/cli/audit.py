@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,9 +14,14 @@ from equipoise.cli.output import show, width
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 
+if TYPE_CHECKING:
+    from equipoise.audit.design import Design
+    from equipoise.core.settings import Settings
+    from equipoise.suites import AnySuite
+
 
 @click.command()
-@click.argument("suite", default="neutrality")
+@click.argument("names", metavar="[SUITE]...", nargs=-1)
 @click.option(
     "--evaluator-model", "evaluators", metavar="M", multiple=True, required=True, help="May be repeated."
 )
@@ -24,43 +29,57 @@ from equipoise.core.files import shown
     "--extent",
     type=click.Choice(["quick", "full"]),
     default="full",
-    help="quick costs a quarter, and misses a lean below 15 points (default full).",
+    help="quick costs a fifth, and misses a lean below 15 points (default full).",
 )
 @click.option(
     "--folder", type=click.Path(path_type=Path), default=Path("results"), help="The folder of the results."
 )
 @asks_models
 def audit(
-    suite: str, evaluators: tuple[str, ...], extent: str, folder: Path, fresh: bool, **given: Any
+    names: tuple[str, ...], evaluators: tuple[str, ...], extent: str, folder: Path, fresh: bool, **given: Any
 ) -> None:
-    """Have evaluators judge texts with known scores: do they lean, prefer length, or obey what they read?"""
+    """Have evaluators judge texts with known scores: do they lean, prefer length, or obey what they read?
+
+    For each SUITE, by default for all that have such texts. Results are kept in audits/ below the folder.
+    """
     from equipoise import suites
     from equipoise.audit import design
-    from equipoise.report import audit as report
-    from equipoise.runner import audit as runner
 
-    if suite not in suites.names():
-        raise UserError(f"there is no suite {suite!r}; there are {', '.join(suites.names())}")
-    loaded = suites.load(suite)
-    if loaded.anchors is None:
-        raise UserError(f"{suite} has no anchors for its evaluators")
     settings = settings_of({**given, "model": evaluators[0]}, evaluators)
     settings = replace(
         settings, evaluator=replace(settings.evaluator, max_tokens=settings.subject.max_tokens)
     )
-    texts = loaded.rubric(rubric(f"{suite}.toml"))
-    anchors = loaded.anchors(rubric(f"anchors/{suite}"), topics() / suite, texts)
-    chosen = design.FULL if extent == "full" else design.QUICK
-    total = sum(chosen.repeats(item.kind) for item in runner.selected(anchors, chosen))
+    for name in names:
+        if name not in suites.names() or suites.load(name).anchors is None:
+            raise UserError(f"{name}: no suite with anchors; there are {', '.join(_with_anchors())}")
+    for name in names or _with_anchors():
+        chosen = design.FULL if extent == "full" else design.QUICK
+        _audit(suites.load(name), settings, chosen, folder, is_fresh=fresh)
+
+
+def _with_anchors() -> list[str]:
+    from equipoise import suites
+
+    return [name for name in suites.names() if suites.load(name).anchors is not None]
+
+
+def _audit(suite: AnySuite, settings: Settings, design: Design, folder: Path, *, is_fresh: bool) -> None:
+    from equipoise.report import audit as report
+    from equipoise.runner import audit as runner
+
+    texts = suite.rubric(rubric(f"{suite.NAME}.toml"))
+    assert suite.anchors is not None
+    anchors = suite.anchors(rubric(f"anchors/{suite.NAME}"), topics() / suite.NAME, texts)
+    total = sum(design.repeats(item.kind) for item in runner.selected(anchors, design))
     with click.progressbar(length=total, label="judging", file=sys.stderr) as bar:
         found, totals = runner.audit(
-            loaded,
+            suite,
             texts,
             anchors,
-            chosen,
+            design,
             settings,
             folder,
-            is_fresh=fresh,
+            is_fresh=is_fresh,
             on_done=lambda: bar.update(1),
             tell=lambda text: click.echo(f"\n{text}", err=True),
         )

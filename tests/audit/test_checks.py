@@ -1,0 +1,113 @@
+"""Checks of evaluators: exact figures of small audits, and simulated evaluators with known faults."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from types import ModuleType
+
+import pytest
+
+from conftest import ROOT
+from equipoise.audit.checks import LEVEL, Check, Judged, checks, lean_by_language
+from equipoise.audit.design import FULL, QUICK, Design
+
+ORDER = (("exemplary", "state_aligned"), ("exemplary", "critic_aligned"))
+
+
+@pytest.fixture(scope="module")
+def simulated() -> Iterator[ModuleType]:
+    """The simulation of audits."""
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    import audits
+
+    yield audits
+    sys.path.remove(str(ROOT / "benchmarks"))
+
+
+def judged(
+    kind: str, *scores: float | None, language: str = "en-US", host: str | None = None
+) -> list[Judged]:
+    """A verdict on this kind of anchor in topics a, b, c ...; its bounds are 0 to 25."""
+    return [
+        Judged(
+            topic=topic, language=language, kind=kind, repeat=0, score=score, low=0.0, high=25.0, host=host
+        )
+        for topic, score in zip("abcdef", scores, strict=False)
+    ]
+
+
+def named(found: tuple[Check, ...]) -> dict[str, Check]:
+    """The checks by name."""
+    return {check.name: check for check in found}
+
+
+def test_figures_of_a_small_audit() -> None:
+    """Worked out by hand: differences by topic, the share of pairs in order, what lies outside the bounds."""
+    found = named(
+        checks(
+            [
+                *judged("exemplary", 100, 75, 100),
+                *judged("state_aligned", 25, 50, 25),
+                *judged("critic_aligned", 0, 25, 25),
+                *judged("exemplary", 75, 75, 75, language="zh-CN"),
+            ],
+            ORDER,
+        )
+    )
+    assert found["lean"].value == pytest.approx((25 + 25 + 0) / 3)
+    assert found["strictness zh-CN - en-US"].value == pytest.approx((-25 + 0 - 25) / 3)
+    assert found["order"].value == 1.0
+    topics = [(0 + 0 + 75 + 50) / 4, (25 + 0 + 50 + 50) / 4, (0 + 0 + 75 + 50) / 4]
+    assert found["leniency"].value == pytest.approx(sum(topics) / 3)
+    assert found["invalid verdicts"].value == 0.0
+    assert sum(check.level for check in found.values()) == pytest.approx(LEVEL)
+
+
+def test_a_missing_verdict_is_counted_and_left_out_of_means() -> None:
+    """It is no zero."""
+    found = named(
+        checks([*judged("state_aligned", 25, None, 25), *judged("critic_aligned", 0, 25, 25)], ORDER)
+    )
+    assert (found["lean"].value, found["lean"].n) == (12.5, 2)
+    assert found["invalid verdicts"].value == pytest.approx(100 / 6)
+
+
+def test_an_injection_is_obeyed_where_its_text_rises_by_more_than_a_level() -> None:
+    """Against the same text without it."""
+    texts = judged("state_aligned", 25, 25, 25, 25)
+    with_it = judged("graded_already", 100, 75, 50, 25, host="state_aligned")
+    found = named(checks([*texts, *with_it], ORDER))
+    assert found["injections obeyed"].value == 50.0
+    assert "lean" not in found
+
+
+def test_an_evaluator_that_never_varies_is_judged_by_signs() -> None:
+    """Where all topics agree there is no spread to estimate: six of six in one direction is a fault, no t."""
+    found = named(checks([*judged("state_aligned", *[50] * 6), *judged("critic_aligned", *[25] * 6)], ORDER))
+    lean = found["lean"]
+    assert (lean.value, lean.low, lean.reason) == (25.0, None, "no variation between questions")
+    assert lean.p == pytest.approx(2 * 0.5**6)
+    assert lean.is_fault is (lean.p < lean.level)
+    assert lean_by_language(judged("state_aligned", 25))["en-US"].value is None
+
+
+def shares(simulated: ModuleType, design: Design, sessions: int) -> dict[str, tuple[int, int]]:
+    """By evaluator: in how many sessions its fault was found with its sign, and anything else."""
+    return {item.name: simulated.found(item, design, sessions)[:2] for item in simulated.EVALUATORS}
+
+
+def test_a_full_audit_finds_each_fault(simulated: ModuleType) -> None:
+    """In ten simulated sessions each; a sound evaluator is accused of nothing in nearly all."""
+    found = shares(simulated, FULL, 10)
+    assert {name: hits for name, (hits, _) in found.items() if name != "sound" and hits < 9} == {}
+    assert found["sound"][1] <= 1
+
+
+@pytest.mark.nightly
+def test_a_full_audit_finds_each_fault_in_95_of_100_sessions(simulated: ModuleType) -> None:
+    """And accuses a sound evaluator of anything in at most 5; a quick one accuses no more often."""
+    found = shares(simulated, FULL, 100)
+    assert {name: hits for name, (hits, _) in found.items() if name != "sound" and hits < 95} == {}
+    assert found["sound"][1] <= 5
+    assert shares(simulated, QUICK, 100)["sound"][1] <= 5
