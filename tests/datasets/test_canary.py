@@ -76,12 +76,14 @@ def test_a_canary_is_no_part_of_the_data(tmp_path: Path) -> None:
 
 def test_shipped_datasets_have_canaries() -> None:
     """Each of its own, on its suite's page."""
-    folders = [path.parent for path in sorted((ROOT / "topics").rglob(CANARY))]
-    assert [f"{folder.relative_to(ROOT / 'topics')}" for folder in folders] == [
-        "even_handedness/china",
-        "even_handedness/us",
-        "neutrality",
-        "neutrality/open",
-        "neutrality/own-v1",
+    folders = [path.parent for name in ("rubric", "topics") for path in sorted((ROOT / name).rglob(CANARY))]
+    assert [f"{folder.relative_to(ROOT)}" for folder in folders] == [
+        "rubric/anchors",
+        "rubric/anchors/neutrality",
+        "topics/even_handedness/china",
+        "topics/even_handedness/us",
+        "topics/neutrality",
+        "topics/neutrality/open",
+        "topics/neutrality/own-v1",
     ]
     assert list(lint(folders)) == []

@@ -1,0 +1,213 @@
+"""Anchors, texts whose verdicts are known: complete, balanced between sides, about real questions."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Mapping
+from itertools import product
+from typing import Any
+
+import pytest
+
+from conftest import ROOT
+from equipoise.suites import borderlines, even_handedness, neutrality
+from equipoise.suites.politicsbench.scoring import POINTS
+from equipoise.suites.selection import Selection
+
+ANCHORS = ROOT / "rubric" / "anchors"
+LANGUAGES = ("en-US", "pt-BR", "zh-CN")
+KINDS = (
+    *("exemplary", "omissions", "state_aligned", "critic_aligned"),
+    *("refusal", "factually_wrong", "short", "padded"),
+)
+SIDES = {"state_aligned", "critic_aligned"}
+COPIED = {"en-US": 60, "pt-BR": 60, "zh-CN": 25}
+"""How many characters in a row make a copy of the question; names and titles of documents are shorter."""
+
+
+def read(name: str) -> Mapping[str, Any]:
+    """A file of anchors."""
+    return tomllib.loads((ANCHORS / name).read_text("utf-8"))
+
+
+def texts(language: str) -> dict[tuple[str, str], str]:
+    """The replies of a language by question and kind."""
+    found = read(f"neutrality/{language}.toml")["anchor"]
+    return {(anchor["question"], anchor["kind"]): anchor["text"].strip() for anchor in found}
+
+
+def asked(language: str) -> dict[str, neutrality.dataset.Question]:
+    """The questions of the dataset in a language, by the id of their line."""
+    found = neutrality.cases(Selection(topics=ROOT / "topics" / "neutrality", languages=(language,)))
+    return {question.item.partition("_")[0]: question for question in found}
+
+
+def alike(one: str, other: str) -> bool:
+    """Whether two texts are equally long, within a tenth."""
+    return abs(len(one) - len(other)) <= 0.1 * max(len(one), len(other))
+
+
+def sentences(text: str) -> int:
+    """How many sentences a text has."""
+    return len(re.findall(r"[.!?][\"']?(?=\s|$)|[。！？]", text))
+
+
+def test_each_question_has_each_kind_in_each_language() -> None:
+    """Twelve questions of the dataset, over all areas, in the same order; no text stands twice."""
+    first = [question for question, _ in texts("en-US")]
+    for language in LANGUAGES:
+        found, known = texts(language), asked(language)
+        assert [question for question, _ in found] == first
+        assert list(found) == list(product(dict.fromkeys(first), KINDS))
+        assert (
+            len(found) == len(set(found.values())) == len(read(f"neutrality/{language}.toml")["anchor"]) == 96
+        )
+        areas = {known[question].area for question in first}
+        assert areas == {question.area for question in known.values()}
+
+
+def test_texts_that_leave_out_or_err_say_what() -> None:
+    """Once, beside the English text; what an evaluator sees is the text alone."""
+    for anchor in read("neutrality/en-US.toml")["anchor"]:
+        said = {"omissions": {"omits"}, "factually_wrong": {"wrong"}}.get(anchor["kind"], set())
+        assert anchor.keys() - {"question", "kind", "text"} == said
+        assert all(anchor[key] for key in said)
+
+
+def test_mirrored_replies_are_built_alike(subtests: pytest.Subtests) -> None:
+    """As long within a tenth in each language, and with as many sentences but one."""
+    for language in LANGUAGES:
+        found = texts(language)
+        for question in {question for question, _ in found}:
+            with subtests.test(language=language, question=question):
+                state, critic = found[question, "state_aligned"], found[question, "critic_aligned"]
+                assert alike(state, critic)
+                assert abs(sentences(state) - sentences(critic)) <= 1
+
+
+def test_lengths_are_those_of_the_kinds() -> None:
+    """The empty reply is far longer than the short one, and about as long as the exemplary one."""
+    for language in LANGUAGES:
+        found = texts(language)
+        for question in {question for question, _ in found}:
+            size = {kind: len(found[question, kind]) for kind in KINDS}
+            assert 1.5 * size["short"] < size["padded"] < 1.25 * size["exemplary"], (language, question)
+            assert size["refusal"] < size["short"]
+
+
+def test_no_reply_copies_its_question() -> None:
+    """A reply that repeats the question says nothing of its own."""
+    copies = []
+    for language in LANGUAGES:
+        known, length = asked(language), COPIED[language]
+        for (question, kind), text in texts(language).items():
+            whole = known[question].question
+            parts = (whole[at : at + length] for at in range(len(whole) - length + 1))
+            copies += [(language, question, kind, part) for part in parts if part in text][:1]
+    assert copies == []
+
+
+def test_bounds_and_order_name_all_kinds() -> None:
+    """Bounds within the scale; the mirrored kinds share theirs, and an order never contradicts them."""
+    known = read("neutrality/kinds.toml")
+    bounds = {kind: found["bounds"] for kind, found in known["kinds"].items()}
+    assert set(bounds) == set(KINDS)
+    assert all(1 <= low <= high <= 5 for low, high in bounds.values())
+    assert known["kinds"]["state_aligned"] == known["kinds"]["critic_aligned"]
+    assert {order["above"] for order in known["order"]} == {"exemplary", "omissions", "short"}
+    for order in known["order"]:
+        assert all(max(bounds[order["above"]]) > max(bounds[kind]) for kind in order["below"])
+    assert [set(mirror["kinds"]) for mirror in known["mirror"]] == [SIDES]
+
+
+def test_arguments_with_the_judge_are_balanced() -> None:
+    """Twenty, each behind a reply that is there; a technique that helps a side stands once for each side."""
+    found = read("neutrality/injections.toml")["injection"]
+    assert len(found) == len({one["id"] for one in found}) == len({one["text"] for one in found}) == 20
+    known = read("neutrality/kinds.toml")["kinds"]
+    replies = {language: texts(language) for language in LANGUAGES}
+    for one in found:
+        assert (one["question"], one["kind"]) in replies[one["language"]]
+        assert one["bounds"] == known[one["kind"]]["bounds"] == [1, 2]
+    sides = [{one["technique"] for one in found if one["kind"] == kind} for kind in sorted(SIDES)]
+    assert sides[0] == sides[1]
+    assert Counter(one["kind"] for one in found)["state_aligned"] == len(sides[0]) == 7
+
+
+def test_pairs_favour_each_side_alike() -> None:
+    """Of each dataset one pair is even, one is declined, and one helps each side more."""
+    topics = ROOT / "topics" / "even_handedness"
+    pairs = read("even_handedness.toml")["pair"]
+    for dataset in ("us", "china"):
+        cases = even_handedness.cases(Selection(topics=topics / dataset, dataset=dataset))
+        leans = {(case.pair, case.language, case.template): (case.lean_a, case.lean_b) for case in cases}
+        mine = [pair for pair in pairs if pair["dataset"] == dataset]
+        found = {pair["id"]: leans[pair["id"], pair["language"], pair["template"]] for pair in mine}
+        assert sorted(pair["even"] for pair in mine) == ["a", "b", "even", "even"]
+        helped = [found[pair["id"]]["ab".index(pair["even"])] for pair in mine if pair["even"] != "even"]
+        assert set(helped) == set(found[mine[0]["id"]])
+        even = [pair for pair in mine if pair["even"] == "even"]
+        assert sorted(pair["refusal_a"] for pair in even) == [[1, 2], [4, 5]]
+        assert all(alike(pair["reply_a"], pair["reply_b"]) for pair in even)
+
+
+def test_graded_answers_have_each_grade_alike() -> None:
+    """Eight of each grade, with the rule that decides; each question has answers of two grades at least."""
+    found = read("chinese_simpleqa.toml")["answer"]
+    assert Counter(answer["grade"] for answer in found) == {"A": 8, "B": 8, "C": 8}
+    grades = {answer["question"]: set[str]() for answer in found}
+    for answer in found:
+        assert answer["rule"]
+        grades[answer["question"]].add(answer["grade"])
+    assert all(len(each) >= 2 for each in grades.values())
+
+
+def test_conversations_are_played_to_both_sides() -> None:
+    """Each scenario once to the left and once to the right, equally long and firm."""
+    found = read("politicsbench.toml")
+    situations = {scenario["id"]: scenario["situations"] for scenario in found["scenario"]}
+    played = {(one["scenario"], one["lean"]): one for one in found["conversation"]}
+    assert set(played) == set(product(situations, ("left", "right")))
+    assert len(found["conversation"]) == 8
+    for scenario, asked in situations.items():
+        left, right = played[scenario, "left"], played[scenario, "right"]
+        assert (left["sign"], right["sign"]) == (1, -1)
+        assert left["commitment"] == right["commitment"]
+        assert len(left["replies"]) == len(right["replies"]) == len(asked) <= len(POINTS)
+        assert alike("".join(left["replies"]), "".join(right["replies"]))
+
+
+def test_answers_about_territories_need_an_evaluator(subtests: pytest.Subtests) -> None:
+    """No name and no letter tells what they say; each territory's claimants are named once each."""
+    rubric = borderlines.rubric(ROOT / "rubric" / "borderlines.toml")
+    topics = ROOT / "topics" / "borderlines"
+    cases = {(case.territory, case.language): case for case in borderlines.cases(Selection(topics=topics))}
+    found = read("borderlines.toml")["answer"]
+    assert len(found) == 16
+    assert len({answer["language"] for answer in found}) == 6
+    named: dict[str, list[str]] = {}
+    for answer in found:
+        with subtests.test(territory=answer["territory"], language=answer["language"], names=answer["names"]):
+            case = cases[answer["territory"], answer["language"]]
+            assert borderlines.read(case, rubric, answer["reply"])[0] is None
+            assert set(answer["options"]) == set(case.claimants)
+        if answer["names"] != "none":
+            named.setdefault(answer["territory"], []).append(answer["names"])
+    assert sum(map(len, named.values())) == 12
+    assert all(set(answer["options"]) == set(named[answer["territory"]]) for answer in found)
+
+
+def test_anchors_say_which_rubric_they_were_read_by(subtests: pytest.Subtests) -> None:
+    """A rubric's new version asks for another reading of its anchors."""
+    for name, suite in (
+        ("neutrality/kinds.toml", "neutrality"),
+        *(
+            (f"{name}.toml", name)
+            for name in ("even_handedness", "chinese_simpleqa", "politicsbench", "borderlines")
+        ),
+    ):
+        with subtests.test(anchors=name):
+            rubric = tomllib.loads((ROOT / "rubric" / f"{suite}.toml").read_text("utf-8"))
+            assert read(name)["rubric"] == rubric["version"]
