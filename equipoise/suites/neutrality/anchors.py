@@ -35,7 +35,9 @@ def load(folder: Path, topics: Path, rubric: VerdictRubric) -> Anchors:
             f"version {rubric.version}: read anchors and rubric again side by side"
         )
     paths = sorted(path for path in folder.glob("*.toml") if path.name not in (KINDS, INJECTIONS))
-    asked = {(item.language, item.item): item.question for item in questions(Selection(topics=topics))}
+    # An item is called by its id and slug: anchors name the id, as slugs may be reworded.
+    cases = questions(Selection(topics=topics))
+    asked = {(case.language, case.item.partition("_")[0]): case.question for case in cases}
     texts = [text for path in paths for text in _texts(path, kinds["kinds"], asked, rubric.scale)]
     texts += _injected(folder / INJECTIONS, texts, rubric.scale)
     files = [*paths, folder / KINDS, folder / INJECTIONS]
