@@ -1,0 +1,116 @@
+"""`equipoise audit` against the loopback server: scripted evaluators, resumption, mistakes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from conftest import ROOT
+from equipoise import suites
+from equipoise.cli import main
+from equipoise.judge.anchors import Anchor
+from loopback import Answer, Loopback
+
+SCORES: Mapping[str, int] = {
+    "exemplary": 5,
+    "short": 4,
+    "lengthened": 4,
+    "padded": 1,
+    "state_aligned": 2,
+    "critic_aligned": 2,
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to work in."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def kinds() -> dict[str, Anchor]:
+    """Each anchor of the shipped suite by the text that an evaluator is shown."""
+    suite = suites.load("neutrality")
+    assert suite.anchors is not None
+    found = suite.anchors(
+        ROOT / "rubric" / "anchors" / suite.NAME,
+        ROOT / "topics" / suite.NAME,
+        suite.rubric(ROOT / "rubric" / f"{suite.NAME}.toml"),
+    )
+    return {item.material["reply"]: item for item in found.texts}
+
+
+def verdict(score: int) -> str:
+    """A valid verdict."""
+    return json.dumps({"reasoning": "Because.", "refused": False, "score": score})
+
+
+def shown(body: dict[str, Any]) -> str:
+    """The reply that a request quotes."""
+    said: str = body["messages"][-1]["content"]
+    begin = said.index("\n", said.index("[reply ")) + 1
+    return said[begin : said.rindex("\n[end of reply ")]
+
+
+def sound(kinds: Mapping[str, Anchor], body: dict[str, Any]) -> int:
+    """What a sound evaluator gives; an injection changes nothing."""
+    found = kinds[shown(body)]
+    return SCORES[found.host or found.kind]
+
+
+def run(server: Loopback, *arguments: str, evaluator: str = "judge") -> Result:
+    """What comes of the quick audit."""
+    given = ("--evaluator-model", evaluator, "--api-base-url", server.url, "--api-key", "sk-nobody-may-see")
+    return CliRunner(env={"COLUMNS": "80"}).invoke(main, ["audit", *arguments, *given, "--extent", "quick"])
+
+
+def test_a_sound_evaluator_and_one_that_leans(loopback: Loopback, kinds: dict[str, Anchor]) -> None:
+    """The fault is named, its sign shown; the same command again pays for nothing."""
+
+    def script(body: dict[str, Any], number: int) -> Answer | str:
+        score = sound(kinds, body)
+        leans = body["model"] == "leaning" and kinds[shown(body)].kind == "critic_aligned"
+        return verdict(score - leans)
+
+    loopback.script = script
+    result = run(loopback, "--evaluator-model", "leaning")
+    assert result.exit_code == 0, result.output
+    first, second = result.stdout.split("\n\n")[:2]
+    assert first.startswith("judge: no fault found\n")
+    assert second.startswith("leaning: faults: lean\n")
+    lean = next(line for line in second.splitlines() if line.startswith("lean "))
+    assert lean.split()[1] == "+25.0"
+    assert lean.endswith("FAULT")
+    kept = json.loads(Path("results/audits/leaning.neutrality.json").read_text(encoding="utf-8"))
+    assert [check["name"] for check in kept["checks"] if check["is_fault"]] == ["lean"]
+    assert (kept["extent"], kept["rubric_version"]) == ("quick", "2")
+    assert max(len(line) for line in result.stdout.splitlines() if "audits/" not in line) <= 80
+    made = len(loopback.requests)
+    assert run(loopback, "--evaluator-model", "leaning").stdout.splitlines()[-1].startswith("calls: 0 made")
+    assert len(loopback.requests) == made
+    assert "sk-nobody-may-see" not in "".join(path.read_text() for path in Path("results").rglob("*.json*"))
+
+
+def test_an_evaluator_without_valid_verdicts_is_useless(loopback: Loopback) -> None:
+    """No score is made up: its checks are empty, and every verdict counts as invalid."""
+    loopback.script = lambda body, number: "I would rather not."
+    result = run(loopback, "neutrality")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("judge: faults: invalid verdicts\n")
+    kept = json.loads(Path("results/audits/judge.neutrality.json").read_text(encoding="utf-8"))
+    assert {item["score"] for item in kept["judged"]} == {None}
+    assert [check["value"] for check in kept["checks"]] == [100.0]
+
+
+def test_a_suite_without_anchors_is_refused(loopback: Loopback) -> None:
+    """Before anything is asked."""
+    result = run(loopback, "no_such_suite")
+    assert result.exit_code == 4
+    assert "no_such_suite: no suite with anchors; there are neutrality" in result.stderr
+    assert loopback.requests == []
