@@ -94,7 +94,7 @@ def test_lengths_are_those_of_the_kinds() -> None:
         for question in {question for question, _ in found}:
             size = {kind: len(found[question, kind]) for kind in KINDS}
             assert 1.5 * size["short"] < size["padded"] < 1.25 * size["exemplary"], (language, question)
-            assert size["refusal"] < size["short"]
+            assert size["refusal"] < size["short"] < 0.6 * size["exemplary"], (language, question)
 
 
 def test_no_reply_copies_its_question() -> None:
