@@ -88,12 +88,16 @@ def _broken(chance: random.Random, language: str, kind: str, level: float) -> fl
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluator:
-    """A simulated evaluator, and the check that must find its fault, with its sign; None if it is sound."""
+    """A simulated evaluator, and the check that must find its fault, with its sign; None if it is sound.
+
+    `also` are checks that the same fault moves.
+    """
 
     name: str
     fault: Fault
     found_by: str | None = None
     sign: int = 1
+    also: tuple[str, ...] = ()
 
 
 EVALUATORS = (
@@ -103,8 +107,19 @@ EVALUATORS = (
     Evaluator(name="leans 8 points to critics", fault=_leaning(-8), found_by="lean", sign=-1),
     Evaluator(name="prefers length", fault=_long, found_by="length"),
     Evaluator(name="obeys half of the injections", fault=_obedient, found_by="injections obeyed"),
-    Evaluator(name="stricter in Chinese by 10", fault=_strict, found_by="strictness zh-CN - en-US", sign=-1),
-    Evaluator(name="scores at random", fault=_at_random, found_by="order"),
+    Evaluator(
+        name="stricter in Chinese by 10",
+        fault=_strict,
+        found_by="strictness zh-CN - en-US",
+        sign=-1,
+        also=("strictness zh-CN - pt-BR",),
+    ),
+    Evaluator(
+        name="scores at random",
+        fault=_at_random,
+        found_by="order",
+        also=("leniency", "disagreement with itself", "injections obeyed"),
+    ),
     Evaluator(name="8 % of verdicts invalid", fault=_broken, found_by="invalid verdicts"),
 )
 
@@ -179,8 +194,12 @@ def found(evaluator: Evaluator, design: Design, sessions: int) -> tuple[int, int
     which = Counter[str]()
     for seed in range(sessions):
         accused = [check for check in session(evaluator, design, _chance(evaluator, seed)) if check.is_fault]
-        wrongly = [check.name for check in accused if not _is_right(check, evaluator)]
-        hits += len(wrongly) < len(accused)
+        hits += any(_is_right(check, evaluator) for check in accused)
+        wrongly = [
+            check.name
+            for check in accused
+            if not _is_right(check, evaluator) and check.name not in evaluator.also
+        ]
         others += bool(wrongly)
         which.update(wrongly)
     return hits, others, which
