@@ -38,9 +38,13 @@ def messages(case: Fact) -> tuple[Message, ...]:
 
 
 def test_the_suite_says_what_it_takes() -> None:
-    """Its name, one run, two datasets, its options; nothing is known to be wrong with its data."""
+    """Its name, one run, three datasets, its options; nothing is known to be wrong with its data."""
     module = suites.load("chinese_simpleqa")
-    assert (module.NAME, module.RUNS, module.DATASETS) == ("chinese_simpleqa", 1, ("own", "original"))
+    assert (module.NAME, module.RUNS, module.DATASETS) == (
+        "chinese_simpleqa",
+        1,
+        ("own", "own-v1", "original"),
+    )
     assert {"prompt_style", "answer_format", "seed", "confidence", "retrieval"} <= {
         option.name for option in module.OPTIONS
     }
