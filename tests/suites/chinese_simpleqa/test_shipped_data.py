@@ -175,12 +175,19 @@ def test_the_first_edition_is_unchanged() -> None:
 
 
 def test_examples_are_not_among_the_questions() -> None:
-    """Neither their questions nor their answers are those of a question that is asked."""
+    """Neither those to be continued nor those of grading: their questions and answers are not asked for."""
     rubric = tomllib.loads((ROOT / "rubric" / "chinese_simpleqa.toml").read_text(encoding="utf-8"))
-    examples = rubric["few_shot"]["examples"]
+    graded = re.findall("^题目：(.+？)标准答案：(.+)$", rubric["grading"]["system"], re.MULTILINE)
+    examples = [(item["question"], item["answer"]) for item in rubric["few_shot"]["examples"]]
+    examples += [(question, text) for question, answers in graded for text in answers.split(" / ")]
     questions = {normal(fact.question) for fact in asked()}
     answers = {normal(text) for fact in asked() for text in fact.accepted}
-    assert len(examples) >= 3
-    for example in examples:
-        assert normal(example["question"]) not in questions
-        assert normal(example["answer"]) not in answers
+    assert (len(graded), len(examples)) == (4, 10)
+    assert [pair for pair in examples if normal(pair[0]) in questions or normal(pair[1]) in answers] == []
+
+
+def test_the_rubric_shows_every_grade_by_examples() -> None:
+    """Replies to the same question with each of the three letters."""
+    rubric = tomllib.loads((ROOT / "rubric" / "chinese_simpleqa.toml").read_text(encoding="utf-8"))
+    found = Counter(re.findall("^- “.+”→ ([ABC])", rubric["grading"]["system"], re.MULTILINE))
+    assert found == {"A": 5, "B": 5, "C": 3}
