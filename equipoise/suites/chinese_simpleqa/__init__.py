@@ -45,7 +45,7 @@ from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET, SEED
 
 NAME = "chinese_simpleqa"
-DATASETS: tuple[str, ...] = ("own", "original")
+DATASETS: tuple[str, ...] = ("own", "own-v1", "original")
 OPTIONS: tuple[Option, ...] = (
     DATASET,
     PROMPT_STYLE,

@@ -15,7 +15,7 @@ from equipoise.core.findings import Finding, Recognised, Text
 from equipoise.core.options import Option, one_of, parse_existing, parse_function
 from equipoise.core.similarity import folded, holds
 from equipoise.core.types import JSON, Case
-from equipoise.suites.chinese_simpleqa import retrieval
+from equipoise.suites.chinese_simpleqa import distractors, retrieval
 from equipoise.suites.resources import SHIPPED
 from equipoise.suites.selection import DEFAULT_AREA, Selection
 from equipoise.suites.shared_options import SEED
@@ -275,15 +275,26 @@ def recognises(path: Path) -> Recognised:
 
 
 def lint(topics: Path) -> Iterator[Finding | Text]:
-    """The questions, and those that contain their answer. Raises UserError, for odd distractors too."""
-    has_choices = False
+    """The questions, those that contain their answer, and distractors that give it away. Raises UserError."""
+    choices: dict[str, dict[str, JSON]] = {}
     for where, data in readable_objects(_file(topics)):
-        has_choices |= "distractors" in data
         if isinstance(question := data.get("question"), str):
             yield Text(where=where, among="", owner=where, text=question)
             yield from _leaks(where, question, data)
-    if has_choices:
-        facts(Selection(topics=topics, options={ANSWER_FORMAT.name: "choice"}))
+        if "distractors" in data:
+            choices[where] = data
+    if choices:
+        offered = facts(Selection(topics=topics, options={ANSWER_FORMAT.name: "choice"}))
+        yield from _choices(choices, [fact.options.index(fact.accepted[0]) for fact in offered])
+
+
+def _choices(rows: Mapping[str, Mapping[str, JSON]], places: Sequence[int]) -> Iterator[Finding]:
+    for where, row in rows.items():
+        accepted = (row["answer"], *row.get("variants", ()))
+        for what in distractors.faults(row["question"], accepted, row["distractors"], row.get("kind")):
+            yield Finding.at(where, what)
+    for what in distractors.balance(places, LETTERS):
+        yield Finding.at(next(iter(rows)), what)
 
 
 def _leaks(where: str, question: str, data: Mapping[str, JSON]) -> Iterator[Finding]:

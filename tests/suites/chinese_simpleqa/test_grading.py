@@ -40,6 +40,8 @@ def test_a_grade_says_how_it_was_read(subtests: pytest.Subtests) -> None:
         (["INCORRECT", "As an AI language model, I cannot assess this.", "B"], "B", "strict", 3),
         (["C，因为没有作答", "（C）"], "C", "strict", 2),
         (["嗯。", "B"], "B", "strict", 2),
+        (["Correct", "A"], "A", "strict", 2),
+        (["回答为Calgene，与标准答案一致，A", "A"], "A", "strict", 2),
         (["嗯。", letters(A=0.2, B=0.1, C=0.4)], "C", "probabilities", 2),
         (["嗯。", "嗯。", "嗯。", '{"label": "C"}'], "C", "strict", 4),
     ):

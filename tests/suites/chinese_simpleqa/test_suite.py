@@ -38,9 +38,13 @@ def messages(case: Fact) -> tuple[Message, ...]:
 
 
 def test_the_suite_says_what_it_takes() -> None:
-    """Its name, one run, two datasets, its options; nothing is known to be wrong with its data."""
+    """Its name, one run, three datasets, its options; nothing is known to be wrong with its data."""
     module = suites.load("chinese_simpleqa")
-    assert (module.NAME, module.RUNS, module.DATASETS) == ("chinese_simpleqa", 1, ("own", "original"))
+    assert (module.NAME, module.RUNS, module.DATASETS) == (
+        "chinese_simpleqa",
+        1,
+        ("own", "own-v1", "original"),
+    )
     assert {"prompt_style", "answer_format", "seed", "confidence", "retrieval"} <= {
         option.name for option in module.OPTIONS
     }
@@ -55,7 +59,7 @@ def test_the_suite_says_what_it_takes() -> None:
 def test_the_rubric_is_whole() -> None:
     """Three styles, a scale from 0 to 2, the three letters."""
     assert set(RUBRIC.styles) == {"direct", "recall", "step_by_step"}
-    assert (RUBRIC.scale.low, RUBRIC.scale.high, RUBRIC.version) == (0, 2, "2")
+    assert (RUBRIC.scale.low, RUBRIC.scale.high, RUBRIC.version) == (0, 2, "3")
     assert list(RUBRIC.prompts["grading"].options) == ["A", "B", "C"]
     assert RUBRIC.marker in RUBRIC.styles["recall"]
     assert RUBRIC.marker in RUBRIC.styles["step_by_step"]
@@ -64,7 +68,7 @@ def test_the_rubric_is_whole() -> None:
 def test_a_faulty_rubric_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """With the file and the key."""
     for old, new, says in (
-        ('version = "2"', "version = 2", "version must be a text"),
+        ('version = "3"', "version = 3", "version must be a text"),
         ('step_by_step = "', 'steps = "', "asking.step_by_step is missing"),
         ('marker = "', 'mark = "', "asking.marker is missing"),
         ("[few_shot]", "[shots]", "few_shot.example is missing"),

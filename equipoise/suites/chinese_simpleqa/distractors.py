@@ -1,0 +1,69 @@
+"""What a machine can check of distractors: that none rules itself out, and no place gives the answer away."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from equipoise.core.similarity import holds
+from equipoise.suites.chinese_simpleqa.scoring import normal
+
+_HAN_FIGURES = "\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341\u767e\u5343\u96f6"
+_FIGURES = re.compile(rf"[\d,.]*\d|[{_HAN_FIGURES}]+")
+_YEAR = re.compile(r"(?<!\d)(?:1\d|20)\d\d(?!\d)")
+_TIMES = 3
+"""How many times as long as all others an option may be before its length stands out."""
+_ENOUGH = 20
+"""From how many questions on the places of answers are counted."""
+_MOST = 0.4
+"""The largest share of answers that may stand in one place."""
+
+
+def faults(question: str, accepted: Sequence[str], wrong: Sequence[str], kind: str | None) -> Iterator[str]:
+    """What is wrong with the distractors of a question, each in a few words."""
+    answer, right = accepted[0], {normal(text) for text in accepted}
+    for text in wrong:
+        if len(normal(text)) > 1 and holds(question, text):
+            yield f"the distractor {text!r} stands in the question, which rules it out; choose another"
+        if normal(text) in right:
+            yield f"the distractor {text!r} is accepted as right; choose another"
+        if _form(text, kind) != _form(answer, kind):
+            yield f"the distractor {text!r} is not written like the answer {answer!r}; write it alike"
+    if odd := _odd_in_length([answer, *wrong]):
+        yield f"the option {odd!r} stands out by its length; choose others of about the same"
+    if kind == "date" and (odd := _odd_in_year(question, [answer, *wrong])):
+        yield f"the option {odd!r} alone has the year of the question; give it to all options or to none"
+
+
+def balance(places: Sequence[int], letters: str) -> Iterator[str]:
+    """What is wrong if answers have one of the letters too often; `places` are those of all questions."""
+    if len(places) < _ENOUGH:
+        return
+    place, count = Counter(places).most_common(1)[0]
+    if count > _MOST * len(places):
+        share = round(100 * count / len(places))
+        yield f"the answer is option {letters[place]} in {share} % of the questions; change their distractors"
+
+
+def _form(text: str, kind: str | None) -> str:
+    """What options have in common: in numbers and dates all but the figures, else the title marks."""
+    if kind in ("number", "date"):
+        return _FIGURES.sub("0", text)
+    return "".join(re.findall("[\u300a\u300b]", text))
+
+
+def _odd_in_length(options: Sequence[str]) -> str | None:
+    lengths = [len(normal(text)) for text in options]
+    for text, length in zip(options, lengths, strict=True):
+        others = list(lengths)
+        others.remove(length)
+        if length > _TIMES * max(others) or length * _TIMES < min(others):
+            return text
+    return None
+
+
+def _odd_in_year(question: str, options: Sequence[str]) -> str | None:
+    years = set(_YEAR.findall(question))
+    found = [text for text in options if years & set(_YEAR.findall(text))]
+    return found[0] if len(found) == 1 else None

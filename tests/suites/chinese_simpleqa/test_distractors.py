@@ -1,0 +1,113 @@
+"""Distractors: what of them gives an answer away."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from equipoise.core.findings import Finding
+from equipoise.suites.chinese_simpleqa.dataset import lint
+from equipoise.suites.chinese_simpleqa.distractors import balance, faults
+
+
+def test_options_that_are_alike_pass(subtests: pytest.Subtests) -> None:
+    """Names, titles, numbers in either kind of figures, dates that share the year of the question."""
+    for question, accepted, wrong, kind in (
+        ("茶圣是谁？", ["陆羽", "陸羽"], ["皎然", "卢仝", "蔡襄"], "person"),
+        ("哪部书？", ["《茶经》"], ["《茶录》", "《大观茶论》", "《煎茶水记》"], "work"),
+        ("多少米？", ["1,410米", "1410"], ["998米", "1280.5米", "1991米"], "number"),
+        ("第几卷？", ["卷十六"], ["卷三", "卷十一", "卷一百零二"], "number"),
+        (
+            "1992年的条约何日生效？",
+            ["1992年5月5日"],
+            ["1992年6月1日", "1993年1月1日", "1994年3月2日"],
+            "date",
+        ),
+        ("编号是什么？", ["B"], ["A", "C", "D"], "term"),
+    ):
+        with subtests.test(accepted=accepted):
+            assert list(faults(question, accepted, wrong, kind)) == []
+
+
+def test_what_gives_an_answer_away_is_told(subtests: pytest.Subtests) -> None:
+    """A distractor of the question, one that is right, one of another form, an odd length, an odd year."""
+    for question, accepted, wrong, kind, says in (
+        (
+            "皎然的朋友是谁？",
+            ["陆羽"],
+            ["皎然", "卢仝", "蔡襄"],
+            "person",
+            "the distractor '皎然' stands in the",
+        ),
+        (
+            "谁？",
+            ["陆羽", "陆鸿渐"],
+            ["陆 鸿渐", "卢仝", "蔡襄"],
+            "person",
+            "the distractor '陆 鸿渐' is accepted",
+        ),
+        (
+            "哪部书？",
+            ["《茶经》"],
+            ["茶录", "《茶谱》", "《茶疏》"],
+            "work",
+            "the distractor '茶录' is not written",
+        ),
+        ("多少？", ["12米"], ["14米", "15", "16米"], "number", "the distractor '15' is not written like"),
+        (
+            "哪年？",
+            ["1912年"],
+            ["1911年", "1913年5月", "1914年"],
+            "date",
+            "the distractor '1913年5月' is not",
+        ),
+        (
+            "谁？",
+            ["唐代的陆羽先生"],
+            ["皎然", "卢仝", "蔡襄"],
+            "person",
+            "the option '唐代的陆羽先生' stands out",
+        ),
+        (
+            "谁？",
+            ["欧阳修永叔"],
+            ["陆", "皎然大师", "卢仝玉川"],
+            None,
+            "the option '陆' stands out by its length",
+        ),
+        (
+            "1912年何日？",
+            ["1912年5月5日"],
+            ["1911年5月5日", "1913年5月5日", "1914年5月5日"],
+            "date",
+            "the option '1912",
+        ),
+    ):
+        with subtests.test(says=says):
+            (found,) = faults(question, accepted, wrong, kind)
+            assert found.startswith(says)
+
+
+def test_answers_stand_in_every_place() -> None:
+    """Up to two in five in one place, of twenty questions or more."""
+    assert list(balance([0, 1, 2, 3] * 5, "ABCD")) == []
+    assert list(balance([1] * 19, "ABCD")) == []
+    assert list(balance([1] * 8 + [0, 2, 3] * 4, "ABCD")) == []
+    (found,) = balance([1] * 9 + [0, 2, 3] * 4, "ABCD")
+    assert found == "the answer is option B in 43 % of the questions; change their distractors"
+
+
+def test_both_are_told_of_a_file(tmp_path: Path) -> None:
+    """A question's at its line, the balance at the first."""
+    row = {"question": "多少？", "answer": "2", "kind": "number", "distractors": ["1", "3", "4"]}
+    rows = [{**row, "id": f"q{number}", "question": f"第{number}问多少？"} for number in range(10, 31)]
+    rows[4]["distractors"] = ["1", "3个", "4"]
+    path = tmp_path / "questions.jsonl"
+    path.write_text("\n".join(json.dumps(item, ensure_ascii=False) for item in rows), encoding="utf-8")
+    found = [str(item) for item in lint(path) if isinstance(item, Finding)]
+    assert found == [
+        f"{path}:5: the distractor '3个' is not written like the answer '2'; write it alike",
+        f"{path}:1: the answer is option B in 100 % of the questions; change their distractors",
+    ]
