@@ -83,5 +83,7 @@ def test_shipped_datasets_have_canaries() -> None:
         "neutrality",
         "neutrality/open",
         "neutrality/own-v1",
+        "politicsbench",
+        "politicsbench/own-v1",
     ]
     assert list(lint(folders)) == []

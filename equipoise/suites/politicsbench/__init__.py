@@ -27,7 +27,7 @@ from equipoise.suites.shared_options import DATASET
 
 NAME = "politicsbench"
 CLUSTERS = "scenarios"
-DATASETS: tuple[str, ...] = ("own", "original")
+DATASETS: tuple[str, ...] = ("own", "own-v1", "original")
 OPTIONS: tuple[Option, ...] = (DATASET,)
 lint, recognises = dataset.lint, dataset.recognises
 DEFAULTS: Mapping[str, JSON] = {

@@ -30,7 +30,7 @@ def test_what_the_suite_says_of_itself() -> None:
     assert (suite.NAME, suites.load(suite.NAME).RUNS, suite.DATASETS) == (
         "politicsbench",
         1,
-        ("own", "original"),
+        ("own", "own-v1", "original"),
     )
 
 

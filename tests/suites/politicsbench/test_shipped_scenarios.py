@@ -12,14 +12,16 @@ from functools import cache
 import pytest
 
 from conftest import ROOT
+from equipoise.suites import politicsbench
 from equipoise.suites.politicsbench.dataset import QUESTIONS, WORDINGS, Scenario, scenarios
 from equipoise.suites.politicsbench.scoring import WEIGHTS
-from equipoise.suites.selection import Selection
+from equipoise.suites.selection import Selection, data_hash
 
 FOLDER = ROOT / "topics" / "politicsbench"
 LANGUAGES = ("en-US", "zh-CN")
 WORDINGS_IN = {"en-US": WORDINGS, "zh-CN": ("original", "mirror")}
 MOST_SHARED = 0.15
+FIRST_EDITION = "d0c98e6ee1af827f2cd518568e4a1176313f47d717c9481dd055220ebab33c19"
 DAYS = {"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}
 
 
@@ -54,6 +56,12 @@ def letters(texts: Sequence[str]) -> int:
 
 
 # What there is.
+
+
+def test_the_first_edition_is_kept_as_it_was() -> None:
+    """Byte for byte, so that earlier results are of the same data."""
+    assert data_hash(FOLDER / "own-v1", politicsbench.DATASETS) == FIRST_EDITION
+    assert len(scenarios(Selection(topics=FOLDER / "own-v1"))) == 120
 
 
 def test_each_scenario_is_there_in_every_wording() -> None:
