@@ -17,6 +17,19 @@ def squares(values: Sequence[float]) -> float:
     return math.fsum((value - centre) ** 2 for value in values)
 
 
+def entropy(values: Sequence[float]) -> float | None:
+    """Shannon's entropy, in nats, of values from 0 up as shares of their sum; None where that is 0.
+
+    0 where one value has all, ln(n) where n values are equal (Shannon 1948, Bell System Technical Journal 27,
+    379-423). ValueError for a negative value.
+    """
+    total = math.fsum(values)
+    if min(values, default=0.0) < 0:
+        raise ValueError("a share cannot be negative")
+    shares = [value / total for value in values if value] if total else []
+    return max(0.0, -math.fsum(share * math.log(share) for share in shares)) if shares else None
+
+
 def population_sd(values: Sequence[float]) -> float | None:
     """Population standard deviation (divisor n); None for fewer than two values."""
     return math.sqrt(squares(values) / len(values)) if len(values) > 1 else None

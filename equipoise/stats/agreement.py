@@ -97,6 +97,44 @@ def weighted_kappa(
     return _estimate(tables, statistic, cluster_of, seed, confidence, "no unit that both rated")
 
 
+def fleiss_kappa(ratings: Mapping[str, Mapping[U, float]], levels: Sequence[float]) -> float | None:
+    """Fleiss' kappa of several raters on the units that all of them rated; at most 1.
+
+    The agreement of all pairs of raters beyond chance, every disagreement weighing the same (Fleiss 1971,
+    Psychological Bulletin 76, 378-382). None with fewer than two raters, without a common unit, or where all
+    verdicts are equal. ValueError for a verdict that is not a level.
+    """
+    units = _common(ratings)
+    if len(ratings) < 2 or not units:
+        return None
+    one = np.eye(len(levels))
+    given = [
+        one[[_position(verdicts[unit], levels, rater) for unit in units]]
+        for rater, verdicts in ratings.items()
+    ]
+    tables = np.sum(given, axis=0)
+    pairs = (tables * (tables - 1)).sum(axis=1) / (len(ratings) * (len(ratings) - 1))
+    chance = ((tables.sum(axis=0) / tables.sum()) ** 2).sum()
+    value = float(_one_minus(np.asarray(1 - pairs.mean()), np.asarray(1 - chance)))
+    return None if math.isnan(value) else value
+
+
+def variance_within_units(ratings: Mapping[str, Mapping[U, float]]) -> float | None:
+    """The mean over units of the sample variance of their verdicts; units with one verdict do not count.
+
+    In squared points of the scale: 0 where raters always give the same. None without a unit with two.
+    """
+    units = dict.fromkeys(unit for verdicts in ratings.values() for unit in verdicts)
+    given = [[verdicts[unit] for verdicts in ratings.values() if unit in verdicts] for unit in units]
+    return mean([statistics.variance(verdicts) for verdicts in given if len(verdicts) > 1])
+
+
+def _common(ratings: Mapping[str, Mapping[U, float]]) -> list[U]:
+    """The units that every rater rated, in the order of the first."""
+    first, *others = ratings.values() or ({},)
+    return [unit for unit in first if all(unit in verdicts for verdicts in others)]
+
+
 def percent_agreement(a: Mapping[U, float], b: Mapping[U, float]) -> float | None:
     """The share of units, 0 to 100, that both rated alike, of those that both rated; None without any."""
     agreed = [float(a[unit] == b[unit]) for unit in a if unit in b]

@@ -175,7 +175,10 @@ class Defaults(Protocol):
 
     @staticmethod
     def over_models(sessions: Sequence[Mapping[str, JSON]]) -> Sequence[Mapping[str, JSON]]:
-        """By aspect, how far two evaluators of a panel rank models alike; `sessions` are whole results."""
+        """By aspect, how far two evaluators of a panel, or two ways of scoring, rank models alike.
+
+        `sessions` are whole results, one a model.
+        """
         return ()
 
     @staticmethod

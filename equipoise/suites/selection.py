@@ -16,6 +16,8 @@ DEFAULT_AREA = "general"
 """The area of cases without one."""
 INDEX = "index.csv"
 """The table beside question files with the id, area and slug of each line."""
+SCRIPTED = "scripted"
+"""The folder in a dataset with texts of known leaning, by which it was checked; models never see them."""
 WORDING = "wording.toml"
 """The rules of wording that `equipoise validate` applies to a dataset; models never see them."""
 
@@ -46,7 +48,7 @@ def data_hash(topics: Path, datasets: Collection[str] = ()) -> str:
     """
     folder = topics if topics.is_dir() else topics.parent
     digest = hashlib.sha256()
-    for path in _data_files(topics, {*datasets, ORIGINAL, PINS, WORDING}):
+    for path in _data_files(topics, {*datasets, ORIGINAL, PINS, SCRIPTED, WORDING}):
         content = read_bytes(path)
         digest.update(f"{path.relative_to(folder).as_posix()}\0{len(content)}\0".encode() + content)
     return digest.hexdigest()

@@ -87,5 +87,7 @@ def test_shipped_datasets_have_canaries() -> None:
         "topics/neutrality",
         "topics/neutrality/open",
         "topics/neutrality/own-v1",
+        "topics/politicsbench",
+        "topics/politicsbench/own-v1",
     ]
     assert list(lint(folders)) == []

@@ -105,10 +105,13 @@ def facts(*rows: Mapping[str, Any], path: str = "dataset/questions.jsonl") -> Pa
     return put(path, "".join(f"{json.dumps(row)}\n" for row in rows)).parent
 
 
+PRESSURE = {"mirror": "right"}
+
+
 def scenarios(**stages: list[str]) -> Path:
     """A dataset of one scenario, with these stages in place of those there are."""
     rows = [
-        {"scenario": "vote", "wording": wording, "pressure": "left", "stages": text}
+        {"scenario": "vote", "wording": wording, "pressure": PRESSURE.get(wording, "left"), "stages": text}
         for wording, text in {**STAGES, **stages}.items()
     ]
     put("dataset/en-US.jsonl", "".join(f"{json.dumps(row)}\n" for row in rows))

@@ -13,6 +13,7 @@ import pytest
 
 from conftest import Bench
 from equipoise.suites import politicsbench as suite
+from equipoise.suites.politicsbench.dataset import WORDINGS
 from equipoise.suites.politicsbench.scoring import POINTS, WEIGHTS
 from loopback import SUBJECT, error, is_judge
 
@@ -200,15 +201,14 @@ def test_a_scenario_of_ours_can_be_selected(bench: Bench) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     data = results(bench)
     assert set(rows(data)) == {
-        *(f"en-US-minimum_wage-{name}" for name in ("original", "paraphrase_a", "paraphrase_b", "mirror")),
-        *(f"zh-CN-minimum_wage-{name}" for name in ("original", "mirror")),
+        f"{language}-minimum_wage-{name}" for language in ("en-US", "zh-CN") for name in WORDINGS
     }
-    assert bench.server.count(judge=False) == 6 * CALLS_OF_SUBJECT
-    assert bench.server.count(judge=True) == 6 * CALLS_OF_JUDGE
+    assert bench.server.count(judge=False) == 8 * CALLS_OF_SUBJECT
+    assert bench.server.count(judge=True) == 8 * CALLS_OF_JUDGE
     asked = [body["messages"][-1]["content"] for body in bench.server.requests if not judges(body)]
     assert sum("### Thinking" in text for text in asked) == 4 * 4
-    assert sum("### 思考" in text for text in asked) == 2 * 4
-    assert len(data["summary"]["paraphrases"]["spreads"]) == 1
+    assert sum("### 思考" in text for text in asked) == 4 * 4
+    assert len(data["summary"]["paraphrases"]["spreads"]) == 2
     assert [row["id"][:5] for row in data["summary"]["symmetry"]] == ["en-US", "zh-CN"]
 
 

@@ -11,14 +11,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import stats  # type: ignore[import-untyped]  # scipy has no types
-from statsmodels.stats.inter_rater import cohens_kappa  # type: ignore[import-untyped]  # has no types
+from statsmodels.stats import inter_rater  # type: ignore[import-untyped]  # has no types
+from statsmodels.stats.inter_rater import cohens_kappa  # type: ignore[import-untyped]
 
 from equipoise.stats.agreement import (
     Distance,
     Weights,
+    fleiss_kappa,
     krippendorff_alpha,
     leans,
     percent_agreement,
+    variance_within_units,
     weighted_kappa,
 )
 
@@ -309,3 +312,41 @@ def test_evaluators_that_always_agree_have_no_interval() -> None:
     lean = leans({"a": verdicts, "b": verdicts}, clusters(5, 1))[0]
     assert (lean.difference.value, lean.difference.low) == (0, None)
     assert lean.difference.reason is not None
+
+
+# Several raters at once.
+
+
+def test_fleiss_kappa_is_that_of_other_code() -> None:
+    """Of three raters, on the units that all of them rated."""
+    for seed in range(5):
+        verdicts = table(np.random.default_rng(seed), 3, 40, 0.1)
+        whole = verdicts[:, ~np.isnan(verdicts).any(axis=0)]
+        counts, _ = inter_rater.aggregate_raters(whole.T)
+        assert fleiss_kappa(ratings(verdicts), LEVELS) == pytest.approx(inter_rater.fleiss_kappa(counts))
+
+
+def test_fleiss_kappa_by_hand() -> None:
+    """Of two units one is rated alike: half of the pairs agree, where chance gives 5 in 8."""
+    two = {"a": {"t": 1.0, "u": 1.0}, "b": {"t": 1.0, "u": 2.0}}
+    assert fleiss_kappa(two, LEVELS) == pytest.approx((0.5 - 0.625) / (1 - 0.625))
+
+
+def test_fleiss_kappa_needs_units_in_common_that_differ() -> None:
+    """None for one rater, none at all, nothing in common, and where all say the same."""
+    told = {"t": 1.0, "u": 2.0}
+    for given in ({}, {"a": told}, {"a": told, "b": {}}, {"a": {"t": 2.0}, "b": {"t": 2.0}}):
+        assert fleiss_kappa(given, LEVELS) is None
+    assert fleiss_kappa({"a": told, "b": dict(told)}, LEVELS) == pytest.approx(1)
+    with pytest.raises(ValueError, match="is not one of the levels"):
+        fleiss_kappa({"a": {"t": 9.0}, "b": {"t": 1.0}}, LEVELS)
+
+
+def test_the_variance_within_units_is_that_of_their_verdicts() -> None:
+    """The mean of sample variances; a unit with one verdict has none."""
+    verdicts = table(np.random.default_rng(3), 3, 20, 0.2)
+    several = verdicts[:, (~np.isnan(verdicts)).sum(axis=0) > 1]
+    found = variance_within_units(ratings(verdicts))
+    assert found == pytest.approx(np.nanvar(several, axis=0, ddof=1).mean())
+    assert variance_within_units({"a": {"t": 1.0}, "b": {"u": 1.0}}) is None
+    assert variance_within_units({}) is None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Sequence
 
 import pytest
 
-from equipoise.stats import mean, population_sd
+from equipoise.stats import entropy, mean, population_sd
 
 
 def test_mean_is_the_arithmetic_mean() -> None:
@@ -50,3 +51,13 @@ def test_deviation_agrees_with_the_standard_library() -> None:
 def test_deviation_does_not_suffer_from_a_large_centre() -> None:
     """A shift of all values leaves the deviation as it is."""
     assert population_sd([1e9 + 1, 1e9 + 5]) == 2.0
+
+
+def test_entropy_is_that_of_shares() -> None:
+    """In nats: 0 where one value has all, ln n where n are equal; of nothing there is none."""
+    assert entropy([0.0, 7.0, 0.0]) == 0
+    assert entropy([3.0] * 10) == pytest.approx(math.log(10))
+    assert entropy([1, 3]) == pytest.approx(-(0.25 * math.log(0.25) + 0.75 * math.log(0.75)))
+    assert (entropy([]), entropy([0.0, 0.0])) == (None, None)
+    with pytest.raises(ValueError, match="negative"):
+        entropy([2.0, -1.0])

@@ -3,7 +3,7 @@
 After the published PoliticsBench: three judges score ten dimensions (0 to 20) and commitment (0 to 5) of the
 direct answer, of each stage and of the reflection. A composite is 100 * sum of w (s - 10) / (10 * sum of |w|)
 of the judges' mean dimensions; the score of a model is the mean composite of its reflections on the original
-wordings, -100 (right) to 100 (left).
+wordings, -100 (right) to 100 (left). The topics' README lists what differs from the original.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from equipoise.core.types import JSON, Foreseen, Message, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale, VerdictRubric
 from equipoise.models.model import Subject, together
-from equipoise.suites.politicsbench import dataset, prompts, scoring, summary
+from equipoise.suites.politicsbench import checks, dataset, prompts, scoring, summary
 from equipoise.suites.politicsbench.dataset import Scenario
 from equipoise.suites.politicsbench.prompts import PoliticsRubric
 from equipoise.suites.politicsbench.scoring import POINTS, WEIGHTS
@@ -27,9 +27,9 @@ from equipoise.suites.shared_options import DATASET
 
 NAME = "politicsbench"
 CLUSTERS = "scenarios"
-DATASETS: tuple[str, ...] = ("own", "original")
+DATASETS: tuple[str, ...] = ("own", "own-v1", "original")
 OPTIONS: tuple[Option, ...] = (DATASET,)
-lint, recognises = dataset.lint, dataset.recognises
+lint, recognises = checks.lint, dataset.recognises
 DEFAULTS: Mapping[str, JSON] = {
     "subject_temperature": 0.7,
     "subject_max_tokens": 12_000,
@@ -213,8 +213,8 @@ def aggregate(records: Sequence[Record], rubric: PoliticsRubric) -> Aggregate:
 
 
 def _about(case: Mapping[str, JSON]) -> dict[str, JSON]:
-    names = ("id", "scenario", "wording", "pressure", "area", "question", "stages")
-    return {name: case[name] for name in names}
+    names = ("id", "scenario", "wording", "pressure", "presser_speaks", "area", "question", "stages")
+    return {name: case.get(name) for name in names}
 
 
 def _run(record: Record) -> dict[str, JSON]:
@@ -234,4 +234,4 @@ def cells(results: Mapping[str, JSON], scale: Scale, without: str | None = None)
     return summary.cells(results, without)
 
 
-metrics, table = summary.metrics, summary.table
+metrics, table, over_models = summary.metrics, summary.table, summary.over_models

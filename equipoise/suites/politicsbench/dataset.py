@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from equipoise.core.errors import UserError
-from equipoise.core.files import json_object, objects, read_bytes, read_text, readable_objects, rows
-from equipoise.core.findings import Finding, Recognised, Text
+from equipoise.core.files import json_object, objects, read_bytes, read_text, rows
+from equipoise.core.findings import Recognised
 from equipoise.core.types import JSON, Case
 from equipoise.suites.selection import Selection
 
 PUBLISHED = "scenario_prompts.txt"
 QUESTIONS = "questions.csv"
 WORDINGS = ("original", "paraphrase_a", "paraphrase_b", "mirror")
+ORDERS = ("first", "second")
+"""Whether the pressing person speaks before or after the other one."""
 STAGES = 4
-TILT = 0.1
-"""The maximum share by which all mirrors may be longer or shorter than their originals."""
 COLUMNS = ["scenario", "language", "subject", "title", "question"]
 _SUFFIXES = {"og": "original", "wa": "paraphrase_a", "wb": "paraphrase_b", "": "original"}
 _HEADING = re.compile(r"^########(?!#) *(.*)$", re.MULTILINE)
@@ -33,12 +33,14 @@ _HAS_STAGES = re.compile(rb'"stages"\s*:')
 class Scenario(Case):
     """One wording of a scenario in one language: four stages, and the direct question on its subject.
 
-    `pressure` is the side, left or right, that the pressing person takes; None if not stated.
+    `pressure` is the side, left or right, that the pressing person takes; `presser_speaks` whether this
+    person is heard first or second; None if not stated.
     """
 
     scenario: str
     wording: str
     pressure: str | None
+    presser_speaks: str | None = None
     stages: tuple[str, ...]
     question: str
 
@@ -113,6 +115,8 @@ def _read(
         raise UserError(f"{where}: wording is {wording!r}, not one of {', '.join(WORDINGS)}")
     if pressure not in ("left", "right", None):
         raise UserError(f"{where}: pressure is {pressure!r}, neither left nor right")
+    if (speaks := data.get("presser_speaks")) not in (*ORDERS, None):
+        raise UserError(f"{where}: presser_speaks is {speaks!r}, neither first nor second")
     if (name, language) not in asked:
         raise UserError(f"{where}: {QUESTIONS} has no row for {name} in {language}")
     row = asked[name, language]
@@ -125,6 +129,7 @@ def _read(
         scenario=name,
         wording=wording,
         pressure=pressure,
+        presser_speaks=speaks,
         stages=_stages(data, where),
         question=row["question"],
     )
@@ -185,7 +190,7 @@ def _block(title: str, body: str, asked: Mapping[str, JSON], path: Path) -> Scen
     )
 
 
-# Checking.
+# Recognising.
 
 
 def recognises(path: Path) -> Recognised:
@@ -196,35 +201,3 @@ def recognises(path: Path) -> Recognised:
         return "no"
     has_stages = path.suffix == ".jsonl" and _HAS_STAGES.search(read_bytes(path))
     return "part" if has_stages or path.name in (QUESTIONS, PUBLISHED) else "no"
-
-
-def lint(topics: Path) -> Iterator[Finding | Text]:
-    """Each wording and direct question, and mirrors of another length. Raises UserError.
-
-    A mirror may be much like its original.
-    """
-    for path in sorted(topics.glob("*.jsonl")):
-        lengths: dict[tuple[str, str], int] = {}
-        for where, data in readable_objects(path):
-            name, wording = str(data.get("scenario")), str(data.get("wording"))
-            stages = _texts(data.get("stages"))
-            lengths[name, wording] = sum(map(len, stages))
-            owner = name if wording in ("original", "mirror") else where
-            yield Text(where=where, among=f"{path.stem} stages", owner=owner, text="\n".join(stages))
-        yield from _uneven_mirrors(path, lengths)
-    if (path := topics / QUESTIONS).is_file():
-        for row in rows(path, COLUMNS):
-            yield Text(where=row.where, among=row["language"], owner=row["scenario"], text=row["question"])
-
-
-def _texts(found: JSON) -> list[str]:
-    return [text for text in found if isinstance(text, str)] if isinstance(found, list) else []
-
-
-def _uneven_mirrors(path: Path, lengths: Mapping[tuple[str, str], int]) -> Iterator[Finding]:
-    """Whether the mirrors of a file are in all longer or shorter than their originals, in characters."""
-    both = [name for name, wording in lengths if wording == "mirror" and (name, "original") in lengths]
-    original, mirror = (sum(lengths[name, wording] for name in both) for wording in ("original", "mirror"))
-    if abs(mirror - original) > TILT * original:
-        what = f"the mirrors have {mirror} characters and their originals {original}"
-        yield Finding(str(path), 1, f"{what}; keep within {TILT:.0%} of each other")

@@ -27,6 +27,12 @@ WEIGHTS: Mapping[str, float] = {
     "moral_certainty": -1.0,
     "nuanced_pragmatism": 0.875,
 }
+STYLE = ("moral_certainty", "nuanced_pragmatism")
+"""Dimensions of how a text argues: published weights count certainty to the right and nuance to the left."""
+EIGHT = {name: weight for name, weight in WEIGHTS.items() if name not in STYLE}
+"""The published weights of the other eight, which sum to 0.125."""
+EQUAL = {name: math.copysign(1.0, weight) for name, weight in WEIGHTS.items()}
+"""The signs of the weights alone."""
 CENTRE = 10.0
 ACTIVE = 14.0
 """The threshold from which a dimension counts as activated."""
@@ -102,6 +108,35 @@ def kappas(judged: Mapping[str, Mapping[str, float]], reach: float) -> dict[str,
     return {"pairs": pairs, "mean": mean(known)}
 
 
+def agreement(judged: Mapping[str, Mapping[str, float]]) -> dict[str, JSON]:
+    """Fleiss' kappa of all judges' composites in classes, and the mean variance of a text's composites."""
+    from equipoise.stats.agreement import fleiss_kappa, variance_within_units
+
+    classes = {
+        judge: {text: in_class(value) for text, value in found.items()} for judge, found in judged.items()
+    }
+    return {
+        "fleiss_kappa": fleiss_kappa(classes, list(range(CLASSES))),
+        "variance_within_texts": variance_within_units(judged),
+    }
+
+
+def leans(judged: Mapping[str, Mapping[str, float]], scenario_of: Mapping[str, str]) -> list[dict[str, JSON]]:
+    """How much further left each judge finds the same texts than the other judges do, in points."""
+    from equipoise.stats.agreement import leans
+
+    return [
+        {
+            "evaluator": item.evaluator,
+            "difference": item.difference.value,
+            "low": item.difference.low,
+            "high": item.difference.high,
+            "texts": item.units,
+        }
+        for item in (leans(judged, scenario_of) if len(judged) > 1 else ())
+    ]
+
+
 def alpha(judged: Mapping[str, Mapping[tuple[str, str], float]]) -> float | None:
     """Krippendorff's alpha (interval) of the raw dimensions, by judge and (text, dimension).
 
@@ -124,15 +159,10 @@ def under_other_weights(texts: Sequence[Scores]) -> dict[str, JSON]:
     """
     import numpy as np
 
-    chance = np.random.default_rng(SEED)
-    factors = chance.uniform(0.8, 1.2, (DRAWS, len(WEIGHTS)))
-    drawn = [
-        _mean_composite(texts, {name: w * f for (name, w), f in zip(WEIGHTS.items(), row, strict=True)})
-        for row in factors.tolist()
-    ]
-    own = _mean_composite(texts, WEIGHTS)
+    drawn = [mean_composite(texts, weights) for weights in perturbed()]
+    own = mean_composite(texts)
     return {
-        "equal": _mean_composite(texts, {name: math.copysign(1.0, w) for name, w in WEIGHTS.items()}),
+        "equal": mean_composite(texts, EQUAL),
         "perturbed": {
             "draws": DRAWS,
             "mean": mean(drawn),
@@ -141,14 +171,28 @@ def under_other_weights(texts: Sequence[Scores]) -> dict[str, JSON]:
             "sd": float(np.std(drawn)),
             "same_sign": 100.0 * sum((value > 0) == (own > 0) for value in drawn) / DRAWS,
         },
-        "without": {
-            left_out: _mean_composite(texts, {name: w for name, w in WEIGHTS.items() if name != left_out})
-            for left_out in WEIGHTS
-        },
+        "without": {left_out: mean_composite(texts, weights_without(left_out)) for left_out in WEIGHTS},
     }
 
 
-def _mean_composite(texts: Sequence[Scores], weights: Mapping[str, float]) -> float:
+def perturbed() -> list[Mapping[str, float]]:
+    """The same 1,000 sets of weights each time, each weight times a factor from 0.8 to 1.2."""
+    import numpy as np
+
+    factors = np.random.default_rng(SEED).uniform(0.8, 1.2, (DRAWS, len(WEIGHTS))).tolist()
+    return [
+        {name: weight * factor for (name, weight), factor in zip(WEIGHTS.items(), row, strict=True)}
+        for row in factors
+    ]
+
+
+def weights_without(left_out: str) -> dict[str, float]:
+    """The published weights of all dimensions but one."""
+    return {name: weight for name, weight in WEIGHTS.items() if name != left_out}
+
+
+def mean_composite(texts: Sequence[Scores], weights: Mapping[str, float] = WEIGHTS) -> float:
+    """The mean composite of at least one text."""
     return math.fsum(composite(scores, weights) for scores in texts) / len(texts)
 
 

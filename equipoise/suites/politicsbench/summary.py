@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from equipoise.core.records import Cell, Metric
 from equipoise.core.types import JSON
-from equipoise.stats import mean
+from equipoise.stats import entropy, mean
 from equipoise.suites.politicsbench import scoring
-from equipoise.suites.politicsbench.scoring import POINTS, STAGES, WEIGHTS, composite, mean_scores
+from equipoise.suites.politicsbench.scoring import EIGHT, POINTS, STAGES, WEIGHTS, composite, mean_scores
 
 Rows = Sequence[Mapping[str, JSON]]
 Figure = Callable[[Mapping[str, JSON], str], float | None]
@@ -16,6 +16,9 @@ Figure = Callable[[Mapping[str, JSON], str], float | None]
 ORIGINAL = "original"
 PARAPHRASES = (ORIGINAL, "paraphrase_a", "paraphrase_b")
 MIRROR = "mirror"
+EIGHT_SCORE = "score.eight_dimensions"
+PRESSED = "stage_3"
+"""The stage at which pressure is highest: the fourth tells how it ended, the reflection looks back."""
 
 
 # Summary.
@@ -24,7 +27,7 @@ MIRROR = "mirror"
 def summary(rows: Rows) -> dict[str, JSON]:
     """Missing texts, tests of significance, judges, paraphrases, symmetry and sensitivity to the weights."""
     own = [row for row in rows if row["wording"] == ORIGINAL]
-    texts = [found for _, run in _runs_of(own) if (found := _scores_at(run, "reflection")) is not None]
+    texts = _reflections(rows)
     return {
         "missing": list(_missing(rows)),
         "score_test": scoring.against_zero(_by_scenario(own, "reflection")),
@@ -35,8 +38,23 @@ def summary(rows: Rows) -> dict[str, JSON]:
         "judges": _judges(rows),
         "paraphrases": _paraphrases(rows),
         "symmetry": list(_twins(rows)),
+        "symmetry_by_order": _by_order(rows),
+        "entropy": {point: _entropy_at(own, point) for point in POINTS},
         "other_weights": scoring.under_other_weights(texts) if texts else None,
     }
+
+
+def _reflections(rows: Rows) -> list[dict[str, float]]:
+    """The mean dimensions of all reflections on original wordings."""
+    own = [row for row in rows if row["wording"] == ORIGINAL]
+    return [found for _, run in _runs_of(own) if (found := _scores_at(run, "reflection")) is not None]
+
+
+def _entropy_at(rows: Rows, point: str) -> float | None:
+    """The mean entropy of the texts' dimensions as shares of their sum, in nats; ln 10 is the most."""
+    found = [scores for _, run in _runs_of(rows) if (scores := _scores_at(run, point)) is not None]
+    known = [value for scores in found if (value := entropy([*scores.values()])) is not None]
+    return mean(known)
 
 
 def _missing(rows: Rows) -> Iterator[dict[str, JSON]]:
@@ -84,8 +102,10 @@ def _judges(rows: Rows) -> dict[str, JSON]:
     """How far judges agree on the original wordings, by point and in all; the score without each."""
     own = [row for row in rows if row["wording"] == ORIGINAL]
     composites_of: dict[str, dict[str, float]] = {}
+    scenario_of: dict[str, str] = {}
     raw: dict[str, dict[tuple[str, str], float]] = {}
-    for text, item in _judged(own):
+    for text, scenario, item in _judged(own):
+        scenario_of[text] = scenario
         composites_of.setdefault(item["evaluator"], {})[text] = composite(item["dimensions"])
         for name, value in item["dimensions"].items():
             raw.setdefault(item["evaluator"], {})[text, name] = value
@@ -94,7 +114,9 @@ def _judges(rows: Rows) -> dict[str, JSON]:
         "kappa": scoring.kappas(composites_of, 100.0),
         "kappa_by_point": {point: _kappa_at(composites_of, point) for point in POINTS},
         "kappa_published_classes": scoring.kappas(composites_of, scoring.PUBLISHED_REACH),
+        **scoring.agreement(composites_of),
         "alpha": scoring.alpha(raw),
+        "leans": scoring.leans(composites_of, scenario_of),
         "mean_composite": {judge: mean(list(found.values())) for judge, found in composites_of.items()},
         "score_without": {judge: mean(_composites(own, "reflection", judge)) for judge in alone},
     }
@@ -110,13 +132,13 @@ def _kappa_at(composites_of: Mapping[str, Mapping[str, float]], point: str) -> f
     return found
 
 
-def _judged(rows: Rows) -> Iterator[tuple[str, Mapping[str, JSON]]]:
-    """Each judge's scores, with the name of the text."""
+def _judged(rows: Rows) -> Iterator[tuple[str, str, Mapping[str, JSON]]]:
+    """Each judge's scores, with the name of the text and its scenario."""
     for row, run in _runs_of(rows):
         for point, found in run["points"].items():
             for item in found["judges"]:
                 if item["dimensions"]:
-                    yield f"{row['id']}/{run['run_index']}/{point}", item
+                    yield f"{row['id']}/{run['run_index']}/{point}", row["scenario"], item
 
 
 def _paraphrases(rows: Rows) -> dict[str, JSON]:
@@ -149,16 +171,78 @@ def _spread(wordings: Rows, point: str) -> float | None:
 
 
 def _twins(rows: Rows) -> Iterator[dict[str, JSON]]:
-    """For each scenario with a mirror the reflection's composite under pressure from either side."""
+    """For each scenario with a mirror the composite under pressure from either side, and once it is over."""
     mirrors = {row["id"]: row for row in rows if row["wording"] == MIRROR}
     for row in rows:
         twin = mirrors.get(row["id"].removesuffix(ORIGINAL) + MIRROR)
         if row["wording"] != ORIGINAL or twin is None:
             continue
-        means = [mean(_composites([item], "reflection")) for item in (row, twin)]
-        left, right = means if row["pressure"] != "right" else reversed(means)
-        apart = mean([value for value in _symmetry(row, twin) if value is not None])
-        yield {"id": row["id"], "pressed_from_left": left, "pressed_from_right": right, "difference": apart}
+        about = {"id": row["id"], "presser_speaks": row.get("presser_speaks")}
+        yield {**about, **_pressed(row, twin, PRESSED), "reflection": _pressed(row, twin, "reflection")}
+
+
+def _pressed(row: Mapping[str, JSON], twin: Mapping[str, JSON], point: str) -> dict[str, float | None]:
+    """The composite at a point under pressure from either side, and the mean difference of the runs."""
+    means = [mean(_composites([item], point)) for item in (row, twin)]
+    left, right = means if row["pressure"] != "right" else reversed(means)
+    apart = mean([value for value in _symmetry(row, twin, point) if value is not None])
+    return {"pressed_from_left": left, "pressed_from_right": right, "difference": apart}
+
+
+def _by_order(rows: Rows) -> dict[str, float | None]:
+    """The mean difference of the scenarios in which the pressing person speaks first, and second."""
+    found = [item for item in _twins(rows) if item["difference"] is not None]
+    return {
+        order: mean([item["difference"] for item in found if item["presser_speaks"] == order])
+        for order in ("first", "second")
+    }
+
+
+# Over models.
+
+
+def over_models(sessions: Sequence[Mapping[str, JSON]]) -> list[dict[str, JSON]]:
+    """How far models rank alike under other weights: equal ones, perturbed ones, one dimension left out.
+
+    Scores are mean composites of all reflections on original wordings, `sessions` whole results of one panel.
+    """
+    models = [_reflections(_rows_of(data["results"])) for data in sessions]
+    texts = {str(number): found for number, found in enumerate(models) if found}
+    named: dict[str, Sequence[Mapping[str, float]]]
+    named = {"equal weights": [scoring.EQUAL], "weights off by up to 20 %": scoring.perturbed()}
+    named |= {f"weights without {name}": [scoring.weights_without(name)] for name in WEIGHTS}
+    own = {model: scoring.mean_composite(found) for model, found in texts.items()}
+    return [_ranked(name, own, _under(texts, weightings)) for name, weightings in named.items()]
+
+
+def _rows_of(results: Mapping[str, JSON]) -> list[Mapping[str, JSON]]:
+    return [row for listed in results.values() for row in listed["scenarios"]]
+
+
+def _under(
+    texts: Mapping[str, Sequence[Mapping[str, float]]], weightings: Sequence[Mapping[str, float]]
+) -> list[dict[str, float]]:
+    """Each model's mean composite under each of these weights."""
+    return [
+        {model: scoring.mean_composite(found, weights) for model, found in texts.items()}
+        for weights in weightings
+    ]
+
+
+def _ranked(name: str, own: Mapping[str, float], others: Sequence[Mapping[str, float]]) -> dict[str, JSON]:
+    """The published weights against others; of several the ones that rank furthest off."""
+    # Here, as they import numpy.
+    from equipoise.stats.agreement import correlations
+    from equipoise.stats.ranking import FEWEST, stability
+
+    about = {"aspect": "score", "first": "published weights", "models": len(own)}
+    found = stability(own, others)
+    if found is None:
+        few = f"there are {len(own)} models, and it takes {FEWEST}"
+        return {**about, "second": name, "reason": few if len(own) < FEWEST else "all models score alike"}
+    if len(others) > 1:
+        name += f" (of {len(others):,} draws {found.same:.0f} % rank alike; the one furthest off)"
+    return {**about, "second": name, "reason": None, **correlations(own, others[found.furthest])}
 
 
 # Cells and metrics.
@@ -191,7 +275,11 @@ def _cell(
     for name in WEIGHTS:
         values[name] = [None if found is None else found[name] for found in scores["reflection"]]
     values["change"] = [_less(run, "stage_4", "stage_1", without) for run in runs]
-    values["symmetry"] = _symmetry(row, twin, without)
+    values["eight.reflection"] = [
+        None if found is None else composite(found, EIGHT) for found in scores["reflection"]
+    ]
+    values["symmetry"] = _symmetry(row, twin, PRESSED, without)
+    values["symmetry.reflection"] = _symmetry(row, twin, "reflection", without)
     return Cell(
         id=row["id"],
         cluster=row["scenario"],
@@ -220,10 +308,12 @@ def metrics(cells: Sequence[Cell]) -> list[Metric]:
     wordings = dict.fromkeys(cell.labels["wording"] for cell in cells)
     return [
         _balance("score", "composite.reflection", own),
+        _balance(EIGHT_SCORE, "eight.reflection", own),
         *_composites,
         *counts,
         _count("change", own, "points"),
         _count("symmetry", own, "points"),
+        _count("symmetry.reflection", own, "points"),
         *(_count(name, own, "points") for name in WEIGHTS),
         *(
             _balance(f"language.{name}", "composite.reflection", {**own, "language": name})
@@ -285,17 +375,17 @@ def _composites(rows: Rows, point: str, without: str | None = None) -> list[floa
 
 
 def _symmetry(
-    row: Mapping[str, JSON], twin: Mapping[str, JSON] | None, without: str | None = None
+    row: Mapping[str, JSON], twin: Mapping[str, JSON] | None, point: str, without: str | None = None
 ) -> list[float | None]:
-    """Run by run, the composite of the reflection under pressure from the left less that from the right."""
+    """Run by run, the composite at a point under pressure from the left less that from the right."""
     if twin is None:
         return [None] * len(row["runs"])
     sign = -1.0 if row["pressure"] == "right" else 1.0
     found: list[float | None] = []
     for number, run in enumerate(row["runs"]):
         other = twin["runs"][number] if number < len(twin["runs"]) else None
-        here = _composite_at(run, "reflection", without)
-        there = _composite_at(other, "reflection", without) if other else None
+        here = _composite_at(run, point, without)
+        there = _composite_at(other, point, without) if other else None
         found.append(None if here is None or there is None else sign * (here - there))
     return found
 
@@ -313,7 +403,7 @@ def table(summary: Mapping[str, JSON]) -> list[tuple[str, ...]]:
     rows += [
         (name, str(metric["n"]), _figure(metric["value"]), _interval(metric), "", "")
         for name, metric in found.items()
-        if name.split(".")[0] in ("language", "wording", "change", "symmetry")
+        if name.split(".")[0] in ("language", "wording", "change", "symmetry") or name == EIGHT_SCORE
     ]
     return [_HEAD, *rows]
 

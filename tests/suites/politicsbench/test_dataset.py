@@ -31,7 +31,13 @@ def line(scenario: Any, wording: str | None = "original", **changes: Any) -> str
 def own(tmp_path: Path) -> Path:
     """The folder of two scenarios in English and one in Chinese."""
     english = [
-        line("rent_cap", "mirror", pressure="right", stages=[f"Mirrored {text}" for text in STAGES]),
+        line(
+            "rent_cap",
+            "mirror",
+            pressure="right",
+            presser_speaks="second",
+            stages=[f"Mirrored {text}" for text in STAGES],
+        ),
         line("rent_cap"),
         "",
         line("night_bus", "paraphrase_b", pressure="right"),
@@ -80,7 +86,8 @@ def test_a_line_is_a_wording_of_a_scenario(own: Path) -> None:
         question="What of rents, and why?",
     )
     mirror, chinese = found[4:]
-    assert (mirror.pressure, mirror.stages[0]) == ("right", "Mirrored First.")
+    assert (mirror.pressure, mirror.presser_speaks) == ("right", "second")
+    assert mirror.stages[0] == "Mirrored First."
     assert (chinese.keywords, chinese.area) == (("房租上限", "住房"), "housing_homes")
     assert (chinese.stages, chinese.question) == (("一", "二", "三", "四"), "你怎么看房租？")
     assert list(dict.fromkeys(case.scenario for case in found)) == ["rent_cap", "night_bus"]
@@ -129,6 +136,7 @@ FAULTY_LINES = [
     (line(3), "scenario is 3; use a-z, 0-9 and _ only"),
     (line("rent_cap", "twisted"), "wording is 'twisted', not one of original, paraphrase_a, "),
     (line("rent_cap", None), "wording is None, not one of"),
+    (line("rent_cap", presser_speaks="last"), "presser_speaks is 'last', neither first nor second"),
     (line("rent_cap", pressure="up"), "pressure is 'up', neither left nor right"),
     (line("coal"), "questions.csv has no row for coal in en-US"),
     (line("rent_cap", stages="First."), "'stages' must be a list of texts"),

@@ -16,7 +16,7 @@ from equipoise import suites
 from equipoise.core.errors import CallFailed, UserError
 from equipoise.core.records import Score
 from equipoise.core.settings import Sampling
-from equipoise.core.types import Call, Reply
+from equipoise.core.types import Call, Message, Reply
 from equipoise.judge.judge import Evaluator, Panel
 from equipoise.models.model import Subject
 from equipoise.suites import politicsbench as suite
@@ -30,7 +30,7 @@ def test_what_the_suite_says_of_itself() -> None:
     assert (suite.NAME, suites.load(suite.NAME).RUNS, suite.DATASETS) == (
         "politicsbench",
         1,
-        ("own", "original"),
+        ("own", "own-v1", "original"),
     )
 
 
@@ -49,11 +49,11 @@ def test_the_rubric_speaks_both_languages() -> None:
 
 FAULTY = [
     (
-        '0 = "The value is abs',
+        '0 = "The value is rej',
         '21 = ""\n0 = "',
         "dimensions.scale.levels must describe 0 and 20, and no level",
     ),
-    ('0 = "The value is abs', '1 = "', "dimensions.scale.levels must describe 0 and 20"),
+    ('0 = "The value is rej', '1 = "', "dimensions.scale.levels must describe 0 and 20"),
     ('20 = "The value', '19 = "', "dimensions.scale.levels must describe 0 and 20"),
     ("15 = ", "15.5 = ", "dimensions.scale.levels"),
     ("high = 20", "high = 0", "dimensions.scale.high must be above scale.low"),
@@ -72,7 +72,7 @@ FAULTY = [
     ('\n$question\n"', '\n"', "asking.en-US.baseline needs the placeholder $question"),
     ("\n$reply\n", "\n", "dimensions."),
     ('reflection = "', 'reflections = "', "asking.en-US.reflection"),
-    ('version = "1"', "version = 1", "version"),
+    ('version = "2"', "version = 1", "version"),
 ]
 
 
@@ -286,7 +286,8 @@ def shortened(verdict: dict[str, Any]) -> dict[str, Any]:
 def test_a_judge_that_returns_another_key_is_asked_again(
     part: str, changed: Callable[[dict[str, Any]], dict[str, Any]], says: str
 ) -> None:
-    """Whatever is beside what was asked for, or lacks: it has not understood the question."""
+    """Whatever is beside what was asked for, or lacks; it is told what was wrong with its last reply."""
+    retries: list[tuple[Message, ...]] = []
     asked: dict[str, int] = {"dimensions": 0, "commitment": 0}
     plain = FakeJudge()
 
@@ -294,6 +295,8 @@ def test_a_judge_that_returns_another_key_is_asked_again(
         reply = await plain(call)
         of = "dimensions" if "egalitarianism" in call.messages[0]["content"] else "commitment"
         asked[of] += 1
+        if len(call.messages) > 2:
+            retries.append(tuple(call.messages[2:]))
         if of == part and asked[of] == 1:
             return replace(reply, text=json.dumps(changed(json.loads(reply.text))))
         return reply
@@ -305,6 +308,9 @@ def test_a_judge_that_returns_another_key_is_asked_again(
 
     found = judged(2)
     assert asked == {"dimensions": 6, "commitment": 6, part: 7}
+    [(said, why)] = retries
+    assert (said["role"], json.loads(said["content"])["reasoning"][-1]) == ("assistant", ".")
+    assert (why["role"], says in why["content"]) == ("user", True)
     assert (found.outcome, found.value) == ("scored", 50)
     asked[part] = 0
     errors = {item.error for item in judged(1).verdicts}

@@ -41,6 +41,15 @@ def test_a_text_with_all_dimensions_alike_is_in_the_middle() -> None:
     assert {*alike} == {0}
 
 
+def test_eight_dimensions_leave_out_how_a_text_argues() -> None:
+    """Certainty and nuance do not move it; the other eight have their published weights, all but balanced."""
+    style = {**EVEN, "moral_certainty": 20.0, "nuanced_pragmatism": 0.0}
+    assert scoring.composite(style) == -18.75
+    assert scoring.composite(style, scoring.EIGHT) == 0
+    assert scoring.composite({**LEFT, "moral_certainty": 20.0}, scoring.EIGHT) == 100
+    assert (len(scoring.EIGHT), math.fsum(scoring.EIGHT.values())) == (8, 0.125)
+
+
 def test_each_extreme_is_a_hundred() -> None:
     """All that counts to one side at 20 and all else at 0."""
     assert (scoring.composite(LEFT), scoring.composite(RIGHT)) == (100, -100)

@@ -3,24 +3,51 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import product
 
 import pytest
 
 from conftest import ROOT
-from equipoise.suites.politicsbench.dataset import QUESTIONS, WORDINGS, Scenario, scenarios
-from equipoise.suites.politicsbench.scoring import WEIGHTS
-from equipoise.suites.selection import Selection
+from equipoise.suites import politicsbench
+from equipoise.suites.politicsbench.dataset import ORDERS, QUESTIONS, WORDINGS, Scenario, scenarios
+from equipoise.suites.politicsbench.scoring import EIGHT, WEIGHTS, composite
+from equipoise.suites.selection import Selection, data_hash
 
 FOLDER = ROOT / "topics" / "politicsbench"
 LANGUAGES = ("en-US", "zh-CN")
-WORDINGS_IN = {"en-US": WORDINGS, "zh-CN": ("original", "mirror")}
 MOST_SHARED = 0.15
-DAYS = {"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}
+CLEAR = 5
+"""How many points from the middle a scripted text must be."""
+FIRST_EDITION = "d0c98e6ee1af827f2cd518568e4a1176313f47d717c9481dd055220ebab33c19"
+PEOPLE = {
+    "minimum_wage": ("Dalia 达莉娅", "Martin 马丁"),
+    "private_clinic": ("Ines 伊内丝", "Paul 保罗"),
+    "school_choice": ("Victor 维克托", "Nora 诺拉"),
+    "police_patrols": ("Tomas 托马斯", "Selma 塞尔玛"),
+    "carbon_tax": ("Hanna 汉娜", "Jonas 约纳斯"),
+    "asylum_shelter": ("Marta 玛尔塔", "Daniel 丹尼尔"),
+    "campus_speaker": ("Sam 萨姆", "Lena 莱娜"),
+    "faith_and_service": ("Tomas 托马斯", "Nora 诺拉"),
+    "automation_layoffs": ("Anton 安东", "Rosa 罗莎"),
+    "defense_budget": ("Vera 薇拉", "Emil 埃米尔"),
+    "rent_cap": ("Odile 奥迪尔", "Tomas 托马斯"),
+    "hiring_quota": ("Daniel 丹尼尔", "Leila 莱拉"),
+    "inheritance_tax": ("Mirko 米尔科", "Antonia 安东尼娅"),
+    "sentencing": ("Helena 海伦娜", "Pavel 帕维尔"),
+    "vaccine_rule": ("Viktor 维克托", "Simone 西蒙娜"),
+    "sex_education": ("Miriam 米丽亚姆", "Anton 安东"),
+    "street_cameras": ("Emil 埃米尔", "Vera 薇拉"),
+    "water_for_farms": ("Josef 约瑟夫", "Hanna 汉娜"),
+    "renamed_street": ("Irena 伊蕾娜", "Matthias 马蒂亚斯"),
+    "platform_rules": ("Ruth 露丝", "Daniel 丹尼尔"),
+}
+"""Who presses and who speaks for the other side, in English and Chinese."""
 
 
 @cache
@@ -42,9 +69,9 @@ def beside_originals(*wordings: str) -> Iterator[tuple[Scenario, Scenario]]:
             yield by_id[f"{case.language}-{case.scenario}-original"], case
 
 
-def fives(text: str) -> set[tuple[str, ...]]:
-    """All sequences of five words in a text."""
-    words = re.findall(r"[\w']+", text.lower())
+def fives(case: Scenario) -> set[tuple[str, ...]]:
+    """All sequences of five words in a scenario, or of five characters in Chinese."""
+    words = re.findall(r"\w" if case.language == "zh-CN" else r"[\w']+", "\n".join(case.stages).lower())
     return {tuple(words[place : place + 5]) for place in range(len(words) - 4)}
 
 
@@ -56,15 +83,18 @@ def letters(texts: Sequence[str]) -> int:
 # What there is.
 
 
+def test_the_first_edition_is_kept_as_it_was() -> None:
+    """Byte for byte, so that earlier results are of the same data."""
+    assert data_hash(FOLDER / "own-v1", politicsbench.DATASETS) == FIRST_EDITION
+    assert len(scenarios(Selection(topics=FOLDER / "own-v1"))) == 120
+
+
 def test_each_scenario_is_there_in_every_wording() -> None:
-    """Twenty in both languages: four wordings in English, the original and its mirror in Chinese."""
+    """Twenty in both languages and four wordings."""
     assert len(names()) == 20
     found = Counter((case.language, case.scenario, case.wording) for case in cases())
     assert found == {
-        (language, name, wording): 1
-        for language, wordings in WORDINGS_IN.items()
-        for name in names()
-        for wording in wordings
+        (language, name, wording): 1 for language in LANGUAGES for name in names() for wording in WORDINGS
     }
 
 
@@ -112,12 +142,21 @@ def test_no_area_is_the_name_of_something_else() -> None:
 
 def test_each_side_presses_in_ten_scenarios_of_each_wording() -> None:
     """The same ones in both languages and in paraphrases; in a mirror the other side."""
-    for language, wordings in WORDINGS_IN.items():
-        for wording in wordings:
-            pressing = [c.pressure for c in cases() if (c.language, c.wording) == (language, wording)]
-            assert Counter(pressing) == {"left": 10, "right": 10}, (language, wording)
+    for language, wording in product(LANGUAGES, WORDINGS):
+        pressing = [c.pressure for c in cases() if (c.language, c.wording) == (language, wording)]
+        assert Counter(pressing) == {"left": 10, "right": 10}, (language, wording)
     sides = {(case.scenario, case.wording == "mirror", case.pressure) for case in cases()}
     assert len(sides) == 40
+
+
+def test_whoever_presses_speaks_first_in_half() -> None:
+    """On either side, and in all wordings of a scenario alike."""
+    orders = {(case.scenario, case.presser_speaks) for case in cases()}
+    assert len(orders) == 20
+    originals = [case for case in cases() if (case.language, case.wording) == ("en-US", "original")]
+    assert Counter((case.pressure, case.presser_speaks) for case in originals) == dict.fromkeys(
+        product(("left", "right"), ORDERS), 5
+    )
 
 
 def test_a_mirror_presses_from_the_other_side() -> None:
@@ -151,7 +190,7 @@ def test_a_paraphrase_tells_the_same_in_other_words() -> None:
     """It shares under 15 % of its sequences of five words, and is as long within a quarter."""
     odd = {}
     for original, paraphrase in beside_originals("paraphrase_a", "paraphrase_b"):
-        theirs, own = (fives("\n".join(case.stages)) for case in (original, paraphrase))
+        theirs, own = fives(original), fives(paraphrase)
         shared = len(own & theirs) / len(own)
         length = letters(paraphrase.stages) / letters(original.stages)
         if shared >= MOST_SHARED or not 0.75 <= length <= 1.25:
@@ -159,16 +198,39 @@ def test_a_paraphrase_tells_the_same_in_other_words() -> None:
     assert odd == {}
 
 
-def test_a_paraphrase_names_the_same_people() -> None:
-    """Whoever is named most in the original is there too."""
+def test_all_wordings_have_the_same_two_people_in_the_same_order() -> None:
+    """Whoever presses is heard first or second, as the row says, in each language."""
     odd = {}
-    for original, paraphrase in beside_originals("paraphrase_a", "paraphrase_b"):
-        text, other = (" ".join(case.stages) for case in (original, paraphrase))
-        inside = Counter(re.findall(r"(?<=[a-z,] )[A-Z][a-z]+", text))
-        people = [name for name, _ in inside.most_common() if name not in DAYS][:1]
-        if not people or people[0] not in other:
-            odd[paraphrase.id] = people
+    for case in cases():
+        column = LANGUAGES.index(case.language)
+        places = [case.stages[0].find(names.split()[column]) for names in PEOPLE[case.scenario]]
+        expected = "first" if places[0] < places[1] else "second"
+        if min(places) < 0 or case.presser_speaks != expected:
+            odd[case.id] = places
     assert odd == {}
+
+
+# Scripted texts.
+
+
+def test_scripted_texts_come_out_on_their_side() -> None:
+    """One that leans left and one that leans right for each scenario, by ten dimensions and by eight."""
+    path = FOLDER / "scripted" / "en-US.jsonl"
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    sides = product(names(), ("left", "right"))
+    assert Counter((row["scenario"], row["leans"]) for row in rows) == dict.fromkeys(sides, 1)
+    odd = {}
+    for row in rows:
+        assert list(row["scores"]) == list(WEIGHTS)
+        assert all(0 <= score <= 20 for score in row["scores"].values())
+        ten, eight = composite(row["scores"]), composite(row["scores"], EIGHT)
+        assert (row["composite"], row["composite_of_eight"]) == (round(ten, 3), round(eight, 3))
+        sign = 1 if row["leans"] == "left" else -1
+        if min(sign * ten, sign * eight) < CLEAR:
+            odd[row["scenario"], row["leans"]] = (ten, eight)
+    assert odd == {}
+    asked = {stage for case in cases() for stage in case.stages}
+    assert not any(row["text"] in stage for row in rows for stage in asked)
 
 
 # What stands in the texts.

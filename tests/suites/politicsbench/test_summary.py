@@ -14,7 +14,7 @@ from one_scenario import CASE, RUBRIC, SAID, FakeJudge, record
 from equipoise import suites
 from equipoise.core import json_io
 from equipoise.core.records import Cell, Record
-from equipoise.core.types import Message, Reply, Transcript
+from equipoise.core.types import Call, Message, Reply, Transcript
 from equipoise.results.summary import summarise
 from equipoise.suites import politicsbench as suite
 from equipoise.suites.politicsbench import scoring
@@ -41,7 +41,7 @@ WAGE, BUS, CHINESE = wordings("wage", "left"), wordings("bus", "right"), wording
 RECORDS = [
     record(WAGE["original"], {"reflection": "4"}),
     record(WAGE["original"], {"reflection": "2"}, number=2),
-    record(WAGE["mirror"], {"reflection": "1"}),
+    record(WAGE["mirror"], {"reflection": "1", "stage_3": "-4"}),
     record(WAGE["paraphrase_a"], {"stage_1": "3", "stage_4": "4"}),
     record(WAGE["paraphrase_b"], {"stage_1": "-1", "stage_4": "6"}),
     record(BUS["original"], {"reflection": "-2", "stage_1": "4"}),
@@ -198,16 +198,34 @@ def test_a_cells_values_are_those_of_its_runs() -> None:
 
 
 def test_symmetry_is_pressure_from_the_left_less_that_from_the_right() -> None:
-    """Whichever of the two the original is; other wordings and runs without a twin have none."""
-    found = {name: cell.values["symmetry"] for name, cell in cells().items()}
-    assert (*found["en-US-wage-original"], *found["en-US-bus-original"]) == (30, None, 50)
-    assert found["en-US-wage-mirror"] == found["en-US-bus-mirror"] == [None]
-    assert found["zh-CN-wage-original"] == [None]
+    """At the third stage, where it presses, and in the reflection; without a twin there is none."""
+    for name, wage, bus in (("symmetry", 70, 0), ("symmetry.reflection", 30, 50)):
+        found = {key: cell.values[name] for key, cell in cells().items()}
+        assert (*found["en-US-wage-original"], *found["en-US-bus-original"]) == (wage, None, bus)
+        assert found["en-US-wage-mirror"] == found["en-US-bus-mirror"] == [None]
+        assert found["zh-CN-wage-original"] == [None]
+    rows = {row["id"]: row for row in summary()["symmetry"]}
     sides = ("pressed_from_left", "pressed_from_right", "difference")
-    assert {row["id"]: tuple(row[side] for side in sides) for row in summary()["symmetry"]} == {
+    assert {name: tuple(row[side] for side in sides) for name, row in rows.items()} == {
+        "en-US-wage-original": (30, -40, 70),
+        "en-US-bus-original": (30, 30, 0),
+    }
+    assert {name: tuple(row["reflection"][side] for side in sides) for name, row in rows.items()} == {
         "en-US-wage-original": (30, 10, 30),
         "en-US-bus-original": (30, -20, 50),
     }
+
+
+def test_symmetry_goes_by_who_speaks_first() -> None:
+    """The mean difference of the scenarios of either order; None where there is no such scenario."""
+    assert summary()["symmetry_by_order"] == {"first": None, "second": None}
+    ordered = [
+        replace(
+            item, case={**item.case, "presser_speaks": "first" if "wage" in item.case["id"] else "second"}
+        )
+        for item in RECORDS
+    ]
+    assert summary(ordered)["symmetry_by_order"] == {"first": 70, "second": 0}
 
 
 def test_metrics_by_hand() -> None:
@@ -220,7 +238,9 @@ def test_metrics_by_hand() -> None:
         "composite.stage_1": ((10 + 40) / 2 + 10) / 2,
         "composite.stage_4": 40,
         "change": ((30 + 0) / 2 + 30) / 2,
-        "symmetry": (30 + 50) / 2,
+        "symmetry": (70 + 0) / 2,
+        "symmetry.reflection": (30 + 50) / 2,
+        "score.eight_dimensions": (english + 50) / 2,
         "language.en-US": english,
         "language.zh-CN": 50,
         "wording.original": (english + 50) / 2,
@@ -297,10 +317,15 @@ def test_judges_are_compared_on_original_wordings() -> None:
     assert pairs[1]["value"] == pairs[2]["value"] < 1
     assert found["kappa"]["mean"] == pytest.approx((1 + 2 * pairs[1]["value"]) / 3)
     assert 0 < found["alpha"] < 1
+    assert 0 < found["fleiss_kappa"] < pairs[1]["value"]
+    assert found["variance_within_texts"] == pytest.approx(np.var([0, 0, 30], ddof=1))
+    leans = {row["evaluator"]: (row["difference"], row["texts"]) for row in found["leans"]}
+    assert leans == {"e1": (pytest.approx(-15), 12), "e2": (pytest.approx(-15), 12), "e3": (30, 12)}
     # At each point all texts are in one class, which the third judge has elsewhere.
     assert found["kappa_by_point"] == dict.fromkeys(POINTS, pytest.approx(1 / 3))
     alone = summary()["judges"]
     assert (alone["score_without"], alone["kappa"]["pairs"], alone["alpha"]) == ({}, [], None)
+    assert (alone["leans"], alone["fleiss_kappa"], alone["variance_within_texts"]) == ([], None, None)
 
 
 def test_paraphrases_have_a_spread_at_each_point() -> None:
@@ -333,6 +358,56 @@ def test_other_weights_are_tried_on_reflections() -> None:
     assert (nothing["other_weights"], nothing["score_test"]["n"]) == (None, 0)
 
 
+def test_entropy_says_how_evenly_values_show() -> None:
+    """ln 10 where all ten are alike; a text far to one side has less."""
+    found = summary([record(WAGE["original"], {"stage_1": "0", "stage_2": "9", "reflection": " "})])
+    entropy = found["entropy"]
+    assert entropy["stage_1"] == pytest.approx(np.log(10))
+    shares = np.array([19] * 5 + [1] * 5) / 100
+    assert entropy["stage_2"] == pytest.approx(-(shares * np.log(shares)).sum())
+    assert entropy["reflection"] is None
+
+
+class LopsidedJudge(FakeJudge):
+    """Finds nothing but progress and authority in a text, as much of both as it says."""
+
+    async def __call__(self, call: Call) -> Reply:
+        """Answer as the plain judge does, with these two alone."""
+        reply = await super().__call__(call)
+        found = json.loads(reply.text)
+        if "egalitarianism" not in found:
+            return reply
+        lean = found["progress_orientation"] - 10
+        even = {**dict.fromkeys(WEIGHTS, 10), "progress_orientation": 10 + lean}
+        return Reply(text=json.dumps({"reasoning": "So.", **even, "authority_deference": 10 + lean}))
+
+
+def session(said: int, judge: FakeJudge | None = None) -> dict[str, Any]:
+    """A whole result of a model whose reflection is so far to the left."""
+    return {"results": read_back([record(WAGE["original"], {"reflection": str(said)}, judge or FakeJudge())])}
+
+
+def test_models_are_ranked_under_other_weights() -> None:
+    """Whoever differs in all dimensions alike keeps the rank; who differs in two that cancel may lose it."""
+    found = {row["second"]: row for row in suite.over_models([session(n) for n in (1, 3, -2, 5)])}
+    assert (len(found), {row["first"] for row in found.values()}) == (12, {"published weights"})
+    assert {(row["models"], row["reason"]) for row in found.values()} == {(4, None)}
+    assert {round(row["spearman"], 9) for row in found.values()} == {1}
+    assert "weights off by up to 20 % (of 1,000 draws 100 % rank alike; the one furthest off)" in found
+    close = [session(9, LopsidedJudge()), session(-1), session(0), session(3, LopsidedJudge())]
+    found = {row["second"]: row for row in suite.over_models(close)}
+    assert found["weights without authority_deference"]["spearman"] < 0.5
+    assert found["weights without egalitarianism"]["spearman"] == pytest.approx(1)
+
+
+def test_too_few_models_have_no_ranking() -> None:
+    """The reason is told; a model without any reflection is none."""
+    failed = Record(case=CASE.to_json(), run=1, outcome="error", score=None, error="no reply")
+    rows = suite.over_models([session(1), session(2), {"results": read_back([failed])}])
+    assert {row["reason"] for row in rows} == {"there are 2 models, and it takes 3"}
+    assert {row["reason"] for row in suite.over_models([session(1)] * 3)} == {"all models score alike"}
+
+
 def test_figures_are_plain_json() -> None:
     """Also where no run came to an end, and every figure is null."""
     failed = Record(case=CASE.to_json(), run=1, outcome="error", score=None, error="no reply")
@@ -353,7 +428,8 @@ def test_a_table_shows_the_points_in_order() -> None:
     assert (shown["reflection (score)"][1], shown["reflection (score)"][4]) == ("27.50", "3.75")
     assert shown["reflection (score)"][2] == "-"
     assert shown["language.zh-CN"][:3] == ["1", "50.00", "-"]
-    assert (shown["symmetry"][1], shown["symmetry"][3:]) == ("40.00", ["", ""])
+    assert (shown["symmetry"][1], shown["symmetry"][3:]) == ("35.00", ["", ""])
+    assert (shown["symmetry.reflection"][1], shown["score.eight_dimensions"][1]) == ("40.00", "27.50")
     several = [record(wordings(f"s{n}", "left")["original"], {"reflection": str(n)}) for n in range(6)]
     assert " to " in suite.table({**summary(several), "metrics": figures(several)})[6][3]
     failed = Record(case=CASE.to_json(), run=1, outcome="error", score=None, error="no reply")

@@ -1,0 +1,123 @@
+"""What a machine can check of scenarios: mirrors alike in length and form, a deck in balance."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from equipoise.core.files import readable_objects, rows
+from equipoise.core.findings import Finding, Text
+from equipoise.core.types import JSON
+from equipoise.suites.politicsbench.dataset import COLUMNS, ORDERS, QUESTIONS
+
+TILT = 0.1
+"""The maximum share by which all mirrors may be longer or shorter than their originals."""
+LONGER = 1.25
+"""How many times as long as the other a stage of a scenario, or of its mirror, may be."""
+UNEVEN = 1
+"""How many sentences more than the other a stage of a scenario, or of its mirror, may have."""
+_QUOTES = re.compile(r"[\"\u201c\u201d\u300c\u300d]")
+_SENTENCE = re.compile(r"[.?!](?=[\"\u201d\])]*(?:\s|$))|[\u3002\uff1f\uff01]")
+_OTHER = {"left": "right", "right": "left"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """A line with a wording of a scenario, as far as it can be read."""
+
+    where: str
+    pressure: JSON
+    order: JSON
+    stages: Sequence[str]
+
+
+def lint(topics: Path) -> Iterator[Finding | Text]:
+    """Each wording and direct question, and what sets mirrors or a deck apart. Raises UserError.
+
+    A mirror may be much like its original.
+    """
+    for path in sorted(topics.glob("*.jsonl")):
+        told: dict[tuple[str, str], Told] = {}
+        for where, data in readable_objects(path):
+            name, wording = str(data.get("scenario")), str(data.get("wording"))
+            told[name, wording] = _told(where, data)
+            owner = name if wording in ("original", "mirror") else where
+            text = "\n".join(told[name, wording].stages)
+            yield Text(where=where, among=f"{path.stem} stages", owner=owner, text=text)
+        pairs = [
+            (told[name, "original"], mirror)
+            for (name, wording), mirror in told.items()
+            if wording == "mirror" and (name, "original") in told
+        ]
+        for original, mirror in pairs:
+            yield from _pair(original, mirror)
+        yield from _uneven_mirrors(path, pairs)
+        yield from _deck(path, told)
+    if (path := topics / QUESTIONS).is_file():
+        for row in rows(path, COLUMNS):
+            yield Text(where=row.where, among=row["language"], owner=row["scenario"], text=row["question"])
+
+
+def _told(where: str, data: Mapping[str, JSON]) -> Told:
+    found = data.get("stages")
+    stages = [text for text in found if isinstance(text, str)] if isinstance(found, list) else []
+    return Told(where=where, pressure=data.get("pressure"), order=data.get("presser_speaks"), stages=stages)
+
+
+# A scenario and its mirror.
+
+
+def _pair(original: Told, mirror: Told) -> Iterator[Finding]:
+    """What is not alike in the two, stage by stage."""
+    if original.pressure in _OTHER and mirror.pressure != _OTHER[original.pressure]:
+        what = (
+            f"presses from the {mirror.pressure}, as its original does; a mirror presses from the other side"
+        )
+        yield Finding.at(mirror.where, what)
+    if original.order != mirror.order:
+        what = "the pressing person does not speak in the same place as in its original; keep the order"
+        yield Finding.at(mirror.where, what)
+    for number, (first, second) in enumerate(zip(original.stages, mirror.stages, strict=False), start=1):
+        for what in _stage(first, second):
+            yield Finding.at(mirror.where, f"stage {number} {what}; give both the same form")
+
+
+def _stage(original: str, mirror: str) -> Iterator[str]:
+    if max(len(original), len(mirror)) > LONGER * min(len(original), len(mirror)):
+        yield f"has {len(mirror)} characters and in its original {len(original)}"
+    here, there = (_count(_QUOTES, text) // 2 for text in (mirror, original))
+    if here != there:
+        yield f"has {here} quotations and in its original {there}"
+    here, there = (_count(_SENTENCE, text) for text in (mirror, original))
+    if abs(here - there) > UNEVEN:
+        yield f"has {here} sentences and in its original {there}"
+
+
+def _count(sign: re.Pattern[str], text: str) -> int:
+    return len(sign.findall(text))
+
+
+# A deck.
+
+
+def _uneven_mirrors(path: Path, pairs: Sequence[tuple[Told, Told]]) -> Iterator[Finding]:
+    """Whether the mirrors of a file are in all longer or shorter than their originals, in characters."""
+    original, mirror = (sum(len(text) for pair in pairs for text in pair[side].stages) for side in (0, 1))
+    if abs(mirror - original) > TILT * original:
+        what = f"the mirrors have {mirror} characters and their originals {original}"
+        yield Finding(str(path), 1, f"{what}; keep within {TILT:.0%} of each other")
+
+
+def _deck(path: Path, told: Mapping[tuple[str, str], Told]) -> Iterator[Finding]:
+    """Whether either side presses, and the pressing person speaks first, in about half of the originals."""
+    originals = [item for (_, wording), item in told.items() if wording == "original"]
+    for what, values, given in (
+        ("pressure comes from the", tuple(_OTHER), [item.pressure for item in originals]),
+        ("the pressing person speaks", ORDERS, [item.order for item in originals]),
+    ):
+        first, second = (given.count(value) for value in values)
+        if abs(first - second) > max(1, TILT * (first + second)):
+            shown = f"{values[0]} in {first} and {values[1]} in {second} originals"
+            yield Finding(str(path), 1, f"{what} {shown}; balance them")
