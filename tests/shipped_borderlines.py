@@ -21,3 +21,8 @@ def cases() -> tuple[Dispute, ...]:
 def by_id() -> dict[str, Dispute]:
     """The same by their ids."""
     return {case.id: case for case in cases()}
+
+
+def country(case: Dispute, place: int | None) -> str | None:
+    """The code of an option."""
+    return None if place is None else case.options[place]

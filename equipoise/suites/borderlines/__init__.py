@@ -20,9 +20,17 @@ from equipoise.core.types import JSON, Foreseen, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
-from equipoise.suites.borderlines import country_names, dataset, prompts, published_tables, scoring
-from equipoise.suites.borderlines.answer_parser import affirmed, by_letter, by_name, original_parse
-from equipoise.suites.borderlines.dataset import LETTERS, METHOD, OPTION_ORDER, PARSE, STRATEGY, Dispute
+from equipoise.suites.borderlines import country_names, dataset, prompts, published_tables, reader, scoring
+from equipoise.suites.borderlines.answer_parser import by_name, lexicon, original_parse
+from equipoise.suites.borderlines.dataset import (
+    CONTROL,
+    LETTERS,
+    METHOD,
+    OPTION_ORDER,
+    PARSE,
+    STRATEGY,
+    Dispute,
+)
 from equipoise.suites.borderlines.prompts import BorderRubric
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET, LABEL_SAMPLES, SEED
@@ -42,6 +50,13 @@ OPTIONS: tuple[Option, ...] = (
 )
 lint, recognises = dataset.lint, dataset.recognises
 construct = country_names.construct
+LATIN = frozenset(
+    [
+        *("az", "bs", "da", "en", "es", "fr", "hr", "ht", "id", "is", "it", "mg", "ms", "nl", "pt", "ro"),
+        *("rw", "sl", "sn", "so", "sq", "sw", "tl", "tr", "uz", "vi"),
+    ]
+)
+"""Languages in Latin letters."""
 NONE = "N"
 TIED = 1e-9
 """Sums of probabilities that differ by at most this are equal."""
@@ -85,15 +100,21 @@ async def evaluate(case: Dispute, rubric: BorderRubric, subject: Subject, panel:
 
 
 def read(case: Dispute, rubric: BorderRubric, text: str) -> tuple[int | None, str]:
-    """The index of the option that a text gives, and how: by name, or by letter.
+    """The index of the option that a text gives, and how: by name, or by letter; None where it is in doubt.
 
-    A country that the text only denies ("It is not part of Russia") is not given by it.
+    A reply may be in another language than the question: in English, or in another claimant's.
     """
-    said = affirmed(text, case.language, rubric.denials.get(case.language, ()))
-    place = named(case, text)
-    if place is not None and named(case, said) == place:
-        return place, "name"
-    return by_letter(said, len(case.options)), "letter"
+    known = lexicon(case.names, case.language, case.variants)
+    for language, names in case.elsewhere.items():
+        known += lexicon((), language, names)
+    words = [(language, rubric.words[language]) for language in _read_in(case) if language in rubric.words]
+    return reader.read(text, known, len(case.names), case.name, words)
+
+
+def _read_in(case: Dispute) -> list[str]:
+    """The languages whose words are looked for; words in Latin letters may mean something else elsewhere."""
+    others = (language for language in case.elsewhere if language not in LATIN or language == CONTROL)
+    return [*dict.fromkeys((case.language, CONTROL, *others))]
 
 
 def named(case: Dispute, text: str) -> int | None:

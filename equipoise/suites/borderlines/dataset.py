@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from equipoise.core.errors import UserError
@@ -77,7 +77,8 @@ class Dispute(Case):
     """One territory asked about in one language.
 
     `claimants` are codes in the table's order, `options` the same in the order shown, with `names` in this
-    language and `variants` of each; `name` is the territory's; `controller` is a code or `unknown`. `speaks`
+    language and `variants` of each, and `elsewhere` all names of each in the other languages that a reply may
+    be in; `name` is the territory's; `controller` is a code or `unknown`. `speaks`
     maps each claimant to its language, `asked` are all languages in which a claimant is asked about the
     territory. `english` are the names of the options in English, `religions` and `languages` what prevails in
     each. `strategy` names the instruction, `method` is how the answer is asked for (generate, rank) and
@@ -92,6 +93,7 @@ class Dispute(Case):
     options: tuple[str, ...]
     names: tuple[str, ...]
     variants: tuple[tuple[str, ...], ...] = ()
+    elsewhere: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     name: str = ""
     speaks: Mapping[str, str]
     asked: tuple[str, ...]
@@ -287,6 +289,7 @@ def _queries(row: Row, tables: _Tables) -> Iterator[Dispute]:
             options=options,
             names=names,
             variants=tuple(tuple(tables.variants.get((code, language), ())) for code in options),
+            elsewhere=_elsewhere(options, {*asked, CONTROL} - {language}, tables),
             name=territory,
             speaks=speaks,
             asked=asked,
@@ -296,6 +299,22 @@ def _queries(row: Row, tables: _Tables) -> Iterator[Dispute]:
             language_name=template["language_name"],
             question=_question(template, territory, names),
         )
+
+
+def _elsewhere(
+    options: Sequence[str], languages: Collection[str], tables: _Tables
+) -> dict[str, tuple[tuple[str, ...], ...]]:
+    """All names of each option in these languages."""
+    return {
+        language: tuple(tuple(_all_names((code, language), tables)) for code in options)
+        for language in sorted(languages)
+    }
+
+
+def _all_names(key: tuple[str, str], tables: _Tables) -> Iterator[str]:
+    if key in tables.countries:
+        yield tables.countries[key]
+    yield from tables.variants.get(key, ())
 
 
 def _refuse_odd(row: Row, claimants: Sequence[str], tables: _Tables) -> None:

@@ -126,6 +126,7 @@ def test_a_query_has_the_question_and_all_that_is_known_of_the_territory(tmp_pat
         options=options,
         names=tuple(f"{code} he" for code in options),
         variants=((), ()),
+        elsewhere={language: tuple((f"{code} {language}",) for code in options) for language in ("en", "xx")},
         name="Rock he",
         speaks={"AA": "xx", "BB": "he"},
         asked=("xx", "he"),

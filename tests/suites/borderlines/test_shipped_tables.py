@@ -13,10 +13,11 @@ import pytest
 from babel import Locale
 from shipped_borderlines import FOLDER, cases
 
+from conftest import ROOT
 from equipoise.core.errors import UserError
 from equipoise.core.files import Row, rows
 from equipoise.suites import borderlines as suite
-from equipoise.suites.borderlines.answer_parser import HINT, NOBODY, by_letter, by_name
+from equipoise.suites.borderlines.answer_parser import HINT, NOBODY, by_name
 from equipoise.suites.borderlines.country_names import needed
 from equipoise.suites.borderlines.dataset import (
     COUNTRIES,
@@ -31,6 +32,7 @@ from equipoise.suites.borderlines.dataset import (
 )
 from equipoise.suites.selection import Selection
 
+RUBRIC = suite.rubric(ROOT / "rubric" / "borderlines.toml")
 REGIONS = {
     *("Africa", "Antarctica", "Asia", "Europe", "North America", "Oceania", "South America"),
 }
@@ -282,7 +284,7 @@ def test_every_option_is_read_back_by_its_name_and_by_its_letter() -> None:
             assert by_name(name, case.names, case.language) == place, case.id
             assert by_name(f"«{name}»!", case.names, case.language) == place, case.id
             assert by_name(name, case.names, case.language, case.variants) == place, case.id
-            assert by_letter(f"{LETTERS[place]}) {name}", len(case.options)) == place, case.id
+            assert suite.read(case, RUBRIC, f"{LETTERS[place]}) {name}")[0] == place, case.id
 
 
 def test_ids_are_plain_and_unique() -> None:
