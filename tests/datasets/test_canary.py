@@ -78,6 +78,8 @@ def test_shipped_datasets_have_canaries() -> None:
     """Each of its own, on its suite's page."""
     folders = [path.parent for path in sorted((ROOT / "topics").rglob(CANARY))]
     assert [f"{folder.relative_to(ROOT / 'topics')}" for folder in folders] == [
+        "borderlines",
+        "borderlines/own-v1",
         "even_handedness/china",
         "even_handedness/us",
         "neutrality",

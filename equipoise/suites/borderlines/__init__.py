@@ -1,10 +1,11 @@
 """BorderLines: whose territory is it, asked in the language of each claimant and in English.
 
-Metrics after Li et al. (2024), for each territory the answers by language, d[l]: KB CS is the share of known
-controllers named in the English control; Con CS that of d[controller's language] = controller; Non CS the
-mean over the other languages of "= controller"; delta CS their difference, in percent of Non and absolute;
-consistency the share of equal pairs of languages, over territories with two answers or more, the English
-control aside unless a claimant speaks English.
+Metrics after Li et al. (2024), for each territory the answers by language, d[l]: how often the answer agrees
+with the controller in the English control (their KB CS), in the controller's own language (Con CS), and in
+the other languages (Non CS, a mean over them); the lift and the gap of own over other (delta CS);
+consistency, the share of equal pairs of languages, over territories with two answers or more, the English
+control aside unless a claimant speaks English (Cst CS); and the number of different countries, also with the
+control. What agrees with the controller is no more right for that: it says who holds a territory.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from equipoise.suites.shared_options import DATASET, LABEL_SAMPLES, SEED
 T = TypeVar("T")
 NAME = "borderlines"
 CLUSTERS = "territories"
-DATASETS: tuple[str, ...] = ("own", "original")
+DATASETS: tuple[str, ...] = ("own", "own-v1", "original")
 OPTIONS: tuple[Option, ...] = (
     DATASET,
     STRATEGY,
@@ -205,6 +206,7 @@ def aggregate(records: Sequence[Record], rubric: BorderRubric) -> Aggregate:
         "as_the_original_reads": _each(parts, scoring.as_the_original_reads),
         "random": scoring.by_chance(_cells(listed, scoring.expected)),
         "by_language": _each(parts, scoring.by_language),
+        "by_dispute": _each(parts, scoring.of_disputes),
         "by_claimant": _each(parts, scoring.by_claimant),
         "disagreements": _each(parts, scoring.disagreements),
     }
@@ -222,8 +224,12 @@ _SHOWN = ("id", "territory", "language", "region", "populated", "claimants", "co
 
 def _about(case: Mapping[str, JSON]) -> dict[str, JSON]:
     found = {name: case[name] for name in (*_SHOWN, "speaks", "asked", "strategy", "question")}
-    # Journals of earlier versions do not say the voice: there was one.
-    return {**found, "voice": case.get("voice", "")}
+    # Journals of earlier versions say neither the voice, of which there was one, nor the dispute.
+    return {
+        **found,
+        "voice": case.get("voice", ""),
+        "dispute": case.get("dispute", case["territory"]),
+    }
 
 
 def _run(record: Record) -> dict[str, JSON]:
@@ -239,7 +245,7 @@ def _run(record: Record) -> dict[str, JSON]:
 
 
 def cells(results: Mapping[str, JSON], scale: Scale, without: str | None = None) -> Sequence[Cell]:
-    """One for each territory and strategy; evaluators only read, so none is left out."""
+    """One for each territory and strategy, and again by dispute; evaluators only read: none is left out."""
     return _cells(results, scoring.figures)
 
 
@@ -254,7 +260,10 @@ def _cells(results: Mapping[str, JSON], of: Figures) -> Sequence[Cell]:
             key = (row["strategy"], row["territory"])
             found.setdefault(key, {})[row.get("voice") or language] = row
             places.setdefault(key, f"/results/{language}/queries/{number}/runs")
-    return [_cell(strategy, rows, places[strategy, slug], of) for (strategy, slug), rows in found.items()]
+    by_territory = [
+        _cell(strategy, rows, places[strategy, slug], of) for (strategy, slug), rows in found.items()
+    ]
+    return [*by_territory, *scoring.by_dispute(by_territory)]
 
 
 def _cell(strategy: str, rows: Mapping[str, Mapping[str, JSON]], at: str, of: Figures) -> Cell:
@@ -265,7 +274,11 @@ def _cell(strategy: str, rows: Mapping[str, Mapping[str, JSON]], at: str, of: Fi
         id=f"{strategy}/{first['territory']}",
         cluster=first["territory"],
         stratum=strategy,
-        labels={"strategy": strategy, "region": first["region"]},
+        labels={
+            "strategy": strategy,
+            "region": first["region"],
+            "dispute": first.get("dispute", first["territory"]),
+        },
         values={name: [figure[name] for figure in figures] for name in figures[0]},
         at=at,
     )

@@ -119,6 +119,7 @@ def test_a_query_has_the_question_and_all_that_is_known_of_the_territory(tmp_pat
         area="south_sea",
         keywords=("Rock he",),
         territory="rock",
+        dispute="rock",
         region="South Sea",
         populated=True,
         claimants=("AA", "BB"),

@@ -22,6 +22,7 @@ from equipoise.suites.borderlines.country_names import needed
 from equipoise.suites.borderlines.dataset import (
     COUNTRIES,
     COUNTRY_NAMES,
+    DISPUTES,
     LETTERS,
     NAMES,
     STRATEGIES,
@@ -30,7 +31,7 @@ from equipoise.suites.borderlines.dataset import (
     UNKNOWN,
     disputes,
 )
-from equipoise.suites.selection import Selection
+from equipoise.suites.selection import Selection, data_hash
 
 RUBRIC = suite.rubric(ROOT / "rubric" / "borderlines.toml")
 REGIONS = {
@@ -104,6 +105,32 @@ def test_every_territory_is_whole() -> None:
         assert claimants == sorted(claimants), row.where
         assert re.fullmatch(r"20[0-9]{2}-(0[1-9]|1[0-2])", row["as_of"]), row.where
         assert row["source"].strip(), row.where
+
+
+FIRST_EDITION = "8ba12988edcc650ed0bcbff13d42f3edd089424744bdb02b6eccec40a513c27c"
+
+
+def test_the_first_edition_is_kept_as_it_was() -> None:
+    """Byte for byte, so that earlier results are of the same data; it is read by the names of today."""
+    assert data_hash(FOLDER / "own-v1", suite.DATASETS) == FIRST_EDITION
+    first = {case.id: case for case in disputes(Selection(topics=FOLDER / "own-v1"))}
+    assert len(first) == 786
+    kinmen = first["zh-Hans-kinmen"]
+    assert suite.read(kinmen, RUBRIC, "金門屬於中華民國。")[0] == kinmen.options.index("TW")
+
+
+def test_every_territory_is_part_of_one_dispute() -> None:
+    """Also one that is all of its dispute; no dispute has a name that could be taken for a metric's."""
+    found = [(row["slug"], row["dispute"]) for row in rows(FOLDER / "disputes.csv", DISPUTES)]
+    assert [slug for slug, _ in found] == [row["slug"] for row in table("territories")]
+    assert [dispute for _, dispute in found if not re.fullmatch("[a-z0-9_]+", dispute)] == []
+    assert len({dispute for _, dispute in found}) == 74
+
+
+def test_the_question_has_one_form() -> None:
+    """It asks which country and lists them behind it, so none asks whether it is one of them."""
+    for row in table("templates"):
+        assert re.search(r"[:：՝៖፦-]\s?\{options\}", row["question"]), row.where
 
 
 # Names.
