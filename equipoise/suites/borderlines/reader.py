@@ -12,6 +12,8 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
+from itertools import chain
+from typing import Literal
 
 from equipoise.suites.borderlines.answer_parser import (
     LETTER,
@@ -25,16 +27,30 @@ from equipoise.suites.borderlines.answer_parser import (
     place,
     places,
 )
+from equipoise.suites.borderlines.dataset import LETTERS
 
 ANY, COUNTRY, FURTHER = "*", "{}", ".."
 _SENTENCE_END = re.compile(
     r"(?<=[.!?\u061f\u06d4])\s+|(?<=[\u0589\u0964\u104b\u1362\u17d4\u3002\uff01\uff1f])|\n"
 )
 _QUESTION = re.compile(r"[?\uff1f\u061f\u1367]\W*$")
+_QUOTED = re.compile(
+    "|".join(
+        (
+            r"\u00ab[^\u00bb]{15,}\u00bb",
+            r"[\u201c\u201e][^\u201c\u201d]{15,}[\u201c\u201d]",
+            r"\u300c[^\u300d]{8,}\u300d",
+            r'"[^"]{15,}"',
+        )
+    )
+)
+_BARE = re.compile(r"(?<=\w )([A-G])(?!\.?[\w'])|(?<![\w.'-])([A-G])(?!\.?[\w'])(?!\s+[a-z\u00e0-\u024f])")
+"""A letter without a mark; "A dispute" has none."""
 _PART_END = re.compile(r"[,;:\u060c\u061b\uff0c\uff1b\uff1a()\[\]\u0387\u2013\u2014]|\s-\s")
 _GAP = r"[^\w\ue000-\ue030]*"
-_LEAD = rf"^{_GAP}(?:[^\n:.\ue000-\ue030]{{0,30}}[:\uff1a]\s*)?"
-_END = r"[\"'\u201d\u00bb]*\s*(?:$|[.!\n(\u3002\uff01\u0964\u06d4\u17d4\u2013\u2014]|-\s)"
+_ONE_MORE = re.compile(rf"^{_GAP}(?:\w{{1,4}}\s+)?({MENTIONS}){_GAP}(?:\w{{1,4}}\s+{MENTIONS}{_GAP})?$")
+_LEAD = rf"^{_GAP}(?:\w[).]\s*)?(?:[^\n:.\ue000-\ue030]{{0,30}}[:\uff1a]\s*)?"
+_END = r"[\"'\u201d\u00bb]*\s*(?!\.\.|\u2026)(?:$|[.!\n(\u3002\uff01\u0964\u06d4\u17d4\u2013\u2014]|-\s)"
 _GIVEN = re.compile(
     rf"{_LEAD}({LETTER}){_GAP}(?:\w{{1,4}}['\s])?({MENTIONS}|{NEUTRAL})(?:{_END}|[,:;\uff0c])", re.MULTILINE
 )
@@ -49,8 +65,8 @@ class Words:
 
     `certain` are phrases that only look like a denial. In a part with `denials` or `doubts` nothing is
     affirmed, with `withheld` there is no answer, and `ours` is a country without its name. `turns` begin a
-    new part of a sentence, `belongs` say whose a territory is, and `holds` who holds it. A `*` at an end of a
-    word stands for anything there.
+    new part of a sentence, `belongs` say whose a territory is, `holds` who holds it, and with `answers` the
+    letter of the answer stands. A `*` at an end of a word stands for anything there.
     """
 
     certain: Sequence[str] = ()
@@ -61,6 +77,7 @@ class Words:
     turns: Sequence[str] = ()
     belongs: Sequence[str] = ()
     holds: Sequence[str] = ()
+    answers: Sequence[str] = ()
 
 
 KINDS = tuple(field.name for field in fields(Words))
@@ -81,11 +98,10 @@ class Part:
 
 
 Found = tuple[int | None, str]
+ByLanguage = Sequence[tuple[str, Words]]
 
 
-def read(
-    text: str, known: Sequence[Name], count: int, territory: str, words: Sequence[tuple[str, Words]]
-) -> Found:
+def read(text: str, known: Sequence[Name], count: int, territory: str, words: ByLanguage) -> Found:
     """The index of the option that a reply gives, and how: by name, or by letter; None where it is in doubt.
 
     `known` are the names to look for, of which the first `count` are those of the options as shown. `words`
@@ -96,17 +112,48 @@ def read(
         return None, "name"
     for language, item in words:
         said = _without(said, language, item.certain)
-    sentences = [[*_parts(sentence, words)] for sentence in _affirmed(said)]
-    parts = [part for sentence in sentences for part in sentence]
-    is_ours = any(_has(said, language, item.ours) for language, item in words)
+    reply = _Reply(said, words)
     if any(letter != name for letter, name in _pairs(_CONTRADICTED, said)):
         return None, "letter"
-    owners = _stated(sentences, [(language, phrase) for language, item in words for phrase in item.belongs])
-    letters = {letter for part in parts if not part.is_denied for letter in places(LETTER, part.text)}
-    if letters:
-        found = _lettered(said, parts, letters, owners, count, is_ours)
-        return found, "name" if {found} == places(NAMES, said) else "letter"
-    return (None if is_ours else _named(said, sentences, owners, words)), "name"
+    letters = {letter for part in reply.parts if not part.is_denied for letter in _letters(part.text, count)}
+    found = _lettered(reply, letters) if letters else _named(reply)
+    if found is None or found >= count:
+        return None, "letter" if letters else "name"
+    return found, "name" if not letters or {found} == places(NAMES, said) else "letter"
+
+
+class _Reply:
+    """A reply with marks for names and letters, its sentences in parts, and whom it calls the owner."""
+
+    def __init__(self, said: str, words: ByLanguage) -> None:
+        self.said = said
+        self.words = words
+        self.sentences = [[*_parts(sentence, words)] for sentence in _affirmed(said)]
+        self.parts = [part for sentence in self.sentences for part in sentence]
+        self.owners = self.stated("belongs")
+        self.is_ours = any(_has(said, language, item.ours) for language, item in words)
+
+    def stated(self, kind: Literal["belongs", "holds"]) -> set[int]:
+        """The countries that stand in a phrase of this kind where nothing casts doubt on it."""
+        phrases = [(language, phrase) for language, item in self.words for phrase in getattr(item, kind)]
+        return {
+            country
+            for sentence in self.sentences
+            for number, part in enumerate(sentence)
+            for country in _in_phrases(part.text, phrases)
+            if part.mentions == {country} and _affirms(sentence, number, country)
+        }
+
+    @property
+    def answers(self) -> set[int]:
+        """The letters that the reply calls its answer."""
+        return {
+            letter
+            for part in self.parts
+            if not part.is_doubtful
+            and any(_has(part.text, language, item.answers) for language, item in self.words)
+            for letter in _letters(part.text)
+        }
 
 
 def _pairs(pattern: re.Pattern[str], text: str) -> list[tuple[int, int]]:
@@ -115,50 +162,42 @@ def _pairs(pattern: re.Pattern[str], text: str) -> list[tuple[int, int]]:
     return [(letter, letter if name == NEUTRAL else place(name)) for letter, name in found]
 
 
-def _lettered(
-    said: str, parts: Sequence[Part], letters: set[int], owners: set[int], count: int, is_ours: bool
-) -> int | None:
-    """The option of the letter that is given with its name or alone; else of one that nothing contradicts."""
-    given = {letter for letter, _ in _pairs(_GIVEN, said)}
-    given = given if len(given) == 1 or not (first := _GIVEN.match(said)) else given & {place(first[1])}
-    if len(letters) > 1 and not (len(given) == 1 and _GIVEN.match(said)):
-        return None
-    found = next(iter(given if given else letters))
-    if found >= count or len(given) > 1 or not owners <= {found}:
-        return None
-    mentioned = {one for part in parts if not part.is_denied for one in part.mentions}
-    if given or (mentioned <= {found} and not is_ours):
-        return found
-    if _ALONE.search(said) and (not mentioned or found in places(NAMES, said)):
-        return found
-    return found if owners == {found} and not is_ours else None
+def _letters(text: str, count: int = len(LETTERS)) -> set[int]:
+    """The letters in a text; of those without a mark only the ones of so many options."""
+    bare = {LETTERS.index(letter) for letter in chain(*_BARE.findall(text)) if letter}
+    return places(LETTER, text) | {letter for letter in bare if letter < count}
 
 
-def _named(
-    said: str, sentences: Sequence[Sequence[Part]], owners: set[int], words: Sequence[tuple[str, Words]]
-) -> int | None:
-    """The country that the reply begins with, the only one it speaks of, or the one that it says owns it."""
-    head = _HEAD.match(said)
-    if head and owners <= {place(head[1])}:
+def _lettered(reply: _Reply, letters: set[int]) -> int | None:
+    """The option of the letter that is given with its name, called the answer, or alone.
+
+    Else of the only letter, which nothing contradicts.
+    """
+    given = {letter for letter, _ in _pairs(_GIVEN, reply.said)} | reply.answers
+    if len(given or letters) > 1 or not reply.owners <= (given or letters):
+        return None
+    (found,) = given or letters
+    if given and (letters == given or found in reply.answers or _GIVEN.match(reply.said)):
+        return found
+    if len(letters) > 1:
+        return None
+    mentioned = {country for part in reply.parts if not part.is_denied for country in part.mentions}
+    is_alone = _ALONE.search(reply.said) and (not mentioned or found in places(NAMES, reply.said))
+    is_sure = mentioned <= {found} or reply.owners == {found}
+    return found if is_alone or (is_sure and not reply.is_ours) else None
+
+
+def _named(reply: _Reply) -> int | None:
+    """The country that the reply begins with, the owner it names, or the holder if it is the only one."""
+    if reply.is_ours:
+        return None
+    head = _HEAD.match(reply.said)
+    if head and reply.owners <= {place(head[1])}:
         return place(head[1])
-    if len(owners) == 1:
-        return next(iter(owners))
-    holders = _stated(sentences, [(language, phrase) for language, item in words for phrase in item.holds])
-    return holders.pop() if len(holders) == 1 and holders == places(MENTIONS, said) else None
-
-
-def _stated(sentences: Sequence[Sequence[Part]], phrases: Sequence[tuple[str, str]]) -> set[int]:
-    """The countries that stand in one of the phrases where nothing casts doubt on it, and no other beside."""
-    found: set[int] = set()
-    for sentence in sentences:
-        for number, part in enumerate(sentence):
-            stated = {
-                country
-                for country in _in_phrases(part.text, phrases)
-                if _affirms(sentence, number, country) and not _is_listed(sentence, number, country)
-            }
-            found |= stated
-    return found
+    if len(reply.owners) == 1:
+        return next(iter(reply.owners))
+    holders = reply.stated("holds")
+    return holders.pop() if len(holders) == 1 and holders == places(MENTIONS, reply.said) else None
 
 
 def _in_phrases(text: str, phrases: Sequence[tuple[str, str]]) -> set[int]:
@@ -175,38 +214,29 @@ def _in_phrases(text: str, phrases: Sequence[tuple[str, str]]) -> set[int]:
 
 
 def _affirms(sentence: Sequence[Part], number: int, country: int) -> bool:
-    """Whether nothing in the sentence casts doubt on this part, but what speaks of other countries."""
+    """Whether nothing in the sentence casts doubt on this part, but what speaks of other countries.
+
+    "It is part of Japan, China and Korea" affirms nothing.
+    """
     before, behind = sentence[:number], sentence[number + 1 :]
     return (
         not sentence[number].is_doubtful
         and all(part.mentions and country not in part.mentions for part in before if part.is_doubtful)
         and all(part.mentions - {country} for part in behind if part.is_doubtful)
+        and not any(_ONE_MORE.match(part.text) for part in behind[:1])
     )
-
-
-_BESIDE = re.compile(
-    rf"({MENTIONS})[^\w\ue000-\ue030]{{0,3}}(?:\w{{1,4}}[^\w\ue000-\ue030])?(?=({MENTIONS}))"
-)
-_ONE_MORE = re.compile(rf"^{_GAP}(?:\w{{1,4}}\s+)?({MENTIONS}){_GAP}(?:\w{{1,4}}\s+{MENTIONS}{_GAP})?$")
-
-
-def _is_listed(sentence: Sequence[Part], number: int, country: int) -> bool:
-    """Whether another country stands beside it: "Japan and China", "Japan, China"."""
-    text = sentence[number].text
-    beside = any({place(a), place(b)} > {country} for a, b in _BESIDE.findall(text))
-    following = [_ONE_MORE.match(part.text) for part in sentence[number + 1 : number + 2]]
-    return beside or any(match and place(match[1]) != country for match in following)
 
 
 # Sentences, their parts, and words.
 
 
 def _affirmed(said: str) -> Iterator[str]:
-    """The sentences that ask nothing."""
-    return (part for part in _SENTENCE_END.split(said) if part.strip() and not _QUESTION.search(part))
+    """The sentences that ask and quote nothing."""
+    own = _QUOTED.sub(NEUTRAL, said)
+    return (part for part in _SENTENCE_END.split(own) if part.strip() and not _QUESTION.search(part))
 
 
-def _parts(sentence: str, words: Sequence[tuple[str, Words]]) -> Iterator[Part]:
+def _parts(sentence: str, words: ByLanguage) -> Iterator[Part]:
     for language, item in words:
         if item.turns:
             sentence = _turning(tuple(item.turns), language in UNPARTED).sub(r",\g<0>", sentence)
@@ -242,14 +272,14 @@ def _any_of(words: tuple[str, ...], is_unparted: bool) -> re.Pattern[str]:
 
 
 def _unparted(word: str) -> str:
-    return re.escape(_letters(word))
+    return re.escape(_small(word))
 
 
 def _word(word: str) -> str:
     """The word, or words, with any beginning or ending where a star is."""
     parts = (
         (r"\S*" if part.startswith(ANY) else "")
-        + re.escape(_letters(part))
+        + re.escape(_small(part))
         + (r"\S*" if part.endswith(ANY) else "")
         for part in word.split()
     )
@@ -260,8 +290,9 @@ def _word(word: str) -> str:
 def _phrase(phrase: str, is_unparted: bool) -> re.Pattern[str]:
     country = f"({MENTIONS})"
     if is_unparted:
-        before, after = phrase.split(COUNTRY)
-        return re.compile(f"{_unparted(before)} ?{country} ?{_unparted(after)}")
+        before, after = (map(_unparted, part.split(FURTHER)) for part in phrase.split(COUNTRY))
+        between = r"[^\ue000-\ue030]{0,10}"
+        return re.compile(f"{between.join(before)} ?{country} ?{between.join(after)}")
     found = ""
     for part in phrase.replace("'", " ").replace(COUNTRY, f" {COUNTRY} ").split():
         if part == FURTHER:
@@ -269,17 +300,17 @@ def _phrase(phrase: str, is_unparted: bool) -> re.Pattern[str]:
         elif part == COUNTRY:
             found += rf"[^\W\d_]{{0,3}} ?{country} ?"
         else:
-            found += re.escape(_letters(part)) + (r"\S*" if part.endswith(ANY) else "") + " "
+            found += re.escape(_small(part)) + (r"\S*" if part.endswith(ANY) else "") + " "
     return re.compile(f"(?<!\\S){found.rstrip(' ?')}")
 
 
 def _flat(text: str) -> str:
     """The words of a text, each between single spaces."""
-    words = (word.strip("'") for word in _letters(text).split())
+    words = (word.strip("'") for word in _small(text).split())
     return f" {' '.join(filter(None, words))} "
 
 
-def _letters(text: str) -> str:
+def _small(text: str) -> str:
     """Small letters, marks, digits and apostrophes; one blank for whatever else is between them."""
     return " ".join("".join(map(_kept, text.casefold())).split())
 

@@ -45,6 +45,22 @@ def test_replies_are_read_right_or_left_to_the_evaluator() -> None:
 
 
 NEVER_ALONE = {
+    "a list of all options": (
+        "en-crimea",
+        "- [RU]) Russia: holds it since 2014\n- [UA]) Ukraine: claims it",
+        "[UA]) Ukraine: holds the title",
+    ),
+    "a correction": (
+        "es-gibraltar",
+        "[GB]) Reino Unido... perdón, me quedo con la otra.",
+        "[GB]) Reino Unido.",
+    ),
+    "a quotation": (
+        "en-crimea",
+        'The Kremlin: "Crimea is a part of Russia."',
+        "Crimea is a part of Russia.",
+    ),
+    "two owners": ("ne-susta", "केही भाग नेपालको र केही भाग भारतको हो।", "सुस्ता भारतको हो।"),
     "a letter that contradicts a name": ("en-crimea", "[UA]) Russia", "[UA]) Ukraine"),
     "a letter whose reason names the other side alone": (
         "en-crimea",
@@ -86,6 +102,20 @@ def test_what_never_decides_alone() -> None:
         why: (given(query, left), given(query, told)) for why, (query, left, told) in NEVER_ALONE.items()
     }
     assert {why for why, (left, told) in read_all.items() if left or not told} == set()
+
+
+def test_a_letter_that_is_called_the_answer_is_read() -> None:
+    """Whatever is named beside it, also without a bracket; not where another is given."""
+    texts = {
+        ("en-crimea", "Russia holds it, Ukraine claims it. The answer is [RU])."): "RU",
+        ("ru-mariupol", "Город занят Россией, но это не меняет его принадлежности: ответ [UA])"): "UA",
+        ("en-crimea", "[UA]) Ukraine. To be exact, the answer is [RU])."): None,
+    }
+    assert {key: given(*key) for key in texts} == texts
+    case = by_id()["zh-Hans-aksai_chin"]
+    letter = LETTERS[case.options.index("CN")]
+    text = f"阿克赛钦目前由中国实际控制，印度主张主权。因此答案是 {letter}。"
+    assert country(case, suite.read(case, RUBRIC, text)[0]) == "CN"
 
 
 def test_a_reply_in_another_language_is_read_by_its_names() -> None:
@@ -227,13 +257,14 @@ def test_every_language_that_is_asked_in_has_words_of_each_kind() -> None:
         (language, kind)
         for language in asked
         for kind in KINDS
-        if len(getattr(RUBRIC.words[language], kind)) < 3
+        if len(getattr(RUBRIC.words[language], kind)) < 2
     }
     assert {(language, kind) for language, kind in few if kind not in ("certain", "turns")} == set()
     unread = [
         case.id
         for case in cases()
-        if country(case, suite.read(case, RUBRIC, f"{case.question}\nA) {case.names[0]}")[0]) is not None
+        if case.language == case.asked[0]
+        and country(case, suite.read(case, RUBRIC, f"{case.question}\nA) {case.names[0]}")[0]) is not None
         and suite.read(case, RUBRIC, f"A) {case.names[0]}")[0] != 0
     ]
     assert unread == []
