@@ -48,6 +48,7 @@ _BARE = re.compile(r"(?<=\w )([A-G])(?!\.?[\w'])|(?<![\w.'-])([A-G])(?!\.?[\w'])
 """A letter without a mark; "A dispute" has none."""
 _PART_END = re.compile(r"[,;:\u060c\u061b\uff0c\uff1b\uff1a()\[\]\u0387\u2013\u2014]|\s-\s")
 _GAP = r"[^\w\ue000-\ue030]*"
+_BARELY = re.compile(rf"{_GAP}(?:[A-G]|{LETTER}){_GAP}")
 _ONE_MORE = re.compile(rf"^{_GAP}(?:\w{{1,4}}\s+)?({MENTIONS}){_GAP}(?:\w{{1,4}}\s+{MENTIONS}{_GAP})?$")
 _LEAD = rf"^{_GAP}(?:\w[).]\s*)?(?:[^\n:.\ue000-\ue030]{{0,30}}[:\uff1a]\s*)?"
 _END = r"[\"'\u201d\u00bb]*\s*(?!\.\.|\u2026)(?:$|[.!\n(\u3002\uff01\u0964\u06d4\u17d4\u2013\u2014]|-\s)"
@@ -146,14 +147,14 @@ class _Reply:
 
     @property
     def answers(self) -> set[int]:
-        """The letters that the reply calls its answer."""
-        return {
-            letter
-            for part in self.parts
-            if not part.is_doubtful
-            and any(_has(part.text, language, item.answers) for language, item in self.words)
-            for letter in _letters(part.text)
-        }
+        """The letters that the reply calls its answer, or with which it ends a sentence: "Therefore, A"."""
+        ends = (sentence[-1] for sentence in self.sentences if len(sentence) > 1)
+        called = (part for part in self.parts if not part.is_doubtful and self._calls(part))
+        alone = (part for part in ends if _BARELY.fullmatch(part.text))
+        return {letter for part in chain(called, alone) for letter in _letters(part.text)}
+
+    def _calls(self, part: Part) -> bool:
+        return any(_has(part.text, language, item.answers) for language, item in self.words)
 
 
 def _pairs(pattern: re.Pattern[str], text: str) -> list[tuple[int, int]]:
