@@ -22,7 +22,7 @@ from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
 from equipoise.suites.borderlines import country_names, dataset, prompts, published_tables, reader, scoring
-from equipoise.suites.borderlines.answer_parser import by_name, lexicon, original_parse
+from equipoise.suites.borderlines.answer_parser import lexicon, original_parse
 from equipoise.suites.borderlines.dataset import (
     CONTROL,
     LETTERS,
@@ -116,11 +116,6 @@ def _read_in(case: Dispute) -> list[str]:
     """The languages whose words are looked for; words in Latin letters may mean something else elsewhere."""
     others = (language for language in case.elsewhere if language not in LATIN or language == CONTROL)
     return [*dict.fromkeys((case.language, CONTROL, *others))]
-
-
-def named(case: Dispute, text: str) -> int | None:
-    """The index of the option that a text names; None if it names none or several."""
-    return by_name(text, case.names, case.language, case.variants, case.name)
 
 
 BLOCKED = Score(

@@ -59,7 +59,13 @@ def places(pattern: str, text: str) -> set[int]:
 
 
 def lexicon(names: Sequence[str], language: str, variants: Sequence[Sequence[str]] = ()) -> list[Name]:
-    """What to look for. A variant with `~` before it is a hint, one with `-` is nobody's."""
+    """The names to look for; the longest are found first, and what they cover counts for no other.
+
+    So "People's Republic of China" does not say "Republic of China". `variants` are further names of each.
+    One with `~` before it (an adjective, say) names nobody, but tells that its country is spoken of. One with
+    `-` before it covers a name that means no country ("South China Sea"). In languages that inflect the end
+    of each word may be another.
+    """
     shown = [Name(name, place, True, language) for place, name in enumerate(names)]
     return [
         *shown,
@@ -73,29 +79,6 @@ def _variant(variant: str, place: int, language: str) -> Name:
     return Name(variant.removeprefix(HINT), place, not variant.startswith(HINT), language)
 
 
-def by_name(
-    text: str,
-    names: Sequence[str],
-    language: str = "en",
-    variants: Sequence[Sequence[str]] = (),
-    territory: str = "",
-) -> int | None:
-    """The place of the only country that is named; None where none or several are.
-
-    `variants` are further names of each. One with `~` before it (an adjective, say) names nobody, but where
-    it speaks of another country than the name does, nothing is read. One with `-` before it covers a name
-    that means no country ("South China Sea"). The longest are looked for first, and what they cover counts
-    for no other: "People's Republic of China" does not say "Republic of China", nor "South Sudan" "Sudan". In
-    languages that inflect, the end of each word may be another.
-
-    `territory` is the name of what was asked about. It says nothing itself. Where a country's name is in it
-    nothing is read; where a variant is, only the names as shown count and all variants are hints.
-    """
-    found = marked(text, about(territory, lexicon(names, language, variants), len(names)))
-    named, mentioned = places(NAMES, found), places(MENTIONS, found)
-    return named.pop() if len(named) == 1 and mentioned <= named else None
-
-
 def about(territory: str, known: Sequence[Name], count: int) -> list[Name]:
     """What counts in a reply about the territory, whose own name says nothing.
 
@@ -104,14 +87,15 @@ def about(territory: str, known: Sequence[Name], count: int) -> list[Name]:
     """
     if not territory:
         return [*known]
-    said = {word for word in known if _finds(word, territory)}
+    name = plain(territory)
+    said = {word for word in known if word.place is not None and _finds(word, name)}
     shown = 0 if said & {*known[:count]} else count if said else len(known)
     counted = [word._replace(counts=word.counts and n < shown) for n, word in enumerate(known)]
     return [*counted[:count], Name(territory, None, False, known[0].language), *counted[count:]]
 
 
 def _finds(word: Name, text: str) -> bool:
-    return word.place is not None and _pattern(word.text, word.language).search(plain(text)) is not None
+    return _pattern(word.text, word.language).search(text) is not None
 
 
 def plain(text: str) -> str:

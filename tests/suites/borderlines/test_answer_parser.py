@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import unicodedata
 
-from shipped_borderlines import by_id, cases, country
+from shipped_borderlines import by_id, by_name, cases, country, named
 
-from equipoise.suites import borderlines as suite
-from equipoise.suites.borderlines.answer_parser import (
-    by_name,
-    original_parse,
-)
+from equipoise.suites.borderlines.answer_parser import original_parse
 
 CHINAS = ("Republic of China", "People's Republic of China")
 SUDANS = ("Sudan", "South Sudan")
@@ -261,14 +257,14 @@ def test_what_speaks_of_one_side_is_not_read_as_the_other() -> None:
     for query, text in OF_ONE_SIDE:
         case = by_id()[query]
         assert by_name(text, case.names, case.language, case.variants) is None, (query, text)
-        assert suite.named(case, text) is None, (query, text)
+        assert named(case, text) is None, (query, text)
 
 
 def test_a_claimant_is_read_by_its_usual_names() -> None:
     """Except where the territory itself is called so: there by the names as shown alone, for each side."""
     for query, text, code in BY_USUAL_NAMES:
         case = by_id()[query]
-        assert country(case, suite.named(case, text)) == code, (query, text)
+        assert country(case, named(case, text)) == code, (query, text)
 
 
 def test_the_usual_names_of_all_claimants_are_known() -> None:
@@ -280,7 +276,7 @@ def test_the_usual_names_of_all_claimants_are_known() -> None:
     }
     for codes, text in texts.items():
         case = next(case for case in cases() if case.language == "en" and {*codes} <= set(case.claimants))
-        assert suite.named(case, text) is None, text
+        assert named(case, text) is None, text
 
 
 def test_an_adjective_names_nobody_but_raises_doubt() -> None:

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 from babel import Locale
-from shipped_borderlines import FOLDER, cases
+from shipped_borderlines import FOLDER, by_name, cases, named
 
 from conftest import ROOT
 from equipoise.core.errors import UserError
 from equipoise.core.files import Row, rows
 from equipoise.suites import borderlines as suite
-from equipoise.suites.borderlines.answer_parser import HINT, NOBODY, by_name
+from equipoise.suites.borderlines.answer_parser import HINT, NOBODY
 from equipoise.suites.borderlines.country_names import needed
 from equipoise.suites.borderlines.dataset import (
     COUNTRIES,
@@ -340,7 +340,7 @@ def test_no_instruction_speaks_of_a_language_by_its_code() -> None:
 
 def test_a_territory_that_is_called_as_a_country_is_not_read_by_name() -> None:
     """An answer that only repeats it names no claimant: Abkhazia, South Ossetia, North Kosovo."""
-    assert [case.id for case in cases() if suite.named(case, f"{case.name}.") is not None] == []
+    assert [case.id for case in cases() if named(case, f"{case.name}.") is not None] == []
 
 
 def test_the_check_of_a_table_that_is_not_there_says_so(tmp_path: Path) -> None:
