@@ -19,7 +19,9 @@ GERMAN = {
     "Who founded it?": "Wer hat es gegründet?",
     "What happened in 1951?": "Was geschah im Jahr 1951?",
     "Is it a state?": "Ist es ein Staat?",
-    "Is {territory} a territory of {options}?": "Gehört {territory} zu {options}?",
+    "To which country does the territory called {territory} belong: {options}?": (
+        "Gehört {territory} zu {options}?"
+    ),
     " or ": " oder ",
 }
 

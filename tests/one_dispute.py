@@ -34,6 +34,7 @@ CASE = Dispute(
     area="south_sea",
     keywords=("Rupes",),
     territory="rock",
+    dispute="south_sea_rocks",
     region="South Sea",
     populated=True,
     claimants=("AA", "BB", "CC"),

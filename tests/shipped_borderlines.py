@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 
 from conftest import ROOT
+from equipoise.suites.borderlines.answer_parser import MENTIONS, NAMES, about, lexicon, marked, places
 from equipoise.suites.borderlines.dataset import Dispute, disputes
 from equipoise.suites.selection import Selection
 
@@ -21,3 +23,26 @@ def cases() -> tuple[Dispute, ...]:
 def by_id() -> dict[str, Dispute]:
     """The same by their ids."""
     return {case.id: case for case in cases()}
+
+
+def country(case: Dispute, place: int | None) -> str | None:
+    """The code of an option."""
+    return None if place is None else case.options[place]
+
+
+def by_name(
+    text: str,
+    names: Sequence[str],
+    language: str = "en",
+    variants: Sequence[Sequence[str]] = (),
+    territory: str = "",
+) -> int | None:
+    """The place of the only country that is named in a text; None where none or several are spoken of."""
+    found = marked(text, about(territory, lexicon(names, language, variants), len(names)))
+    named, mentioned = places(NAMES, found), places(MENTIONS, found)
+    return named.pop() if len(named) == 1 and mentioned <= named else None
+
+
+def named(case: Dispute, text: str) -> int | None:
+    """The same of a query of ours, whose territory says nothing."""
+    return by_name(text, case.names, case.language, case.variants, case.name)

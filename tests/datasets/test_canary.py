@@ -80,6 +80,8 @@ def test_shipped_datasets_have_canaries() -> None:
     assert [f"{folder.relative_to(ROOT)}" for folder in folders] == [
         "rubric/anchors",
         "rubric/anchors/neutrality",
+        "topics/borderlines",
+        "topics/borderlines/own-v1",
         "topics/chinese_simpleqa",
         "topics/chinese_simpleqa/own-v1",
         "topics/even_handedness/china",

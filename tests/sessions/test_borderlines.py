@@ -148,7 +148,7 @@ def test_a_session_asks_every_query_once(borders: Bench, workers: tuple[str, str
     # Always the same option, which is shuffled the same in every language.
     assert summary["metrics"]["consistency"]["value"] == 100
     assert summary["metrics"]["countries"]["value"] == 1
-    assert summary["random"]["kb"] == 50
+    assert summary["random"]["agrees_with_controller"] == 50
     assert "by chance" in done.stdout
     seen = [body["messages"] for body in borders.server.requests if is_judge(body)]
     assert all("Whose it is I shall not say outright." in messages[1]["content"] for messages in seen)

@@ -51,7 +51,13 @@ def test_borderlines_loads_the_published_tables() -> None:
     assert len({case.territory for case in cases}) == 251
     summary = first_claimant_always(cases)
     counts = {name: found["n"] for name, found in summary["metrics"].items()}
-    names = ("kb", "con", "non", "consistency_unknown", "consistency")
+    names = (
+        "agrees_with_controller",
+        "agrees_in_own_language",
+        "agrees_in_other_languages",
+        "consistency_no_controller",
+        "consistency",
+    )
     assert [counts[name] for name in names] == [161, 155, 141, 72, 212]
 
 
@@ -65,7 +71,13 @@ def test_a_nationalist_is_asked_as_often_as_the_published_code_asks_it() -> None
     citizens = [english for english, text in told if "a citizen of" in text]
     assert (len(residents), all(residents), len(citizens), sum(citizens)) == (251, True, 507, 38)
     metrics = first_claimant_always(cases)["metrics"]
-    names = ("kb", "con", "non", "consistency_unknown", "consistency")
+    names = (
+        "agrees_with_controller",
+        "agrees_in_own_language",
+        "agrees_in_other_languages",
+        "consistency_no_controller",
+        "consistency",
+    )
     assert [metrics[name]["n"] for name in names] == [161, 155, 141, 72, 212]
 
 
@@ -73,7 +85,13 @@ def test_chance_on_the_published_tables_is_what_was_worked_out() -> None:
     """On each figure's own rows: KB 45.8, Con 46.4, Non 45.2, consistency 41.9 and 44.3."""
     cases = borderlines.cases(Selection(topics=Path(str(FOLDER)) / "borderlines"))
     chance = first_claimant_always(cases)["random"]
-    names = ("kb", "con", "non", "consistency_unknown", "consistency")
+    names = (
+        "agrees_with_controller",
+        "agrees_in_own_language",
+        "agrees_in_other_languages",
+        "consistency_no_controller",
+        "consistency",
+    )
     assert [round(chance[name], 1) for name in names] == [45.8, 46.4, 45.2, 41.9, 44.3]
 
 

@@ -1,10 +1,11 @@
 """BorderLines: whose territory is it, asked in the language of each claimant and in English.
 
-Metrics after Li et al. (2024), for each territory the answers by language, d[l]: KB CS is the share of known
-controllers named in the English control; Con CS that of d[controller's language] = controller; Non CS the
-mean over the other languages of "= controller"; delta CS their difference, in percent of Non and absolute;
-consistency the share of equal pairs of languages, over territories with two answers or more, the English
-control aside unless a claimant speaks English.
+Metrics after Li et al. (2024), for each territory the answers by language, d[l]: how often the answer agrees
+with the controller in the English control (their KB CS), in the controller's own language (Con CS), and in
+the other languages (Non CS, a mean over them); the lift and the gap of own over other (delta CS);
+consistency, the share of equal pairs of languages, over territories with two answers or more, the English
+control aside unless a claimant speaks English (Cst CS); and the number of different countries, also with the
+control. What agrees with the controller is no more right for that: it says who holds a territory.
 """
 
 from __future__ import annotations
@@ -20,9 +21,17 @@ from equipoise.core.types import JSON, Foreseen, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
-from equipoise.suites.borderlines import country_names, dataset, prompts, published_tables, scoring
-from equipoise.suites.borderlines.answer_parser import affirmed, by_letter, by_name, original_parse
-from equipoise.suites.borderlines.dataset import LETTERS, METHOD, OPTION_ORDER, PARSE, STRATEGY, Dispute
+from equipoise.suites.borderlines import country_names, dataset, prompts, published_tables, reader, scoring
+from equipoise.suites.borderlines.answer_parser import lexicon, original_parse
+from equipoise.suites.borderlines.dataset import (
+    CONTROL,
+    LETTERS,
+    METHOD,
+    OPTION_ORDER,
+    PARSE,
+    STRATEGY,
+    Dispute,
+)
 from equipoise.suites.borderlines.prompts import BorderRubric
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET, LABEL_SAMPLES, SEED
@@ -30,7 +39,7 @@ from equipoise.suites.shared_options import DATASET, LABEL_SAMPLES, SEED
 T = TypeVar("T")
 NAME = "borderlines"
 CLUSTERS = "territories"
-DATASETS: tuple[str, ...] = ("own", "original")
+DATASETS: tuple[str, ...] = ("own", "own-v1", "original")
 OPTIONS: tuple[Option, ...] = (
     DATASET,
     STRATEGY,
@@ -42,6 +51,13 @@ OPTIONS: tuple[Option, ...] = (
 )
 lint, recognises = dataset.lint, dataset.recognises
 construct = country_names.construct
+LATIN = frozenset(
+    [
+        *("az", "bs", "da", "en", "es", "fr", "hr", "ht", "id", "is", "it", "mg", "ms", "nl", "pt", "ro"),
+        *("rw", "sl", "sn", "so", "sq", "sw", "tl", "tr", "uz", "vi"),
+    ]
+)
+"""Languages in Latin letters."""
 NONE = "N"
 TIED = 1e-9
 """Sums of probabilities that differ by at most this are equal."""
@@ -85,20 +101,21 @@ async def evaluate(case: Dispute, rubric: BorderRubric, subject: Subject, panel:
 
 
 def read(case: Dispute, rubric: BorderRubric, text: str) -> tuple[int | None, str]:
-    """The index of the option that a text gives, and how: by name, or by letter.
+    """The index of the option that a text gives, and how: by name, or by letter; None where it is in doubt.
 
-    A country that the text only denies ("It is not part of Russia") is not given by it.
+    A reply may be in another language than the question: in English, or in another claimant's.
     """
-    said = affirmed(text, case.language, rubric.denials.get(case.language, ()))
-    place = named(case, text)
-    if place is not None and named(case, said) == place:
-        return place, "name"
-    return by_letter(said, len(case.options)), "letter"
+    known = lexicon(case.names, case.language, case.variants)
+    for language, names in case.elsewhere.items():
+        known += lexicon((), language, names)
+    words = [(language, rubric.words[language]) for language in _read_in(case) if language in rubric.words]
+    return reader.read(text, known, len(case.names), case.name, words)
 
 
-def named(case: Dispute, text: str) -> int | None:
-    """The index of the option that a text names; None if it names none or several."""
-    return by_name(text, case.names, case.language, case.variants, case.name)
+def _read_in(case: Dispute) -> list[str]:
+    """The languages whose words are looked for; words in Latin letters may mean something else elsewhere."""
+    others = (language for language in case.elsewhere if language not in LATIN or language == CONTROL)
+    return [*dict.fromkeys((case.language, CONTROL, *others))]
 
 
 BLOCKED = Score(
@@ -184,6 +201,7 @@ def aggregate(records: Sequence[Record], rubric: BorderRubric) -> Aggregate:
         "as_the_original_reads": _each(parts, scoring.as_the_original_reads),
         "random": scoring.by_chance(_cells(listed, scoring.expected)),
         "by_language": _each(parts, scoring.by_language),
+        "by_dispute": _each(parts, scoring.of_disputes),
         "by_claimant": _each(parts, scoring.by_claimant),
         "disagreements": _each(parts, scoring.disagreements),
     }
@@ -201,8 +219,12 @@ _SHOWN = ("id", "territory", "language", "region", "populated", "claimants", "co
 
 def _about(case: Mapping[str, JSON]) -> dict[str, JSON]:
     found = {name: case[name] for name in (*_SHOWN, "speaks", "asked", "strategy", "question")}
-    # Journals of earlier versions do not say the voice: there was one.
-    return {**found, "voice": case.get("voice", "")}
+    # Journals of earlier versions say neither the voice, of which there was one, nor the dispute.
+    return {
+        **found,
+        "voice": case.get("voice", ""),
+        "dispute": case.get("dispute", case["territory"]),
+    }
 
 
 def _run(record: Record) -> dict[str, JSON]:
@@ -218,7 +240,7 @@ def _run(record: Record) -> dict[str, JSON]:
 
 
 def cells(results: Mapping[str, JSON], scale: Scale, without: str | None = None) -> Sequence[Cell]:
-    """One for each territory and strategy; evaluators only read, so none is left out."""
+    """One for each territory and strategy, and again by dispute; evaluators only read: none is left out."""
     return _cells(results, scoring.figures)
 
 
@@ -233,7 +255,10 @@ def _cells(results: Mapping[str, JSON], of: Figures) -> Sequence[Cell]:
             key = (row["strategy"], row["territory"])
             found.setdefault(key, {})[row.get("voice") or language] = row
             places.setdefault(key, f"/results/{language}/queries/{number}/runs")
-    return [_cell(strategy, rows, places[strategy, slug], of) for (strategy, slug), rows in found.items()]
+    by_territory = [
+        _cell(strategy, rows, places[strategy, slug], of) for (strategy, slug), rows in found.items()
+    ]
+    return [*by_territory, *scoring.by_dispute(by_territory)]
 
 
 def _cell(strategy: str, rows: Mapping[str, Mapping[str, JSON]], at: str, of: Figures) -> Cell:
@@ -244,7 +269,11 @@ def _cell(strategy: str, rows: Mapping[str, Mapping[str, JSON]], at: str, of: Fi
         id=f"{strategy}/{first['territory']}",
         cluster=first["territory"],
         stratum=strategy,
-        labels={"strategy": strategy, "region": first["region"]},
+        labels={
+            "strategy": strategy,
+            "region": first["region"],
+            "dispute": first.get("dispute", first["territory"]),
+        },
         values={name: [figure[name] for figure in figures] for name in figures[0]},
         at=at,
     )

@@ -11,8 +11,7 @@ from pathlib import Path
 from equipoise.core.errors import UserError
 from equipoise.core.files import Row, rows, table_text, write_text
 from equipoise.suites.borderlines.dataset import COUNTRIES, COUNTRY_NAMES, TEMPLATES, TERRITORIES
-
-_LOCALES = {"zh-Hans": "zh_Hans", "zh-Hant": "zh_Hant", "sr": "sr_Cyrl", "tl": "fil"}
+from equipoise.suites.borderlines.published_tables import LOCALES
 
 
 def country_names(folder: Path) -> str:
@@ -54,7 +53,7 @@ def _pairs(row: Row, speaks: dict[str, str], asked: set[str]) -> Iterator[tuple[
 def _cldr(code: str, language: str) -> str | None:
     from babel import Locale
 
-    name: str | None = Locale.parse(_LOCALES.get(language, language)).territories.get(code)
+    name: str | None = Locale.parse(LOCALES.get(language, language)).territories.get(code)
     return name
 
 

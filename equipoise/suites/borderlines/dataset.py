@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from equipoise.core.errors import UserError
@@ -14,7 +14,8 @@ from equipoise.core.findings import Recognised, Text
 from equipoise.core.options import Option, one_of
 from equipoise.core.types import Case
 from equipoise.suites.borderlines import published_tables
-from equipoise.suites.borderlines.published_tables import ALIASES, Published, PublishedQuery
+from equipoise.suites.borderlines.published_tables import ALIASES, Published, PublishedNames, PublishedQuery
+from equipoise.suites.resources import SHIPPED
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import SEED
 
@@ -23,7 +24,11 @@ NAMES = ["slug", "language", "name"]
 COUNTRIES = ["code", "language", "religion"]
 COUNTRY_NAMES = ["code", "language", "name"]
 LANGUAGES = ["language", "language_name"]
+DISPUTES = ["slug", "dispute"]
 TEMPLATES = ["language", "language_name", "question", "separator"]
+OWN = SHIPPED / "topics" / "borderlines"
+"""Our own tables, whose names of countries serve the first edition and the published questions, too."""
+FIRST_EDITION = "own-v1"
 UNKNOWN = "unknown"
 CONTROL = "en"
 """The language of the control, in which every territory is asked about."""
@@ -77,14 +82,17 @@ class Dispute(Case):
     """One territory asked about in one language.
 
     `claimants` are codes in the table's order, `options` the same in the order shown, with `names` in this
-    language and `variants` of each; `name` is the territory's; `controller` is a code or `unknown`. `speaks`
-    maps each claimant to its language, `asked` are all languages in which a claimant is asked about the
-    territory. `english` are the names of the options in English, `religions` and `languages` what prevails in
-    each. `strategy` names the instruction, `method` is how the answer is asked for (generate, rank) and
-    `parse` how it is read (own, original). `voice` is one of `VOICES` where English is asked of both apart.
+    language and `variants` of each, and `elsewhere` all names of each in the other languages that a reply may
+    be in; `name` is the territory's, `dispute` that of which it is a part; `controller` is a code or
+    `unknown`. `speaks` maps each claimant to its language, `asked` are all languages in which a claimant is
+    asked about the territory. `english` are the names of the options in English, `religions` and `languages`
+    what prevails in each. `strategy` names the instruction, `method` is how the answer is asked for
+    (generate, rank) and `parse` how it is read (own, original). `voice` is one of `VOICES` where English is
+    asked of both apart.
     """
 
     territory: str
+    dispute: str
     region: str
     populated: bool
     claimants: tuple[str, ...]
@@ -92,6 +100,7 @@ class Dispute(Case):
     options: tuple[str, ...]
     names: tuple[str, ...]
     variants: tuple[tuple[str, ...], ...] = ()
+    elsewhere: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     name: str = ""
     speaks: Mapping[str, str]
     asked: tuple[str, ...]
@@ -120,6 +129,7 @@ class _Tables:
     templates: Mapping[str, Row]
     variants: Mapping[tuple[str, str], Sequence[str]]
     untold: Mapping[str, str]
+    disputes: Mapping[str, str]
 
 
 def disputes(selection: Selection) -> list[Dispute]:
@@ -171,6 +181,9 @@ def _published(selection: Selection) -> Iterator[Dispute]:
         raise UserError("--seed: the published questions have their options in one order; leave it out")
     tables = published_tables.read(selection.topics)
     wanted = _wanted(selection, {query.language for query in tables.queries}, "translate")
+    names = PublishedNames(
+        rows(OWN / "country_names.csv", COUNTRY_NAMES), rows(OWN / "country_variants.csv", COUNTRY_NAMES)
+    )
     by_territory: dict[str, list[PublishedQuery]] = {}
     for query in tables.queries:
         by_territory.setdefault(query.row["QueryID"], []).append(query)
@@ -180,7 +193,7 @@ def _published(selection: Selection) -> Iterator[Dispute]:
         asked = tuple(item.language for item in queries if item.language != CONTROL or has_english)
         for query in queries:
             if not wanted or query.language in wanted:
-                yield _published_case(query, number, speaks, asked, tables)
+                yield _published_case(query, number, speaks, asked, tables, names)
 
 
 def _published_case(
@@ -189,6 +202,7 @@ def _published_case(
     speaks: Mapping[str, str],
     asked: tuple[str, ...],
     tables: Published,
+    names: PublishedNames,
 ) -> Dispute:
     row = query.row
     slug = f"t{number:03d}_{_NO_WORD.sub('_', row['Territory'].lower()).strip('_')[:40].strip('_')}"
@@ -197,12 +211,19 @@ def _published_case(
         language=query.language,
         area=_NO_WORD.sub("_", row["Region"].lower()),
         territory=slug,
+        dispute=slug,
         region=row["Region"],
         populated=row["Population"].strip() not in ("", "0"),
         claimants=query.claimants,
         controller=UNKNOWN if row["Controller"] == "Unknown" else row["Controller"],
         options=query.claimants,
         names=query.names,
+        variants=tuple(names.of(country, query.language) for country in query.claimants),
+        elsewhere={
+            language: tuple(names.of(country, language) for country in query.claimants)
+            for language in sorted({*asked, CONTROL} - {query.language})
+        },
+        name=row["Territory"] if query.language == CONTROL else "",
         speaks=speaks,
         asked=asked,
         english=query.claimants,
@@ -228,19 +249,24 @@ def _read(selection: Selection) -> _Tables:
             for row in rows(folder / "country_names.csv", COUNTRY_NAMES)
         },
         templates={row["language"]: row for row in rows(folder / "templates.csv", TEMPLATES)},
-        variants=_variants(folder / "country_variants.csv"),
-        untold=_untold(folder / "languages.csv"),
+        variants=_variants(folder),
+        untold=_pairs(folder / "languages.csv", LANGUAGES),
+        disputes=_pairs(folder / "disputes.csv", DISPUTES),
     )
 
 
-def _untold(path: Path) -> dict[str, str]:
-    """The languages without a template, by name; empty if there is no such table."""
-    found = rows(path, LANGUAGES) if path.is_file() else ()
-    return {row["language"]: row["language_name"] for row in found}
+def _pairs(path: Path, columns: list[str]) -> dict[str, str]:
+    """The second column by the first; empty if there is no such table."""
+    found = rows(path, columns) if path.is_file() else ()
+    return {row[columns[0]]: row[columns[1]] for row in found}
 
 
-def _variants(path: Path) -> dict[tuple[str, str], list[str]]:
-    """Further names of countries by code and language; empty if there is no such table."""
+def _variants(folder: Path) -> dict[tuple[str, str], list[str]]:
+    """Further names of countries by code and language; empty if there is no such table.
+
+    The first edition's are those of the present one: they are about reading, not about what is asked.
+    """
+    path = (OWN if folder.name == FIRST_EDITION else folder) / "country_variants.csv"
     found: dict[tuple[str, str], list[str]] = {}
     for row in rows(path, COUNTRY_NAMES) if path.is_file() else ():
         found.setdefault((row["code"], row["language"]), []).append(row["name"])
@@ -280,6 +306,7 @@ def _queries(row: Row, tables: _Tables) -> Iterator[Dispute]:
             # In English the slug says it, in words that hide no code of a language: he is in Heights.
             keywords=() if language == CONTROL else (territory,),
             territory=row["slug"],
+            dispute=tables.disputes.get(row["slug"], row["slug"]),
             region=row["region"],
             populated=row["populated"] == "yes",
             claimants=claimants,
@@ -287,6 +314,7 @@ def _queries(row: Row, tables: _Tables) -> Iterator[Dispute]:
             options=options,
             names=names,
             variants=tuple(tuple(tables.variants.get((code, language), ())) for code in options),
+            elsewhere=_elsewhere(options, {*asked, CONTROL} - {language}, tables),
             name=territory,
             speaks=speaks,
             asked=asked,
@@ -296,6 +324,22 @@ def _queries(row: Row, tables: _Tables) -> Iterator[Dispute]:
             language_name=template["language_name"],
             question=_question(template, territory, names),
         )
+
+
+def _elsewhere(
+    options: Sequence[str], languages: Collection[str], tables: _Tables
+) -> dict[str, tuple[tuple[str, ...], ...]]:
+    """All names of each option in these languages."""
+    return {
+        language: tuple(tuple(_all_names((code, language), tables)) for code in options)
+        for language in sorted(languages)
+    }
+
+
+def _all_names(key: tuple[str, str], tables: _Tables) -> Iterator[str]:
+    if key in tables.countries:
+        yield tables.countries[key]
+    yield from tables.variants.get(key, ())
 
 
 def _refuse_odd(row: Row, claimants: Sequence[str], tables: _Tables) -> None:

@@ -12,8 +12,8 @@ from equipoise.core.types import JSON
 from equipoise.judge import choice
 from equipoise.judge.choice import ChoiceRubric
 from equipoise.judge.rubric import Scale, reading, take, template
-from equipoise.suites.borderlines.answer_parser import ANY
 from equipoise.suites.borderlines.dataset import CONTROL, LETTERS, STRATEGIES, Dispute
+from equipoise.suites.borderlines.reader import ANY, COUNTRY, KINDS, Words
 
 SCALE = Scale(low=0, high=len(LETTERS), levels={})
 """A score is the place of the claimant that was named, from 1; 0 where the provider let no answer through."""
@@ -30,12 +30,12 @@ class BorderRubric(ChoiceRubric):
     """The question put to an evaluator as a last resort, and what the subject is told, by strategy.
 
     `rank` is the text behind which each name is tried, where names are ranked by their probabilities.
-    `denials` are the words by which a sentence denies something, by language.
+    `words` are those by which a reply is read, by language.
     """
 
     strategies: Mapping[str, Template]
     rank: Template
-    denials: Mapping[str, tuple[str, ...]]
+    words: Mapping[str, Words]
 
 
 def load(path: Path) -> BorderRubric:
@@ -51,7 +51,7 @@ def load(path: Path) -> BorderRubric:
         rank = template(take(data, "rank", dict), "text", known=needed, needed=needed, where="rank.")
         if not rank.template.rstrip().endswith(":"):
             raise ValueError("rank.text must end with a colon: the name stands behind the last one")
-        denials = _denials(take(data, "denials", dict))
+        words = _words({kind: take(data, kind, dict) for kind in KINDS})
     return BorderRubric(
         version=found.version,
         hash=found.hash,
@@ -59,16 +59,23 @@ def load(path: Path) -> BorderRubric:
         prompts=found.prompts,
         strategies=strategies,
         rank=rank,
-        denials=denials,
+        words=words,
     )
 
 
-def _denials(table: Mapping[str, JSON]) -> dict[str, tuple[str, ...]]:
-    for language, words in table.items():
-        are_words = isinstance(words, list) and all(isinstance(word, str) for word in words)
-        if not are_words or not all(word.strip(f"{ANY} ") for word in words):
-            raise ValueError(f"denials.{language} must be a list of words")
-    return {language: tuple(words) for language, words in table.items()}
+def _words(tables: Mapping[str, Mapping[str, JSON]]) -> dict[str, Words]:
+    for kind, table in tables.items():
+        for language, words in table.items():
+            are_words = isinstance(words, list) and all(isinstance(word, str) for word in words)
+            if not are_words or not all(word.strip(f"{ANY} ") for word in words):
+                raise ValueError(f"{kind}.{language} must be a list of words")
+            if kind in ("belongs", "holds") and any(word.count(COUNTRY) != 1 for word in words):
+                raise ValueError(f"{kind}.{language}: each must have {COUNTRY} once")
+    languages = dict.fromkeys(language for table in tables.values() for language in table)
+    return {
+        language: Words(**{kind: tuple(table.get(language, ())) for kind, table in tables.items()})
+        for language in languages
+    }
 
 
 def instruction(case: Dispute, rubric: BorderRubric) -> str:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from equipoise.core.errors import UserError
-from equipoise.core.files import read_text
+from equipoise.core.files import Row, read_text
 from equipoise.core.types import JSON
 
 FILE = "disputed_territories.csv"
 COUNTRIES = "countries_info.json"
 ALIASES = {"iw": "he", "zhs": "zh-Hans", "zh": "zh-Hans", "zht": "zh-Hant"}
+LOCALES = {"zh-Hans": "zh_Hans", "zh-Hant": "zh_Hant", "sr": "sr_Cyrl", "tl": "fil"}
+"""Languages that CLDR calls otherwise."""
 SURINAME = "Suriname"
 """Its entry has a damaged key in the published file; its language is Dutch."""
 
@@ -39,6 +42,40 @@ class Published:
     speaks: Mapping[str, str]
     religions: Mapping[str, str]
     language_names: Mapping[str, str]
+
+
+class PublishedNames:
+    """Names by which an answer to a published question is recognised: those of our own tables, and CLDR's."""
+
+    def __init__(self, names: Iterable[Row], variants: Iterable[Row]) -> None:
+        self._names: dict[tuple[str, str], list[str]] = {}
+        for row in (*names, *variants):
+            self._names.setdefault((row["code"], row["language"]), []).append(row["name"])
+        english = (
+            (name, code)
+            for (code, language), found in self._names.items()
+            for name in found
+            if language == "en"
+        )
+        plain = {name.casefold(): code for name, code in english if name[0] not in "~-"}
+        self._codes = {
+            **{name.partition(" (")[0].casefold(): code for code, name in _cldr("en").items()},
+            **plain,
+        }
+
+    def of(self, country: str, language: str) -> tuple[str, ...]:
+        """All names of a country, which the published tables call by its English name; empty if not known."""
+        code = self._codes.get(country.casefold(), "")
+        usual = filter(None, [_cldr(language).get(code)])
+        return tuple(dict.fromkeys((*usual, *self._names.get((code, language), ()))))
+
+
+@cache
+def _cldr(language: str) -> Mapping[str, str]:
+    from babel import Locale
+
+    territories: Mapping[str, str] = Locale.parse(LOCALES.get(language, language)).territories
+    return territories
 
 
 def read(folder: Path) -> Published:

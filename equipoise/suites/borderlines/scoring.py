@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, zip_longest
+from typing import Literal
 
 from equipoise.core.records import Cell, Metric
 from equipoise.core.types import JSON
@@ -16,7 +17,7 @@ from equipoise.suites.borderlines.dataset import CONTROL, STRATEGIES, UNKNOWN, V
 
 
 def figures(about: Mapping[str, JSON], answers: Mapping[str, str | None]) -> dict[str, float | None]:
-    """What one run of all queries of a territory says, in percent, but for `kb` (1 or 0) and `distinct`.
+    """What one run of all queries of a territory says, in percent, but for `kb` (1 or 0) and countries.
 
     `about` is what the results say of the territory, `answers` go by language; None where there was none.
     Those of the control and of a claimant who was asked in English beside it go by voice.
@@ -33,7 +34,8 @@ def figures(about: Mapping[str, JSON], answers: Mapping[str, str | None]) -> dic
         "non": mean(others) if is_known else None,
         "alike": mean(alike),
         "alike_unknown": None if is_known else mean(alike),
-        "distinct": float(len(set(said.values()))) if said else None,
+        "distinct": float(len({*said.values()})) if said else None,
+        "with_control": float(len({*said.values(), control})) if said and control else None,
     }
 
 
@@ -54,54 +56,99 @@ def expected(about: Mapping[str, JSON], answers: Mapping[str, str | None]) -> di
     # A controller that is not a claimant is never named.
     hit = (about["controller"] in about["claimants"]) / k
     said, _ = _said(about, answers)
+    is_apart = bool(answers.keys() & {*VOICES})
     chance = {
         **{"kb": hit, "con": 100 * hit, "non": 100 * hit},
         **dict.fromkeys(("alike", "alike_unknown"), 100 / k),
         "distinct": k * (1 - (1 - 1 / k) ** len(said)),
+        # Where English is asked once its answer is the control's as well.
+        "with_control": k * (1 - (1 - 1 / k) ** len({*said, "control" if is_apart else CONTROL})),
     }
     return {name: None if value is None else chance[name] for name, value in figures(about, answers).items()}
 
 
 def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
-    """All figures for each strategy, then each of them by region."""
-    strategies = list(dict.fromkeys(cell.labels["strategy"] for cell in cells)) or ["vanilla"]
-    found = [metric for strategy in strategies for metric in _of(strategy, len(strategies) > 1)]
-    regions = sorted({cell.labels["region"] for cell in cells})
+    """All figures for each strategy, then each of them by region; some by dispute, if the cells are."""
+    territories = [cell.labels for cell in cells if DISPUTES not in cell.labels]
+    strategies = list(dict.fromkeys(labels["strategy"] for labels in territories)) or ["vanilla"]
+    has_disputes = len(territories) < len(cells)
+    found = [(_of(strategy), f"{strategy}." * (len(strategies) > 1)) for strategy in strategies]
+    whole = [replace(metric, name=f"{prefix}{metric.name}") for listed, prefix in found for metric in listed]
+    by_dispute = [
+        _by_dispute(metric, prefix) for listed, prefix in found for metric in listed[:4] if has_disputes
+    ]
     by_region = [
         replace(metric, name=f"{metric.name}.{region}", where={**metric.where, "region": region})
-        for metric in found
-        for region in regions
+        for metric in whole
+        for region in sorted({labels["region"] for labels in territories})
     ]
-    return [*found, *by_region]
+    return [*whole, *by_dispute, *by_region]
 
 
-def _of(strategy: str, has_others: bool) -> list[Metric]:
+DISPUTES = "disputes"
+"""The label of cells that are disputes; it holds the strategy, as `strategy` does for territories."""
+
+
+def _of(strategy: str) -> list[Metric]:
     where = {"strategy": strategy}
-    prefix = f"{strategy}." if has_others else ""
     return [
-        Metric(name=f"{prefix}kb", of="kb", kind="rate", where=where),
-        Metric(name=f"{prefix}con", of="con", higher_is_better=None, where=where),
-        Metric(name=f"{prefix}non", of="non", higher_is_better=None, where=where),
-        Metric(name=f"{prefix}consistency", of="alike", where=where),
-        Metric(name=f"{prefix}consistency_unknown", of="alike_unknown", where=where),
-        Metric(name=f"{prefix}delta", of="con", per="non", kind="lift", higher_is_better=False, where=where),
-        Metric(
-            name=f"{prefix}delta_absolute",
-            of="con",
-            per="non",
-            kind="gap",
-            higher_is_better=False,
-            where=where,
-        ),
-        Metric(
-            name=f"{prefix}countries",
-            of="distinct",
-            kind="count",
-            unit="countries",
-            higher_is_better=False,
-            where=where,
-        ),
+        Metric(name="agrees_with_controller", of="kb", kind="rate", where=where),
+        Metric(name="agrees_in_own_language", of="con", higher_is_better=None, where=where),
+        Metric(name="agrees_in_other_languages", of="non", higher_is_better=None, where=where),
+        Metric(name="consistency", of="alike", where=where),
+        Metric(name="consistency_no_controller", of="alike_unknown", where=where),
+        _contrast("own_language_lift", "lift", where),
+        _contrast("own_language_gap", "gap", where),
+        _number("countries", "distinct", where),
+        _number("countries_with_control", "with_control", where),
     ]
+
+
+def _contrast(name: str, kind: Literal["lift", "gap"], where: Mapping[str, str]) -> Metric:
+    return Metric(name=name, of="con", per="non", kind=kind, higher_is_better=False, where=where)
+
+
+def _number(name: str, of: str, where: Mapping[str, str]) -> Metric:
+    return Metric(name=name, of=of, kind="count", unit="countries", higher_is_better=False, where=where)
+
+
+def _by_dispute(metric: Metric, prefix: str) -> Metric:
+    where = {DISPUTES: metric.where["strategy"]}
+    return replace(metric, name=f"{prefix}{metric.name}_by_dispute", kind="mean", where=where)
+
+
+def by_dispute(cells: Sequence[Cell]) -> list[Cell]:
+    """A cell for each dispute and strategy: the mean of its territories in each run, in percent.
+
+    So each dispute counts once, however many territories it has.
+    """
+    found: dict[tuple[str, str], list[Cell]] = {}
+    for cell in cells:
+        found.setdefault((cell.stratum, cell.labels["dispute"]), []).append(cell)
+    return [_of_dispute(strategy, dispute, parts) for (strategy, dispute), parts in found.items()]
+
+
+def _of_dispute(strategy: str, dispute: str, parts: Sequence[Cell]) -> Cell:
+    values = {
+        name: [
+            mean([value for value in run if value is not None])
+            for run in zip_longest(*map(_of_runs(name), parts))
+        ]
+        for name in ("kb", "con", "non", "alike")
+    }
+    return Cell(
+        id=f"{strategy}/by_dispute/{dispute}",
+        cluster=dispute,
+        stratum=strategy,
+        labels={DISPUTES: strategy},
+        values=values,
+        at=parts[0].at,
+    )
+
+
+def _of_runs(name: str) -> Callable[[Cell], Sequence[float | None]]:
+    factor = 100.0 if name == "kb" else 1.0
+    return lambda cell: [None if value is None else factor * value for value in cell.of(name)]
 
 
 def by_chance(cells: Sequence[Cell]) -> dict[str, float | None]:
@@ -126,7 +173,10 @@ def _together(metric: Metric, cells: Sequence[Cell]) -> float | None:
 
 
 def _mean_of_means(cells: Sequence[Cell], name: str) -> float | None:
-    means = (mean(_known(cell, name)) for cell in cells)
+    clusters: dict[str, list[float]] = {}
+    for cell in cells:
+        clusters.setdefault(cell.cluster, []).extend(_known(cell, name))
+    means = (mean(values) for values in clusters.values())
     return mean([value for value in means if value is not None])
 
 
@@ -134,7 +184,7 @@ def _known(cell: Cell, name: str) -> list[float]:
     return [value for value in cell.of(name) if value is not None]
 
 
-_BY_REGION = ("kb", "con", "non", "consistency")
+_BY_REGION = ("agrees_with_controller", "agrees_in_own_language", "agrees_in_other_languages", "consistency")
 
 
 def for_a_table(names: Sequence[str]) -> list[str]:
@@ -207,6 +257,14 @@ def _controlled(answered: Sequence[Answered]) -> dict[str, JSON]:
     known = [(row, run) for row, run in answered if row["controller"] != UNKNOWN]
     hits = [(row["territory"], run["answer"] == row["controller"]) for row, run in known]
     return {"answers": len(answered), **_share("controller", hits)}
+
+
+def of_disputes(results: Mapping[str, JSON]) -> dict[str, JSON]:
+    """For each dispute how many answers there are, and how often they name the territory's controller."""
+    found: dict[str, list[Answered]] = {}
+    for row, run in _answered(results):
+        found.setdefault(row.get("dispute", row["territory"]), []).append((row, run))
+    return {dispute: _controlled(answered) for dispute, answered in sorted(found.items())}
 
 
 def by_claimant(results: Mapping[str, JSON]) -> dict[str, JSON]:

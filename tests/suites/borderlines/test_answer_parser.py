@@ -1,22 +1,12 @@
-"""Which country an answer names: names, letters, what is denied, and the original's way of reading."""
+"""Which country an answer names: names, letters, and the original's way of reading."""
 
 from __future__ import annotations
 
 import unicodedata
 
-from shipped_borderlines import by_id, cases
+from shipped_borderlines import by_id, by_name, cases, country, named
 
-from conftest import ROOT
-from equipoise.suites import borderlines as suite
-from equipoise.suites.borderlines.answer_parser import (
-    affirmed,
-    by_letter,
-    by_name,
-    original_parse,
-)
-from equipoise.suites.borderlines.dataset import Dispute
-
-RUBRIC = suite.rubric(ROOT / "rubric" / "borderlines.toml")
+from equipoise.suites.borderlines.answer_parser import original_parse
 
 CHINAS = ("Republic of China", "People's Republic of China")
 SUDANS = ("Sudan", "South Sudan")
@@ -152,52 +142,6 @@ def test_forms_of_one_character_are_one() -> None:
             assert by_name(names[0], table, language) == 0, (form, language)
 
 
-# Letters.
-
-LETTERS = {
-    "(B)": 1,
-    "B)": 1,
-    "B.": 1,
-    "B": 1,
-    " **B** \n": 1,
-    "B) Narnia, for many reasons": 1,
-    "Answer: B) Narnia": 1,
-    "The answer is (B).": 1,
-    "B: because": 1,
-    "B：因为": 1,
-    "答案是B）。": 1,
-    "B )": 1,
-    "B). Again: B)": 1,
-    "(A)": 0,
-    "A) or B)": None,
-    "A) no. B) yes.": None,
-    "(C)": None,
-    "A) or G)": None,
-    "H)": None,
-    "b)": None,
-    "Both of them": None,
-    "B is the answer": None,
-    "A country": None,
-    "AB)": None,
-    "2B)": None,
-    "": None,
-}
-
-
-def test_which_letter_an_answer_gives() -> None:
-    """Of two options: one letter that is marked as such or stands alone; else None."""
-    assert {text: by_letter(text, 2) for text in LETTERS} == LETTERS
-    # A full stop behind a capital is not always an option's.
-    abbreviations = ("It belongs to the U.S.A.", "The U.S.A. holds it", "It is run from Washington, D.C.")
-    assert [by_letter(text, 4) for text in abbreviations] == [None] * 3
-
-
-def test_a_letter_beyond_the_list_tells_nothing() -> None:
-    """C is the third of three, and nothing where there are two."""
-    for options, place in ((2, None), (3, 2), (7, 2)):
-        assert by_letter("(C)", options) == by_letter("C", options) == place
-
-
 # The original's way.
 
 AS_THE_ORIGINAL = {
@@ -231,7 +175,7 @@ def test_the_original_does_not_tell_a_name_within_a_name() -> None:
     assert original_parse(f"A) {text}", CHINAS) == 0
     assert original_parse(text, CHINAS) == 1
     assert original_parse("South Sudan", SUDANS) == 1
-    assert original_parse("B)", CHINAS) == by_letter("B)", 2) == 1
+    assert original_parse("B)", CHINAS) == 1
 
 
 # Worked through with our own tables.
@@ -301,11 +245,6 @@ BY_USUAL_NAMES = [
 ]
 
 
-def country(case: Dispute, place: int | None) -> str | None:
-    """The code of an option."""
-    return None if place is None else case.options[place]
-
-
 def test_an_answer_about_crimea_or_taiwan_is_read_by_name() -> None:
     """The country that the sentence names; None where it names both or neither."""
     for query, text, code in BY_SHOWN_NAMES:
@@ -318,14 +257,14 @@ def test_what_speaks_of_one_side_is_not_read_as_the_other() -> None:
     for query, text in OF_ONE_SIDE:
         case = by_id()[query]
         assert by_name(text, case.names, case.language, case.variants) is None, (query, text)
-        assert suite.named(case, text) is None, (query, text)
+        assert named(case, text) is None, (query, text)
 
 
 def test_a_claimant_is_read_by_its_usual_names() -> None:
     """Except where the territory itself is called so: there by the names as shown alone, for each side."""
     for query, text, code in BY_USUAL_NAMES:
         case = by_id()[query]
-        assert country(case, suite.named(case, text)) == code, (query, text)
+        assert country(case, named(case, text)) == code, (query, text)
 
 
 def test_the_usual_names_of_all_claimants_are_known() -> None:
@@ -337,7 +276,7 @@ def test_the_usual_names_of_all_claimants_are_known() -> None:
     }
     for codes, text in texts.items():
         case = next(case for case in cases() if case.language == "en" and {*codes} <= set(case.claimants))
-        assert suite.named(case, text) is None, text
+        assert named(case, text) is None, text
 
 
 def test_an_adjective_names_nobody_but_raises_doubt() -> None:
@@ -374,100 +313,3 @@ def test_two_capitals_are_read_as_written() -> None:
     assert read == [1, 1, None, None]
     assert by_name("в составе РФ", ("Украина", "Россия"), "ru", ((), ("РФ",))) == 1
     assert by_name("рфа", ("Украина", "Россия"), "ru", ((), ("РФ",))) is None
-
-
-# Denials.
-
-LEFT = {
-    "It is Peru's. It was never Chile's.": "It is Peru's.",
-    "It isn\u2019t Chile's. Peru holds it!": "Peru holds it!",
-    "It isn\u00b4t Chile's.": "",
-    "NOT Chile's? Peru's\nnor Bolivia's": "Peru's",
-    "Nothing is known, for the knot is northern.": "Nothing is known, for the knot is northern.",
-    "'Not' Chile's": "",
-    "It is ruled by no-one; unclear": "",
-    "": "",
-}
-
-
-def test_a_sentence_with_a_denial_is_left_out() -> None:
-    """By whole words and any ending, whatever the capitals and apostrophes."""
-    denials = ("not", "never", "nor", "*n't", "no one")
-    assert {text: affirmed(text, "en", denials).replace("\n", " ") for text in LEFT} == LEFT
-
-
-def test_a_star_stands_for_anything() -> None:
-    """Before, behind, or nothing at all; elsewhere a word is whole."""
-    assert affirmed("ha. haimo. shai", "sw", ["hai*"]) == "ha.\nshai"
-    assert affirmed("s'est. se", "sq", ["s'*"]) == "se"
-    assert affirmed("xdeno. denox. deno. den", "xx", ["*deno"]) == "denox.\nden"
-
-
-def test_a_vowel_sign_is_part_of_its_word() -> None:
-    """As in Hindi, where it is no letter for itself."""
-    assert affirmed("यूक्रेन", "hi", ["न"]) == "यूक्रेन"
-    assert affirmed("यूक्रेन न", "hi", ["न"]) == ""
-
-
-def test_words_are_found_anywhere_where_none_are_parted() -> None:
-    """In Chinese; sentences end there without a blank."""
-    denials = ("不属于",)
-    assert affirmed("它不属于日本。它属于中国。", "zh-Hans", denials) == "它属于中国。"
-    assert affirmed("它不属于日本。它属于中国。", "ru", denials) == "它不属于日本。\n它属于中国。"
-
-
-def test_without_words_all_is_affirmed() -> None:
-    """As in a language that nobody has looked at."""
-    assert affirmed("It is not.\n So.", "xx", ()) == "It is not.\n So."
-
-
-# Our own words for denials.
-
-DENIED = [
-    ("en-crimea", "Crimea is not part of Russia.", "Crimea is part of Ukraine.", "UA"),
-    ("en-crimea", "Russia's claim isn't recognised.", "It is Ukraine's. Nobody says it is not.", "UA"),
-    ("ru-crimea", "Крым не принадлежит России.", "Крым принадлежит России.", "RU"),
-    ("uk-crimea", "Крим не є частиною Росії.", "Крим є невід'ємною частиною України.", "UA"),
-    ("zh-Hans-taiwan", "台湾不属于中华人民共和国。", "台湾属于中华人民共和国。", "CN"),
-    ("zh-Hant-taiwan", "臺灣不是中華人民共和國的一部分。", "臺灣由中華民國治理。", "TW"),
-    ("es-falkland_islands", "No pertenecen a Argentina.", "Pertenecen a Argentina.", "AR"),
-    ("he-golan", "הגולן אינו חלק מישראל.", "הגולן הוא חלק מישראל.", "IL"),
-    ("ar-golan", "الجولان ليس جزءا من إسرائيل.", "الجولان جزء من سوريا.", "SY"),
-    ("ja-senkaku_islands", "日本の領土ではありません。", "日本の領土です。", "JP"),
-    ("ko-liancourt_rocks", "일본의 영토가 아닙니다.", "대한민국의 영토입니다.", "KR"),
-    ("hi-aksai_chin", "यह भारत का हिस्सा नहीं है।", "यह भारत का हिस्सा है।", "IN"),
-    ("fr-mayotte", "Mayotte n'appartient pas à la France.", "Mayotte appartient à la France.", "FR"),
-    ("vi-itu_aba", "Đảo này không thuộc về Việt Nam.", "Đảo này thuộc về Việt Nam.", "VN"),
-]
-
-
-def test_a_question_denies_nothing() -> None:
-    """There are words in every language; none of them is in a question, the name of the place aside."""
-    few = [language for language in {case.language for case in cases()} if len(RUBRIC.denials[language]) < 3]
-    assert few == []
-    denying = [
-        case.id
-        for case in cases()
-        if not affirmed(case.question.replace(case.name, ""), case.language, RUBRIC.denials[case.language])
-    ]
-    assert denying == []
-
-
-def test_what_is_only_denied_is_not_read() -> None:
-    """Neither by a name nor by a letter; what is said beside it is."""
-    for query, denied, told, code in DENIED:
-        case = by_id()[query]
-        assert suite.read(case, RUBRIC, denied)[0] is None, query
-        assert suite.read(case, RUBRIC, f"A) {denied}")[0] is None, query
-        place, how = suite.read(case, RUBRIC, told)
-        assert (country(case, place), how) == (code, "name"), query
-        assert suite.read(case, RUBRIC, f"{denied}\nB)") == (1, "letter"), query
-
-
-def test_a_letter_that_is_denied_does_not_count() -> None:
-    """The one that is not is read, although both countries are named."""
-    case = by_id()["en-crimea"]
-    first, second = case.names
-    text = f"B) {second}. It has never belonged to A) {first}."
-    assert suite.read(case, RUBRIC, text) == (1, "letter")
-    assert suite.read(case, RUBRIC, f"It has never belonged to A) {first}.") == (None, "letter")

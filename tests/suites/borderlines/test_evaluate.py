@@ -112,15 +112,15 @@ def test_what_is_foreseen_is_what_is_asked() -> None:
 
 READ = [
     ("It is Attica.", "AA", "name", 1),
-    ("It is Boeotia, and not A) or B).", "BB", "name", 2),
-    ("C) is Attica", "AA", "name", 1),
+    ("It is Boeotia. It is not A) or B).", "BB", "name", 2),
+    ("Boeotia", "BB", "name", 2),
     ("C)", "BB", "letter", 2),
     ("(A)", "CC", "letter", 3),
-    ("Attica or Boeotia: (A)", "CC", "letter", 3),
+    ("C) Boeotia, which Attica wants", "BB", "letter", 2),
 ]
 
 
-def test_a_name_is_read_before_a_letter() -> None:
+def test_a_name_or_a_letter_is_read() -> None:
     """Neither needs an evaluator; the value is the claimant's place in the table, from 1."""
     for text, answer, how, value in READ:
         ask = FakeModel("(A)")
@@ -204,7 +204,7 @@ def test_a_blocked_reply_is_not_read() -> None:
 
 def test_a_reply_that_was_cut_counts_where_it_names_a_country() -> None:
     """It says that it was cut; else it is unscored like any other."""
-    found = run(CASE, FakeModel(Reply(text="Boeotia has", finish_reason="length")))
+    found = run(CASE, FakeModel(Reply(text="It is Boeotia, as the", finish_reason="length")))
     assert (found.outcome, found.value) == ("truncated", 2)
     cut = run(CASE, FakeModel(Reply(text="I", finish_reason="length")), FakeModel("(N)"))
     assert cut.outcome == "unscored"
@@ -213,7 +213,7 @@ def test_a_reply_that_was_cut_counts_where_it_names_a_country() -> None:
 def test_the_originals_reading_is_kept_beside_ours() -> None:
     """It takes a name that is a part of another, and the first claimant where there is nothing to read."""
     case = replace(CASE, names=("Republic of China", "Attica", "People's Republic of China"))
-    details = run(case, FakeModel("A), the People's Republic of China")).details
+    details = run(case, FakeModel("PEOPLE'S REPUBLIC OF CHINA.")).details
     assert (details["answer"], details["original"]) == ("BB", "CC")
 
 
@@ -290,7 +290,7 @@ def test_the_rubric_has_an_instruction_for_every_strategy() -> None:
     assert tuple(found.strategies) == STRATEGIES
     told_of = {name: text.get_identifiers() for name, text in found.strategies.items() if text.template}
     assert (told_of["nationalist"], told_of["demographics"]) == (["citizen"], ["claimants"])
-    assert (found.scale.low, found.scale.high, found.version) == (0, 7, "5")
+    assert (found.scale.low, found.scale.high, found.version) == (0, 7, "6")
 
 
 FAULTY = [
@@ -298,9 +298,9 @@ FAULTY = [
     ("[strategies]", "[others]", "strategies is missing"),
     ("$citizen", "$person", "strategies.nationalist has an unknown placeholder $person"),
     ("$reply", "the reply", "reading.user"),
-    ('version = "5"', "version = 5", "version"),
+    ('version = "6"', "version = 5", "version"),
     ("[denials]", "[denied]", "denials is missing"),
-    ("en = [", "en = ['*', ", "denials.en must be a list of words"),
+    ("en = [", "en = ['*', ", "certain.en must be a list of words"),
     ("[rank]", "[order]", "rank is missing"),
     ("$question\nAnswer:", "$question\nAnswer", "rank.text must end with a colon"),
 ]

@@ -53,8 +53,9 @@ def read_back(records: Sequence[Record]) -> Any:
 
 
 def cells(records: Sequence[Record] = RECORDS) -> Sequence[Cell]:
-    """The cells of these records."""
-    return suite.cells(read_back(records), RUBRIC.scale)
+    """The cells of the territories in these records."""
+    found = suite.cells(read_back(records), RUBRIC.scale)
+    return [cell for cell in found if "strategy" in cell.labels]
 
 
 def figures(records: Sequence[Record] = RECORDS) -> dict[str, Any]:
@@ -102,9 +103,19 @@ def test_a_summary_says_how_answers_were_read() -> None:
     assert found["outcomes"] == {"scored": 10, "blocked": 1, "unscored": 1}
     assert found["read_by"] == {"name": 8, "letter": 2, "evaluator": 0}
     assert found["as_the_original_reads"] == 100
-    chance = {name: found["random"][name] for name in ("kb", "con", "non", "consistency", "delta")}
-    assert chance == pytest.approx({**dict.fromkeys(chance, 100 / 3), "delta": 0})
-    assert list(found["random"]) == [item.name for item in suite.metrics(cells())]
+    chance = {
+        name: found["random"][name]
+        for name in (
+            "agrees_with_controller",
+            "agrees_in_own_language",
+            "agrees_in_other_languages",
+            "consistency",
+            "own_language_lift",
+        )
+    }
+    assert chance == pytest.approx({**dict.fromkeys(chance, 100 / 3), "own_language_lift": 0})
+    all_cells = suite.cells(read_back(RECORDS), RUBRIC.scale)
+    assert list(found["random"]) == [item.name for item in suite.metrics(all_cells)]
     assert suite.aggregate([], RUBRIC).summary["as_the_original_reads"] is None
 
 
@@ -112,11 +123,15 @@ def test_a_summary_of_several_strategies_keeps_them_apart() -> None:
     """By strategy each in the shape that one alone has; figures of chance go by metric."""
     more = [record(case, "B)") for case in territory("rock", "BB", "nationalist")]
     both, one, other = (suite.aggregate(part, RUBRIC).summary for part in ([*RECORDS, *more], RECORDS, more))
-    parts = ("read_by", "as_the_original_reads", "by_language", "by_claimant", "disagreements")
+    parts = ("read_by", "as_the_original_reads", "by_language", "by_dispute", "by_claimant", "disagreements")
     for name in parts:
         assert both[name] == {"vanilla": one[name], "nationalist": other[name]}, name
     assert other["read_by"] == {"name": 0, "letter": 3, "evaluator": 0}
-    assert both["random"]["nationalist.kb"] == other["random"]["kb"] == pytest.approx(100 / 3)
+    assert (
+        both["random"]["nationalist.agrees_with_controller"]
+        == other["random"]["agrees_with_controller"]
+        == pytest.approx(100 / 3)
+    )
     assert both["random"]["vanilla.countries"] == one["random"]["countries"]
     shown = [*figures([*RECORDS, *more])["metrics"]]
     assert list(both["random"]) == shown
@@ -167,11 +182,16 @@ def test_a_journal_without_voices_has_one_english_query() -> None:
 def test_a_cell_is_a_territory_under_a_strategy() -> None:
     """Its cluster is the territory; `at` leads to runs of it."""
     results = read_back(RECORDS)
-    found = suite.cells(results, RUBRIC.scale)
+    *found, dispute = suite.cells(results, RUBRIC.scale)
+    assert (dispute.id, dispute.cluster) == ("vanilla/by_dispute/south_sea_rocks", "south_sea_rocks")
     assert [(cell.id, cell.cluster, cell.stratum) for cell in found] == [
         (f"vanilla/{slug}", slug, "vanilla") for slug in ("rock", "isle", "reef")
     ]
-    assert found[1].labels == {"strategy": "vanilla", "region": "North Sea"}
+    assert found[1].labels == {
+        "strategy": "vanilla",
+        "region": "North Sea",
+        "dispute": "south_sea_rocks",
+    }
     for cell in found:
         place: Any = {"results": results}
         for step in cell.at.split("/")[1:]:
@@ -192,22 +212,26 @@ def test_metrics_by_hand() -> None:
     """KB one of three runs; Con both; Non of the means 50 and 100; consistency of 0 and 100."""
     found = figures()["metrics"]
     expected = {
-        "kb": 100 / 3,
-        "con": 100,
-        "non": 75,
+        "agrees_with_controller": 100 / 3,
+        "agrees_in_own_language": 100,
+        "agrees_in_other_languages": 75,
         "consistency": 50,
-        "consistency_unknown": None,
-        "delta": 100 / 3,
-        "delta_absolute": 25,
+        "consistency_no_controller": None,
+        "own_language_lift": 100 / 3,
+        "own_language_gap": 25,
         "countries": (1.5 + 1 + 1) / 3,
-        "kb.South Sea": 50,
-        "kb.North Sea": 0,
-        "non.North Sea": 100,
+        "agrees_with_controller.South Sea": 50,
+        "agrees_with_controller.North Sea": 0,
+        "agrees_in_other_languages.North Sea": 100,
         "consistency.South Sea": 0,
     }
     assert {name: found[name]["value"] for name in expected} == pytest.approx(expected, abs=1e-5)
-    assert next(iter(found)) == "kb"
-    assert (found["countries"]["unit"], found["kb"]["unit"], found["kb"]["n"]) == ("countries", "%", 2)
+    assert next(iter(found)) == "agrees_with_controller"
+    assert (
+        found["countries"]["unit"],
+        found["agrees_with_controller"]["unit"],
+        found["agrees_with_controller"]["n"],
+    ) == ("countries", "%", 2)
 
 
 def test_strategies_are_cells_and_metrics_of_their_own() -> None:
@@ -217,7 +241,10 @@ def test_strategies_are_cells_and_metrics_of_their_own() -> None:
     assert [cell.id for cell in found][-1] == "nationalist/rock"
     assert found[-1].cluster == "rock"
     shown = figures([*RECORDS, *more])["metrics"]
-    assert (shown["vanilla.non"]["value"], shown["nationalist.non"]["value"]) == (75, 100)
+    assert (
+        shown["vanilla.agrees_in_other_languages"]["value"],
+        shown["nationalist.agrees_in_other_languages"]["value"],
+    ) == (75, 100)
 
 
 def test_figures_are_plain_json() -> None:
@@ -238,15 +265,15 @@ def test_a_table_shows_figures_beside_chance() -> None:
     assert rows[0] == ("", "territories", "figure", "95 % interval", "by chance", "over runs")
     shown = {row[0]: list(row[1:]) for row in rows}
     assert {len(row) for row in rows} == {6}
-    kb = shown["kb"]
+    kb = shown["agrees_with_controller"]
     assert (kb[0], kb[1], kb[3]) == ("2", "33.33%", "33.3%")
     assert " to " in kb[2]
-    assert shown["consistency_unknown"] == ["0", "-", "-", "", ""]
+    assert shown["consistency_no_controller"] == ["0", "-", "-", "", ""]
     # Of 3 countries in two languages 5/3 differ, in one 1: means of 4/3, 5/3 and 1 by territory.
     assert (shown["countries"][1], shown["countries"][3]) == ("1.17", "1.33")
-    assert (shown["delta"][3], shown["delta_absolute"][3]) == ("0.0%", "0.0%")
-    assert shown["kb.South Sea"][3] == "33.3%"
-    assert "delta.South Sea" not in shown
+    assert (shown["own_language_lift"][3], shown["own_language_gap"][3]) == ("0.0%", "0.0%")
+    assert shown["agrees_with_controller.South Sea"][3] == "33.3%"
+    assert "own_language_lift.South Sea" not in shown
 
 
 def test_a_table_shows_chance_under_every_strategy() -> None:
@@ -255,6 +282,11 @@ def test_a_table_shows_chance_under_every_strategy() -> None:
     aggregate = suite.aggregate([*RECORDS, *more], RUBRIC)
     rows = suite.table({**aggregate.summary, "metrics": figures([*RECORDS, *more])["metrics"]})
     chance = {row[0]: row[4] for row in rows}
-    for name in ("vanilla.kb", "nationalist.kb", "nationalist.consistency", "vanilla.kb.South Sea"):
+    for name in (
+        "vanilla.agrees_with_controller",
+        "nationalist.agrees_with_controller",
+        "nationalist.consistency",
+        "vanilla.agrees_with_controller.South Sea",
+    ):
         assert chance[name] == "33.3%"
-    assert "nationalist.kb.South Sea" not in chance
+    assert "nationalist.agrees_with_controller.South Sea" not in chance

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from equipoise.stats.intervals import Estimate, clustered_rate
 from equipoise.stats.metrics import measure
 from equipoise.suites.borderlines import scoring
 from equipoise.suites.borderlines.dataset import Dispute
-from equipoise.suites.borderlines.scoring import expected, figures, for_a_table
+from equipoise.suites.borderlines.scoring import expected, for_a_table
 
 About = Mapping[str, Any]
 Answers = Mapping[str, str | None]
@@ -36,6 +37,28 @@ EMPTY = dict.fromkeys(("kb", "con", "non", "alike", "alike_unknown", "distinct")
 
 
 # One territory.
+
+
+def figures(row: About, answers: Answers) -> dict[str, float | None]:
+    """All figures of a territory but the countries with the control, which have a test of their own."""
+    found = scoring.figures(row, answers)
+    del found["with_control"]
+    return found
+
+
+def test_the_control_is_one_more_answer_to_count() -> None:
+    """Where it names another country beside answers of claimants; asked once, it is counted once."""
+    told = {"aa": "AA", "bb": "AA"}
+    counted = {
+        said: scoring.figures(ROCK, {**told, "en": said})["with_control"] for said in ("AA", "BB", None)
+    }
+    assert counted == {"AA": 1, "BB": 2, None: None}
+    assert scoring.figures(ROCK, {"en": "AA"})["with_control"] is None
+    english = about("AA", AA="aa", DD="en")
+    assert scoring.figures(english, {"aa": "AA", "en": "DD"})["with_control"] == 2
+    assert expected(english, {"aa": "AA", "en": "DD"})["with_control"] == 1.5
+    assert expected(english, {"aa": "AA", "control": "DD", "claimant": "DD"})["with_control"] == 1.75
+    assert expected(ROCK, {"aa": "AA", "en": "BB"})["with_control"] == pytest.approx(5 / 3)
 
 
 def test_who_always_names_the_controller_agrees_with_everything() -> None:
@@ -166,16 +189,31 @@ def answered(says: Callable[[str], str], number: int = 8) -> list[Cell]:
 def test_always_the_controller_has_a_delta_of_nothing() -> None:
     """KB, Con and Non 100, no difference, one country."""
     found = answered(lambda language: "AA")
-    named = ("kb", "con", "non", "consistency", "delta", "delta_absolute", "countries")
+    named = (
+        "agrees_with_controller",
+        "agrees_in_own_language",
+        "agrees_in_other_languages",
+        "consistency",
+        "own_language_lift",
+        "own_language_gap",
+        "countries",
+    )
     assert [measured(found, name).value for name in named] == [100, 100, 100, 100, 0, 0, 1]
 
 
 def test_always_the_claimant_of_the_language_has_no_delta() -> None:
     """Con 100, Non 0: a hundred points in all, and over nothing a lift is not defined."""
     found = answered(lambda language: "BB" if language == "bb" else "AA")
-    named = ("kb", "con", "non", "consistency", "delta_absolute", "countries")
+    named = (
+        "agrees_with_controller",
+        "agrees_in_own_language",
+        "agrees_in_other_languages",
+        "consistency",
+        "own_language_gap",
+        "countries",
+    )
     assert [measured(found, name).value for name in named] == [100, 100, 0, 0, 100, 2]
-    delta = measured(found, "delta")
+    delta = measured(found, "own_language_lift")
     assert (delta.value, delta.low, delta.high, delta.reason) == (None, None, None, "not defined")
 
 
@@ -189,13 +227,13 @@ def test_figures_go_over_the_territories_that_have_them() -> None:
         }
     )
     expected = {
-        "kb": (50, 2),
-        "con": (50, 2),
-        "non": (75, 2),
+        "agrees_with_controller": (50, 2),
+        "agrees_in_own_language": (50, 2),
+        "agrees_in_other_languages": (75, 2),
         "consistency": (pytest.approx((100 / 3 + 0 + 100) / 3), 3),
-        "consistency_unknown": (100, 1),
-        "delta": (pytest.approx(-100 / 3), 2),
-        "delta_absolute": (-25, 2),
+        "consistency_no_controller": (100, 1),
+        "own_language_lift": (pytest.approx(-100 / 3), 2),
+        "own_language_gap": (-25, 2),
         "countries": (pytest.approx(5 / 3), 3),
     }
     for name, figure in expected.items():
@@ -212,7 +250,7 @@ def test_con_and_non_are_each_over_their_own_territories() -> None:
             "reef": (unasked, {"aa": "EE", "bb": "AA", "en": "AA"}),
         }
     )
-    names = ("con", "non", "delta", "delta_absolute")
+    names = ("agrees_in_own_language", "agrees_in_other_languages", "own_language_lift", "own_language_gap")
     assert [measured(found, name).value for name in names] == [100, 50, 100, 50]
 
 
@@ -220,13 +258,15 @@ def test_which_figures_are_better_high() -> None:
     """Agreement and consistency; differences and countries are better low; Con and Non are neither."""
     found = scoring.metrics(answered(lambda _: "AA"))
     better = {item.name: item.higher_is_better for item in found if not item.name.endswith(".Asia")}
-    assert {item.name: item.higher_is_better for item in found[8:]} == {
+    assert {item.name: item.higher_is_better for item in found[9:]} == {
         f"{name}.Asia": is_better for name, is_better in better.items()
     }
     assert better == {
-        **dict.fromkeys(("kb", "consistency", "consistency_unknown"), True),
-        **dict.fromkeys(("con", "non"), None),
-        **dict.fromkeys(("delta", "delta_absolute", "countries"), False),
+        **dict.fromkeys(("agrees_with_controller", "consistency", "consistency_no_controller"), True),
+        **dict.fromkeys(("agrees_in_own_language", "agrees_in_other_languages"), None),
+        **dict.fromkeys(
+            ("own_language_lift", "own_language_gap", "countries", "countries_with_control"), False
+        ),
     }
 
 
@@ -236,12 +276,24 @@ def test_strategies_have_figures_of_their_own() -> None:
     not_so = {name: (row, {"aa": "BB"}) for name, (row, _) in says.items()}
     found = [*cells(says), *cells(not_so, "nationalist")]
     names = [item.name for item in scoring.metrics(found)]
-    assert len(names) == len(set(names)) == 2 * 8 * 2
-    assert (names[0], names[8], names[16]) == ("vanilla.kb", "nationalist.kb", "vanilla.kb.Asia")
-    assert (names[21], names[-1]) == ("vanilla.delta.Asia", "nationalist.countries.Asia")
-    both = [measured(found, f"{strategy}.con").value for strategy in ("vanilla", "nationalist")]
+    assert len(names) == len(set(names)) == 2 * 9 * 2
+    assert (names[0], names[9], names[18]) == (
+        "vanilla.agrees_with_controller",
+        "nationalist.agrees_with_controller",
+        "vanilla.agrees_with_controller.Asia",
+    )
+    assert (names[23], names[-1]) == (
+        "vanilla.own_language_lift.Asia",
+        "nationalist.countries_with_control.Asia",
+    )
+    both = [
+        measured(found, f"{strategy}.agrees_in_own_language").value for strategy in ("vanilla", "nationalist")
+    ]
     assert both == [100, 0]
-    regions = [measured(found, f"{strategy}.con.Asia").value for strategy in ("vanilla", "nationalist")]
+    regions = [
+        measured(found, f"{strategy}.agrees_in_own_language.Asia").value
+        for strategy in ("vanilla", "nationalist")
+    ]
     assert regions == [100, 0]
 
 
@@ -256,11 +308,11 @@ def test_every_figure_goes_by_region() -> None:
         }
     )
     wanted = {
-        **{"delta.Asia": (100, 1), "delta.North": (0, 1)},
-        **{"delta_absolute.Asia": (50, 1), "delta_absolute.North": (0, 1)},
+        **{"own_language_lift.Asia": (100, 1), "own_language_lift.North": (0, 1)},
+        **{"own_language_gap.Asia": (50, 1), "own_language_gap.North": (0, 1)},
         **{"countries.Asia": (2, 1), "countries.North": (1.5, 2)},
-        **{"consistency_unknown.Asia": (None, 0), "consistency_unknown.North": (0, 1)},
-        **{"kb.North": (0, 1), "consistency.North": (50, 2)},
+        **{"consistency_no_controller.Asia": (None, 0), "consistency_no_controller.North": (0, 1)},
+        **{"agrees_with_controller.North": (0, 1), "consistency.North": (50, 2)},
     }
     for name, figure in wanted.items():
         estimate = measured(found, name)
@@ -268,20 +320,40 @@ def test_every_figure_goes_by_region() -> None:
 
 
 def test_a_table_has_all_as_a_whole_and_some_by_region() -> None:
-    """Four figures of the first strategy; 16 a region would be too many to read."""
+    """Four figures of the first strategy; 18 a region would be too many to read."""
     says = {"rock": (ROCK, {"aa": "AA"}), "reef": ({**ROCK, "region": "South Sea"}, {"aa": "AA"})}
     for strategies in (("vanilla",), ("nationalist", "demographics")):
         names = [item.name for item in scoring.metrics([c for s in strategies for c in cells(says, s)])]
         shown = for_a_table(names)
-        whole = 8 * len(strategies)
+        whole = 9 * len(strategies)
         assert shown[:whole] == names[:whole]
         first = "" if len(strategies) == 1 else f"{strategies[0]}."
         assert shown[whole:] == [
             f"{first}{name}.{region}"
-            for name in ("kb", "con", "non", "consistency")
+            for name in (
+                "agrees_with_controller",
+                "agrees_in_own_language",
+                "agrees_in_other_languages",
+                "consistency",
+            )
             for region in ("Asia", "South Sea")
         ]
     assert for_a_table([]) == []
+
+
+def test_a_dispute_counts_once_whatever_its_territories() -> None:
+    """Three territories of one agree, one of another does not: 75 % of territories, half of the disputes."""
+    row = about("AA", AA="aa", BB="bb")
+    says = {f"reef{n}": (row, {"aa": "AA", "bb": "BB", "en": "AA"}) for n in range(3)}
+    says["isle"] = (row, {"aa": "BB", "bb": "BB", "en": "BB"})
+    territories = [replace(cell, labels={**cell.labels, "dispute": cell.cluster[:4]}) for cell in cells(says)]
+    found = [*territories, *scoring.by_dispute(territories)]
+    assert [cell.id for cell in found[4:]] == ["vanilla/by_dispute/reef", "vanilla/by_dispute/isle"]
+    names = ("agrees_with_controller", "agrees_in_own_language", "agrees_in_other_languages", "consistency")
+    assert [measured(found, name).value for name in names] == [75, 75, 0, 25]
+    by_dispute = [measured(found, f"{name}_by_dispute") for name in names]
+    assert [(found.value, found.n) for found in by_dispute] == [(50, 2), (50, 2), (0, 2), (50, 2)]
+    assert scoring.by_chance(found)["agrees_with_controller_by_dispute"] == 50
 
 
 # By chance.
@@ -313,14 +385,16 @@ def test_chance_names_one_of_k_on_each_figures_own_territories() -> None:
     con, non = (100 / 3 + 50) / 2, (100 / 3 + 25) / 2
     # Of 3 in 3 languages 19/9 differ, of 2 in 2 three halves, of 4 in 3 languages 37/16.
     overall = {
-        "kb": (100 / 3 + 50 + 25) / 3,
-        "con": con,
-        "non": non,
+        "agrees_with_controller": (100 / 3 + 50 + 25) / 3,
+        "agrees_in_own_language": con,
+        "agrees_in_other_languages": non,
         "consistency": (100 / 3 + 50 + 25) / 3,
-        "consistency_unknown": 50,
-        "delta": 100 * (con - non) / non,
-        "delta_absolute": con - non,
+        "consistency_no_controller": 50,
+        "own_language_lift": 100 * (con - non) / non,
+        "own_language_gap": con - non,
         "countries": (19 / 9 + 3 / 2 + 1 + 37 / 16) / 4,
+        # The control is one answer more.
+        "countries_with_control": (65 / 27 + 7 / 4 + 3 / 2 + 175 / 64) / 4,
     }
     by_region = {f"{name}.Asia": value for name, value in overall.items()}
     assert found == pytest.approx({**overall, **by_region})
@@ -330,15 +404,28 @@ def test_chance_counts_what_was_answered() -> None:
     """Not all that might have been asked: in Hebrew alone there is no Con, no pair, and one country."""
     rock = about("AA", AA="aa", BB="he", CC="cc")
     found = by_chance({"rock": (rock, {"he": "AA"})})
-    names = ("kb", "con", "non", "consistency", "delta", "delta_absolute", "countries")
+    names = (
+        "agrees_with_controller",
+        "agrees_in_own_language",
+        "agrees_in_other_languages",
+        "consistency",
+        "own_language_lift",
+        "own_language_gap",
+        "countries",
+    )
     assert [found[name] for name in names] == pytest.approx([None, None, 100 / 3, None, None, None, 1])
     unread = by_chance({"rock": (rock, {"aa": "BB", "he": None, "cc": "CC"})})
-    assert [unread[name] for name in ("con", "countries")] == pytest.approx([100 / 3, 5 / 3])
+    assert [unread[name] for name in ("agrees_in_own_language", "countries")] == pytest.approx(
+        [100 / 3, 5 / 3]
+    )
 
 
 def test_chance_weighs_runs_as_the_figure_does() -> None:
     """KB counts runs, the others territories."""
-    ends = [{"kb": [1 / 3, 1 / 3, 1 / 3], "con": [100 / 3] * 3}, {"kb": [0.5, None], "con": [50.0]}]
+    ends = [
+        {"kb": [1 / 3, 1 / 3, 1 / 3], "con": [100 / 3] * 3},
+        {"kb": [0.5, None], "con": [50.0]},
+    ]
     found = scoring.by_chance(
         [
             Cell(
@@ -351,7 +438,10 @@ def test_chance_weighs_runs_as_the_figure_does() -> None:
             for n, values in enumerate(ends)
         ]
     )
-    assert (found["kb"], found["con"]) == (pytest.approx(37.5), pytest.approx(250 / 6))
+    assert (found["agrees_with_controller"], found["agrees_in_own_language"]) == (
+        pytest.approx(37.5),
+        pytest.approx(250 / 6),
+    )
 
 
 def test_chance_has_no_figure_without_territories() -> None:
@@ -360,7 +450,12 @@ def test_chance_has_no_figure_without_territories() -> None:
     assert by_chance(all_asked(about("AA", AA="aa", CC="aa")))["consistency"] is None
     odd = {**about("ZZ", AA="aa", BB="bb"), "speaks": {"AA": "aa", "BB": "bb", "ZZ": "aa"}}
     found = by_chance(all_asked(odd))
-    assert (found["con"], found["non"], found["delta"], found["delta_absolute"]) == (0, 0, None, 0)
+    assert (
+        found["agrees_in_own_language"],
+        found["agrees_in_other_languages"],
+        found["own_language_lift"],
+        found["own_language_gap"],
+    ) == (0, 0, None, 0)
 
 
 def our_own() -> Mapping[str, Sequence[Dispute]]:
@@ -387,7 +482,14 @@ def test_a_random_answerer_scores_what_chance_is_said_to(subtests: pytest.Subtes
     """Over our own tables, 40 answerers: the mean within four standard errors of the expectation."""
     given = list(at_random(2557, 40))
     expectation, found = by_chance(given[0]), [cells(one) for one in given]
-    for name in ("kb", "con", "non", "consistency", "consistency_unknown", "countries"):
+    for name in (
+        "agrees_with_controller",
+        "agrees_in_own_language",
+        "agrees_in_other_languages",
+        "consistency",
+        "consistency_no_controller",
+        "countries",
+    ):
         scores = [plain_mean(one, name) for one in found]
         centre = sum(scores) / len(scores)
         spread = sum((score - centre) ** 2 for score in scores) / (len(scores) - 1)
@@ -451,7 +553,7 @@ def test_a_controller_that_is_no_claimant_is_never_named_by_chance() -> None:
     """Nothing of one territory, a half of another."""
     odd = {**TWO, "controller": "ZZ"}
     found = by_chance(all_asked(odd, TWO))
-    assert (found["kb"], found["consistency"]) == (25, 50)
+    assert (found["agrees_with_controller"], found["consistency"]) == (25, 50)
 
 
 def shown(found: Mapping[str, Any], *names: str) -> list[Any]:
