@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from equipoise.cli import data, results, run
+from equipoise.cli import data, page, results, run
 from equipoise.cli.output import show, width
 from equipoise.core import exit_status
 from equipoise.core.errors import SessionStopped, UserError, printable
@@ -158,6 +158,8 @@ for command in (
     data.convert,
     data.validate,
     results.show,
+    page.report,
+    page.plot,
     run.run,
     run.init,
 ):

@@ -20,7 +20,7 @@ from equipoise.core.types import JSON, Foreseen, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
-from equipoise.suites.borderlines import country_names, dataset, prompts, published_tables, scoring
+from equipoise.suites.borderlines import country_names, dataset, plot_data, prompts, published_tables, scoring
 from equipoise.suites.borderlines.answer_parser import affirmed, by_letter, by_name, original_parse
 from equipoise.suites.borderlines.dataset import LETTERS, METHOD, OPTION_ORDER, PARSE, STRATEGY, Dispute
 from equipoise.suites.borderlines.prompts import BorderRubric
@@ -29,6 +29,8 @@ from equipoise.suites.shared_options import DATASET, LABEL_SAMPLES, SEED
 
 T = TypeVar("T")
 NAME = "borderlines"
+HEADLINE = "the share of territories for which the country in control is named in English"
+AREA = "region"
 CLUSTERS = "territories"
 DATASETS: tuple[str, ...] = ("own", "original")
 OPTIONS: tuple[Option, ...] = (
@@ -41,6 +43,7 @@ OPTIONS: tuple[Option, ...] = (
     LABEL_SAMPLES,
 )
 lint, recognises = dataset.lint, dataset.recognises
+plots = plot_data.plots
 construct = country_names.construct
 NONE = "N"
 TIED = 1e-9

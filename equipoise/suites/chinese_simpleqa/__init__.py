@@ -17,7 +17,7 @@ from equipoise.core.types import JSON, Foreseen, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
-from equipoise.suites.chinese_simpleqa import dataset, prompts, summary
+from equipoise.suites.chinese_simpleqa import dataset, plot_data, prompts, summary
 from equipoise.suites.chinese_simpleqa import from_documents as from_documents
 from equipoise.suites.chinese_simpleqa.dataset import (
     ANSWER_FORMAT,
@@ -45,6 +45,8 @@ from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET, SEED
 
 NAME = "chinese_simpleqa"
+HEADLINE = "F, which weighs correct answers against wrong ones,"
+AREA = "topic"
 DATASETS: tuple[str, ...] = ("own", "original")
 OPTIONS: tuple[Option, ...] = (
     DATASET,
@@ -56,6 +58,7 @@ OPTIONS: tuple[Option, ...] = (
     RETRIEVER,
 )
 lint, recognises = dataset.lint, dataset.recognises
+plots = plot_data.plots
 _VALUES = {CORRECT: 2.0, NOT_ATTEMPTED: 1.0, INCORRECT: 0.0}
 _GROUPS = ("topic", "subtopic", "kind")
 
