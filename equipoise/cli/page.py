@@ -64,7 +64,7 @@ def plot(results: tuple[Path, ...], output: Path) -> None:
     from equipoise.report.page import figures, page
 
     files, _ = page.found(results)
-    named = page.names_of_files(page.read(files)[0])
+    named = page.names_of_files([*page.read(files)])
     try:
         output.mkdir(parents=True, exist_ok=True)
         for name, figure in named.items():

@@ -182,8 +182,8 @@ class Defaults(Protocol):
         return ()
 
     @staticmethod
-    def figure_of(run: Mapping[str, JSON]) -> float | None:
-        """The score of a run in its results, in percent or in the unit of the headline."""
+    def figure_of(case: Mapping[str, JSON], run: Mapping[str, JSON]) -> float | None:
+        """The score of a run of a case in the results, in percent or in the unit of the headline."""
         score = run["score"]
         return (
             run["score_percentage"] if "score_percentage" in run else None if score is None else 100 * score

@@ -75,6 +75,11 @@ class Result:
         return next(iter(self.metrics.values()), _NOTHING)
 
     @property
+    def has_these(self) -> bool:
+        """Whether metrics have an interval on these very questions, too."""
+        return any("these" in metric for metric in self.metrics.values())
+
+    @property
     def cost(self) -> float | None:
         """USD of both roles; None where a price is not known."""
         costs = self.metadata.get("cost_usd", {}).values()
@@ -114,7 +119,7 @@ def result(side: Side, place: int, taken: Mapping[str, object]) -> Result:
         gate=data.get("gate"),
         sentences=[*sentences.about(data, side.suite, ended)],
         warnings=[*_warnings(data["metadata"])],
-        figures=[figure for figure in figures if figure.rows],
+        figures=[figure for figure in figures if any(row["value"] is not None for row in figure.rows)],
         spread=[found for row in rows for found in row.figures if found is not None],
     )
 
@@ -186,7 +191,8 @@ def overview(results: Sequence[Result]) -> list[Figure]:
     suites: dict[str, list[Result]] = {}
     for result in results:
         suites.setdefault(result.suite, []).append(result)
-    return [figure for found in suites.values() for figure in _of_suite(found) if figure.rows]
+    every = (figure for found in suites.values() for figure in _of_suite(found))
+    return [figure for figure in every if any(row["value"] is not None for row in figure.rows)]
 
 
 def _of_suite(results: Sequence[Result]) -> Iterator[Figure]:
@@ -206,7 +212,6 @@ def _of_suite(results: Sequence[Result]) -> Iterator[Figure]:
         high=100.0 if is_percent else None,
         zero=None if is_percent else 0.0,
     )
-    yield _distribution(results, names, is_percent=is_percent)
     yield Figure(
         name=f"{first.suite}-outcomes",
         title=f"{first.title.capitalize()}: how runs ended",
@@ -219,6 +224,7 @@ def _of_suite(results: Sequence[Result]) -> Iterator[Figure]:
         ],
         unit="runs",
     )
+    yield _distribution(results, names, is_percent=is_percent)
 
 
 def _distribution(results: Sequence[Result], names: Mapping[str, str], *, is_percent: bool) -> Figure:

@@ -24,6 +24,7 @@ PARTS: Mapping[str, str] = {
     "unscored": "#8f8f8f",
     "error": "#3a3a3a",
 }
+_SHADES: Spec = {"clamp": True, "interpolate": "lab"}
 _WIDTH, _STEP = 520, 22
 _FONT = "Helvetica Neue, Arial, Liberation Sans, sans-serif"
 _ONLY_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -144,12 +145,12 @@ def _matrix(figure: Figure) -> Spec:
         },
     }
     low, high = _range(figure)
-    scale: Spec = {"domain": [low, high], "range": ["#f4f1ea", "#1a5a96"], "clamp": True}
+    scale: Spec = {"domain": [low, high], "range": ["#f4f1ea", "#1a5a96"], **_SHADES}
     if figure.zero is not None:
         scale = {
             "domain": [low, figure.zero, high],
             "range": ["#b35806", "#f4f1ea", "#1a5a96"],
-            "clamp": True,
+            **_SHADES,
         }
     dark = f"isValid(datum.value) && (datum.value - {low}) / {high - low} > 0.6"
     if figure.zero is not None:
@@ -176,11 +177,12 @@ def _matrix(figure: Figure) -> Spec:
 def _lines(figure: Figure) -> Spec:
     series = _names(figure.rows, "series")
     numbers = all(isinstance(row["x"], int | float) for row in figure.rows)
-    shown = {"title": figure.x_title or None, "axis": {"grid": False, "labelAngle": 0}}
-    x: Spec = {"field": "x", **shown, "type": "quantitative" if numbers else "ordinal"}
+    axis = {"grid": False, "labelAngle": 0}
+    x: Spec = {"field": "x", "title": figure.x_title or None, "axis": axis}
+    x["type"] = "quantitative" if numbers else "ordinal"
     if numbers:
         x["scale"] = {"zero": False, "nice": False}
-        x["axis"] = {**shown["axis"], "tickMinStep": 1}
+        x["axis"] = {**axis, "tickMinStep": 1}
     else:
         x["sort"] = _names(figure.rows, "x")
     colour = {"field": "series", "type": "nominal", "scale": {"domain": series, "range": [*SERIES]}}
@@ -214,7 +216,7 @@ def _bars(figure: Figure) -> Spec:
     header = {"labelAngle": 0, "labelAlign": "left", "labelOrient": "top", "labelAnchor": "start"}
     return {
         "width": _WIDTH,
-        "height": 64,
+        "height": 48,
         "spacing": 10,
         "mark": {"type": "bar", "color": ACCENT},
         "encoding": {

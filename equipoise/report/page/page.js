@@ -377,7 +377,7 @@
     const note = make("textarea", { id: "review-note", dir: "auto" });
     note.value = known?.note ?? "";
     const place = make("fieldset", { class: "review" }, make("legend", {}, "Your review"),
-      make("div", { class: "choices" }, choice("right"), choice("wrong"), levels.length && run.apart !== undefined ? make("label", {}, "Your score", score) : null),
+      make("div", { class: "choices" }, choice("right"), choice("wrong"), levels.length && run.judged !== null ? make("label", {}, "Your score", score) : null),
       make("label", {}, "Note", note),
       make("div", { class: "tools" },
         button("Keep this review", () => {

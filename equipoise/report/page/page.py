@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -71,47 +73,65 @@ def _start(path: Path) -> bytes:
         return file.read(200)
 
 
-def read(
-    paths: Sequence[Path], reviews: Sequence[Review] = (), pack: Pack | None = None
-) -> tuple[list[Result], Reviewed]:
-    """The page's data of these results, which are read one after the other. Raises UserError."""
-    results: dict[str, Result] = {}
-    reviewed = Reviewed(reviews)
+def _ignore(side: Side, item: Result) -> None:
+    """Nothing more is wanted of the results."""
+
+
+def read(paths: Sequence[Path], keep: Callable[[Side, Result], None] = _ignore) -> Iterator[Result]:
+    """The page's data of these results, one after the other; only `keep` sees the whole. Raises UserError."""
+    taken: dict[str, Result] = {}
     for path in paths:
         side = load(path, is_whole=True)
         try:
-            item = result(side, len(results), results)
-            _add(side, item, reviewed, pack)
+            item = result(side, len(taken), taken)
+            keep(side, item)
         except DAMAGE:
             why = "an earlier version or another tool wrote it: only compare reads it"
             raise UserError(f"{path}: {why}") from None
-        results[item.key] = item
-    if pack is not None:
-        pack.close()
-    return [*results.values()], reviewed
-
-
-def _add(side: Side, item: Result, reviewed: Reviewed, pack: Pack | None) -> None:
-    rows = rows_of(side)
-    reviewed.match(item.key, item.metadata, rows)
-    if pack is not None:
-        pack.add(item.place, rows)
+        taken[item.key] = item
+        yield item
 
 
 def write(path: Path, paths: Sequence[Path], reviews: Sequence[Review] = ()) -> Reviewed:
     """Write the page of these results atomically. Raises UserError."""
-    pack = Pack()
-    results, reviewed = read(paths, reviews, pack)
+    pack, reviewed = Pack(), Reviewed(reviews)
+
+    def keep(side: Side, item: Result) -> None:
+        rows = rows_of(side)
+        reviewed.match(item.key, item.metadata, rows)
+        pack.add(item.place, rows)
+
+    # Drawing keeps the interpreter lock: in a process of its own it goes on while the next file is read.
+    with ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn")) as drawing:
+        results, drawn = [], {}
+        for item in read(paths, keep):
+            results.append(item)
+            drawn[item.key] = _draw(drawing, item.figures)
+        drawn[""] = _draw(drawing, overview(results))
+        pack.close()
+        found = {key: [done() for done in figures] for key, figures in drawn.items()}
     try:
         with replacing(path) as file:
-            for piece in _pieces(results, pack, reviewed):
+            for piece in _pieces(results, found, pack, reviewed):
                 file.write(piece.encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise UserError(f"-o: {path}: cannot be written ({error.strerror})") from None
     return reviewed
 
 
-def _pieces(results: Sequence[Result], pack: Pack, reviewed: Reviewed) -> Iterator[str]:
+def _draw(drawing: Executor, items: Sequence[Figure]) -> list[Callable[[], Drawn]]:
+    """For each figure what waits for its SVG."""
+    started = [(item, drawing.submit(figures.svg, item)) for item in items]
+    return [partial(_drawn, item, svg) for item, svg in started]
+
+
+def _drawn(item: Figure, svg: Future[str]) -> Drawn:
+    return Drawn(figure=item, svg=svg.result())
+
+
+def _pieces(
+    results: Sequence[Result], drawn: Mapping[str, Sequence[Drawn]], pack: Pack, reviewed: Reviewed
+) -> Iterator[str]:
     style, scripts = _asset("page.css"), [_asset(name) for name in _SCRIPTS]
     index = {
         "results": [_about(item) for item in results],
@@ -119,30 +139,27 @@ def _pieces(results: Sequence[Result], pack: Pack, reviewed: Reviewed) -> Iterat
         "chunks": len(pack.chunks),
         "reviews": [asdict(review) for review in reviewed.reviews],
     }
-    template = _environment().get_template("page.html")
-    return template.generate(
-        policy=_policy(style, scripts),
-        style=style,
-        scripts=scripts,
-        results=results,
-        models=list(dict.fromkeys(item.model for item in results)),
-        warnings=[f"{item.title}, {item.model}: {text}" for item in results for text in item.warnings],
-        differences=differences(results),
-        overview=drawn(overview(results)),
-        drawn={item.key: drawn(item.figures) for item in results},
-        agreement=reviewed.agreement(),
-        unmatched=reviewed.unmatched,
-        index=packed(json_io.dumps(index)),
-        chunks=pack.chunks,
-        runs=len(pack.columns["id"]),
-        version=__version__,
-        made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+    return (
+        _environment()
+        .get_template("page.html")
+        .generate(
+            policy=_policy(style, scripts),
+            style=style,
+            scripts=scripts,
+            results=results,
+            models=list(dict.fromkeys(item.model for item in results)),
+            warnings=[f"{item.title}, {item.model}: {text}" for item in results for text in item.warnings],
+            differences=differences(results),
+            drawn=drawn,
+            agreement=reviewed.agreement(),
+            unmatched=reviewed.unmatched,
+            index=packed(json_io.dumps(index)),
+            chunks=pack.chunks,
+            runs=len(pack.columns["id"]),
+            version=__version__,
+            made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        )
     )
-
-
-def drawn(items: Sequence[Figure]) -> list[Drawn]:
-    """Each figure with its SVG."""
-    return [Drawn(figure=item, svg=figures.svg(item)) for item in items]
 
 
 def _about(item: Result) -> dict[str, JSON]:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping
 
 from babel import Locale, UnknownLocaleError
 
 from equipoise.core.types import JSON
 from equipoise.suites import AnySuite
 
-_DECLINED = ("refused", "blocked", "truncated", "empty", "unscored", "error")
+_ENDED: Mapping[str, str] = {
+    "refused": "refused",
+    "blocked": "blocked by a filter",
+    "truncated": "cut short",
+    "empty": "empty",
+    "unscored": "left without a score",
+    "error": "lost to errors",
+}
 
 
 def about(data: Mapping[str, JSON], suite: AnySuite, ended: Mapping[str, int]) -> Iterator[str]:
@@ -35,8 +41,9 @@ def _headline(suite: AnySuite, model: str, metric: Mapping[str, JSON]) -> str:
 def _languages(found: Mapping[str, JSON]) -> Iterator[str]:
     unit = "points" if found["unit"] in ("percentage points", "points") else str(found["unit"])
     alike = []
+    named = names(dict.fromkeys(pair[side] for pair in found["pairs"] for side in ("first", "second")))
     for pair in found["pairs"]:
-        first, second = language(pair["first"]), language(pair["second"])
+        first, second = named[pair["first"]], named[pair["second"]]
         if pair["value"] is None:
             continue
         if pair["low"] is None or pair["low"] <= 0 <= pair["high"]:
@@ -57,17 +64,12 @@ def _languages(found: Mapping[str, JSON]) -> Iterator[str]:
 
 
 def _ended(ended: Mapping[str, int]) -> Iterator[str]:
-    total = sum(ended.values())
-    parts = [f"{ended[name]:,} {name}" for name in _DECLINED if ended.get(name)]
-    if parts:
-        yield f"Of {total:,} runs {_listed(parts)}."
-
-
-def _listed(parts: list[str]) -> str:
-    verb = "was" if parts[-1].startswith("1 ") and len(parts) == 1 else "were"
-    words = {"error": "ended in an error"}
-    found = [f"{part.replace('error', words['error'])}" for part in parts]
-    return f"{verb} {', '.join(found[:-1])} and {found[-1]}" if len(found) > 1 else f"{verb} {found[0]}"
+    counts = {_ENDED[name]: ended[name] for name in _ENDED if ended.get(name)}
+    if counts:
+        (first, many), *rest = counts.items()
+        parts = [f"{many:,} {'was' if many == 1 else 'were'} {first}", *(f"{n:,} {how}" for how, n in rest)]
+        listed = " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
+        yield f"Of {sum(ended.values()):,} runs, {listed}."
 
 
 def _interval(metric: Mapping[str, JSON]) -> str:
@@ -85,11 +87,17 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-@cache
-def language(code: str) -> str:
-    """The English name of a language, or its code."""
+def names(codes: Iterable[str]) -> dict[str, str]:
+    """The English names of languages by code; with their countries where two would have the same."""
+    found = {code: _locale(code) for code in codes}
+    short = {code: (locale and locale.get_language_name("en")) or code for code, locale in found.items()}
+    if len(set(short.values())) == len(short):
+        return short
+    return {code: (locale and locale.get_display_name("en")) or code for code, locale in found.items()}
+
+
+def _locale(code: str) -> Locale | None:
     try:
-        name = Locale.parse(code, sep="-").get_display_name("en")
+        return Locale.parse(code, sep="-")
     except (ValueError, UnknownLocaleError):
-        return code
-    return (name or code).replace("(Simplified, China)", "(China)")
+        return None

@@ -13,7 +13,7 @@ from equipoise.core.types import JSON
 
 CHUNK = 400_000
 """Bytes of transcripts that are compressed together."""
-_LEVEL = 4
+_LEVEL = 3
 _TITLE = 160
 
 
@@ -67,7 +67,7 @@ def _row(
         question=_question(row),
         about={name: value for name, value in row.items() if name != "runs"},
         runs=runs,
-        figures=[side.suite.figure_of(run) for run in runs],
+        figures=[side.suite.figure_of(row, run) for run in runs],
         apart=[max(scores) - min(scores) if len(scores) > 1 else None for scores in valid],
         judged=[sum(scores) / len(scores) if scores else None for scores in valid],
     )
@@ -88,6 +88,7 @@ _COLUMNS = (
     "area",
     "outcome",
     "score",
+    "judged",
     "apart",
     "question",
     "chunk",
@@ -112,7 +113,8 @@ class Pack:
                 line = json_io.dumps({"about": row.about, "run": run})
                 found = (
                     *(place, row.id, int(run.get("run_index", number + 1)), row.language, row.area),
-                    *(run["outcome"], _rounded(row.figures[number]), _rounded(row.apart[number])),
+                    *(run["outcome"], _rounded(row.figures[number]), _rounded(row.judged[number])),
+                    _rounded(row.apart[number]),
                     *(row.question[:_TITLE], len(self.chunks), len(self._open)),
                 )
                 for name, value in zip(_COLUMNS, found, strict=True):

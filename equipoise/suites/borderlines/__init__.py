@@ -22,7 +22,15 @@ from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
 from equipoise.suites.borderlines import country_names, dataset, plot_data, prompts, published_tables, scoring
 from equipoise.suites.borderlines.answer_parser import affirmed, by_letter, by_name, original_parse
-from equipoise.suites.borderlines.dataset import LETTERS, METHOD, OPTION_ORDER, PARSE, STRATEGY, Dispute
+from equipoise.suites.borderlines.dataset import (
+    LETTERS,
+    METHOD,
+    OPTION_ORDER,
+    PARSE,
+    STRATEGY,
+    UNKNOWN,
+    Dispute,
+)
 from equipoise.suites.borderlines.prompts import BorderRubric
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET, LABEL_SAMPLES, SEED
@@ -259,6 +267,12 @@ def _answer(row: Mapping[str, JSON], run: int) -> str | None:
 
 
 metrics = scoring.metrics
+
+
+def figure_of(case: Mapping[str, JSON], run: Mapping[str, JSON]) -> float | None:
+    """100 for the country in control, 0 for another; None without an answer, or where control is unknown."""
+    is_known = run["answer"] and case["controller"] != UNKNOWN
+    return 100.0 * (run["answer"] == case["controller"]) if is_known else None
 
 
 _HEAD = ("", "territories", "figure", "95 % interval", "by chance", "over runs")

@@ -32,7 +32,7 @@ def _matrix(rows: Queries) -> Figure:
         unit="share",
         low=0.0,
         high=1.0,
-        note="Shaded by how often the answer is the country in control; the text is the most frequent answer. "
+        note="The text is the most frequent answer, the shade how often it is the country in control. "
         f"English is the control, too.{left_out}",
     )
 

@@ -239,7 +239,7 @@ def cells(results: Mapping[str, JSON], scale: Scale, without: str | None = None)
 metrics, table = summary.metrics, summary.table
 
 
-def figure_of(run: Mapping[str, JSON]) -> float | None:
+def figure_of(case: Mapping[str, JSON], run: Mapping[str, JSON]) -> float | None:
     """The composite of the reflection, in points."""
     found: float | None = run["score"]
     return found
