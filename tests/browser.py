@@ -59,7 +59,7 @@ class Opened:
 
 @contextmanager
 def opened(browser: Browser, path: Path, fragment: str = "", **context: Any) -> Iterator[Opened]:
-    """The page open in a context of its own; at the end it has complained of nothing and asked for nothing."""
+    """The page open in a context of its own; in the end without a complaint and without a request."""
     made = browser.new_context(offline=True, **context)
     found = Opened(made.new_page(), path)
     yield found.goto(fragment)

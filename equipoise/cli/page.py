@@ -17,7 +17,7 @@ _PATHS = click.argument("results", nargs=-1, required=True, type=click.Path(path
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=click.Path(path_type=Path),
     default="report.html",
     show_default=True,
     help="Where to write the page.",
@@ -35,19 +35,13 @@ def report(results: tuple[Path, ...], output: Path, reviews: tuple[Path, ...]) -
     from equipoise.report.page.reviews import load
 
     files, warnings = page.found(results)
-    _refuse_input(output, files)
+    page.refuse_output("-o", output)
     reviewed = page.write(output, files, [item for path in reviews for item in load(path)])
     for warning in warnings:
         click.echo(f"warning:   {warning}")
     if reviewed.unmatched:
         click.echo(f"warning:   {reviewed.unmatched} reviews are of no run of these results")
     click.echo(f"page:      {shown(output)} ({output.stat().st_size / 1e6:.1f} MB)")
-
-
-def _refuse_input(output: Path, files: list[Path]) -> None:
-    """Never write a page over results."""
-    if output.resolve() in {path.resolve() for path in files} or output.suffix == ".json":
-        raise UserError(f"-o: {output}: is a results file by its name; name a page, such as report.html")
 
 
 @click.command()

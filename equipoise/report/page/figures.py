@@ -27,7 +27,9 @@ PARTS: Mapping[str, str] = {
 _SHADES: Spec = {"clamp": True, "interpolate": "lab"}
 _WIDTH, _STEP = 520, 22
 _FONT = "Helvetica Neue, Arial, Liberation Sans, sans-serif"
-_ONLY_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_PARTS_FOR_READERS = re.compile(r' (?:role="graphics-[a-z]+"|aria-roledescription="[a-z -]*")')
+"""Roles of groups within a figure, which without labels tell a screen reader nothing."""
+_NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 def svg(figure: Figure, *, background: str | None = None) -> str:
@@ -36,6 +38,7 @@ def svg(figure: Figure, *, background: str | None = None) -> str:
 
     drawn: str = vl_convert.vegalite_to_svg(spec(figure, background), vl_version="5.20")
     label = escape(f"{figure.title}. The same figures are in the table that follows.")
+    drawn = _PARTS_FOR_READERS.sub("", drawn)
     return drawn.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
 
 
@@ -63,7 +66,7 @@ def spec(figure: Figure, background: str | None = None) -> Spec:
 
 
 def _drawable(value: JSON) -> JSON:
-    return _ONLY_XML.sub("\ufffd", value) if isinstance(value, str) else value
+    return _NOT_IN_XML.sub("\ufffd", value) if isinstance(value, str) else value
 
 
 _CONFIG: Spec = {

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from functools import cache, partial
 from multiprocessing import get_context
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 from equipoise import __version__
@@ -71,6 +72,20 @@ def found(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
 def _start(path: Path) -> bytes:
     with path.open("rb") as file:
         return file.read(200)
+
+
+def refuse_output(option: str, path: Path) -> None:
+    """Raise UserError where no page can be written, or where its name is that of results."""
+    if path.suffix in (".json", ".jsonl"):
+        raise UserError(f"{option}: {path}: is the name of results; name a page, such as report.html")
+    if path.is_dir():
+        raise UserError(f"{option}: {path}: is a folder; name a page in it, such as {path / 'report.html'}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise UserError(f"{option}: {path}: cannot be written ({error.strerror})") from None
 
 
 def _ignore(side: Side, item: Result) -> None:

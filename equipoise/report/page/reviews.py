@@ -42,7 +42,11 @@ def load(path: Path) -> list[Review]:
         raise UserError(f"--reviews: {path}: cannot be read ({error.strerror})") from None
     except ValueError:
         raise UserError(f"--reviews: {path}: is not JSON; give a file that the page saved") from None
-    if not isinstance(data, dict) or data.get("format") != FORMAT or not isinstance(data["reviews"], list):
+    if (
+        not isinstance(data, dict)
+        or data.get("format") != FORMAT
+        or not isinstance(data.get("reviews"), list)
+    ):
         raise UserError(f"--reviews: {path}: is not a file of reviews; give one that the page saved")
     if data.get("version") != VERSION:
         raise UserError(
