@@ -7,7 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from equipoise.core.figures import Figure
 from equipoise.core.types import JSON
 
-_FIGURES = {"co": "CO", "na": "NA", "in": "IN", "cga": "CGA", "f": "F"}
+_FIGURES = {
+    "correct": "CO",
+    "not_attempted": "NA",
+    "incorrect": "IN",
+    "correct_given_attempted": "CGA",
+    "f": "F",
+}
 
 
 def plots(data: Mapping[str, JSON]) -> Iterator[Figure]:
