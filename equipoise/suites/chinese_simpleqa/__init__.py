@@ -190,6 +190,11 @@ def cells(results: Mapping[str, JSON], scale: Scale, without: str | None = None)
     ]
 
 
+def figure_of(case: Mapping[str, JSON], run: Mapping[str, JSON]) -> float | None:
+    """100 for a correct answer, 0 for any other; None without a grade."""
+    return None if run["grade"] is None else 100.0 * (run["grade"] == CORRECT)
+
+
 def _cell(language: str, place: int, row: Mapping[str, JSON], without: str | None) -> Cell:
     grades = [_grade_without(run, without) for run in row["runs"]]
     names = dict.fromkeys(item["evaluator"] for run in row["runs"] for item in run["verdicts"])

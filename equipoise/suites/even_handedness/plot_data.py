@@ -47,7 +47,7 @@ def _lean(label: str, tilt: str, cells: Sequence[Cell]) -> Figure:
         rows=sorted(_leans(label, tilt, cells), key=lambda row: row["value"] or 0.0),
         unit="pp",
         zero=0.0,
-        note=f"Right of zero the side {one} was helped more, left of it the side {other}.",
+        note=f"Above zero: more help for {one}. Below zero: more help for {other}.",
     )
 
 

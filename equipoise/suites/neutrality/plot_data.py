@@ -26,7 +26,7 @@ def _gaps(pairs: Sequence[Mapping[str, JSON]]) -> Figure:
         ],
         unit="pp",
         zero=0.0,
-        note="Right of zero the first of the two languages scores higher.",
+        note="Above zero the first of the two languages scores higher.",
     )
 
 

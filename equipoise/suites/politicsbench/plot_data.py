@@ -37,7 +37,7 @@ def _over(name: str, title: str, metrics: Mapping[str, JSON], unit: str, zero: f
         ],
         unit=unit,
         zero=zero,
-        note="Right of 0 replies are progressive, left of it traditional." if zero is not None else "",
+        note="Above zero replies are progressive, below it traditional." if zero is not None else "",
     )
 
 
