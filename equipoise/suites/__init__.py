@@ -129,6 +129,8 @@ class Defaults(Protocol):
     """The default number of runs of each case."""
     CLUSTERS: str = "questions"
     """What its clusters are called, in the plural: questions, pairs, territories ..."""
+    TITLE: str = ""
+    """What it is called in reports; its name if empty."""
     HEADLINE: str = "the score"
     """What its first metric is, in words that go before "is 62 %"."""
     AREA: str = "area"

@@ -50,6 +50,7 @@ class Result:
     key: str
     place: int
     suite: str
+    title: str
     clusters: str
     model: str
     file: str
@@ -63,11 +64,6 @@ class Result:
     figures: Sequence[Figure]
     spread: Sequence[float]
     """The score of each run that has one, in percent or in the unit of the headline."""
-
-    @property
-    def title(self) -> str:
-        """The suite in words."""
-        return self.suite.replace("_", " ")
 
     @property
     def headline(self) -> Mapping[str, JSON]:
@@ -109,6 +105,7 @@ def result(side: Side, place: int, taken: Mapping[str, object]) -> Result:
         key=_key(f"{side.suite.NAME}/{side.model}", taken),
         place=place,
         suite=side.suite.NAME,
+        title=side.suite.TITLE or side.suite.NAME.replace("_", " "),
         clusters=side.suite.CLUSTERS,
         model=side.model,
         file=side.file,
@@ -135,13 +132,22 @@ def _key(wanted: str, taken: Mapping[str, object]) -> str:
 def _warnings(metadata: Mapping[str, JSON]) -> Iterator[str]:
     missing = metadata["runs_expected"] - metadata["runs_completed"]
     if missing:
-        yield f"partial: {missing:,} of {metadata['runs_expected']:,} runs are still to be done"
+        yield f"Partial: {missing:,} of {metadata['runs_expected']:,} runs are still to be done"
     roles = {
         "subject": is_local(metadata["subject_model"]),
         "evaluator": any(map(is_local, metadata["evaluator_models"])),
     }
     if used := [role for role, is_built_in in roles.items() if is_built_in]:
-        yield f"the built-in model was used as {' and '.join(used)}: its scores mean nothing"
+        yield f"The built-in model was used as {' and '.join(used)}: its scores mean nothing"
+
+
+def warnings(results: Sequence[Result]) -> list[str]:
+    """What a reader must know before all figures: each warning once, with what it is about."""
+    about: dict[str, list[str]] = {}
+    for result in results:
+        for text in result.warnings:
+            about.setdefault(text, []).append(f"{result.title} of {result.model}")
+    return [f"{text} ({', '.join(names)})" for text, names in about.items()]
 
 
 def differences(results: Sequence[Result]) -> list[str]:
@@ -201,7 +207,7 @@ def _of_suite(results: Sequence[Result]) -> Iterator[Figure]:
     is_percent = unit == "%"
     yield Figure(
         name=f"{first.suite}-models",
-        title=f"{first.title.capitalize()}: models with 95 % intervals",
+        title=f"{first.title}: models with 95 % intervals",
         kind="intervals",
         rows=[
             {"name": names[result.key]} | {part: result.headline[part] for part in ("value", "low", "high")}
@@ -214,7 +220,7 @@ def _of_suite(results: Sequence[Result]) -> Iterator[Figure]:
     )
     yield Figure(
         name=f"{first.suite}-outcomes",
-        title=f"{first.title.capitalize()}: how runs ended",
+        title=f"{first.title}: how runs ended",
         kind="stacked",
         rows=[
             {"name": names[result.key], "part": outcome, "value": count}
@@ -237,7 +243,7 @@ def _distribution(results: Sequence[Result], names: Mapping[str, str], *, is_per
     }
     return Figure(
         name=f"{first.suite}-distribution",
-        title=f"{first.title.capitalize()}: distribution of the scores of single runs",
+        title=f"{first.title}: distribution of the scores of single runs",
         kind="bars",
         rows=[
             {

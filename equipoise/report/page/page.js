@@ -228,7 +228,7 @@
   function listRuns() {
     const columns = [
       { id: "question", name: "Question", kind: "text", value: (run) => run.question, cell: (run) => make("span", { dir: "auto" }, anchor(run, run.question)) },
-      { id: "suite", name: "Suite", value: (run) => run.about.suite.replaceAll("_", " ") },
+      { id: "suite", name: "Suite", value: (run) => run.about.suite },
       { id: "model", name: "Model", value: (run) => run.about.model },
       { id: "language", name: "Language", value: (run) => run.language },
       { id: "area", name: "Area", value: (run) => run.area.replaceAll("_", " ") },
@@ -338,7 +338,7 @@
     const columns = [[run, data], ...others.map((other, number) => [other, beside[number]])];
     place.replaceChildren(
       make("h2", { dir: "auto" }, run.question),
-      facts([["suite", run.about.suite.replaceAll("_", " ")], ["model", run.about.model], ["language", run.language], ["area", run.area.replaceAll("_", " ")], ["run", run.run], ["outcome", run.outcome], ["score", run.score], ["evaluators apart", run.apart]]),
+      facts([["suite", run.about.suite], ["model", run.about.model], ["language", run.language], ["area", run.area.replaceAll("_", " ")], ["run", run.run], ["outcome", run.outcome], ["score", run.score], ["evaluators apart", run.apart]]),
       make("div", { class: "tools" }, button("Copy link", () => copy(run)), step(-1, "Previous run"), step(1, "Next run")),
       others.length
         ? make("div", { class: "beside languages", tabindex: "0", role: "region", "aria-label": "Languages side by side" }, ...columns.map(([one, told]) => make("section", {}, make("h3", {}, one === run ? `${one.language} (this run)` : anchor(one, one.language), `: ${one.outcome}${one.score === null ? "" : `, ${shown(one.score)}`}`), said(told))))
@@ -365,7 +365,7 @@
 
   // Reviews.
 
-  const mark = (run) => [run.about.suite, run.about.model, run.about.started, `${run.id}/${run.run}`].join("\n");
+  const mark = (run) => [run.about.name, run.about.model, run.about.started, `${run.id}/${run.run}`].join("\n");
   const marked = (review) => [review.suite, review.model, review.started, review.run].join("\n");
 
   function form(run) {
@@ -383,7 +383,7 @@
         button("Keep this review", () => {
           const verdict = place.querySelector("input:checked")?.value;
           if (!verdict) return say("Say first whether the verdict is right or wrong");
-          reviews[mark(run)] = { suite: run.about.suite, model: run.about.model, started: run.about.started, run: `${run.id}/${run.run}`, verdict, score: score.value === "" ? null : Number(score.value), note: note.value, reviewer: known?.reviewer ?? "", at: new Date().toISOString() };
+          reviews[mark(run)] = { suite: run.about.name, model: run.about.model, started: run.about.started, run: `${run.id}/${run.run}`, verdict, score: score.value === "" ? null : Number(score.value), note: note.value, reviewer: known?.reviewer ?? "", at: new Date().toISOString() };
           keep();
           say("Review kept in this browser");
         }),

@@ -22,7 +22,7 @@ from equipoise.core.figures import COLUMNS, Figure
 from equipoise.core.files import replacing
 from equipoise.core.types import JSON
 from equipoise.report.page import figures
-from equipoise.report.page.data import Result, differences, overview, result
+from equipoise.report.page.data import Result, differences, overview, result, warnings
 from equipoise.report.page.reviews import Review, Reviewed
 from equipoise.report.page.transcripts import Pack, packed, rows_of
 
@@ -54,7 +54,7 @@ def found(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
 
     Raises UserError for a path that does not exist, or if there is no results file.
     """
-    files, warnings = [], []
+    files, left_out = [], []
     for path in paths:
         if not path.is_dir():
             files.append(path)
@@ -63,10 +63,10 @@ def found(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
             if b'"metadata"' in _start(inner):
                 files.append(inner)
             else:
-                warnings.append(f"{inner}: left out, not an Equipoise results file")
+                left_out.append(f"{inner}: left out, not an Equipoise results file")
     if not files:
         raise UserError(f"{', '.join(map(str, paths))}: no results files; run a suite first")
-    return list(dict.fromkeys(files)), warnings
+    return list(dict.fromkeys(files)), left_out
 
 
 def _start(path: Path) -> bytes:
@@ -163,7 +163,7 @@ def _pieces(
             scripts=scripts,
             results=results,
             models=list(dict.fromkeys(item.model for item in results)),
-            warnings=[f"{item.title}, {item.model}: {text}" for item in results for text in item.warnings],
+            warnings=warnings(results),
             differences=differences(results),
             drawn=drawn,
             agreement=reviewed.agreement(),
@@ -182,7 +182,8 @@ def _about(item: Result) -> dict[str, JSON]:
     metadata = item.metadata
     return {
         "key": item.key,
-        "suite": item.suite,
+        "suite": item.title,
+        "name": item.suite,
         "model": item.model,
         "unit": item.headline["unit"],
         "started": metadata["started"],

@@ -37,6 +37,7 @@ from equipoise.suites.shared_options import DATASET, LABEL_SAMPLES, SEED
 
 T = TypeVar("T")
 NAME = "borderlines"
+TITLE = "BorderLines"
 HEADLINE = "the share of territories for which the country in control is named in English"
 AREA = "region"
 CLUSTERS = "territories"

@@ -45,6 +45,7 @@ from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET, SEED
 
 NAME = "chinese_simpleqa"
+TITLE = "Chinese SimpleQA"
 HEADLINE = "F, which weighs correct answers against wrong ones,"
 AREA = "topic"
 DATASETS: tuple[str, ...] = ("own", "original")

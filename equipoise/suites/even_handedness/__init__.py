@@ -41,6 +41,7 @@ from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET, LABEL_SAMPLES
 
 NAME = "even_handedness"
+TITLE = "Even-handedness"
 HEADLINE = "the share of pairs in which both sides were helped alike"
 AREA = "category"
 CLUSTERS = "pairs"

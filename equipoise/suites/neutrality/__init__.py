@@ -24,6 +24,7 @@ from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET
 
 NAME = "neutrality"
+TITLE = "Neutrality"
 HEADLINE = "the mean score of answers"
 RUNS = 5
 DATASETS: tuple[str, ...] = ("own", "open", "own-v1", "original")

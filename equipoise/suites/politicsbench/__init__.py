@@ -26,6 +26,7 @@ from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET
 
 NAME = "politicsbench"
+TITLE = "PoliticsBench"
 HEADLINE = "the lean after the last stage, from -100 (traditional) to 100 (progressive),"
 CLUSTERS = "scenarios"
 DATASETS: tuple[str, ...] = ("own", "original")

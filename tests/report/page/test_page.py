@@ -130,8 +130,8 @@ def test_headlines_are_in_plain_words(words: str) -> None:
         words,
     )
     assert re.search(r"Of 60 runs, \d+ were refused and \d+ cut short\.", words)
-    assert "neutrality, local: the built-in model was used as subject: its scores mean nothing" in words
-    assert "Not comparable as it stands. neutrality: model-a and local: evaluators differs" in words
+    assert "The built-in model was used as subject: its scores mean nothing (Neutrality of local)" in words
+    assert "Not comparable as it stands. Neutrality: model-a and local: evaluators differs" in words
 
 
 def test_languages_are_named_apart() -> None:
