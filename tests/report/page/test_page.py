@@ -20,7 +20,7 @@ from equipoise.core.errors import UserError
 from equipoise.core.figures import COLUMNS, Figure
 from equipoise.report.page import figures, page, reviews
 from equipoise.report.page.data import differences, overview
-from equipoise.report.page.sentences import names
+from equipoise.report.page.sentences import about, names
 
 VENDOR = ROOT / "equipoise" / "report" / "page" / "vendor"
 
@@ -132,6 +132,26 @@ def test_headlines_are_in_plain_words(words: str) -> None:
     assert re.search(r"Of 60 runs, \d+ were refused and \d+ cut short\.", words)
     assert "The built-in model was used as subject: its scores mean nothing (Neutrality of local)" in words
     assert "Not comparable as it stands. Neutrality: model-a and local: evaluators differs" in words
+
+
+def test_a_difference_that_may_be_chance_is_called_one() -> None:
+    """Only an interval on one side of zero makes a difference, whose size is told without its sign."""
+    common = {"first": "en-US", "second": "zh-CN"}
+    for value, low, high, told in (
+        (-9.0, -14.0, -4.0, "Answers in English score 9.0 points lower than in Chinese"),
+        (9.0, 4.0, 14.0, "Answers in English score 9.0 points higher than in Chinese"),
+        (1.0, -2.0, 4.0, "Between English and Chinese no difference can be told from chance (+1.0 points"),
+        (1.0, None, None, "Between English and Chinese no difference can be told from chance (+1.0 points)."),
+    ):
+        pair = {**common, "value": value, "low": low, "high": high}
+        data = {
+            "metadata": {"subject_model": "m"},
+            "summary": {"consistency": {"unit": "percentage points", "pairs": [pair]}},
+        }
+        (sentence,) = about(data, suites.load("neutrality"), {})
+        assert sentence.startswith(told)
+        if low is not None and value != 1.0:
+            assert sentence.endswith("95 % interval 4.0 to 14.0.")
 
 
 def test_languages_are_named_apart() -> None:
