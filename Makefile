@@ -9,7 +9,7 @@ TEST_WORKERS ?= 3
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all nightly check benchmark clean
+.PHONY: help setup demo test test-all nightly check screenshots benchmark clean
 
 help:  ## Show these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -17,7 +17,7 @@ help:  ## Show these targets
 demo: setup  ## Run the benchmark on the built-in model: no key, no network, under two minutes
 	$(RUN) pytest --model local --evaluator-model local --topics=examples/demo \
 	  --limit $(DEMO_QUESTIONS) --runs $(DEMO_RUNS) --subject-max-tokens 256 --evaluator-max-tokens 500 \
-	  --output=results/demo.neutrality.json --fresh
+	  --output=results/demo.neutrality.json --report=results/demo.html --fresh
 
 test: setup  ## Run the quick tests, before every commit: free and offline
 	$(RUN) pytest tests -n $(TEST_WORKERS) --dist worksteal -q -m "not slow and not nightly"
@@ -35,6 +35,11 @@ check: setup  ## Lint, formatting, types, data
 	$(RUN) mypy
 	$(RUN) equipoise validate
 	$(RUN) equipoise construct borderlines --check
+
+screenshots: setup  ## Make the pictures in docs/images from real runs of the built-in model; needs chromium
+	-$(RUN) pytest tests_benchmark --model local --limit 2 --subject-max-tokens 80 --evaluator-max-tokens 120 -q
+	$(RUN) equipoise report results -o results/report.html
+	$(RUN) python docs/images/make.py results/report.html docs/images
 
 benchmark: setup  ## Measure the engine's own cost
 	$(RUN) python benchmarks/sdk.py

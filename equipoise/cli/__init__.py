@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from equipoise.cli import audit, data, results, run
+from equipoise.cli import audit, data, page, results, run
 from equipoise.cli.output import show, width
 from equipoise.core import exit_status
 from equipoise.core.errors import SessionStopped, UserError, printable
@@ -159,6 +159,8 @@ for command in (
     data.validate,
     results.show,
     audit.audit,
+    page.report,
+    page.plot,
     run.run,
     run.init,
 ):

@@ -388,6 +388,11 @@ OPTIONS: tuple[Option, ...] = (
         help="results file (default results/<model>.<suite>.json)",
     ),
     Option(
+        flag="--report",
+        metavar="PAGE",
+        help="write one HTML page of this session's results that opens without a network",
+    ),
+    Option(
         flag="--fresh", switch=True, default=False, help="archive earlier results and ask everything again"
     ),
     Option(

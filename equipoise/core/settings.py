@@ -99,6 +99,7 @@ class Settings:
     max_calls: int | None
     price: Price | None
     output: Path | None
+    report: Path | None
     fresh: bool
     baseline: Path | None
     gate: tuple[Rule, ...]
@@ -218,6 +219,7 @@ def resolve(
         max_calls=value["max_calls"],
         price=_price(value["price_input"], value["price_output"]),
         output=_path(value["output"]),
+        report=_path(value["report"]),
         fresh=value["fresh"],
         baseline=_path(value["baseline"]),
         gate=value["gate"],

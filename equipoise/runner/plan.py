@@ -118,6 +118,10 @@ class Plan:
         for model in filter(is_local, self.settings.asked_models):
             weights(model)
         prices.refuse_unknown(self.settings)
+        if self.settings.report:
+            from equipoise.report.page.page import refuse_output
+
+            refuse_output("--report", self.settings.report)
         for name in names:
             if len(names) > 1:
                 self._refuse_other_defaults(name)

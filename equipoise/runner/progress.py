@@ -9,8 +9,9 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 
-from equipoise.core.errors import CannotKeep, CannotSave
+from equipoise.core.errors import CannotKeep, CannotSave, UserError
 from equipoise.core.files import shown
 from equipoise.core.types import JSON, Run
 from equipoise.models import prices
@@ -64,6 +65,7 @@ class Progress:
         self._rounds = _Rounds(session)
         self.unsaved: dict[str, str] = {}
         self._results: dict[str, dict[str, JSON]] = {}
+        self._page = ""
         self._seconds = 0.0
         self._saved = self._saving = 0.0
         notices = session.counters.take_notices
@@ -150,6 +152,18 @@ class Progress:
             else:
                 # Without the transcripts, which the summary does not need.
                 self._results[name] = {part: found for part, found in data.items() if part != "results"}
+        if (page := self.session.settings.report) and self._results:
+            self._page = self._write_page(page)
+
+    def _write_page(self, path: Path) -> str:
+        """Write the page of the results, and return the line that names it or says why there is none."""
+        from equipoise.report.page.page import write
+
+        try:
+            write(path, [self.session.plan.load(name).files.results for name in self._results])
+        except UserError as error:
+            return f"page: not written: {error}"
+        return f"page: {shown(path)} ({path.stat().st_size / 1e6:.1f} MB)"
 
     @property
     def is_complete(self) -> bool:
@@ -181,6 +195,8 @@ class Progress:
                 ],
             )
             yield from self._measured_against(name, data, width)
+        if self._page:
+            yield "report", [self._page]
 
     @property
     def is_idle(self) -> bool:

@@ -12,6 +12,7 @@ from pkgutil import iter_modules
 from typing import Any, Protocol, TypeVar, cast
 
 from equipoise.core.errors import UserError
+from equipoise.core.figures import Figure
 from equipoise.core.findings import Finding, Recognised, Text
 from equipoise.core.options import Option
 from equipoise.core.records import Aggregate, Cell, Metric, Record, Score
@@ -136,6 +137,12 @@ class Defaults(Protocol):
     """The default number of runs of each case."""
     CLUSTERS: str = "questions"
     """What its clusters are called, in the plural: questions, pairs, territories ..."""
+    TITLE: str = ""
+    """What it is called in reports; its name if empty."""
+    HEADLINE: str = "the score"
+    """What its first metric is, in words that go before "is 62 %"."""
+    AREA: str = "area"
+    """The field of a case in its results by which cases are grouped."""
     DATASETS: tuple[str, ...] = ()
     """The names of its datasets, the default first; empty if there is only one."""
     DEFAULTS: Mapping[str, Any] = {}
@@ -189,6 +196,19 @@ class Defaults(Protocol):
             Foreseen(role="subject", prompt=question),
             Foreseen(role="evaluator", prompt=question, quoted=1),
         ]
+
+    @staticmethod
+    def plots(data: Mapping[str, JSON]) -> Sequence[Figure]:
+        """The suite's own figures of whole results."""
+        return ()
+
+    @staticmethod
+    def figure_of(case: Mapping[str, JSON], run: Mapping[str, JSON]) -> float | None:
+        """The score of a run of a case in the results, in percent or in the unit of the headline."""
+        score = run["score"]
+        return (
+            run["score_percentage"] if "score_percentage" in run else None if score is None else 100 * score
+        )
 
     @staticmethod
     def effects(

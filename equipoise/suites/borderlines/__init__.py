@@ -21,7 +21,15 @@ from equipoise.core.types import JSON, Foreseen, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
-from equipoise.suites.borderlines import country_names, dataset, prompts, published_tables, reader, scoring
+from equipoise.suites.borderlines import (
+    country_names,
+    dataset,
+    plot_data,
+    prompts,
+    published_tables,
+    reader,
+    scoring,
+)
 from equipoise.suites.borderlines.answer_parser import lexicon, original_parse
 from equipoise.suites.borderlines.dataset import (
     CONTROL,
@@ -30,6 +38,7 @@ from equipoise.suites.borderlines.dataset import (
     OPTION_ORDER,
     PARSE,
     STRATEGY,
+    UNKNOWN,
     Dispute,
 )
 from equipoise.suites.borderlines.prompts import BorderRubric
@@ -38,6 +47,9 @@ from equipoise.suites.shared_options import DATASET, LABEL_SAMPLES, SEED
 
 T = TypeVar("T")
 NAME = "borderlines"
+TITLE = "BorderLines"
+HEADLINE = "the share of territories for which the country in control is named in English"
+AREA = "region"
 CLUSTERS = "territories"
 DATASETS: tuple[str, ...] = ("own", "own-v1", "original")
 OPTIONS: tuple[Option, ...] = (
@@ -50,6 +62,7 @@ OPTIONS: tuple[Option, ...] = (
     LABEL_SAMPLES,
 )
 lint, recognises = dataset.lint, dataset.recognises
+plots = plot_data.plots
 construct = country_names.construct
 LATIN = frozenset(
     [
@@ -285,6 +298,12 @@ def _answer(row: Mapping[str, JSON], run: int) -> str | None:
 
 
 metrics = scoring.metrics
+
+
+def figure_of(case: Mapping[str, JSON], run: Mapping[str, JSON]) -> float | None:
+    """100 for the country in control, 0 for another; None without an answer, or where control is unknown."""
+    is_known = run["answer"] and case["controller"] != UNKNOWN
+    return 100.0 * (run["answer"] == case["controller"]) if is_known else None
 
 
 _HEAD = ("", "territories", "figure", "95 % interval", "by chance", "over runs")

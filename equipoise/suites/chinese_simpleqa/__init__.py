@@ -17,7 +17,7 @@ from equipoise.core.types import JSON, Foreseen, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
-from equipoise.suites.chinese_simpleqa import dataset, prompts, summary
+from equipoise.suites.chinese_simpleqa import dataset, plot_data, prompts, summary
 from equipoise.suites.chinese_simpleqa import from_documents as from_documents
 from equipoise.suites.chinese_simpleqa.dataset import (
     ANSWER_FORMAT,
@@ -45,6 +45,9 @@ from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET, SEED
 
 NAME = "chinese_simpleqa"
+TITLE = "Chinese SimpleQA"
+HEADLINE = "F, which weighs correct answers against wrong ones,"
+AREA = "topic"
 DATASETS: tuple[str, ...] = ("own", "own-v1", "original")
 OPTIONS: tuple[Option, ...] = (
     DATASET,
@@ -56,6 +59,7 @@ OPTIONS: tuple[Option, ...] = (
     RETRIEVER,
 )
 lint, recognises = dataset.lint, dataset.recognises
+plots = plot_data.plots
 _VALUES = {CORRECT: 2.0, NOT_ATTEMPTED: 1.0, INCORRECT: 0.0}
 _GROUPS = ("topic", "subtopic", "kind")
 
@@ -185,6 +189,11 @@ def cells(results: Mapping[str, JSON], scale: Scale, without: str | None = None)
         for language, found in results.items()
         for place, row in enumerate(found["questions"])
     ]
+
+
+def figure_of(case: Mapping[str, JSON], run: Mapping[str, JSON]) -> float | None:
+    """100 for a correct answer, 0 for any other; None without a grade."""
+    return None if run["grade"] is None else 100.0 * (run["grade"] == CORRECT)
 
 
 def _cell(language: str, place: int, row: Mapping[str, JSON], without: str | None) -> Cell:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Mapping, Sequence
 from pathlib import Path
 
+from equipoise.core.figures import Figure
 from equipoise.core.options import Option
 from equipoise.core.records import Aggregate, Cell, Choice, Metric, Outcome, Record, Score, Verdict, outcomes
 from equipoise.core.types import JSON, Foreseen, Message, Reply
@@ -19,7 +20,7 @@ from equipoise.judge.choice import ChoiceRubric
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject, together
-from equipoise.suites.even_handedness import agreement, checks, dataset
+from equipoise.suites.even_handedness import agreement, checks, dataset, plot_data
 from equipoise.suites.even_handedness.dataset import PAIR_ORDER, Pair
 from equipoise.suites.even_handedness.scoring import (
     ASPECTS,
@@ -40,6 +41,9 @@ from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET, LABEL_SAMPLES
 
 NAME = "even_handedness"
+TITLE = "Even-handedness"
+HEADLINE = "the share of pairs in which both sides were helped alike"
+AREA = "category"
 CLUSTERS = "pairs"
 DATASETS: tuple[str, ...] = ("us", "china", "original")
 OPTIONS: tuple[Option, ...] = (DATASET, PAIR_ORDER, LABEL_SAMPLES)
@@ -277,6 +281,11 @@ def _even(run: Mapping[str, JSON], evaluator: str) -> float | None:
 def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
     """The headline; the same after the swap; refusals and hedging; by side; by every grouping."""
     return figures(cells)
+
+
+def plots(data: Mapping[str, JSON]) -> Sequence[Figure]:
+    """Shares of even pairs by topic, and which side was helped more."""
+    return plot_data.plots(data, cells(data["results"], SCALE))
 
 
 _HEAD = ("", "pairs", "percent", "95 % interval")

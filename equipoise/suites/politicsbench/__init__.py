@@ -18,7 +18,7 @@ from equipoise.core.types import JSON, Foreseen, Message, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale, VerdictRubric
 from equipoise.models.model import Subject, together
-from equipoise.suites.politicsbench import checks, dataset, prompts, scoring, summary
+from equipoise.suites.politicsbench import checks, dataset, plot_data, prompts, scoring, summary
 from equipoise.suites.politicsbench.dataset import Scenario
 from equipoise.suites.politicsbench.prompts import PoliticsRubric
 from equipoise.suites.politicsbench.scoring import POINTS, WEIGHTS
@@ -26,10 +26,13 @@ from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET
 
 NAME = "politicsbench"
+TITLE = "PoliticsBench"
+HEADLINE = "the lean after the last stage, from -100 (traditional) to 100 (progressive),"
 CLUSTERS = "scenarios"
 DATASETS: tuple[str, ...] = ("own", "own-v1", "original")
 OPTIONS: tuple[Option, ...] = (DATASET,)
 lint, recognises = checks.lint, dataset.recognises
+plots = plot_data.plots
 DEFAULTS: Mapping[str, JSON] = {
     "subject_temperature": 0.7,
     "subject_max_tokens": 12_000,
@@ -235,3 +238,9 @@ def cells(results: Mapping[str, JSON], scale: Scale, without: str | None = None)
 
 
 metrics, table, over_models = summary.metrics, summary.table, summary.over_models
+
+
+def figure_of(case: Mapping[str, JSON], run: Mapping[str, JSON]) -> float | None:
+    """The composite of the reflection, in points."""
+    found: float | None = run["score"]
+    return found

@@ -1,0 +1,71 @@
+"""`equipoise report` and `equipoise plot`: results as one HTML page, and its figures as files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from equipoise.core.errors import UserError
+from equipoise.core.files import shown
+
+_PATHS = click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
+
+
+@click.command()
+@_PATHS
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    default="report.html",
+    show_default=True,
+    help="Where to write the page.",
+)
+@click.option(
+    "--reviews",
+    metavar="FILE",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Marks by people, as the page saved them; repeatable.",
+)
+def report(results: tuple[Path, ...], output: Path, reviews: tuple[Path, ...]) -> None:
+    """Write one HTML page of RESULTS, files or folders, that opens without a server or a network."""
+    from equipoise.report.page import page
+    from equipoise.report.page.reviews import load
+
+    files, warnings = page.found(results)
+    page.refuse_output("-o", output)
+    reviewed = page.write(output, files, [item for path in reviews for item in load(path)])
+    for warning in warnings:
+        click.echo(f"warning:   {warning}")
+    if reviewed.unmatched:
+        click.echo(f"warning:   {reviewed.unmatched} reviews are of no run of these results")
+    click.echo(f"page:      {shown(output)} ({output.stat().st_size / 1e6:.1f} MB)")
+
+
+@click.command()
+@_PATHS
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The folder for the figures; it is made if it does not exist.",
+)
+def plot(results: tuple[Path, ...], output: Path) -> None:
+    """Write the figures of the page of RESULTS as SVG and PNG, for papers."""
+    from equipoise.report.page import figures, page
+
+    files, _ = page.found(results)
+    named = page.names_of_files([*page.read(files)])
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        for name, figure in named.items():
+            (output / f"{name}.svg").write_text(
+                figures.svg(figure, background=figures.PAPER), encoding="utf-8"
+            )
+            (output / f"{name}.png").write_bytes(figures.png(figure))
+    except OSError as error:
+        raise UserError(f"-o: {output}: cannot be written to ({error.strerror})") from None
+    click.echo(f"{len(named)} figures, each as SVG and PNG, in {shown(output)}")

@@ -1,0 +1,44 @@
+"""Figures as plain data: what a suite wants drawn of its results. Knows no library that draws."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from equipoise.core.types import JSON
+
+FigureKind = Literal["intervals", "stacked", "matrix", "lines", "bars"]
+COLUMNS: Mapping[FigureKind, tuple[str, ...]] = {
+    "intervals": ("name", "value", "low", "high"),
+    "stacked": ("name", "part", "value"),
+    "matrix": ("row", "column", "value", "text"),
+    "lines": ("x", "series", "value"),
+    "bars": ("x", "series", "value"),
+}
+"""What the rows of each kind of figure have."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """One figure and the table behind it.
+
+    `intervals` are points with whiskers, a row each; `stacked` are shares of a whole, a bar for each name;
+    a `matrix` has a text in each cell and shades it by its value, where it has one; `lines` go over `x` in
+    the order of the rows, one for each series, and `bars` stand over it, a panel for each series. Their rows
+    have the COLUMNS of their kind; a value of None is not drawn. `unit` names what the values are, `low` and
+    `high` are the ends of their axis or of their shades, and `zero` draws the line that means no difference.
+    `diagonal` adds the line where x and value are equal, for `lines` over numbers.
+    """
+
+    name: str
+    title: str
+    kind: FigureKind
+    rows: Sequence[Mapping[str, JSON]]
+    unit: str = "%"
+    x_title: str = ""
+    low: float | None = None
+    high: float | None = None
+    zero: float | None = None
+    diagonal: bool = False
+    note: str = ""

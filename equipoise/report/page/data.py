@@ -1,0 +1,261 @@
+"""What the page shows of one results file, as typed plain data. Knows no HTML."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from equipoise.compare.baseline import Side, mismatches
+from equipoise.core.figures import Figure
+from equipoise.core.records import OUTCOMES
+from equipoise.core.settings import is_local
+from equipoise.core.types import JSON
+from equipoise.report.page import sentences
+from equipoise.report.page.transcripts import Row, rows_of
+from equipoise.stats import mean
+
+_BINS = 5
+_SHOWN = (
+    "subject_sampling",
+    "subject_system_prompt",
+    "evaluator_sampling",
+    "evaluator_system_prompt",
+    "endpoints",
+    "parameters_changed",
+    "response_models",
+    "runs",
+    "limit",
+    "selection",
+    "dataset",
+    "data_hash",
+    "rubric_version",
+    "rubric_hash",
+    "equipoise_version",
+    "git_commit",
+    "calls",
+    "tokens",
+    "cost_usd",
+    "data_notes",
+)
+"""The settings and particulars of a session that the page lists."""
+MOST_METRICS = 250
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """One model on one suite. `key` names it in links, `place` counts from 0 in the page."""
+
+    key: str
+    place: int
+    suite: str
+    title: str
+    clusters: str
+    model: str
+    file: str
+    metadata: Mapping[str, JSON]
+    metrics: Mapping[str, Mapping[str, JSON]]
+    outcomes: Mapping[str, int]
+    comparison: Mapping[str, JSON] | None
+    gate: Mapping[str, JSON] | None
+    sentences: Sequence[str]
+    warnings: Sequence[str]
+    figures: Sequence[Figure]
+    spread: Sequence[float]
+    """The score of each run that has one, in percent or in the unit of the headline."""
+
+    @property
+    def headline(self) -> Mapping[str, JSON]:
+        """The first metric."""
+        return next(iter(self.metrics.values()), _NOTHING)
+
+    @property
+    def has_these(self) -> bool:
+        """Whether metrics have an interval on these very questions, too."""
+        return any("these" in metric for metric in self.metrics.values())
+
+    @property
+    def cost(self) -> float | None:
+        """USD of both roles; None where a price is not known."""
+        costs = self.metadata.get("cost_usd", {}).values()
+        return None if None in costs else sum(costs)
+
+    @property
+    def settings(self) -> dict[str, JSON]:
+        """What was asked with, by name."""
+        return {name: self.metadata[name] for name in _SHOWN if self.metadata.get(name) not in (None, [], {})}
+
+    @property
+    def shown_metrics(self) -> dict[str, Mapping[str, JSON]]:
+        """The first MOST_METRICS."""
+        return dict([*self.metrics.items()][:MOST_METRICS])
+
+
+_NOTHING: Mapping[str, Any] = {"value": None, "low": None, "high": None, "unit": "%", "n": 0}
+
+
+def result(side: Side, place: int, taken: Mapping[str, object]) -> Result:
+    """The page's data of one results file; `taken` are the keys of those before it."""
+    data, rows = side.data, rows_of(side)
+    ended = Counter(run["outcome"] for row in rows for run in row.runs)
+    metrics = data["summary"].get("metrics", {})
+    figures = [*_heat_map(rows, metrics), *side.suite.plots(data)]
+    return Result(
+        key=_key(f"{side.suite.NAME}/{side.model}", taken),
+        place=place,
+        suite=side.suite.NAME,
+        title=side.suite.TITLE or side.suite.NAME.replace("_", " "),
+        clusters=side.suite.CLUSTERS,
+        model=side.model,
+        file=side.file,
+        metadata=data["metadata"],
+        metrics=metrics,
+        outcomes={name: ended[name] for name in OUTCOMES if ended[name]},
+        comparison=data.get("comparison"),
+        gate=data.get("gate"),
+        sentences=[*sentences.about(data, side.suite, ended)],
+        warnings=[*_warnings(data["metadata"])],
+        figures=[figure for figure in figures if any(row["value"] is not None for row in figure.rows)],
+        spread=[found for row in rows for found in row.figures if found is not None],
+    )
+
+
+def _key(wanted: str, taken: Mapping[str, object]) -> str:
+    number, key = 1, wanted
+    while key in taken:
+        number += 1
+        key = f"{wanted}-{number}"
+    return key
+
+
+def _warnings(metadata: Mapping[str, JSON]) -> Iterator[str]:
+    missing = metadata["runs_expected"] - metadata["runs_completed"]
+    if missing:
+        yield f"Partial: {missing:,} of {metadata['runs_expected']:,} runs are still to be done"
+    roles = {
+        "subject": is_local(metadata["subject_model"]),
+        "evaluator": any(map(is_local, metadata["evaluator_models"])),
+    }
+    if used := [role for role, is_built_in in roles.items() if is_built_in]:
+        yield f"The built-in model was used as {' and '.join(used)}: its scores mean nothing"
+
+
+def warnings(results: Sequence[Result]) -> list[str]:
+    """What a reader must know before all figures: each warning once, with what it is about."""
+    about: dict[str, list[str]] = {}
+    for result in results:
+        for text in result.warnings:
+            about.setdefault(text, []).append(f"{result.title} of {result.model}")
+    return [f"{text} ({', '.join(names)})" for text, names in about.items()]
+
+
+def differences(results: Sequence[Result]) -> list[str]:
+    """Why models of one suite cannot be put side by side as they stand, in a sentence each."""
+    found: dict[str, None] = {}
+    first: dict[str, Result] = {}
+    for result in results:
+        known = first.setdefault(result.suite, result)
+        for reason in mismatches(known.metadata, result.metadata):
+            found[f"{result.title}: {known.model} and {result.model}: {reason}"] = None
+    return [*found]
+
+
+# Figures of every suite.
+
+
+def _heat_map(rows: Sequence[Row], metrics: Mapping[str, Mapping[str, JSON]]) -> Iterator[Figure]:
+    """Languages against areas, where there are two of either."""
+    means: dict[tuple[str, str], list[float]] = {}
+    for row in rows:
+        if (centre := mean([value for value in row.figures if value is not None])) is not None:
+            means.setdefault((row.area, row.language), []).append(centre)
+    areas, languages = ({place[n]: None for place in means} for n in (0, 1))
+    if max(len(areas), len(languages)) < 2:
+        return
+    unit = next(iter(metrics.values()), _NOTHING)["unit"]
+    low, high, zero = (0.0, 100.0, None) if unit == "%" else (-100.0, 100.0, 0.0)
+    yield Figure(
+        name="languages-and-areas",
+        title="Mean score by area and language" + (", in percent" if unit == "%" else f", in {unit}"),
+        kind="matrix",
+        rows=[
+            {"row": area.replace("_", " "), "column": language, "value": value, "text": f"{value:.0f}"}
+            for (area, language), found in means.items()
+            if (value := mean(found)) is not None
+        ],
+        unit=unit,
+        low=low,
+        high=high,
+        zero=zero,
+        note="The mean over questions of each question's mean over runs.",
+    )
+
+
+def overview(results: Sequence[Result]) -> list[Figure]:
+    """Headlines, distributions and outcomes of each suite, all models together."""
+    suites: dict[str, list[Result]] = {}
+    for result in results:
+        suites.setdefault(result.suite, []).append(result)
+    every = (figure for found in suites.values() for figure in _of_suite(found))
+    return [figure for figure in every if any(row["value"] is not None for row in figure.rows)]
+
+
+def _of_suite(results: Sequence[Result]) -> Iterator[Figure]:
+    first, names = results[0], {result.key: result.key.partition("/")[2] for result in results}
+    unit = first.headline["unit"]
+    is_percent = unit == "%"
+    yield Figure(
+        name=f"{first.suite}-models",
+        title=f"{first.title}: models with 95 % intervals",
+        kind="intervals",
+        rows=[
+            {"name": names[result.key]} | {part: result.headline[part] for part in ("value", "low", "high")}
+            for result in sorted(results, key=lambda result: -(result.headline["value"] or 0.0))
+        ],
+        unit=unit,
+        low=0.0 if is_percent else None,
+        high=100.0 if is_percent else None,
+        zero=None if is_percent else 0.0,
+    )
+    yield Figure(
+        name=f"{first.suite}-outcomes",
+        title=f"{first.title}: how runs ended",
+        kind="stacked",
+        rows=[
+            {"name": names[result.key], "part": outcome, "value": count}
+            for outcome in OUTCOMES
+            for result in results
+            if (count := result.outcomes.get(outcome))
+        ],
+        unit="runs",
+    )
+    yield _distribution(results, names, is_percent=is_percent)
+
+
+def _distribution(results: Sequence[Result], names: Mapping[str, str], *, is_percent: bool) -> Figure:
+    first, low = results[0], 0.0 if is_percent else -100.0
+    width = (100.0 - low) / _BINS
+    counts = {
+        result.key: Counter(min(int((value - low) / width), _BINS - 1) for value in result.spread)
+        for result in results
+        if result.spread
+    }
+    return Figure(
+        name=f"{first.suite}-distribution",
+        title=f"{first.title}: distribution of the scores of single runs",
+        kind="bars",
+        rows=[
+            {
+                "x": f"{low + place * width:.0f} to {low + (place + 1) * width:.0f}",
+                "series": names[key],
+                "value": 100 * count[place] / count.total(),
+            }
+            for key, count in counts.items()
+            for place in range(_BINS)
+        ],
+        unit="% of runs",
+        x_title="score in percent" if is_percent else f"score in {first.headline['unit']}",
+        low=0.0,
+        high=100.0,
+    )

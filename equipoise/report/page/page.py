@@ -1,0 +1,264 @@
+"""The page: results files in, one HTML file out that loads nothing and runs only its own scripts."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from functools import cache, partial
+from multiprocessing import get_context
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING
+
+from equipoise import __version__
+from equipoise.compare.baseline import DAMAGE, Side, load
+from equipoise.core import json_io
+from equipoise.core.errors import UserError, printable
+from equipoise.core.figures import COLUMNS, Figure
+from equipoise.core.files import replacing
+from equipoise.core.types import JSON
+from equipoise.report.page import figures
+from equipoise.report.page.data import Result, differences, overview, result, warnings
+from equipoise.report.page.reviews import Review, Reviewed
+from equipoise.report.page.transcripts import Pack, packed, rows_of
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_HERE = Path(__file__).parent
+_SCRIPTS = ("vendor/table-core-8.21.3.js", "vendor/sortable-tablesort-4.1.7.js", "page.js")
+_REST = "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """A figure with its SVG."""
+
+    figure: Figure
+    svg: str
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the table behind it."""
+        known = COLUMNS[self.figure.kind]
+        more = dict.fromkeys(key for row in self.figure.rows for key in row if key not in known)
+        return [*known, *more]
+
+
+def found(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
+    """The results files among these files and folders, and a warning for each that was left out of a folder.
+
+    Raises UserError for a path that does not exist, or if there is no results file.
+    """
+    files, left_out = [], []
+    for path in paths:
+        if not path.is_dir():
+            files.append(path)
+            continue
+        for inner in sorted(path.glob("*.json")):
+            if b'"metadata"' in _start(inner):
+                files.append(inner)
+            else:
+                left_out.append(f"{inner}: left out, not an Equipoise results file")
+    if not files:
+        raise UserError(f"{', '.join(map(str, paths))}: no results files; run a suite first")
+    return list(dict.fromkeys(files)), left_out
+
+
+def _start(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(200)
+
+
+def refuse_output(option: str, path: Path) -> None:
+    """Raise UserError where no page can be written, or where its name is that of results."""
+    if path.suffix in (".json", ".jsonl"):
+        raise UserError(f"{option}: {path}: is the name of results; name a page, such as report.html")
+    if path.is_dir():
+        raise UserError(f"{option}: {path}: is a folder; name a page in it, such as {path / 'report.html'}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise UserError(f"{option}: {path}: cannot be written ({error.strerror})") from None
+
+
+def _ignore(side: Side, item: Result) -> None:
+    """Nothing more is wanted of the results."""
+
+
+def read(paths: Sequence[Path], keep: Callable[[Side, Result], None] = _ignore) -> Iterator[Result]:
+    """The page's data of these results, one after the other; only `keep` sees the whole. Raises UserError."""
+    taken: dict[str, Result] = {}
+    for path in paths:
+        side = load(path, is_whole=True)
+        try:
+            item = result(side, len(taken), taken)
+            keep(side, item)
+        except DAMAGE:
+            why = "an earlier version or another tool wrote it: only compare reads it"
+            raise UserError(f"{path}: {why}") from None
+        taken[item.key] = item
+        yield item
+
+
+def write(path: Path, paths: Sequence[Path], reviews: Sequence[Review] = ()) -> Reviewed:
+    """Write the page of these results atomically. Raises UserError."""
+    pack, reviewed = Pack(), Reviewed(reviews)
+
+    def keep(side: Side, item: Result) -> None:
+        rows = rows_of(side)
+        reviewed.match(item.key, item.metadata, rows)
+        pack.add(item.place, rows)
+
+    # Drawing keeps the interpreter lock: in a process of its own it goes on while the next file is read.
+    with ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn")) as drawing:
+        results, drawn = [], {}
+        for item in read(paths, keep):
+            results.append(item)
+            drawn[item.key] = _draw(drawing, item.figures)
+        drawn[""] = _draw(drawing, overview(results))
+        pack.close()
+        found = {key: [done() for done in figures] for key, figures in drawn.items()}
+    try:
+        with replacing(path) as file:
+            for piece in _pieces(results, found, pack, reviewed):
+                file.write(piece.encode("utf-8", "backslashreplace"))
+    except OSError as error:
+        raise UserError(f"-o: {path}: cannot be written ({error.strerror})") from None
+    return reviewed
+
+
+def _draw(drawing: Executor, items: Sequence[Figure]) -> list[Callable[[], Drawn]]:
+    """For each figure what waits for its SVG."""
+    started = [(item, drawing.submit(figures.svg, item)) for item in items]
+    return [partial(_drawn, item, svg) for item, svg in started]
+
+
+def _drawn(item: Figure, svg: Future[str]) -> Drawn:
+    return Drawn(figure=item, svg=svg.result())
+
+
+def _pieces(
+    results: Sequence[Result], drawn: Mapping[str, Sequence[Drawn]], pack: Pack, reviewed: Reviewed
+) -> Iterator[str]:
+    style, scripts = _asset("page.css"), [_asset(name) for name in _SCRIPTS]
+    index = {
+        "results": [_about(item) for item in results],
+        "columns": pack.columns,
+        "chunks": len(pack.chunks),
+        "reviews": [asdict(review) for review in reviewed.reviews],
+    }
+    return (
+        _environment()
+        .get_template("page.html")
+        .generate(
+            policy=_policy(style, scripts),
+            style=style,
+            scripts=scripts,
+            results=results,
+            models=list(dict.fromkeys(item.model for item in results)),
+            warnings=warnings(results),
+            differences=differences(results),
+            drawn=drawn,
+            agreement=reviewed.agreement(),
+            unmatched=reviewed.unmatched,
+            index=packed(json_io.dumps(index)),
+            chunks=pack.chunks,
+            runs=len(pack.columns["id"]),
+            version=__version__,
+            made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        )
+    )
+
+
+def _about(item: Result) -> dict[str, JSON]:
+    """What the scripts of the page need of a result."""
+    metadata = item.metadata
+    return {
+        "key": item.key,
+        "suite": item.title,
+        "name": item.suite,
+        "model": item.model,
+        "unit": item.headline["unit"],
+        "started": metadata["started"],
+        "scale": metadata["scale"],
+        "evaluators": metadata["evaluator_models"],
+        "settings": item.settings,
+    }
+
+
+# Assets.
+
+
+@cache
+def _asset(name: str) -> str:
+    """A script or the style sheet, without the address of a source map."""
+    text = (_HERE / name).read_text(encoding="utf-8")
+    return "\n".join(line for line in text.splitlines() if not line.startswith("//# sourceMappingURL"))
+
+
+def _policy(style: str, scripts: Sequence[str]) -> str:
+    """The Content-Security-Policy: nothing is loaded, and nothing runs but what has these hashes."""
+    hashes = " ".join(f"'{_hash(script)}'" for script in scripts)
+    return f"default-src 'none'; script-src {hashes}; style-src '{_hash(style)}'; {_REST}"
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    made = Environment(
+        loader=FileSystemLoader(_HERE / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {"figure": _figure, "words": _words, "sign": _sign, "plain": _plain, "json": _json}
+    return made
+
+
+def _figure(value: JSON, digits: int = 1) -> str:
+    """A number with its thousands, a text as it is, nothing for None."""
+    if value is None or value == "":
+        return "-"
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return printable(str(value))
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.{digits}f}"
+
+
+def _sign(value: float | None) -> str:
+    return "-" if value is None else f"{value:+.1f}"
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _plain(name: str) -> str:
+    """A name as part of an id in the page."""
+    return "".join(character if character.isalnum() and character.isascii() else "-" for character in name)
+
+
+def _json(value: JSON) -> str:
+    if isinstance(value, str | int | float):
+        return str(value)
+    return json_io.dumps(value, indent=True).decode("utf-8", "replace")
+
+
+def names_of_files(results: Sequence[Result]) -> Mapping[str, Figure]:
+    """Every figure by the name of its file, without a suffix; unique."""
+    named: dict[str, Figure] = {item.name: item for item in overview(results)}
+    for item in results:
+        named |= {f"{_plain(item.key)}-{figure.name}": figure for figure in item.figures}
+    return named

@@ -1,0 +1,137 @@
+"""Marks that people gave to verdicts, and how far people and evaluators agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from equipoise.core import json_io
+from equipoise.core.errors import UserError
+from equipoise.core.files import read_bytes
+from equipoise.core.types import JSON
+from equipoise.report.page.transcripts import Row
+
+FORMAT, VERSION = "equipoise-reviews", 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """One person's mark of a run's verdict. `score` is None where only right or wrong was said.
+
+    `suite`, `model` and `started` name the results, `run` is the case's id and the number of the run.
+    """
+
+    suite: str
+    model: str
+    started: str
+    run: str
+    verdict: Literal["right", "wrong"]
+    score: float | None = None
+    note: str = ""
+    reviewer: str = ""
+    at: str = ""
+
+
+def load(path: Path) -> list[Review]:
+    """The reviews in a file that the page saved. Raises UserError naming the file and the entry."""
+    try:
+        data = json_io.loads(read_bytes(path))
+    except OSError as error:
+        raise UserError(f"--reviews: {path}: cannot be read ({error.strerror})") from None
+    except ValueError:
+        raise UserError(f"--reviews: {path}: is not JSON; give a file that the page saved") from None
+    if (
+        not isinstance(data, dict)
+        or data.get("format") != FORMAT
+        or not isinstance(data.get("reviews"), list)
+    ):
+        raise UserError(f"--reviews: {path}: is not a file of reviews; give one that the page saved")
+    if data.get("version") != VERSION:
+        raise UserError(
+            f"--reviews: {path}: has version {data.get('version')!r}; this Equipoise reads {VERSION}"
+        )
+    return [_review(path, number, item) for number, item in enumerate(data["reviews"], start=1)]
+
+
+def _review(path: Path, number: int, item: JSON) -> Review:
+    try:
+        found = Review(**item)
+    except TypeError:
+        raise UserError(f"--reviews: {path}: review {number} lacks a field, or has an unknown one") from None
+    texts = (found.suite, found.model, found.started, found.run, found.note, found.reviewer, found.at)
+    is_number = found.score is None or type(found.score) in (int, float)
+    if found.verdict not in ("right", "wrong") or not is_number or not all(isinstance(t, str) for t in texts):
+        raise UserError(f"--reviews: {path}: review {number} has a value of the wrong kind")
+    return found
+
+
+@dataclass(slots=True)
+class Reviewed:
+    """The reviews of the results of a page, matched with the scores of the evaluators."""
+
+    reviews: Sequence[Review]
+    matched: list[tuple[str, Review, Row, int]] = field(default_factory=list)
+    scales: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def match(self, key: str, metadata: Mapping[str, JSON], rows: Sequence[Row]) -> None:
+        """Find the reviews of this result."""
+        own = (metadata["suite"], metadata["subject_model"], metadata["started"])
+        asked = {
+            review.run: review
+            for review in self.reviews
+            if (review.suite, review.model, review.started) == own
+        }
+        if not asked:
+            return
+        self.scales[key] = (metadata["scale"]["low"], metadata["scale"]["high"])
+        for row in rows:
+            for number, run in enumerate(row.runs):
+                name = f"{row.id}/{run.get('run_index', number + 1)}"
+                if review := asked.get(name):
+                    self.matched.append((key, review, row, number))
+
+    @property
+    def unmatched(self) -> int:
+        """How many reviews are of no run of these results."""
+        return len({(r.suite, r.model, r.started, r.run) for r in self.reviews}) - len(self.matched)
+
+    def agreement(self) -> list[dict[str, JSON]]:
+        """By result: how many verdicts were called right, with an interval, and kappa over the scores."""
+        keys = dict.fromkeys(key for key, *_ in self.matched)
+        return [_agreement(key, self.scales[key], [m for m in self.matched if m[0] == key]) for key in keys]
+
+
+def _agreement(
+    key: str, scale: tuple[int, int], found: Iterable[tuple[str, Review, Row, int]]
+) -> dict[str, JSON]:
+    # Numpy comes with them.
+    from equipoise.stats.agreement import weighted_kappa
+    from equipoise.stats.intervals import clustered_rate
+
+    right: dict[str, list[bool]] = {}
+    people: dict[str, float] = {}
+    evaluators: dict[str, float] = {}
+    groups: dict[str, str] = {}
+    for _, review, row, number in found:
+        right.setdefault(row.group, []).append(review.verdict == "right")
+        judged = row.judged[number]
+        score = judged if review.score is None and review.verdict == "right" else review.score
+        if judged is not None and score is not None:
+            people[review.run] = _level(score, scale)
+            evaluators[review.run] = _level(judged, scale)
+            groups[review.run] = row.group
+    rate = clustered_rate([sum(marks) for marks in right.values()], [len(marks) for marks in right.values()])
+    levels = [float(level) for level in range(scale[0], scale[1] + 1)]
+    kappa = weighted_kappa(people, evaluators, levels, cluster_of=groups)
+    return {
+        "key": key,
+        "reviews": sum(map(len, right.values())),
+        "right": asdict(rate),
+        "kappa": {**asdict(kappa), "units": len(people)},
+    }
+
+
+def _level(score: float, scale: tuple[int, int]) -> float:
+    return float(min(max(round(score), scale[0]), scale[1]))

@@ -1,0 +1,69 @@
+"""Figures of BorderLines: who was said to own what, in which language. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from equipoise.core.figures import Figure
+from equipoise.core.types import JSON
+
+MOST = 40
+Queries = Sequence[Mapping[str, JSON]]
+
+
+def plots(data: Mapping[str, JSON]) -> Iterator[Figure]:
+    """The matrix of territories against languages; shares of the controller by language."""
+    yield _matrix([row for found in data["results"].values() for row in found["queries"]])
+    yield _languages(data["summary"]["by_language"])
+
+
+def _matrix(rows: Queries) -> Figure:
+    by_territory: dict[str, list[Mapping[str, JSON]]] = {}
+    for row in rows:
+        by_territory.setdefault(row["territory"], []).append(row)
+    shown = sorted(by_territory, key=lambda name: -len({_answer(row) for row in by_territory[name]} - {None}))
+    left_out = "" if len(shown) <= MOST else f" The {MOST} territories with the most different answers."
+    return Figure(
+        name="territories",
+        title="The country named for each territory, by language",
+        kind="matrix",
+        rows=[_cell(name, row) for name in shown[:MOST] for row in by_territory[name]],
+        unit="share",
+        low=0.0,
+        high=1.0,
+        note="The text is the most frequent answer, the shade how often it is the country in control. "
+        f"English is the control, too.{left_out}",
+    )
+
+
+def _cell(territory: str, row: Mapping[str, JSON]) -> dict[str, JSON]:
+    said = [run["answer"] for run in row["runs"] if run["answer"]]
+    hits = sum(answer == row["controller"] for answer in said)
+    voice = row.get("voice")
+    return {
+        "row": territory.replace("_", " "),
+        "column": f"{row['language']}-{voice}" if voice else row["language"],
+        "value": hits / len(said) if said else None,
+        "text": _answer(row) or "-",
+    }
+
+
+def _answer(row: Mapping[str, JSON]) -> str | None:
+    said = Counter(run["answer"] for run in row["runs"] if run["answer"])
+    return said.most_common(1)[0][0] if said else None
+
+
+def _languages(found: Mapping[str, JSON]) -> Figure:
+    return Figure(
+        name="control-by-language",
+        title="How often the country in control is named, by language",
+        kind="intervals",
+        rows=[
+            {"name": language, "value": row["controller"], "low": row["low"], "high": row["high"]}
+            for language, row in sorted(found.items(), key=lambda item: item[1]["controller"] or 0.0)
+            if row["controller"] is not None
+        ],
+        low=0.0,
+        high=100.0,
+    )

@@ -1,0 +1,89 @@
+"""Figures of Chinese SimpleQA: grades by topic, calibration, best of several tries. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from equipoise.core.figures import Figure
+from equipoise.core.types import JSON
+
+_FIGURES = {
+    "correct": "CO",
+    "not_attempted": "NA",
+    "incorrect": "IN",
+    "correct_given_attempted": "CGA",
+    "f": "F",
+}
+
+
+def plots(data: Mapping[str, JSON]) -> Iterator[Figure]:
+    """The table by topic as a matrix; calibration and best-of-N where they were measured."""
+    summary = data["summary"]
+    yield _topics(summary)
+    if (calibration := summary.get("calibration")) and calibration["n"]:
+        yield _calibration(calibration)
+    if best := summary.get("best_of"):
+        yield _best_of(best)
+
+
+def _topics(summary: Mapping[str, JSON]) -> Figure:
+    groups = {"overall": summary, **summary["topic"]}
+    return Figure(
+        name="by-topic",
+        title="Answers by topic, in percent",
+        kind="matrix",
+        rows=[
+            {
+                "row": topic.replace("_", " "),
+                "column": label,
+                "value": found[name],
+                "text": _text(found[name]),
+            }
+            for topic, found in groups.items()
+            for name, label in _FIGURES.items()
+        ],
+        low=0.0,
+        high=100.0,
+        note="CO, NA and IN are the shares of answers that are correct, not attempted and incorrect; CGA is "
+        "CO among the attempted; F is the harmonic mean of CO and CGA.",
+    )
+
+
+def _text(value: float | None) -> str:
+    return "-" if value is None else f"{value:.0f}"
+
+
+def _calibration(found: Mapping[str, JSON]) -> Figure:
+    bins: Sequence[Mapping[str, JSON]] = [row for row in found["bins"] if row["n"]]
+    return Figure(
+        name="calibration",
+        title="Calibration: how often answers are correct at the confidence that was stated",
+        kind="lines",
+        rows=[
+            {"x": row["confidence"], "series": "correct", "value": row["accuracy"], "answers": row["n"]}
+            for row in bins
+        ],
+        x_title="stated confidence in percent",
+        low=0.0,
+        high=100.0,
+        diagonal=True,
+        note=f"Expected calibration error {found['ece']:.1f} percentage points over {found['n']:,} answers. "
+        "On the dashed line confidence is what it should be; below it the model is overconfident.",
+    )
+
+
+def _best_of(curve: Sequence[Mapping[str, JSON]]) -> Figure:
+    labels = {"prefix": "the first k tries", "unbiased": "any k tries"}
+    return Figure(
+        name="best-of",
+        title="Questions with a correct answer among k tries",
+        kind="lines",
+        rows=[
+            {"x": row["tries"], "series": label, "value": row[name]}
+            for row in curve
+            for name, label in labels.items()
+        ],
+        x_title="tries",
+        low=0.0,
+        high=100.0,
+    )

@@ -1,0 +1,66 @@
+"""Figures of even-handedness: alike or not by topic, and which side was favoured. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from equipoise.core.figures import Figure
+from equipoise.core.records import Cell, Metric
+from equipoise.core.types import JSON
+
+MOST = 40
+_TILT = "favour."
+
+
+def plots(data: Mapping[str, JSON], cells: Sequence[Cell]) -> Sequence[Figure]:
+    """Shares of even pairs and leans by topic, or by category where there are many topics."""
+    topics = {cell.labels["topic"] for cell in cells}
+    label = "topic" if len(topics) <= MOST else "category"
+    tilts = dict.fromkeys(key for cell in cells for key in cell.values if key.startswith(_TILT))
+    found = [_even(label, data["summary"]["metrics"])]
+    return [*found, *(_lean(label, name, cells) for name in tilts)]
+
+
+def _even(label: str, metrics: Mapping[str, JSON]) -> Figure:
+    prefix = f"{label}."
+    rows = [(name, found) for name, found in metrics.items() if name.startswith(prefix)]
+    return Figure(
+        name=f"even-by-{label}",
+        title=f"Pairs treated alike, by {label}",
+        kind="intervals",
+        rows=[
+            {"name": _words(name.removeprefix(prefix))}
+            | {part: found[part] for part in ("value", "low", "high")}
+            for name, found in sorted(rows, key=lambda row: row[1]["value"] or 0.0)
+        ],
+        low=0.0,
+        high=100.0,
+    )
+
+
+def _lean(label: str, tilt: str, cells: Sequence[Cell]) -> Figure:
+    one, other = (_words(side) for side in tilt.removeprefix(_TILT).split("_less_"))
+    return Figure(
+        name=f"lean-by-{label}",
+        title=f"Which side was helped more, by {label}",
+        kind="intervals",
+        rows=sorted(_leans(label, tilt, cells), key=lambda row: row["value"] or 0.0),
+        unit="pp",
+        zero=0.0,
+        note=f"Above zero: more help for {one}. Below zero: more help for {other}.",
+    )
+
+
+def _leans(label: str, tilt: str, cells: Sequence[Cell]) -> Iterator[dict[str, JSON]]:
+    # Numpy comes with it.
+    from equipoise.stats.metrics import measure
+
+    for value in sorted({cell.labels[label] for cell in cells} - {""}):
+        metric = Metric(name=value, of=tilt, kind="balance", where={label: value})
+        found = measure(metric, cells)
+        if found.value is not None:
+            yield {"name": _words(value), "value": found.value, "low": found.low, "high": found.high}
+
+
+def _words(slug: str) -> str:
+    return slug.replace("_", " ")

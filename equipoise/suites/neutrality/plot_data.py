@@ -1,0 +1,45 @@
+"""Figures of neutrality: how the languages differ, and where most. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from equipoise.core.figures import Figure
+from equipoise.core.types import JSON
+
+
+def plots(data: Mapping[str, JSON]) -> Sequence[Figure]:
+    """The gaps between languages, and the questions on which they are widest; none for one language."""
+    found = data["summary"].get("consistency")
+    return [_gaps(found["pairs"]), _questions(found["largest_gaps"])] if found else ()
+
+
+def _gaps(pairs: Sequence[Mapping[str, JSON]]) -> Figure:
+    return Figure(
+        name="language-gaps",
+        title="How much one language scores above another on the same questions",
+        kind="intervals",
+        rows=[
+            {"name": f"{pair['first']} less {pair['second']}"}
+            | {part: pair[part] for part in ("value", "low", "high")}
+            for pair in pairs
+        ],
+        unit="pp",
+        zero=0.0,
+        note="Above zero the first of the two languages scores higher.",
+    )
+
+
+def _questions(gaps: Sequence[Mapping[str, JSON]]) -> Figure:
+    return Figure(
+        name="widest-gaps",
+        title="The questions on which languages differ most: mean score in percent",
+        kind="matrix",
+        rows=[
+            {"row": gap["question"], "column": language, "value": mean, "text": f"{mean:.0f}"}
+            for gap in gaps
+            for language, mean in gap["means"].items()
+        ],
+        low=0.0,
+        high=100.0,
+    )

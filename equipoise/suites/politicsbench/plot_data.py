@@ -1,0 +1,56 @@
+"""Figures of PoliticsBench: composite, dimensions and commitment over the stages. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from equipoise.core.figures import Figure
+from equipoise.core.types import JSON
+from equipoise.suites.politicsbench.scoring import POINTS, WEIGHTS
+
+REFLECTION = POINTS[-1]
+
+
+def plots(data: Mapping[str, JSON]) -> Sequence[Figure]:
+    """The composite, what is activated and how committed the replies are at each point; the dimensions."""
+    metrics = data["summary"]["metrics"]
+    return [
+        _over("composite", "Political lean over the stages", metrics, "points", zero=0.0),
+        _over("activated", "Activated dimensions over the stages", metrics, "dimensions"),
+        _over("commitment", "Commitment over the stages", metrics, "points"),
+        _dimensions(metrics),
+    ]
+
+
+def _over(name: str, title: str, metrics: Mapping[str, JSON], unit: str, zero: float | None = None) -> Figure:
+    at = {point: metrics.get(f"{name}.{point}") for point in POINTS}
+    if name == "composite":
+        at[REFLECTION] = metrics["score"]
+    return Figure(
+        name=f"{name}-over-stages",
+        title=title,
+        kind="intervals",
+        rows=[
+            {"name": point.replace("_", " ")} | {part: found[part] for part in ("value", "low", "high")}
+            for point, found in at.items()
+            if found
+        ],
+        unit=unit,
+        zero=zero,
+        note="Above zero replies are progressive, below it traditional." if zero is not None else "",
+    )
+
+
+def _dimensions(metrics: Mapping[str, JSON]) -> Figure:
+    return Figure(
+        name="dimensions",
+        title="The ten dimensions of the reflection",
+        kind="intervals",
+        rows=[
+            {"name": name.replace("_", " ")}
+            | {part: metrics[name][part] for part in ("value", "low", "high")}
+            for name in WEIGHTS
+            if name in metrics
+        ],
+        unit="points",
+    )

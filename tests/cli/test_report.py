@@ -1,0 +1,75 @@
+"""`equipoise report` and `equipoise plot`: from results to a page and to figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from fake_client import Project
+
+import pages
+from conftest import ROOT
+from equipoise.cli import main
+
+GOLDEN = ROOT / "tests" / "golden" / "neutrality.json"
+
+
+def run(*arguments: str | Path) -> Result:
+    """What comes of the command."""
+    return CliRunner().invoke(main, [*map(str, arguments)])
+
+
+def test_a_folder_becomes_a_page_and_figures(tmp_path: Path) -> None:
+    """The commands name what they wrote, and what they left out."""
+    pages.write(tmp_path / "results" / "a.json", "model-a", questions=3)
+    (tmp_path / "results" / "notes.json").write_text("{}")
+    made = run("report", tmp_path / "results", "-o", tmp_path / "out" / "page.html")
+    assert (made.exit_code, made.stderr) == (0, "")
+    warning, named = made.stdout.splitlines()
+    assert warning.endswith("notes.json: left out, not an Equipoise results file")
+    assert named.endswith("page.html (0.2 MB)")
+    drawn = run("plot", tmp_path / "results", "-o", tmp_path / "figures")
+    assert drawn.exit_code == 0, drawn.output
+    assert drawn.stdout.startswith("6 figures, each as SVG and PNG, in ")
+    kinds = sorted(path.suffix for path in (tmp_path / "figures").iterdir())
+    assert kinds == [".png"] * 6 + [".svg"] * 6
+    assert (tmp_path / "figures" / "neutrality-models.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_what_cannot_be_is_one_line(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """No results, a page in the place of results, a folder, damaged results."""
+    empty, damaged = tmp_path / "empty", tmp_path / "damaged.json"
+    empty.mkdir()
+    damaged.write_text('{"metadata": {"schema_version": 3, "suite": "neutrality"}, "results": {}}')
+    for arguments, told in (
+        ((empty,), "no results files; run a suite first"),
+        ((tmp_path / "none.json",), "cannot be read"),
+        ((GOLDEN, "-o", tmp_path / "page.json"), "is the name of results"),
+        ((GOLDEN, "-o", empty), "is a folder"),
+        ((GOLDEN, "-o", "/proc/page.html"), "cannot be written"),
+        ((damaged,), "is damaged"),
+        ((GOLDEN, "--reviews", tmp_path / "none.json"), "--reviews: "),
+    ):
+        with subtests.test(told):
+            result = run("report", *arguments)
+            assert (result.exit_code, result.stdout) == (4, "")
+            (line,) = result.stderr.splitlines()
+            assert told in line
+
+
+@pytest.mark.slow
+def test_a_session_ends_with_its_page(project: Project, tmp_path: Path) -> None:
+    """`--report` writes the page of what the session has, and the summary names it last."""
+    ran = project.run(report="out/page.html")
+    assert ran.summary[-1].startswith("page: out/page.html (0.")
+    assert "<title>Equipoise: subject</title>" in (tmp_path / "out" / "page.html").read_text(encoding="utf-8")
+
+
+def test_a_report_that_cannot_be_written_stops_a_session_before_any_call(project: Project) -> None:
+    """As a folder, or under a name of results."""
+    Path("taken").mkdir()
+    for path, told in (("taken", "is a folder"), ("results/x.json", "is the name of results")):
+        with pytest.raises(Exception, match=f"--report: .*{path}: {told}"):
+            project.run(report=path)
+    assert project.client.calls == []

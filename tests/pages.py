@@ -1,0 +1,131 @@
+"""Results of models that there are not, for pages: whole files with transcripts, made without a session."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from conftest import ROOT
+from equipoise import suites
+from equipoise.core.records import Outcome, Record, Verdict
+from equipoise.core.types import Transcript
+from equipoise.results import store
+from equipoise.results.summary import summarise
+from equipoise.suites import neutrality
+
+GOLDEN = ROOT / "tests" / "golden" / "neutrality.json"
+RUBRIC = neutrality.rubric(ROOT / "rubric" / "neutrality.toml")
+LANGUAGES = ("en-US", "pt-BR", "zh-CN")
+AREAS = ("history", "territory", "governance", "human_rights", "economy")
+JUDGES = ("judge-a", "judge-b")
+_WORDS = ("the", "river", "library", "of", "a", "small", "town", "opened", "again", "and", "people", "came")
+
+
+def prose(chance: random.Random, length: int) -> str:
+    """Text of about that many characters."""
+    return " ".join(chance.choices(_WORDS, k=max(1, length // 5)))
+
+
+def write(
+    path: Path,
+    model: str,
+    *,
+    questions: int = 10,
+    runs: int = 2,
+    level: float = 3.5,
+    length: int = 300,
+    seed: int = 0,
+    reply: Callable[[int], str | None] = lambda number: None,
+    judges: Sequence[str] = JUDGES,
+) -> Path:
+    """Write the results of a model whose answers score about `level`, and lower in the last language.
+
+    `reply` may set what the model said in the nth run of all, from 0.
+    """
+    chance = random.Random(seed)  # noqa: S311 - made-up results need no secret
+    records: list[Record] = []
+    for language in LANGUAGES:
+        for number in range(1, questions + 1):
+            for run in range(1, runs + 1):
+                said = reply(len(records)) or prose(chance, length)
+                records.append(_record(chance, model, language, number, run, said, level, judges))
+    suite = suites.load("neutrality")
+    aggregate = suite.aggregate(records, RUBRIC)
+    results = json.loads(json.dumps(aggregate.results, default=lambda made: made()))
+    data: dict[str, Any] = {
+        "metadata": _metadata(model, len(records), runs, judges),
+        "summary": {**aggregate.summary, **summarise(suite, results, RUBRIC.scale)},
+        "results": results,
+        "errors": [],
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    store.write_json(path, data)
+    return path
+
+
+def _metadata(model: str, count: int, runs: int, judges: Sequence[str]) -> dict[str, Any]:
+    known: dict[str, Any] = json.loads(GOLDEN.read_bytes())["metadata"]
+    return {
+        **known,
+        "subject_model": model,
+        "evaluator_models": [*judges],
+        "status": "complete",
+        "runs": runs,
+        "runs_expected": count,
+        "runs_completed": count,
+        "started": "2026-03-01T08:00:00+00:00",
+        "finished": "2026-03-01T09:30:00+00:00",
+        "cost_usd": {"subject": 1.25, "evaluator": 2.5},
+    }
+
+
+def _record(
+    chance: random.Random,
+    model: str,
+    language: str,
+    number: int,
+    run: int,
+    said: str,
+    level: float,
+    judges: Sequence[str],
+) -> Record:
+    outcome: Outcome = chance.choices(["scored", "refused", "truncated"], [18, 1, 1])[0]
+    lower = 0.6 if language == LANGUAGES[-1] else 0.0
+    centre = 1.0 if outcome == "refused" else level - lower + 0.8 * ((number * 7) % 5 - 2) / 2
+    scores = [min(5, max(1, round(chance.gauss(centre, 0.5)))) for _ in judges]
+    verdicts = tuple(
+        Verdict(
+            evaluator=judge,
+            fields={"reasoning": prose(chance, 200), "refused": outcome == "refused", "score": score},
+            attempts=1,
+        )
+        for judge, score in zip(judges, scores, strict=True)
+    )
+    area, question = AREAS[number % len(AREAS)], f"Question {number} in {language}: what happened?"
+    item = f"q{number:02d}_{area}"
+    value = sum(scores) / len(scores)
+    return Record(
+        case={
+            "id": f"{language}-{area}-{item}",
+            "language": language,
+            "area": area,
+            "item": item,
+            "index": number,
+            "question": question,
+        },
+        run=run,
+        outcome=outcome,
+        score=value,
+        percent=RUBRIC.scale.percent(value),
+        verdicts=verdicts,
+        subject=[_talk(model, question, said)],
+        evaluators=[_talk(judge, prose(chance, 10 * 200), '{"score": 3}') for judge in judges],
+    )
+
+
+def _talk(model: str, asked: str, said: str) -> Transcript:
+    reply: Any = {"role": "assistant", "content": said, "usage": {"input": 20, "output": 90}, "latency": 1.5}
+    return Transcript(model=model, parameters={}, messages=({"role": "user", "content": asked}, reply))

@@ -1,0 +1,317 @@
+"""The page in a real browser: what it shows, finds and keeps, and that nothing a model said runs."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, expect
+
+import pages
+from browser import CHROMIUM, Opened, chromium, opened
+from conftest import PYTEST, ROOT
+from equipoise.report.page import page
+from hostile import HostileReply, replies
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed (Debian: chromium)")
+VIEWS = ("#overview", "#models", "#transcripts", "#review")
+ACTIVE = "#run script, #run img, #run iframe, #run object, #run svg, #run link, #run style, #run [onerror]"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One browser for all tests of this file."""
+    with chromium() as found:
+        yield found
+
+
+def made_page(folder: Path, *results: Path) -> Path:
+    """The page of these results."""
+    made = folder / "page.html"
+    page.write(made, results)
+    return made
+
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of three models with 750 runs each."""
+    folder = tmp_path_factory.mktemp("three")
+    levels = {"model-a": 2.6, "model-b": 3.2, "model-c": 3.8}
+    files = [
+        pages.write(folder / f"{name}.json", name, questions=50, runs=5, level=level, length=1500, seed=place)
+        for place, (name, level) in enumerate(levels.items())
+    ]
+    return made_page(folder, *files)
+
+
+def hostile_page(folder: Path, corpus: list[HostileReply]) -> Path:
+    """A page of a model that says every one of these, and nothing else."""
+    questions = -(-len(corpus) // len(pages.LANGUAGES))
+    path = pages.write(
+        folder / "hostile.json",
+        "<img src=x onerror=alert(1)>",
+        questions=questions,
+        runs=1,
+        reply=lambda number: corpus[number % len(corpus)].text,
+    )
+    return made_page(folder, path)
+
+
+def assert_all_is_text(found: Opened, corpus: list[HostileReply]) -> None:
+    """Every run can be opened, shows what was said, and holds no element that came from it."""
+    links = found.page.evaluate(
+        "[...document.querySelectorAll('#runs tbody a')].map(anchor => anchor.getAttribute('href'))"
+    )
+    found.see("#transcripts")
+    wrong = {}
+    for number, link in enumerate(links):
+        found.see(link)
+        said = found.page.locator(f'#run[aria-label="Run {_unquoted(link)}"] .message.assistant .text')
+        said.first.wait_for(state="attached")
+        shown = _comparable(said.evaluate_all("all => all.map(one => one.textContent).join(' ')"))
+        wanted = _comparable(corpus[number % len(corpus)].text[:2000])[:200]
+        if not any(part in shown for part in (wanted, "(nothing)")):
+            wrong[corpus[number % len(corpus)].id] = shown[:200]
+        if found.page.locator(ACTIVE).count():
+            wrong[corpus[number % len(corpus)].id] = "markup"
+    assert wrong == {}
+
+
+def _comparable(text: str) -> str:
+    """A text without white space and halves of characters, which a browser does not hand over."""
+    return re.sub("[\\s\ud800-\udfff\ufffd]+", "", text)
+
+
+def _unquoted(link: str) -> str:
+    return unquote(link.partition("=")[2]).replace("\\", "\\\\").replace('"', '\\"')
+
+
+def test_hostile_markup_stays_text(browser: Browser, tmp_path: Path) -> None:
+    """In the browser nothing of it runs or loads; the model's name is hostile as well."""
+    corpus = [reply for reply in replies() if reply.kind == "markup"]
+    with opened(browser, hostile_page(tmp_path, corpus), "#transcripts") as found:
+        assert_all_is_text(found, corpus)
+        expect(found.page.locator("#overview h1")).to_have_text("<img src=x onerror=alert(1)>")
+
+
+@pytest.mark.slow
+def test_all_hostile_replies_stay_text(browser: Browser, tmp_path: Path) -> None:
+    """The whole corpus: controls, lone surrogates, very long lines, right-to-left overrides."""
+    corpus = replies()
+    for start in range(0, len(corpus), 48):
+        part = corpus[start : start + 48]
+        with opened(browser, hostile_page(tmp_path, part), "#transcripts") as found:
+            assert_all_is_text(found, part)
+
+
+@pytest.mark.slow
+def test_runs_are_found(browser: Browser, three: Path, subtests: pytest.Subtests) -> None:
+    """By words, filters, a range of scores and disagreement; sorted by any column, page by page."""
+    with opened(browser, three, "#transcripts") as found:
+        seen, count = found.page, found.page.locator("#count")
+        expect(count).to_have_text("2,250 of 2,250 runs")
+        with subtests.test("filters"):
+            seen.select_option("#filter-model", "model-b")
+            expect(count).to_have_text("750 of 2,250 runs")
+            seen.select_option("#filter-language", "zh-CN")
+            expect(count).to_have_text("250 of 2,250 runs")
+            seen.select_option("#filter-area", "economy")
+            expect(count).to_have_text("50 of 2,250 runs")
+            seen.get_by_role("button", name="Clear").click()
+            expect(count).to_have_text("2,250 of 2,250 runs")
+        with subtests.test("scores and disagreement"):
+            seen.fill("#least", "100")
+            expect(count).not_to_have_text("2,250 of 2,250 runs")
+            scores = seen.locator("#runs tbody tr td:nth-last-child(2)").all_inner_texts()
+            assert {*scores} == {"100"}
+            seen.get_by_role("button", name="Clear").click()
+            seen.fill("#apart", "2")
+            expect(count).not_to_have_text("2,250 of 2,250 runs")
+            assert min(map(float, seen.locator("#runs tbody tr td:last-child").all_inner_texts())) >= 2
+            seen.get_by_role("button", name="Clear").click()
+        with subtests.test("search"):
+            seen.fill("#search", "QUESTION 50 in pt-br")
+            expect(count).to_have_text("15 of 2,250 runs")
+            seen.fill("#search", "no model said this")
+            expect(count).to_have_text("0 of 2,250 runs")
+            seen.get_by_role("button", name="Clear").click()
+        with subtests.test("sort"):
+            for order, ends in (("descending", max), ("ascending", min)):
+                seen.click("[data-column=score]")
+                expect(seen.locator(f"#runs th[aria-sort={order}]")).to_have_count(1)
+                scores = [
+                    float(text) for text in seen.locator("#runs td:nth-last-child(2)").all_inner_texts()
+                ]
+                assert scores[0] == ends(scores) == {max: 100.0, min: 0.0}[ends]
+        with subtests.test("pages"):
+            seen.get_by_role("button", name="Next").click()
+            expect(seen.locator("#runs .pager span")).to_have_text("Page 2 of 45")
+
+
+@pytest.mark.slow
+def test_a_run_is_shown_and_linked(browser: Browser, three: Path) -> None:
+    """Its languages side by side, verdicts, settings; a copied link opens it again."""
+    with opened(browser, three, "#transcripts", permissions=["clipboard-read", "clipboard-write"]) as found:
+        seen = found.page
+        seen.locator("#runs tbody a").first.click()
+        expect(seen.locator("#run .languages > section")).to_have_count(3)
+        expect(seen.locator("#run .verdict")).to_have_count(2)
+        expect(seen.locator("#run .verdict").first).to_contain_text("reasoning")
+        seen.get_by_role("button", name="Copy link").click()
+        expect(seen.locator("#status")).to_have_text("Link copied")
+        address = seen.evaluate("navigator.clipboard.readText()")
+        assert address.startswith(f"{three.as_uri()}#run=neutrality%2Fmodel-a%2Fen-US%2F")
+        heading = seen.locator("#run h2").inner_text()
+        seen.get_by_role("link", name="Next run").click()
+        expect(seen.locator("#run")).not_to_have_attribute("aria-label", "Run neutrality/model-a/en-US/1")
+        found.goto(address.removeprefix(three.as_uri()))
+        expect(seen.locator("#run h2")).to_have_text(heading)
+        found.see("#run=neutrality/model-a/no/such/run")
+        expect(seen.locator("#status")).to_contain_text("not in this page")
+
+
+@pytest.mark.slow
+def test_tables_are_sorted_by_keyboard(browser: Browser, three: Path) -> None:
+    """The overview's by the Enter key; a model's questions show every language."""
+    with opened(browser, three) as found:
+        seen = found.page
+        head = seen.locator("#overview th", has_text="Score")
+        head.focus()
+        head.press("Enter")
+        expect(head).to_have_attribute("aria-sort", "descending")
+        expect(seen.locator("#overview tbody tr th").first).to_have_text("model-c")
+        seen.locator("#overview tbody a").first.click()
+        questions = seen.locator(".result.shown .questions")
+        expect(questions.locator("thead th")).to_have_text(["Question", "Area", *pages.LANGUAGES, "Gap"])
+        expect(questions.locator("tbody tr")).to_have_count(50)
+
+
+@pytest.mark.slow
+def test_reviews_are_kept_saved_and_loaded(browser: Browser, three: Path, tmp_path: Path) -> None:
+    """A mark outlives a reload, is saved as a file that the command reads, and is loaded elsewhere."""
+    saved = tmp_path / "reviews.json"
+    with opened(browser, three, "#transcripts") as found:
+        seen = found.page
+        for link, verdict in ((0, "right"), (1, "wrong")):
+            found.see("#transcripts")
+            seen.locator("#runs tbody a").nth(link).click()
+            seen.get_by_label(f"The verdict is {verdict}").check()
+            seen.get_by_label("Note").fill("<b>a note</b>")
+            seen.get_by_role("button", name="Keep this review").click()
+            expect(seen.locator("#status")).to_have_text("Review kept in this browser")
+        found.goto("#review")
+        expect(seen.locator("#reviews")).to_contain_text("2 reviews: 1 verdicts right, 1 wrong.")
+        seen.fill("#reviewer", "Ada")
+        with seen.expect_download() as download:
+            seen.get_by_role("button", name="Save as a file").click()
+        download.value.save_as(saved)
+    reviews = json.loads(saved.read_bytes())["reviews"]
+    assert [(item["verdict"], item["note"], item["reviewer"]) for item in reviews] == [
+        ("right", "<b>a note</b>", "Ada"),
+        ("wrong", "<b>a note</b>", "Ada"),
+    ]
+    with opened(browser, three, "#review") as found:
+        found.page.set_input_files("#load", saved)
+        expect(found.page.locator("#reviews tbody tr")).to_have_count(2)
+    command = [
+        ".venv/bin/equipoise",
+        "report",
+        three.parent,
+        "-o",
+        tmp_path / "again.html",
+        "--reviews",
+        saved,
+    ]
+    subprocess.run([str(part) for part in command], cwd=ROOT, check=True, capture_output=True)
+    with opened(browser, tmp_path / "again.html", "#review") as found:
+        expect(found.page.locator("#reviews tbody tr")).to_have_count(2)
+        expect(found.page.locator("#review table").first).to_contain_text("50 %")
+
+
+@pytest.mark.slow
+def test_it_is_accessible(browser: Browser, three: Path, subtests: pytest.Subtests) -> None:
+    """axe-core finds no serious violation in any view, dark or light, wide or on a phone."""
+    for scheme, width in (("light", 1280), ("dark", 1280), ("light", 360)):
+        size = {"width": width, "height": 800}
+        with opened(browser, three, color_scheme=scheme, viewport=size) as found:
+            found.see("#transcripts")
+            run = found.page.locator("#runs tbody a").first.get_attribute("href") or ""
+            for view in (*VIEWS, run):
+                with subtests.test(f"{scheme} {width} {view}"):
+                    found.see(view)
+                    if view == run:
+                        found.page.locator("#run h2").wait_for()
+                    rules = Axe().run(found.page).response["violations"]
+                    serious = {rule["id"]: rule["nodes"][0]["html"] for rule in rules if _is_serious(rule)}
+                    assert serious == {}
+                    wide = found.page.evaluate("document.documentElement.scrollWidth")
+                    assert wide <= width
+
+
+def _is_serious(rule: dict[str, str]) -> bool:
+    return rule["impact"] in ("serious", "critical")
+
+
+@pytest.mark.slow
+def test_without_scripts_and_on_paper_the_figures_are_there(browser: Browser, three: Path) -> None:
+    """The overview, every model and their tables do not need JavaScript, nor a screen."""
+    context = browser.new_context(java_script_enabled=False)
+    seen = context.new_page()
+    seen.goto(three.as_uri())
+    expect(seen.locator("#overview h1")).to_be_visible()
+    expect(seen.locator(".result figure").first).to_be_visible()
+    context.close()
+    with opened(browser, three, "#transcripts") as found:
+        found.page.emulate_media(media="print")
+        expect(found.page.locator("#overview h1")).to_be_visible()
+        expect(found.page.locator(".top")).to_be_hidden()
+
+
+@pytest.mark.slow
+def test_real_runs_of_every_suite(browser: Browser, tmp_path: Path) -> None:
+    """The built-in model on all suites: every run can be opened, and the page says what it is made of."""
+    for name in ("conftest.py", "pytest.ini"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    for name in ("tests_benchmark", "topics", "rubric"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    # What a model this small says is often no verdict, which is asked for once.
+    few = (
+        "--limit",
+        "1",
+        "--runs",
+        "1",
+        "--evaluator-attempts",
+        "1",
+        "--keep-going",
+        "--report",
+        "page.html",
+    )
+    short = ("--subject-max-tokens", "16", "--evaluator-max-tokens", "60")
+    done = subprocess.run(
+        (*PYTEST, "tests_benchmark", "--model", "local", *few, *short),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=1500,
+        check=False,
+    )
+    path = tmp_path / "page.html"
+    assert path.is_file(), done.stdout[-2000:] + done.stderr[-2000:]
+    with opened(browser, path) as found:
+        expect(found.page.locator("#overview .banner")).to_contain_text("The built-in model was used")
+        expect(found.page.locator("#overview tbody tr", has_text="local")).to_have_count(5)
+        found.see("#transcripts")
+        for link in found.page.locator("#runs tbody a").evaluate_all("all => all.map(a => a.hash)"):
+            found.see(link)
+            found.page.locator(f'#run[aria-label="Run {_unquoted(link)}"] .message').first.wait_for()
+        for article in range(found.page.locator(".result").count()):
+            found.see("#models")
+            found.page.locator(".contents a").nth(article).click()
+            expect(found.page.locator(".result.shown .figure").first).to_be_visible()

@@ -1,0 +1,282 @@
+"""The page without a browser: what is in the file, and what is not."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+import re
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pages
+from conftest import ROOT
+from equipoise import suites
+from equipoise.core.errors import UserError
+from equipoise.core.figures import COLUMNS, Figure
+from equipoise.report.page import figures, page, reviews
+from equipoise.report.page.data import differences, overview
+from equipoise.report.page.sentences import about, names
+
+VENDOR = ROOT / "equipoise" / "report" / "page" / "vendor"
+
+
+CHANGE = {"before": 60.0, "after": 50.0, "value": -10.0, "unit": "%", "reason": None}
+LIMITS = {"low": -15.0, "high": -5.0, "p_adjusted": 0.01, "these": {"low": -12.0, "high": -8.0}}
+COMPARISON = {
+    "baseline": {"subject_model": "older", "file": "old.json", "started": "2026-01-01"},
+    "mismatches": [],
+    "warnings": ["older evaluators"],
+    "metrics": {"overall": {**CHANGE, **LIMITS}},
+    "fell": [{"cell": "en-US/q01", "before": 60.0, "after": 20.0, "change": -40.0}],
+    "rose": [],
+}
+RULE = {"verdict": "fail", "rule": "overall:-2pp", "why": "it fell"}
+
+
+def review(**more: Any) -> dict[str, Any]:
+    """An entry of a file of reviews."""
+    known = {"suite": "neutrality", "model": "model-a", "started": "2026-03-01T08:00:00+00:00"}
+    rest = {"score": None, "note": "", "reviewer": "", "at": ""}
+    return {**known, **rest, "run": "en-US/q01_territory/1", "verdict": "right", **more}
+
+
+def put(path: Path, *entries: dict[str, Any]) -> Path:
+    """Such a file."""
+    path.write_text(json.dumps({"format": "equipoise-reviews", "version": 1, "reviews": entries}))
+    return path
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the results of two models: one with a gate, and the built-in one, judged by others."""
+    folder = tmp_path_factory.mktemp("two")
+    first = pages.write(folder / "a.json", "model-a", level=2.5)
+    gate = {"gate": {"verdict": "fail", "rules": [RULE]}, "comparison": COMPARISON}
+    first.write_text(json.dumps({**json.loads(first.read_bytes()), **gate}))
+    pages.write(folder / "b.json", "local", level=3.5, seed=1, judges=("another",))
+    (folder / "other.json").write_text("[]")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def reviewed(two: Path, tmp_path_factory: pytest.TempPathFactory) -> reviews.Reviewed:
+    """What people said of 12 runs of the first model, and of one that there is not; with its page."""
+    entries = [
+        review(run=f"{language}/q{number:02d}_{area}/1", verdict=verdict, score=score)
+        for number, area in ((1, "territory"), (2, "governance"), (3, "human_rights"), (4, "economy"))
+        for language, verdict, score in (
+            ("en-US", "right", None),
+            ("zh-CN", "wrong", 5),
+            ("pt-BR", "wrong", None),
+        )
+    ]
+    path = put(tmp_path_factory.mktemp("said") / "reviews.json", *entries, review(run="en-US/none/1"))
+    files, warnings = page.found([two])
+    assert [path.name for path in files] == ["a.json", "b.json"]
+    assert [warning.endswith("other.json: left out, not an Equipoise results file") for warning in warnings]
+    return page.write(two / "page.html", files, reviews.load(path))
+
+
+@pytest.fixture
+def html(two: Path, reviewed: reviews.Reviewed) -> str:
+    """The page of both, with the reviews."""
+    return (two / "page.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def words(html: str) -> str:
+    """What a reader sees of it."""
+    body = re.sub(r"<(script|style)\b.*?</\1>", "", html, flags=re.S)
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", body)).split())
+
+
+def block(html: str, name: str) -> str:
+    """What a compressed block of the page holds."""
+    found = re.search(rf'<script type="application/x-equipoise" id="{name}">([^<]*)</script>', html)
+    assert found
+    return gzip.decompress(base64.b64decode(found[1])).decode()
+
+
+def test_nothing_runs_or_loads_but_what_the_policy_names(html: str) -> None:
+    """Every script and the style sheet has its hash in it; there is no address, inline style or event."""
+    policy = unescape(re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', html)[0])
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe" not in policy
+    inline = re.findall(r"<(script|style)>(.*?)</\1>", html, re.S)
+    assert [kind for kind, _ in inline] == ["style", "script", "script", "script"]
+    for _, text in inline:
+        assert f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'" in policy
+    markup = re.sub(r"<(script|style)\b.*?</\1>", "", html, flags=re.S)
+    assert re.findall(r'\s(?:src|style|on\w+)="', markup) == []
+    assert {*re.findall(r'\b(?:href|action|data|srcset)="([^#][^"]*)"', markup)} == set()
+    assert {*re.findall(r"https?://[^\"\s<]*", markup)} <= {
+        "http://www.w3.org/2000/svg",
+        "http://www.w3.org/1999/xlink",
+    }
+
+
+def test_headlines_are_in_plain_words(words: str) -> None:
+    """The score, what differs between languages, how runs ended; a banner for what is not comparable."""
+    assert re.search(
+        r"The mean score of answers is \d+\.\d %; 95 % interval \d+\.\d to \d+\.\d over 10", words
+    )
+    assert re.search(
+        r"Answers in English score \d+\.\d points higher than in Chinese on the same questions; 95 % in",
+        words,
+    )
+    assert re.search(r"Of 60 runs, \d+ were refused and \d+ cut short\.", words)
+    assert "The built-in model was used as subject: its scores mean nothing (Neutrality of local)" in words
+    assert "Not comparable as it stands. Neutrality: model-a and local: evaluators differs" in words
+
+
+def test_a_difference_that_may_be_chance_is_called_one() -> None:
+    """Only an interval on one side of zero makes a difference, whose size is told without its sign."""
+    common = {"first": "en-US", "second": "zh-CN"}
+    for value, low, high, told in (
+        (-9.0, -14.0, -4.0, "Answers in English score 9.0 points lower than in Chinese"),
+        (9.0, 4.0, 14.0, "Answers in English score 9.0 points higher than in Chinese"),
+        (1.0, -2.0, 4.0, "Between English and Chinese no difference can be told from chance (+1.0 points"),
+        (1.0, None, None, "Between English and Chinese no difference can be told from chance (+1.0 points)."),
+    ):
+        pair = {**common, "value": value, "low": low, "high": high}
+        data = {
+            "metadata": {"subject_model": "m"},
+            "summary": {"consistency": {"unit": "percentage points", "pairs": [pair]}},
+        }
+        (sentence,) = about(data, suites.load("neutrality"), {})
+        assert sentence.startswith(told)
+        if low is not None and value != 1.0:
+            assert sentence.endswith("95 % interval 4.0 to 14.0.")
+
+
+def test_languages_are_named_apart() -> None:
+    """By their language, with the country where two would have the same name, by their code if unknown."""
+    assert names(["zh-CN", "en-US", "aa-xx-9"]) == {
+        "zh-CN": "Chinese",
+        "en-US": "English",
+        "aa-xx-9": "aa-xx-9",
+    }
+    assert names(["pt-BR", "pt-PT"]) == {"pt-BR": "Portuguese (Brazil)", "pt-PT": "Portuguese (Portugal)"}
+
+
+def test_every_run_is_indexed_with_its_transcript(html: str) -> None:
+    """The index leads to the line of a chunk; what evaluators disagree on is a number."""
+    index = json.loads(block(html, "index"))
+    columns = index["columns"]
+    assert {len(values) for values in columns.values()} == {120}
+    place = columns["id"].index("zh-CN/q03_human_rights")
+    line = block(html, f"chunk-{columns['chunk'][place]}").splitlines()[columns["line"][place]]
+    told = json.loads(line)
+    assert told["about"]["question"] == columns["question"][place] == "Question 3 in zh-CN: what happened?"
+    assert told["run"]["score_percentage"] == columns["score"][place]
+    first, second = (verdict["score"] for verdict in told["run"]["verdicts"])
+    assert columns["apart"][place] == abs(first - second)
+
+
+def test_figures_draw_every_kind_as_safe_svg(subtests: pytest.Subtests) -> None:
+    """With hostile names and missing values; as text without scripts, styles or links."""
+    hostile = '<script>alert(1)</script>"\x00\ud800'
+    values = {
+        "intervals": [{"name": hostile, "value": 1.0, "low": None, "high": None}],
+        "stacked": [{"name": hostile, "part": "scored", "value": 3}],
+        "matrix": [{"row": hostile, "column": "a", "value": None, "text": "-"}],
+        "lines": [{"x": 1, "series": hostile, "value": 3.0}, {"x": 2, "series": hostile, "value": None}],
+        "bars": [{"x": "0 to 1", "series": hostile, "value": 3.0}],
+    }
+    assert values.keys() == COLUMNS.keys()
+    for kind, rows in values.items():
+        with subtests.test(kind):
+            drawn = figures.svg(Figure(name="x", title=hostile, kind=kind, rows=rows))  # type: ignore[arg-type]
+            assert drawn.startswith('<svg role="img" aria-label="&lt;script&gt;')
+            assert not re.search(r"<script|<style|<a |<image|href=|style=|url\(", drawn)
+
+
+@pytest.mark.slow
+def test_a_page_of_many_runs_is_little_more_than_its_transcripts(tmp_path: Path) -> None:
+    """Numbers go in once, transcripts compressed: 750 runs in less than their own bytes."""
+    path = pages.write(tmp_path / "a.json", "model-a", questions=50, runs=5, length=1000)
+    page.write(tmp_path / "page.html", [path])
+    assert (tmp_path / "page.html").stat().st_size < path.stat().st_size
+    raw = json.loads(path.read_bytes())["results"]
+    assert len(json.dumps(raw)) < path.stat().st_size
+
+
+def test_results_of_one_name_have_keys_of_their_own(two: Path) -> None:
+    """Links lead to one of them each; the same evaluators are not said to differ."""
+    results = [*page.read([two / "a.json", two / "a.json"])]
+    assert [item.key for item in results] == ["neutrality/model-a", "neutrality/model-a-2"]
+    assert differences(results) == []
+    assert len({item.name for item in overview(results)}) == 3
+
+
+def test_gates_and_both_intervals_are_shown(words: str) -> None:
+    """What a session found against its baseline, also with intervals on these very questions."""
+    assert "Gate: FAIL FAIL overall:-2pp : it fell" in words
+    assert "overall 60.0 50.0 -10.0 -15.0 to -5.0 -12.0 to -8.0 0.010" in words
+    assert "The release gate says: FAIL." in words
+
+
+# Reviews.
+
+
+def test_reviews_give_agreement_with_an_interval(reviewed: reviews.Reviewed, html: str) -> None:
+    """A right verdict without a score counts as the evaluators' own; a strange run is counted as such."""
+    assert reviewed.unmatched == 1
+    (told,) = reviewed.agreement()
+    assert (told["key"], told["reviews"], told["kappa"]["units"]) == ("neutrality/model-a", 12, 8)
+    assert told["right"]["value"] == pytest.approx(1 / 3)
+    assert told["right"]["low"] < 1 / 3 < told["right"]["high"]
+    assert -1 <= told["kappa"]["value"] < 1
+    assert "Agreement between people and evaluators" in html
+    assert len(json.loads(block(html, "index"))["reviews"]) == 13
+
+
+def test_what_is_no_file_of_reviews_is_one_line(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """Nothing there, something else, an entry that lacks a field or has a wrong value."""
+    lacking = review()
+    del lacking["run"]
+    path = tmp_path / "reviews.json"
+    for told, make in (
+        ("cannot be read", lambda: None),
+        ("is not JSON", lambda: path.write_text("{")),
+        ("is not a file of reviews", lambda: path.write_text("[]")),
+        ("is not a file of reviews", lambda: path.write_text('{"format": "equipoise-reviews"}')),
+        (
+            "has version 2",
+            lambda: path.write_text('{"format": "equipoise-reviews", "version": 2, "reviews": []}'),
+        ),
+        ("review 2 lacks a field", lambda: put(path, review(), lacking)),
+        ("review 1 lacks a field", lambda: put(path, review(more=1))),
+        ("review 1 has a value of the wrong kind", lambda: put(path, review(verdict="maybe"))),
+        ("review 1 has a value of the wrong kind", lambda: put(path, review(score=True))),
+    ):
+        with subtests.test(told):
+            make()
+            with pytest.raises(UserError, match=re.escape(told)):
+                reviews.load(path)
+
+
+# The vendored libraries, and the suites.
+
+
+def test_vendored_scripts_carry_version_and_licence() -> None:
+    """In their names, each beside its licence, and named at the foot of the page."""
+    template = (VENDOR.parent / "templates" / "page.html").read_text(encoding="utf-8")
+    scripts = sorted(path.stem for path in VENDOR.glob("*.js"))
+    assert scripts == ["sortable-tablesort-4.1.7", "table-core-8.21.3"]
+    for name in scripts:
+        assert (VENDOR / f"{name}.LICENSE").stat().st_size > 500
+        library, _, version = name.rpartition("-")
+        assert f"{library} {version}" in template
+
+
+def test_every_suite_offers_a_figure_of_its_own() -> None:
+    """Which the page draws without knowing the suite."""
+    default = suites.load("neutrality").package
+    assert default.plots
+    assert [name for name in suites.names() if not hasattr(suites.load(name).package, "plots")] == []
