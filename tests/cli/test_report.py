@@ -20,8 +20,8 @@ def run(*arguments: str | Path) -> Result:
     return CliRunner().invoke(main, [*map(str, arguments)])
 
 
-def test_a_folder_becomes_a_page_and_figures(tmp_path: Path) -> None:
-    """The commands name what they wrote, and what they left out."""
+def test_a_folder_becomes_a_page(tmp_path: Path) -> None:
+    """The command names what it wrote, and what it left out."""
     pages.write(tmp_path / "results" / "a.json", "model-a", questions=3)
     (tmp_path / "results" / "notes.json").write_text("{}")
     made = run("report", tmp_path / "results", "-o", tmp_path / "out" / "page.html")
@@ -29,6 +29,12 @@ def test_a_folder_becomes_a_page_and_figures(tmp_path: Path) -> None:
     warning, named = made.stdout.splitlines()
     assert warning.endswith("notes.json: left out, not an Equipoise results file")
     assert named.endswith("page.html (0.2 MB)")
+
+
+@pytest.mark.slow
+def test_a_folder_becomes_figures(tmp_path: Path) -> None:
+    """Each as SVG and as PNG."""
+    pages.write(tmp_path / "results" / "a.json", "model-a", questions=3)
     drawn = run("plot", tmp_path / "results", "-o", tmp_path / "figures")
     assert drawn.exit_code == 0, drawn.output
     assert drawn.stdout.startswith("6 figures, each as SVG and PNG, in ")

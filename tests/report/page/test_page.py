@@ -169,6 +169,9 @@ def test_every_run_is_indexed_with_its_transcript(html: str) -> None:
     index = json.loads(block(html, "index"))
     columns = index["columns"]
     assert {len(values) for values in columns.values()} == {120}
+    numbers = range(index["chunks"])
+    assert {*columns["chunk"]} == {*numbers}
+    assert sum(len(block(html, f"chunk-{number}").splitlines()) for number in numbers) == 120
     place = columns["id"].index("zh-CN/q03_human_rights")
     line = block(html, f"chunk-{columns['chunk'][place]}").splitlines()[columns["line"][place]]
     told = json.loads(line)
