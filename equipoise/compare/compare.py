@@ -16,10 +16,10 @@ from equipoise.compare.baseline import (
 )
 from equipoise.core.errors import UserError
 from equipoise.core.records import Cell, Metric
-from equipoise.core.rules import MOST_UNSCORED
+from equipoise.core.rules import MOST_UNSCORED, Scope
 from equipoise.core.types import JSON
 from equipoise.results.summary import plain, reworded
-from equipoise.stats import mean
+from equipoise.stats import fixed, mean
 from equipoise.stats.metrics import difference, measure, valid
 from equipoise.stats.paired import Difference, holm
 
@@ -30,13 +30,21 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One metric before and after. `adjusted` is p after Holm, within the metrics of its family."""
+    """One metric before and after: `difference` for questions like these, `these` for these questions alone.
+
+    `adjusted` is p for questions like these, after Holm, within the metrics of its family.
+    """
 
     metric: Metric
     before: float | None
     after: float | None
     difference: Difference
+    these: Difference
     adjusted: float | None = None
+
+    def of(self, scope: Scope) -> Difference:
+        """The difference with the interval of that scope."""
+        return self.these if scope == "these" else self.difference
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,12 +95,16 @@ class Comparison:
         return found
 
 
+_THESE = ("se", "low", "high", "p", "n", "reason")
+
+
 def _change(change: Change) -> dict[str, JSON]:
     return {
         "before": change.before,
         "after": change.after,
         **asdict(change.difference),
         "p_adjusted": change.adjusted,
+        "these": {name: getattr(change.these, name) for name in _THESE},
         "higher_is_better": change.metric.higher_is_better,
         "unit": change.metric.unit,
     }
@@ -109,11 +121,12 @@ def compare(
     allows_mismatch: bool = False,
     is_study: bool = False,
     most: float = MOST_UNSCORED,
+    confidence: float = 0.95,
 ) -> Comparison:
     """The comparison of two results of one suite. Raises UserError that names what differs.
 
     A study is about the options that a suite tells the effect of, which may then differ; `most` percent of
-    the baseline's runs may have no score.
+    the baseline's runs may have no score. `confidence` is more than 0.95 where looks have come before.
     """
     found = reasons(before, after, is_study=is_study, most=most)
     if found and not allows_mismatch:
@@ -123,10 +136,13 @@ def compare(
         )
     if before.suite.NAME != after.suite.NAME:
         raise UserError(f"{before.file} and {after.file} share nothing: they are of different suites")
-    older, newer = _shared(before.cells, after.cells)
+    older, newer = shared(before.cells, after.cells)
     moves = _moves(after.suite.metrics(newer)[0], older, newer) if newer else []
     found_changes = _adjusted(
-        [_measured(metric, older, newer, after.suite.CLUSTERS) for metric in after.suite.metrics(newer)]
+        [
+            measured(metric, older, newer, after.suite.CLUSTERS, confidence)
+            for metric in after.suite.metrics(newer)
+        ]
     )
     told = {name: _change(change) for name, change in found_changes.items()}
     return Comparison(
@@ -161,22 +177,30 @@ def _incomplete(after: Side) -> list[str]:
     return [f"the candidate has no score for {missing} of {planned} runs: what is left is compared"]
 
 
-def _shared(before: Sequence[Cell], after: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:
+def shared(before: Sequence[Cell], after: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:
     """The cells of each that the other has too, in the candidate's order."""
     known = {cell.id: cell for cell in before}
     newer = [cell for cell in after if cell.id in known]
     return [known[cell.id] for cell in newer], newer
 
 
-def _measured(metric: Metric, before: Sequence[Cell], after: Sequence[Cell], clusters: str) -> Change:
+def measured(
+    metric: Metric,
+    before: Sequence[Cell],
+    after: Sequence[Cell],
+    clusters: str,
+    confidence: float = 0.95,
+) -> Change:
+    """The change of one metric on cells that both have; `clusters` is the suite's word for its questions."""
     # Chosen once: with hundreds of metrics that is most of the work.
     older, newer = ([cell for cell in cells if metric.chooses(cell)] for cells in (before, after))
-    found = difference(metric, older, newer)
+    found = difference(metric, older, newer, confidence=confidence)
     return Change(
         metric=metric,
         before=measure(metric, older).value,
         after=measure(metric, newer).value,
         difference=replace(found, reason=reworded(found.reason, clusters)),
+        these=fixed.difference(metric, older, newer, confidence=confidence),
     )
 
 
@@ -189,14 +213,7 @@ def _adjusted(found: Sequence[Change]) -> dict[str, Change]:
             families.setdefault(family, {})[change.metric.name] = change.difference.p
     adjusted = {name: p for family in families.values() for name, p in holm(family).items()}
     return {
-        change.metric.name: Change(
-            metric=change.metric,
-            before=change.before,
-            after=change.after,
-            difference=change.difference,
-            adjusted=adjusted.get(change.metric.name),
-        )
-        for change in found
+        change.metric.name: replace(change, adjusted=adjusted.get(change.metric.name)) for change in found
     }
 
 

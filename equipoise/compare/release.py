@@ -113,15 +113,28 @@ def refuse_unfit(rule: Rule, metrics: Metrics, where: str) -> None:
         )
 
 
-def refuse_width(until: Until, metrics: Metrics, runs: int) -> None:
-    """Raise UserError where `--until` names no mean, or where there would be too many looks."""
+def decided_by_runs(rules: Sequence[Rule]) -> list[Rule]:
+    """The rules about a metric, which more runs may decide."""
+    return [rule for rule in rules if rule.name not in (QUESTION, UNSCORED, VERIFIED)]
+
+
+def refuse_until(until: Until, rules: Sequence[Rule], metrics: Metrics, runs: int) -> None:
+    """Raise UserError where `--until` could never be reached, or where there would be too many looks."""
     from equipoise.stats.sequential import MOST
 
+    if runs > MOST:
+        raise UserError(f"--until {until.text}: takes {MOST} --runs at most, not {runs}")
+    if until.half_width is None:
+        if not decided_by_runs(rules):
+            raise UserError("--until gate: there is no rule that runs decide, such as --gate overall:-2pp")
+        return
+    if until.scope == "these" and runs < 2:
+        raise UserError(
+            f"--until {until.text}: one run of each question has no interval: give --runs 2 or more"
+        )
     means = {name: metric for name, metric in metrics.items() if metric.kind == "mean"}
     if until.name not in means:
         raise UserError(f"--until {until.text}: there is no mean {until.name!r}; {_known(means)}")
-    if runs > MOST:
-        raise UserError(f"--until {until.text}: takes {MOST} --runs at most, not {runs}")
 
 
 def _known(metrics: Collection[str]) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from equipoise.core.records import Cell, Metric
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Scale
-from equipoise.stats import mean, population_sd
+from equipoise.stats import fixed, mean, population_sd
 from equipoise.stats.agreement import krippendorff_alpha, leans, weighted_kappa
 from equipoise.stats.consistency import Gap, consistency, largest_gaps
 from equipoise.stats.intervals import Estimate
@@ -47,6 +47,7 @@ def summarise(suite: AnySuite, results: Mapping[str, JSON], scale: Scale) -> dic
         "metrics": {
             metric.name: {
                 **described(metric, measure(metric, cells), suite.CLUSTERS),
+                "these": _on_these(metric, cells),
                 **_over_runs(metric, cells),
             }
             for metric in metrics
@@ -59,6 +60,12 @@ def summarise(suite: AnySuite, results: Mapping[str, JSON], scale: Scale) -> dic
         found["panel"] = _panel(suite, results, scale, names)
     rounded: dict[str, JSON] = with_cluster_names(plain(found), suite.CLUSTERS)
     return rounded
+
+
+def _on_these(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON]:
+    """The interval of the figure on these very questions, where only runs vary; `n` counts cases."""
+    found = fixed.estimate(metric, cells)
+    return {name: getattr(found, name) for name in ("se", "low", "high", "n", "reason")}
 
 
 def with_cluster_names(data: Any, clusters: str) -> Any:

@@ -150,7 +150,7 @@ class Plan:
         cells = release.expected(loaded.suite, loaded.rubric, loaded.cases)
         metrics = {metric.name: metric for metric in loaded.suite.metrics(cells)}
         if self.settings.until:
-            release.refuse_width(self.settings.until, metrics, self.repeats(name))
+            release.refuse_until(self.settings.until, self.settings.gate, metrics, self.repeats(name))
         self.baselines[name] = release.prepare(self.settings, self.metadata(name), loaded.files, metrics)
 
     def refuse_other_cases(self, name: str, runs: Collection[str]) -> None:

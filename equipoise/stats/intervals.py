@@ -133,7 +133,15 @@ def wilson(value: float, variance: float, clusters: float, confidence: float) ->
     squares = clusters * (clusters - 1) * variance + clusters * (value - centre) ** 2
     squares += 0.5 * (centre**2 + (1 - centre) ** 2)
     n = centre * (1 - centre) * clusters**2 / squares
-    z2 = student(max(clusters - 1, 1), confidence) ** 2
+    return score_limits(value, n, student(max(clusters - 1, 1), confidence))
+
+
+def score_limits(value: float, n: float, critical: float) -> tuple[float, float]:
+    """Wilson's score interval in 0..1 for n independent trials, which may be an effective number.
+
+    Wilson (1927, J. American Statistical Association 22, 209-212); `critical` is the normal or Student's.
+    """
+    z2 = critical**2
     middle, half = value + z2 / (2 * n), math.sqrt(z2 * (value * (1 - value) / n + z2 / (4 * n * n)))
     low, high = (middle - half) / (1 + z2 / n), (middle + half) / (1 + z2 / n)
     return (max(low, 0.0) if value > 0 else 0.0), (min(high, 1.0) if value < 1 else 1.0)

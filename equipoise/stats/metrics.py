@@ -72,17 +72,19 @@ def _figure(metric: Metric, cells: Sequence[Cell]) -> float | None:
     return clustered_mean(observations(metric, cells)).value
 
 
-def difference(metric: Metric, before: Sequence[Cell], after: Sequence[Cell]) -> Difference:
-    """After minus before on the cells that both have, with its 95 % interval, paired by cell."""
-    pairs = tuple([cell for cell in cells if metric.chooses(cell)] for cells in (before, after))
+def difference(
+    metric: Metric, before: Sequence[Cell], after: Sequence[Cell], *, confidence: float = 0.95
+) -> Difference:
+    """After minus before on the cells that both have, with its interval, paired by cell."""
+    chosen = [[cell for cell in cells if metric.chooses(cell)] for cells in (before, after)]
     if metric.kind in ("ratio", "gap", "lift"):
-        return _resampled_difference(metric, *pairs)
-    older, newer = (observations(metric, cells) for cells in pairs)
+        return _resampled_difference(metric, chosen[0], chosen[1], confidence)
+    older, newer = (observations(metric, cells) for cells in chosen)
     if metric.kind == "count":
-        return paired_difference(older, newer)
+        return paired_difference(older, newer, confidence=confidence)
     if metric.kind in ("mean", "balance"):
-        return within(paired_difference(older, newer), *_reach(metric, 2))
-    return _percent(paired_rate_difference(older, newer))
+        return within(paired_difference(older, newer, confidence=confidence), *_reach(metric, 2))
+    return _percent(paired_rate_difference(older, newer, confidence=confidence))
 
 
 def observations(metric: Metric, cells: Sequence[Cell]) -> list[Observation]:
@@ -155,7 +157,9 @@ def _statistic(metric: Metric) -> Callable[[Sequence[Figures]], float | None]:
     return of
 
 
-def _resampled_difference(metric: Metric, before: Sequence[Cell], after: Sequence[Cell]) -> Difference:
+def _resampled_difference(
+    metric: Metric, before: Sequence[Cell], after: Sequence[Cell], confidence: float
+) -> Difference:
     """The difference by resampling clusters of both results together; it has no p."""
     older = {cell.id: cell for cell in before}
     clusters: dict[str, list[tuple[Figures, Figures]]] = {}
@@ -169,7 +173,7 @@ def _resampled_difference(metric: Metric, before: Sequence[Cell], after: Sequenc
         was, now = (statistic([row[place] for row in rows]) for place in (0, 1))
         return None if was is None or now is None else now - was
 
-    found = bootstrap(list(clusters.values()), change, seed=SEED)
+    found = bootstrap(list(clusters.values()), change, seed=SEED, confidence=confidence)
     unpaired = len(older.keys() ^ {cell.id for cell in after})
     return Difference(**asdict(found), p=None, unpaired=unpaired)
 

@@ -20,7 +20,7 @@ from equipoise.compare.release import (
     prepare,
     refuse_other_cases,
     refuse_unfit,
-    refuse_width,
+    refuse_until,
 )
 from equipoise.core import settings
 from equipoise.core.errors import UserError
@@ -199,10 +199,10 @@ def test_what_is_neither_better_nor_worse_may_be_bounded_both_ways() -> None:
 def test_a_width_is_for_means() -> None:
     """The names of those that there are; rates have no width to stop at."""
     for name in ("overall", "aa", "area.x"):
-        refuse_width(parse_until(f"{name}:±1.5pp"), METRICS, 5)
+        refuse_until(parse_until(f"{name}:±1.5pp"), METRICS, 5)
     for name in ("refused", "nonsense"):
         with pytest.raises(UserError) as found:
-            refuse_width(parse_until(f"{name}:+-1.5pp"), METRICS, 5)
+            refuse_until(parse_until(f"{name}:+-1.5pp"), METRICS, 5)
         assert str(found.value) == (
             f"--until {name}:+-1.5pp: there is no mean {name!r}; there are {NAMES.partition(', refused')[0]}"
         )
@@ -211,9 +211,9 @@ def test_a_width_is_for_means() -> None:
 def test_a_width_takes_so_many_rounds_at_most() -> None:
     """For more looks no critical value is computed."""
     until = parse_until("overall:±1.5pp")
-    refuse_width(until, METRICS, 50)
+    refuse_until(until, METRICS, 50)
     with pytest.raises(UserError, match=r"takes 50 --runs at most, not 51"):
-        refuse_width(until, METRICS, 51)
+        refuse_until(until, METRICS, 51)
 
 
 def test_other_cases_than_the_baselines_are_refused() -> None:
