@@ -65,6 +65,18 @@ class Side:
         return str(self.metadata["subject_model"])
 
     @property
+    def runs(self) -> int:
+        """How often its cases were run at most."""
+        lengths = (len(runs) for cell in self.cells for runs in cell.values.values())
+        return max(lengths, default=0)
+
+    @property
+    def until(self) -> Mapping[str, JSON] | None:
+        """How `--until` ended it, if it was given."""
+        found: Mapping[str, JSON] | None = self.data.get("until")
+        return found
+
+    @property
     def metrics(self) -> dict[str, Metric]:
         """The available metrics by name, the headline first."""
         return {metric.name: metric for metric in self.suite.metrics(self.cells)}
@@ -148,7 +160,8 @@ def side(file: str, data: Mapping[str, JSON], digest: str | None = None, *, is_w
     suite = suites.load(data["metadata"]["suite"])
     cells = suite.cells(data["results"], scale_of(data["metadata"]))
     # A comparison needs no transcripts any more.
-    rest = {"metadata": data["metadata"], "errors": data["errors"]}
+    rest = {name: data[name] for name in ("metadata", "errors")}
+    rest["until"] = data.get("summary", {}).get("until")
     return Side(file=file, digest=digest, suite=suite, data=data if is_whole else rest, cells=cells)
 
 

@@ -16,7 +16,7 @@ from equipoise.compare.baseline import (
 )
 from equipoise.core.errors import UserError
 from equipoise.core.records import Cell, Metric
-from equipoise.core.rules import MOST_UNSCORED, Scope
+from equipoise.core.rules import GATE, MOST_UNSCORED, Scope
 from equipoise.core.types import JSON
 from equipoise.results.summary import plain, reworded
 from equipoise.stats import fixed, mean
@@ -48,6 +48,29 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Levels:
+    """The confidence of one interval in each scope, by which all looks so far hold together at 95 %."""
+
+    these: float = 0.95
+    population: float = 0.95
+    looks: int = 0
+
+
+def levels(look: int, looks: int, baseline_runs: int) -> Levels:
+    """The levels at a look at a gate, after so many of at most `looks` rounds of the candidate.
+
+    A baseline's own runs stay as they are from look to look, and are that part of one round's variance.
+    """
+    from equipoise.stats.sequential import look_confidence
+
+    return Levels(
+        these=look_confidence(look, looks, fixed_share=1 / (1 + baseline_runs)),
+        population=look_confidence(look, looks),
+        looks=look,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
     """One case's mean before and after, in percent, with JSON pointers to its runs in each file."""
 
@@ -74,6 +97,7 @@ class Comparison:
     effects: Sequence[str]
     fell: Sequence[Move]
     rose: Sequence[Move]
+    levels: Levels = Levels()
 
     def to_json(self) -> dict[str, JSON]:
         """Plain data, as in the results JSON."""
@@ -86,6 +110,7 @@ class Comparison:
                 "effects": list(self.effects),
                 "unit": "percentage points",
                 "confidence": 0.95,
+                "looks": self.levels.looks,
                 "clusters": self.after.suite.CLUSTERS,
                 "metrics": {name: _change(change) for name, change in self.changes.items()},
                 "fell": [_move(move) for move in self.fell],
@@ -121,12 +146,12 @@ def compare(
     allows_mismatch: bool = False,
     is_study: bool = False,
     most: float = MOST_UNSCORED,
-    confidence: float = 0.95,
 ) -> Comparison:
     """The comparison of two results of one suite. Raises UserError that names what differs.
 
     A study is about the options that a suite tells the effect of, which may then differ; `most` percent of
-    the baseline's runs may have no score. `confidence` is more than 0.95 where looks have come before.
+    the baseline's runs may have no score. Where the candidate's runs ended as soon as a gate was
+    decided, the intervals allow for the looks at it.
     """
     found = reasons(before, after, is_study=is_study, most=most)
     if found and not allows_mismatch:
@@ -138,6 +163,7 @@ def compare(
         raise UserError(f"{before.file} and {after.file} share nothing: they are of different suites")
     older, newer = shared(before.cells, after.cells)
     moves = _moves(after.suite.metrics(newer)[0], older, newer) if newer else []
+    confidence = _levels_of(before, after)
     found_changes = _adjusted(
         [
             measured(metric, older, newer, after.suite.CLUSTERS, confidence)
@@ -151,10 +177,18 @@ def compare(
         mismatches=found,
         warnings=[*_incomplete(after), *changes(before.metadata, after.metadata)],
         changes=found_changes,
+        levels=confidence,
         effects=after.suite.effects(before.metadata, after.metadata, told),
         fell=_largest(moves, -1),
         rose=_largest(moves, 1),
     )
+
+
+def _levels_of(before: Side, after: Side) -> Levels:
+    until = after.until
+    if not until or until["rule"] != GATE:
+        return Levels()
+    return levels(until["runs"], until["runs_planned"], before.runs)
 
 
 def reasons(before: Side, after: Side, *, is_study: bool = False, most: float = MOST_UNSCORED) -> list[str]:
@@ -189,18 +223,18 @@ def measured(
     before: Sequence[Cell],
     after: Sequence[Cell],
     clusters: str,
-    confidence: float = 0.95,
+    confidence: Levels,
 ) -> Change:
     """The change of one metric on cells that both have; `clusters` is the suite's word for its questions."""
     # Chosen once: with hundreds of metrics that is most of the work.
     older, newer = ([cell for cell in cells if metric.chooses(cell)] for cells in (before, after))
-    found = difference(metric, older, newer, confidence=confidence)
+    found = difference(metric, older, newer, confidence=confidence.population)
     return Change(
         metric=metric,
         before=measure(metric, older).value,
         after=measure(metric, newer).value,
         difference=replace(found, reason=reworded(found.reason, clusters)),
-        these=fixed.difference(metric, older, newer, confidence=confidence),
+        these=fixed.difference(metric, older, newer, confidence=confidence.these),
     )
 
 

@@ -114,7 +114,7 @@ def judge(rule: Rule, comparison: Comparison) -> Ruling:
     if margin is None:
         return _undecided(rule, "the baseline has no figure", comparison.after)
     found = _verdict(rule, change, margin)
-    why = _figures(change, rule, margin, comparison.after.suite.CLUSTERS)
+    why = _figures(change, rule, margin, comparison)
     if found == "inconclusive":
         why += f"; {_what_would_decide(rule, change, margin, comparison.after)}"
     return Ruling(rule=rule.text, verdict=found, why=why)
@@ -162,9 +162,9 @@ def _worse(rule: Rule, change: Change) -> float | None:
 
 def _is_settled(rule: Rule, found: Difference) -> bool:
     """Whether what was observed decides, as nothing in it varies: no run, or no question."""
-    if rule.scope == "these":
-        return found.reason == NOTHING_VARIED
-    return found.value is not None and found.se is None and found.n >= FEWEST
+    if found.n < FEWEST or found.value is None:
+        return False
+    return found.reason == NOTHING_VARIED if rule.scope == "these" else found.se is None
 
 
 def _has_enough(rule: Rule, found: Difference) -> bool:
@@ -172,12 +172,14 @@ def _has_enough(rule: Rule, found: Difference) -> bool:
     return found.low is not None if rule.scope == "these" else found.n >= FEWEST
 
 
-def _figures(change: Change, rule: Rule, margin: float, noun: str) -> str:
+def _figures(change: Change, rule: Rule, margin: float, comparison: Comparison) -> str:
     found, value = change.of(rule.scope), change.difference.value
     if value is None:
         return f"no difference could be measured ({change.difference.reason})"
+    looks, noun = comparison.levels.looks, comparison.after.suite.CLUSTERS
+    repeated = f" over {looks} looks" if looks > 1 else ""
     limits = (
-        f"95 % interval {found.low:+.2f} to {found.high:+.2f}"
+        f"95 % interval{repeated} {found.low:+.2f} to {found.high:+.2f}"
         if found.low is not None
         else f"no interval: {found.reason}"
     )
@@ -217,9 +219,7 @@ def _what_runs_would_decide(rule: Rule, change: Change, margin: float, after: Si
     """How many runs a rule on these very questions would need; further questions are another matter."""
     found = change.these
     if found.low is None:
-        return (
-            f"2 runs or more, before and after, would give it an interval; {rule.text}@population needs none"
-        )
+        return _why_no_runs_are_named(found)
     worse = _worse(rule, change) or 0.0
     runs = needed_runs_fixed(found, worse - margin, runs=_runs_each(change.metric, after.cells))
     if not margin:
@@ -228,6 +228,14 @@ def _what_runs_would_decide(rule: Rule, change: Change, margin: float, after: Si
     if runs is None:
         return "no number of runs would decide it where the figures stand now"
     return f"if the difference stays as it is, about {runs:,} runs of each, before and after, would decide it"
+
+
+def _why_no_runs_are_named(found: Difference) -> str:
+    if found.reason == NOTHING_VARIED:
+        return f"from {FEWEST} cases on that would decide it as observed"
+    if found.n:
+        return "the scope @population can do with one"
+    return "without an interval no number of runs can be named"
 
 
 def _runs_each(metric: Metric, cells: Sequence[Cell]) -> float:

@@ -38,10 +38,13 @@ def expected(suite: AnySuite, rubric: Rubric, cases: Sequence[Case]) -> Sequence
     return suite.cells(suite.aggregate(records, rubric).results, rubric.scale)
 
 
-def prepare(settings: Settings, metadata: Mapping[str, JSON], files: Files, metrics: Metrics) -> Side | None:
+def prepare(
+    settings: Settings, metadata: Mapping[str, JSON], files: Files, metrics: Metrics, runs: int
+) -> Side | None:
     """The baseline of a session, checked as far as it can be. Raises UserError.
 
-    `metadata` is what the session's results will say of themselves; `metrics` are those that they will have.
+    `metadata` is what the session's results will say of themselves; `metrics` are those that they will have,
+    and `runs` how many of each case.
     """
     if settings.gate_inconclusive and not settings.gate:
         raise UserError("--gate-inconclusive: says what becomes of a gate, but there is no --gate")
@@ -58,7 +61,21 @@ def prepare(settings: Settings, metadata: Mapping[str, JSON], files: Files, metr
     for rule in settings.gate:
         refuse_unfit(rule, metrics, "this session")
         refuse_unfit(rule, baseline.metrics, shown(settings.baseline))
+        _refuse_single_runs(rule, baseline, runs)
     return baseline
+
+
+def _refuse_single_runs(rule: Rule, baseline: Side, runs: int) -> None:
+    """Raise UserError for a rule on these questions where one run of each would decide nothing."""
+    if rule not in decided_by_runs([rule]) or rule.scope != "these":
+        return
+    where = baseline.file if baseline.runs < 2 else "this session"
+    if min(runs, baseline.runs) < 2:
+        more = "its model again with --runs 2 or more" if baseline.runs < 2 else "--runs 2 or more"
+        raise UserError(
+            f"--gate {rule.text}: {where} has one run of each case, and how far runs vary is what decides on "
+            f"these questions: ask {more}, or write {rule.text.partition('@')[0]}@population"
+        )
 
 
 def _refuse_without_baseline(settings: Settings) -> None:

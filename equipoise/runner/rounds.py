@@ -10,17 +10,17 @@ from dataclasses import asdict
 
 from equipoise.compare import gate
 from equipoise.compare.baseline import Side
-from equipoise.compare.compare import measured, shared
+from equipoise.compare.compare import levels, measured, shared
 from equipoise.core.records import Cell, Metric
-from equipoise.core.rules import Rule, Until
+from equipoise.core.rules import GATE, Rule, Until
 from equipoise.core.types import JSON
 from equipoise.results.history import History
 from equipoise.results.summary import plain
 from equipoise.runner import resume
 from equipoise.stats import fixed
-from equipoise.stats.intervals import Estimate
+from equipoise.stats.intervals import Estimate, bounded_mean
 from equipoise.stats.metrics import observations, valid
-from equipoise.stats.sequential import look_confidence, looks_interval, question_share
+from equipoise.stats.sequential import look_confidence, question_share
 
 
 def look(until: Until, metric: Metric, cells: Sequence[Cell], number: int, looks: int) -> dict[str, JSON]:
@@ -47,27 +47,26 @@ def _interval(until: Until, metric: Metric, cells: Sequence[Cell], number: int, 
     chosen = [cell for cell in cells if metric.chooses(cell)]
     runs = {(cell.cluster, cell.stratum): valid(cell.of(metric.of)) for cell in chosen}
     means = observations(metric, chosen)
-    return looks_interval(means, look=number, looks=looks, question_share=question_share(means, runs))
+    level = look_confidence(number, looks, fixed_share=question_share(means, runs))
+    return bounded_mean(means, least=0.0, most=100.0, confidence=level)
 
 
 def look_at_gate(
     rules: Sequence[Rule], baseline: Side, cells: Sequence[Cell], number: int, looks: int
 ) -> dict[str, JSON]:
-    """What would become of each rule about a metric after round `number`, and whether all are decided.
-
-    The baseline's own runs stay as they are: `look_confidence` is told what part of a round they are.
-    """
-    suite, runs = baseline.suite, int(baseline.metadata["runs"])
+    """What would become of each rule about a metric after round `number`, and whether all are decided."""
+    suite = baseline.suite
     older, newer = shared(baseline.cells, cells)
     metrics = {metric.name: metric for metric in suite.metrics(newer)}
-    verdicts = {}
-    for rule in rules:
-        share = 1 / (1 + runs) if rule.scope == "these" else 0.0
-        confidence = look_confidence(number, looks, fixed_share=share)
-        change = measured(metrics[rule.name], older, newer, suite.CLUSTERS, confidence)
-        verdicts[rule.text] = gate.decide(rule, change)
+    confidence = levels(number, looks, baseline.runs)
+    verdicts = {
+        rule.text: gate.decide(rule, measured(metric, older, newer, suite.CLUSTERS, confidence))
+        if (metric := metrics.get(rule.name))
+        else "inconclusive"
+        for rule in rules
+    }
     is_enough = "inconclusive" not in verdicts.values()
-    return {"rule": "gate", "round": number, "verdicts": verdicts, "is_enough": is_enough}
+    return {"rule": GATE, "round": number, "verdicts": verdicts, "is_enough": is_enough}
 
 
 def append(history: History, found: Mapping[str, JSON]) -> None:

@@ -90,7 +90,8 @@ def difference(
     older, newer, unpaired = _shared(metric, before, after)
     was, now = (spread(metric, cells, is_pooled=False) for cells in (older, newer))
     value = None if was.value is None or now.value is None else now.value - was.value
-    reason = was.reason or now.reason
+    missing = next((side.reason for side in (was, now) if side.value is None), None)
+    reason = missing or was.reason or now.reason
     if value is None or (reason and not _is_one_sided(was, now)):
         return Difference(
             value=value, se=None, low=None, high=None, p=None, n=now.cases, unpaired=unpaired, reason=reason
@@ -159,9 +160,8 @@ def spread(metric: Metric, cells: Sequence[Cell], *, is_pooled: bool = True) -> 
     strata = [(cell, runs) for cell in cells if metric.chooses(cell) and (runs := _runs(metric, cell))]
     alone = next((cell.id for cell, runs in strata if len(runs) < 2), None)
     if alone is not None:
-        return Spread(
-            value=None, cases=len(strata), reason=f"1 run of {alone}: 2 or more of every case are needed"
-        )
+        reason = f"every case needs 2 runs or more: {alone} has 1"
+        return Spread(value=None, cases=len(strata), reason=reason)
     weights = _weights(metric, strata, is_pooled=is_pooled)
     parts = [
         math.fsum(weight[side] * _mean(runs, side) for weight, (_, runs) in zip(weights, strata, strict=True))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TypeVar
 
@@ -117,6 +117,26 @@ def clustered_mean(observations: Sequence[Observation], *, confidence: float = 0
     ValueError for a value that is not finite, or a question observed twice in a stratum.
     """
     return linearise(observations, confidence)[0]
+
+
+def bounded_mean(
+    observations: Sequence[Observation], *, least: float, most: float, confidence: float = 0.95
+) -> Estimate:
+    """`clustered_mean` of what lies in least..most, in Wilson's score interval, which stays there.
+
+    The effective number is p (1 - p) / se^2, p the place of the mean within the bounds, and Student's t takes
+    the normal value's place. Near a bound, where Student's t reaches beyond it and covers too rarely on the
+    other side, this is asymmetrical; elsewhere nearly the same.
+    """
+    found, degrees = linearise(observations, confidence)
+    if found.value is None or found.se is None:
+        return found
+    width = most - least
+    place, error = (found.value - least) / width, found.se / width
+    if not 0 < place < 1:
+        return found
+    low, high = score_limits(place, place * (1 - place) / error**2, student(degrees, confidence))
+    return replace(found, low=least + width * low, high=least + width * high)
 
 
 def wilson(value: float, variance: float, clusters: float, confidence: float) -> tuple[float, float]:

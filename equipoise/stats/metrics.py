@@ -16,6 +16,7 @@ from equipoise.stats.intervals import (
     Estimate,
     Observation,
     bootstrap,
+    bounded_mean,
     clustered_mean,
     clustered_rate,
     clustered_ratio,
@@ -31,7 +32,7 @@ def measure(metric: Metric, cells: Sequence[Cell]) -> Estimate:
     """The figure and its 95 % interval, clustered by question."""
     chosen = [cell for cell in cells if metric.chooses(cell)]
     if metric.kind in ("mean", "balance"):
-        return within(clustered_mean(observations(metric, chosen)), *_reach(metric))
+        return bounded_mean(observations(metric, chosen), least=_least(metric), most=100.0)
     if metric.kind == "rate":
         return _percent(_rate(metric, chosen))
     if metric.kind == "count":
@@ -83,7 +84,8 @@ def difference(
     if metric.kind == "count":
         return paired_difference(older, newer, confidence=confidence)
     if metric.kind in ("mean", "balance"):
-        return within(paired_difference(older, newer, confidence=confidence), *_reach(metric, 2))
+        most = 100.0 - _least(metric)
+        return within(paired_difference(older, newer, confidence=confidence), -most, most)
     return _percent(paired_rate_difference(older, newer, confidence=confidence))
 
 
@@ -185,11 +187,9 @@ def within(found: E, least: float, most: float) -> E:
     return replace(found, low=max(found.low, least), high=min(found.high, most))
 
 
-def _reach(metric: Metric, sides: int = 1) -> tuple[float, float]:
-    """The lowest and highest possible value of a mean, or of a difference of two."""
-    if metric.kind == "balance":
-        return -100.0 * sides, 100.0 * sides
-    return (0.0, 100.0) if sides == 1 else (-100.0, 100.0)
+def _least(metric: Metric) -> float:
+    """The lowest possible value of a mean; the highest is 100."""
+    return -100.0 if metric.kind == "balance" else 0.0
 
 
 def _parts(metric: Metric) -> tuple[str, str]:

@@ -249,13 +249,17 @@ def needed_runs_fixed(
     """How many runs on each side would decide on fixed questions, `runs` by now, if things stay as they are.
 
     All of the variance is that of runs and falls as 1 / R: `runs` times ((z(confidence) + z(power)) se /
-    distance)^2 with the normal's values; `distance` is that of the figure from the margin. None where no
-    number up to a million would, or nothing varies.
+    distance)^2 with the normal's values; `distance` is that of the figure from the margin. Where a rate has
+    an interval although nothing varied, that falls as 1 / R itself. None where no number up to a million
+    would, or without an interval.
     """
-    if not difference.se or not distance:
+    if difference.low is None or difference.high is None or not distance:
         return None
-    reach = float(ndtri((1 + confidence) / 2) + ndtri(power)) * difference.se / distance
-    needed = math.ceil(min(runs * reach**2, _MOST + 1))
+    if difference.se:
+        reach = (float(ndtri((1 + confidence) / 2) + ndtri(power)) * difference.se / distance) ** 2
+    else:
+        reach = (difference.high - difference.low) / 2 / abs(distance)
+    needed = math.ceil(min(runs * reach, _MOST + 1))
     return max(2, needed) if needed <= _MOST else None
 
 

@@ -15,7 +15,7 @@ from scipy.optimize import brentq  # type: ignore[import-untyped]  # scipy has n
 from scipy.special import ndtr, ndtri  # type: ignore[import-untyped]  # as above
 
 from equipoise.stats import squares
-from equipoise.stats.intervals import Array, Estimate, Observation, clustered_mean
+from equipoise.stats.intervals import Array, Observation, clustered_mean
 
 MOST = 50
 """No critical value is computed for more looks: its integral would need too fine a grid."""
@@ -23,30 +23,13 @@ _WIDEST = 8.0
 """Where hardly any error may be spent; it is left out in 1e-15."""
 
 
-def looks_interval(
-    observations: Sequence[Observation],
-    *,
-    look: int,
-    looks: int,
-    confidence: float = 0.95,
-    question_share: float = 0.0,
-) -> Estimate:
-    """`clustered_mean` at one of at most `looks` looks, widened so that all of them hold the mean together.
+def look_confidence(look: int, looks: int, *, confidence: float = 0.95, fixed_share: float = 0.0) -> float:
+    """The confidence of an interval at one of at most `looks` looks by which all of them hold together.
 
-    Whatever rule stops the rounds, the interval at which it stops then holds the mean with probability
+    Whatever rule stops the rounds, the interval at which it stops then holds the figure with probability
     `confidence` or more: a repeated confidence interval (Jennison and Turnbull 1989, J. Royal Statistical
     Society B 51, 305-361; 2000, Group Sequential Methods, section 9.1). The critical value of the look
-    becomes Student's t of equal significance level (2000, section 3.8). `question_share` is explained at
-    `critical_value` and estimated by the function of that name. ValueError as these and `clustered_mean`.
-    """
-    level = look_confidence(look, looks, confidence=confidence, fixed_share=question_share)
-    return clustered_mean(observations, confidence=level)
-
-
-def look_confidence(look: int, looks: int, *, confidence: float = 0.95, fixed_share: float = 0.0) -> float:
-    """The confidence of an interval at one of the looks for which all of them hold together.
-
-    ValueError unless 1 <= look <= looks, or as `critical_value`.
+    becomes Student's t of equal significance level (2000, section 3.8). ValueError as `critical_value`.
     """
     critical = critical_value(look, looks, confidence=confidence, fixed_share=fixed_share)
     return 2 * float(ndtr(critical)) - 1

@@ -54,15 +54,18 @@ def test_the_exit_status_is_that_of_the_worst_ruling(subtests: pytest.Subtests) 
     """0 where all pass or nothing is asked, 1 where any fails, 6 where any is inconclusive."""
     for line, status in (
         ("worse.json", 0),
-        ("same.json --gate=overall:-2pp", 0),
-        ("worse.json --gate=overall:-2pp", 7),
-        ("unclear.json --gate=overall:-2pp", 6),
-        ("unclear.json --gate=overall:-2pp --gate-inconclusive=pass", 0),
-        ("unclear.json --gate=overall:-2pp --gate-inconclusive=fail", 7),
-        ("worse.json --gate=overall:-2pp --gate-inconclusive=pass", 7),
-        ("unclear.json --gate=unscored:1% --gate=overall:-2pp", 6),
-        ("same.json unclear.json --gate=overall:-2pp", 6),
-        ("unclear.json worse.json same.json --gate=overall:-2pp", 7),
+        ("same.json --gate=overall:-2pp@population", 0),
+        ("worse.json --gate=overall:-2pp@population", 7),
+        ("unclear.json --gate=overall:-2pp@population", 6),
+        ("unclear.json --gate=overall:-2pp@population --gate-inconclusive=pass", 0),
+        ("unclear.json --gate=overall:-2pp@population --gate-inconclusive=fail", 7),
+        ("worse.json --gate=overall:-2pp@population --gate-inconclusive=pass", 7),
+        ("unclear.json --gate=unscored:1% --gate=overall:-2pp@population", 6),
+        ("same.json unclear.json --gate=overall:-2pp@population", 6),
+        ("unclear.json worse.json same.json --gate=overall:-2pp@population", 7),
+        ("same.json --gate=overall:-20pp", 0),
+        ("worse.json --gate=overall:-20pp", 7),
+        ("same.json --gate=overall:-2pp", 6),
     ):
         with subtests.test(line):
             result = run(*line.split())
@@ -170,12 +173,12 @@ def test_several_candidates_are_shown_side_by_side_first() -> None:
 @pytest.mark.usefixtures("candidates")
 def test_the_output_is_what_was_compared(folder: Path) -> None:
     """JSON, one entry for each candidate in order, with its gate; also where the gate fails."""
-    result = run("worse.json", "same.json", "--gate=overall:-2pp", "--output=new/out.json")
+    result = run("worse.json", "same.json", "--gate=overall:-2pp@population", "--output=new/out.json")
     assert result.exit_code == 7
     found = json.loads((folder / "new" / "out.json").read_bytes())
     assert [part["gate"]["verdict"] for part in found] == ["fail", "pass"]
     assert [part["comparison"]["candidate"]["file"] for part in found] == ["worse.json", "same.json"]
-    rule = parse_rule("overall:-2pp")
+    rule = parse_rule("overall:-2pp@population")
     paths = [Path("worse.json"), Path("same.json")]
     assert found == compare_files(Path("old.json"), paths, [rule], allows_mismatch=False)
 
@@ -185,13 +188,13 @@ def test_in_actions_the_command_annotates_and_summarises(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A command for each candidate's rule below the report, and a heading for each in the summary."""
-    arguments = ("worse.json", "same.json", "--gate=overall:-2pp")
+    arguments = ("worse.json", "same.json", "--gate=overall:-2pp@population")
     assert "::error" not in run(*arguments).stdout
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(folder / "summary.md"))
     first, second = run(*arguments).stdout.splitlines()[-2:]
-    assert first.startswith("::error title=worse%3A gate FAIL::overall:-2pp: ")
-    assert second.startswith("::notice title=same%3A gate PASS::overall:-2pp: ")
+    assert first.startswith("::error title=worse%3A gate FAIL::overall:-2pp@population: ")
+    assert second.startswith("::notice title=same%3A gate PASS::overall:-2pp@population: ")
     headings = [line for line in (folder / "summary.md").read_text().splitlines() if line.startswith("## ")]
     assert headings == ["## Equipoise: worse", "## Equipoise: same"]
 

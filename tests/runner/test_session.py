@@ -395,7 +395,7 @@ def test_a_paid_reply_is_judged_by_the_next_session(project: Project) -> None:
 def test_rounds_are_asked_until_the_interval_is_narrow_enough(project: Project) -> None:
     """Those that follow are not needed: they cost nothing, and the session is complete."""
     project.write_topics({"aa.txt": "".join(f"Question {n}?\n" for n in range(8))})
-    ran = project.run(runs="3", until="overall:±100pp")
+    ran = project.run(runs="3", until="overall:±100pp@population")
     assert (ran.is_complete, project.client.count("subject")) == (True, 8)
     assert len(ran.left_out) == 16
     assert all(run.endswith(("-run2", "-run3")) for run in ran.left_out)
@@ -415,7 +415,7 @@ def test_a_round_begins_when_the_one_before_it_is_done(project: Project) -> None
 
 def test_a_run_that_is_not_needed_is_told(project: Project) -> None:
     """Whoever asks for its record learns why there is none."""
-    with project.begun(runs="2", until="overall:±1000pp") as (session, runs):
+    with project.begun(runs="2", until="overall:±1000pp@population") as (session, runs):
         session.counters.open_round(1)
         for run in runs[:4]:
             session.record(run)

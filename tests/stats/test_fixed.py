@@ -167,7 +167,7 @@ def test_without_a_second_run_there_is_no_interval() -> None:
     single = runs.copy()
     single[1, 1, 1] = math.nan
     found = fixed.estimate(MEAN, cells(a=single))
-    assert (found.low, found.reason) == (None, "1 run of l1/q1: 2 or more of every case are needed")
+    assert (found.low, found.reason) == (None, "every case needs 2 runs or more: l1/q1 has 1")
     for pair in ((runs, single), (single, runs)):
         change = fixed.difference(MEAN, *(cells(a=side) for side in pair))
         assert (change.low, change.p, change.reason) == (None, None, found.reason)

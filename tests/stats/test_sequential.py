@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from equipoise.stats.intervals import Estimate, Observation, clustered_mean
-from equipoise.stats.sequential import critical_value, looks_interval, question_share, run_variance
+from equipoise.stats.sequential import critical_value, look_confidence, question_share, run_variance
 
 Array = NDArray[np.float64]
 NAMES = [(f"q{question}", f"l{language}") for question in range(50) for language in range(3)]
@@ -38,6 +38,13 @@ def benchmarks(number: int, spreads: tuple[float, float, float], seed: int) -> t
     limits = np.array([1.5, 2.5, 3.5, 4.5])
     truth = 1 + (1 - ndtr((limits - 3.6) / math.hypot(*spreads))).sum()
     return np.clip(np.rint(latent), 1, 5), float(truth)
+
+
+def looks_interval(
+    items: Sequence[Observation], *, look: int, looks: int, question_share: float = 0.0
+) -> Estimate:
+    """The interval of a look."""
+    return clustered_mean(items, confidence=look_confidence(look, looks, fixed_share=question_share))
 
 
 def at_look(runs: Array) -> Estimate:
