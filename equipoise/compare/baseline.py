@@ -159,10 +159,14 @@ def side(file: str, data: Mapping[str, JSON], digest: str | None = None, *, is_w
     """The side that results JSON makes, of this session or of a file."""
     suite = suites.load(data["metadata"]["suite"])
     cells = suite.cells(data["results"], scale_of(data["metadata"]))
-    # A comparison needs no transcripts any more.
-    rest = {name: data[name] for name in ("metadata", "errors")}
-    rest["until"] = data.get("summary", {}).get("until")
-    return Side(file=file, digest=digest, suite=suite, data=data if is_whole else rest, cells=cells)
+    kept = data if is_whole else brief(data)
+    return Side(file=file, digest=digest, suite=suite, data=kept, cells=cells)
+
+
+def brief(data: Mapping[str, JSON]) -> dict[str, JSON]:
+    """What a comparison needs beside the cells: no transcripts."""
+    until = data.get("summary", {}).get("until")
+    return {"metadata": data["metadata"], "errors": data["errors"], "until": until}
 
 
 def scale_of(metadata: Mapping[str, JSON]) -> Scale:

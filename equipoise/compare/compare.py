@@ -153,14 +153,7 @@ def compare(
     the baseline's runs may have no score. Where the candidate's runs ended as soon as a gate was
     decided, the intervals allow for the looks at it.
     """
-    found = reasons(before, after, is_study=is_study, most=most)
-    if found and not allows_mismatch:
-        raise UserError(
-            f"{before.file} and {after.file} cannot be compared: {'; '.join(found)}; "
-            "--allow-mismatch compares what they share"
-        )
-    if before.suite.NAME != after.suite.NAME:
-        raise UserError(f"{before.file} and {after.file} share nothing: they are of different suites")
+    found = refuse_unlike(before, after, allows_mismatch=allows_mismatch, is_study=is_study, most=most)
     older, newer = shared(before.cells, after.cells)
     moves = _moves(after.suite.metrics(newer)[0], older, newer) if newer else []
     confidence = _levels_of(before, after)
@@ -182,6 +175,26 @@ def compare(
         fell=_largest(moves, -1),
         rose=_largest(moves, 1),
     )
+
+
+def refuse_unlike(
+    before: Side,
+    after: Side,
+    *,
+    allows_mismatch: bool,
+    is_study: bool = False,
+    most: float = MOST_UNSCORED,
+) -> list[str]:
+    """The mismatches that are allowed. Raises UserError for those that are not, and for different suites."""
+    found = reasons(before, after, is_study=is_study, most=most)
+    if found and not allows_mismatch:
+        raise UserError(
+            f"{before.file} and {after.file} cannot be compared: {'; '.join(found)}; "
+            "--allow-mismatch compares what they share"
+        )
+    if before.suite.NAME != after.suite.NAME:
+        raise UserError(f"{before.file} and {after.file} share nothing: they are of different suites")
+    return found
 
 
 def _levels_of(before: Side, after: Side) -> Levels:

@@ -15,6 +15,7 @@ from equipoise.compare.baseline import (
     side,
     unscored_runs,
 )
+from equipoise.compare.pool import pooled
 from equipoise.compare.verify import load_verified
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
@@ -159,18 +160,21 @@ def _known(metrics: Collection[str]) -> str:
 
 
 def compare_files(
-    baseline: Path, candidates: Sequence[Path], rules: Sequence[Rule], *, allows_mismatch: bool
+    baselines: Sequence[Path], candidates: Sequence[Path], rules: Sequence[Rule], *, allows_mismatch: bool
 ) -> list[dict[str, JSON]]:
     """Each candidate's parts `comparison` and, with rules, `gate`. Raises UserError.
 
-    Here no test has failed for a run without a score, as it would in a session: the gate fails for it.
+    Files of one model are pooled where their settings agree. Of several releases the last is the baseline,
+    and there is a part `trend` of all. Here no test has failed for a run without a score, as it would in a
+    session: the gate fails for it.
     """
     from equipoise.compare.compare import compare
+    from equipoise.compare.trend import trend
 
-    before = load_verified(baseline)
+    releases = pooled(map(load_verified, baselines))
+    before = releases[-1]
     found = []
-    for path in candidates:
-        after = load_verified(path)
+    for after in pooled(map(load_verified, candidates)):
         # With a gate it is a release that is compared, and no option's effect.
         comparison = compare(
             before, after, allows_mismatch=allows_mismatch, is_study=not rules, most=most_unscored(rules)
@@ -178,7 +182,10 @@ def compare_files(
         metrics = {name: change.metric for name, change in comparison.changes.items()}
         for rule in rules:
             refuse_unfit(rule, metrics, f"what {before.file} and {after.file} share")
-        found.append(_parts(rules, comparison, after.data, needs_scores=True))
+        parts = _parts(rules, comparison, after.data, needs_scores=True)
+        if len(releases) > 1:
+            parts["trend"] = trend([*releases, after], allows_mismatch=allows_mismatch)
+        found.append(parts)
     return found
 
 

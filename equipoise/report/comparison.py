@@ -207,12 +207,32 @@ def _report(parts: Sequence[Mapping[str, JSON]], width: int | None) -> Iterator[
         yield "(difference from the baseline in the metric's unit; * p < 0.05 after Holm)"
         yield ""
     for part in parts:
+        if "trend" in part:
+            yield from _trend(part["trend"], width)
+            yield ""
         yield from lines(part["comparison"], width)
         if "gate" in part:
             yield ""
             yield from rulings(part["gate"], part["comparison"])
         if part is not parts[-1]:
             yield ""
+
+
+def _trend(found: Mapping[str, JSON], width: int | None) -> Iterator[str]:
+    """The headline of each release, and its change from the one before in both scopes."""
+    head = (found["metric"], "figure", "95 % population", "change", "95 % these", "95 % population")
+    yield from align([head, *(_release(item, found["unit"]) for item in found["releases"])], width)
+
+
+def _release(item: Mapping[str, JSON], unit: str) -> tuple[str, ...]:
+    change, limits = item["change"], "-"
+    if item["low"] is not None:
+        limits = f"{item['low']:.1f} to {item['high']:.1f}"
+    shown = (f"{item['subject_model']} {_day(item)}", figure(item["value"], unit), limits)
+    if change is None or change["value"] is None:
+        return (*shown, "-", "-", "-")
+    sample = "-" if change["low"] is None else _limits(change, 1)
+    return (*shown, f"{change['value']:+.2f}{difference_unit(unit)}", _these(change, 1), sample)
 
 
 def rulings(found: Mapping[str, JSON], comparison: Mapping[str, JSON] | None = None) -> Iterator[str]:

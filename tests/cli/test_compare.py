@@ -180,7 +180,7 @@ def test_the_output_is_what_was_compared(folder: Path) -> None:
     assert [part["comparison"]["candidate"]["file"] for part in found] == ["worse.json", "same.json"]
     rule = parse_rule("overall:-2pp@population")
     paths = [Path("worse.json"), Path("same.json")]
-    assert found == compare_files(Path("old.json"), paths, [rule], allows_mismatch=False)
+    assert found == compare_files([Path("old.json")], paths, [rule], allows_mismatch=False)
 
 
 @pytest.mark.usefixtures("candidates")
@@ -197,6 +197,39 @@ def test_in_actions_the_command_annotates_and_summarises(
     assert second.startswith("::notice title=same%3A gate PASS::overall:-2pp@population: ")
     headings = [line for line in (folder / "summary.md").read_text().splitlines() if line.startswith("## ")]
     assert headings == ["## Equipoise: worse", "## Equipoise: same"]
+
+
+def test_a_candidate_in_pieces_is_pooled(folder: Path) -> None:
+    """Two files of one model with the same settings are one candidate, whose runs add up."""
+    for number in (2, 3):
+        write(folder / f"new{number}.json", by_chance(number, 0.3), subject_model="new")
+    result = run("new2.json", "new3.json", "--output=out.json")
+    shown = [line for line in result.stdout.splitlines() if line.startswith("candidate:")]
+    assert len(shown) == 1
+    assert shown[0].startswith("candidate: new (new2.json + new3.json, 2026-01-02)")
+    (found,) = json.loads((folder / "out.json").read_bytes())
+    assert found["comparison"]["candidate"]["runs"] == 6
+
+
+def test_earlier_releases_show_the_trend(folder: Path) -> None:
+    """A row for each, the candidate last; the gate compares with the last release before it."""
+    for number in (1, 2, 3):
+        write(folder / f"r{number}.json", by_chance(number, 0.5 * number, runs=5), subject_model=f"r{number}")
+    command = ["compare", "--baseline=old.json", "--baseline=r1.json", "--baseline=r2.json", "r3.json"]
+    result = CliRunner().invoke(main, [*command, "--gate=overall:-2pp", "--output=out.json"])
+    assert result.exit_code == 7, result.stderr
+    head, *rows = [line for line in result.stdout.splitlines() if line.strip()][:5]
+    assert head.split()[:2] == ["overall", "figure"]
+    assert [row.split()[0] for row in rows] == ["m1", "r1", "r2", "r3"]
+    assert rows[0].split()[-3:] == ["-", "-", "-"]
+    assert all(" pp " in row for row in rows[1:])
+    assert max(len(line) for line in (head, *rows)) <= 80
+    (found,) = json.loads((folder / "out.json").read_bytes())
+    assert found["comparison"]["baseline"]["file"] == "r2.json"
+    assert [row["file"] for row in found["trend"]["releases"]] == [
+        "old.json",
+        *(f"r{n}.json" for n in (1, 2, 3)),
+    ]
 
 
 def test_a_candidate_must_be_named() -> None:

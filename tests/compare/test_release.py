@@ -331,7 +331,7 @@ def test_a_rule_must_be_of_what_the_files_share(folder: Path) -> None:
     """A language that only one of them has cannot be judged."""
     narrow = write(folder / "m2.json", by_chance(2, languages=["aa"]))
     with pytest.raises(UserError, match=r"what old\.json and m2\.json share has no metric 'bb'"):
-        compare_files(folder / "old.json", [narrow], [parse_rule("bb:-2pp")], allows_mismatch=True)
+        compare_files([folder / "old.json"], [narrow], [parse_rule("bb:-2pp")], allows_mismatch=True)
 
 
 # The workflow in the documentation.
