@@ -150,9 +150,11 @@ def refuse_until(until: Until, rules: Sequence[Rule], metrics: Metrics, runs: in
         raise UserError(
             f"--until {until.text}: one run of each question has no interval: give --runs 2 or more"
         )
-    means = {name: metric for name, metric in metrics.items() if metric.kind == "mean"}
-    if until.name not in means:
-        raise UserError(f"--until {until.text}: there is no mean {until.name!r}; {_known(means)}")
+    kinds = ("mean",) if until.scope == "population" else ("mean", "rate", "ratio")
+    found = {name: metric for name, metric in metrics.items() if metric.kind in kinds}
+    if until.name not in found:
+        noun = "mean" if until.scope == "population" else "figure in percent"
+        raise UserError(f"--until {until.text}: there is no {noun} {until.name!r}; {_known(found)}")
 
 
 def _known(metrics: Collection[str]) -> str:

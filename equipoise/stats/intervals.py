@@ -167,8 +167,12 @@ def score_limits(value: float, n: float, critical: float) -> tuple[float, float]
     return (max(low, 0.0) if value > 0 else 0.0), (min(high, 1.0) if value < 1 else 1.0)
 
 
-def clustered_rate(successes: Sequence[int], totals: Sequence[int], *, confidence: float = 0.95) -> Estimate:
+def clustered_rate(
+    successes: Sequence[float], totals: Sequence[int], *, confidence: float = 0.95
+) -> Estimate:
     """All successes over all runs, both given by question, within the limits that `wilson` sets.
+
+    A run may be a part of a success, as where one of its two replies is one.
 
     The variance is that of a ratio, k/(k-1) times the sum of (s_q - p t_q)^2 over T^2 (Cochran 1977, Sampling
     Techniques, 3.12). Questions without runs are left out. ValueError unless 0 <= successes <= totals.

@@ -109,7 +109,7 @@ def _rate(metric: Metric, cells: Sequence[Cell]) -> Estimate:
     totals = dict.fromkeys(sums, 0)
     for cell in cells:
         totals[cell.cluster] += len(valid(cell.of(metric.of)))
-    return clustered_rate([round(found) for found in sums.values()], [totals[name] for name in sums])
+    return clustered_rate(list(sums.values()), [totals[name] for name in sums])
 
 
 def _sums(name: str, cells: Sequence[Cell]) -> dict[str, float]:

@@ -198,16 +198,20 @@ def test_what_is_neither_better_nor_worse_may_be_bounded_both_ways() -> None:
 
 
 def test_a_width_is_for_means() -> None:
-    """The names of those that there are; rates have no width to stop at."""
+    """The names of those that there are; rates have a width to stop at on these questions alone."""
     for name in ("overall", "aa", "area.x@these", "overall@population"):
         metric, at, scope = name.partition("@")
         refuse_until(parse_until(f"{metric}:±1.5pp{at}{scope}"), (), METRICS, 5)
+    refuse_until(parse_until("refused:±1.5pp"), (), METRICS, 5)
     for name in ("refused", "nonsense"):
         with pytest.raises(UserError) as found:
-            refuse_until(parse_until(f"{name}:+-1.5pp"), (), METRICS, 5)
+            refuse_until(parse_until(f"{name}:+-1.5pp@population"), (), METRICS, 5)
+        means = NAMES.partition(", refused")[0]
         assert str(found.value) == (
-            f"--until {name}:+-1.5pp: there is no mean {name!r}; there are {NAMES.partition(', refused')[0]}"
+            f"--until {name}:+-1.5pp@population: there is no mean {name!r}; there are {means}"
         )
+    with pytest.raises(UserError, match=r"there is no figure in percent 'nonsense'; there are overall, "):
+        refuse_until(parse_until("nonsense:±1.5pp"), (), METRICS, 5)
 
 
 def test_a_width_takes_so_many_rounds_at_most() -> None:
