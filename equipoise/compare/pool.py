@@ -46,7 +46,7 @@ def _refuse_twice(group: Sequence[Side], side: Side) -> None:
 
 
 def _session(side: Side) -> tuple[JSON, JSON]:
-    return side.metadata["started"], side.metadata.get("verdicts_sha256", side.digest)
+    return side.metadata.get("started"), side.metadata.get("verdicts_sha256", side.digest)
 
 
 def _joined(group: Sequence[Side]) -> Side:
@@ -70,9 +70,9 @@ def _metadata(every: Sequence[Mapping[str, JSON]]) -> dict[str, JSON]:
     return {
         **every[0],
         "status": worst,
-        "started": min(item["started"] or "" for item in every),
-        "finished": max(item["finished"] or "" for item in every),
-        "runs": sum(item["runs"] for item in every),
+        "started": min((time for item in every if (time := item.get("started"))), default=None),
+        "finished": max((time for item in every if (time := item.get("finished"))), default=None),
+        "runs": sum(item.get("runs") or 0 for item in every),
         **{name: sum(item[name] for item in every) for name in ("runs_expected", "runs_completed")},
         **{
             name: [row for item in every for row in item[name]]
