@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from equipoise.core.records import Cell, Metric
+from equipoise.stats import squares
 from equipoise.stats.intervals import Estimate, score_limits, student
 from equipoise.stats.paired import Difference, level_at_zero
 
@@ -194,7 +195,9 @@ def spread(metric: Metric, cells: Sequence[Cell], *, is_pooled: bool = True) -> 
 def _runs(metric: Metric, cell: Cell) -> list[Run]:
     """The runs that have a value; in a ratio what has only one of the two counts 0 for the other."""
     of = cell.of(metric.of)
-    per = cell.of(metric.per) if metric.per is not None else ()
+    if metric.per is None:
+        return [(value, None) for value in of if value is not None]
+    per = cell.of(metric.per)
     length = max(len(of), len(per))
     padded = ((*of, *[None] * (length - len(of))), (*per, *[None] * (length - len(per))))
     runs = [run for run in zip(*padded, strict=True) if run != (None, None)]
@@ -215,8 +218,8 @@ def _weights(
         return [(float(len(runs)), float(len(runs))) for _, runs in strata]
     if metric.kind == "rate" and is_pooled:
         return [(len(runs) / total, 0.0) for _, runs in strata]
-    has = [tuple(any(run[side] is not None for run in runs) for side in (0, 1)) for _, runs in strata]
     if metric.kind in ("gap", "lift"):
+        has = [tuple(any(run[side] is not None for run in runs) for side in (0, 1)) for _, runs in strata]
         sizes = [sum(known[side] for known in has) for side in (0, 1)]
         return [(above / max(sizes[0], 1), below / max(sizes[1], 1)) for above, below in has]
     counts = Counter(cell.stratum for cell, _ in strata)
@@ -237,17 +240,21 @@ def _figure(metric: Metric, above: float, below: float) -> tuple[float | None, W
 
 def _share(runs: Sequence[Run], slopes: Weights) -> float:
     """What one case adds to the variance: that of the mean of its linearised runs."""
+    size = len(runs)
+    values = [run[0] for run in runs if run[0] is not None]
+    if not slopes[1] and len(values) == size:
+        return slopes[0] ** 2 * squares(values) / (size * (size - 1))
     centres = [_mean(runs, side) for side in (0, 1)]
     known = [sum(run[side] is not None for run in runs) for side in (0, 1)]
-    squares = 0.0
+    total = 0.0
     for run in runs:
         pulls = [
             slopes[side] * (value - centres[side]) / known[side]
             for side in (0, 1)
             if (value := run[side]) is not None
         ]
-        squares += math.fsum(pulls) ** 2
-    return len(runs) / (len(runs) - 1) * squares
+        total += math.fsum(pulls) ** 2
+    return size / (size - 1) * total
 
 
 def _satterthwaite(shares: Sequence[float], sizes: Sequence[int]) -> float:

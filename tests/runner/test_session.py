@@ -17,7 +17,9 @@ from conftest import resolved
 from equipoise.cli import main
 from equipoise.compare.baseline import load, side
 from equipoise.compare.compare import compare
+from equipoise.compare.release import compare_files
 from equipoise.core.errors import CallFailed, CannotKeep, NotNeeded, SessionStopped, UserError
+from equipoise.core.rules import parse_rule
 from equipoise.core.types import Call, Reply, Run
 from equipoise.results.journal import Journal
 from equipoise.runner import engine
@@ -458,6 +460,10 @@ def test_rounds_end_as_soon_as_the_gate_is_decided(project: Project, released: P
     these = data["comparison"]["metrics"]["overall"]["these"]
     assert plain.high is not None
     assert these["high"] > plain.high + 0.1
+    rule = parse_rule("overall:-2pp")
+    (later,) = compare_files([released], [project.results_path], [rule], allows_mismatch=False)
+    assert later["comparison"]["metrics"] == data["comparison"]["metrics"]
+    assert later["gate"] == data["gate"]
 
 
 def test_looks_at_one_gate_say_nothing_of_another(project: Project, released: Path) -> None:
