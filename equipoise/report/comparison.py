@@ -52,8 +52,10 @@ def _table(comparison: Mapping[str, JSON], room: int | None) -> list[str]:
     found = align(rows(comparison)[: 1 + MOST_ROWS])
     if room is None or max(map(columns, found)) <= room:
         return found
-    narrow = [(*_HEAD[:-2],), *starmap(_narrow_row, comparison["metrics"].items())]
-    return [*align(narrow[: 1 + MOST_ROWS], room), _NARROW]
+    metrics = comparison["metrics"]
+    narrow = [(*_HEAD[:-2],), *starmap(_narrow_row, metrics.items())]
+    reasons = _reasons(list(metrics.values()), f"{comparison.get('clusters', 'questions')} like these")
+    return [*align(narrow[: 1 + MOST_ROWS], room), _NARROW, *reasons]
 
 
 def _notes(comparison: Mapping[str, JSON]) -> Iterator[str]:
@@ -64,12 +66,17 @@ def _notes(comparison: Mapping[str, JSON]) -> Iterator[str]:
     yield _SCOPES
     if looks := comparison.get("looks"):
         yield f"The intervals allow for {looks} looks."
+    yield from _reasons(known, "these questions")
+
+
+def _reasons(known: Sequence[Mapping[str, JSON]], what: str) -> Iterator[str]:
+    """Why so many of these figures have no interval, a line for each kind of reason."""
     reasons: dict[str, list[str]] = {}
-    for these in known:
-        if these["low"] is None:
-            reasons.setdefault(these["reason"].partition(":")[0], []).append(these["reason"])
+    for found in known:
+        if found["low"] is None:
+            reasons.setdefault(found["reason"].partition(":")[0], []).append(found["reason"])
     for same in reasons.values():
-        yield f"no interval on these questions for {len(same)} of {len(known)} metrics: {same[0]}"
+        yield f"no interval on {what} for {len(same)} of {len(known)} metrics: {same[0]}"
 
 
 def _trust(side: Mapping[str, JSON]) -> str:
@@ -115,7 +122,7 @@ def _narrow_row(name: str, found: Mapping[str, JSON]) -> tuple[str, ...]:
     difference = "-"
     if found["value"] is not None:
         difference = f"{found['value']:+.2f}{difference_unit(found['unit'])}{_star(found)}"
-    sample = _limits(found, 1) if found["low"] is not None else f"({found['reason']})"
+    sample = _limits(found, 1) if found["low"] is not None else "-"
     figures = (figure(found[when], found["unit"]) for when in ("before", "after"))
     return (name, *figures, difference, _these(found, 1), sample)
 
