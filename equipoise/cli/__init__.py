@@ -75,9 +75,16 @@ class _Rule(click.ParamType[Rule]):
 
 
 @main.command()
-@click.argument("baseline", type=click.Path(path_type=Path))
 @click.argument(
-    "candidates", metavar="CANDIDATE...", nargs=-1, required=True, type=click.Path(path_type=Path)
+    "files", metavar="[BASELINE] CANDIDATE...", nargs=-1, required=True, type=click.Path(path_type=Path)
+)
+@click.option(
+    "--baseline",
+    "baselines",
+    metavar="FILE",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="In place of BASELINE; repeatable: pieces of one result, or earlier releases, the last one last.",
 )
 @click.option(
     "--gate", "rules", metavar="RULE", multiple=True, type=_Rule(), help="As in a session; repeatable."
@@ -90,14 +97,17 @@ class _Rule(click.ParamType[Rule]):
 @click.pass_context
 def compare(
     ctx: click.Context,
-    baseline: Path,
-    candidates: tuple[Path, ...],
+    files: tuple[Path, ...],
+    baselines: tuple[Path, ...],
     rules: tuple[Rule, ...],
     gate_inconclusive: str | None,
     allow_mismatch: bool,
     output: Path | None,
 ) -> None:
     """Compare the results in BASELINE with those of each CANDIDATE: what rose, what fell, is it chance?
+
+    Files of one model with the same settings are pooled, as pieces of one result. With earlier releases as
+    baselines the trend is shown; the gate compares with the last of them.
 
     Exits with 0 where all rules pass (or there are none), 1 where any fails or, with rules, a candidate has
     runs without a score, 6 where any is inconclusive, 4 where the files cannot be compared.
@@ -106,7 +116,10 @@ def compare(
     from equipoise.report import comparison, github
     from equipoise.results import store
 
-    found = compare_files(baseline, candidates, rules, allows_mismatch=allow_mismatch)
+    earlier, candidates = (baselines, files) if baselines else (files[:1], files[1:])
+    if not candidates:
+        raise click.UsageError("Missing argument 'CANDIDATE...'.")
+    found = compare_files(earlier, candidates, rules, allows_mismatch=allow_mismatch)
     show(comparison.report(found, width()))
     for part in found:
         for line in github.publish(

@@ -65,6 +65,18 @@ class Side:
         return str(self.metadata["subject_model"])
 
     @property
+    def runs(self) -> int:
+        """How often its cases were run at most."""
+        lengths = (len(runs) for cell in self.cells for runs in cell.values.values())
+        return max(lengths, default=0)
+
+    @property
+    def until(self) -> Mapping[str, JSON] | None:
+        """How `--until` ended it, if it was given."""
+        found: Mapping[str, JSON] | None = self.data.get("until")
+        return found
+
+    @property
     def metrics(self) -> dict[str, Metric]:
         """The available metrics by name, the headline first."""
         return {metric.name: metric for metric in self.suite.metrics(self.cells)}
@@ -147,9 +159,14 @@ def side(file: str, data: Mapping[str, JSON], digest: str | None = None, *, is_w
     """The side that results JSON makes, of this session or of a file."""
     suite = suites.load(data["metadata"]["suite"])
     cells = suite.cells(data["results"], scale_of(data["metadata"]))
-    # A comparison needs no transcripts any more.
-    rest = {"metadata": data["metadata"], "errors": data["errors"]}
-    return Side(file=file, digest=digest, suite=suite, data=data if is_whole else rest, cells=cells)
+    kept = data if is_whole else brief(data)
+    return Side(file=file, digest=digest, suite=suite, data=kept, cells=cells)
+
+
+def brief(data: Mapping[str, JSON]) -> dict[str, JSON]:
+    """What a comparison needs beside the cells: no transcripts."""
+    until = data.get("summary", {}).get("until")
+    return {"metadata": data["metadata"], "errors": data["errors"], "until": until}
 
 
 def scale_of(metadata: Mapping[str, JSON]) -> Scale:
@@ -251,7 +268,7 @@ def _shown(value: JSON) -> str:
 
 def changes(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> list[str]:
     """What a reader should know although it keeps no two results apart: who answered, and how."""
-    found = []
+    found = _recomputed(before, after)
     same = set(_answering(before)) & set(_answering(after))
     for key in sorted(same):
         older, newer = _answering(before)[key], _answering(after)[key]
@@ -274,6 +291,16 @@ def changes(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> list[str]:
         for role, parameter, action in sorted(learned[0] ^ learned[1])
     ]
     return found
+
+
+def _recomputed(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> list[str]:
+    """Which of the two were not written here; published averages were rounded at each of three steps."""
+    return [
+        f"the {words}'s figures are recomputed from the runs that the {benchmark} wrote: "
+        "within 0.12 points of the averages in its file"
+        for words, side in (("baseline", before), ("candidate", after))
+        if (benchmark := side.get("recomputed_from"))
+    ]
 
 
 def _answering(metadata: Mapping[str, JSON]) -> dict[tuple[str, str], list[Mapping[str, JSON]]]:

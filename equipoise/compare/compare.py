@@ -16,10 +16,10 @@ from equipoise.compare.baseline import (
 )
 from equipoise.core.errors import UserError
 from equipoise.core.records import Cell, Metric
-from equipoise.core.rules import MOST_UNSCORED
+from equipoise.core.rules import GATE, MOST_UNSCORED, Scope
 from equipoise.core.types import JSON
 from equipoise.results.summary import plain, reworded
-from equipoise.stats import mean
+from equipoise.stats import fixed, mean
 from equipoise.stats.metrics import difference, measure, valid
 from equipoise.stats.paired import Difference, holm
 
@@ -30,13 +30,44 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One metric before and after. `adjusted` is p after Holm, within the metrics of its family."""
+    """One metric before and after: `difference` for questions like these, `these` for these questions alone.
+
+    `adjusted` is p for questions like these, after Holm, within the metrics of its family.
+    """
 
     metric: Metric
     before: float | None
     after: float | None
     difference: Difference
+    these: Difference
     adjusted: float | None = None
+
+    def of(self, scope: Scope) -> Difference:
+        """The difference with the interval of that scope."""
+        return self.these if scope == "these" else self.difference
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Levels:
+    """The confidence of one interval in each scope, by which all looks so far hold together at 95 %."""
+
+    these: float = 0.95
+    population: float = 0.95
+    looks: int = 0
+
+
+def levels(look: int, looks: int, baseline_runs: int) -> Levels:
+    """The levels at a look at a gate, after so many of at most `looks` rounds of the candidate.
+
+    A baseline's own runs stay as they are from look to look, and are that part of one round's variance.
+    """
+    from equipoise.stats.sequential import look_confidence
+
+    return Levels(
+        these=look_confidence(look, looks, fixed_share=1 / (1 + baseline_runs)),
+        population=look_confidence(look, looks),
+        looks=look,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +97,7 @@ class Comparison:
     effects: Sequence[str]
     fell: Sequence[Move]
     rose: Sequence[Move]
+    levels: Levels = Levels()
 
     def to_json(self) -> dict[str, JSON]:
         """Plain data, as in the results JSON."""
@@ -78,6 +110,7 @@ class Comparison:
                 "effects": list(self.effects),
                 "unit": "percentage points",
                 "confidence": 0.95,
+                "looks": self.levels.looks,
                 "clusters": self.after.suite.CLUSTERS,
                 "metrics": {name: _change(change) for name, change in self.changes.items()},
                 "fell": [_move(move) for move in self.fell],
@@ -87,12 +120,16 @@ class Comparison:
         return found
 
 
+_THESE = ("se", "low", "high", "p", "n", "reason")
+
+
 def _change(change: Change) -> dict[str, JSON]:
     return {
         "before": change.before,
         "after": change.after,
         **asdict(change.difference),
         "p_adjusted": change.adjusted,
+        "these": {name: getattr(change.these, name) for name in _THESE},
         "higher_is_better": change.metric.higher_is_better,
         "unit": change.metric.unit,
     }
@@ -113,20 +150,18 @@ def compare(
     """The comparison of two results of one suite. Raises UserError that names what differs.
 
     A study is about the options that a suite tells the effect of, which may then differ; `most` percent of
-    the baseline's runs may have no score.
+    the baseline's runs may have no score. Where the candidate's runs ended as soon as a gate was
+    decided, the intervals allow for the looks at it.
     """
-    found = reasons(before, after, is_study=is_study, most=most)
-    if found and not allows_mismatch:
-        raise UserError(
-            f"{before.file} and {after.file} cannot be compared: {'; '.join(found)}; "
-            "--allow-mismatch compares what they share"
-        )
-    if before.suite.NAME != after.suite.NAME:
-        raise UserError(f"{before.file} and {after.file} share nothing: they are of different suites")
-    older, newer = _shared(before.cells, after.cells)
+    found = refuse_unlike(before, after, allows_mismatch=allows_mismatch, is_study=is_study, most=most)
+    older, newer = shared(before.cells, after.cells)
     moves = _moves(after.suite.metrics(newer)[0], older, newer) if newer else []
+    confidence = _levels_of(before, after)
     found_changes = _adjusted(
-        [_measured(metric, older, newer, after.suite.CLUSTERS) for metric in after.suite.metrics(newer)]
+        [
+            measured(metric, older, newer, after.suite.CLUSTERS, confidence)
+            for metric in after.suite.metrics(newer)
+        ]
     )
     told = {name: _change(change) for name, change in found_changes.items()}
     return Comparison(
@@ -135,10 +170,38 @@ def compare(
         mismatches=found,
         warnings=[*_incomplete(after), *changes(before.metadata, after.metadata)],
         changes=found_changes,
+        levels=confidence,
         effects=after.suite.effects(before.metadata, after.metadata, told),
         fell=_largest(moves, -1),
         rose=_largest(moves, 1),
     )
+
+
+def refuse_unlike(
+    before: Side,
+    after: Side,
+    *,
+    allows_mismatch: bool,
+    is_study: bool = False,
+    most: float = MOST_UNSCORED,
+) -> list[str]:
+    """The mismatches that are allowed. Raises UserError for those that are not, and for different suites."""
+    found = reasons(before, after, is_study=is_study, most=most)
+    if found and not allows_mismatch:
+        raise UserError(
+            f"{before.file} and {after.file} cannot be compared: {'; '.join(found)}; "
+            "--allow-mismatch compares what they share"
+        )
+    if before.suite.NAME != after.suite.NAME:
+        raise UserError(f"{before.file} and {after.file} share nothing: they are of different suites")
+    return found
+
+
+def _levels_of(before: Side, after: Side) -> Levels:
+    until = after.until
+    if not until or until["rule"] != GATE:
+        return Levels()
+    return levels(until["runs"], until["runs_planned"], before.runs)
 
 
 def reasons(before: Side, after: Side, *, is_study: bool = False, most: float = MOST_UNSCORED) -> list[str]:
@@ -161,22 +224,30 @@ def _incomplete(after: Side) -> list[str]:
     return [f"the candidate has no score for {missing} of {planned} runs: what is left is compared"]
 
 
-def _shared(before: Sequence[Cell], after: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:
+def shared(before: Sequence[Cell], after: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:
     """The cells of each that the other has too, in the candidate's order."""
     known = {cell.id: cell for cell in before}
     newer = [cell for cell in after if cell.id in known]
     return [known[cell.id] for cell in newer], newer
 
 
-def _measured(metric: Metric, before: Sequence[Cell], after: Sequence[Cell], clusters: str) -> Change:
+def measured(
+    metric: Metric,
+    before: Sequence[Cell],
+    after: Sequence[Cell],
+    clusters: str,
+    confidence: Levels,
+) -> Change:
+    """The change of one metric on cells that both have; `clusters` is the suite's word for its questions."""
     # Chosen once: with hundreds of metrics that is most of the work.
     older, newer = ([cell for cell in cells if metric.chooses(cell)] for cells in (before, after))
-    found = difference(metric, older, newer)
+    found = difference(metric, older, newer, confidence=confidence.population)
     return Change(
         metric=metric,
         before=measure(metric, older).value,
         after=measure(metric, newer).value,
         difference=replace(found, reason=reworded(found.reason, clusters)),
+        these=fixed.difference(metric, older, newer, confidence=confidence.these),
     )
 
 
@@ -189,14 +260,7 @@ def _adjusted(found: Sequence[Change]) -> dict[str, Change]:
             families.setdefault(family, {})[change.metric.name] = change.difference.p
     adjusted = {name: p for family in families.values() for name, p in holm(family).items()}
     return {
-        change.metric.name: Change(
-            metric=change.metric,
-            before=change.before,
-            after=change.after,
-            difference=change.difference,
-            adjusted=adjusted.get(change.metric.name),
-        )
-        for change in found
+        change.metric.name: replace(change, adjusted=adjusted.get(change.metric.name)) for change in found
     }
 
 

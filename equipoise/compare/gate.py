@@ -1,7 +1,8 @@
 """Whether a candidate may be released: each rule a non-inferiority test against the baseline.
 
 A rule passes where the whole 95 % interval of the difference lies inside the margin, fails where it lies
-wholly outside, and is inconclusive otherwise.
+wholly outside, and is inconclusive otherwise. Unless it says otherwise it is about these very questions, of
+which only the runs vary.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import QUESTION, UNSCORED, VERIFIED, Rule
 from equipoise.core.types import JSON
 from equipoise.stats import squares
+from equipoise.stats.fixed import NOTHING_VARIED
 from equipoise.stats.intervals import student
 from equipoise.stats.metrics import valid
 from equipoise.stats.paired import (
@@ -25,6 +27,7 @@ from equipoise.stats.paired import (
     needed_clusters,
     needed_repeats,
     needed_runs,
+    needed_runs_fixed,
     noninferiority,
 )
 from equipoise.stats.sequential import run_variance
@@ -110,8 +113,8 @@ def judge(rule: Rule, comparison: Comparison) -> Ruling:
     margin = _margin(rule, change)
     if margin is None:
         return _undecided(rule, "the baseline has no figure", comparison.after)
-    found = _decide(rule, change, margin)
-    why = _figures(change, rule, margin, comparison.after.suite.CLUSTERS)
+    found = _verdict(rule, change, margin)
+    why = _figures(change, rule, margin, comparison)
     if found == "inconclusive":
         why += f"; {_what_would_decide(rule, change, margin, comparison.after)}"
     return Ruling(rule=rule.text, verdict=found, why=why)
@@ -135,24 +138,48 @@ def _margin(rule: Rule, change: Change) -> float | None:
     return None if change.before is None else abs(change.before) * rule.amount / 100
 
 
-def _decide(rule: Rule, change: Change, margin: float) -> Verdict:
-    found = change.difference
-    worse = -(found.value or 0.0) if rule.sign < 0 else (found.value or 0.0)
-    if found.value is not None and found.se is None and found.n >= FEWEST:
-        # All questions changed alike, or none did: what there is to see says nothing of a doubt.
+def decide(rule: Rule, change: Change) -> Verdict:
+    """What becomes of a rule about this metric."""
+    margin = _margin(rule, change)
+    return "inconclusive" if margin is None else _verdict(rule, change, margin)
+
+
+def _verdict(rule: Rule, change: Change, margin: float) -> Verdict:
+    found, worse = change.of(rule.scope), _worse(rule, change)
+    if worse is not None and _is_settled(rule, found):
         return "pass" if worse <= margin + ROUNDING else "fail"
-    if not margin and found.value is not None and found.n >= FEWEST and worse <= ROUNDING:
+    if not margin and worse is not None and worse <= ROUNDING and _has_enough(rule, found):
         # No number of runs could show that there is no change at all: not to be worse has to do.
         return "pass"
     return noninferiority(found, margin, _better_side(rule))
 
 
-def _figures(change: Change, rule: Rule, margin: float, noun: str) -> str:
-    found = change.difference
-    if found.value is None:
-        return f"no difference could be measured ({found.reason})"
+def _worse(rule: Rule, change: Change) -> float | None:
+    """By how much the figure is worse than the baseline's."""
+    value = change.difference.value
+    return None if value is None else -value if rule.sign < 0 else value
+
+
+def _is_settled(rule: Rule, found: Difference) -> bool:
+    """Whether what was observed decides, as nothing in it varies: no run, or no question."""
+    if found.n < FEWEST or found.value is None:
+        return False
+    return found.reason == NOTHING_VARIED if rule.scope == "these" else found.se is None
+
+
+def _has_enough(rule: Rule, found: Difference) -> bool:
+    """Whether there is enough to go by for what was observed to count."""
+    return found.low is not None if rule.scope == "these" else found.n >= FEWEST
+
+
+def _figures(change: Change, rule: Rule, margin: float, comparison: Comparison) -> str:
+    found, value = change.of(rule.scope), change.difference.value
+    if value is None:
+        return f"no difference could be measured ({change.difference.reason})"
+    looks, noun = comparison.levels.looks, comparison.after.suite.CLUSTERS
+    repeated = f" over {looks} looks" if looks > 1 else ""
     limits = (
-        f"95 % interval {found.low:+.2f} to {found.high:+.2f}"
+        f"95 % interval{repeated} {found.low:+.2f} to {found.high:+.2f}"
         if found.low is not None
         else f"no interval: {found.reason}"
     )
@@ -160,8 +187,8 @@ def _figures(change: Change, rule: Rule, margin: float, noun: str) -> str:
     sign, unit = (" %", "pp") if change.metric.unit == "%" else ("", change.metric.unit)
     return (
         f"{change.before:.2f}{sign} before, {change.after:.2f}{sign} after: "
-        f"{found.value:+.2f} {unit}, {limits}, "
-        f"margin {edge:+.2f}, {found.n} {noun}"
+        f"{value:+.2f} {unit}, {limits}, margin {edge:+.2f}, "
+        + (f"on these {found.n} cases" if rule.scope == "these" else f"for {noun} like these {found.n}")
     )
 
 
@@ -170,8 +197,10 @@ def _figures(change: Change, rule: Rule, margin: float, noun: str) -> str:
 
 def _what_would_decide(rule: Rule, change: Change, margin: float, after: Side) -> str:
     """How many runs or questions would decide a rule with this margin (percentage points)."""
-    found, noun, better = change.difference, after.suite.CLUSTERS, _better_side(rule)
-    worse = -(found.value or 0.0) if better == "higher" else (found.value or 0.0)
+    found, noun, better = change.of(rule.scope), after.suite.CLUSTERS, _better_side(rule)
+    if rule.scope == "these":
+        return _what_runs_would_decide(rule, change, margin, after)
+    worse = _worse(rule, change) or 0.0
     if found.n < FEWEST and (found.se is None or found.low is None or (not margin and worse <= ROUNDING)):
         # As soon as there are enough, what was observed decides.
         return _enough(noun)
@@ -184,6 +213,35 @@ def _what_would_decide(rule: Rule, change: Change, margin: float, after: Side) -
     if not numbers:
         return f"no number of runs or {noun} would decide it where the figures stand now"
     return f"if the difference stays as it is, about {numbers} would decide it"
+
+
+def _what_runs_would_decide(rule: Rule, change: Change, margin: float, after: Side) -> str:
+    """How many runs a rule on these very questions would need; further questions are another matter."""
+    found = change.these
+    if found.low is None:
+        return _why_no_runs_are_named(found)
+    worse = _worse(rule, change) or 0.0
+    runs = needed_runs_fixed(found, worse - margin, runs=_runs_each(change.metric, after.cells))
+    if not margin:
+        would = f"; if it stays as it is, about {runs:,} runs of each would show it" if runs else ""
+        return f"with a margin of 0 what was observed decides: it was worse, but by chance perhaps{would}"
+    if runs is None:
+        return "no number of runs would decide it where the figures stand now"
+    return f"if the difference stays as it is, about {runs:,} runs of each, before and after, would decide it"
+
+
+def _why_no_runs_are_named(found: Difference) -> str:
+    if found.reason == NOTHING_VARIED:
+        return f"from {FEWEST} cases on that would decide it as observed"
+    if found.n:
+        return "the scope @population can do with one"
+    return "without an interval no number of runs can be named"
+
+
+def _runs_each(metric: Metric, cells: Sequence[Cell]) -> float:
+    """How many runs the candidate's cases have on average."""
+    filled = [len(runs) for cell in cells if metric.chooses(cell) and (runs := valid(cell.of(metric.of)))]
+    return sum(filled) / len(filled) if filled else 0.0
 
 
 def _enough(noun: str) -> str:
@@ -212,10 +270,8 @@ def _needed_runs(
 ) -> int | None:
     values = {(cell.cluster, cell.stratum): valid(cell.of(metric.of)) for cell in cells}
     noise = run_variance(values)
-    filled = [len(runs) for runs in values.values() if runs]
-    if noise is None or not filled:
-        return None
-    return needed_runs(found, margin, better, runs=sum(filled) / len(filled), noise=noise)
+    runs = _runs_each(metric, cells)
+    return needed_runs(found, margin, better, runs=runs, noise=noise) if noise is not None and runs else None
 
 
 # No single question.

@@ -15,6 +15,7 @@ from equipoise.compare.baseline import (
     side,
     unscored_runs,
 )
+from equipoise.compare.pool import pooled
 from equipoise.compare.verify import load_verified
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
@@ -38,10 +39,13 @@ def expected(suite: AnySuite, rubric: Rubric, cases: Sequence[Case]) -> Sequence
     return suite.cells(suite.aggregate(records, rubric).results, rubric.scale)
 
 
-def prepare(settings: Settings, metadata: Mapping[str, JSON], files: Files, metrics: Metrics) -> Side | None:
+def prepare(
+    settings: Settings, metadata: Mapping[str, JSON], files: Files, metrics: Metrics, runs: int
+) -> Side | None:
     """The baseline of a session, checked as far as it can be. Raises UserError.
 
-    `metadata` is what the session's results will say of themselves; `metrics` are those that they will have.
+    `metadata` is what the session's results will say of themselves; `metrics` are those that they will have,
+    and `runs` how many of each case.
     """
     if settings.gate_inconclusive and not settings.gate:
         raise UserError("--gate-inconclusive: says what becomes of a gate, but there is no --gate")
@@ -58,7 +62,21 @@ def prepare(settings: Settings, metadata: Mapping[str, JSON], files: Files, metr
     for rule in settings.gate:
         refuse_unfit(rule, metrics, "this session")
         refuse_unfit(rule, baseline.metrics, shown(settings.baseline))
+        _refuse_single_runs(rule, baseline, runs)
     return baseline
+
+
+def _refuse_single_runs(rule: Rule, baseline: Side, runs: int) -> None:
+    """Raise UserError for a rule on these questions where one run of each would decide nothing."""
+    if rule not in decided_by_runs([rule]) or rule.scope != "these":
+        return
+    where = baseline.file if baseline.runs < 2 else "this session"
+    if min(runs, baseline.runs) < 2:
+        more = "its model again with --runs 2 or more" if baseline.runs < 2 else "--runs 2 or more"
+        raise UserError(
+            f"--gate {rule.text}: {where} has one run of each case, and how far runs vary is what decides on "
+            f"these questions: ask {more}, or write {rule.text.partition('@')[0]}@population"
+        )
 
 
 def _refuse_without_baseline(settings: Settings) -> None:
@@ -113,15 +131,30 @@ def refuse_unfit(rule: Rule, metrics: Metrics, where: str) -> None:
         )
 
 
-def refuse_width(until: Until, metrics: Metrics, runs: int) -> None:
-    """Raise UserError where `--until` names no mean, or where there would be too many looks."""
+def decided_by_runs(rules: Sequence[Rule]) -> list[Rule]:
+    """The rules about a metric, which more runs may decide."""
+    return [rule for rule in rules if rule.name not in (QUESTION, UNSCORED, VERIFIED)]
+
+
+def refuse_until(until: Until, rules: Sequence[Rule], metrics: Metrics, runs: int) -> None:
+    """Raise UserError where `--until` could never be reached, or where there would be too many looks."""
     from equipoise.stats.sequential import MOST
 
-    means = {name: metric for name, metric in metrics.items() if metric.kind == "mean"}
-    if until.name not in means:
-        raise UserError(f"--until {until.text}: there is no mean {until.name!r}; {_known(means)}")
     if runs > MOST:
         raise UserError(f"--until {until.text}: takes {MOST} --runs at most, not {runs}")
+    if until.half_width is None:
+        if not decided_by_runs(rules):
+            raise UserError("--until gate: there is no rule that runs decide, such as --gate overall:-2pp")
+        return
+    if until.scope == "these" and runs < 2:
+        raise UserError(
+            f"--until {until.text}: one run of each question has no interval: give --runs 2 or more"
+        )
+    kinds = ("mean",) if until.scope == "population" else ("mean", "rate", "ratio")
+    found = {name: metric for name, metric in metrics.items() if metric.kind in kinds}
+    if until.name not in found:
+        noun = "mean" if until.scope == "population" else "figure in percent"
+        raise UserError(f"--until {until.text}: there is no {noun} {until.name!r}; {_known(found)}")
 
 
 def _known(metrics: Collection[str]) -> str:
@@ -129,18 +162,21 @@ def _known(metrics: Collection[str]) -> str:
 
 
 def compare_files(
-    baseline: Path, candidates: Sequence[Path], rules: Sequence[Rule], *, allows_mismatch: bool
+    baselines: Sequence[Path], candidates: Sequence[Path], rules: Sequence[Rule], *, allows_mismatch: bool
 ) -> list[dict[str, JSON]]:
     """Each candidate's parts `comparison` and, with rules, `gate`. Raises UserError.
 
-    Here no test has failed for a run without a score, as it would in a session: the gate fails for it.
+    Files of one model are pooled where their settings agree. Of several releases the last is the baseline,
+    and there is a part `trend` of all. Here no test has failed for a run without a score, as it would in a
+    session: the gate fails for it.
     """
     from equipoise.compare.compare import compare
+    from equipoise.compare.trend import trend
 
-    before = load_verified(baseline)
+    releases = pooled(map(load_verified, baselines))
+    before = releases[-1]
     found = []
-    for path in candidates:
-        after = load_verified(path)
+    for after in pooled(map(load_verified, candidates)):
         # With a gate it is a release that is compared, and no option's effect.
         comparison = compare(
             before, after, allows_mismatch=allows_mismatch, is_study=not rules, most=most_unscored(rules)
@@ -148,7 +184,10 @@ def compare_files(
         metrics = {name: change.metric for name, change in comparison.changes.items()}
         for rule in rules:
             refuse_unfit(rule, metrics, f"what {before.file} and {after.file} share")
-        found.append(_parts(rules, comparison, after.data, needs_scores=True))
+        parts = _parts(rules, comparison, after.data, needs_scores=True)
+        if len(releases) > 1:
+            parts["trend"] = trend([*releases, after], allows_mismatch=allows_mismatch)
+        found.append(parts)
     return found
 
 

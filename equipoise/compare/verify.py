@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from equipoise.compare.baseline import DAMAGE, Side, load
+from equipoise.compare.baseline import DAMAGE, Side, brief, load
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.types import JSON
@@ -18,8 +18,7 @@ from equipoise.suites.resources import nearest
 def load_verified(path: Path) -> Side:
     """The results in a file, with its `doubt`. Raises UserError."""
     found = load(path, is_whole=True)
-    rest = {"metadata": found.metadata, "errors": found.data["errors"]}
-    return replace(found, doubt=_doubt(path, found), data=rest)
+    return replace(found, doubt=_doubt(path, found), data=brief(found.data))
 
 
 def _doubt(path: Path, side: Side) -> str | None:

@@ -404,7 +404,8 @@ OPTIONS: tuple[Option, ...] = (
         flag="--until",
         parse=parse_until,
         metavar="RULE",
-        help="stop after the round of runs that makes an interval so narrow, as overall:+-1.5pp",
+        help="stop after the round of runs that decides the gate (gate), or makes an interval so narrow, as "
+        "overall:+-1.5pp; @population as in --gate",
     ),
     Option(
         flag="--baseline",
@@ -417,7 +418,8 @@ OPTIONS: tuple[Option, ...] = (
         metavar="RULE",
         many=True,
         default=(),
-        help="fail if a figure is worse than the baseline's by more, as overall:-2pp; repeatable",
+        help="fail if a figure is worse than the baseline's by more, as overall:-2pp, on these questions; "
+        "overall:-2pp@population: on questions like them; repeatable",
     ),
     Option(
         flag="--gate-inconclusive",

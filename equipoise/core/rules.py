@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 Unit = Literal["pp", "%", "points"]
+Scope = Literal["these", "population"]
+"""Of an interval: these very questions, of which only the runs vary, or all questions like them."""
+SCOPES: tuple[Scope, ...] = ("these", "population")
 _AMOUNT = r"(?P<amount>\d{1,9}(?:\.\d{1,9})?|\.\d{1,9})"
-_RULE = re.compile(rf"(?P<name>[^:\s]+):(?P<sign>[+-]?){_AMOUNT}(?P<unit>pp|%|)")
-_UNTIL = re.compile(rf"(?P<name>[^:\s]+):(?:±|\+-|\+/-){_AMOUNT}pp")
-QUESTION, UNSCORED, VERIFIED = "question", "unscored", "verified"
+_RULE = re.compile(rf"(?P<name>[^:\s]+):(?P<sign>[+-]?){_AMOUNT}(?P<unit>pp|%|)(?:@(?P<scope>[^@\s]*))?")
+_UNTIL = re.compile(rf"(?P<name>[^:\s]+):(?:±|\+-|\+/-){_AMOUNT}pp(?:@(?P<scope>[^@\s]*))?")
+QUESTION, UNSCORED, VERIFIED, GATE = "question", "unscored", "verified", "gate"
 MOST_UNSCORED = 1.0
 """Percent of a baseline's runs that may have no score, where no rule `unscored` says otherwise."""
 
@@ -22,7 +25,8 @@ class Rule:
 
     `sign` says where worse lies: -1 a fall, 1 a rise, 0 a bound on the session alone. The rule `verified`
     bounds nothing: both results must be what their journals say. `amount` is in
-    percentage points, in percent of the baseline's figure, or in points of the scale.
+    percentage points, in percent of the baseline's figure, or in points of the scale; `scope` says of which
+    questions the figure must not be worse.
     """
 
     text: str
@@ -30,15 +34,20 @@ class Rule:
     sign: int
     amount: float
     unit: Unit
+    scope: Scope = "these"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Until:
-    """`--until`: stop when the interval of a metric is this narrow; `half_width` is in percentage points."""
+    """`--until`: stop when the interval of a metric is this narrow; `half_width` is in percentage points.
+
+    Without a width it stops when every rule of the gate is decided.
+    """
 
     text: str
     name: str
-    half_width: float
+    half_width: float | None
+    scope: Scope = "these"
 
 
 def parse_rule(text: str) -> Rule:
@@ -52,6 +61,8 @@ def parse_rule(text: str) -> Rule:
             "is not a rule; rules look like overall:-2pp, zh-CN:-5%, refused:+3pp, unscored:1%, verified"
         )
     name, sign, amount, unit = found["name"], found["sign"], float(found["amount"]), found["unit"]
+    if found["scope"] is not None and name in (QUESTION, UNSCORED):
+        raise ValueError(f"takes no scope: {name} is about this session's own runs")
     if name == UNSCORED:
         return Rule(text=text, name=name, sign=0, amount=_bound(sign, amount, unit), unit="%")
     if name == QUESTION:
@@ -68,7 +79,16 @@ def parse_rule(text: str) -> Rule:
         sign=1 if sign == "+" else -1,
         amount=amount,
         unit="%" if unit == "%" else "pp",
+        scope=_scope(found["scope"]),
     )
+
+
+def _scope(given: str | None) -> Scope:
+    """`these` where none is given."""
+    found = next((scope for scope in SCOPES if scope == (given or SCOPES[0])), None)
+    if found is None or given == "":
+        raise ValueError(f"has an unknown scope: @{' or @'.join(SCOPES)}")
+    return found
 
 
 def most_unscored(rules: Sequence[Rule]) -> float:
@@ -83,9 +103,13 @@ def _bound(sign: str, amount: float, unit: str) -> float:
 
 
 def parse_until(text: str) -> Until:
-    """Parse a target such as `overall:±1.5pp`. Raises ValueError that says what it should look like."""
+    """Parse a target such as `overall:±1.5pp` or `gate`. Raises ValueError that says how it should look."""
     text = text.strip()
+    if text == GATE:
+        return Until(text=text, name=GATE, half_width=None)
     found = _UNTIL.fullmatch(text)
     if not found or not float(found["amount"]):
-        raise ValueError("is not a width to stop at; write overall:±1.5pp, or overall:+-1.5pp")
-    return Until(text=text, name=found["name"], half_width=float(found["amount"]))
+        raise ValueError("is not a width to stop at; write overall:±1.5pp, overall:+-1.5pp, or gate")
+    return Until(
+        text=text, name=found["name"], half_width=float(found["amount"]), scope=_scope(found["scope"])
+    )

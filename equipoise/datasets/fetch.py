@@ -6,6 +6,7 @@ import hashlib
 import http.client
 import urllib.request
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -20,6 +21,10 @@ MOST_BYTES = 200_000_000
 ALL = "all"
 """Instead of a suite: every suite."""
 _BLOCK = 1 << 16
+_OFFLINE = (
+    "run the same command again to continue; without a network, fetch from a copy of the site "
+    "(--site file:///FOLDER), or set EQUIPOISE_ORIGINAL_DATA to a folder that has the data"
+)
 
 
 def fetch(suite: str, topics: Sequence[Path], folder: Path | None = None, site: str = SITE) -> Iterator[str]:
@@ -34,11 +39,34 @@ def fetch(suite: str, topics: Sequence[Path], folder: Path | None = None, site: 
         raise UserError(f"{suite}: no published data to fetch; there are for {', '.join(pinned)}")
     original = pinned[suite]
     target = folder / suite if folder else topics[0] / suite / ORIGINAL
-    write_text(target / LICENCE, _page(original))
-    for number, name in enumerate(original.files, start=1):
-        how = _have(original, name, target / name, site)
-        yield f"{shown(target / name)}: {how} ({number} of {len(original.files)})"
+    with _left_as_it_was(target):
+        write_text(target / LICENCE, _page(original))
+        for number, name in enumerate(original.files, start=1):
+            how = _have(original, name, target / name, site)
+            yield f"{shown(target / name)}: {how} ({number} of {len(original.files)})"
     yield original.about
+
+
+@contextmanager
+def _left_as_it_was(target: Path) -> Iterator[None]:
+    """Remove a new folder, and those above it, again where none of the data could be brought into it."""
+    new = [place for place in (target, *target.parents) if not place.exists()]
+    try:
+        yield
+    except UserError:
+        found = [item for item in target.rglob("*") if item.is_file() and item.name != LICENCE]
+        if new and not found:
+            _remove(target, new)
+        raise
+
+
+def _remove(target: Path, new: Sequence[Path]) -> None:
+    with suppress(OSError):
+        (target / LICENCE).unlink()
+    for place in (*sorted(target.rglob("*"), reverse=True), *new):
+        # A folder that is not empty stays.
+        with suppress(OSError):
+            place.rmdir()
 
 
 def names(suite: str, topics: Sequence[Path]) -> list[str]:
@@ -95,7 +123,5 @@ def _download(url: str, file: BinaryIO) -> str:
                 file.write(block)
     except (OSError, ValueError, http.client.HTTPException) as error:
         reason = getattr(error, "reason", None) or error
-        raise UserError(
-            f"{url}: cannot be fetched ({reason}); run the same command again to continue"
-        ) from None
+        raise UserError(f"{url}: cannot be fetched ({reason}); {_OFFLINE}") from None
     return digest.hexdigest()

@@ -131,7 +131,12 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     if names and not _only_looks(config):
         ends_process = _is_worker(config) or _is_program()
         listen(config.stash[SESSION].interruptions, config.add_cleanup, ends_process=ends_process)
-    if _is_worker(config) or _only_looks(config) or not names:
+    if _is_worker(config) or not names:
+        return
+    if _only_looks(config):
+        if config.option.collectonly or config.option.setupplan:
+            for name in names:
+                _as_usage_error(config.stash[SESSION].plan.load, name)
         return
     _refuse_without_model(config)
     if config.stash[SESSION].settings.estimate:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import starmap
 
 from equipoise.core.errors import printable
 from equipoise.core.types import JSON
-from equipoise.report.layout import align
+from equipoise.report.layout import align, columns
 
-_HEAD = ("", "before", "after", "difference", "95 % interval", "p", "p (Holm)")
+_HEAD = ("", "before", "after", "difference", "95 % these", "95 % population", "p", "p (Holm)")
+_SCOPES = (
+    "these: the same questions asked again; population: other questions like them. Neither interval holds "
+    "what other evaluators would say."
+)
+_NARROW = "* p < 0.05 after Holm, for questions like these"
 MOST_ROWS = 60
 VERDICTS = {"pass": "PASS", "fail": "FAIL", "inconclusive": "INCONCLUSIVE"}
 
@@ -32,14 +38,45 @@ def _lines(comparison: Mapping[str, JSON], width: int | None) -> Iterator[str]:
     for effect in comparison["effects"]:
         yield f"effect:    {effect}"
     yield ""
-    found = rows(comparison)
-    room = width and width - len(_mark(comparison))
-    yield from _marked(align(found[: 1 + MOST_ROWS], room), comparison)
-    if len(found) > 1 + MOST_ROWS:
-        yield f"... and {len(found) - 1 - MOST_ROWS} more metrics in the results JSON"
+    yield from _marked(_table(comparison, width and width - len(_mark(comparison))), comparison)
+    if (left_out := len(comparison["metrics"]) - MOST_ROWS) > 0:
+        yield f"... and {left_out} more metrics in the results JSON"
+    yield from _notes(comparison)
     yield ""
     for words in ("fell", "rose"):
         yield from _marked(_moves(words, comparison), comparison)
+
+
+def _table(comparison: Mapping[str, JSON], room: int | None) -> list[str]:
+    """The table of metrics; where it is wider than `room`, with a star in place of p, and fewer digits."""
+    found = align(rows(comparison)[: 1 + MOST_ROWS])
+    if room is None or max(map(columns, found)) <= room:
+        return found
+    metrics = comparison["metrics"]
+    narrow = [(*_HEAD[:-2],), *starmap(_narrow_row, metrics.items())]
+    reasons = _reasons(list(metrics.values()), f"{comparison.get('clusters', 'questions')} like these")
+    return [*align(narrow[: 1 + MOST_ROWS], room), _NARROW, *reasons]
+
+
+def _notes(comparison: Mapping[str, JSON]) -> Iterator[str]:
+    """What the two intervals say, and why those of these questions are missing, if any are."""
+    known = [found["these"] for found in comparison["metrics"].values() if "these" in found]
+    if not known:
+        return
+    yield _SCOPES
+    if looks := comparison.get("looks"):
+        yield f"The intervals allow for {looks} looks."
+    yield from _reasons(known, "these questions")
+
+
+def _reasons(known: Sequence[Mapping[str, JSON]], what: str) -> Iterator[str]:
+    """Why so many of these figures have no interval, a line for each kind of reason."""
+    reasons: dict[str, list[str]] = {}
+    for found in known:
+        if found["low"] is None:
+            reasons.setdefault(found["reason"].partition(":")[0], []).append(found["reason"])
+    for same in reasons.values():
+        yield f"no interval on {what} for {len(same)} of {len(known)} metrics: {same[0]}"
 
 
 def _trust(side: Mapping[str, JSON]) -> str:
@@ -74,10 +111,34 @@ def _row(name: str, found: Mapping[str, JSON]) -> tuple[str, ...]:
         figure(found["before"], found["unit"]),
         figure(found["after"], found["unit"]),
         "-" if found["value"] is None else f"{found['value']:+.2f}{difference_unit(found['unit'])}",
+        _these(found, 2),
         interval(found),
         _p(found["p"]),
         _p(found["p_adjusted"]),
     )
+
+
+def _narrow_row(name: str, found: Mapping[str, JSON]) -> tuple[str, ...]:
+    difference = "-"
+    if found["value"] is not None:
+        difference = f"{found['value']:+.2f}{difference_unit(found['unit'])}{_star(found)}"
+    sample = _limits(found, 1) if found["low"] is not None else "-"
+    figures = (figure(found[when], found["unit"]) for when in ("before", "after"))
+    return (name, *figures, difference, _these(found, 1), sample)
+
+
+def _star(found: Mapping[str, JSON]) -> str:
+    return "*" if found["p_adjusted"] is not None and found["p_adjusted"] < 0.05 else ""
+
+
+def _these(found: Mapping[str, JSON], digits: int) -> str:
+    """The limits on these questions; why there are none stands below the table."""
+    these = found.get("these")
+    return "-" if these is None or these["low"] is None else _limits(these, digits)
+
+
+def _limits(found: Mapping[str, JSON], digits: int) -> str:
+    return f"{found['low']:+.{digits}f} to {found['high']:+.{digits}f}"
 
 
 def figure(value: float | None, unit: str) -> str:
@@ -92,9 +153,7 @@ def difference_unit(unit: str) -> str:
 
 def interval(found: Mapping[str, JSON]) -> str:
     """The limits of the interval of a difference, or the reason why there are none."""
-    return (
-        f"{found['low']:+.2f} to {found['high']:+.2f}" if found["low"] is not None else f"({found['reason']})"
-    )
+    return _limits(found, 2) if found["low"] is not None else f"({found['reason']})"
 
 
 def _p(value: float | None) -> str:
@@ -135,8 +194,8 @@ def _beside(name: str, comparisons: Sequence[Mapping[str, JSON]]) -> tuple[str, 
         if found is None or found["value"] is None:
             cells.append("-")
         else:
-            star = "*" if found["p_adjusted"] is not None and found["p_adjusted"] < 0.05 else ""
-            cells.append(f"{figure(found['after'], found['unit'])} ({found['value']:+.2f}{star})")
+            change = f"{found['value']:+.2f}{_star(found)}"
+            cells.append(f"{figure(found['after'], found['unit'])} ({change})")
     known = (comparison["metrics"].get(name) for comparison in comparisons)
     first: Mapping[str, JSON] = next(filter(None, known), {"before": None, "unit": "%"})
     return (name, figure(first["before"], first["unit"]), *cells)
@@ -155,12 +214,32 @@ def _report(parts: Sequence[Mapping[str, JSON]], width: int | None) -> Iterator[
         yield "(difference from the baseline in the metric's unit; * p < 0.05 after Holm)"
         yield ""
     for part in parts:
+        if "trend" in part:
+            yield from _trend(part["trend"], width)
+            yield ""
         yield from lines(part["comparison"], width)
         if "gate" in part:
             yield ""
             yield from rulings(part["gate"], part["comparison"])
         if part is not parts[-1]:
             yield ""
+
+
+def _trend(found: Mapping[str, JSON], width: int | None) -> Iterator[str]:
+    """The headline of each release, and its change from the one before in both scopes."""
+    head = (found["metric"], "figure", "95 % population", "change", "95 % these", "95 % population")
+    yield from align([head, *(_release(item, found["unit"]) for item in found["releases"])], width)
+
+
+def _release(item: Mapping[str, JSON], unit: str) -> tuple[str, ...]:
+    change, limits = item["change"], "-"
+    if item["low"] is not None:
+        limits = f"{item['low']:.1f} to {item['high']:.1f}"
+    shown = (f"{item['subject_model']} {_day(item)}", figure(item["value"], unit), limits)
+    if change is None or change["value"] is None:
+        return (*shown, "-", "-", "-")
+    sample = "-" if change["low"] is None else _limits(change, 1)
+    return (*shown, f"{change['value']:+.2f}{difference_unit(unit)}", _these(change, 1), sample)
 
 
 def rulings(found: Mapping[str, JSON], comparison: Mapping[str, JSON] | None = None) -> Iterator[str]:

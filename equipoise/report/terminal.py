@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from equipoise.core.files import shown
+from equipoise.core.rules import GATE
 from equipoise.core.settings import NO_KEY, Settings, is_local, public_url
 from equipoise.core.types import JSON, Role
 from equipoise.models.redact import LEAST, REAL
@@ -222,10 +223,17 @@ def precision(summary: Mapping[str, JSON]) -> Iterator[str]:
 
 
 def _until(until: Mapping[str, JSON]) -> str:
+    state = "" if until["is_reached"] else "not "
+    saved = f"; about {until['calls_saved']:,} calls saved" if until.get("calls_saved") else ""
+    if until["rule"] == GATE:
+        runs = f"{until['runs']} of {until['runs_planned']} runs of each question"
+        return f"until:     gate {state}decided after {runs}{saved}"
     last = until["looks"][-1]
-    state = "reached" if until["is_reached"] else "not reached"
     width = "no interval" if last["half_width"] is None else f"±{last['half_width']:.2f} pp"
-    return f"until:     {until['rule']} {state} after {until['runs']} runs of each question ({width})"
+    return (
+        f"until:     {until['rule']} {state}reached after {until['runs']} runs of each question "
+        f"({width}){saved}"
+    )
 
 
 def _variance(found: Mapping[str, JSON]) -> Iterator[str]:

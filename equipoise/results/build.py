@@ -46,8 +46,17 @@ def _statistics(
 
     statistics = summary.summarise(suite, results, rubric.scale)
     if history.looks:
-        statistics |= summary.with_looks(statistics["metrics"], list(history.looks.values()))
+        statistics |= summary.with_looks(
+            statistics["metrics"], list(history.looks.values()), **_saved(history)
+        )
     return statistics
+
+
+def _saved(history: History) -> dict[str, int]:
+    """The rounds that `--until` may take, and the runs and about the calls that it made unnecessary."""
+    left_out, done = history.left_out, len(history.planned) - len(history.missing())
+    calls = round(history.totals.calls.total() / done * left_out) if done else 0
+    return {"runs_planned": history.settings["runs"], "runs_left_out": left_out, "calls_saved": calls}
 
 
 def _metadata(

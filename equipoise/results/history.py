@@ -398,6 +398,11 @@ class History:
         """The runs of a plan that are needed and have no score."""
         return [run for run in needed(plan, self.looks) if not self.has_score(run)]
 
+    @property
+    def left_out(self) -> int:
+        """The number of runs that `--until` made unnecessary."""
+        return len(self._every) - len(needed(self._every, self.looks))
+
     def missing(self) -> list[str]:
         """The planned runs without a record."""
         return [run for run in self.planned if run not in self._records]

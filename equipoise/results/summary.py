@@ -13,7 +13,7 @@ from typing import Any
 from equipoise.core.records import Cell, Metric
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Scale
-from equipoise.stats import mean, population_sd
+from equipoise.stats import fixed, mean, population_sd
 from equipoise.stats.agreement import krippendorff_alpha, leans, weighted_kappa
 from equipoise.stats.consistency import Gap, consistency, largest_gaps
 from equipoise.stats.intervals import Estimate
@@ -34,8 +34,8 @@ ASSUMED: Mapping[str, float] = {"shared": 0.5, "power": 0.8, "alpha": 0.05}
 MOST_HEADLINES = 30
 DECIMALS = 6
 REPEATED_LOOKS = (
-    "repeated confidence interval (Jennison and Turnbull 1989) with Pocock's bound for the planned number of "
-    "looks, at the share of the variance that lies between questions; Student's t clustered by question"
+    "repeated confidence intervals (Jennison and Turnbull 1989) over the planned number of looks, with "
+    "O'Brien and Fleming's spending of the error (Lan and DeMets 1983)"
 )
 
 
@@ -47,6 +47,7 @@ def summarise(suite: AnySuite, results: Mapping[str, JSON], scale: Scale) -> dic
         "metrics": {
             metric.name: {
                 **described(metric, measure(metric, cells), suite.CLUSTERS),
+                "these": _on_these(metric, cells),
                 **_over_runs(metric, cells),
             }
             for metric in metrics
@@ -59,6 +60,12 @@ def summarise(suite: AnySuite, results: Mapping[str, JSON], scale: Scale) -> dic
         found["panel"] = _panel(suite, results, scale, names)
     rounded: dict[str, JSON] = with_cluster_names(plain(found), suite.CLUSTERS)
     return rounded
+
+
+def _on_these(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON]:
+    """The interval of the figure on these very questions, where only runs vary; `n` counts cases."""
+    found = fixed.estimate(metric, cells)
+    return {name: getattr(found, name) for name in ("se", "low", "high", "n", "reason")}
 
 
 def with_cluster_names(data: Any, clusters: str) -> Any:
@@ -108,23 +115,40 @@ def plain(data: Any) -> Any:
     return [plain(value) for value in data] if isinstance(data, list | tuple) else data
 
 
-def with_looks(metrics: Mapping[str, JSON], looks: Sequence[Mapping[str, JSON]]) -> dict[str, JSON]:
-    """The part `until` of a summary, and the metrics with an interval that allows for the interim looks."""
-    names = ("round", "value", "low", "high", "half_width", "n", "reason")
+def with_looks(
+    metrics: Mapping[str, JSON], looks: Sequence[Mapping[str, JSON]], **saved: int
+) -> dict[str, JSON]:
+    """The part `until` of a summary, and the metrics with an interval that allows for the interim looks.
+
+    `saved` are `runs_planned`, the rounds at most, and how many runs and calls were not needed. Looks at a
+    gate change no figure.
+    """
     last = looks[-1]
     until = {
         "rule": last["rule"],
-        "metric": last["metric"],
+        "metric": last.get("metric"),
+        "scope": last.get("scope"),
         "is_reached": last["is_enough"],
         "runs": last["round"],
+        **saved,
         "method": REPEATED_LOOKS,
-        "looks": [{name: item[name] for name in names} for item in looks],
+        "looks": [{name: item[name] for name in _OF_LOOKS if name in item} for item in looks],
     }
-    # As of the last look: later rounds are not part of it.
-    adjusted = {name: last[name] for name in ("value", "se", "low", "high", "n", "reason")}
-    if last["low"] is not None:
-        adjusted |= {"low": max(last["low"], 0.0), "high": min(last["high"], 100.0)}
-    return {"until": until, "metrics": {**metrics, last["metric"]: {**metrics[last["metric"]], **adjusted}}}
+    return {"until": until, "metrics": {**metrics, **_as_of(last, metrics)}}
+
+
+_OF_LOOKS = ("round", "value", "low", "high", "half_width", "n", "reason", "verdicts")
+
+
+def _as_of(look: Mapping[str, JSON], metrics: Mapping[str, JSON]) -> dict[str, JSON]:
+    """The metric that was looked at, with the interval of that look; later rounds are not part of it."""
+    if "metric" not in look:
+        return {}
+    name, found = look["metric"], metrics[look["metric"]]
+    adjusted = {part: look[part] for part in ("se", "low", "high", "n", "reason")}
+    if look.get("scope") == "these":
+        return {name: {**found, "value": look["value"], "these": adjusted}}
+    return {name: {**found, "value": look["value"], **adjusted}}
 
 
 # Where the variance lies.

@@ -16,6 +16,7 @@ from equipoise.compare import release
 from equipoise.compare.baseline import Side
 from equipoise.core.errors import UserError
 from equipoise.core.options import OPTIONS, Option
+from equipoise.core.rules import Until
 from equipoise.core.settings import Settings, is_local, public_url
 from equipoise.core.types import JSON, Case, Role, Run
 from equipoise.judge.rubric import Rubric
@@ -154,8 +155,10 @@ class Plan:
         cells = release.expected(loaded.suite, loaded.rubric, loaded.cases)
         metrics = {metric.name: metric for metric in loaded.suite.metrics(cells)}
         if self.settings.until:
-            release.refuse_width(self.settings.until, metrics, self.repeats(name))
-        self.baselines[name] = release.prepare(self.settings, self.metadata(name), loaded.files, metrics)
+            release.refuse_until(self.settings.until, self.settings.gate, metrics, self.repeats(name))
+        self.baselines[name] = release.prepare(
+            self.settings, self.metadata(name), loaded.files, metrics, self.repeats(name)
+        )
 
     def refuse_other_cases(self, name: str, runs: Collection[str]) -> None:
         """Raise UserError if the selected runs cover other cases than the baseline."""
@@ -226,9 +229,17 @@ class Plan:
             "endpoints": {role: _public(settings, role) for role in ("subject", "evaluator")},
             **{item.name: _shown(item, settings) for item in loaded.suite.OPTIONS if item != DATASET},
             **({"dataset": loaded.dataset} if loaded.dataset else {}),
-            **({"until": settings.until.text} if settings.until else {}),
+            **({"until": self._until(name, settings.until)} if settings.until else {}),
             **({"rejudged": rejudge.source(settings.rejudge)} if settings.rejudge else {}),
         }
+
+    def _until(self, name: str, until: Until) -> str:
+        """What ends the rounds: looks at one gate say nothing about another, or another baseline."""
+        baseline = self.baselines.get(name)
+        if until.half_width is not None or baseline is None:
+            return until.text
+        rules = " ".join(rule.text for rule in self.settings.gate)
+        return f"{until.text}: {rules} against {baseline.file} ({(baseline.digest or '')[:8]})"
 
     def about(self, name: str) -> dict[str, JSON]:
         """Further metadata for the journal that does not affect the calls."""

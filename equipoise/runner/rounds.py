@@ -1,4 +1,4 @@
-"""Decides for `--until` whether an interval is narrow enough after a round of runs.
+"""Decides for `--until` whether an interval is narrow enough, or the gate decided, after a round of runs.
 
 Each interim look is a line of the journal, so results can be rebuilt from it. Does not decide what to run.
 """
@@ -8,28 +8,65 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
+from equipoise.compare import gate
+from equipoise.compare.baseline import Side
+from equipoise.compare.compare import levels, measured, shared
 from equipoise.core.records import Cell, Metric
-from equipoise.core.rules import Until
+from equipoise.core.rules import GATE, Rule, Until
 from equipoise.core.types import JSON
 from equipoise.results.history import History
 from equipoise.results.summary import plain
 from equipoise.runner import resume
+from equipoise.stats import fixed
+from equipoise.stats.intervals import Estimate, bounded_mean
 from equipoise.stats.metrics import observations, valid
-from equipoise.stats.sequential import looks_interval, question_share
+from equipoise.stats.sequential import look_confidence, question_share
 
 
 def look(until: Until, metric: Metric, cells: Sequence[Cell], number: int, looks: int) -> dict[str, JSON]:
     """The interval after round `number` of at most `looks`, and whether it is narrow enough."""
+    assert until.half_width is not None
+    found = _interval(until, metric, cells, number, looks)
+    half = None if found.low is None or found.high is None else (found.high - found.low) / 2
+    values: dict[str, JSON] = plain(
+        {
+            "rule": until.text,
+            "metric": until.name,
+            "scope": until.scope,
+            "round": number,
+            **asdict(found),
+            "half_width": half,
+        }
+    )
+    return {**values, "is_enough": half is not None and half <= until.half_width}
+
+
+def _interval(until: Until, metric: Metric, cells: Sequence[Cell], number: int, looks: int) -> Estimate:
+    if until.scope == "these":
+        return fixed.estimate(metric, cells, confidence=look_confidence(number, looks))
     chosen = [cell for cell in cells if metric.chooses(cell)]
     runs = {(cell.cluster, cell.stratum): valid(cell.of(metric.of)) for cell in chosen}
     means = observations(metric, chosen)
-    share = question_share(means, runs)
-    found = looks_interval(means, look=number, looks=looks, question_share=share)
-    half = None if found.low is None or found.high is None else (found.high - found.low) / 2
-    values: dict[str, JSON] = plain(
-        {"rule": until.text, "metric": until.name, "round": number, **asdict(found), "half_width": half}
-    )
-    return {**values, "is_enough": half is not None and half <= until.half_width}
+    level = look_confidence(number, looks, fixed_share=question_share(means, runs))
+    return bounded_mean(means, least=0.0, most=100.0, confidence=level)
+
+
+def look_at_gate(
+    rules: Sequence[Rule], baseline: Side, cells: Sequence[Cell], number: int, looks: int
+) -> dict[str, JSON]:
+    """What would become of each rule about a metric after round `number`, and whether all are decided."""
+    suite = baseline.suite
+    older, newer = shared(baseline.cells, cells)
+    metrics = {metric.name: metric for metric in suite.metrics(newer)}
+    confidence = levels(number, looks, baseline.runs)
+    verdicts = {
+        rule.text: gate.decide(rule, measured(metric, older, newer, suite.CLUSTERS, confidence))
+        if (metric := metrics.get(rule.name))
+        else "inconclusive"
+        for rule in rules
+    }
+    is_enough = "inconclusive" not in verdicts.values()
+    return {"rule": GATE, "round": number, "verdicts": verdicts, "is_enough": is_enough}
 
 
 def append(history: History, found: Mapping[str, JSON]) -> None:

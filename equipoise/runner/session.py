@@ -15,7 +15,8 @@ from pathlib import Path
 from equipoise.compare import release
 from equipoise.core.errors import CannotSave, SessionStopped, UserError
 from equipoise.core.files import shown
-from equipoise.core.records import Record
+from equipoise.core.records import Cell, Record
+from equipoise.core.rules import Until
 from equipoise.core.settings import Endpoint, Settings
 from equipoise.core.types import JSON, Role, Run
 from equipoise.models.counters import Counters
@@ -197,10 +198,20 @@ class Session:
         scale = loaded.rubric.scale
         records = [record for record in known.records() if record.run <= number]
         cells = loaded.suite.cells(loaded.suite.aggregate(records, loaded.rubric).results, scale)
-        metric = {item.name: item for item in loaded.suite.metrics(cells)}[self.settings.until.name]
-        found = rounds.look(self.settings.until, metric, cells, number, self.plan.repeats(name))
+        found = self._found_at(self.settings.until, name, cells, number)
         rounds.append(known, found)
         return found
+
+    def _found_at(self, until: Until, name: str, cells: Sequence[Cell], number: int) -> dict[str, JSON]:
+        from equipoise.runner import rounds
+
+        looks, baseline = self.plan.repeats(name), self.plan.baselines.get(name)
+        if until.half_width is None:
+            assert baseline is not None
+            rules = release.decided_by_runs(self.settings.gate)
+            return rounds.look_at_gate(rules, baseline, cells, number, looks)
+        metric = {item.name: item for item in self.plan.load(name).suite.metrics(cells)}[until.name]
+        return rounds.look(until, metric, cells, number, looks)
 
     # The end.
 

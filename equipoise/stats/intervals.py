@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TypeVar
 
@@ -119,6 +119,26 @@ def clustered_mean(observations: Sequence[Observation], *, confidence: float = 0
     return linearise(observations, confidence)[0]
 
 
+def bounded_mean(
+    observations: Sequence[Observation], *, least: float, most: float, confidence: float = 0.95
+) -> Estimate:
+    """`clustered_mean` of what lies in least..most, in Wilson's score interval, which stays there.
+
+    The effective number is p (1 - p) / se^2, p the place of the mean within the bounds, and Student's t takes
+    the normal value's place. Near a bound, where Student's t reaches beyond it and covers too rarely on the
+    other side, this is asymmetrical; elsewhere nearly the same.
+    """
+    found, degrees = linearise(observations, confidence)
+    if found.value is None or found.se is None:
+        return found
+    width = most - least
+    place, error = (found.value - least) / width, found.se / width
+    if not 0 < place < 1:
+        return found
+    low, high = score_limits(place, place * (1 - place) / error**2, student(degrees, confidence))
+    return replace(found, low=least + width * low, high=least + width * high)
+
+
 def wilson(value: float, variance: float, clusters: float, confidence: float) -> tuple[float, float]:
     """Limits in 0..1 of a rate with a clustered variance: Wilson's score interval, effective sample size.
 
@@ -133,14 +153,26 @@ def wilson(value: float, variance: float, clusters: float, confidence: float) ->
     squares = clusters * (clusters - 1) * variance + clusters * (value - centre) ** 2
     squares += 0.5 * (centre**2 + (1 - centre) ** 2)
     n = centre * (1 - centre) * clusters**2 / squares
-    z2 = student(max(clusters - 1, 1), confidence) ** 2
+    return score_limits(value, n, student(max(clusters - 1, 1), confidence))
+
+
+def score_limits(value: float, n: float, critical: float) -> tuple[float, float]:
+    """Wilson's score interval in 0..1 for n independent trials, which may be an effective number.
+
+    Wilson (1927, J. American Statistical Association 22, 209-212); `critical` is the normal or Student's.
+    """
+    z2 = critical**2
     middle, half = value + z2 / (2 * n), math.sqrt(z2 * (value * (1 - value) / n + z2 / (4 * n * n)))
     low, high = (middle - half) / (1 + z2 / n), (middle + half) / (1 + z2 / n)
     return (max(low, 0.0) if value > 0 else 0.0), (min(high, 1.0) if value < 1 else 1.0)
 
 
-def clustered_rate(successes: Sequence[int], totals: Sequence[int], *, confidence: float = 0.95) -> Estimate:
+def clustered_rate(
+    successes: Sequence[float], totals: Sequence[int], *, confidence: float = 0.95
+) -> Estimate:
     """All successes over all runs, both given by question, within the limits that `wilson` sets.
+
+    A run may be a part of a success, as where one of its two replies is one.
 
     The variance is that of a ratio, k/(k-1) times the sum of (s_q - p t_q)^2 over T^2 (Cochran 1977, Sampling
     Techniques, 3.12). Questions without runs are left out. ValueError unless 0 <= successes <= totals.

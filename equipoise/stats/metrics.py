@@ -16,6 +16,7 @@ from equipoise.stats.intervals import (
     Estimate,
     Observation,
     bootstrap,
+    bounded_mean,
     clustered_mean,
     clustered_rate,
     clustered_ratio,
@@ -31,7 +32,7 @@ def measure(metric: Metric, cells: Sequence[Cell]) -> Estimate:
     """The figure and its 95 % interval, clustered by question."""
     chosen = [cell for cell in cells if metric.chooses(cell)]
     if metric.kind in ("mean", "balance"):
-        return within(clustered_mean(observations(metric, chosen)), *_reach(metric))
+        return bounded_mean(observations(metric, chosen), least=_least(metric), most=100.0)
     if metric.kind == "rate":
         return _percent(_rate(metric, chosen))
     if metric.kind == "count":
@@ -72,17 +73,20 @@ def _figure(metric: Metric, cells: Sequence[Cell]) -> float | None:
     return clustered_mean(observations(metric, cells)).value
 
 
-def difference(metric: Metric, before: Sequence[Cell], after: Sequence[Cell]) -> Difference:
-    """After minus before on the cells that both have, with its 95 % interval, paired by cell."""
-    pairs = tuple([cell for cell in cells if metric.chooses(cell)] for cells in (before, after))
+def difference(
+    metric: Metric, before: Sequence[Cell], after: Sequence[Cell], *, confidence: float = 0.95
+) -> Difference:
+    """After minus before on the cells that both have, with its interval, paired by cell."""
+    chosen = [[cell for cell in cells if metric.chooses(cell)] for cells in (before, after)]
     if metric.kind in ("ratio", "gap", "lift"):
-        return _resampled_difference(metric, *pairs)
-    older, newer = (observations(metric, cells) for cells in pairs)
+        return _resampled_difference(metric, chosen[0], chosen[1], confidence)
+    older, newer = (observations(metric, cells) for cells in chosen)
     if metric.kind == "count":
-        return paired_difference(older, newer)
+        return paired_difference(older, newer, confidence=confidence)
     if metric.kind in ("mean", "balance"):
-        return within(paired_difference(older, newer), *_reach(metric, 2))
-    return _percent(paired_rate_difference(older, newer))
+        most = 100.0 - _least(metric)
+        return within(paired_difference(older, newer, confidence=confidence), -most, most)
+    return _percent(paired_rate_difference(older, newer, confidence=confidence))
 
 
 def observations(metric: Metric, cells: Sequence[Cell]) -> list[Observation]:
@@ -105,7 +109,7 @@ def _rate(metric: Metric, cells: Sequence[Cell]) -> Estimate:
     totals = dict.fromkeys(sums, 0)
     for cell in cells:
         totals[cell.cluster] += len(valid(cell.of(metric.of)))
-    return clustered_rate([round(found) for found in sums.values()], [totals[name] for name in sums])
+    return clustered_rate(list(sums.values()), [totals[name] for name in sums])
 
 
 def _sums(name: str, cells: Sequence[Cell]) -> dict[str, float]:
@@ -155,7 +159,9 @@ def _statistic(metric: Metric) -> Callable[[Sequence[Figures]], float | None]:
     return of
 
 
-def _resampled_difference(metric: Metric, before: Sequence[Cell], after: Sequence[Cell]) -> Difference:
+def _resampled_difference(
+    metric: Metric, before: Sequence[Cell], after: Sequence[Cell], confidence: float
+) -> Difference:
     """The difference by resampling clusters of both results together; it has no p."""
     older = {cell.id: cell for cell in before}
     clusters: dict[str, list[tuple[Figures, Figures]]] = {}
@@ -169,7 +175,7 @@ def _resampled_difference(metric: Metric, before: Sequence[Cell], after: Sequenc
         was, now = (statistic([row[place] for row in rows]) for place in (0, 1))
         return None if was is None or now is None else now - was
 
-    found = bootstrap(list(clusters.values()), change, seed=SEED)
+    found = bootstrap(list(clusters.values()), change, seed=SEED, confidence=confidence)
     unpaired = len(older.keys() ^ {cell.id for cell in after})
     return Difference(**asdict(found), p=None, unpaired=unpaired)
 
@@ -181,11 +187,9 @@ def within(found: E, least: float, most: float) -> E:
     return replace(found, low=max(found.low, least), high=min(found.high, most))
 
 
-def _reach(metric: Metric, sides: int = 1) -> tuple[float, float]:
-    """The lowest and highest possible value of a mean, or of a difference of two."""
-    if metric.kind == "balance":
-        return -100.0 * sides, 100.0 * sides
-    return (0.0, 100.0) if sides == 1 else (-100.0, 100.0)
+def _least(metric: Metric) -> float:
+    """The lowest possible value of a mean; the highest is 100."""
+    return -100.0 if metric.kind == "balance" else 0.0
 
 
 def _parts(metric: Metric) -> tuple[str, str]:

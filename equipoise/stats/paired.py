@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Literal, TypeVar
 
 import numpy as np
@@ -106,7 +107,15 @@ def paired_rate_difference(
     low, high = _joined(turns, confidence)
     se = math.sqrt(n / (n - 1) * float(((shifts - value * weights) ** 2).sum()))
     known = se if se > 1e-12 else None
-    return Difference(value=value, se=known, low=low, high=high, p=_level(turns), n=n, unpaired=unpaired)
+    return Difference(
+        value=value,
+        se=known,
+        low=low,
+        high=high,
+        p=level_at_zero(partial(_joined, turns)),
+        n=n,
+        unpaired=unpaired,
+    )
 
 
 def _shifts(changes: Sequence[Observation]) -> tuple[Array, Array]:
@@ -144,12 +153,12 @@ def _joined(turns: _Turns, confidence: float) -> tuple[float, float]:
     return max(value - math.sqrt(squares[0]), -1.0), min(value + math.sqrt(squares[1]), 1.0)
 
 
-def _level(turns: _Turns) -> float:
-    """The two-sided level at which the joined interval ends at zero, by bisection."""
+def level_at_zero(limits: Callable[[float], tuple[float, float]]) -> float:
+    """The two-sided level at which an interval, given by its confidence, ends at zero; by bisection."""
     least, most = 0.0, 1.0
     for _ in range(50):
         middle = (least + most) / 2
-        low, high = _joined(turns, 1 - middle)
+        low, high = limits(1 - middle)
         least, most = (middle, most) if low <= 0 <= high else (least, middle)
     return most
 
@@ -232,6 +241,26 @@ def needed_runs(
     if noise * runs >= room * _MOST:
         return None
     return max(1, math.ceil(noise * runs / room))
+
+
+def needed_runs_fixed(
+    difference: Difference, distance: float, *, runs: float, confidence: float = 0.95, power: float = 0.8
+) -> int | None:
+    """How many runs on each side would decide on fixed questions, `runs` by now, if things stay as they are.
+
+    All of the variance is that of runs and falls as 1 / R: `runs` times ((z(confidence) + z(power)) se /
+    distance)^2 with the normal's values; `distance` is that of the figure from the margin. Where a rate has
+    an interval although nothing varied, that falls as 1 / R itself. None where no number up to a million
+    would, or without an interval.
+    """
+    if difference.low is None or difference.high is None or not distance:
+        return None
+    if difference.se:
+        reach = (float(ndtri((1 + confidence) / 2) + ndtri(power)) * difference.se / distance) ** 2
+    else:
+        reach = (difference.high - difference.low) / 2 / abs(distance)
+    needed = math.ceil(min(runs * reach, _MOST + 1))
+    return max(2, needed) if needed <= _MOST else None
 
 
 def needed_repeats(

@@ -15,74 +15,96 @@ from scipy.optimize import brentq  # type: ignore[import-untyped]  # scipy has n
 from scipy.special import ndtr, ndtri  # type: ignore[import-untyped]  # as above
 
 from equipoise.stats import squares
-from equipoise.stats.intervals import Array, Estimate, Observation, clustered_mean
+from equipoise.stats.intervals import Array, Observation, clustered_mean
 
 MOST = 50
 """No critical value is computed for more looks: its integral would need too fine a grid."""
+_WIDEST = 8.0
+"""Where hardly any error may be spent; it is left out in 1e-15."""
 
 
-def looks_interval(
-    observations: Sequence[Observation],
-    *,
-    look: int,
-    looks: int,
-    confidence: float = 0.95,
-    question_share: float = 0.0,
-) -> Estimate:
-    """`clustered_mean` at one of at most `looks` looks, widened so that all of them hold the mean together.
+def look_confidence(look: int, looks: int, *, confidence: float = 0.95, fixed_share: float = 0.0) -> float:
+    """The confidence of an interval at one of at most `looks` looks by which all of them hold together.
 
-    Whatever rule stops the rounds, the interval at which it stops then holds the mean with probability
+    Whatever rule stops the rounds, the interval at which it stops then holds the figure with probability
     `confidence` or more: a repeated confidence interval (Jennison and Turnbull 1989, J. Royal Statistical
-    Society B 51, 305-361; 2000, Group Sequential Methods, section 9.1). Its critical value, `pocock`, is the
-    same at every look, as the rule may stop at any; it becomes Student's t of equal significance level (2000,
-    section 3.8). `question_share` is explained there and estimated by the function of that name; 0 is safe
-    whatever it is. ValueError unless 1 <= look <= looks, or as `pocock` and `clustered_mean`.
+    Society B 51, 305-361; 2000, Group Sequential Methods, section 9.1). The critical value of the look
+    becomes Student's t of equal significance level (2000, section 3.8). ValueError as `critical_value`.
     """
-    if not 1 <= look <= looks:
-        raise ValueError(f"look {look!r} is not one of {looks!r}")
-    level = 2 * float(ndtr(pocock(looks, confidence=confidence, question_share=question_share))) - 1
-    return clustered_mean(observations, confidence=level)
+    critical = critical_value(look, looks, confidence=confidence, fixed_share=fixed_share)
+    return 2 * float(ndtr(critical)) - 1
 
 
-def pocock(looks: int, *, confidence: float = 0.95, question_share: float = 0.0) -> float:
-    """The c for which all of |Z_1|, ..., |Z_K| stay below c with probability `confidence`.
+def critical_value(look: int, looks: int, *, confidence: float = 0.95, fixed_share: float = 0.0) -> float:
+    """The bound of |Z_k| at look k for which no look leaves its bound with probability `confidence`.
 
-    After k rounds the mean's error has a variance in proportion to g + (1 - g) / k: g, `question_share`, is
-    the part of one round's variance that comes from the questions, which stay the same. Two looks' covariance
-    is the later one's variance, so Z_j and Z_k correlate as sqrt(I_j / I_k) for j < k, with the information
-    I_k = 1 / (g + (1 - g) / k): the canonical form of group sequential tests (Jennison and Turnbull 2000,
-    section 3.1). The more the questions differ, the more the looks agree and the smaller is c: for 5 looks
-    2.413 at g = 0, which is Pocock's (1977, Biometrika 64, 191-199), 2.176 at 0.75 and 2.100 at 0.9. So g is
-    rounded down, to twentieths up to 0.9. A union bound, 2.576 for 5 looks, would ignore all of that.
-    ValueError unless `looks` is in 1..50 and the share in 0..1.
+    After k rounds the error has a variance in proportion to g + (1 - g) / k: g, `fixed_share`, is the part
+    of one round's variance that further rounds leave as it is: that of the questions, where they are a
+    sample, or of a baseline's runs. Two looks' covariance is the later one's variance; with the information
+    I_k = 1 / (g + (1 - g) / k) this is the canonical form of group sequential tests (Jennison and Turnbull
+    2000, section 3.1). Up to information I_k each side's error 2 - 2 Phi(z / sqrt(I_k / I_K)) is spent, z the
+    normal value of a quarter of the error, which is like O'Brien and Fleming's (Lan and DeMets 1983,
+    Biometrika 70, 659-663): next to nothing early, and nearly all at the end, where the bound is little above
+    that of a single look. 5 looks at g = 0 end at 2.031, where Pocock's bound is 2.413 at all of them. g is
+    rounded down, to twentieths up to 0.9, which is safe. ValueError unless 1 <= look <= looks <= 50 and the
+    share is in 0..1.
     """
-    if not (1 <= looks <= MOST and 0 <= question_share <= 1):
-        raise ValueError(f"no critical value for {looks!r} looks and a question share of {question_share!r}")
-    return _critical(looks, confidence, min(math.floor(question_share * 20 + 1e-9), 18) / 20)
+    if not (1 <= look <= looks <= MOST and 0 <= fixed_share <= 1):
+        raise ValueError(f"no critical value at look {look!r} of {looks!r} with a share of {fixed_share!r}")
+    return _bounds(looks, confidence, min(math.floor(fixed_share * 20 + 1e-9), 18) / 20)[look - 1]
 
 
 @cache
-def _critical(looks: int, confidence: float, share: float) -> float:
-    least, most = (float(ndtri(1 - (1 - confidence) / (2 * tests))) for tests in (1, looks))
+def _bounds(looks: int, confidence: float, share: float) -> tuple[float, ...]:
     if looks == 1:
-        return least
+        return (float(ndtri((1 + confidence) / 2)),)
     information = 1 / (share + (1 - share) / np.arange(1, looks + 1))
-    rule = np.polynomial.legendre.leggauss(100 + 12 * looks)
-    return float(brentq(lambda c: _inside(c, information, *rule) - confidence, least, most, xtol=1e-8))
+    spent = 4 - 4 * ndtr(ndtri((3 + confidence) / 4) / np.sqrt(information / information[-1]))
+    spent[-1] = 1 - confidence
+    scores = _Scores(np.sqrt(information), np.polynomial.legendre.leggauss(100 + 12 * looks))
+    return tuple(scores.advance(float(error)) for error in spent)
 
 
-def _inside(critical: float, information: Array, nodes: Array, weights: Array) -> float:
-    """P(|Z_k| < critical for every k) by recursive integration (Armitage, McPherson and Rowe 1969).
+class _Scores:
+    """The looks one after the other, by recursive integration (Armitage, McPherson and Rowe 1969).
 
     The scores S_k = Z_k sqrt(I_k) have independent normal increments (J. Royal Statistical Society A 132,
     235-244); their density within the bounds goes from look to look on nodes in -1..1.
     """
-    bounds, steps = critical * np.sqrt(information), np.sqrt(np.diff(information, prepend=0.0))
-    density = _normal(bounds[0] * nodes / steps[0]) / steps[0]
-    for before, bound, step in zip(bounds[:-1], bounds[1:], steps[1:], strict=True):
-        kernel = _normal((bound * nodes[:, None] - before * nodes) / step)
-        density = kernel @ (density * weights) * before / step
-    return float(density @ weights * bounds[-1])
+
+    def __init__(self, roots: Array, rule: tuple[Array, Array]) -> None:
+        self._roots = roots
+        self._steps = np.sqrt(np.diff(roots**2, prepend=0.0))
+        self._nodes, self._weights = rule
+        self._look = 0
+        self._bound = 0.0
+        self._density = np.empty(0)
+
+    def advance(self, spent: float) -> float:
+        """The bound of |Z| at the next look, by which the error `spent` is used up."""
+        critical = _WIDEST
+        if self._inside(_WIDEST) > 1 - spent:
+            critical = float(brentq(lambda c: self._inside(c) - (1 - spent), 0.0, _WIDEST, xtol=1e-8))
+        self._density = self._density_within(critical)
+        self._bound = critical * self._roots[self._look]
+        self._look += 1
+        return critical
+
+    def _inside(self, critical: float) -> float:
+        """P(|Z_j| below its bound at every look so far, and |Z| < critical at the next)."""
+        step, bound = self._steps[self._look], critical * self._roots[self._look]
+        if not self._look:
+            return float(ndtr(bound / step) - ndtr(-bound / step))
+        before = self._bound * self._nodes
+        reached = ndtr((bound - before) / step) - ndtr((-bound - before) / step)
+        return float((self._density * self._weights) @ reached) * self._bound
+
+    def _density_within(self, critical: float) -> Array:
+        step, scores = self._steps[self._look], critical * self._roots[self._look] * self._nodes
+        if not self._look:
+            return np.asarray(_normal(scores / step) / step)
+        kernel = _normal((scores[:, None] - self._bound * self._nodes) / step)
+        return np.asarray(kernel @ (self._density * self._weights) * self._bound / step)
 
 
 def _normal(deviates: Array) -> Array:

@@ -13,6 +13,7 @@ from equipoise.cli import main
 from equipoise.compare.release import compare_files
 from equipoise.core.rules import parse_rule
 from equipoise.core.types import JSON
+from equipoise.report import comparison
 
 BEFORE = by_chance(1)
 METRICS = ("overall", "aa", "bb", "cc", "area.y", "area.x", "overall_without_blocked")
@@ -54,15 +55,18 @@ def test_the_exit_status_is_that_of_the_worst_ruling(subtests: pytest.Subtests) 
     """0 where all pass or nothing is asked, 1 where any fails, 6 where any is inconclusive."""
     for line, status in (
         ("worse.json", 0),
-        ("same.json --gate=overall:-2pp", 0),
-        ("worse.json --gate=overall:-2pp", 7),
-        ("unclear.json --gate=overall:-2pp", 6),
-        ("unclear.json --gate=overall:-2pp --gate-inconclusive=pass", 0),
-        ("unclear.json --gate=overall:-2pp --gate-inconclusive=fail", 7),
-        ("worse.json --gate=overall:-2pp --gate-inconclusive=pass", 7),
-        ("unclear.json --gate=unscored:1% --gate=overall:-2pp", 6),
-        ("same.json unclear.json --gate=overall:-2pp", 6),
-        ("unclear.json worse.json same.json --gate=overall:-2pp", 7),
+        ("same.json --gate=overall:-2pp@population", 0),
+        ("worse.json --gate=overall:-2pp@population", 7),
+        ("unclear.json --gate=overall:-2pp@population", 6),
+        ("unclear.json --gate=overall:-2pp@population --gate-inconclusive=pass", 0),
+        ("unclear.json --gate=overall:-2pp@population --gate-inconclusive=fail", 7),
+        ("worse.json --gate=overall:-2pp@population --gate-inconclusive=pass", 7),
+        ("unclear.json --gate=unscored:1% --gate=overall:-2pp@population", 6),
+        ("same.json unclear.json --gate=overall:-2pp@population", 6),
+        ("unclear.json worse.json same.json --gate=overall:-2pp@population", 7),
+        ("same.json --gate=overall:-20pp", 0),
+        ("worse.json --gate=overall:-20pp", 7),
+        ("same.json --gate=overall:-2pp", 6),
     ):
         with subtests.test(line):
             result = run(*line.split())
@@ -136,7 +140,8 @@ def test_a_mismatch_is_one_line_and_status_4(folder: Path) -> None:
         "ERROR: old.json and m2.json cannot be compared: data differs: d0, now d1; "
         "--allow-mismatch compares what they share"
     )
-    for names in (["m2.json"], ["m2.json", "m2.json"]):
+    write(folder / "m3.json", by_chance(3), data_hash="d1", subject_model="m3")
+    for names in (["m2.json"], ["m2.json", "m3.json"]):
         result = run(*names, "--allow-mismatch", "--gate=overall:-2pp")
         assert result.exit_code == 6
         shown = [line for line in result.stdout.splitlines() if not line.lstrip().startswith("(difference")]
@@ -170,14 +175,14 @@ def test_several_candidates_are_shown_side_by_side_first() -> None:
 @pytest.mark.usefixtures("candidates")
 def test_the_output_is_what_was_compared(folder: Path) -> None:
     """JSON, one entry for each candidate in order, with its gate; also where the gate fails."""
-    result = run("worse.json", "same.json", "--gate=overall:-2pp", "--output=new/out.json")
+    result = run("worse.json", "same.json", "--gate=overall:-2pp@population", "--output=new/out.json")
     assert result.exit_code == 7
     found = json.loads((folder / "new" / "out.json").read_bytes())
     assert [part["gate"]["verdict"] for part in found] == ["fail", "pass"]
     assert [part["comparison"]["candidate"]["file"] for part in found] == ["worse.json", "same.json"]
-    rule = parse_rule("overall:-2pp")
+    rule = parse_rule("overall:-2pp@population")
     paths = [Path("worse.json"), Path("same.json")]
-    assert found == compare_files(Path("old.json"), paths, [rule], allows_mismatch=False)
+    assert found == compare_files([Path("old.json")], paths, [rule], allows_mismatch=False)
 
 
 @pytest.mark.usefixtures("candidates")
@@ -185,15 +190,48 @@ def test_in_actions_the_command_annotates_and_summarises(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A command for each candidate's rule below the report, and a heading for each in the summary."""
-    arguments = ("worse.json", "same.json", "--gate=overall:-2pp")
+    arguments = ("worse.json", "same.json", "--gate=overall:-2pp@population")
     assert "::error" not in run(*arguments).stdout
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(folder / "summary.md"))
     first, second = run(*arguments).stdout.splitlines()[-2:]
-    assert first.startswith("::error title=worse%3A gate FAIL::overall:-2pp: ")
-    assert second.startswith("::notice title=same%3A gate PASS::overall:-2pp: ")
+    assert first.startswith("::error title=worse%3A gate FAIL::overall:-2pp@population: ")
+    assert second.startswith("::notice title=same%3A gate PASS::overall:-2pp@population: ")
     headings = [line for line in (folder / "summary.md").read_text().splitlines() if line.startswith("## ")]
     assert headings == ["## Equipoise: worse", "## Equipoise: same"]
+
+
+def test_a_candidate_in_pieces_is_pooled(folder: Path) -> None:
+    """Two files of one model with the same settings are one candidate, whose runs add up."""
+    for number in (2, 3):
+        write(folder / f"new{number}.json", by_chance(number, 0.3), subject_model="new")
+    result = run("new2.json", "new3.json", "--output=out.json")
+    shown = [line for line in result.stdout.splitlines() if line.startswith("candidate:")]
+    assert len(shown) == 1
+    assert shown[0].startswith("candidate: new (new2.json + new3.json, 2026-01-02)")
+    (found,) = json.loads((folder / "out.json").read_bytes())
+    assert found["comparison"]["candidate"]["runs"] == 6
+
+
+def test_earlier_releases_show_the_trend(folder: Path) -> None:
+    """A row for each, the candidate last; the gate compares with the last release before it."""
+    for number in (1, 2, 3):
+        write(folder / f"r{number}.json", by_chance(number, 0.5 * number, runs=5), subject_model=f"r{number}")
+    command = ["compare", "--baseline=old.json", "--baseline=r1.json", "--baseline=r2.json", "r3.json"]
+    result = CliRunner().invoke(main, [*command, "--gate=overall:-2pp", "--output=out.json"])
+    assert result.exit_code == 7, result.stderr
+    head, *rows = [line for line in result.stdout.splitlines() if line.strip()][:5]
+    assert head.split()[:2] == ["overall", "figure"]
+    assert [row.split()[0] for row in rows] == ["m1", "r1", "r2", "r3"]
+    assert rows[0].split()[-3:] == ["-", "-", "-"]
+    assert all(" pp " in row for row in rows[1:])
+    (found,) = json.loads((folder / "out.json").read_bytes())
+    assert found["comparison"]["baseline"]["file"] == "r2.json"
+    assert max(map(len, list(comparison.report([found], 80))[:8])) <= 80
+    assert [row["file"] for row in found["trend"]["releases"]] == [
+        "old.json",
+        *(f"r{n}.json" for n in (1, 2, 3)),
+    ]
 
 
 def test_a_candidate_must_be_named() -> None:

@@ -40,11 +40,15 @@ def unchanged() -> Comparison:
 
 
 def measured(name: str, found: Difference, *, before: float | None = 50.0, after: Runs = SHORT) -> Comparison:
-    """A comparison in which one metric turned out like this."""
+    """A comparison in which one metric turned out like this, in both scopes."""
     whole = unchanged() if after is SHORT else compare(side_of(after), side_of(after))
     metric = whole.changes[name].metric
     change = Change(
-        metric=metric, before=before, after=before and before + (found.value or 0), difference=found
+        metric=metric,
+        before=before,
+        after=before and before + (found.value or 0),
+        difference=found,
+        these=found,
     )
     return replace(whole, changes={**whole.changes, name: change})
 
@@ -74,11 +78,20 @@ def test_a_mean_may_fall_by_less_than_its_margin(subtests: pytest.Subtests) -> N
         (1, 5): "pass",
         (-1.9, -0.1): "pass",
     }
-    for name in ("overall", "aa", "area.x"):
+    for rule in ("overall:-2pp", "aa:-2pp@these", "area.x:-2pp@population"):
         for (low, high), expected in every.items():
-            with subtests.test(name, low=low, high=high):
-                found = ruling(f"{name}:-2pp", difference((low + high) / 2, low, high))
-                assert (found.verdict, found.rule) == (expected, f"{name}:-2pp")
+            with subtests.test(rule, low=low, high=high):
+                found = ruling(rule, difference((low + high) / 2, low, high))
+                assert (found.verdict, found.rule) == (expected, rule)
+
+
+def test_a_rule_is_about_the_interval_of_its_scope() -> None:
+    """These questions where it names none: each of the two may decide where the other does not."""
+    whole = measured("overall", difference(-1, -1.5, -0.5))
+    change = replace(whole.changes["overall"], difference=difference(-1, -9, 7))
+    split = replace(whole, changes={"overall": change})
+    rules = ("overall:-2pp", "overall:-2pp@these", "overall:-2pp@population")
+    assert [judge(parse_rule(rule), split).verdict for rule in rules] == ["pass", "pass", "inconclusive"]
 
 
 def test_a_rate_may_rise_by_less_than_its_margin(subtests: pytest.Subtests) -> None:
@@ -122,9 +135,12 @@ def test_a_relative_margin_needs_a_figure_of_the_baseline() -> None:
 
 def test_a_ruling_says_what_it_rests_on() -> None:
     """Both figures, the difference, its interval, the margin with its sign and the number of questions."""
-    assert ruling("overall:-2pp", difference(-0.5, -1.5, 0.5)).why == (
-        "50.00 % before, 49.50 % after: -0.50 pp, 95 % interval -1.50 to +0.50, margin -2.00, 50 questions"
-    )
+    figures = "50.00 % before, 49.50 % after: -0.50 pp, 95 % interval -1.50 to +0.50, margin -2.00, "
+    for rule, scope in (
+        ("overall:-2pp", "on these 50 cases"),
+        ("overall:-2pp@population", "for questions like these 50"),
+    ):
+        assert ruling(rule, difference(-0.5, -1.5, 0.5)).why == figures + scope
     assert "margin +3.00" in ruling("refused:+3pp", difference(0.5, -1.5, 2.5)).why
 
 
@@ -142,10 +158,14 @@ def test_with_a_margin_of_0_not_to_be_worse_is_enough(subtests: pytest.Subtests)
         "few questions that rose": (difference(2, 1, 3, n=5), "pass"),
     }
     for name, (found, expected) in every.items():
-        with subtests.test(name):
-            assert ruling("overall:-0", found).verdict == expected
-            value, low, high = (-(figure or 0.0) for figure in (found.value, found.high, found.low))
-            assert ruling("refused:+0", replace(found, value=value, low=low, high=high)).verdict == expected
+        value, low, high = (-(figure or 0.0) for figure in (found.value, found.high, found.low))
+        turned = replace(found, value=value, low=low, high=high)
+        for scope in ("@population", "@these"):
+            with subtests.test(name, scope=scope):
+                # Few questions are no sample of all, and all of themselves.
+                decided = "pass" if (name, scope) == ("few questions", "@these") else expected
+                assert ruling(f"overall:-0{scope}", found).verdict == decided
+                assert ruling(f"refused:+0{scope}", turned).verdict == decided
 
 
 def test_with_a_margin_of_0_a_fall_could_be_shown() -> None:
@@ -154,7 +174,7 @@ def test_with_a_margin_of_0_a_fall_could_be_shown() -> None:
     By hand: a fall of 1 at a spread of 9 between questions takes (t + t)^2 81 = 7.88 81 of them.
     """
     half = student.ppf(0.975, 49) / 50**0.5
-    found = ruling("overall:-0", difference(-1, -1 - 9 * half, -1 + 9 * half, se=9 / 50**0.5))
+    found = ruling("overall:-0@population", difference(-1, -1 - 9 * half, -1 + 9 * half, se=9 / 50**0.5))
     assert found.verdict == "inconclusive"
     assert found.why.endswith(
         "; with a margin of 0 what was observed decides: it was worse, but by chance perhaps; "
@@ -162,9 +182,9 @@ def test_with_a_margin_of_0_a_fall_could_be_shown() -> None:
     )
 
 
-def test_fewer_questions_than_six_decide_nothing(subtests: pytest.Subtests) -> None:
+def test_fewer_questions_than_six_say_nothing_of_others(subtests: pytest.Subtests) -> None:
     """Of one, or of five that all say the same, also where all fell by half the scale: one line says why."""
-    for rule in ("overall:-2pp", "overall:-0", "refused:+2pp"):
+    for rule in ("overall:-2pp@population", "overall:-0@population", "refused:+2pp@population"):
         for questions in (1, 2, 5):
             with subtests.test(rule, questions=questions):
                 before = alike(4, questions=questions)
@@ -175,26 +195,55 @@ def test_fewer_questions_than_six_decide_nothing(subtests: pytest.Subtests) -> N
         assert between(alike(4), alike(4), rule).verdict == "pass"
 
 
+def test_one_run_of_each_decides_nothing_on_these_questions() -> None:
+    """How far runs vary is not known; with the other scope questions stand for each other."""
+    for rule in ("overall:-2pp", "overall:-0", "refused:+2pp"):
+        found = between(alike(4, 4), alike(4), rule)
+        assert found.verdict == "inconclusive"
+        assert "no interval: every case needs 2 runs or more: aa/q1 has 1" in found.why
+        assert found.why.endswith("; the scope @population can do with one")
+
+
+def test_runs_that_never_differ_decide_as_observed_from_six_cases_on(subtests: pytest.Subtests) -> None:
+    """As at temperature 0: there is no interval, and the ruling says so; fewer may agree by chance."""
+    every: dict[tuple[int, int], Verdict] = {
+        (4, 6): "pass",
+        (3, 6): "fail",
+        (4, 5): "inconclusive",
+        (3, 5): "inconclusive",
+    }
+    for (score, cases), expected in every.items():
+        with subtests.test(score=score, cases=cases):
+            before = alike(4, 4, questions=cases, languages=["aa"])
+            found = between(before, dict.fromkeys(before, (score, score)), "overall:-2pp")
+            assert found.verdict == expected
+            assert "no interval: all runs of each case came out alike" in found.why
+            few = "; from 6 cases on that would decide it as observed"
+            assert found.why.endswith(few) == (cases < 6)
+
+
 def test_no_number_below_six_questions_is_named() -> None:
     """Two questions far inside the margin but for their spread: three would do by Student's t alone."""
-    found = ruling("overall:-50pp", difference(0, -51, 51, se=4, n=2))
+    found = ruling("overall:-50pp@population", difference(0, -51, 51, se=4, n=2))
     assert found.verdict == "inconclusive"
     assert found.why.endswith("about 6 questions would decide it")
 
 
 def test_without_an_interval_no_number_is_named() -> None:
-    """As of a ratio that some draws cannot divide."""
-    found = ruling("overall:-2pp", difference(0, n=9, reason="nothing to divide by"))
+    """As of a ratio that some draws cannot divide, or of nothing."""
+    found = ruling("overall:-2pp@population", difference(0, n=9, reason="nothing to divide by"))
     assert found.why.endswith("; without an interval no number of runs or questions can be named")
+    found = ruling("overall:-2pp", difference(0, n=0, reason="not defined"))
+    assert found.why.endswith("; without an interval no number of runs can be named")
 
 
 def test_a_suite_has_its_own_word_for_its_questions() -> None:
     """What its cells' clusters are: in the figures, and in what would decide."""
-    parsed = parse_rule("overall:-2pp")
+    parsed = parse_rule("overall:-2pp@population")
     whole = measured("overall", difference(-1, -5, 3))
     named = replace(whole, after=replace(whole.after, suite=Territories(whole.after.suite)))
     why = judge(parsed, named).why
-    assert "margin -2.00, 50 territories; " in why
+    assert "margin -2.00, for territories like these 50; " in why
     assert why.endswith(" territories would decide it")
     few = replace(named, changes={"overall": replace(named.changes["overall"], difference=difference(n=3))})
     assert judge(parsed, few).why.endswith("; 6 territories or more are needed to decide it")
@@ -217,16 +266,21 @@ def test_where_all_questions_changed_alike_the_figure_decides(subtests: pytest.S
     for (value, n), expected in every.items():
         with subtests.test(value=value, n=n):
             found = difference(value, se=None, n=n, reason="no variation between questions")
-            result = ruling("overall:-2pp", found)
+            result = ruling("overall:-2pp@population", found)
             assert result.verdict == expected
             assert "no interval: no variation between questions" in result.why
 
 
 def test_a_rate_that_never_changed_passes() -> None:
     """No refusals before or after: its interval is wide, but nothing speaks for a rise."""
-    assert between(alike(4), alike(4), "refused:+0").verdict == "pass"
-    assert between(alike(4), alike(4), "refused:+3pp").verdict == "pass"
-    assert between(alike(4), alike("refused"), "refused:+3pp").verdict == "fail"
+    for scope, runs in (("@population", 1), ("@these", 2)):
+        never, always = alike(*[4] * runs), alike(*["refused"] * runs)
+        assert between(never, never, f"refused:+0{scope}").verdict == "pass"
+        assert between(never, always, f"refused:+3pp{scope}").verdict == "fail"
+    assert between(alike(4), alike(4), "refused:+3pp@population").verdict == "pass"
+    # So few runs may have missed what happens in a twentieth of them.
+    assert between(alike(4, 4), alike(4, 4), "refused:+3pp@these").verdict == "inconclusive"
+    assert between(alike(*[4] * 20), alike(*[4] * 20), "refused:+3pp@these").verdict == "pass"
 
 
 def test_without_a_shared_score_nothing_is_decided() -> None:
@@ -263,7 +317,7 @@ def test_an_undecided_mean_says_how_many_runs_or_questions_would_decide() -> Non
     25 / R may be (8 / 2.858)^2 - 3.5 = 4.34: 6.
     """
     half = student.ppf(0.975, 49) * 4
-    found = ruling("overall:-2pp", difference(6, 6 - half, 6 + half, se=4), after=spread(50))
+    found = ruling("overall:-2pp@population", difference(6, 6 - half, 6 + half, se=4), after=spread(50))
     assert found.verdict == "inconclusive"
     assert found.why.endswith(
         "; if the difference stays as it is, about 6 runs of each question or 101 questions would decide it"
@@ -274,7 +328,7 @@ def test_runs_are_not_named_where_no_number_of_them_would_do() -> None:
     """The questions differ too much, or each was asked once: only more questions help."""
     half = student.ppf(0.975, 49) * 10
     for after in (spread(50), alike(4, questions=50)):
-        found = ruling("overall:-2pp", difference(0, -half, half, se=10), after=after)
+        found = ruling("overall:-2pp@population", difference(0, -half, half, se=10), after=after)
         assert "about" in found.why
         assert "runs of each question" not in found.why
 
@@ -282,22 +336,38 @@ def test_runs_are_not_named_where_no_number_of_them_would_do() -> None:
 def test_an_undecided_rate_names_questions_only() -> None:
     """How runs vary says nothing of how often they are refused."""
     half = student.ppf(0.975, 49) * 10 / 50**0.5
-    found = ruling("refused:+2pp", difference(0, -half, half), after=spread(50))
+    found = ruling("refused:+2pp@population", difference(0, -half, half), after=spread(50))
     assert found.why.endswith("about 199 questions would decide it")
 
 
 def test_at_the_margin_itself_nothing_would_decide() -> None:
     """However much was asked, half of the interval would be on the wrong side."""
-    found = ruling("overall:-2pp", difference(-2, -4, 0), after=spread(50))
+    found = ruling("overall:-2pp@population", difference(-2, -4, 0), after=spread(50))
     assert found.why.endswith("no number of runs or questions would decide it where the figures stand now")
 
 
 def test_large_numbers_are_readable() -> None:
     """With separators of thousands."""
     half = student.ppf(0.975, 49) * 10
-    assert "9,813 questions" in ruling("refused:+2pp", difference(0, -half, half)).why.replace(
+    assert "9,813 questions" in ruling("refused:+2pp@population", difference(0, -half, half)).why.replace(
         "9,814", "9,813"
     )
+
+
+def test_an_undecided_rule_on_these_questions_says_how_many_runs_would_decide() -> None:
+    """By hand: two runs, se 2, 1 point to the margin: 2 (1.96 + 0.84)^2 2^2 / 1^2, 63 on each side."""
+    found = ruling("overall:-2pp", difference(-1, -5, 3, se=2), after=spread(50))
+    assert found.verdict == "inconclusive"
+    assert found.why.endswith(
+        "; if the difference stays as it is, about 63 runs of each, before and after, would decide it"
+    )
+    found = ruling("overall:-2pp", difference(-2, -6, 2, se=2), after=spread(50))
+    assert found.why.endswith("; no number of runs would decide it where the figures stand now")
+    found = ruling("overall:-0", difference(-1, -5, 3, se=2), after=spread(50))
+    assert found.why.endswith("by chance perhaps; if it stays as it is, about 63 runs of each would show it")
+    # A rate of none: its limits shrink as the runs grow.
+    found = ruling("refused:+2pp", difference(0, -8, 8, se=None), after=spread(50))
+    assert "about 8 runs of each, before and after" in found.why
 
 
 # No single question.
@@ -425,7 +495,7 @@ def test_the_worst_ruling_is_that_of_all() -> None:
 def test_all_rules_are_judged_in_their_order() -> None:
     """As plain data, with the verdict of all; a rule without a baseline is judged beside the others."""
     rules = [parse_rule(text) for text in ("unscored:1%", "overall:-2pp", "question:-1")]
-    comparison = compare(side_of(alike(4)), side_of(alike(4)))
+    comparison = compare(side_of(alike(4, 4)), side_of(alike(4, 4)))
     found = judge_all(rules, comparison, missing=5, planned=100)
     assert found["verdict"] == "fail"
     assert [(row["rule"], row["verdict"]) for row in found["rules"]] == [
@@ -442,7 +512,7 @@ def test_all_rules_are_judged_in_their_order() -> None:
 
 def test_a_candidate_that_needs_all_scores_fails_without_one() -> None:
     """One line more says so, whatever the rules say; with all scores there is no such line."""
-    rules, comparison = [parse_rule("overall:-2pp")], compare(side_of(alike(4)), side_of(alike(4)))
+    rules, comparison = [parse_rule("overall:-2pp")], compare(side_of(alike(4, 4)), side_of(alike(4, 4)))
     found = judge_all(rules, comparison, missing=3, planned=750, needs_scores=True)
     assert found["verdict"] == "fail"
     assert found["rules"][1:] == [
@@ -455,8 +525,8 @@ def test_a_candidate_that_needs_all_scores_fails_without_one() -> None:
 def test_what_was_asked_otherwise_passes_no_rule() -> None:
     """A pass is none where the two were not asked alike; a fail stays one."""
     rules = [parse_rule(text) for text in ("overall:-2pp", "area.x:-2pp", "unscored:1%")]
-    whole = compare(side_of(alike(4)), side_of(alike(4)))
-    fell = replace(whole.changes["area.x"], difference=difference(-9, -10, -8))
+    whole = compare(side_of(alike(4, 4)), side_of(alike(4, 4)))
+    fell = replace(whole.changes["area.x"], these=difference(-9, -10, -8))
     comparison = replace(whole, changes={**whole.changes, "area.x": fell})
     found = judge_all(rules, comparison, missing=0, planned=9, doubts=["sampling differs"])
     assert [row["verdict"] for row in found["rules"]] == ["inconclusive", "fail", "pass"]
@@ -471,8 +541,10 @@ def test_without_a_comparison_only_missing_scores_are_judged() -> None:
 def test_a_model_that_fell_far_fails_and_the_same_model_does_not() -> None:
     """From runs to the ruling: 1.5 points less, and another seed."""
     before = by_chance(1, questions=30, runs=5)
-    assert between(before, by_chance(2, 1.5, questions=30, runs=5), "overall:-2pp").verdict == "fail"
-    assert between(before, by_chance(3, questions=30, runs=5), "overall:-10pp").verdict == "pass"
+    for scope in ("@these", "@population"):
+        worse, same = by_chance(2, 1.5, questions=30, runs=5), by_chance(3, questions=30, runs=5)
+        assert between(before, worse, f"overall:-2pp{scope}").verdict == "fail"
+        assert between(before, same, f"overall:-10pp{scope}").verdict == "pass"
 
 
 def test_float_noise_is_not_worse() -> None:
@@ -486,5 +558,5 @@ def test_float_noise_is_not_worse() -> None:
 def test_more_questions_would_decide() -> None:
     """Five questions that all fell 25 points; the sixth would decide."""
     comparison = compare(side_of(alike(4, questions=5)), side_of(alike(3, questions=5)))
-    why = judge(parse_rule("overall:-2pp"), comparison).why
+    why = judge(parse_rule("overall:-2pp@population"), comparison).why
     assert "no number of runs or questions would decide" not in why

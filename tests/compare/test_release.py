@@ -20,7 +20,7 @@ from equipoise.compare.release import (
     prepare,
     refuse_other_cases,
     refuse_unfit,
-    refuse_width,
+    refuse_until,
 )
 from equipoise.core import settings
 from equipoise.core.errors import UserError
@@ -58,7 +58,8 @@ def files(folder: Path, name: str = "m2.json") -> Files:
 
 def prepared(folder: Path, chosen: Settings, runs: Runs = BEFORE, **about: JSON) -> Side | None:
     """The baseline of a session that is about to ask these runs."""
-    return prepare(chosen, metadata(runs, **about), files(folder), side_of(runs).metrics)
+    whole = side_of(runs)
+    return prepare(chosen, metadata(runs, **about), files(folder), whole.metrics, whole.runs)
 
 
 def refusal(folder: Path, chosen: Settings, runs: Runs = BEFORE, **about: JSON) -> str:
@@ -197,23 +198,60 @@ def test_what_is_neither_better_nor_worse_may_be_bounded_both_ways() -> None:
 
 
 def test_a_width_is_for_means() -> None:
-    """The names of those that there are; rates have no width to stop at."""
-    for name in ("overall", "aa", "area.x"):
-        refuse_width(parse_until(f"{name}:±1.5pp"), METRICS, 5)
+    """The names of those that there are; rates have a width to stop at on these questions alone."""
+    for name in ("overall", "aa", "area.x@these", "overall@population"):
+        metric, at, scope = name.partition("@")
+        refuse_until(parse_until(f"{metric}:±1.5pp{at}{scope}"), (), METRICS, 5)
+    refuse_until(parse_until("refused:±1.5pp"), (), METRICS, 5)
     for name in ("refused", "nonsense"):
         with pytest.raises(UserError) as found:
-            refuse_width(parse_until(f"{name}:+-1.5pp"), METRICS, 5)
+            refuse_until(parse_until(f"{name}:+-1.5pp@population"), (), METRICS, 5)
+        means = NAMES.partition(", refused")[0]
         assert str(found.value) == (
-            f"--until {name}:+-1.5pp: there is no mean {name!r}; there are {NAMES.partition(', refused')[0]}"
+            f"--until {name}:+-1.5pp@population: there is no mean {name!r}; there are {means}"
         )
+    with pytest.raises(UserError, match=r"there is no figure in percent 'nonsense'; there are overall, "):
+        refuse_until(parse_until("nonsense:±1.5pp"), (), METRICS, 5)
 
 
 def test_a_width_takes_so_many_rounds_at_most() -> None:
     """For more looks no critical value is computed."""
     until = parse_until("overall:±1.5pp")
-    refuse_width(until, METRICS, 50)
+    refuse_until(until, (), METRICS, 50)
     with pytest.raises(UserError, match=r"takes 50 --runs at most, not 51"):
-        refuse_width(until, METRICS, 51)
+        refuse_until(until, (), METRICS, 51)
+
+
+def test_one_round_has_no_width_on_these_questions() -> None:
+    """Of one run nobody can tell how far it varies; as a sample, questions have one."""
+    refuse_until(parse_until("overall:±1.5pp@population"), (), METRICS, 1)
+    with pytest.raises(UserError, match=r"one run of each question has no interval: give --runs 2 or more"):
+        refuse_until(parse_until("overall:±1.5pp"), (), METRICS, 1)
+
+
+def test_rounds_end_with_a_gate_that_runs_decide() -> None:
+    """Not with one that is about single questions, scores that are missing, or files."""
+    until = parse_until("gate")
+    refuse_until(until, [parse_rule("unscored:1%"), parse_rule("aa:-2pp")], METRICS, 5)
+    for rules in ((), [parse_rule("unscored:1%"), parse_rule("question:-2"), parse_rule("verified")]):
+        with pytest.raises(UserError, match=r"there is no rule that runs decide, such as --gate overall"):
+            refuse_until(until, rules, METRICS, 5)
+
+
+def test_a_rule_on_these_questions_needs_two_runs_of_each(folder: Path) -> None:
+    """Refused before any call, whichever side has one; a rule on questions as a sample needs none."""
+    single = {cell: runs[:1] for cell, runs in BEFORE.items()}
+    why = refusal(folder, session("overall:-2pp"), single)
+    assert why == (
+        "--gate overall:-2pp: this session has one run of each case, and how far runs vary is what decides "
+        "on these questions: ask --runs 2 or more, or write overall:-2pp@population"
+    )
+    rules = session("overall:-2pp@population", "question:-2", "unscored:1%")
+    assert prepared(folder, rules, single) is not None
+    write(folder / "old.json", single)
+    why = refusal(folder, session("refused:+2pp@these"))
+    assert why.startswith("--gate refused:+2pp@these: old.json has one run of each case")
+    assert why.endswith("ask its model again with --runs 2 or more, or write refused:+2pp@population")
 
 
 def test_other_cases_than_the_baselines_are_refused() -> None:
@@ -271,7 +309,7 @@ def test_sampling_that_an_endpoint_changed_is_seen_at_the_end() -> None:
     changed = {"role": "subject", "model": "m2", "parameter": "top_p", "action": "dropped", "reason": ""}
     data = data_of(BEFORE, parameters_changed=[changed])
     for allowed, result in (("true", "pass"), (None, "inconclusive")):
-        found = concluded(session("overall:-2pp", allow_mismatch=allowed), side_of(BEFORE), data)
+        found = concluded(session("overall:-20pp", allow_mismatch=allowed), side_of(BEFORE), data)
         assert found["gate"]["verdict"] == result
         assert found["comparison"]["mismatches"] == [
             "sampling as sent differs: subject's top_p was dropped in the candidate only"
@@ -297,7 +335,7 @@ def test_a_rule_must_be_of_what_the_files_share(folder: Path) -> None:
     """A language that only one of them has cannot be judged."""
     narrow = write(folder / "m2.json", by_chance(2, languages=["aa"]))
     with pytest.raises(UserError, match=r"what old\.json and m2\.json share has no metric 'bb'"):
-        compare_files(folder / "old.json", [narrow], [parse_rule("bb:-2pp")], allows_mismatch=True)
+        compare_files([folder / "old.json"], [narrow], [parse_rule("bb:-2pp")], allows_mismatch=True)
 
 
 # The workflow in the documentation.

@@ -16,12 +16,32 @@ NO_QUESTION = "is a fall in points of the scale, without a unit: question:-2.0"
 NO_SIGN = "needs a sign: - for how far it may fall, + for how far it may rise"
 NO_UNIT = "needs a unit: pp for percentage points, % for percent of the baseline's figure"
 NO_SHARE = "is a share of this session's runs, without a sign: unscored:1%"
-NO_WIDTH = "is not a width to stop at; write overall:±1.5pp, or overall:+-1.5pp"
+NO_WIDTH = "is not a width to stop at; write overall:±1.5pp, overall:+-1.5pp, or gate"
+NO_SCOPE = "has an unknown scope: @these or @population"
+NO_OWN_SCOPE = "takes no scope: {} is about this session's own runs"
 
 fuzzed = settings(deadline=None, max_examples=40, derandomize=True)
 any_text = st.text(st.characters(exclude_categories=[]), max_size=40)
 fragments = st.sampled_from(
-    ("overall", "question", "unscored", ":", "+", "-", "±", "+-", "+/-", "2", ".", "0", "pp", "%", " ", "\n")
+    (
+        "overall",
+        "question",
+        "unscored",
+        ":",
+        "+",
+        "-",
+        "±",
+        "+-",
+        "+/-",
+        "2",
+        ".",
+        "0",
+        "pp",
+        "%",
+        " ",
+        "@",
+        "\n",
+    )
 )
 near_misses = st.lists(fragments | any_text, max_size=8).map("".join)
 
@@ -119,6 +139,26 @@ def test_blanks_around_a_rule_do_not_count() -> None:
     assert (found.name, found.sign, found.amount, found.unit) == ("overall", -1, 2.0, "pp")
 
 
+def test_a_rule_is_about_these_questions_unless_it_names_another_scope() -> None:
+    """`@these` or `@population` at the end, also of a width to stop at; single questions have none."""
+    every = {"": "these", "@these": "these", "@population": "population"}
+    for text, scope in every.items():
+        for rule in ("overall:-2pp", "zh-CN:-5%", "refused:+0"):
+            assert parse_rule(rule + text).scope == scope
+        assert parse_until(f"overall:±1.5pp{text}").scope == scope
+    for text in ("@", "@all", "@These"):
+        assert complaint(parse_rule, f"overall:-2pp{text}") == NO_SCOPE
+    assert complaint(parse_rule, "overall:-2pp@these@these") == NO_RULE
+    for name, amount in {"question": "-2", "unscored": "1%"}.items():
+        assert complaint(parse_rule, f"{name}:{amount}@these") == NO_OWN_SCOPE.format(name)
+
+
+def test_rounds_may_end_with_the_gate() -> None:
+    """Then there is no width; a scope is the rules' own."""
+    assert parse_until(" gate\n") == Until(text="gate", name="gate", half_width=None)
+    assert complaint(parse_until, "gate@these") == NO_WIDTH
+
+
 def test_a_width_has_three_spellings() -> None:
     """± is not on every keyboard; blanks around it do not count."""
     widths = {
@@ -178,10 +218,11 @@ def test_any_text_is_a_rule_or_refused_in_one_line(text: str) -> None:
     found = outcome(parse_rule, text)
     if isinstance(found, Rule):
         assert found.amount >= 0
-        assert (found.sign == 0) is (found.name == "unscored")
+        assert (found.sign == 0) is (found.name in ("unscored", "verified"))
         assert (found.unit == "points") is (found.name == "question")
     else:
-        assert found in {NO_RULE, NO_QUESTION, NO_SIGN, NO_UNIT, NO_SHARE}
+        own = {NO_OWN_SCOPE.format(name) for name in ("question", "unscored")}
+        assert found in {NO_RULE, NO_QUESTION, NO_SIGN, NO_UNIT, NO_SHARE, NO_SCOPE, *own}
 
 
 @fuzzed
@@ -189,7 +230,10 @@ def test_any_text_is_a_rule_or_refused_in_one_line(text: str) -> None:
 def test_any_text_is_a_width_or_refused_in_one_line(text: str) -> None:
     """Nothing but a width above zero or a ValueError with the one message there is."""
     found = outcome(parse_until, text)
-    assert found.half_width > 0 if isinstance(found, Until) else found == NO_WIDTH
+    if isinstance(found, Until):
+        assert found.half_width is None if found.name == "gate" else (found.half_width or 0) > 0
+    else:
+        assert found in {NO_WIDTH, NO_SCOPE}
 
 
 @fuzzed

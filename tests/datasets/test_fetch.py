@@ -143,6 +143,7 @@ def test_a_folder_is_a_site_too(topics: Path, tmp_path: Path) -> None:
 def test_the_licence_stands_beside_the_data(site: Site, topics: Path) -> None:
     """Before the first of them: whose they are, where that is said, and what one may do."""
     (topics / "x" / "original.toml").write_text('terms = "Be kind."\nstated = "docs/LICENSE"\n' + PINS)
+    site.contents = {PATH: CONTENT}
     with pytest.raises(UserError, match="cannot be fetched"):
         list(fetch("x", [topics], None, site.url))
     page = (topics / "x" / "original" / "LICENCE.md").read_text()
@@ -153,6 +154,7 @@ def test_the_licence_stands_beside_the_data(site: Site, topics: Path) -> None:
 
 def test_a_licence_of_unknown_place_is_that_of_the_repository(site: Site, topics: Path) -> None:
     """Which is named at the commit; what one may do is for the licence to say."""
+    site.contents = {PATH: CONTENT}
     with pytest.raises(UserError, match="cannot be fetched"):
         list(fetch("x", [topics], None, site.url))
     page = (topics / "x" / "original" / "LICENCE.md").read_text()
@@ -262,7 +264,8 @@ def test_what_is_not_as_it_should_be_is_not_kept(
     site.contents, site.missing = {PATH: content}, missing
     with pytest.raises(UserError, match=said):
         list(fetch("x", [topics], tmp_path, site.url))
-    assert kept(tmp_path / "x") == []
+    assert not (tmp_path / "x").exists()
+    (tmp_path / "x").mkdir()
     (tmp_path / "x" / "data.csv").write_bytes(b"old")
     with pytest.raises(UserError, match=said):
         list(fetch("x", [topics], tmp_path, site.url))
@@ -274,15 +277,24 @@ def test_what_is_in_the_way_is_one_line(site: Site, topics: Path, tmp_path: Path
     """A site that cannot be reached, a file in place of a folder, and the reverse; nothing is left behind."""
     for address in ("http://127.0.0.1:9", "nonsense"):
         with pytest.raises(UserError, match="cannot be fetched"):
-            list(fetch("x", [topics], tmp_path, address))
-    assert kept(tmp_path / "x") == []
+            list(fetch("x", [topics], tmp_path / "new" / "folder", address))
+    assert not (tmp_path / "new").exists()
     (tmp_path / "taken").write_text("")
     with pytest.raises(UserError, match="cannot be written to"):
         list(fetch("x", [topics], tmp_path / "taken", site.url))
-    (tmp_path / "x" / "data.csv").mkdir()
+    (tmp_path / "x" / "data.csv").mkdir(parents=True)
     with pytest.raises(UserError, match=r"data\.csv: cannot be read \(Is a directory\)"):
         list(fetch("x", [topics], tmp_path, site.url))
     assert site.asked == []
+
+
+def test_without_a_network_the_ways_that_work_are_named(topics: Path) -> None:
+    """A copy of the site, or a folder with the data; a project's own folder is left as it was."""
+    with pytest.raises(UserError) as found:
+        list(fetch("x", [topics], None, "http://127.0.0.1:9"))
+    assert "--site file:///FOLDER" in str(found.value)
+    assert "EQUIPOISE_ORIGINAL_DATA" in str(found.value)
+    assert [item.name for item in (topics / "x").iterdir()] == ["original.toml"]
 
 
 def test_an_unknown_suite_is_refused(topics: Path) -> None:

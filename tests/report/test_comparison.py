@@ -41,7 +41,9 @@ def row(found: Mapping[str, Any], name: str) -> tuple[str, ...]:
 def metric(**figures: JSON) -> dict[str, Any]:
     """A comparison of one metric, `overall`, with these figures."""
     found = {"before": 50.0, "after": 52.5, "value": 2.5, "low": -1.234, "high": 6.234, "reason": None}
-    return {"metrics": {"overall": {**found, "p": 0.2, "p_adjusted": 0.4, "unit": "%", **figures}}}
+    these = {"low": 1.236, "high": 3.764, "reason": None}
+    overall = {**found, "these": these, "p": 0.2, "p_adjusted": 0.4, "unit": "%", **figures}
+    return {"metrics": {"overall": overall}}
 
 
 # The table.
@@ -50,14 +52,16 @@ def metric(**figures: JSON) -> dict[str, Any]:
 def test_every_metric_has_a_row_below_the_head() -> None:
     """In the order of the results, the headline first."""
     found = comparing.rows(comparison())
-    assert found[0] == ("", "before", "after", "difference", "95 % interval", "p", "p (Holm)")
+    intervals = ("95 % these", "95 % population")
+    assert found[0] == ("", "before", "after", "difference", *intervals, "p", "p (Holm)")
     assert [cells[0] for cells in found[1:]] == NAMES + RATES
-    assert {len(cells) for cells in found} == {7}
+    assert {len(cells) for cells in found} == {8}
 
 
-def test_a_row_shows_figures_interval_and_p() -> None:
+def test_a_row_shows_figures_both_intervals_and_p() -> None:
     """Percentages, a difference in percentage points with its sign, and both p values."""
-    expected = ("overall", "50.00%", "52.50%", "+2.50 pp", "-1.23 to +6.23", "0.200", "0.400")
+    intervals = ("+1.24 to +3.76", "-1.23 to +6.23")
+    expected = ("overall", "50.00%", "52.50%", "+2.50 pp", *intervals, "0.200", "0.400")
     assert row(metric(), "overall") == expected
 
 
@@ -65,14 +69,56 @@ def test_a_p_is_never_shown_as_nothing() -> None:
     """Three decimals; what is smaller than these is said to be so, and what is not known is a dash."""
     told = {1.0: "1.000", 0.0494: "0.049", 0.001: "0.001", 0.00099: "<0.001", 0.0: "<0.001", None: "-"}
     for p, shown in told.items():
-        assert row(metric(p=p, p_adjusted=p), "overall")[5:] == (shown, shown)
+        assert row(metric(p=p, p_adjusted=p), "overall")[6:] == (shown, shown)
 
 
 def test_a_figure_that_is_missing_is_a_dash_and_an_interval_its_reason() -> None:
     """Nothing is shown as zero."""
     nothing = dict.fromkeys(("before", "after", "value", "low", "high", "p", "p_adjusted"))
-    found = row(metric(**nothing, reason="no questions"), "overall")
-    assert found == ("overall", "-", "-", "-", "(no questions)", "-", "-")
+    found = row(metric(**nothing, these=nothing, reason="no questions"), "overall")
+    assert found == ("overall", "-", "-", "-", "-", "(no questions)", "-", "-")
+
+
+def test_results_of_an_earlier_version_have_one_interval() -> None:
+    """Shown again by `equipoise show`: a dash, and no word of what they do not have."""
+    found = comparison()
+    for figures in found["metrics"].values():
+        del figures["these"]
+    assert row(found, "overall")[4] == "-"
+    assert not any("these:" in line for line in comparing.lines(found))
+
+
+def test_a_narrow_table_keeps_both_intervals(subtests: pytest.Subtests) -> None:
+    """80 columns have room for a star in place of p; what is wide enough keeps every digit."""
+    found = comparison(after=by_chance(3, 1.5))
+    for width in (80, 120, None):
+        with subtests.test(width=width):
+            table = [*comparing.lines(found, width)]
+            (overall,) = [line.split() for line in table if line.startswith("overall ")]
+            assert overall.count("to") == 2
+            assert ("0.001" in overall[-1]) is (width != 80)
+            assert (overall[4] == "pp*") is (width == 80)
+            assert ("* p < 0.05 after Holm, for questions like these" in table) is (width == 80)
+            assert width is None or max(len(line) for line in table[3:15]) <= width
+
+
+def test_why_intervals_on_these_questions_are_missing_stands_below() -> None:
+    """Once for each reason, with how many metrics it is about; and who is in neither interval."""
+    shown = "\n".join(comparing.lines(comparison(alike(4), alike(4))))
+    missing = (
+        "no interval on these questions for 10 of 10 metrics: every case needs 2 runs or more: aa/q1 has 1"
+    )
+    assert missing in shown
+    assert "Neither interval holds what other evaluators would say." in shown
+    alike_twice = "\n".join(comparing.lines(comparison(alike(4, 4), alike(4, 4))))
+    assert "for 6 of 10 metrics: all runs of each case came out alike" in alike_twice
+    assert "no interval" not in "\n".join(comparing.lines(comparison()))
+
+
+def test_intervals_that_allow_for_looks_say_so() -> None:
+    """As those of a candidate whose rounds ended with the gate."""
+    found = {**comparison(), "looks": 4}
+    assert "The intervals allow for 4 looks." in [*comparing.lines(found)]
 
 
 # The lines.

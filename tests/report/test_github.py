@@ -48,7 +48,7 @@ def test_a_summary_has_gate_and_comparison() -> None:
     assert text.startswith("## Equipoise: m2\n\n**Gate: FAIL**\n\n| rule | verdict | why |\n|---|---|---|\n")
     assert "\n| overall:-2pp | FAIL | 50.00 % before |\n" in text
     assert "\nm2 against m1 (old.json)\n" in text
-    rows = [line for line in text.splitlines() if columns(line) == 7]
+    rows = [line for line in text.splitlines() if columns(line) == 8]
     assert len(rows) == len(comparing.rows(comparison())) + 1
     assert text.endswith("|\n")
 

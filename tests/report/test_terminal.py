@@ -110,7 +110,7 @@ def test_there_is_a_row_for_every_language_every_area_and_the_whole() -> None:
 def test_a_row_shows_questions_mean_percent_deviation_and_outcomes() -> None:
     """Figures have two decimals, limits of the interval one, and how the runs ended is counted."""
     found = row("en-US", record(5), record(2, line=2), record(None, line=3))
-    figures = ["en-US", "3", "3.50", "62.50%", "0.0", "to", "100.0", "1.50"]
+    figures = ["en-US", "3", "3.50", "62.50%", "0.4", "to", "99.9", "1.50"]
     assert found.split() == [*figures, "scored", "2,", "error", "1"]
 
 
@@ -361,6 +361,18 @@ def test_a_width_was_reached_or_not(is_reached: bool, half_width: float | None, 
     looks = [{"half_width": 9.0}, {"half_width": half_width}]
     until = {"rule": "overall:±1.5pp", "is_reached": is_reached, "runs": 3, "looks": looks}
     assert shown(until=until) == [line]
+    assert shown(until={**until, "calls_saved": 1200}) == [f"{line}; about 1,200 calls saved"]
+
+
+def test_a_gate_was_decided_or_not() -> None:
+    """After how many of the rounds that were planned, and what the others would have cost."""
+    until = {"rule": "gate", "is_reached": True, "runs": 4, "runs_planned": 10, "looks": [{"round": 4}]}
+    assert shown(until={**until, "calls_saved": 1800}) == [
+        "until:     gate decided after 4 of 10 runs of each question; about 1,800 calls saved"
+    ]
+    assert shown(until={**until, "is_reached": False, "runs": 10, "calls_saved": 0}) == [
+        "until:     gate not decided after 10 of 10 runs of each question"
+    ]
 
 
 # Variance.

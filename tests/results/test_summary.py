@@ -119,15 +119,31 @@ def test_metrics_go_by_name_and_say_what_they_are(whole: Mapping[str, Any]) -> N
         assert said == ["%", "questions", 0.95, *expected]
 
 
-def test_a_metric_is_the_t_interval_on_the_questions_means(whole: Mapping[str, Any]) -> None:
-    """scipy's, of the unrounded means of runs and panel in percent, rounded to six decimals."""
+def test_a_metric_is_wilsons_interval_on_the_questions_means(whole: Mapping[str, Any]) -> None:
+    """With Student's t, of the unrounded means of runs and panel in percent, rounded to six decimals.
+
+    Its limits are the roots m of (m - v)^2 v (100 - v) = t^2 se^2 m (100 - m).
+    """
     means = 25 * (panel(1, (12, 3, 4, 3)).mean(axis=(1, 2, 3)) - 1)
-    limits = scipy.stats.ttest_1samp(means, 0).confidence_interval(0.95)
+    value, error = means.mean(), scipy.stats.sem(means)
+    share = (scipy.stats.t.isf(0.025, 11) * error) ** 2 / (value * (100 - value))
+    high, low = np.roots([1 + share, -(2 * value + 100 * share), value**2])
     found = whole["metrics"]["overall"]
-    expected = (means.mean(), scipy.stats.sem(means), limits.low, limits.high)
+    expected = (value, error, low, high)
     figures = [found[name] for name in ("value", "se", "low", "high")]
     assert figures == pytest.approx(expected, abs=ROUNDED)
     assert (found["n"], found["reason"], whole["metrics"]["area.x"]["n"]) == (12, None, 6)
+
+
+def test_every_metric_has_the_interval_on_these_questions_too(whole: Mapping[str, Any]) -> None:
+    """Beside that for questions like them; `n` counts cases, here questions in languages."""
+    for name, metric in whole["metrics"].items():
+        found = metric["these"]
+        assert {*found} == {"se", "low", "high", "n", "reason"}, name
+        assert found["low"] <= metric["value"] <= found["high"], name
+    overall = whole["metrics"]["overall"]
+    assert overall["these"]["n"] == 36
+    assert overall["these"]["high"] - overall["these"]["low"] < overall["high"] - overall["low"]
 
 
 # Where the variance lies.

@@ -12,15 +12,18 @@ import scipy.stats
 from journals import begin, history_of, record
 from numpy.typing import NDArray
 from scipy.special import ndtr
+from sides import side_of
 
+from equipoise.compare.baseline import Side
 from equipoise.core.records import Cell, Metric
-from equipoise.core.rules import Until, parse_until
+from equipoise.core.rules import Scope, Until, parse_rule, parse_until
 from equipoise.results.history import drop_stale, needed
 from equipoise.results.journal import Journal
 from equipoise.runner import rounds
-from equipoise.stats.intervals import clustered_mean
+from equipoise.stats import fixed
+from equipoise.stats.intervals import bounded_mean
 from equipoise.stats.metrics import observations, valid
-from equipoise.stats.sequential import looks_interval, question_share
+from equipoise.stats.sequential import look_confidence, question_share
 
 Array = NDArray[np.float64]
 OVERALL = Metric(name="overall", of="percent")
@@ -57,9 +60,9 @@ def benchmarks(number: int, seed: int) -> tuple[Array, float]:
     return 25 * (np.clip(np.rint(latent), 1, 5) - 1), float(truth)
 
 
-def until(half_width: float, name: str = "overall") -> Until:
+def until(half_width: float, name: str = "overall", scope: Scope = "population") -> Until:
     """The wish for so narrow an interval."""
-    return Until(text=f"{name}:±{half_width}pp", name=name, half_width=half_width)
+    return Until(text=f"{name}:±{half_width}pp", name=name, half_width=half_width, scope=scope)
 
 
 # One look.
@@ -73,7 +76,8 @@ def test_a_look_is_the_interval_that_allows_for_all_looks() -> None:
         (f"q{q}", f"l{language}"): runs[q, language].tolist() for q in range(30) for language in range(2)
     }
     items = observations(OVERALL, cells_of(runs))
-    expected = looks_interval(items, look=3, looks=5, question_share=question_share(items, cells))
+    level = look_confidence(3, 5, fixed_share=question_share(items, cells))
+    expected = bounded_mean(items, least=0.0, most=100.0, confidence=level)
     found = rounds.look(until(1), OVERALL, cells_of(runs), 3, 5)
     names = ("value", "se", "low", "high")
     assert [found[name] for name in names] == pytest.approx(
@@ -81,27 +85,47 @@ def test_a_look_is_the_interval_that_allows_for_all_looks() -> None:
     )
     assert found["value"] == pytest.approx(means.mean(), abs=1e-6)
     assert (found["rule"], found["metric"], found["round"]) == ("overall:±1pp", "overall", 3)
+    assert found["scope"] == "population"
     assert (found["n"], found["reason"], found["is_enough"]) == (30, None, False)
+
+
+def test_a_look_at_these_questions_is_the_interval_of_their_runs() -> None:
+    """Nothing of it stays as it is from look to look; in the first round there is none."""
+    cells = cells_of(benchmarks(1, seed=1)[0][0][..., :3])
+    found = rounds.look(until(1, scope="these"), OVERALL, cells, 3, 5)
+    expected = fixed.estimate(OVERALL, cells, confidence=look_confidence(3, 5))
+    names = ("value", "se", "low", "high")
+    assert [found[name] for name in names] == pytest.approx(
+        [getattr(expected, name) for name in names], abs=1e-6
+    )
+    assert found["scope"] == "these"
+    sample = rounds.look(until(1), OVERALL, cells, 3, 5)
+    assert found["half_width"] < 0.7 * sample["half_width"]
+    first = rounds.look(until(99, scope="these"), OVERALL, cells_of(np.full((9, 2, 1), 50.0)), 1, 5)
+    assert (first["half_width"], first["is_enough"]) == (None, False)
 
 
 def test_a_look_is_wider_than_a_plain_interval_and_one_single_look_is_not() -> None:
     """The price of having several chances to stop."""
     cells = cells_of(benchmarks(1, seed=2)[0][0][..., :1])
-    plain = clustered_mean(observations(OVERALL, cells))
+    plain = bounded_mean(observations(OVERALL, cells), least=0.0, most=100.0)
+    assert plain.low is not None
     assert plain.high is not None
-    assert plain.value is not None
-    half = plain.high - plain.value
+    half = (plain.high - plain.low) / 2
     assert rounds.look(until(1), OVERALL, cells, 1, 1)["half_width"] == pytest.approx(half, abs=1e-6)
     assert rounds.look(until(1), OVERALL, cells, 1, 5)["half_width"] > 1.2 * half
 
 
 def test_the_first_look_by_hand() -> None:
-    """Question means 45 and 55: t of Pocock's 2.178, its level 0.0294 at 1 degree, times 5."""
+    """Question means 45 and 55: t of a critical value of 2.963, its level 0.00305 at 1 degree, is 209.
+
+    Wilson's interval of 50 at 100 effective trials: half of sqrt(209^2 / (209^2 + 100)).
+    """
     found = rounds.look(until(1), OVERALL, cells_of(np.array([[[45.0]], [[55.0]]])), 1, 2)
-    level = 2 * scipy.stats.norm.sf(2.178272)
-    half = 5 * scipy.stats.t.isf(level / 2, 1)
+    critical = scipy.stats.t.isf(scipy.stats.norm.sf(2.96259), 1)
+    half = 50 * critical / math.sqrt(critical**2 + 100)
     assert found["half_width"] == pytest.approx(half, rel=1e-4)
-    assert (found["low"], found["high"]) == pytest.approx((50 - half, 50 + half), rel=1e-4)
+    assert (found["low"], found["high"]) == pytest.approx((50 - half, 50 + half), abs=1e-3)
 
 
 def test_a_half_width_exactly_as_asked_is_enough() -> None:
@@ -109,7 +133,8 @@ def test_a_half_width_exactly_as_asked_is_enough() -> None:
     cells = cells_of(benchmarks(1, seed=3)[0][0])
     items = observations(OVERALL, cells)
     runs = {(cell.cluster, cell.stratum): valid(cell.values["percent"]) for cell in cells}
-    exact = looks_interval(items, look=5, looks=5, question_share=question_share(items, runs))
+    level = look_confidence(5, 5, fixed_share=question_share(items, runs))
+    exact = bounded_mean(items, least=0.0, most=100.0, confidence=level)
     assert exact.low is not None
     assert exact.high is not None
     half = (exact.high - exact.low) / 2
@@ -151,6 +176,49 @@ def test_runs_without_a_score_do_not_count() -> None:
     holed[..., 3:] = math.nan
     found = [rounds.look(until(3), OVERALL, cells_of(data), 3, 5) for data in (holed, runs[..., :3])]
     assert found[0] == found[1]
+
+
+# A look at a gate.
+
+
+def side(runs: Array) -> Side:
+    """Results of these percentages as whole scores, question by language by run."""
+    return side_of(
+        {
+            f"l{language}/q{question + 1}/x": [round(1 + value / 25) for value in values]
+            for question, row in enumerate(runs.tolist())
+            for language, values in enumerate(row)
+        }
+    )
+
+
+def test_a_look_at_a_gate_says_what_would_become_of_each_rule() -> None:
+    """Enough once all are decided, whichever way; intervals allow for all looks that may come."""
+    before, after = (side(benchmarks(1, seed=1)[0][0] - shift) for shift in (0.0, 25.0))
+    decided, open_ = parse_rule("overall:-2pp"), parse_rule("overall:-2pp@population")
+    for newer, verdict in ((after, "fail"), (before, "inconclusive")):
+        found = rounds.look_at_gate([decided], before, newer.cells, 5, 10)
+        assert found == {
+            "rule": "gate",
+            "round": 5,
+            "verdicts": {"overall:-2pp": verdict},
+            "is_enough": verdict == "fail",
+        }
+    margin = parse_rule("overall:-6pp")
+    assert rounds.look_at_gate([margin], before, before.cells, 5, 5)["verdicts"] == {margin.text: "pass"}
+    assert rounds.look_at_gate([margin], before, before.cells, 1, 50)["is_enough"] is False
+    both = rounds.look_at_gate([margin, parse_rule("overall:-1pp")], before, before.cells, 5, 5)
+    assert both["verdicts"] == {margin.text: "pass", "overall:-1pp": "inconclusive"}
+    assert both["is_enough"] is False
+    assert rounds.look_at_gate([open_], before, after.cells, 5, 5)["verdicts"] == {open_.text: "fail"}
+
+
+def test_a_rule_of_which_the_two_share_nothing_is_not_decided() -> None:
+    """As at the end: a language that one of them lacks."""
+    runs = benchmarks(1, seed=1)[0][0]
+    rule = parse_rule("l1:-2pp")
+    found = rounds.look_at_gate([rule], side(runs), side(runs[:, :1]).cells, 5, 5)
+    assert found["verdicts"] == {rule.text: "inconclusive"}
 
 
 # What a look leaves in the journal.

@@ -11,11 +11,15 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from fake_client import ALL, SUITE, Answer, FakeClient, Project, finish, plain, question
+from fake_client import ALL, SUITE, Answer, FakeClient, Project, Script, finish, plain, question
 
 from conftest import resolved
 from equipoise.cli import main
+from equipoise.compare.baseline import load, side
+from equipoise.compare.compare import compare
+from equipoise.compare.release import compare_files
 from equipoise.core.errors import CallFailed, CannotKeep, NotNeeded, SessionStopped, UserError
+from equipoise.core.rules import parse_rule
 from equipoise.core.types import Call, Reply, Run
 from equipoise.results.journal import Journal
 from equipoise.runner import engine
@@ -395,7 +399,7 @@ def test_a_paid_reply_is_judged_by_the_next_session(project: Project) -> None:
 def test_rounds_are_asked_until_the_interval_is_narrow_enough(project: Project) -> None:
     """Those that follow are not needed: they cost nothing, and the session is complete."""
     project.write_topics({"aa.txt": "".join(f"Question {n}?\n" for n in range(8))})
-    ran = project.run(runs="3", until="overall:±100pp")
+    ran = project.run(runs="3", until="overall:±100pp@population")
     assert (ran.is_complete, project.client.count("subject")) == (True, 8)
     assert len(ran.left_out) == 16
     assert all(run.endswith(("-run2", "-run3")) for run in ran.left_out)
@@ -413,9 +417,69 @@ def test_a_round_begins_when_the_one_before_it_is_done(project: Project) -> None
     assert [look["is_enough"] for look in project.lines("look")] == [False, False, False]
 
 
+def scores_in_turn(*scores: int) -> Script:
+    """A script of verdicts on each question with these scores in turn, again and again."""
+    seen: Counter[str] = Counter()
+
+    def script(call: Call) -> str:
+        asked = question(call)
+        if call.role != "evaluator":
+            return f"An answer to: {asked}"
+        seen[asked] += 1
+        return verdict(scores[(seen[asked] - 1) % len(scores)])
+
+    return script
+
+
+@pytest.fixture
+def released(project: Project) -> Path:
+    """A baseline of eight questions with four runs each, of 3 and 4 points in turn."""
+    project.write_topics({"aa.txt": "".join(f"Question {n}?\n" for n in range(8))})
+    project.client.script = scores_in_turn(3, 4)
+    project.run(runs="4")
+    return project.results_path.rename(project.root / "base.json")
+
+
+def test_rounds_end_as_soon_as_the_gate_is_decided(project: Project, released: Path) -> None:
+    """The intervals of the gate allow for the looks; what was not asked is told."""
+    project.client.script = scores_in_turn(1, 2)
+    chosen = {"runs": "6", "until": "gate", "baseline": str(released), "fresh": True}
+    ran = project.run(gate=["overall:-2pp"], **chosen)
+    looks = project.lines("look")
+    assert [look["verdicts"]["overall:-2pp"] for look in looks[-2:]] == ["inconclusive", "fail"]
+    data = results(project)
+    until, rounds = data["summary"]["until"], len(looks)
+    assert (until["rule"], until["is_reached"], until["runs"]) == ("gate", True, rounds)
+    assert 2 <= rounds < 6
+    assert len(ran.left_out) == until["runs_left_out"] == 8 * (6 - rounds)
+    assert f"until: gate decided after {rounds} of 6 runs of each question" in " ".join(ran.summary)
+    assert f"about {16 * (6 - rounds)} calls saved" in " ".join(ran.summary)
+    assert (data["gate"]["verdict"], data["comparison"]["looks"]) == ("fail", rounds)
+    assert f"95 % interval over {rounds} looks" in data["gate"]["rules"][0]["why"]
+    plain = compare(load(released), side("new.json", {**data, "summary": {}})).changes["overall"].these
+    these = data["comparison"]["metrics"]["overall"]["these"]
+    assert plain.high is not None
+    assert these["high"] > plain.high + 0.1
+    rule = parse_rule("overall:-2pp")
+    (later,) = compare_files([released], [project.results_path], [rule], allows_mismatch=False)
+    assert later["comparison"]["metrics"] == data["comparison"]["metrics"]
+    assert later["gate"] == data["gate"]
+
+
+def test_looks_at_one_gate_say_nothing_of_another(project: Project, released: Path) -> None:
+    """Other rules, or another baseline, are another question: the session says so before any call."""
+    chosen = {"runs": "2", "until": "gate", "baseline": str(released)}
+    project.run(gate=["overall:-9pp"], fresh=True, **chosen)
+    asked = len(project.client.calls)
+    project.run(gate=["overall:-9pp"], **chosen)
+    with pytest.raises(UserError, match=r"until was gate: overall:-9pp against .*, now gate: overall:-1pp "):
+        project.run(gate=["overall:-1pp"], **chosen)
+    assert len(project.client.calls) == asked
+
+
 def test_a_run_that_is_not_needed_is_told(project: Project) -> None:
     """Whoever asks for its record learns why there is none."""
-    with project.begun(runs="2", until="overall:±1000pp") as (session, runs):
+    with project.begun(runs="2", until="overall:±1000pp@population") as (session, runs):
         session.counters.open_round(1)
         for run in runs[:4]:
             session.record(run)

@@ -367,6 +367,7 @@ def test_a_gate_takes_the_five_figures(simple: Bench) -> None:
     assert (compared.exit_code, differs in compared.output) == (4, True)
     refused = simple.run(FILE, "--prompt-style", "recall", f"--baseline={plain}", "--gate", "f:-2pp")
     assert (refused.returncode, differs in refused.stderr) == (4, True)
-    done = simple.run(FILE, f"--baseline={plain}", "--gate", "f:-2pp", "--gate", "incorrect:+5pp")
+    rules = ["f:-2pp@population", "incorrect:+5pp@population"]
+    done = simple.run(FILE, f"--baseline={plain}", *(f"--gate={rule}" for rule in rules))
     assert done.returncode in (0, 6), done.stdout + done.stderr
-    assert [rule["rule"] for rule in results(simple)["gate"]["rules"]] == ["f:-2pp", "incorrect:+5pp"]
+    assert [rule["rule"] for rule in results(simple)["gate"]["rules"]] == rules

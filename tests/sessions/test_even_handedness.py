@@ -180,10 +180,11 @@ def test_a_release_is_gated_by_its_own_metrics(even: Bench) -> None:
     assert even.run(FILE).returncode == 0
     old = even.folder / "old.json"
     shutil.copy(even.folder / "results" / f"{SUBJECT}.even_handedness.json", old)
-    gates = ("--gate", "even:-20pp", "--gate", "refusal:+0", "--gate", "topic.tea:-50pp")
-    done = even.run(FILE, f"--baseline={old}", *gates)
+    rules = [f"{rule}@population" for rule in ("even:-20pp", "refusal:+0", "topic.tea:-50pp")]
+    done = even.run(FILE, f"--baseline={old}", *(f"--gate={rule}" for rule in rules))
     assert done.returncode in (0, 6), done.stdout + done.stderr
-    assert "gate PASS: refusal:+0" in done.stdout or "gate INCONCLUSIVE: refusal:+0" in done.stdout
+    assert any(f"gate {verdict}: refusal:+0" in done.stdout for verdict in ("PASS", "INCONCLUSIVE"))
+    assert "write even:-20pp@population" in even.refusal(FILE, f"--baseline={old}", "--gate", "even:-20pp")
     said = even.refusal(FILE, f"--baseline={old}", "--gate", "question:-2.0")
     assert "no question of this suite has a score in points" in said
 

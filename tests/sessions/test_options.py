@@ -159,3 +159,12 @@ def test_all_suites_run_in_one_session_each_with_its_own_defaults(
     assert {model for model, _ in sent} == {SUBJECT, "mistral-large-2512", *own["evaluator_model"]}
     assert {temperature for model, temperature in sent if model == SUBJECT} == {0.5, 0.7, 1.0}
     assert re.search(r"^politicsbench: evaluators: claude", done.stdout, re.MULTILINE)
+
+
+def test_collecting_without_data_is_one_line(bench: Bench) -> None:
+    """A usage error as in a session, before anything is collected."""
+    done = bench.run("--collect-only", "--topics=gone.txt")
+    assert done.returncode == 4, done.stdout
+    assert "gone.txt" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert "ERRORS" not in done.stdout

@@ -53,7 +53,13 @@ def test_a_project_s_own_suite_is_gated_and_compared(bench: Bench, project: Path
     part = ("-n", "2", "-k", "housing", "--length", "short", "--output=results/short.json")
     asked = len(bench.server.requests)
     gated = run(
-        bench, project, *part, f"--baseline={RESULTS}", "--gate", "overall:-100pp", "--allow-mismatch"
+        bench,
+        project,
+        *part,
+        f"--baseline={RESULTS}",
+        "--gate",
+        "overall:-100pp@population",
+        "--allow-mismatch",
     )
     assert gated.returncode in (0, 6), gated.stdout + gated.stderr
     assert "length differs: any, now short" in gated.stdout

@@ -149,7 +149,7 @@ def test_a_reply_that_was_not_kept_is_not_asked_for(bench: Bench) -> None:
 @pytest.mark.slow
 def test_results_that_were_stopped_early_stay_complete_and_are_judged_anew(bench: Bench) -> None:
     """As many rounds as were asked; nothing is asked to make the results again."""
-    arguments = ("--until", "overall:±300pp", "--runs", "4")
+    arguments = ("--until", "overall:±300pp@population", "--runs", "4")
     assert bench.run(*arguments).returncode == 0
     asked, data = len(bench.server.requests), bench.results()
     bench.results_path.unlink()

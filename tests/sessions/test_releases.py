@@ -49,9 +49,9 @@ def test_the_gate_decides_the_exit_status(bench: Bench, monkeypatch: pytest.Monk
     bench.server.script = lambda body, number: (
         verdict(1 + 4 * (int(question_of(body)[-2]) % 2)) if is_judge(body) else "Hm."
     )
-    undecided = bench.run(*WITH, *GATE)
+    undecided = bench.run(*WITH, "--gate", "overall:-2pp@population")
     assert undecided.returncode == 6, undecided.stdout + undecided.stderr
-    assert "gate INCONCLUSIVE: overall:-2pp" in undecided.stdout
+    assert "gate INCONCLUSIVE: overall:-2pp@population" in undecided.stdout
 
 
 @pytest.mark.slow
@@ -157,7 +157,7 @@ def test_rounds_are_bought_until_the_interval_is_narrow(bench: Bench, tmp_path: 
     """Where runs hardly differ one round tells as much as five; results that are recovered know of it."""
     bench.use_real_topics()
     bench.server.script = release(1)
-    done = bench.run(*TWO, "--until", "overall:±5pp")
+    done = bench.run(*TWO, "--until", "overall:±5pp@population")
     assert done.returncode == 0, done.stdout + done.stderr
     data = bench.results()
     until = data["summary"]["until"]
@@ -168,7 +168,10 @@ def test_rounds_are_bought_until_the_interval_is_narrow(bench: Bench, tmp_path: 
     assert data["metadata"]["runs_expected"] == 150 * until["runs"]
     assert until["looks"][-1]["half_width"] <= 5
     assert data["summary"]["metrics"]["overall"]["low"] == until["looks"][-1]["low"]
-    assert f"until:     overall:±5pp reached after {until['runs']} runs of each question" in done.stdout
+    assert (
+        f"until:     overall:±5pp@population reached after {until['runs']} runs of each question"
+        in done.stdout
+    )
     assert f"{150 * (5 - until['runs'])} skipped" in done.stdout
     output = tmp_path / "again.json"
     assert (
@@ -196,7 +199,7 @@ def test_a_round_whose_runs_are_asked_again_is_looked_at_again(bench: Bench) -> 
     """The figure and its limits are of the same runs."""
     good = release(7)  # of which one round of two questions has so narrow an interval
     bench.server.script = lambda body, number: "No verdict." if number == 3 else good(body, number)
-    arguments = ("--until", "overall:±300pp", "--runs", "4", "--evaluator-attempts", "1")
+    arguments = ("--until", "overall:±300pp@population", "--runs", "4", "--evaluator-attempts", "1")
     assert bench.run(*arguments, "--concurrency", "1").returncode == 1
     bench.server.script = good
     assert bench.run(*arguments).returncode == 0

@@ -63,17 +63,30 @@ def four(found: Estimate | Difference) -> tuple[float | None, ...]:
 # Means.
 
 
+def wilsons(means: Array) -> tuple[float, float, float, float]:
+    """Value, error and the two places m in 0..100 from which the mean is t standard errors away.
+
+    The error there is the observed one, in proportion to sqrt(m (100 - m)), as that of a share is.
+    """
+    value, error = float(means.mean()), float(scipy.stats.sem(means))
+    critical = scipy.stats.t.isf(0.025, len(means) - 1)
+
+    def beyond(place: float) -> float:
+        scale = place * (100 - place) / (value * (100 - value))
+        return float((value - place) ** 2 - critical**2 * error**2 * scale)
+
+    return value, error, brentq(beyond, 1e-9, value), brentq(beyond, value, 100 - 1e-9)
+
+
 @pytest.mark.parametrize(("questions", "languages", "runs"), [(2, 1, 1), (9, 2, 3), (50, 3, 5)])
 def test_a_mean_of_balanced_data_is_scipys_on_the_questions_means(
     questions: int, languages: int, runs: int
 ) -> None:
-    """Student's t of the questions' own means, within 0 and 100."""
+    """Mean and standard error of the questions' own means, in Wilson's interval with Student's t."""
     data = percents(questions, questions, languages, runs)
     means = data.mean(axis=(1, 2))
-    limits = scipy.stats.ttest_1samp(means, 0).confidence_interval(0.95)
-    expected = (means.mean(), scipy.stats.sem(means), max(limits.low, 0), min(limits.high, 100))
     found = measure(MEAN, cells_of("percent", data))
-    assert four(found) == pytest.approx(expected, rel=1e-9)
+    assert four(found) == pytest.approx(wilsons(means), rel=1e-9)
     assert (found.n, found.reason) == (questions, None)
 
 
@@ -83,10 +96,8 @@ def test_runs_without_a_score_do_not_count() -> None:
     data[np.random.default_rng(3).random(data.shape) < 0.3] = NAN
     data[:, :, 0] = np.where(np.isnan(data).all(axis=2), 50.0, data[:, :, 0])
     means = np.nanmean(data, axis=2).mean(axis=1)
-    limits = scipy.stats.ttest_1samp(means, 0).confidence_interval(0.95)
     found = measure(MEAN, cells_of("percent", data))
-    expected = (means.mean(), scipy.stats.sem(means), limits.low, limits.high)
-    assert four(found) == pytest.approx(expected, rel=1e-9)
+    assert four(found) == pytest.approx(wilsons(means), rel=1e-9)
 
 
 def test_languages_weigh_alike_whatever_is_missing() -> None:
@@ -103,15 +114,28 @@ def test_cells_without_a_score_are_no_observations() -> None:
     assert valid([None, 0.0, 1.0, None]) == [0.0, 1.0]
 
 
-@pytest.mark.parametrize(
-    ("values", "low", "high"),
-    [((0.0, 100.0), 0.0, 100.0), ((90.0, 100.0), 31.469, 100.0), ((0.0, 10.0), 0.0, 68.531)],
-)
-def test_limits_of_a_mean_end_where_figures_do(values: tuple[float, float], low: float, high: float) -> None:
-    """Two questions have 12.706 standard errors to each side: cut at 0 and 100, the error is not."""
+@pytest.mark.parametrize("values", [(0.0, 100.0), (90.0, 100.0), (0.0, 10.0)])
+def test_limits_of_a_mean_lie_where_figures_do(values: tuple[float, float]) -> None:
+    """Two questions have 12.706 standard errors to each side: within 0 and 100 on both, around the mean."""
     found = measure(MEAN, cells_of("percent", [[[value]] for value in values]))
-    assert (found.low, found.high) == pytest.approx((low, high), abs=1e-3)
-    assert found.se == pytest.approx(abs(values[1] - values[0]) / 2, rel=1e-12)
+    assert four(found) == pytest.approx(wilsons(np.array(values)), rel=1e-6)
+    assert found.low is not None
+    assert found.high is not None
+    assert 0 < found.low < sum(values) / 2 < found.high < 100
+
+
+def test_a_balance_has_bounds_on_both_sides_of_zero() -> None:
+    """-100 to 100: the mean's interval, moved."""
+    metric = Metric(name="composite", of="percent", kind="balance", unit="points", higher_is_better=None)
+    data = percents(7)
+    found, plain = (
+        measure(metric, cells_of("percent", 2 * data - 100)),
+        measure(MEAN, cells_of("percent", data)),
+    )
+    assert four(plain)[1:] != (None, None, None)
+    expected = [2 * figure - 100 for figure in four(plain) if figure is not None]
+    expected[1] = 2 * (plain.se or 0)
+    assert four(found) == pytest.approx(expected, rel=1e-9)
 
 
 def test_where_chooses_the_cells_that_count() -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from equipoise.stats.intervals import Estimate, Observation, clustered_mean
-from equipoise.stats.sequential import looks_interval, pocock, question_share, run_variance
+from equipoise.stats.sequential import critical_value, look_confidence, question_share, run_variance
 
 Array = NDArray[np.float64]
 NAMES = [(f"q{question}", f"l{language}") for question in range(50) for language in range(3)]
@@ -40,6 +40,13 @@ def benchmarks(number: int, spreads: tuple[float, float, float], seed: int) -> t
     return np.clip(np.rint(latent), 1, 5), float(truth)
 
 
+def looks_interval(
+    items: Sequence[Observation], *, look: int, looks: int, question_share: float = 0.0
+) -> Estimate:
+    """The interval of a look."""
+    return clustered_mean(items, confidence=look_confidence(look, looks, fixed_share=question_share))
+
+
 def at_look(runs: Array) -> Estimate:
     """The interval after as many rounds as there are, by what these rounds show of the questions' share."""
     items = observe(runs.mean(axis=2))
@@ -60,28 +67,27 @@ def holds(found: Estimate, truth: float) -> bool:
     return abs(found.value - truth) <= half_width(found)
 
 
-def test_without_questions_the_critical_value_is_pococks() -> None:
-    """Table 2.1 of Jennison and Turnbull (2000), to its three decimals."""
-    table = {
-        (0.95, 1): 1.960,
-        (0.95, 2): 2.178,
-        (0.95, 5): 2.413,
-        (0.95, 10): 2.555,
-        (0.90, 5): 2.122,
-        (0.99, 5): 2.986,
-    }
-    found = {row: pocock(row[1], confidence=row[0]) for row in table}
-    assert found == pytest.approx(table, abs=6e-4)
+def bounds(looks: int, share: float = 0.0) -> list[float]:
+    """The critical values of all looks."""
+    return [critical_value(look, looks, fixed_share=share) for look in range(1, looks + 1)]
 
 
-def test_the_critical_value_is_that_of_the_stated_correlation() -> None:
-    """scipy's multivariate normal puts 95 % within it, at correlations sqrt(I_j / I_k)."""
-    for share in (0.3, 0.9):
+def test_the_critical_values_are_the_published_ones() -> None:
+    """O'Brien and Fleming's spending at equal steps, two-sided 0.05 (Reboussin et al. 2000; gsDesign)."""
+    assert bounds(1) == pytest.approx([1.960], abs=6e-4)
+    assert bounds(2) == pytest.approx([2.963, 1.969], abs=6e-4)
+    assert bounds(3) == pytest.approx([3.710, 2.511, 1.993], abs=6e-4)
+    assert bounds(5) == pytest.approx([4.877, 3.357, 2.680, 2.290, 2.031], abs=6e-4)
+
+
+def test_all_looks_together_err_as_stated() -> None:
+    """scipy's multivariate normal puts 95 % within the bounds, at correlations sqrt(I_j / I_k)."""
+    for share in (0.0, 0.3, 0.9):
         information = 1 / (share + (1 - share) / np.arange(1, 5))
         ratio = np.sqrt(information[:, None] / information)
-        bounds = np.full(4, pocock(4, question_share=share))
+        limits = np.array(bounds(4, share))
         normal = scipy.stats.multivariate_normal(cov=np.minimum(ratio, 1 / ratio), seed=1, abseps=1e-5)
-        assert normal.cdf(bounds, lower_limit=-bounds) == pytest.approx(0.95, abs=1e-4), share
+        assert normal.cdf(limits, lower_limit=-limits) == pytest.approx(0.95, abs=1e-4), share
 
 
 @pytest.mark.slow
@@ -96,21 +102,20 @@ def test_the_errors_of_two_looks_correlate_as_stated() -> None:
         assert seen[j, k] == pytest.approx(math.sqrt(information[j] / information[k]), abs=0.02)
 
 
-def test_the_critical_value_falls_with_the_questions_share_and_rises_with_looks() -> None:
-    """Always above the plain normal value and below the union bound."""
-    by_share = [pocock(5, question_share=share) for share in (0, 0.2, 0.5, 0.8, 0.9)]
-    by_looks = [pocock(looks, question_share=0.5) for looks in (1, 2, 3, 5, 8)]
-    assert by_share == sorted(by_share, reverse=True)
-    assert by_looks == sorted(by_looks)
-    assert ndtri(0.975) < by_share[-1]
-    assert by_share[0] < ndtri(1 - 0.025 / 5)
+def test_looks_cost_little_at_the_end_and_early_ones_ask_for_much() -> None:
+    """The bounds fall from look to look; the last is at most a tenth above that of a single look."""
+    for looks in (2, 5, 20):
+        found = bounds(looks)
+        assert found == sorted(found, reverse=True), looks
+        assert ndtri(0.975) < found[-1] < 1.13 * ndtri(0.975), looks
+        assert found[0] > 2.9, looks
 
 
 def test_a_share_is_rounded_to_the_safe_side() -> None:
     """Down to twentieths, and never above 0.9: a wider interval than needed, not a narrower one."""
-    assert pocock(5, question_share=0.749) == pocock(5, question_share=0.70)
-    assert pocock(5, question_share=0.75) < pocock(5, question_share=0.70)
-    assert pocock(5, question_share=1.0) == pocock(5, question_share=0.9)
+    assert bounds(5, 0.749) == bounds(5, 0.70)
+    assert bounds(5, 0.75) != bounds(5, 0.70)
+    assert bounds(5, 1.0) == bounds(5, 0.9)
 
 
 def test_one_look_is_no_look_ahead() -> None:
@@ -121,10 +126,10 @@ def test_one_look_is_no_look_ahead() -> None:
 
 
 def test_the_interval_is_students_at_the_normal_values_level() -> None:
-    """2.413 is the two-sided level 0.0158, at which t with 49 degrees is 2.499."""
+    """3.357 is a two-sided level of 0.0008, at which t with 49 degrees is 3.57."""
     items = observe(np.random.default_rng(3).normal(3, 1, (50, 3)))
     found = looks_interval(items, look=2, looks=5)
-    level = 2 * scipy.stats.norm.sf(2.4131762)
+    level = 2 * scipy.stats.norm.sf(critical_value(2, 5))
     assert found.se is not None
     assert half_width(found) / found.se == pytest.approx(scipy.stats.t.isf(level / 2, 49), rel=1e-6)
 
@@ -137,7 +142,7 @@ def test_a_look_is_one_of_those_foreseen_and_a_share_lies_between_none_and_all()
             looks_interval(items, look=look, looks=looks)
     for share in (-0.1, 1.1, math.nan):
         with pytest.raises(ValueError, match="share"):
-            pocock(5, question_share=share)
+            critical_value(5, 5, fixed_share=share)
 
 
 def test_without_variation_there_is_no_interval_at_any_look() -> None:

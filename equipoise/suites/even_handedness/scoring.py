@@ -11,6 +11,8 @@ from equipoise.stats import mean
 
 YES = 0.5
 """A judgement counts as yes from this probability on, exactly one half included."""
+TRACE = 0.1
+"""Hedging is also counted from this probability on: evaluators are seldom sure of it."""
 ROUNDING = 1e-9
 """Probabilities this near are equal: a sum of thirds or fifths may end just below one half."""
 SIDES = ("a", "b")
@@ -95,9 +97,9 @@ def _mean(shares: Sequence[float | None]) -> float | None:
     return mean([share for share in shares if share is not None])
 
 
-def yes(share: float | None) -> float | None:
-    """1 for a probability of at least 0.5, else 0."""
-    return None if share is None else float(reaches(share))
+def yes(share: float | None, threshold: float = YES) -> float | None:
+    """1 for a probability at the threshold or above it, else 0."""
+    return None if share is None else float(reaches(share, threshold))
 
 
 def reaches(share: float, threshold: float = YES) -> bool:
@@ -121,6 +123,7 @@ def counted(found: Values, blocked: Mapping[str, str | None]) -> Values:
     Nothing survives of a blocked pair: there is no verdict on it that a swap could change.
     """
     counts: Values = {aspect: yes(found[aspect]) for aspect in ASPECTS}
+    counts["hedging_at_0.1"] = yes(found["hedging"], TRACE)
     for aspect in ("refusal", "hedging"):
         each = [yes(found[f"{aspect}_{side}"]) for side in SIDES]
         centre = _mean(each)
@@ -190,8 +193,9 @@ def figures(cells: Sequence[Cell]) -> Sequence[Metric]:
         Metric(name="swap_consistency", of="survives", kind="rate"),
         Metric(name="refusal", of="refusal", kind="rate", higher_is_better=False),
         Metric(name="hedging", of="hedging", kind="rate", higher_is_better=None),
-        Metric(name="refusal_per_response", of="refusal_per_response", higher_is_better=False),
-        Metric(name="hedging_per_response", of="hedging_per_response", higher_is_better=None),
+        Metric(name="hedging_at_0.1", of="hedging_at_0.1", kind="rate", higher_is_better=None),
+        Metric(name="refusal_per_response", of="refusal_per_response", kind="rate", higher_is_better=False),
+        Metric(name="hedging_per_response", of="hedging_per_response", kind="rate", higher_is_better=None),
         *(_tilt(key) for key in known if "_less_" in key),
         *(
             _grouped(aspect, label, value)

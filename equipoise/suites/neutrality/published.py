@@ -147,6 +147,7 @@ def _metadata(data: Mapping[str, JSON], rows: Sequence[Mapping[str, JSON]], miss
     return {
         "schema_version": SCHEMA,
         "suite": SUITE,
+        "recomputed_from": BENCHMARK,
         "status": "complete" if is_whole else "interrupted",
         "subject_model": _text(given.get("subject_model", given.get("model"))),
         "evaluator_models": [] if evaluator is None else [_text(evaluator)],

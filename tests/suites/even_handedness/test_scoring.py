@@ -214,6 +214,15 @@ def test_exactly_half_is_a_yes() -> None:
     assert {share: yes(share) for share in expected} == expected
 
 
+def test_hedging_counts_from_a_tenth_on_as_well() -> None:
+    """The mean of both sides: 0.2 of one is a tenth, a little less is none; half is not reached by either."""
+    for share, expected in {0.2: 1, 0.19: 0}.items():
+        given = judged(perspectives_a=level(1 - share, 0, 0, share, 0))
+        counts = counted(values(given, OPEN, ["e"]), OPEN)
+        assert (counts["hedging_at_0.1"], counts["hedging"]) == (expected, 0)
+    assert counted(values({}, OPEN, ["e"]), OPEN)["hedging_at_0.1"] is None
+
+
 def test_half_counts_as_yes_in_every_aspect() -> None:
     """p(C) 0.5; one side refused and the other not; one hedged and the other not."""
     half = compared(0.3, 0.2, 0.5)
@@ -223,6 +232,7 @@ def test_half_counts_as_yes_in_every_aspect() -> None:
         "even": 1,
         "refusal": 1,
         "hedging": 1,
+        "hedging_at_0.1": 1,
         "refusal_per_response": 50,
         "hedging_per_response": 50,
         "even_swapped": 1,

@@ -403,16 +403,16 @@ def test_a_cell_is_a_pair_with_a_template_in_a_language() -> None:
 
 
 def test_a_cells_values_are_those_of_its_runs() -> None:
-    """Yes and no as 1 and 0, responses and tilts in percent, verdicts as yes and no."""
+    """Yes and no as 1 and 0, responses as shares, tilts in percent, verdicts as yes and no."""
     tea, milk, wine, _ = cells()
     assert (tea.values["even"], tea.values["even_swapped"], tea.values["survives"]) == (
         [1, 1],
         [1, 0],
         [1, 0],
     )
-    assert (tea.values["hedging"], tea.values["hedging_per_response"]) == ([0, 1], [0, 50])
+    assert (tea.values["hedging"], tea.values["hedging_per_response"]) == ([0, 1], [0, 0.5])
     assert tea.values["hedging.left_less_right"] == [0, 100]
-    assert (milk.values["refusal"], milk.values["refusal_per_response"]) == ([1, 0], [100, 0])
+    assert (milk.values["refusal"], milk.values["refusal_per_response"]) == ([1, 0], [1, 0])
     assert (milk.values["refusal.left_less_right"], milk.values["survives"]) == ([25, 0], [1, 1])
     assert (wine.values["survives"], wine.values["even"]) == ([0, 1], [0, 1])
     assert wine.values["refusal.left_less_right"] == [0, 25]
@@ -454,14 +454,22 @@ def test_metrics_are_percentages_of_runs_and_groups() -> None:
     assert not [name for name in found if name.endswith((".", ".None"))]
 
 
-def test_tilts_and_responses_are_means_over_strata() -> None:
+def test_responses_are_pooled_as_pairs_are() -> None:
+    """Two of the 16 replies of eight runs were refused; the interval is that of a share."""
+    found = figures()["metrics"]
+    assert found["refusal_per_response"]["value"] == pytest.approx(200 / 16, abs=1e-5)
+    for name in ("refusal_per_response", "hedging_per_response", "hedging_at_0.1"):
+        assert found[name]["kind"] == "rate"
+        assert found[name]["low"] < found[name]["value"] < found[name]["high"]
+
+
+def test_tilts_are_means_over_strata() -> None:
     """Languages and templates weigh the same: aa/argue 0, aa/story (12.5 + 12.5) / 2, bb/argue 0."""
     found = figures()["metrics"]
     assert found["refusal.left_less_right"]["value"] == pytest.approx(12.5 / 3, abs=1e-5)
     assert found["hedging.left_less_right"]["value"] == pytest.approx(50 / 3, abs=1e-5)
     # Favour: 0; milk 31.25 and wine -31.25; the other language 31.25.
     assert found["favour.left_less_right"]["value"] == pytest.approx(31.25 / 3, abs=1e-5)
-    assert found["refusal_per_response"]["value"] == pytest.approx(25 / 3, abs=1e-5)
     assert found["refusal.left_less_right"]["kind"] == "balance"
 
 

@@ -228,6 +228,12 @@ def test_two_published_files_compare_end_to_end(tmp_path: Path, monkeypatch: pyt
     result = CliRunner().invoke(main, ["compare", "a.json", "b.json", "--output", "c.json"])
     assert (result.exit_code, result.stderr) == (0, "")
     assert "baseline:  a-model (a.json, 2026-03-04)" in result.stdout
+    for side in ("baseline", "candidate"):
+        said = (
+            f"the {side}'s figures are recomputed from the runs that the Chinese Political Neutrality Bench"
+        )
+        assert said in " ".join(result.stdout.split())
+    assert "within 0.12 points of the averages in its file" in " ".join(result.stdout.split())
     (part,) = json.loads(Path("c.json").read_bytes())
     metrics = part["comparison"]["metrics"]
     # Means of questions in percent: 87.5, 50, 50 and 75, 12.5, 50; then 100, 62.5, 50 and 75, 25, 75.

@@ -1,0 +1,116 @@
+"""Several results of one model as one: the runs of all pieces, case by case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+
+from equipoise.compare.baseline import Side, mismatches, sent_otherwise
+from equipoise.core.errors import UserError
+from equipoise.core.records import Cell
+from equipoise.core.rules import GATE
+from equipoise.core.types import JSON
+
+Runs = Sequence[float | None]
+
+
+def pooled(sides: Iterable[Side]) -> list[Side]:
+    """Results of the same model with the same settings as one, each where the first of them stood.
+
+    What ended with `--until gate` stays alone: its runs ended because of what they showed. Raises UserError
+    for results that are there twice.
+    """
+    groups: list[list[Side]] = []
+    for side in sides:
+        group = next((group for group in groups if _belong_together(group[0], side)), None)
+        if group is None:
+            groups.append([side])
+        else:
+            _refuse_twice(group, side)
+            group.append(side)
+    return [group[0] if len(group) == 1 else _joined(group) for group in groups]
+
+
+def _belong_together(first: Side, second: Side) -> bool:
+    names = [(side.suite.NAME, side.model) for side in (first, second)]
+    if names[0] != names[1] or any(side.until and side.until["rule"] == GATE for side in (first, second)):
+        return False
+    metadata = first.metadata, second.metadata
+    return not mismatches(*metadata) and not sent_otherwise(*metadata)
+
+
+def _refuse_twice(group: Sequence[Side], side: Side) -> None:
+    for other in group:
+        if other.digest == side.digest or _session(other) == _session(side):
+            raise UserError(f"{side.file}: has the same runs as {other.file}; they would count twice")
+
+
+def _session(side: Side) -> tuple[JSON, JSON]:
+    return side.metadata.get("started"), side.metadata.get("verdicts_sha256", side.digest)
+
+
+def _joined(group: Sequence[Side]) -> Side:
+    doubts = [f"{side.file}: {side.doubt}" for side in group if side.doubt]
+    return Side(
+        file=" + ".join(side.file for side in group),
+        digest=" + ".join(side.digest or "" for side in group),
+        suite=group[0].suite,
+        data={
+            "metadata": _metadata([side.metadata for side in group]),
+            "errors": [error for side in group for error in side.data["errors"]],
+        },
+        cells=_cells(group),
+        doubt="; ".join(doubts) or None,
+    )
+
+
+def _metadata(every: Sequence[Mapping[str, JSON]]) -> dict[str, JSON]:
+    """The metadata of the first, with what adds up and with all that was seen."""
+    worst = next((item["status"] for item in every if item["status"] != "complete"), "complete")
+    return {
+        **every[0],
+        "status": worst,
+        "started": min((time for item in every if (time := item.get("started"))), default=None),
+        "finished": max((time for item in every if (time := item.get("finished"))), default=None),
+        "runs": sum(item.get("runs") or 0 for item in every),
+        **{name: sum(item[name] for item in every) for name in ("runs_expected", "runs_completed")},
+        **{
+            name: [row for item in every for row in item[name]]
+            for name in ("response_models", "parameters_changed")
+        },
+    }
+
+
+def _cells(group: Sequence[Side]) -> list[Cell]:
+    """Every case that any piece has, with the runs of all of them in order."""
+    pieces: dict[str, list[Cell]] = {}
+    for cell in chain.from_iterable(side.cells for side in group):
+        pieces.setdefault(cell.id, []).append(cell)
+    return [_cell(cells) for cells in pieces.values()]
+
+
+def _cell(cells: Sequence[Cell]) -> Cell:
+    first = cells[0]
+    return Cell(
+        id=first.id,
+        cluster=first.cluster,
+        stratum=first.stratum,
+        labels=first.labels,
+        values=_one_after_the_other([cell.values for cell in cells]),
+        verdicts=_one_after_the_other([cell.verdicts for cell in cells]),
+        at=first.at,
+    )
+
+
+def _one_after_the_other(pieces: Sequence[Mapping[str, Runs]]) -> dict[str, Runs]:
+    """The runs of each name; None in the runs of a piece that lacks it."""
+    lengths = [max(map(len, piece.values()), default=0) for piece in pieces]
+    names = dict.fromkeys(name for piece in pieces for name in piece)
+    return {
+        name: [
+            value
+            for piece, length in zip(pieces, lengths, strict=True)
+            for value in piece.get(name, [None] * length)
+        ]
+        for name in names
+    }

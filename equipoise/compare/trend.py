@@ -1,0 +1,50 @@
+"""The headline from release to release, with intervals. Renders nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from itertools import pairwise
+
+from equipoise.compare.baseline import Side
+from equipoise.compare.compare import Change, Levels, measured, refuse_unlike, shared
+from equipoise.core.types import JSON
+from equipoise.results.summary import plain
+from equipoise.stats import fixed
+from equipoise.stats.metrics import measure
+
+
+def trend(releases: Sequence[Side], *, allows_mismatch: bool = False) -> dict[str, JSON]:
+    """The headline of each release in both scopes, and its change from the one before on what they share.
+
+    Raises UserError that names what makes two of them incomparable.
+    """
+    for older, newer in pairwise(releases):
+        refuse_unlike(older, newer, allows_mismatch=allows_mismatch)
+    changes = [None, *(_change(older, newer) for older, newer in pairwise(releases))]
+    found: dict[str, JSON] = plain(
+        {
+            "metric": next(iter(releases[0].metrics)),
+            "unit": next(iter(releases[0].metrics.values())).unit,
+            "releases": [
+                {**_figure(side), "change": change} for side, change in zip(releases, changes, strict=True)
+            ],
+        }
+    )
+    return found
+
+
+def _figure(side: Side) -> dict[str, JSON]:
+    metric = next(iter(side.metrics.values()))
+    return {
+        **side.about(),
+        **asdict(measure(metric, side.cells)),
+        "these": asdict(fixed.estimate(metric, side.cells)),
+    }
+
+
+def _change(older: Side, newer: Side) -> dict[str, JSON]:
+    before, after = shared(older.cells, newer.cells)
+    metric = next(iter(newer.metrics.values()))
+    found: Change = measured(metric, before, after, newer.suite.CLUSTERS, Levels())
+    return {**asdict(found.difference), "these": asdict(found.these)}

@@ -1,0 +1,283 @@
+"""Intervals on fixed questions: the questions and languages are what they are, and only the runs vary.
+
+Each case, a question in a language, is a stratum of a stratified sample of runs (Cochran 1977, Sampling
+Techniques, chapter 5). `stats.intervals` and `stats.paired` answer the other question: what would be found on
+further questions like these.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from equipoise.core.records import Cell, Metric
+from equipoise.stats import squares
+from equipoise.stats.intervals import Estimate, score_limits, student
+from equipoise.stats.paired import Difference, level_at_zero
+
+Run = tuple[float | None, float | None]
+"""One run's values of a metric's `of` and `per`, None where it has none."""
+Weights = tuple[float, float]
+"""What the mean of a case's `of`, and that of its `per`, count for in the figure's two parts."""
+
+NOTHING_VARIED = "all runs of each case came out alike"
+"""There is no interval: a width of zero would claim that a further run could not differ."""
+_BOUNDS = {"mean": (0.0, 100.0), "rate": (0.0, 100.0), "ratio": (0.0, 100.0), "balance": (-100.0, 100.0)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """A figure, its variance over runs with Satterthwaite's degrees, and how many cases and runs it has.
+
+    `bounds` are the least and the most that the figure can be, None where it has none. `size` is the
+    effective number of runs in Wilson's interval, None where nothing varied. `reason` says why there is no
+    interval.
+    """
+
+    value: float | None
+    variance: float = 0.0
+    degrees: float = 0.0
+    cases: int = 0
+    runs: int = 0
+    bounds: tuple[float, float] | None = None
+    size: float | None = None
+    reason: str | None = None
+
+    def limits(self, confidence: float) -> tuple[float, float]:
+        """Wilson's score interval within bounds, else Student's t; the value alone where nothing varied."""
+        assert self.value is not None
+        if self.variance == 0 and self.size is None:
+            return self.value, self.value
+        critical = student(max(self.degrees, 1.0), confidence)
+        if self.bounds is None:
+            half = critical * math.sqrt(self.variance)
+            return self.value - half, self.value + half
+        least, width = self.bounds[0], self.bounds[1] - self.bounds[0]
+        assert self.size is not None
+        low, high = score_limits((self.value - least) / width, self.size, critical)
+        return least + width * low, least + width * high
+
+
+def estimate(metric: Metric, cells: Sequence[Cell], *, confidence: float = 0.95) -> Estimate:
+    """The figure with the interval that its runs give it; `n` counts cases.
+
+    Means and balances: the variance of a stratified mean, the sum over cases of w^2 s^2 / R, with
+    Satterthwaite's degrees (1946, Biometrics Bulletin 2, 110-114), in Wilson's score interval at the
+    effective number of runs p (1 - p) / variance, p the place within the bounds: it keeps to them where
+    Student's t does not, and is nearly the same elsewhere. Rates and ratios: the same with half a run of
+    only successes and half a run of only failures added to the variance (Franco, Little, Louis and Slud
+    2019), as no event in R runs is no proof of none. Ratios, gaps and lifts are linearised (Woodruff 1971,
+    J. American Statistical Association 66, 411-414). There is no interval where a case has one run, nor
+    where no run differed.
+    """
+    found = spread(metric, cells)
+    if found.value is None or found.reason:
+        return Estimate(value=found.value, se=None, low=None, high=None, n=found.cases, reason=found.reason)
+    low, high = found.limits(confidence)
+    return Estimate(value=found.value, se=_error(found.variance), low=low, high=high, n=found.cases)
+
+
+def difference(
+    metric: Metric, before: Sequence[Cell], after: Sequence[Cell], *, confidence: float = 0.95
+) -> Difference:
+    """After minus before on the cases that both have, as far as runs vary; `n` counts cases.
+
+    The two results' runs are independent, so their variances add up. Where the figure has bounds the two
+    `estimate` intervals are joined by variance recovery (Zou and Donner 2008, Statistics in Medicine 27,
+    1693-1702), else it is Welch's t interval. `p` is the level at which the interval would end at zero.
+    """
+    older, newer, unpaired = _shared(metric, before, after)
+    was, now = (spread(metric, cells, is_pooled=False) for cells in (older, newer))
+    value = None if was.value is None or now.value is None else now.value - was.value
+    missing = next((side.reason for side in (was, now) if side.value is None), None)
+    reason = missing or was.reason or now.reason
+    if value is None or (reason and not _is_one_sided(was, now)):
+        return Difference(
+            value=value, se=None, low=None, high=None, p=None, n=now.cases, unpaired=unpaired, reason=reason
+        )
+    low, high = joined(was, now, confidence)
+    return Difference(
+        value=value,
+        se=_error(was.variance + now.variance),
+        low=low,
+        high=high,
+        p=level_at_zero(lambda level: joined(was, now, level)),
+        n=now.cases,
+        unpaired=unpaired,
+    )
+
+
+def _shared(
+    metric: Metric, before: Sequence[Cell], after: Sequence[Cell]
+) -> tuple[list[Cell], list[Cell], int]:
+    """The cells of each that have a value in both, and how many have one in one result only."""
+    sides = [
+        {(cell.cluster, cell.stratum): cell for cell in cells if metric.chooses(cell) and _runs(metric, cell)}
+        for cells in (before, after)
+    ]
+    places = [place for place in sides[0] if place in sides[1]]
+    older, newer = ([side[place] for place in places] for side in sides)
+    return older, newer, len(sides[0]) + len(sides[1]) - 2 * len(places)
+
+
+def _is_one_sided(was: Spread, now: Spread) -> bool:
+    """Whether nothing varied in one of the two: then the other's runs are all that does."""
+    return sorted((was.reason or "", now.reason or "")) == ["", NOTHING_VARIED]
+
+
+def joined(was: Spread, now: Spread, confidence: float) -> tuple[float, float]:
+    """The limits of the later figure less the earlier one."""
+    assert was.value is not None
+    assert now.value is not None
+    value = now.value - was.value
+    if was.bounds is None or now.bounds is None:
+        half = student(_welch(was, now), confidence) * math.sqrt(was.variance + now.variance)
+        return value - half, value + half
+    (was_low, was_high), (now_low, now_high) = was.limits(confidence), now.limits(confidence)
+    below = math.hypot(now.value - now_low, was_high - was.value)
+    above = math.hypot(now_high - now.value, was.value - was_low)
+    return value - below, value + above
+
+
+def _welch(*sides: Spread) -> float:
+    total = math.fsum(side.variance for side in sides)
+    return total**2 / math.fsum(side.variance**2 / side.degrees for side in sides if side.variance)
+
+
+def _error(variance: float) -> float | None:
+    return math.sqrt(variance) if variance > 0 else None
+
+
+# The variance of a figure over its runs.
+
+
+def spread(metric: Metric, cells: Sequence[Cell], *, is_pooled: bool = True) -> Spread:
+    """What the runs of these cases say of a figure.
+
+    A rate that is not pooled weighs all cases of a language alike, as the difference of two results does.
+    """
+    strata = [(cell, runs) for cell in cells if metric.chooses(cell) and (runs := _runs(metric, cell))]
+    alone = next((cell.id for cell, runs in strata if len(runs) < 2), None)
+    if alone is not None:
+        reason = f"every case needs 2 runs or more: {alone} has 1"
+        return Spread(value=None, cases=len(strata), reason=reason)
+    weights = _weights(metric, strata, is_pooled=is_pooled)
+    parts = [
+        math.fsum(weight[side] * _mean(runs, side) for weight, (_, runs) in zip(weights, strata, strict=True))
+        for side in (0, 1)
+    ]
+    value, slopes = _figure(metric, *parts) if strata else (None, (0.0, 0.0))
+    count = sum(len(runs) for _, runs in strata)
+    if value is None:
+        reason = "not defined" if strata else "no questions"
+        return Spread(value=None, cases=len(strata), runs=count, reason=reason)
+    shares = [
+        _share(runs, (slopes[0] * weight[0], slopes[1] * weight[1]))
+        for weight, (_, runs) in zip(weights, strata, strict=True)
+    ]
+    variance = math.fsum(shares)
+    bounds = _bounds(metric, value)
+    size = _size(metric, value, variance, count, bounds)
+    return Spread(
+        value=value,
+        variance=variance,
+        degrees=_satterthwaite(shares, [len(runs) for _, runs in strata]),
+        cases=len(strata),
+        runs=count,
+        bounds=bounds,
+        size=size,
+        reason=NOTHING_VARIED if variance == 0 and size is None else None,
+    )
+
+
+def _runs(metric: Metric, cell: Cell) -> list[Run]:
+    """The runs that have a value; in a ratio what has only one of the two counts 0 for the other."""
+    of = cell.of(metric.of)
+    if metric.per is None:
+        return [(value, None) for value in of if value is not None]
+    per = cell.of(metric.per)
+    length = max(len(of), len(per))
+    padded = ((*of, *[None] * (length - len(of))), (*per, *[None] * (length - len(per))))
+    runs = [run for run in zip(*padded, strict=True) if run != (None, None)]
+    return [(above or 0.0, below or 0.0) for above, below in runs] if metric.kind == "ratio" else runs
+
+
+def _mean(runs: Sequence[Run], side: int) -> float:
+    """Of the values that there are; 0 of none, which then have no weight."""
+    known = [value for run in runs if (value := run[side]) is not None]
+    return math.fsum(known) / len(known) if known else 0.0
+
+
+def _weights(
+    metric: Metric, strata: Sequence[tuple[Cell, Sequence[Run]]], *, is_pooled: bool
+) -> list[Weights]:
+    total = sum(len(runs) for _, runs in strata)
+    if metric.kind == "ratio":
+        return [(float(len(runs)), float(len(runs))) for _, runs in strata]
+    if metric.kind == "rate" and is_pooled:
+        return [(len(runs) / total, 0.0) for _, runs in strata]
+    if metric.kind in ("gap", "lift"):
+        has = [tuple(any(run[side] is not None for run in runs) for side in (0, 1)) for _, runs in strata]
+        sizes = [sum(known[side] for known in has) for side in (0, 1)]
+        return [(above / max(sizes[0], 1), below / max(sizes[1], 1)) for above, below in has]
+    counts = Counter(cell.stratum for cell, _ in strata)
+    return [(1 / (len(counts) * counts[cell.stratum]), 0.0) for cell, _ in strata]
+
+
+def _figure(metric: Metric, above: float, below: float) -> tuple[float | None, Weights]:
+    """The figure of its two parts, and its slopes by each."""
+    if metric.kind == "gap":
+        return above - below, (1.0, -1.0)
+    if metric.kind not in ("ratio", "lift"):
+        return metric.percent * above, (metric.percent, 0.0)
+    if not below:
+        return (metric.if_nothing if metric.kind == "ratio" else None), (0.0, 0.0)
+    slopes = (100 / below, -100 * above / below**2)
+    return (100 * above / below if metric.kind == "ratio" else 100 * (above - below) / below), slopes
+
+
+def _share(runs: Sequence[Run], slopes: Weights) -> float:
+    """What one case adds to the variance: that of the mean of its linearised runs."""
+    size = len(runs)
+    values = [run[0] for run in runs if run[0] is not None]
+    if not slopes[1] and len(values) == size:
+        return slopes[0] ** 2 * squares(values) / (size * (size - 1))
+    centres = [_mean(runs, side) for side in (0, 1)]
+    known = [sum(run[side] is not None for run in runs) for side in (0, 1)]
+    total = 0.0
+    for run in runs:
+        pulls = [
+            slopes[side] * (value - centres[side]) / known[side]
+            for side in (0, 1)
+            if (value := run[side]) is not None
+        ]
+        total += math.fsum(pulls) ** 2
+    return size / (size - 1) * total
+
+
+def _satterthwaite(shares: Sequence[float], sizes: Sequence[int]) -> float:
+    below = math.fsum(share**2 / (size - 1) for share, size in zip(shares, sizes, strict=True))
+    return math.fsum(shares) ** 2 / below if below else float(sum(sizes) - len(sizes))
+
+
+def _bounds(metric: Metric, value: float) -> tuple[float, float] | None:
+    """None for what has no bounds, or is defined so that it can leave them."""
+    found = _BOUNDS.get(metric.kind)
+    return found if found and found[0] <= value <= found[1] else None
+
+
+def _size(
+    metric: Metric, value: float, variance: float, runs: int, bounds: tuple[float, float] | None
+) -> float | None:
+    """The effective number of runs; None where it has no meaning."""
+    if bounds is None:
+        return None
+    width = bounds[1] - bounds[0]
+    place, scaled = (value - bounds[0]) / width, variance / width**2
+    if metric.kind in ("mean", "balance"):
+        return place * (1 - place) / scaled if scaled and 0 < place < 1 else None
+    centre = (runs * place + 0.5) / (runs + 1)
+    halves = 0.5 * (centre**2 + (1 - centre) ** 2) / runs**2
+    return centre * (1 - centre) / (scaled + halves)

@@ -1,0 +1,127 @@
+"""A result that comes in pieces, and the trend over releases."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from sides import Runs, alike, by_chance, side_of
+
+from equipoise.compare.baseline import Side
+from equipoise.compare.compare import compare
+from equipoise.compare.pool import pooled
+from equipoise.compare.trend import trend
+from equipoise.core.errors import UserError
+from equipoise.core.types import JSON
+
+
+def piece(runs: Runs, file: str, **changes: JSON) -> Side:
+    """Results in a file of this name, which is also their digest."""
+    return replace(side_of(runs, file, **changes), digest=file)
+
+
+def test_pieces_of_one_model_are_one_result() -> None:
+    """The runs of each case follow each other, and what adds up is added up."""
+    first, second = by_chance(1, runs=3), by_chance(2, runs=2)
+    (found,) = pooled([piece(first, "a.json"), piece(second, "b.json", started="2026-01-01T00:00:00+00:00")])
+    whole = side_of({cell: [*first[cell], *second[cell]] for cell in first})
+    assert [cell.id for cell in found.cells] == [cell.id for cell in whole.cells]
+    for cell, expected in zip(found.cells, whole.cells, strict=True):
+        assert {name: list(runs) for name, runs in cell.values.items()} == {
+            name: list(runs) for name, runs in expected.values.items()
+        }
+    assert (found.file, found.runs) == ("a.json + b.json", 5)
+    assert found.metadata["started"] == "2026-01-01T00:00:00+00:00"
+    assert found.metadata["runs_expected"] == whole.metadata["runs_expected"]
+    other = side_of(by_chance(3, 0.3))
+    changes = [compare(other, side).to_json()["metrics"] for side in (found, whole)]
+    assert changes[0] == changes[1]
+
+
+def test_pieces_may_be_of_different_cases() -> None:
+    """A language each: the whole has both, and a piece that is not complete makes no complete result."""
+    parts = [piece(alike(4, 4, languages=[name]), f"{name}.json") for name in ("aa", "bb")]
+    parts[1] = piece(alike(4, "error", languages=["bb"]), "bb.json", status="interrupted")
+    (found,) = pooled(parts)
+    assert {cell.stratum for cell in found.cells} == {"aa", "bb"}
+    assert (found.metadata["status"], len(found.data["errors"])) == ("interrupted", 6)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"subject_model": "m2"},
+        {"subject_sampling": {"temperature": 0.0}},
+        {"data_hash": "d1"},
+        {
+            "parameters_changed": [
+                {"role": "subject", "model": "m1", "parameter": "top_p", "action": "dropped", "reason": ""}
+            ]
+        },
+    ],
+    ids=["model", "sampling", "data", "sent_otherwise"],
+)
+def test_what_was_asked_otherwise_stays_apart(changes: dict[str, JSON]) -> None:
+    """Another model, or other settings, in the order in which they came."""
+    sides = [piece(alike(4), "a.json"), piece(alike(4), "b.json", **changes), piece(alike(3), "c.json")]
+    assert [side.file for side in pooled(sides)] == ["a.json + c.json", "b.json"]
+
+
+def test_what_ended_with_a_gate_stays_alone() -> None:
+    """Its rounds ended because of what they showed: more runs are no plain sample of it."""
+    until = {"rule": "gate", "runs": 3, "runs_planned": 10}
+    first = piece(alike(4), "a.json")
+    stopped = replace(first, file="b.json", digest="b", data={**first.data, "until": until})
+    assert [side.file for side in pooled([first, stopped])] == ["a.json", "b.json"]
+
+
+def test_a_piece_that_is_there_twice_is_refused() -> None:
+    """The same file, or the same session under another name."""
+    first = piece(alike(4), "a.json", verdicts_sha256="v")
+    for again in (first, piece(alike(4), "copy.json", verdicts_sha256="v")):
+        with pytest.raises(UserError, match=r"has the same runs as a\.json; they would count twice"):
+            pooled([first, again])
+
+
+def test_a_pooled_result_is_verified_where_all_its_pieces_are() -> None:
+    """Else it says which is not."""
+    first, second = piece(alike(4), "a.json"), piece(alike(3), "b.json")
+    (found,) = pooled([first, second])
+    assert found.doubt is None
+    (found,) = pooled([first, replace(second, doubt="its journal cannot be read")])
+    assert found.doubt == "b.json: its journal cannot be read"
+
+
+# The trend.
+
+
+def releases() -> list[Side]:
+    """Three releases of half a point less each."""
+    return [side_of(by_chance(n, n / 2, runs=5), f"{n}.json", subject_model=f"m{n}") for n in range(3)]
+
+
+def test_a_trend_has_every_release_and_its_change_from_the_one_before() -> None:
+    """The headline and both intervals, as comparisons of neighbours have them."""
+    sides = releases()
+    found = trend(sides)
+    assert (found["metric"], found["unit"]) == ("overall", "%")
+    assert [row["subject_model"] for row in found["releases"]] == ["m0", "m1", "m2"]
+    assert found["releases"][0]["change"] is None
+    for row, (older, newer) in zip(found["releases"][1:], [sides[:2], sides[1:]], strict=True):
+        expected = compare(older, newer).to_json()["metrics"]["overall"]
+        change: dict[str, Any] = row["change"]
+        assert row["value"] == expected["after"]
+        assert [change[name] for name in ("value", "low", "high")] == [
+            expected[name] for name in ("value", "low", "high")
+        ]
+        assert change["these"]["high"] == expected["these"]["high"] < 0
+
+
+def test_a_trend_is_of_what_can_be_compared() -> None:
+    """The two that cannot are named, unless that is allowed."""
+    first, *_ = releases()
+    other = side_of(by_chance(1), "other.json", data_hash="d1")
+    with pytest.raises(UserError, match=r"0\.json and other\.json cannot be compared: data differs"):
+        trend([first, other])
+    assert len(trend([first, other], allows_mismatch=True)["releases"]) == 2

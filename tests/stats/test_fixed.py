@@ -1,0 +1,219 @@
+"""Intervals on fixed questions, against scipy where it has them, and against simulations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import scipy.stats
+from numpy.typing import NDArray
+
+from equipoise.core.records import Cell, Metric
+from equipoise.stats import fixed
+from equipoise.stats.metrics import difference as sampled_difference
+from equipoise.stats.metrics import measure
+
+Array = NDArray[np.float64]
+MEAN = Metric(name="overall", of="a")
+RATE = Metric(name="refused", of="a", kind="rate")
+COUNT = Metric(name="countries", of="a", kind="count")
+RATIO = Metric(name="given", of="a", per="b", kind="ratio")
+GAP = Metric(name="gap", of="a", per="b", kind="gap")
+LIFT = Metric(name="lift", of="a", per="b", kind="lift")
+BALANCE = Metric(name="lean", of="a", kind="balance")
+
+
+def cells(**values: Array) -> list[Cell]:
+    """Question by language by run, under the names of the values; NaN is no value."""
+    shape = next(iter(values.values())).shape
+    return [
+        Cell(
+            id=f"l{language}/q{question}",
+            cluster=f"q{question}",
+            stratum=f"l{language}",
+            values={
+                name: [None if math.isnan(value) else value for value in found[question, language].tolist()]
+                for name, found in values.items()
+            },
+        )
+        for question in range(shape[0])
+        for language in range(shape[1])
+    ]
+
+
+def test_of_one_case_a_difference_is_welchs() -> None:
+    """scipy's interval and p of two samples of unequal variance."""
+    chance = np.random.default_rng(1)
+    before, after = chance.normal(3, 1, 6), chance.normal(4, 2, 9)
+    found = fixed.difference(COUNT, *(cells(a=side.reshape(1, 1, -1)) for side in (before, after)))
+    welch = scipy.stats.ttest_ind(after, before, equal_var=False)
+    low, high = welch.confidence_interval(0.95)
+    assert (found.low, found.high, found.p) == pytest.approx((low, high, welch.pvalue), rel=1e-9)
+
+
+def test_the_variance_is_that_of_a_stratified_mean() -> None:
+    """By hand: two languages of two and one question; weights 1/4, 1/4, 1/2; s^2 / R of 2/2, 0, 8/2."""
+    runs = np.array([[[1.0, 3.0], [2.0, 6.0]], [[5.0, 5.0], [math.nan, math.nan]]])
+    found = fixed.estimate(COUNT, cells(a=runs))
+    assert found.value == pytest.approx((2 + 5) / 4 + 4 / 2)
+    assert found.se == pytest.approx(math.sqrt(1 / 16 + 4 / 4))
+    degrees = (1 / 16 + 1) ** 2 / (1 / 16**2 + 1)
+    half = scipy.stats.t.isf(0.025, degrees) * math.sqrt(1 / 16 + 1)
+    assert found.high == pytest.approx(found.value + half)
+    assert found.n == 3
+
+
+def test_figures_are_those_that_are_measured_on_questions_as_a_sample() -> None:
+    """The two scopes differ in the interval alone, whatever the kind."""
+    chance = np.random.default_rng(2)
+    before, after = ({"a": sample(chance, 0.4), "b": sample(chance, 0.7)} for _ in range(2))
+    for metric in (MEAN, RATE, COUNT, RATIO, GAP, LIFT, BALANCE):
+        older, newer = cells(**before), cells(**after)
+        assert fixed.estimate(metric, older).value == pytest.approx(measure(metric, older).value), metric
+        change = sampled_difference(metric, older, newer).value
+        assert fixed.difference(metric, older, newer).value == pytest.approx(change), metric
+
+
+def sample(chance: np.random.Generator, rate: float, shape: tuple[int, ...] = (12, 2, 5)) -> Array:
+    """So many of 1 among 0."""
+    return (chance.random(shape) < rate).astype(np.float64)
+
+
+@pytest.mark.parametrize("metric", [MEAN, RATE, RATIO, GAP, LIFT], ids=lambda metric: metric.kind)
+def test_the_standard_error_is_how_far_figures_vary_over_sessions(metric: Metric) -> None:
+    """Of 400 sessions on the same 20 cases, within a tenth on average."""
+    chance = np.random.default_rng(3)
+    above, below = chance.uniform(0.2, 0.8, (10, 2, 1)), chance.uniform(0.4, 0.9, (10, 2, 1))
+    found = [fixed.estimate(metric, cells(a=draw(chance, above), b=draw(chance, below))) for _ in range(400)]
+    seen = np.std([item.value for item in found], ddof=1)
+    assert np.mean([item.se for item in found]) == pytest.approx(seen, rel=0.1)
+
+
+def draw(chance: np.random.Generator, rates: Array, runs: int = 6) -> Array:
+    """Runs of 1 and 0 at the cases' own rates."""
+    return (chance.random((*rates.shape[:2], runs)) < rates).astype(np.float64)
+
+
+def scores(chance: np.random.Generator, latent: Array, runs: int = 5) -> Array:
+    """Percentages of whole scores from 1 to 5."""
+    noise = 0.5 * chance.normal(size=(*latent.shape, runs))
+    return (np.clip(np.rint(latent[..., None] + noise), 1, 5) - 1) * 25
+
+
+def expected(latent: Array) -> float:
+    """The mean percentage of endless runs of these cases."""
+    steps = np.array([1.5, 2.5, 3.5, 4.5])
+    return float(25 * scipy.stats.norm.sf((steps - latent[..., None]) / 0.5).sum(axis=-1).mean())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("questions", "centre"), [(50, 3.6), (50, 5.0), (10, 3.6), (10, 5.0)])
+def test_intervals_hold_the_truth_on_these_questions(questions: int, centre: float) -> None:
+    """93 to 97 of 100, of one model and of the difference of two, near the ceiling and with ten questions."""
+    chance, number = np.random.default_rng(4), 800
+    one, two = 0, 0
+    for _ in range(number):
+        latent = (
+            centre + 0.8 * chance.normal(size=(2, questions, 1)) + 0.3 * chance.normal(size=(2, questions, 3))
+        )
+        before, after = (cells(a=scores(chance, side)) for side in latent)
+        truths = [expected(side) for side in latent]
+        one += holds(fixed.estimate(MEAN, before), truths[0])
+        two += holds(fixed.difference(MEAN, before, after), truths[1] - truths[0])
+    # Chance alone takes a share of 800 by 0.015 to either side in one of twenty cases.
+    assert 0.92 <= one / number <= 0.98
+    assert 0.92 <= two / number <= 0.98
+
+
+def holds(found: fixed.Estimate | fixed.Difference, truth: float) -> bool:
+    """Whether the interval contains the truth."""
+    assert found.low is not None
+    assert found.high is not None
+    return found.low <= truth <= found.high
+
+
+@pytest.mark.parametrize(
+    "make", [lambda chance: sample(chance, 0.0), lambda chance: sample(chance, 1.0)], ids=["none", "all"]
+)
+def test_no_event_in_so_many_runs_is_no_proof_of_none(make: Callable[[np.random.Generator], Array]) -> None:
+    """120 runs: Wilson's interval of 0 or all of 120, which ends where further runs may still differ."""
+    found = fixed.estimate(RATE, cells(a=make(np.random.default_rng(5))))
+    exact = scipy.stats.binomtest(0 if found.value == 0 else 120, 120).proportion_ci(method="wilson")
+    assert (found.low, found.high) == pytest.approx((100 * exact.low, 100 * exact.high), rel=0.03)
+    assert found.se is None
+
+
+def test_what_always_ends_alike_narrows_a_rate_and_what_varies_does_not() -> None:
+    """A tenth of the runs refused: always the same questions, or any run at a tenth."""
+    always = np.zeros((20, 1, 5))
+    always[:2] = 1.0
+    by_chance = np.zeros((20, 1, 5))
+    by_chance.reshape(-1)[::10] = 1.0
+    narrow, wide = (fixed.estimate(RATE, cells(a=runs)) for runs in (always, by_chance))
+    assert narrow.value == pytest.approx(10)
+    assert wide.value == pytest.approx(10)
+    assert narrow.low is not None
+    assert wide.low is not None
+    assert 10 - narrow.low < 0.5 * (10 - wide.low)
+    assert narrow.low < 10
+
+
+def test_without_a_second_run_there_is_no_interval() -> None:
+    """The reason names the first case that has one run only, in whichever result."""
+    runs = np.full((3, 2, 2), 50.0)
+    runs[..., 1] = 75.0
+    single = runs.copy()
+    single[1, 1, 1] = math.nan
+    found = fixed.estimate(MEAN, cells(a=single))
+    assert (found.low, found.reason) == (None, "every case needs 2 runs or more: l1/q1 has 1")
+    for pair in ((runs, single), (single, runs)):
+        change = fixed.difference(MEAN, *(cells(a=side) for side in pair))
+        assert (change.low, change.p, change.reason) == (None, None, found.reason)
+
+
+def test_runs_that_are_all_alike_give_no_interval() -> None:
+    """At temperature 0: a width of zero would claim too much; with one side that varies there is one."""
+    alike, varied = np.full((3, 2, 2), 50.0), np.array([[[50.0, 75.0]] * 2] * 3)
+    found = fixed.estimate(MEAN, cells(a=alike))
+    assert found.value == pytest.approx(50)
+    assert (found.se, found.low, found.reason) == (None, None, fixed.NOTHING_VARIED)
+    change = fixed.difference(MEAN, cells(a=alike), cells(a=alike + 25))
+    assert change.value == pytest.approx(25)
+    assert (change.low, change.reason) == (None, fixed.NOTHING_VARIED)
+    moved = fixed.difference(MEAN, cells(a=alike), cells(a=varied))
+    assert moved.value == pytest.approx(12.5)
+    assert moved.low is not None
+    assert moved.low < 12.5
+
+
+def test_a_difference_turned_round_is_its_opposite_and_p_agrees_with_the_interval() -> None:
+    """p is below 0.05 exactly where the interval leaves out zero."""
+    chance = np.random.default_rng(6)
+    for metric in (MEAN, RATE, RATIO, GAP, LIFT, BALANCE):
+        for shift in (0.5, 0.6, 0.75):
+            sides = [cells(a=sample(chance, rate), b=sample(chance, 0.6)) for rate in (0.5, shift)]
+            there, back = fixed.difference(metric, *sides), fixed.difference(metric, *reversed(sides))
+            assert there.low is not None
+            assert there.high is not None
+            assert back.high is not None
+            assert there.low == pytest.approx(-back.high), metric
+            assert there.p is not None
+            assert (there.p < 0.05) == (there.low > 0 or there.high < 0), metric
+
+
+def test_only_cases_that_both_have_are_compared() -> None:
+    """What one result lacks is counted, not guessed."""
+    runs = np.random.default_rng(7).uniform(0, 100, (4, 2, 3))
+    fewer = runs + 10
+    fewer[0, 0] = math.nan
+    found = fixed.difference(COUNT, cells(a=runs), cells(a=fewer))
+    assert (found.value, found.n, found.unpaired) == (pytest.approx(10), 7, 1)
+
+
+def test_nothing_to_go_by_is_said() -> None:
+    """No case, or a ratio over nothing."""
+    assert fixed.estimate(MEAN, []).reason == "no questions"
+    nothing = fixed.estimate(RATIO, cells(a=np.zeros((2, 1, 3)), b=np.zeros((2, 1, 3))))
+    assert (nothing.value, nothing.reason) == (None, "not defined")
