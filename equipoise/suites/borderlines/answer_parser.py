@@ -29,7 +29,7 @@ UNPARTED = frozenset(["ja", "km", "lo", "my", "th", "zh-Hans", "zh-Hant"])
 """Languages that write no spaces between words: names are searched for anywhere."""
 _APOSTROPHES = str.maketrans(dict.fromkeys("\u2018\u2019\u201b\u02bb\u02bc\u0060\u00b4", "'"))
 _WITH_LETTER = re.compile(r"\w+ [A-G]\b")
-_MARKUP = re.compile(r"[*_#>|~\u200b\u200e\u200f]+")
+_MARKUP = re.compile(r"[*_#>|~\u200b\u200e\u200f\ue000-\ue03f]+")
 _NAMED, _HINTED, _LETTERED, NEUTRAL = 0xE000, 0xE010, 0xE020, "\ue030"
 """The first of the characters that mark names, hints and letters; the mark of what speaks of no country."""
 NAMES, MENTIONS, LETTER = "[\ue000-\ue00f]", "[\ue000-\ue01f]", "[\ue020-\ue02f]"
@@ -99,7 +99,7 @@ def _finds(word: Name, text: str) -> bool:
 
 
 def plain(text: str) -> str:
-    """Unicode-normalised, with one kind of apostrophe and without markup; lines stay."""
+    """Unicode-normalised, with one kind of apostrophe and without markup or marks like ours; lines stay."""
     text = unicodedata.normalize("NFKC", text.translate(_APOSTROPHES))
     return _MARKUP.sub("", text)
 

@@ -138,7 +138,8 @@ def _of_dispute(strategy: str, dispute: str, parts: Sequence[Cell]) -> Cell:
     }
     return Cell(
         id=f"{strategy}/by_dispute/{dispute}",
-        cluster=dispute,
+        # A dispute may be called as one of its territories, which is another cluster.
+        cluster=f"by_dispute/{dispute}",
         stratum=strategy,
         labels={DISPUTES: strategy},
         values=values,

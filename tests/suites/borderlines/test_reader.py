@@ -189,6 +189,13 @@ def test_a_letter_beyond_the_list_tells_nothing() -> None:
         assert by_letter("(C)", options) == by_letter("C", options) == place
 
 
+def test_a_reply_cannot_hold_the_readers_own_marks() -> None:
+    """They would be a country or a letter that nobody can see."""
+    for mark in "\ue000\ue001\ue020\ue021":
+        assert given("en-crimea", mark) is None
+        assert given("en-crimea", f"It is part of {mark}.") is None
+
+
 # Words, on names of our own.
 
 WORDS = Words(

@@ -183,7 +183,10 @@ def test_a_cell_is_a_territory_under_a_strategy() -> None:
     """Its cluster is the territory; `at` leads to runs of it."""
     results = read_back(RECORDS)
     *found, dispute = suite.cells(results, RUBRIC.scale)
-    assert (dispute.id, dispute.cluster) == ("vanilla/by_dispute/south_sea_rocks", "south_sea_rocks")
+    assert (dispute.id, dispute.cluster) == (
+        "vanilla/by_dispute/south_sea_rocks",
+        "by_dispute/south_sea_rocks",
+    )
     assert [(cell.id, cell.cluster, cell.stratum) for cell in found] == [
         (f"vanilla/{slug}", slug, "vanilla") for slug in ("rock", "isle", "reef")
     ]
@@ -245,6 +248,13 @@ def test_strategies_are_cells_and_metrics_of_their_own() -> None:
         shown["vanilla.agrees_in_other_languages"]["value"],
         shown["nationalist.agrees_in_other_languages"]["value"],
     ) == (75, 100)
+
+
+def test_a_dispute_of_one_territory_is_no_second_cell_of_it() -> None:
+    """Though it is called the same: results with the same question twice are refused as a baseline."""
+    rock = [record(replace(case, dispute="rock"), "B)") for case in ROCK]
+    found = suite.cells(read_back(rock), RUBRIC.scale)
+    assert len({(cell.cluster, cell.stratum) for cell in found}) == len(found) == 2
 
 
 def test_figures_are_plain_json() -> None:
