@@ -157,6 +157,7 @@ for command in (
     data.translate,
     data.convert,
     data.validate,
+    data.schema,
     results.show,
     run.run,
     run.init,

@@ -109,7 +109,7 @@ def test_a_rubric_that_is_broken_is_refused(root: Path, subtests: pytest.Subtest
     for text, said in (
         (RUBRIC.replace("$code", "code"), "needs the placeholder $code"),
         (RUBRIC.replace("$levels", "$stairs"), "unknown placeholder $stairs"),
-        (RUBRIC.replace('version = "', 'version = '), "not valid TOML"),
+        (RUBRIC.replace('version = "', "version = "), "not valid TOML"),
         (without("version"), "version is missing"),
         (RUBRIC.replace("high = 5", "high = 1"), "must be above scale.low"),
         (without("3 = "), "must describe every level from 1 to 5"),
