@@ -159,6 +159,7 @@ for command in (
     data.validate,
     data.schema,
     results.show,
+    results.export,
     run.run,
     run.init,
 ):
