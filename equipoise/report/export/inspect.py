@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, ModelUsage
 
 EXTRA = "pip install 'equipoise[inspect]'"
+MOST_IN_EVAL = 1000
+"""Writing .eval files takes time by the square of the samples; above this number .json, which opens alike."""
 _STATUS = {
     "complete": "success",
     "complete_with_unscored": "success",
@@ -50,8 +52,10 @@ def write(results: Results, folder: Path) -> Path:
 
     folder.mkdir(parents=True, exist_ok=True)
     begun = str(results.metadata["started"]).replace(":", "-")
-    path = folder / f"{begun}_{results.suite.replace('_', '-')}_{_id(results)}.eval"
-    write_eval_log(log(results), str(path))
+    made = log(results)
+    kind = "eval" if len(made.samples or ()) <= MOST_IN_EVAL else "json"
+    path = folder / f"{begun}_{results.suite.replace('_', '-')}_{_id(results)}.{kind}"
+    write_eval_log(made, str(path))
     return path
 
 
