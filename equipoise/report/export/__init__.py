@@ -27,11 +27,11 @@ NOTES = ("left out: ", "skipped: ", "warning: ")
 
 def find(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
     """The results files at these paths, and a line for each other JSON file in folders. Raises UserError."""
-    found: dict[Path, None] = {}
+    found: dict[Path, Path] = {}
     skipped = []
     for path in paths:
         if not path.is_dir():
-            found[path] = None
+            found.setdefault(path.resolve(), path)
             continue
         inside = [
             file for file in sorted(path.rglob("*.json")) if ARCHIVE not in file.relative_to(path).parts
@@ -39,11 +39,11 @@ def find(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
         results = [file for file in inside if _is_results(file)]
         if not results:
             raise UserError(f"{path}: has no results; name the folder or the files of a session's results")
-        found |= dict.fromkeys(results)
+        found |= {file.resolve(): found.get(file.resolve(), file) for file in results}
         skipped += [
             f"skipped: {shown(file)} is not an Equipoise results file" for file in set(inside) - set(results)
         ]
-    return list(found), sorted(skipped)
+    return list(found.values()), sorted(skipped)
 
 
 def _is_results(path: Path) -> bool:
@@ -79,7 +79,7 @@ def _whole(files: Sequence[Path]) -> Iterator[Results]:
 
 def _table(files: Sequence[Path], to: table.Suffix, output: Path) -> Iterator[str]:
     rows = table.write(_whole(files), to, output)
-    yield f"{shown(output)}: {rows:,} runs of {len(files)} results"
+    yield f"{shown(output)}: {_counted(rows, 'run')} of {_counted(len(files), 'file')}"
     yield "left out: figures, and conversations with evaluators"
 
 
@@ -89,7 +89,7 @@ def _markdown(files: Sequence[Path], output: Path | None) -> Iterator[str]:
         yield text
         return
     write_text(output, text)
-    yield f"{shown(output)}: {len(files)} tables"
+    yield f"{shown(output)}: {_counted(len(files), 'table')}"
     yield "left out: single runs"
 
 
@@ -110,9 +110,13 @@ def _registry(files: Sequence[Path], folder: Path, publisher: Publisher) -> Iter
             raise UserError(f"--output: {shown(folder)}: cannot be written to ({error.strerror})") from None
         yield f"{shown(written.path)} and its runs ({written.lines:,})"
         if written.unscored:
-            yield f"left out: {written.unscored:,} runs without a score, which the format requires"
+            yield f"left out: {_counted(written.unscored, 'run')} without a score, which the format requires"
         if written.without_value:
             yield f"left out: figures without a value: {', '.join(written.without_value)}"
         if "/" not in results.model and publisher.developer == every_eval_ever.UNKNOWN:
             yield f"warning: {results.model}: whose model is it? Name its --developer"
     yield "left out: conversations with evaluators, variance, consistency, comparison and gate"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
