@@ -148,19 +148,10 @@ def _precision(figure: Figure) -> dict[str, JSON]:
 
 
 def _sample(model: str, suite: str, run: RunResult) -> EvalSample:
-    from inspect_ai.log import EvalError, EvalSample
-    from inspect_ai.scorer import Score
+    from inspect_ai.log import EvalSample
 
     subject, evaluators = run.subject, run.evaluators
     messages = [message for item in subject for message in _messages(model, item)]
-    error = EvalError(message=whole(run.error or run.outcome), traceback="", traceback_ansi="")
-    score = {
-        suite: Score(
-            value=run.score,
-            explanation="\n\n".join(_judgements(evaluators)) or None,
-            metadata=_clean(run.data),
-        )
-    }
     return EvalSample(
         id=f"{run.language}/{run.id}",
         epoch=run.number,
@@ -168,11 +159,24 @@ def _sample(model: str, suite: str, run: RunResult) -> EvalSample:
         target="",
         messages=messages,
         output=_output(model, subject, messages),
-        scores=None if run.score is None else score,
+        scores=None if run.score is None else {suite: _score(run, evaluators)},
         metadata={"language": run.language, "outcome": run.outcome, **_clean(run.case)},
         model_usage=_usage_of(model, subject, evaluators),
-        error=error if run.score is None else None,
+        error=None if run.score is not None else _error(run.error or run.outcome),
     )
+
+
+def _score(run: RunResult, evaluators: Sequence[Conversation]) -> Any:
+    from inspect_ai.scorer import Score
+
+    said = "\n\n".join(_judgements(evaluators))
+    return Score(value=run.score, explanation=said or None, metadata=_clean(run.data))
+
+
+def _error(message: str) -> Any:
+    from inspect_ai.log import EvalError
+
+    return EvalError(message=whole(message), traceback="", traceback_ansi="")
 
 
 def _messages(model: str, conversation: Conversation) -> Iterator[ChatMessage]:
