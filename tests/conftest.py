@@ -16,6 +16,7 @@ import hypothesis
 import pytest
 
 import forked
+import schemas  # noqa: F401 - checks what tests write
 from equipoise import suites
 from equipoise.core.options import OPTIONS
 from equipoise.core.settings import Settings, resolve

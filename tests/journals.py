@@ -22,9 +22,26 @@ TEXTS = {
     "empty": "",
 }
 STARTED = "2026-01-02T03:04:05+00:00"
+_UNSET: dict[str, JSON] = {"sampling": {}, "system_prompt": None}
 SETTINGS: dict[str, JSON] = {
+    "subject_model": "m",
+    "evaluator_models": ["e"],
+    **{f"{role}_{what}": empty for role in ("subject", "evaluator") for what, empty in _UNSET.items()},
     "runs": 1,
+    **dict.fromkeys(("limit", "languages_asked")),
+    **dict.fromkeys(("data_hash", "rubric_version", "rubric_hash"), "0"),
     "endpoints": {"subject": "http://localhost:4000", "evaluator": "http://localhost:4000"},
+}
+VERSIONS: dict[str, JSON] = {
+    **dict.fromkeys(("equipoise_version", "python_version"), "0"),
+    "package_versions": {},
+    **dict.fromkeys(("git_commit", "git_dirty")),
+}
+SESSION_SETTINGS: dict[str, JSON] = {
+    "concurrency": 32,
+    **dict.fromkeys(("max_retries", "evaluator_attempts", "request_timeout", "case_timeout"), 1),
+    "keep_going": False,
+    **dict.fromkeys(("max_cost", "max_calls", "price_per_million")),
 }
 USAGE = Usage(input=100, output=20, cached=3, reasoning=4)
 
@@ -75,9 +92,9 @@ def begin(path: Path, plan: Plan = (), *, session: str = "s1", **changes: JSON) 
         "plan": dict(plan) if isinstance(plan, Mapping) else dict.fromkeys(plan, "aa"),
         "settings": SETTINGS,
         "selection": {"keyword": None, "mark": None, "deselected": 0},
-        "versions": {"equipoise_version": "0"},
+        "versions": VERSIONS,
         "data_notes": [],
-        "session_settings": {"concurrency": 32, "price_per_million": None},
+        "session_settings": SESSION_SETTINGS,
     }
     log.append("session", **{**content, **changes})
     return log

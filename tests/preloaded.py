@@ -22,7 +22,7 @@ OURS = [
     if not module.name.startswith("equipoise.cli") and not module.name.endswith("__main__")
 ]
 
-for name in (*LIBRARIES, *OURS):
+for name in (*LIBRARIES, *OURS, "schemas"):
     import_module(name)
 gc.collect()
 gc.freeze()  # the collector of a session need not look at any of it

@@ -170,10 +170,12 @@ for command in (
     data.translate,
     data.convert,
     data.validate,
+    data.schema,
     results.show,
     audit.audit,
     page.report,
     page.plot,
+    results.export,
     run.run,
     run.init,
 ):

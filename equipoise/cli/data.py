@@ -85,19 +85,50 @@ def convert(old: Path, output: Path) -> None:
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=_PATH)
 @click.pass_context
 def validate(ctx: click.Context, paths: tuple[Path, ...]) -> None:
-    """Check the data at each PATH: a suite's folder, a dataset or a file of questions (default ./topics).
+    """Check each PATH: results, a suite's folder, a dataset or a file of questions (default ./topics).
 
-    Prints one line per finding. Exits with 0 if there are none, 1 if there are any, 4 if a path is not data.
-    Published data in folders named original are checked only if they are named.
+    Results are held against the JSON Schema. Prints one line per finding. Exits with 0 if there are none, 1
+    if there are any, 4 if a path is neither. Published data in folders named original are checked only if
+    they are named.
     """
     from equipoise.datasets import lint
 
-    findings, files = lint.validate(paths)
-    for finding in findings:
-        click.echo(str(finding))
-    counts = (_counted(len(findings), "finding"), _counted(files, "file"))
+    findings, results = _validated(paths)
+    rest = [path for path in paths if path not in results]
+    if rest or not paths:
+        found, files = lint.validate(rest)
+        findings += map(str, found)
+    else:
+        files = 0
+    for line in findings:
+        click.echo(line)
+    counts = (_counted(len(findings), "finding"), _counted(files + len(results), "file"))
     click.echo(" in ".join(counts), err=bool(findings))
     ctx.exit(1 if findings else 0)
+
+
+def _validated(paths: Sequence[Path]) -> tuple[list[str], list[Path]]:
+    """The findings on results among these paths, and which those are."""
+    from equipoise.results import schema
+
+    findings, results = [], []
+    for path in paths:
+        if (data := schema.read(path)) is not None:
+            found = [printable(f"{path}: {problem}") for problem in schema.problems(data)]
+            findings += found[: schema.MOST_SHOWN]
+            if len(found) > schema.MOST_SHOWN:
+                findings.append(f"{path}: and {len(found) - schema.MOST_SHOWN:,} more")
+            results.append(path)
+    return findings, results
+
+
+@click.command()
+def schema() -> None:
+    """Print the JSON Schema of results, with the parts of the project's own suites."""
+    from equipoise.core import json_io
+    from equipoise.results import schema
+
+    click.echo(json_io.dumps(schema.whole(), indent=True), nl=False)
 
 
 def _counted(number: int, noun: str) -> str:

@@ -1,20 +1,29 @@
-"""`equipoise show`: the table of results again, and what was said in single runs."""
+"""`equipoise show` and `equipoise export`: results as text again, and in the formats of others."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from equipoise.cli.output import show as print_lines
 from equipoise.cli.output import width
+from equipoise.core.collector import without_collector
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 from equipoise.core.records import OUTCOMES
 
+if TYPE_CHECKING:
+    from equipoise.report.export import Format
+
+_PATH = click.Path(path_type=Path)
+_FORMATS = ("csv", "parquet", "jsonl", "markdown", "every_eval_ever", "inspect")
+_RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
+
 
 @click.command()
-@click.argument("results", type=click.Path(path_type=Path))
+@click.argument("results", type=_PATH)
 @click.option(
     "-k", "text", metavar="TEXT", help="Transcripts of runs with this text in id, area or messages."
 )
@@ -47,3 +56,29 @@ def show(results: Path, text: str | None, lowest: int | None, outcome: str | Non
             for part in wrapped(line, width()):
                 click.secho(part, bold=place == 0)
     click.echo(f"{len(selected):,} of {len(every):,} runs")
+
+
+@click.command()
+@click.argument("results", nargs=-1, required=True, type=_PATH)
+@click.option("--to", required=True, type=click.Choice(_FORMATS), help="The format.")
+@click.option("--output", type=_PATH, help="The file, or for every_eval_ever and inspect the folder.")
+@click.option("--organization", metavar="NAME", help="every_eval_ever: who publishes the results.")
+@click.option(
+    "--relationship", type=click.Choice(_RELATIONSHIPS), help="every_eval_ever: theirs to the model."
+)
+@click.option("--developer", metavar="NAME", help="every_eval_ever: whose model it is.")
+def export(results: tuple[Path, ...], to: Format, output: Path | None, **about: str | None) -> None:
+    """Write RESULTS, files or folders of them, in the formats of others.
+
+    csv, parquet and jsonl have one row a run (default runs.csv ...); markdown is a table for a model card,
+    printed without --output; every_eval_ever and inspect are folders of files for that registry and that log
+    viewer. Says what a format cannot carry.
+    """
+    from equipoise.report import export as formats
+
+    given = {name: said for name, said in about.items() if said is not None}
+    if given and to != "every_eval_ever":
+        raise UserError(f"--{next(iter(given))}: is for --to every_eval_ever")
+    with without_collector():
+        for line in formats.export(results, to, output, formats.Publisher(**given)):
+            click.echo(line, err=line.startswith(formats.NOTES))

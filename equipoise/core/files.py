@@ -185,4 +185,8 @@ def is_whole(text: str) -> bool:
 
 def whole(text: str) -> str:
     """The text with each lone surrogate replaced by a question mark."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode("utf-8")
+    return text

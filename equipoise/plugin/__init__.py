@@ -25,16 +25,14 @@ from equipoise.core.errors import CannotKeep, NotNeeded, SessionStopped, UserErr
 from equipoise.core.files import require_posix
 from equipoise.core.options import OPTIONS, Option
 from equipoise.core.records import Record
-from equipoise.core.settings import resolve_suites
 from equipoise.core.types import Run
 from equipoise.models.redact import Secrets
 from equipoise.plugin.terminal import Display, output, small_values, suite_and_run
 from equipoise.report.layout import wrapped
 from equipoise.report.terminal import header, warnings
 from equipoise.runner.progress import Progress
-from equipoise.runner.rejudge import adopt
 from equipoise.runner.resume import ALREADY_COMPLETE
-from equipoise.runner.session import Session
+from equipoise.runner.session import Session, settings_of
 from equipoise.runner.signals import listen
 
 SESSION = pytest.StashKey[Session]()
@@ -95,11 +93,7 @@ def pytest_configure(config: pytest.Config) -> None:
     options = (*OPTIONS, *suites.options())
     given = {option.name: config.getoption(option.name) for option in options}
     ini = {option.name: config.getini(option.ini) for option in options}
-    defaults = suites.defaults_of(_suites_asked_for(config))
-    try:
-        settings = adopt(resolve_suites(given, os.environ, ini, defaults, tuple(suites.options())), given)
-    except UserError as error:
-        raise pytest.UsageError(str(error)) from None
+    settings = _as_usage_error(settings_of, given, os.environ, ini, _suites_asked_for(config))
     if config.option.debug:
         # pytest writes its command line to this file, and closes it after the last hook.
         atexit.register(Secrets(settings.secrets).mask_file, Path(config.option.debug).absolute())

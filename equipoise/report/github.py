@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from equipoise.core.errors import printable
 from equipoise.core.types import JSON
 from equipoise.report.comparison import VERDICTS, rows
+from equipoise.report.layout import markdown_cell, markdown_table
 
 
 def publish(
@@ -29,30 +29,23 @@ def publish(
 
 def markdown(title: str, comparison: Mapping[str, JSON] | None, gate: Mapping[str, JSON] | None) -> str:
     """The comparison and the gate as Markdown for a job summary."""
-    parts = [f"## Equipoise: {_cell(title)}"]
+    parts = [f"## Equipoise: {markdown_cell(title)}"]
     if gate and gate["rules"]:
         found = [("rule", "verdict", "why")]
         found += [(row["rule"], VERDICTS[row["verdict"]], row["why"]) for row in gate["rules"]]
-        parts += [f"**Gate: {VERDICTS[gate['verdict']]}**", _markdown_table(found)]
+        parts += [f"**Gate: {VERDICTS[gate['verdict']]}**", markdown_table(found)]
     if comparison:
         older, newer = comparison["baseline"], comparison["candidate"]
-        names = [_cell(str(item)) for item in (newer["subject_model"], older["subject_model"], older["file"])]
+        names = [
+            markdown_cell(str(item))
+            for item in (newer["subject_model"], older["subject_model"], older["file"])
+        ]
         parts.append(f"{names[0]} against {names[1]} ({names[2]})")
-        parts += [f"- MISMATCH: {_cell(reason)}" for reason in comparison["mismatches"]]
-        parts += [f"- warning: {_cell(warning)}" for warning in comparison["warnings"]]
-        parts += [f"- effect: {_cell(effect)}" for effect in comparison["effects"]]
-        parts.append(_markdown_table(rows(comparison)))
+        parts += [f"- MISMATCH: {markdown_cell(reason)}" for reason in comparison["mismatches"]]
+        parts += [f"- warning: {markdown_cell(warning)}" for warning in comparison["warnings"]]
+        parts += [f"- effect: {markdown_cell(effect)}" for effect in comparison["effects"]]
+        parts.append(markdown_table(rows(comparison)))
     return "\n\n".join(parts) + "\n"
-
-
-def _markdown_table(table_rows: Sequence[Sequence[str]]) -> str:
-    head, *body = ["| " + " | ".join(_cell(text) for text in row) + " |" for row in table_rows]
-    return "\n".join([head, "|" + "---|" * len(table_rows[0]), *body])
-
-
-def _cell(text: str) -> str:
-    """Text escaped for a Markdown table cell."""
-    return printable(text).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("`", "\\`")
 
 
 def workflow_commands(title: str, gate: Mapping[str, JSON]) -> Iterator[str]:

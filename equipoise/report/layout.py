@@ -11,6 +11,8 @@ from itertools import zip_longest
 
 from wcwidth import wcswidth, wcwidth
 
+from equipoise.core.errors import printable
+
 WIDTH = 80
 """The default width, if the terminal's is unknown."""
 LEAST = 14
@@ -193,3 +195,17 @@ def _break(line: str, width: int, indent: int) -> int | None:
     # A word that is wider than the line is not broken.
     ends = (found.end() for found in _BREAKS[-1].finditer(line))
     return next((end for end in ends if end > max(room, indent)), None)
+
+
+# Markdown.
+
+
+def markdown_table(table_rows: Sequence[Sequence[str]]) -> str:
+    """A table in Markdown, header first."""
+    head, *body = ["| " + " | ".join(markdown_cell(text) for text in row) + " |" for row in table_rows]
+    return "\n".join([head, "|" + "---|" * len(table_rows[0]), *body])
+
+
+def markdown_cell(text: str) -> str:
+    """Text escaped for a Markdown table cell."""
+    return printable(text).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("`", "\\`")

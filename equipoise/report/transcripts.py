@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from equipoise.core.errors import printable
 from equipoise.core.records import Cell
 from equipoise.core.types import JSON
+from equipoise.results.runs import at as pointed_at
 
 INDENT = "  "
 
@@ -37,16 +38,8 @@ def runs(data: Mapping[str, JSON], cells: Sequence[Cell], headline: str) -> list
     return [
         ShownRun(cell=cell, number=number, figure=_nth(cell.of(headline), number), run=run)
         for at, cell in places.items()
-        for number, run in enumerate(_at(data, at), start=1)
+        for number, run in enumerate(pointed_at(data, at), start=1)
     ]
-
-
-def _at(data: JSON, pointer: str) -> JSON:
-    """The value at a JSON pointer (RFC 6901)."""
-    for part in pointer.split("/")[1:]:
-        name = part.replace("~1", "/").replace("~0", "~")
-        data = data[int(name)] if isinstance(data, list) else data[name]
-    return data
 
 
 def _nth(values: Sequence[float | None], number: int) -> float | None:

@@ -5,19 +5,21 @@ Knows neither pytest nor its workers.
 
 from __future__ import annotations
 
-import gc
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from equipoise import suites
 from equipoise.compare import release
+from equipoise.core.collector import without_collector
 from equipoise.core.errors import CannotSave, SessionStopped, UserError
 from equipoise.core.files import shown
 from equipoise.core.records import Cell, Record
 from equipoise.core.rules import Until
-from equipoise.core.settings import Endpoint, Settings
+from equipoise.core.settings import Endpoint, Settings, resolve_suites
 from equipoise.core.types import JSON, Role, Run
 from equipoise.models.counters import Counters
 from equipoise.models.local import LocalServers
@@ -30,6 +32,15 @@ from equipoise.runner.plan import Plan
 from equipoise.runner.signals import Interruptions
 
 ENDED = "the session has ended"
+
+
+def settings_of(
+    given: Mapping[str, Any], environment: Mapping[str, str], ini: Mapping[str, Any], names: Sequence[str]
+) -> Settings:
+    """The settings of a session of these suites, from options as texts by name. Raises UserError."""
+    defaults = suites.defaults_of(names)
+    found = resolve_suites(given, environment, ini, defaults, tuple(suites.options()))
+    return rejudge.adopt(found, given)
 
 
 @dataclass(slots=True)
@@ -222,7 +233,7 @@ class Session:
         `summary` and `errors` cover these, `covers` is their number, and `unscored` the number of all runs
         without a score.
         """
-        with self.interruptions.undisturbed(), _without_collector():
+        with self.interruptions.undisturbed(), without_collector():
             return self._save(name, is_running=is_running)
 
     def _save(self, name: str, *, is_running: bool) -> dict[str, JSON]:
@@ -270,16 +281,6 @@ class Session:
         if self.is_worker:
             # xdist sends SIGINT to a worker that is slow to exit.
             self.interruptions.ignore()
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Disable garbage collection: it takes a third of the time, and results have no cycles."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 def _import_statistics_now() -> None:

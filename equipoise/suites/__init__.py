@@ -11,6 +11,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any, Protocol, TypeVar, cast
 
+from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.figures import Figure
 from equipoise.core.findings import Finding, Recognised, Text
@@ -264,6 +265,13 @@ def load(name: str) -> AnySuite:
     """The suite of that name."""
     point = _installed().get(name)
     return cast("AnySuite", _WithDefaults(point.load() if point else import_module(f"{__name__}.{name}")))
+
+
+def results_schema(name: str) -> dict[str, JSON] | None:
+    """The JSON Schema of a suite's own parts of the results: `schema.json` in its package, if it has one."""
+    path = Path(cast("Any", load(name)).package.__file__).with_name("schema.json")
+    found: dict[str, JSON] | None = json_io.loads(path.read_bytes()) if path.is_file() else None
+    return found
 
 
 @cache

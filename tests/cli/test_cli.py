@@ -177,6 +177,30 @@ def test_validate_lists_findings_and_counts_files(folder: Path) -> None:
     assert "nowhere" in error(run("validate", "nowhere"))
 
 
+def test_validate_holds_results_against_the_schema(folder: Path) -> None:
+    """Beside data; each problem with its place, of thousands the first ones; other versions are refused."""
+    write(folder / "m.jsonl", record("a"), plan=("a-run1",), **ABOUT)
+    assert run("recover", "m.jsonl", "--output", "m.json").exit_code == 0
+    (folder / "aa.txt").write_text("What is one?\n", encoding="utf-8")
+    assert run("validate", "m.json", "aa.txt").stdout == "no findings in 2 files\n"
+    data = json.loads((folder / "m.json").read_text(encoding="utf-8"))
+    data["metadata"]["status"], data["errors"] = "done", [{}] * 5
+    (folder / "m.json").write_text(json.dumps(data), encoding="utf-8")
+    result = run("validate", "m.json")
+    lines = result.stdout.splitlines()
+    assert (result.exit_code, result.stderr) == (1, "21 findings in 1 file\n")
+    assert lines[0].startswith('m.json: /metadata/status: "done" is not one of ')
+    assert lines[-1] == "m.json: and 26 more"
+    data["metadata"]["schema_version"] = 4
+    (folder / "m.json").write_text(json.dumps(data), encoding="utf-8")
+    assert error(run("validate", "m.json")).endswith("m.json: has schema version 4; the schema is that of 3")
+
+
+def test_schema_prints_the_schema_of_results() -> None:
+    """As it is published."""
+    assert run("schema").stdout == (ROOT / "docs" / "results.schema.json").read_text(encoding="utf-8")
+
+
 # Help.
 
 

@@ -1,0 +1,122 @@
+"""Results in the formats of others: tables of runs, model cards, registries, log viewers.
+
+What a format cannot carry is said, never dropped in silence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal, get_args
+
+from equipoise.core import json_io
+from equipoise.core.errors import UserError
+from equipoise.core.files import read_bytes, shown, write_text
+from equipoise.report.export import every_eval_ever, inspect, markdown, table
+from equipoise.report.export.every_eval_ever import Publisher as Publisher
+from equipoise.report.results import Results, load
+
+Format = Literal["csv", "parquet", "jsonl", "markdown", "every_eval_ever", "inspect"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+FOLDERS = {"every_eval_ever": Path("every_eval_ever"), "inspect": Path("logs")}
+"""Where formats of several files are written by default."""
+ARCHIVE = "archive"
+NOTES = ("left out: ", "skipped: ", "warning: ")
+"""How lines begin that say what was not written."""
+
+
+def find(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
+    """The results files at these paths, and a line for each other JSON file in folders. Raises UserError."""
+    found: dict[Path, Path] = {}
+    skipped = []
+    for path in paths:
+        if not path.is_dir():
+            found.setdefault(path.resolve(), path)
+            continue
+        inside = [
+            file for file in sorted(path.rglob("*.json")) if ARCHIVE not in file.relative_to(path).parts
+        ]
+        results = [file for file in inside if _is_results(file)]
+        if not results:
+            raise UserError(f"{path}: has no results; name the folder or the files of a session's results")
+        found |= {file.resolve(): found.get(file.resolve(), file) for file in results}
+        skipped += [
+            f"skipped: {shown(file)} is not an Equipoise results file" for file in set(inside) - set(results)
+        ]
+    return list(found.values()), sorted(skipped)
+
+
+def _is_results(path: Path) -> bool:
+    """Whether a file in a folder is one to export; those of published benchmarks have to be named."""
+    try:
+        return "schema_version" in json_io.loads(read_bytes(path))["metadata"]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return False
+
+
+def export(
+    paths: Sequence[Path], to: Format, output: Path | None = None, publisher: Publisher | None = None
+) -> Iterator[str]:
+    """Write results in a format; yields what was written, and what was left out. Raises UserError."""
+    if to == "inspect":
+        inspect.require()
+    files, skipped = find(paths)
+    if to in ("csv", "parquet", "jsonl"):
+        yield from _table(files, to, output or Path(f"runs.{to}"))
+    elif to == "markdown":
+        yield from _markdown(files, output)
+    elif to == "inspect":
+        yield from _logs(files, output or FOLDERS[to])
+    else:
+        yield from _registry(files, output or FOLDERS[to], publisher or Publisher())
+    yield from skipped
+
+
+def _whole(files: Sequence[Path]) -> Iterator[Results]:
+    """Each of the results with its transcripts, one at a time."""
+    return (load(file, keeps_transcripts=True) for file in files)
+
+
+def _table(files: Sequence[Path], to: table.Suffix, output: Path) -> Iterator[str]:
+    rows = table.write(_whole(files), to, output)
+    yield f"{shown(output)}: {_counted(rows, 'run')} of {_counted(len(files), 'file')}"
+    yield "left out: figures, and conversations with evaluators"
+
+
+def _markdown(files: Sequence[Path], output: Path | None) -> Iterator[str]:
+    text = markdown.markdown(map(load, files))
+    if output is None:
+        yield text
+        return
+    write_text(output, text)
+    yield f"{shown(output)}: {_counted(len(files), 'table')}"
+    yield "left out: single runs"
+
+
+def _logs(files: Sequence[Path], folder: Path) -> Iterator[str]:
+    for results in _whole(files):
+        try:
+            yield shown(inspect.write(results, folder))
+        except OSError as error:
+            raise UserError(f"--output: {shown(folder)}: cannot be written to ({error.strerror})") from None
+    yield "left out: prompts of evaluators, variance, consistency, comparison and gate"
+
+
+def _registry(files: Sequence[Path], folder: Path, publisher: Publisher) -> Iterator[str]:
+    for results in _whole(files):
+        try:
+            written = every_eval_ever.write(results, folder, publisher)
+        except OSError as error:
+            raise UserError(f"--output: {shown(folder)}: cannot be written to ({error.strerror})") from None
+        yield f"{shown(written.path)} and its runs ({written.lines:,})"
+        if written.unscored:
+            yield f"left out: {_counted(written.unscored, 'run')} without a score, which the format requires"
+        if written.without_value:
+            yield f"left out: figures without a value: {', '.join(written.without_value)}"
+        if "/" not in results.model and publisher.developer == every_eval_ever.UNKNOWN:
+            yield f"warning: {results.model}: whose model is it? Name its --developer"
+    yield "left out: conversations with evaluators, variance, consistency, comparison and gate"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,321 @@
+"""Results in the schema of Every Eval Ever, 0.3.0: one aggregate file, and one line a run with a score.
+
+https://evalevalai.com publishes the schema in the package every-eval-ever. Its instances need a score: runs
+without one are left out of the lines and counted in the aggregate. Figures without a value are left out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from equipoise.core import json_io
+from equipoise.core.files import replacing
+from equipoise.core.settings import is_local
+from equipoise.core.types import JSON
+from equipoise.report.results import Figure, Results
+from equipoise.results.runs import Conversation, RunResult, usage
+
+VERSION = "0.3.0"
+UNKNOWN = "unknown"
+RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
+IS_CORRECT = (
+    "the schema requires it: true above the middle of the scale of scores; it says nothing where neither end "
+    "of that scale is the better one"
+)
+_UNSAFE = re.compile(r'[<>:"\\|?*\x00-\x1f]')
+_INFINITE = ("-Infinity", "Infinity")
+_RANGES: Mapping[str, tuple[float | str, float | str]] = {
+    **dict.fromkeys(("mean", "rate", "ratio"), (0.0, 100.0)),
+    **dict.fromkeys(("balance", "gap"), (-100.0, 100.0)),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Publisher:
+    """Who publishes the results, which no results file says."""
+
+    organization: str = UNKNOWN
+    relationship: str = "other"
+    developer: str = UNKNOWN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """The aggregate file, its number of lines, and what was left out."""
+
+    path: Path
+    lines: int
+    unscored: int
+    without_value: Sequence[str]
+
+
+def write(results: Results, folder: Path, publisher: Publisher) -> Written:
+    """Write both files below `folder`, where the registry keeps them. Raises OSError."""
+    identity = model_id(results.model, publisher.developer)
+    name = uuid.UUID(bytes=bytes.fromhex(results.digest)[:16], version=4)
+    developer, *model = identity.split("/")
+    place = Path("data", f"equipoise_{results.suite}", developer, "_".join(model))
+    created = str(int(time.time()))
+    evaluation = f"{results.suite}/{identity}/{created}"
+    samples = place / f"{name}_samples.jsonl"
+    headline = next(iter(results.metrics.values()))
+    digest, lines, unscored = _write_samples(results, folder / samples, evaluation, identity, headline)
+    data = {
+        "schema_version": VERSION,
+        "evaluation_id": evaluation,
+        "evaluation_timestamp": results.metadata["started"],
+        "retrieved_timestamp": created,
+        "source_metadata": _source(results, publisher),
+        "eval_library": {
+            "name": "equipoise",
+            "version": str(results.metadata.get("equipoise_version", UNKNOWN)),
+        },
+        "model_info": model_info(
+            results.model, publisher.developer, results.metadata["endpoints"]["subject"]
+        ),
+        "evaluation_results": list(_figures(results, evaluation)),
+    }
+    if lines:
+        data["detailed_evaluation_results"] = {
+            "format": "jsonl",
+            "file_path": samples.as_posix(),
+            "hash_algorithm": "sha256",
+            "checksum": digest,
+            "total_rows": lines,
+            "additional_details": {"runs_without_a_score": str(unscored), "is_correct": IS_CORRECT},
+        }
+    path = folder / place / f"{name}.json"
+    with replacing(path) as file:
+        file.write(json_io.dumps(data, indent=True))
+    return Written(
+        path=path,
+        lines=lines,
+        unscored=unscored,
+        without_value=[figure.name for figure in results.metrics.values() if figure.value is None],
+    )
+
+
+def _texts(found: Mapping[str, JSON]) -> dict[str, str]:
+    """Details, all of which have to be texts; what is null is left out."""
+    return {
+        name: value if isinstance(value, str) else json_io.dumps(value).decode().rstrip("\n")
+        for name, value in found.items()
+        if value is not None
+    }
+
+
+# Models.
+
+
+def model_id(model: str, developer: str) -> str:
+    """The model as developer/name, in which every part may be the name of a folder."""
+    parts = [_UNSAFE.sub("_", part).rstrip(". ") or "_" for part in model.strip().split("/")]
+    return "/".join(parts if len(parts) > 1 else [developer, *parts])
+
+
+def model_info(model: str, developer: str, endpoint: str | None = None) -> dict[str, JSON]:
+    """What is known of a model: its name, and whether it is the built-in one."""
+    kind = ("self_deployed", "open_weights") if is_local(model) else (UNKNOWN, UNKNOWN)
+    return {
+        "name": model,
+        "id": model_id(model, developer),
+        "developer": model_id(model, developer).split("/")[0],
+        **({"inference_platform": endpoint} if endpoint else {}),
+        "additional_details": {"deployment_type": kind[0], "model_availability": kind[1]},
+    }
+
+
+def _source(results: Results, publisher: Publisher) -> dict[str, JSON]:
+    metadata = results.metadata
+    told = ("status", "runs_expected", "runs_completed", "sessions", "tokens", "cost_usd", "git_commit")
+    return {
+        "source_name": "Equipoise",
+        "source_type": "evaluation_run",
+        "source_organization_name": publisher.organization,
+        "evaluator_relationship": publisher.relationship,
+        "additional_details": _texts(
+            {**{name: metadata.get(name) for name in told}, "outcomes": results.summary.get("outcomes")}
+        ),
+    }
+
+
+# Figures.
+
+
+def _figures(results: Results, evaluation: str) -> Iterator[dict[str, JSON]]:
+    judges = _judges(results)
+    for figure in results.metrics.values():
+        if figure.value is not None:
+            yield {
+                "evaluation_result_id": f"{evaluation}/{figure.name}",
+                "evaluation_name": f"{results.suite}.{figure.name}",
+                "source_data": _data(results),
+                "evaluation_timestamp": results.metadata["started"],
+                "metric_config": {**_config(results, figure), **judges},
+                "score_details": _score(figure),
+                "generation_config": _generation(results),
+            }
+
+
+def _data(results: Results) -> dict[str, JSON]:
+    names = ("data_hash", "languages", "limit", "selection")
+    return {
+        "dataset_name": "/".join(filter(None, (results.suite, results.metadata.get("dataset")))),
+        "source_type": "other",
+        "additional_details": _texts({name: results.metadata.get(name) for name in names}),
+    }
+
+
+def _config(results: Results, figure: Figure) -> dict[str, JSON]:
+    low, high = _RANGES.get(figure.kind, _INFINITE) if figure.unit in ("%", "pp", "points") else _INFINITE
+    neither = {"direction": "neither a higher nor a lower score is better"}
+    return {
+        "metric_id": f"equipoise.{results.suite}.{figure.name}",
+        "metric_name": figure.name,
+        "metric_kind": figure.kind,
+        "metric_unit": "percent" if figure.unit == "%" else figure.unit,
+        "lower_is_better": figure.higher_is_better is False,
+        "score_type": "continuous",
+        "min_score": low,
+        "max_score": high,
+        "additional_details": {} if figure.higher_is_better is not None else neither,
+    }
+
+
+def _score(figure: Figure) -> dict[str, JSON]:
+    uncertainty: dict[str, JSON] = {"num_samples": figure.n}
+    if figure.se is not None:
+        uncertainty["standard_error"] = {"value": figure.se, "method": f"clustered by {figure.clusters}"}
+    if figure.low is not None and figure.high is not None:
+        ends = {"lower": figure.low, "upper": figure.high, "confidence_level": figure.confidence}
+        uncertainty["confidence_interval"] = {**ends, "method": f"clustered by {figure.clusters}"}
+    these = figure.these and {"low": figure.these.low, "high": figure.these.high, "se": figure.these.se}
+    details = {"reason": figure.reason, "by_run": list(figure.by_run) or None, "these_questions": these}
+    return {"score": figure.value, "uncertainty": uncertainty, "details": _texts(details)}
+
+
+def _generation(results: Results) -> dict[str, JSON]:
+    metadata = results.metadata
+    said = metadata.get("subject_sampling") or {}
+    names = ("subject_system_prompt", "runs", "rubric_version", "rubric_hash", "evaluator_models")
+    return {
+        "generation_args": {name: value for name, value in said.items() if value is not None},
+        "additional_details": _texts({name: metadata.get(name) for name in names}),
+    }
+
+
+def _judges(results: Results) -> dict[str, JSON]:
+    """The panel with the first prompt that one of them got; nothing where none was asked."""
+    said = next((item for run in results.runs() for item in run.evaluators if item.messages), None)
+    if said is None:
+        return {}
+    temperature = (results.metadata.get("evaluator_sampling") or {}).get("temperature")
+    given = {} if temperature is None else {"temperature": temperature}
+    judges = [
+        {"model_info": model_info(name, UNKNOWN), **given} for name in results.metadata["evaluator_models"]
+    ]
+    return {"llm_scoring": {"judges": judges, "input_prompt": str(said.messages[0]["content"])}}
+
+
+# Runs.
+
+
+def _write_samples(
+    results: Results, path: Path, evaluation: str, identity: str, headline: Figure
+) -> tuple[str, int, int]:
+    """The SHA-256 of the file, its lines, and the runs without a score. Writes no empty file."""
+    digest, lines, unscored = hashlib.sha256(), 0, 0
+    with replacing(path) as file:
+        for run in results.runs():
+            if run.score is None:
+                unscored += 1
+                continue
+            line = json_io.dumps(_sample(results, run, evaluation, identity, headline))
+            digest.update(line)
+            file.write(line)
+            lines += 1
+    if not lines:
+        path.unlink()
+    return digest.hexdigest(), lines, unscored
+
+
+def _sample(
+    results: Results, run: RunResult, evaluation: str, identity: str, headline: Figure
+) -> dict[str, JSON]:
+    subject = run.subject
+    messages = [message for item in subject for message in item.messages]
+    asked = str(next((item["content"] for item in messages if item["role"] == "user"), ""))
+    replies = [item for item in messages if item["role"] == "assistant"]
+    is_single = len(subject) == 1 and len(replies) == 1
+    return {
+        "schema_version": VERSION,
+        "evaluation_id": evaluation,
+        "model_id": identity,
+        "evaluation_name": f"{results.suite}.{headline.name}",
+        # A figure without a value is not among the results.
+        **({"evaluation_result_id": f"{evaluation}/{headline.name}"} if headline.value is not None else {}),
+        "sample_id": f"{run.language}/{run.id}/run{run.number}",
+        "sample_hash": hashlib.sha256(asked.encode("utf-8", "surrogatepass")).hexdigest(),
+        "interaction_type": "single_turn" if is_single else "multi_turn",
+        "input": {"raw": asked, "reference": []},
+        "output": _output(replies[0]) if is_single else None,
+        "messages": None if is_single else [_turn(*item) for item in enumerate(messages)],
+        "answer_attribution": [],
+        "evaluation": {
+            "score": run.score,
+            "is_correct": _is_correct(results, run),
+            "num_turns": max(1, len(replies)),
+        },
+        "token_usage": _usage(subject),
+        "performance": {"latency_ms": 1000 * sum(float(item.get("latency") or 0.0) for item in replies)},
+        "error": None if run.outcome == "scored" else run.outcome,
+        "metadata": _texts(
+            {
+                **{"language": run.language, "area": run.area, "outcome": run.outcome, "run": run.number},
+                "percent": run.percent,
+                "conversations": ", ".join(item.name for item in subject if item.name) or None,
+            }
+        ),
+    }
+
+
+def _is_correct(results: Results, run: RunResult) -> bool:
+    scale = results.metadata["scale"]
+    return run.score is not None and run.score > (scale["low"] + scale["high"]) / 2
+
+
+def _output(reply: Mapping[str, Any]) -> dict[str, JSON]:
+    thought = reply.get("reasoning")
+    return {
+        "raw": [str(reply["content"])],
+        **({} if thought is None else {"reasoning_trace": [str(thought)]}),
+    }
+
+
+def _turn(place: int, message: Mapping[str, Any]) -> dict[str, JSON]:
+    return {
+        "turn_idx": place,
+        "role": message["role"],
+        "content": str(message["content"]),
+        "reasoning_trace": message.get("reasoning"),
+    }
+
+
+def _usage(subject: Sequence[Conversation]) -> dict[str, JSON] | None:
+    used = usage(subject)
+    if used is None:
+        return None
+    return {
+        "input_tokens": used.input,
+        "output_tokens": used.output,
+        "total_tokens": used.input + used.output,
+        "input_tokens_cache_read": used.cached,
+        "reasoning_tokens": used.reasoning,
+    }

@@ -1,0 +1,270 @@
+"""Results as a log of Inspect, written by its own writer: `inspect view` and `read_eval_log` open it.
+
+Each run is a sample (its case) and an epoch (its number). The prompts of evaluators are left out: their
+answers are the explanation of the score.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from equipoise.core.errors import UserError
+from equipoise.core.files import whole
+from equipoise.core.types import JSON
+from equipoise.report.results import Figure, Results
+from equipoise.results.runs import Conversation, RunResult, usage
+
+if TYPE_CHECKING:
+    from inspect_ai.log import EvalLog, EvalSample
+    from inspect_ai.model import ChatMessage, ModelUsage
+
+EXTRA = "pip install 'equipoise[inspect]'"
+MOST_IN_EVAL = 1000
+"""Writing .eval files takes time by the square of the samples; above this number .json, which opens alike."""
+_STATUS = {
+    "complete": "success",
+    "complete_with_unscored": "success",
+    "interrupted": "cancelled",
+    "running": "started",
+}
+_STOPPED = {
+    "stop": "stop",
+    "length": "max_tokens",
+    "max_tokens": "max_tokens",
+    "content_filter": "content_filter",
+}
+
+
+def require() -> None:
+    """Raise UserError where inspect_ai is not installed."""
+    try:
+        import inspect_ai.log  # noqa: F401
+    except ImportError:
+        raise UserError(f"inspect_ai is not installed: {EXTRA}") from None
+
+
+def write(results: Results, folder: Path) -> Path:
+    """Write the log into the folder, named as Inspect names its own, and return its path. Raises OSError."""
+    from inspect_ai.log import write_eval_log
+
+    folder.mkdir(parents=True, exist_ok=True)
+    begun = str(results.metadata["started"]).replace(":", "-")
+    made = log(results)
+    kind = "eval" if len(made.samples or ()) <= MOST_IN_EVAL else "json"
+    path = folder / f"{begun}_{results.suite.replace('_', '-')}_{_id(results)}.{kind}"
+    write_eval_log(made, str(path))
+    return path
+
+
+def _id(results: Results) -> str:
+    return str(uuid.UUID(bytes=bytes.fromhex(results.digest)[:16], version=4))
+
+
+def log(results: Results) -> EvalLog:
+    """The whole log: what was asked, figures with intervals, and all samples."""
+    from inspect_ai.log import EvalLog, EvalStats
+
+    metadata = results.metadata
+    samples = [_sample(results.model, results.suite, run) for run in results.runs()]
+    return EvalLog(
+        status=_STATUS.get(results.status, "error"),
+        eval=_spec(results, samples),
+        results=_results(results, samples),
+        stats=EvalStats(
+            started_at=metadata["started"],
+            completed_at=metadata.get("finished") or "",
+            model_usage=_total_usage(samples),
+        ),
+        samples=samples,
+    )
+
+
+def _spec(results: Results, samples: Sequence[EvalSample]) -> Any:
+    from inspect_ai.log import EvalConfig, EvalDataset, EvalSpec
+    from inspect_ai.model import GenerateConfig
+
+    metadata = results.metadata
+    ids = list(dict.fromkeys(str(sample.id) for sample in samples))
+    sampling = {
+        name: value for name, value in (metadata.get("subject_sampling") or {}).items() if value is not None
+    }
+    return EvalSpec(
+        eval_id=_id(results),
+        run_id=_id(results),
+        created=metadata["started"],
+        task=f"equipoise/{results.suite}",
+        task_id=results.suite,
+        task_version=metadata.get("rubric_version") or 0,
+        dataset=EvalDataset(name=metadata.get("dataset") or results.suite, samples=len(ids), sample_ids=ids),
+        model=results.model,
+        model_base_url=(metadata.get("endpoints") or {}).get("subject"),
+        model_generate_config=GenerateConfig(**sampling),
+        config=EvalConfig(epochs=metadata["runs"]),
+        packages={"equipoise": str(metadata.get("equipoise_version", "unknown"))},
+        metadata=_clean(metadata),
+    )
+
+
+def _results(results: Results, samples: Sequence[EvalSample]) -> Any:
+    from inspect_ai.log import EvalMetric, EvalResults, EvalScore
+
+    scored = sum(sample.scores is not None for sample in samples)
+    metrics = {
+        name: EvalMetric(name=name, value=figure.value, metadata=_precision(figure))
+        for name, figure in results.metrics.items()
+        if figure.value is not None
+    }
+    score = EvalScore(
+        name=results.suite,
+        scorer=f"equipoise/{results.suite}",
+        scored_samples=scored,
+        unscored_samples=len(samples) - scored,
+        metrics=metrics,
+    )
+    return EvalResults(
+        total_samples=results.metadata["runs_expected"],
+        completed_samples=scored,
+        scores=[score],
+        metadata={"outcomes": results.summary.get("outcomes")},
+    )
+
+
+def _precision(figure: Figure) -> dict[str, JSON]:
+    """What is known of a figure beside its value."""
+    these = figure.these
+    found = {name: getattr(figure, name) for name in ("se", "low", "high", "n", "reason", "unit", "kind")}
+    found |= {name: getattr(figure, name) for name in ("higher_is_better", "clusters", "confidence")}
+    return {
+        **found,
+        "by_run": list(figure.by_run),
+        "these": these and {"se": these.se, "low": these.low, "high": these.high, "n": these.n},
+    }
+
+
+# Samples.
+
+
+def _sample(model: str, suite: str, run: RunResult) -> EvalSample:
+    from inspect_ai.log import EvalSample
+
+    subject, evaluators = run.subject, run.evaluators
+    messages = [message for item in subject for message in _messages(model, item)]
+    return EvalSample(
+        id=f"{run.language}/{run.id}",
+        epoch=run.number,
+        input=next((message.text for message in messages if message.role == "user"), ""),
+        target="",
+        messages=messages,
+        output=_output(model, subject, messages),
+        scores=None if run.score is None else {suite: _score(run, evaluators)},
+        metadata={"language": run.language, "outcome": run.outcome, **_clean(run.case)},
+        model_usage=_usage_of(model, subject, evaluators),
+        error=None if run.score is not None else _error(run.error or run.outcome),
+    )
+
+
+def _score(run: RunResult, evaluators: Sequence[Conversation]) -> Any:
+    from inspect_ai.scorer import Score
+
+    said = "\n\n".join(_judgements(evaluators))
+    return Score(value=run.score, explanation=said or None, metadata=_clean(run.data))
+
+
+def _error(message: str) -> Any:
+    from inspect_ai.log import EvalError
+
+    return EvalError(message=whole(message), traceback="", traceback_ansi="")
+
+
+def _messages(model: str, conversation: Conversation) -> Iterator[ChatMessage]:
+    """The messages of a conversation, marked with its name where a run has several."""
+    from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser
+
+    kinds = {"system": ChatMessageSystem, "user": ChatMessageUser}
+    about = {"conversation": conversation.name} if conversation.name else None
+    for message in conversation.messages:
+        if message["role"] == "assistant":
+            yield ChatMessageAssistant(
+                content=_content(message), model=message.get("model") or model, metadata=about
+            )
+        else:
+            kind = kinds.get(message["role"], ChatMessageUser)
+            yield kind(content=whole(str(message["content"])), metadata=about)
+
+
+def _content(message: Mapping[str, Any]) -> Any:
+    from inspect_ai.model import ContentReasoning, ContentText
+
+    text, thought = whole(str(message["content"])), message.get("reasoning")
+    return [ContentReasoning(reasoning=whole(str(thought))), ContentText(text=text)] if thought else text
+
+
+def _judgements(evaluators: Sequence[Conversation]) -> Iterator[str]:
+    for conversation in evaluators:
+        for reply in conversation.replies:
+            yield whole(f"{conversation.name}: {reply['content']}")
+
+
+def _output(model: str, subject: Sequence[Conversation], messages: Sequence[ChatMessage]) -> Any:
+    from inspect_ai.model import ChatCompletionChoice, ModelOutput
+
+    replies = [reply for item in subject for reply in item.replies]
+    if not replies:
+        return ModelOutput(model=model)
+    last = replies[-1]
+    reason = (
+        "content_filter" if "blocked" in last else _STOPPED.get(last.get("finish_reason") or "", "unknown")
+    )
+    message = [item for item in messages if item.role == "assistant"][-1]
+    return ModelOutput(
+        model=last.get("model") or model,
+        choices=[ChatCompletionChoice(message=message, stop_reason=reason)],
+        usage=_usage(subject),
+        time=sum(float(reply.get("latency") or 0.0) for reply in replies),
+    )
+
+
+def _usage(conversations: Sequence[Conversation]) -> ModelUsage | None:
+    from inspect_ai.model import ModelUsage
+
+    used = usage(conversations)
+    if used is None:
+        return None
+    return ModelUsage(
+        input_tokens=used.input,
+        output_tokens=used.output,
+        total_tokens=used.input + used.output,
+        input_tokens_cache_read=used.cached,
+        reasoning_tokens=used.reasoning,
+    )
+
+
+def _usage_of(
+    model: str, subject: Sequence[Conversation], evaluators: Sequence[Conversation]
+) -> dict[str, ModelUsage]:
+    """By model, the subject's first; of a model that judges itself both together."""
+    parts: dict[str, list[Conversation]] = {model: list(subject)}
+    for conversation in evaluators:
+        parts.setdefault(conversation.name, []).append(conversation)
+    found = {name: _usage(said) for name, said in parts.items()}
+    return {name: used for name, used in found.items() if used is not None}
+
+
+def _total_usage(samples: Sequence[EvalSample]) -> dict[str, ModelUsage]:
+    found: dict[str, ModelUsage] = {}
+    for sample in samples:
+        for name, used in sample.model_usage.items():
+            found[name] = found[name] + used if name in found else used
+    return found
+
+
+def _clean(data: JSON) -> JSON:
+    """The same JSON without half characters."""
+    if isinstance(data, Mapping):
+        return {name: _clean(value) for name, value in data.items()}
+    if isinstance(data, list):
+        return [_clean(item) for item in data]
+    return whole(data) if isinstance(data, str) else data

@@ -1,0 +1,246 @@
+"""One row a run, in columns that are the same for all suites, and those that a suite adds of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from equipoise.core import json_io
+from equipoise.core.errors import UserError
+from equipoise.core.files import replacing, shown, whole
+from equipoise.core.types import JSON
+from equipoise.results.runs import Conversation, RunResult, usage
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+Kind = Literal["text", "integer", "number", "boolean"]
+EXTRA = "pip install 'equipoise[export]'"
+SAID: Sequence[Literal["role", "content"]] = ("role", "content")
+CASE, RUN = "case.", "run."
+_COMMON = {"id", "language", "area", "run_index", "outcome", "score", "score_percentage", "error"}
+"""Keys of cases and runs that have columns of their own."""
+
+
+class Source(Protocol):
+    """Results, as far as a table takes them."""
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+
+    @property
+    def metadata(self) -> Mapping[str, JSON]:
+        """What was asked of whom, when and with what."""
+
+    @property
+    def suite(self) -> str:
+        """The name of the suite."""
+
+    @property
+    def model(self) -> str:
+        """The model under test."""
+
+    def runs(self) -> Iterator[RunResult]:
+        """Every run, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A run with the results that it is from, its conversations read once."""
+
+    results: Source
+    run: RunResult
+    subject: Sequence[Conversation]
+    evaluators: Sequence[Conversation]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its name, its kind, and what it holds."""
+
+    name: str
+    kind: Kind
+    meaning: str
+    of: Callable[[_Row], Any]
+
+
+def _about(name: str) -> Callable[[_Row], Any]:
+    return lambda row: row.results.metadata.get(name)
+
+
+def _tokens(kind: str) -> Callable[[_Row], int | None]:
+    return lambda row: getattr(usage(row.subject), kind, None)
+
+
+COLUMNS: Sequence[Column] = (
+    Column("file", "text", "path of the results file", lambda row: str(row.results.path)),
+    Column("suite", "text", "the benchmark", lambda row: row.results.suite),
+    Column("dataset", "text", "`--dataset`; null where `--topics` named other data", _about("dataset")),
+    Column("data_hash", "text", "SHA-256 of the data", _about("data_hash")),
+    Column("rubric_version", "text", "version of the rubric", _about("rubric_version")),
+    Column("subject_model", "text", "the model under test", lambda row: row.results.model),
+    Column(
+        "evaluator_models",
+        "text",
+        "the panel, separated by commas",
+        lambda row: ", ".join(row.results.metadata["evaluator_models"]),
+    ),
+    Column("started", "text", "beginning of the first session, ISO 8601", _about("started")),
+    Column("language", "text", "language of the case", lambda row: row.run.language),
+    Column("area", "text", "topic area, where the suite has areas", lambda row: row.run.area),
+    Column("case", "text", "id of the case, unique in its language", lambda row: row.run.id),
+    Column("run", "integer", "which repeat of the case, from 1", lambda row: row.run.number),
+    Column("outcome", "text", "how the run ended: scored, refused, blocked ...", lambda row: row.run.outcome),
+    Column("score", "number", "on the suite's own scale; null with an error", lambda row: row.run.score),
+    Column("percent", "number", "in percent of the scale, where the suite says", lambda row: row.run.percent),
+    Column("error", "text", "why there is no score", lambda row: row.run.error),
+    Column("prompt", "text", "first message of the user to the subject", lambda row: _prompt(row.subject)),
+    Column(
+        "reply", "text", "last reply of the subject in that conversation", lambda row: _reply(row.subject)
+    ),
+    Column(
+        "transcript",
+        "text",
+        "JSON: every conversation with the subject, its `name` (the side of a pair) and `messages`",
+        lambda row: _transcript(row.subject),
+    ),
+    Column("input_tokens", "integer", "tokens that the subject read", _tokens("input")),
+    Column("output_tokens", "integer", "tokens that the subject wrote, with reasoning", _tokens("output")),
+    Column("cached_tokens", "integer", "those of the input from a cache", _tokens("cached")),
+    Column("reasoning_tokens", "integer", "those of the output that were reasoning", _tokens("reasoning")),
+    Column("latency", "number", "seconds that the subject's replies took", lambda row: _latency(row.subject)),
+    Column(
+        "evaluator_calls",
+        "integer",
+        "answers of evaluators",
+        lambda row: sum(len(item.replies) for item in row.evaluators),
+    ),
+)
+"""The columns of every suite."""
+
+
+def _prompt(subject: Sequence[Conversation]) -> str | None:
+    said = [message for item in subject[:1] for message in item.messages if message["role"] == "user"]
+    return _text(said[0] if said else None)
+
+
+def _reply(subject: Sequence[Conversation]) -> str | None:
+    said = [reply for item in subject[:1] for reply in item.replies]
+    return _text(said[-1] if said else None)
+
+
+def _transcript(subject: Sequence[Conversation]) -> list[JSON]:
+    return [
+        {"name": item.name, "messages": [{part: message[part] for part in SAID} for message in item.messages]}
+        for item in subject
+    ]
+
+
+def _text(message: Any) -> str | None:
+    return None if message is None else str(message["content"])
+
+
+def _latency(subject: Sequence[Conversation]) -> float | None:
+    found = [reply["latency"] for item in subject for reply in item.replies if "latency" in reply]
+    return round(sum(found), 3) if found else None
+
+
+# The table.
+
+Cells = dict[str, list[Any]]
+
+
+def cells(every: Iterable[Source]) -> tuple[Cells, dict[str, Kind]]:
+    """The values of every column by row, and the kind of each column."""
+    found: Cells = {column.name: [] for column in COLUMNS}
+    rows = 0
+    for results in every:
+        for run in results.runs():
+            row = _Row(results, run, run.subject, run.evaluators)
+            own = {**_prefixed(CASE, run.case), **_prefixed(RUN, run.data)}
+            for column in COLUMNS:
+                found[column.name].append(column.of(row))
+            for name, value in own.items():
+                found.setdefault(name, [None] * rows).append(value)
+            rows += 1
+            for values in found.values():
+                if len(values) < rows:
+                    values.append(None)
+    kinds: dict[str, Kind] = {column.name: column.kind for column in COLUMNS}
+    kinds |= {name: _kind(found[name]) for name in found if name not in kinds}
+    return {name: _as(kinds[name], values) for name, values in found.items()}, kinds
+
+
+def _prefixed(prefix: str, part: Mapping[str, JSON]) -> dict[str, JSON]:
+    return {f"{prefix}{name}": value for name, value in part.items() if name not in _COMMON}
+
+
+def _kind(values: Sequence[JSON]) -> Kind:
+    """What all values of a column are; texts where they are not alike, or lists and objects."""
+    types = {type(value) for value in values if value is not None}
+    if types == {bool}:
+        return "boolean"
+    if types == {int}:
+        return "integer"
+    return "number" if types and types <= {int, float} else "text"
+
+
+def _as(kind: Kind, values: Sequence[Any]) -> list[Any]:
+    if kind == "number":
+        return [None if value is None else float(value) for value in values]
+    return [_as_text(value) for value in values] if kind == "text" else list(values)
+
+
+def _as_text(value: JSON) -> str | None:
+    """A text as it is, anything else as JSON; half characters become question marks."""
+    if value is None:
+        return None
+    return whole(value if isinstance(value, str) else json_io.dumps(value).decode().rstrip("\n"))
+
+
+def to_polars(every: Iterable[Source]) -> polars.DataFrame:
+    """The table as a polars data frame. Raises UserError where polars is not installed."""
+    try:
+        import polars
+    except ImportError:
+        raise UserError(f"polars is not installed: {EXTRA}") from None
+    types = {"text": polars.String, "integer": polars.Int64, "number": polars.Float64}
+    found, kinds = cells(every)
+    schema = {name: types.get(kind, polars.Boolean) for name, kind in kinds.items()}
+    return polars.DataFrame(found, schema=schema)
+
+
+def to_pandas(every: Iterable[Source]) -> pandas.DataFrame:
+    """The table as a pandas data frame. Raises UserError where pandas is not installed."""
+    try:
+        import pandas
+    except ImportError:
+        raise UserError("pandas is not installed: pip install pandas") from None
+    types = {"text": "string", "integer": "Int64", "number": "Float64", "boolean": "boolean"}
+    found, kinds = cells(every)
+    return pandas.DataFrame(
+        {name: pandas.array(values, dtype=types[kinds[name]]) for name, values in found.items()}
+    )
+
+
+Suffix = Literal["csv", "parquet", "jsonl"]
+
+
+def write(every: Iterable[Source], to: Suffix, path: Path) -> int:
+    """Write the table, atomically; returns its number of rows. Raises UserError."""
+    frame = to_polars(every)
+    try:
+        with replacing(path) as file:
+            if to == "csv":
+                frame.write_csv(file)
+            elif to == "parquet":
+                frame.write_parquet(file)
+            else:
+                frame.write_ndjson(file)
+    except OSError as error:
+        raise UserError(f"--output: {shown(path)}: cannot be written ({error.strerror})") from None
+    return frame.height

@@ -1,0 +1,191 @@
+"""Results as a typed value for scripts and notebooks: figures, runs, tables.
+
+Transcripts, most of a file, are read when they are first asked for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from equipoise.compare import baseline
+from equipoise.compare.baseline import DAMAGE, Side
+from equipoise.core import json_io
+from equipoise.core.errors import UserError
+from equipoise.core.files import read_bytes
+from equipoise.core.types import JSON
+from equipoise.results import published
+from equipoise.results.runs import RunResult, at, runs, without_transcripts
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """A standard error and a confidence interval, None with a `reason`; `n` counts what they rest on."""
+
+    se: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int = 0
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure(Interval):
+    """One metric of results, in its `unit`; None with a `reason`.
+
+    The interval treats clusters as a sample of those that might have been asked. `these` is the interval on
+    the very questions that were asked, where results have it. `by_run` has the figure of each run.
+    """
+
+    name: str
+    value: float | None
+    unit: str
+    kind: str
+    higher_is_better: bool | None
+    clusters: str
+    confidence: float
+    these: Interval | None = None
+    by_run: Sequence[float | None] = ()
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Results:
+    """The results of one model on one suite. `path` is the file, `metadata` and `summary` its parts."""
+
+    path: Path
+    metadata: Mapping[str, JSON]
+    summary: Mapping[str, JSON]
+    errors: Sequence[Mapping[str, JSON]]
+    _side: Side = field(compare=False)
+    _kept: JSON = field(default=None, compare=False)
+
+    @property
+    def suite(self) -> str:
+        """The name of the suite."""
+        return self._side.suite.NAME
+
+    @property
+    def model(self) -> str:
+        """The model under test."""
+        return self._side.model
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the file, hexadecimal."""
+        return str(self._side.digest)
+
+    @cached_property
+    def metrics(self) -> Mapping[str, Figure]:
+        """The figures by name, the headline first; computed where the file has none, as a published one."""
+        found = self.summary.get("metrics")
+        if found is None:
+            from equipoise.results.summary import summarise
+
+            found = summarise(self._side.suite, self._side.data["results"], self._side.scale)["metrics"]
+        return {name: _figure(name, said) for name, said in found.items()}
+
+    @cached_property
+    def table(self) -> Sequence[Sequence[str]]:
+        """The suite's own table of its summary as texts, header first. Raises UserError if there is none."""
+        try:
+            return self._side.suite.table(self.summary)
+        except DAMAGE:
+            why = "has no table: its session has not ended, or an earlier version or another tool wrote it"
+            raise UserError(f"{self.path}: {why}") from None
+
+    def runs(self) -> Iterator[RunResult]:
+        """Every run, in the order of the file."""
+        return runs(self._side.data["results"], self._with_transcripts)
+
+    def to_polars(self) -> polars.DataFrame:
+        """One row a run; docs/exports.md describes the columns. Needs the extra `equipoise[export]`."""
+        from equipoise.report.export import table
+
+        return table.to_polars([self])
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The same as `to_polars` for pandas, which has to be installed."""
+        from equipoise.report.export import table
+
+        return table.to_pandas([self])
+
+    def _with_transcripts(self, pointer: str) -> Mapping[str, JSON]:
+        found: Mapping[str, JSON] = at(self._whole, pointer)
+        return found
+
+    @cached_property
+    def _whole(self) -> JSON:
+        if self._kept is not None:
+            return self._kept
+        content = _read(self.path)
+        if hashlib.sha256(content).hexdigest() != self.digest:
+            raise UserError(f"{self.path}: has changed since it was loaded; load it again")
+        return published.adapted(self.path, json_io.loads(content))
+
+    def __repr__(self) -> str:
+        done, planned = self.metadata["runs_completed"], self.metadata["runs_expected"]
+        return f"<Results of {self.model!r} on {self.suite}: {done} of {planned} runs, {self.status}>"
+
+    @property
+    def status(self) -> str:
+        """`complete`, `complete_with_unscored`, `interrupted` or `running`."""
+        return str(self.metadata.get("status"))
+
+    def _repr_html_(self) -> str:
+        """The table of a notebook."""
+        head, *body = [[escape(cell) for cell in row] for row in self.table]
+        rows = [f"<tr>{''.join(f'<th>{cell}</th>' for cell in head)}</tr>"]
+        rows += [f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in body]
+        return f"<p>{escape(repr(self))}</p><table>{''.join(rows)}</table>"
+
+
+def load(path: Path, *, keeps_transcripts: bool = False) -> Results:
+    """The results in a file, also of an earlier version or a published benchmark. Raises UserError."""
+    side = baseline.load(path, is_whole=True)
+    try:
+        light = {**side.data, "results": without_transcripts(side.data["results"])}
+        return Results(
+            path=path,
+            metadata=side.metadata,
+            summary=side.data.get("summary", {}),
+            errors=side.data["errors"],
+            _side=_with_data(side, light),
+            _kept=side.data if keeps_transcripts else None,
+        )
+    except DAMAGE as error:
+        raise UserError(f"{path}: is damaged: {type(error).__name__}: {error}") from None
+
+
+def _with_data(side: Side, data: Mapping[str, JSON]) -> Side:
+    said = {item.name: getattr(side, item.name) for item in fields(side)}
+    return Side(**{**said, "data": data})
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return read_bytes(path)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+def _figure(name: str, said: Mapping[str, Any]) -> Figure:
+    these = said.get("these")
+    known = {item.name for item in fields(Figure)} - {"name", "these"}
+    return Figure(
+        name=name,
+        these=_interval(these) if these else None,
+        **{part: value for part, value in said.items() if part in known},
+    )
+
+
+def _interval(said: Mapping[str, Any]) -> Interval:
+    return Interval(**{item.name: said[item.name] for item in fields(Interval) if item.name in said})

@@ -1,0 +1,67 @@
+"""The JSON Schema of results: the parts that all suites share, and those that each describes in its package.
+
+The published one, `docs/results.schema.json`, is what `whole` returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from equipoise import suites
+from equipoise.core import json_io
+from equipoise.core.errors import UserError
+from equipoise.core.files import read_bytes
+from equipoise.core.types import JSON
+from equipoise.results import versions
+
+SHARED = Path(__file__).with_name("schema.json")
+MOST_SHOWN = 20
+"""The longest list of problems; one mistake often has thousands."""
+
+
+LONGEST = 160
+"""Characters of a problem that are shown: it quotes the value, which may be a whole transcript."""
+
+
+def whole() -> dict[str, JSON]:
+    """The schema with the parts of every suite, in draft 2020-12."""
+    shared: dict[str, JSON] = json_io.loads(SHARED.read_bytes())
+    own = {name: part for name in suites.names() if (part := suites.results_schema(name)) is not None}
+    return {**shared, "allOf": [_where(name, part) for name, part in own.items()]}
+
+
+def _where(suite: str, part: JSON) -> dict[str, JSON]:
+    """The part applies to the results of that suite."""
+    metadata = {"required": ["suite"], "properties": {"suite": {"const": suite}}}
+    return {"if": {"required": ["metadata"], "properties": {"metadata": metadata}}, "then": part}
+
+
+def problems(data: JSON) -> list[str]:
+    """Where results JSON does not follow the schema: a JSON pointer (RFC 6901), and what is wrong there."""
+    # What a suite extends is checked in the shared part and in its own.
+    return list(dict.fromkeys(_problems(data)))
+
+
+def _problems(data: JSON) -> Iterator[str]:
+    import jsonschema_rs
+
+    for error in jsonschema_rs.Draft202012Validator(whole()).iter_errors(data):
+        said = error.message if len(error.message) <= LONGEST else f"{error.message[:LONGEST]}..."
+        yield f"{'/'.join(['', *map(str, error.instance_path)]) or '/'}: {said}"
+
+
+def read(path: Path) -> JSON:
+    """The results in a file of the current version; None if it holds none. Raises UserError."""
+    if path.suffix != ".json" or not path.is_file():
+        return None
+    try:
+        data = json_io.loads(read_bytes(path))
+        version = data["metadata"]["schema_version"]
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read ({error.strerror})") from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+    if version != versions.CURRENT:
+        raise UserError(f"{path}: has schema version {version!r}; the schema is that of {versions.CURRENT}")
+    return data

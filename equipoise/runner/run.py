@@ -1,0 +1,96 @@
+"""A whole session of one suite without pytest, for scripts and notebooks: the same engine, journal and files.
+
+The engine has a thread and an event loop of its own, so that it can be called where another loop runs.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from equipoise import suites
+from equipoise.core.errors import CannotSave, NotNeeded, SessionStopped, UserError
+from equipoise.core.files import require_posix
+from equipoise.core.options import OPTIONS, Option
+from equipoise.report import terminal
+from equipoise.runner.progress import Progress
+from equipoise.runner.session import Session, settings_of
+from equipoise.runner.signals import stopped
+
+NOTHING_SELECTED: Mapping[str, None] = {"keyword": None, "mark": None}
+
+
+def run(suite: str, root: Path, options: Mapping[str, Any]) -> Path:
+    """Ask and judge every case of a suite, and return the path of the results.
+
+    `options` are those of a session by name: numbers, texts, paths, or lists of these. A run without a score
+    is in the results. Raises UserError before anything is asked, SessionStopped where the session ended
+    early, CannotSave where the results cannot be written.
+    """
+    require_posix()
+    suites.add_project(root)
+    if suite not in suites.names():
+        raise UserError(f"there is no suite {suite!r}; there are {', '.join(suites.names())}")
+    settings = settings_of(_texts(options), os.environ, {}, [suite])
+    if settings.model is None:
+        raise UserError("which model? Name it with model=")
+    for warning in terminal.warnings(settings):
+        warnings.warn(warning, stacklevel=4)
+    with closing(Session(settings, root)) as session:
+        session.check([suite])
+        session.start_servers()
+        session.engine.warm_up()
+        session.await_servers()
+        session.begin({suite: [run.id for run in session.plan.runs(suite)]}, NOTHING_SELECTED)
+        _finish(session, suite)
+        return session.plan.load(suite).files.results
+
+
+def _finish(session: Session, suite: str) -> None:
+    """Wait for all runs, write the results, and raise where some are missing."""
+    progress = Progress(session, None)
+    reason = None
+    try:
+        for item in session.planned.values():
+            try:
+                record = session.record(item)
+            except NotNeeded:
+                continue
+            progress.note(suite, item.id, has_failed=record.score is None)
+    except SessionStopped as error:
+        reason = session.stop_reason or str(error)
+    except KeyboardInterrupt:
+        reason = "interrupted"
+    try:
+        session.close_engine()
+    finally:
+        progress.finish()
+    if progress.unsaved:
+        raise CannotSave(next(iter(progress.unsaved.values())))
+    if reason is not None:
+        raise SessionStopped(f"{stopped(reason)} ({progress.done} of {progress.total} runs)")
+
+
+def _texts(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Options as a command line would give them. Raises UserError for those that there are not."""
+    options = {option.name: option for option in (*OPTIONS, *suites.options())}
+    for name in given:
+        if name not in options or name == "estimate":
+            near = get_close_matches(name, options, n=1)
+            hint = f"did you mean {near[0]!r}?" if near and name != "estimate" else "pytest --help lists them"
+            raise UserError(f"there is no option {name!r} here; {hint}")
+    return {name: _text(options[name], value) for name, value in given.items() if value is not None}
+
+
+def _text(option: Option, value: Any) -> Any:
+    if option.switch:
+        return value
+    if option.many:
+        items: Sequence[Any] = value if isinstance(value, list | tuple) else [value]
+        return [str(item) for item in items]
+    return str(value)

@@ -1,0 +1,245 @@
+"""Results in the formats of others, which their own schemas and readers accept."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import polars
+import pytest
+from click.testing import CliRunner, Result
+from fake_client import Project, plain
+
+import equipoise
+from conftest import ROOT
+from equipoise.cli import main
+from equipoise.core.errors import CallFailed
+from equipoise.core.types import Call, Reply, Usage
+from equipoise.report.export import every_eval_ever, table
+from equipoise.report.results import load
+from equipoise.results import store
+from equipoise.results.runs import usage
+
+OPTIONS: dict[str, Any] = {
+    "model": "subject",
+    "evaluator_model": ["judge"],
+    "api_base_url": "http://x/v1",
+    "runs": 2,
+}
+PUBLISHED = ROOT / "tests" / "data" / "every_eval_ever"
+HALF = "half \ud83d of one"
+
+
+def script(call: Call) -> Any:
+    """One question fails, one is answered with half a character and with reasoning."""
+    if call.role == "subject" and "O que é dois?" in str(call.messages):
+        return CallFailed("HTTP 400: Too long.", status=400)
+    if call.role == "subject" and "What is two?" in str(call.messages):
+        return Reply(
+            text=HALF, reasoning="Hm.", finish_reason="stop", usage=Usage(input=7, output=5), latency=0.5
+        )
+    return plain(call)
+
+
+@pytest.fixture
+def results(project: Project) -> Path:
+    """The results of a session in which 2 of 8 runs have no score."""
+    project.client.script = script
+    return equipoise.run("neutrality", **OPTIONS).path
+
+
+def export(*arguments: object) -> Result:
+    """The command."""
+    return CliRunner().invoke(main, ["export", *map(str, arguments)])
+
+
+def refusal(*arguments: object) -> str:
+    """The one line with which it refuses."""
+    done = export(*arguments)
+    assert (done.exit_code, done.stdout) == (4, "")
+    (line,) = done.stderr.splitlines()
+    return line
+
+
+# Tables.
+
+
+@pytest.mark.parametrize("to", ["csv", "parquet", "jsonl"])
+def test_tables_have_a_row_for_each_run(results: Path, to: str) -> None:
+    """What a reader of the format gets is what the file says, a missing score null and not zero."""
+    done = export(results, "--to", to)
+    assert (done.exit_code, done.stdout) == (0, f"runs.{to}: 8 runs of 1 file\n")
+    assert done.stderr == "left out: figures, and conversations with evaluators\n"
+    path = Path(f"runs.{to}")
+    readers = {"csv": polars.read_csv, "parquet": polars.read_parquet, "jsonl": polars.read_ndjson}
+    frame = readers[to](path)
+    assert frame.columns[: len(table.COLUMNS)] == [column.name for column in table.COLUMNS]
+    assert frame["score"].to_list() == [run.score for run in load(results).runs()]
+    assert frame["score"].null_count() == 2
+    two = frame.filter((frame["case"] == "q02_two") & (frame["language"] == "aa")).to_dicts()[0]
+    assert (two["prompt"], two["reply"]) == ("What is two?", "half ? of one")
+    assert (two["input_tokens"], two["output_tokens"], two["latency"]) == (7, 5, 0.5)
+    assert json.loads(two["transcript"])[0]["messages"][0] == {"role": "user", "content": "What is two?"}
+    assert json.loads(two["run.verdicts"])[0]["evaluator"] == "judge"
+    failed = frame.filter(frame["outcome"] == "error").to_dicts()
+    assert [row["error"] for row in failed] == ["HTTP 400: Too long."] * 2
+
+
+def test_a_table_is_csv_to_others(results: Path) -> None:
+    """Python's own reader finds the same rows."""
+    export(results, "--to", "csv", "--output", "new/all.csv")
+    with Path("new/all.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["outcome"] for row in rows].count("scored") == 6
+    assert {row["suite"] for row in rows} == {"neutrality"}
+
+
+def test_results_of_several_suites_share_a_table(results: Path) -> None:
+    """A column that only one has is null for the other; its kind is that of its values."""
+    data = json.loads(results.read_bytes())
+    for row in (row for found in data["results"].values() for row in found["questions"]):
+        row["colour"], row["weight"], row["is_new"], row["odd"] = "red", 1, True, [1]
+        row["runs"][0]["odd"] = "text"
+    store.write_json(Path("other/x.json"), {"metadata": "not results"})
+    Path("other/changed.json").write_text(json.dumps(data), encoding="utf-8")
+    frame = table.to_polars([load(results), load(Path("other/changed.json"))])
+    assert frame["case.colour"].to_list() == [None] * 8 + ["red"] * 8
+    types = [frame[f"case.{name}"].dtype for name in ("weight", "is_new", "odd")]
+    assert types == [polars.Int64, polars.Boolean, polars.String]
+    assert frame["case.odd"][8] == "[1]"
+
+
+def test_folders_are_searched(results: Path) -> None:
+    """Without the archive; another JSON file in one is named; a folder without results is refused."""
+    archived = results.parent / "archive" / "old.json"
+    archived.parent.mkdir()
+    archived.write_bytes(results.read_bytes())
+    (results.parent / "comparison.json").write_text("[]", encoding="utf-8")
+    done = export("results", results, "--to", "jsonl")
+    assert done.stdout == "runs.jsonl: 8 runs of 1 file\n"
+    assert "skipped: results/comparison.json is not an Equipoise results file" in done.stderr
+    Path("empty").mkdir()
+    assert refusal("empty", "--to", "csv").startswith("ERROR: empty: has no results; ")
+
+
+def test_what_cannot_be_exported_is_refused(results: Path) -> None:
+    """In one line each, and nothing is written."""
+    assert refusal("nowhere.json", "--to", "csv") == (
+        "ERROR: nowhere.json: cannot be read (No such file or directory)"
+    )
+    assert (
+        refusal(results, "--to", "csv", "--developer", "x")
+        == "ERROR: --developer: is for --to every_eval_ever"
+    )
+    Path("file").write_text("", encoding="utf-8")
+    for to in ("csv", "every_eval_ever"):
+        assert refusal(results, "--to", to, "--output", "file/x").startswith(
+            "ERROR: --output: file/x: cannot be"
+        )
+    assert not list(Path().glob("runs.*"))
+
+
+# Model cards.
+
+
+def test_markdown_is_the_suites_table(results: Path) -> None:
+    """Printed, or in a file; with what the figures rest on."""
+    printed = export(results, "--to", "markdown").stdout
+    rows = [line for line in printed.splitlines() if line.startswith("|")]
+    assert printed.startswith("### subject: neutrality\n\n|  | questions | mean | percent |")
+    assert (rows[1].count("---"), rows[-1].split("|")[1].strip()) == (7, "overall")
+    assert "status complete_with_unscored; runs 8 of 8; evaluators judge; dataset own; data " in printed
+    done = export(results, results, "--to", "markdown", "--output", "card.md")
+    assert done.stdout == "card.md: 1 table\n"
+    assert Path("card.md").read_text(encoding="utf-8") == printed.removesuffix("\n")
+
+
+# Every Eval Ever.
+
+
+def registry(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]], Path]:
+    """The one aggregate below a folder, its instances, and its path."""
+    (path,) = folder.rglob("*.json")
+    aggregate = json.loads(path.read_bytes())
+    samples = folder / aggregate["detailed_evaluation_results"]["file_path"]
+    return aggregate, [json.loads(line) for line in samples.read_bytes().splitlines()], path
+
+
+def test_the_registry_gets_files_by_its_schema(results: Path) -> None:
+    """Both kinds, as it publishes them; what it cannot take is said."""
+    done = export(results, "--to", "every_eval_ever", "--organization", "Us", "--developer", "acme")
+    assert done.exit_code == 0
+    aggregate, instances, path = registry(Path("every_eval_ever"))
+    for name, found in (("eval", [aggregate]), ("instance_level_eval", instances)):
+        schema = json.loads((PUBLISHED / f"{name}.schema.json").read_bytes())
+        validator = jsonschema_rs.validator_for(schema)
+        assert [error.message for item in found for error in validator.iter_errors(item)] == []
+    assert path.relative_to("every_eval_ever").parts[:4] == (
+        "data",
+        "equipoise_neutrality",
+        "acme",
+        "subject",
+    )
+    assert aggregate["source_metadata"]["source_organization_name"] == "Us"
+    assert "left out: 2 runs without a score, which the format requires" in done.stderr
+    assert aggregate["detailed_evaluation_results"]["additional_details"]["runs_without_a_score"] == "2"
+    samples = (path.parent / f"{path.stem}_samples.jsonl").read_bytes()
+    assert aggregate["detailed_evaluation_results"]["checksum"] == hashlib.sha256(samples).hexdigest()
+    assert aggregate["detailed_evaluation_results"]["total_rows"] == len(instances) == 6
+
+
+def test_the_registry_gets_figures_with_intervals(results: Path) -> None:
+    """Each metric that has a value, its direction, range and uncertainty; runs point to the headline."""
+    export(results, "--to", "every_eval_ever")
+    aggregate, instances, _ = registry(Path("every_eval_ever"))
+    found = {item["metric_config"]["metric_name"]: item for item in aggregate["evaluation_results"]}
+    metrics = load(results).metrics
+    assert found.keys() == {name for name, figure in metrics.items() if figure.value is not None}
+    refused = found["refused"]
+    assert refused["metric_config"]["lower_is_better"] is True
+    assert refused["score_details"]["uncertainty"]["confidence_interval"]["upper"] == metrics["refused"].high
+    assert found["overall"]["metric_config"]["llm_scoring"]["judges"][0]["model_info"]["name"] == "judge"
+    ids = {item["evaluation_result_id"] for item in instances}
+    assert ids == {found["overall"]["evaluation_result_id"]}
+    two = next(item for item in instances if item["sample_id"] == "aa/q02_two/run1")
+    assert two["output"] == {"raw": [HALF], "reasoning_trace": ["Hm."]}
+    assert (two["token_usage"]["total_tokens"], two["performance"]["latency_ms"]) == (12, 500.0)
+
+
+def test_the_registry_wants_a_developer() -> None:
+    """A model's id has one, and is the name of a folder; the built-in model's weights are open."""
+    assert every_eval_ever.model_id("gpt-x", "openai") == "openai/gpt-x"
+    assert every_eval_ever.model_id("acme/gpt-x:free", "openai") == "acme/gpt-x_free"
+    details = every_eval_ever.model_info("local", "x")["additional_details"]
+    assert details == {"deployment_type": "self_deployed", "model_availability": "open_weights"}
+
+
+def test_results_without_any_score_have_no_instances(project: Project) -> None:
+    """No empty file is left, and the aggregate names none."""
+    project.client.script = lambda call: CallFailed("HTTP 400: Too long.", status=400)
+    path = equipoise.run("neutrality", **OPTIONS).path
+    assert "left out: figures without a value: overall" in export(path, "--to", "every_eval_ever").stderr
+    (aggregate,) = (json.loads(file.read_bytes()) for file in Path("every_eval_ever").rglob("*.json"))
+    assert "detailed_evaluation_results" not in aggregate
+    assert list(Path("every_eval_ever").rglob("*.jsonl")) == []
+
+
+# What all are made of.
+
+
+def test_usage_is_of_all_replies(results: Path) -> None:
+    """None where an endpoint counted nothing."""
+    runs = {(run.language, run.id, run.number): run for run in load(results).runs()}
+    assert usage(runs["aa", "q02_two", 1].subject) == Usage(input=7, output=5)
+    assert usage([]) is None
+
+
+def test_a_missing_library_is_named(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the extra that brings it."""
+    monkeypatch.setitem(sys.modules, "inspect_ai", None)
+    assert refusal(results, "--to", "inspect").endswith("is not installed: pip install 'equipoise[inspect]'")

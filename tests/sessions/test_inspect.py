@@ -1,0 +1,74 @@
+"""Logs that Inspect's own reader opens, in an environment with the extra, which brings many packages."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from fake_client import Project, plain
+from installed import Environment
+
+import equipoise
+from conftest import ROOT
+from equipoise.core.errors import CallFailed
+from equipoise.core.types import Call, Reply, Usage
+
+pytestmark = pytest.mark.slow
+READ = """
+import json, sys
+from inspect_ai.log import list_eval_logs, read_eval_log
+(info,) = list_eval_logs("logs")
+log = read_eval_log(info)
+print(json.dumps({
+    "status": log.status, "task": log.eval.task, "model": log.eval.model, "epochs": log.eval.config.epochs,
+    "metrics": {n: [m.value, m.metadata] for n, m in log.results.scores[0].metrics.items()},
+    "scored": [log.results.scores[0].scored_samples, log.results.scores[0].unscored_samples],
+    "usage": {n: [u.input_tokens, u.output_tokens] for n, u in log.stats.model_usage.items()},
+    "samples": [{
+        "id": s.id, "epoch": s.epoch, "input": s.input, "roles": [m.role for m in s.messages],
+        "said": s.output.completion, "score": s.scores and s.scores["neutrality"].value,
+        "why": s.scores and s.scores["neutrality"].explanation,
+        "stop": s.output.choices and s.output.stop_reason,
+        "error": s.error and s.error.message, "area": s.metadata["area"],
+    } for s in log.samples],
+}))
+"""
+
+
+def script(call: Call) -> CallFailed | Reply | BaseException | str:
+    """One question fails, one reply is cut and has half a character."""
+    if call.role == "subject" and "What is one?" in str(call.messages):
+        return CallFailed("HTTP 400: Too long.", status=400)
+    if call.role == "subject" and "What is two?" in str(call.messages):
+        return Reply(
+            text="half \ud83d", reasoning="Hm.", finish_reason="length", usage=Usage(input=7, output=5)
+        )
+    return plain(call)
+
+
+def test_inspect_opens_its_logs(project: Project, tmp_path: Path) -> None:
+    """Messages, scores, metadata and usage are in their places; a run without a score is an error."""
+    project.client.script = script
+    options = {"model": "subject", "evaluator_model": "judge", "api_base_url": "http://x/v1"}
+    results = equipoise.run("neutrality", **options, runs=2)
+    inspect = Environment(tmp_path / "env", [f"equipoise[inspect] @ {ROOT.as_uri()}"])
+    done = inspect.run("equipoise", "export", str(results.path), "--to", "inspect", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    read = inspect.run("python", "-c", READ, folder=tmp_path)
+    assert read.returncode == 0, read.stderr
+    log = json.loads(read.stdout)
+    assert (log["status"], log["task"], log["model"]) == ("success", "equipoise/neutrality", "subject")
+    assert (log["epochs"], log["scored"]) == (2, [6, 2])
+    overall, precision = log["metrics"]["overall"]
+    figure = results.metrics["overall"]
+    assert (overall, precision["low"], precision["n"]) == (figure.value, figure.low, figure.n)
+    samples = {(sample["id"], sample["epoch"]): sample for sample in log["samples"]}
+    assert len(samples) == len(log["samples"]) == 8
+    failed, cut = samples["aa/q01_one", 1], samples["aa/q02_two", 2]
+    assert (failed["score"], failed["error"]) == (None, "HTTP 400: Too long.")
+    assert (cut["input"], cut["roles"], cut["said"]) == ("What is two?", ["user", "assistant"], "half ?")
+    assert (cut["stop"], cut["area"], cut["error"]) == ("max_tokens", "second_area", None)
+    assert cut["score"] == next(run.score for run in results.runs() if run.id == "q02_two")
+    assert cut["why"].startswith("judge: {")
+    assert log["usage"]["subject"] == [2 * 7 + 4 * 100, 2 * 5 + 4 * 20]

@@ -1,0 +1,214 @@
+"""The Python API: what scripts and notebooks load, compare, gate and run."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_client import ALL, Project, plain
+
+import equipoise
+from equipoise.core.errors import CallFailed, EquipoiseError, SessionStopped, UserError
+from equipoise.core.types import Call
+
+OPTIONS: dict[str, Any] = {
+    "model": "subject",
+    "evaluator_model": ["judge"],
+    "api_base_url": "http://x/v1",
+    "runs": 2,
+}
+
+
+def test_the_import_loads_nothing() -> None:
+    """Neither the parts of the package nor any library: `import equipoise` has to be quick."""
+    script = "import sys; before = {*sys.modules}; import equipoise; print(sorted({*sys.modules} - before))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    loaded = done.stdout
+    for name in ("equipoise.report", "equipoise.compare", "equipoise.suites", "numpy", "orjson", "asyncio"):
+        assert f"'{name}'" not in loaded
+
+
+def test_a_suite_is_run_without_pytest(project: Project) -> None:
+    """On the same engine: results, journal, and a second call that asks nothing."""
+    results = equipoise.run("neutrality", **OPTIONS)
+    assert (results.suite, results.model, results.status) == ("neutrality", "subject", "complete")
+    assert (results.path, project.journal_path.is_file()) == (project.results_path, True)
+    asked = len(project.client.calls)
+    assert asked == 2 * ALL * 2 // 5
+    assert equipoise.run("neutrality", **OPTIONS).metrics == results.metrics
+    assert len(project.client.calls) == asked
+    assert len(list(equipoise.run("neutrality", **{**OPTIONS, "runs": 3}).runs())) == 12
+    assert len(project.client.calls) == asked * 3 / 2
+
+
+def test_a_suite_is_run_where_a_loop_runs(project: Project) -> None:
+    """As in a notebook."""
+
+    async def cell() -> str:
+        return equipoise.run("neutrality", **OPTIONS, limit=1, language="aa").status
+
+    assert asyncio.run(cell()) == "complete"
+    assert project.client.count("subject") == 2
+
+
+def test_a_run_without_a_score_is_data(project: Project) -> None:
+    """It raises nothing, and stands among the errors."""
+    failed = CallFailed("HTTP 400: Too long.", status=400)
+
+    def script(call: Call) -> Any:
+        return failed if call.role == "subject" and "one" in str(call.messages) else plain(call)
+
+    project.client.script = script
+    results = equipoise.run("neutrality", **OPTIONS)
+    assert (results.status, len(results.errors)) == ("complete_with_unscored", 2)
+    assert [run.error for run in results.runs() if run.score is None] == ["HTTP 400: Too long."] * 2
+
+
+def test_a_session_that_stops_says_how_far_it_is(project: Project) -> None:
+    """What is done is saved, and the same call resumes it."""
+    with pytest.raises(SessionStopped, match=r"finished work is saved.* \(\d of 8 runs\)$"):
+        equipoise.run("neutrality", **OPTIONS, max_calls=3)
+    assert equipoise.load(project.results_path).status == "interrupted"
+    asked = len(project.client.calls)
+    assert equipoise.run("neutrality", **OPTIONS).status == "complete"
+    assert len(project.client.calls) < asked + 2 * ALL * 2 // 5
+
+
+@pytest.mark.parametrize(
+    ("suite", "options", "said"),
+    [
+        ("neutralty", OPTIONS, "there is no suite 'neutralty'; there are borderlines, "),
+        ("neutrality", {}, "which model? Name it with model="),
+        ("neutrality", {**OPTIONS, "limits": 1}, "there is no option 'limits' here; did you mean 'limit'?"),
+        ("neutrality", {**OPTIONS, "estimate": True}, "there is no option 'estimate' here; "),
+        ("neutrality", {**OPTIONS, "limit": "a"}, "--limit: 'a' is not "),
+        ("neutrality", {**OPTIONS, "pair_order": "original"}, "--pair-order: neutrality does not take it"),
+    ],
+)
+def test_what_cannot_be_run_is_refused(
+    project: Project, suite: str, options: dict[str, Any], said: str
+) -> None:
+    """In one line, before anything is asked."""
+    with pytest.raises(UserError) as refused:
+        equipoise.run(suite, **options)
+    assert str(refused.value).startswith(said)
+    assert "\n" not in str(refused.value)
+    assert project.client.calls == []
+
+
+# Results.
+
+
+@pytest.fixture
+def results(project: Project) -> Any:
+    """The results of a session."""
+    return equipoise.run("neutrality", **OPTIONS)
+
+
+def test_results_have_types(results: Any) -> None:
+    """Figures with intervals by name, runs with their conversations, a table of themselves."""
+    overall = results.metrics["overall"]
+    assert next(iter(results.metrics)) == "overall"
+    assert (overall.unit, overall.n, overall.confidence, len(overall.by_run)) == ("%", 2, 0.95, 2)
+    refused = results.metrics["refused"]
+    assert refused.low == refused.value == 0.0 < refused.high
+    assert results.summary["outcomes"] == {"scored": 8}
+    first = next(results.runs())
+    assert (first.language, first.id, first.number, first.outcome) == ("aa", "q01_one", 1, "scored")
+    assert [message["role"] for message in first.subject[0].messages] == ["user", "assistant"]
+    assert [item.name for item in first.evaluators] == ["judge"]
+    assert repr(results) == "<Results of 'subject' on neutrality: 8 of 8 runs, complete>"
+    assert "<table><tr><th></th>" in results._repr_html_()
+
+
+def test_intervals_on_these_questions_are_taken_over(results: Any) -> None:
+    """Where a file has both, both are there."""
+    data = json.loads(results.path.read_bytes())
+    data["summary"]["metrics"]["overall"]["these"] = {
+        "se": 1.0,
+        "low": 2.0,
+        "high": 3.0,
+        "n": 4,
+        "reason": None,
+    }
+    results.path.write_text(json.dumps(data), encoding="utf-8")
+    these = equipoise.load(results.path).metrics["overall"].these
+    assert these is not None
+    assert (these.se, these.low, these.high, these.n) == (1.0, 2.0, 3.0, 4)
+
+
+def test_transcripts_are_read_when_they_are_asked_for(results: Any) -> None:
+    """From the file that was loaded: one that has changed since is refused."""
+    loaded = equipoise.load(results.path)
+    runs = list(loaded.runs())
+    content = results.path.read_bytes()
+    results.path.write_bytes(content + b"\n")
+    with pytest.raises(UserError, match="has changed since it was loaded"):
+        print(runs[0].subject)
+    results.path.write_bytes(content)
+    assert runs[0].subject[0].replies[0]["content"] == "An answer to: What is one?"
+    assert runs[0].score is not None
+
+
+def test_results_are_tables(results: Any) -> None:
+    """Of polars and of pandas, with the same columns and values."""
+    polars, pandas = results.to_polars(), results.to_pandas()
+    assert polars.height == len(pandas) == 8
+    assert polars.columns == list(pandas.columns)
+    assert polars["score"].to_list() == [run.score for run in results.runs()] == list(pandas["score"])
+    assert polars["prompt"][0] == pandas["prompt"][0] == "What is one?"
+    assert str(pandas["run"].dtype) == "Int64"
+
+
+def test_what_is_not_installed_is_named(results: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the command that installs it."""
+    for library, said in (("polars", r"equipoise\[export\]"), ("pandas", "pip install pandas")):
+        monkeypatch.setitem(sys.modules, library, None)
+        with pytest.raises(UserError, match=f"{library} is not installed: .*{said}"):
+            getattr(results, f"to_{library}")()
+
+
+@pytest.mark.parametrize("content", [None, "", "[]", '{"metadata": {}}'])
+def test_other_files_are_refused(tmp_path: Path, content: str | None) -> None:
+    """In one line that names the file."""
+    path = tmp_path / "x.json"
+    if content is not None:
+        path.write_text(content, encoding="utf-8")
+    with pytest.raises(UserError, match=r"x\.json: "):
+        equipoise.load(path)
+
+
+# Comparisons.
+
+
+def test_results_are_compared(results: Any) -> None:
+    """By paths or as they were loaded, also once the package that has the function's name is imported."""
+    for sources in ((results, results.path), (str(results.path), results)):
+        comparison = equipoise.compare(*sources)
+        assert comparison.changes["overall"].difference.value == 0.0
+        assert comparison.mismatches == []
+    assert "equipoise.compare.baseline" in sys.modules
+
+
+def test_results_are_gated(results: Any) -> None:
+    """By one rule or several; what is no rule is refused."""
+    gate = equipoise.gate(results, results, "unscored:0%")
+    assert (gate.verdict, gate.passes, [ruling.rule for ruling in gate.rulings]) == (
+        "pass",
+        True,
+        ["unscored:0%"],
+    )
+    inconclusive = equipoise.gate(results, results, ["overall:-2pp", "unscored:0%"])
+    assert (inconclusive.passes, inconclusive.rulings[0].verdict) == (False, "inconclusive")
+    for rules, said in (
+        ([], "there are no rules"),
+        ("much", "'much' is not a rule"),
+        ("tea:-2pp", "no metric 'tea'"),
+    ):
+        with pytest.raises(EquipoiseError, match=said):
+            equipoise.gate(results, results, rules)
