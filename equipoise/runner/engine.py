@@ -326,7 +326,7 @@ class Engine:
 
     def _skip_waiting(self) -> None:
         for pending in self._take_waiting():
-            self._future(pending.key).set_exception(NotNeeded("the interval is narrow enough without it"))
+            self._future(pending.key).set_exception(NotNeeded("--until is satisfied without it"))
 
     def _take_waiting(self) -> list[_PendingRun]:
         """Remove and return the runs that have not begun."""

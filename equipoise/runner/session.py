@@ -191,7 +191,7 @@ class Session:
     # Rounds of runs.
 
     def look(self, name: str, number: int) -> bool:
-        """Whether the interval is narrow enough for `--until` after this round, which is then the last.
+        """Whether `--until` is satisfied after this round, which is then the last.
 
         Raises CannotKeep.
         """

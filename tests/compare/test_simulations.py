@@ -197,10 +197,10 @@ def test_a_model_that_is_worse_on_a_quarter_of_the_questions_never_passes() -> N
 
 @pytest.mark.slow
 def test_a_model_that_is_worse_by_twice_the_margin_fails_in_two_of_three_sessions() -> None:
-    """A sixth of a point on every question is four percentage points; it never passes."""
+    """0.171 points on every question are four percentage points, with what the scale cuts off; none passes."""
     chance = np.random.default_rng(10)
     latent = quality(chance, JUDGED)
-    pairs = zip(ask(chance, latent), ask(chance, latent - 0.16), strict=True)
+    pairs = zip(ask(chance, latent), ask(chance, latent - 0.171), strict=True)
     found = Counter(verdict("overall:-2pp", *pair) for pair in pairs)
     assert found["pass"] == 0
     assert found["fail"] >= 0.68 * JUDGED
@@ -209,6 +209,5 @@ def test_a_model_that_is_worse_by_twice_the_margin_fails_in_two_of_three_session
 @pytest.mark.slow
 def test_the_releases_of_the_end_to_end_test_fail() -> None:
     """There the questions are always the same, and which of them fall: only the runs are chance."""
-    for rule in ("overall:-2pp", "overall:-2pp@population"):
-        found = Counter(verdict(rule, *pair) for pair in releases(9))
-        assert found["fail"] >= 0.99 * found.total()
+    found = Counter(verdict("overall:-2pp", *pair) for pair in releases(9))
+    assert found["fail"] >= 0.99 * found.total()

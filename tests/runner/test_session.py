@@ -484,7 +484,7 @@ def test_a_run_that_is_not_needed_is_told(project: Project) -> None:
         for run in runs[:4]:
             session.record(run)
         session.counters.is_enough = True
-        with pytest.raises(NotNeeded, match="narrow enough"):
+        with pytest.raises(NotNeeded, match="--until is satisfied without it"):
             session.record(runs[4])
 
 
