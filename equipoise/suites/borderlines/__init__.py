@@ -330,7 +330,7 @@ def _row(name: str, found: Mapping[str, JSON], chance: Mapping[str, float | None
     sd = found.get("run_sd")
     return (
         name,
-        str(found["n"]),
+        f"{found['n']}{' disputes' * name.endswith(scoring.BY_DISPUTE)}",
         figure,
         interval,
         "" if expected is None else f"{expected:.{places}f}{unit}",

@@ -85,8 +85,8 @@ def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
     return [*whole, *by_dispute, *by_region]
 
 
-DISPUTES = "disputes"
-"""The label of cells that are disputes; it holds the strategy, as `strategy` does for territories."""
+DISPUTES, BY_DISPUTE = "disputes", "_by_dispute"
+"""The label of cells that are disputes, which holds their strategy; the end of their metrics' names."""
 
 
 def _of(strategy: str) -> list[Metric]:
@@ -114,7 +114,7 @@ def _number(name: str, of: str, where: Mapping[str, str]) -> Metric:
 
 def _by_dispute(metric: Metric, prefix: str) -> Metric:
     where = {DISPUTES: metric.where["strategy"]}
-    return replace(metric, name=f"{prefix}{metric.name}_by_dispute", kind="mean", where=where)
+    return replace(metric, name=f"{prefix}{metric.name}{BY_DISPUTE}", kind="mean", where=where)
 
 
 def by_dispute(cells: Sequence[Cell]) -> list[Cell]:

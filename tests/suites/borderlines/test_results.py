@@ -284,6 +284,7 @@ def test_a_table_shows_figures_beside_chance() -> None:
     assert (shown["own_language_lift"][3], shown["own_language_gap"][3]) == ("0.0%", "0.0%")
     assert shown["agrees_with_controller.South Sea"][3] == "33.3%"
     assert "own_language_lift.South Sea" not in shown
+    assert shown["consistency_by_dispute"][:2] == ["1 disputes", "50.00%"]
 
 
 def test_a_table_shows_chance_under_every_strategy() -> None:
