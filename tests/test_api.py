@@ -15,6 +15,7 @@ from fake_client import ALL, Project, plain
 import equipoise
 from equipoise.core.errors import CallFailed, EquipoiseError, SessionStopped, UserError
 from equipoise.core.types import Call
+from equipoise.results import schema
 
 OPTIONS: dict[str, Any] = {
     "model": "subject",
@@ -99,6 +100,14 @@ def test_what_cannot_be_run_is_refused(
     assert str(refused.value).startswith(said)
     assert "\n" not in str(refused.value)
     assert project.client.calls == []
+
+
+def test_a_panel_is_run(project: Project) -> None:
+    """Its agreement is in the summary, by evaluator, and follows the schema as all that is written does."""
+    results = equipoise.run("neutrality", **{**OPTIONS, "evaluator_model": ["judge", "other"]})
+    assert results.summary["panel"]["without"].keys() == {"judge", "other"}
+    assert [item.name for item in next(results.runs()).evaluators] == ["judge", "other"]
+    assert schema.problems(json.loads(results.path.read_bytes())) == []
 
 
 # Results.
