@@ -42,7 +42,7 @@ def gate(baseline: Path, candidate: Path, rules: Sequence[str], *, allows_mismat
     if not rules:
         raise UserError("gate: there are no rules; give some, such as overall:-2pp")
     (found,) = release.compare_files(
-        baseline, [candidate], [_rule(text) for text in rules], allows_mismatch=allows_mismatch
+        [baseline], [candidate], [_rule(text) for text in rules], allows_mismatch=allows_mismatch
     )
     rulings = [
         Ruling(**{name: row[name] for name in ("rule", "verdict", "why")}) for row in found["gate"]["rules"]
