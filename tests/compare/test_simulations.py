@@ -197,7 +197,7 @@ def test_a_model_that_is_worse_on_a_quarter_of_the_questions_never_passes() -> N
 
 @pytest.mark.slow
 def test_a_model_that_is_worse_by_twice_the_margin_fails_in_two_of_three_sessions() -> None:
-    """0.171 points on every question are four percentage points, with what the scale cuts off; none passes."""
+    """0.171 points on every question are four percentage points, as the scale cuts off some; none passes."""
     chance = np.random.default_rng(10)
     latent = quality(chance, JUDGED)
     pairs = zip(ask(chance, latent), ask(chance, latent - 0.171), strict=True)

@@ -338,7 +338,7 @@ def test_a_look_is_out_of_date_once_a_run_of_its_rounds_is_asked_again() -> None
 def test_the_interval_at_the_look_that_stops_holds_the_true_mean() -> None:
     """In at least 93 % of 1,000 sessions that stop at the asked half width, in different rounds."""
     scores, truth = benchmarks(1000, seed=6)
-    asked = parse_until("overall:±6.9pp")
+    asked = parse_until("overall:±6.9pp@population")
     held, stopped = [], []
     for runs in scores:
         for number in range(1, ROUNDS + 1):
