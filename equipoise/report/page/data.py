@@ -100,7 +100,8 @@ def result(side: Side, place: int, taken: Mapping[str, object]) -> Result:
     data, rows = side.data, rows_of(side)
     ended = Counter(run["outcome"] for row in rows for run in row.runs)
     metrics = data["summary"].get("metrics", {})
-    figures = [*_heat_map(rows, metrics), *side.suite.plots(data)]
+    # While a session runs its results have no statistics yet.
+    figures = [*_heat_map(rows, metrics), *(side.suite.plots(data) if metrics else ())]
     return Result(
         key=_key(f"{side.suite.NAME}/{side.model}", taken),
         place=place,

@@ -11,15 +11,17 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
+import one_scenario
 import pytest
 
 import pages
 from conftest import ROOT
 from equipoise import suites
+from equipoise.compare.baseline import side
 from equipoise.core.errors import UserError
 from equipoise.core.figures import COLUMNS, Figure
 from equipoise.report.page import figures, page, reviews
-from equipoise.report.page.data import differences, overview
+from equipoise.report.page.data import differences, overview, result
 from equipoise.report.page.sentences import about, names
 
 VENDOR = ROOT / "equipoise" / "report" / "page" / "vendor"
@@ -207,6 +209,19 @@ def test_a_page_of_many_runs_is_little_more_than_its_transcripts(tmp_path: Path)
     assert (tmp_path / "page.html").stat().st_size < path.stat().st_size
     raw = json.loads(path.read_bytes())["results"]
     assert len(json.dumps(raw)) < path.stat().st_size
+
+
+def test_results_of_a_session_that_runs_have_no_figures_yet() -> None:
+    """Statistics come at its end; what is there is shown, and what is missing is said."""
+    run = one_scenario.record(one_scenario.CASE, {})
+    aggregate = suites.load("politicsbench").aggregate([run], one_scenario.RUBRIC)
+    plain = json.loads(json.dumps(aggregate.results, default=lambda made: made()))
+    known = json.loads(pages.GOLDEN.read_bytes())["metadata"]
+    about = {**known, "suite": "politicsbench", "status": "running", "runs_expected": 4, "runs_completed": 1}
+    data = {"metadata": about, "summary": {}, "results": plain, "errors": []}
+    found = result(side("a.json", data, is_whole=True), 0, {})
+    assert (found.figures, found.headline["value"]) == ([], None)
+    assert found.warnings == ["Partial: 3 of 4 runs are still to be done"]
 
 
 def test_results_of_one_name_have_keys_of_their_own(two: Path) -> None:
