@@ -15,17 +15,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 from journals import SETTINGS, USAGE, ask, begin, keep, record
 
+import schemas
 from conftest import ROOT
 from equipoise.cli import main
 from equipoise.core import json_io
 from equipoise.core.records import Outcome
 from equipoise.core.types import JSON, Reply
-from equipoise.results import history, journal
+from equipoise.results import history, journal, store
 from equipoise.results.history import History
 from equipoise.results.journal import Journal
 from equipoise.results.store import Files
 from equipoise.runner import estimate, resume
 from equipoise.suites import neutrality
+
+
+@pytest.fixture(autouse=True, scope="module")
+def results_of_damaged_journals() -> Iterator[None]:
+    """They are written as they come, and need not follow the schema."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(store, "write_json", schemas.unchecked)
+        yield
+
 
 RUBRIC = neutrality.rubric(ROOT / "rubric" / "neutrality.toml")
 VERDICT = {"reasoning": "Because.", "refused": False, "score": 3}
