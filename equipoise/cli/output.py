@@ -14,7 +14,7 @@ def width() -> int:
 
 
 def show(lines: Iterable[str]) -> None:
-    """Print the lines, long ones broken; without colours where it is no terminal."""
+    """Print the lines, wrapped to the terminal, in colour if there is one."""
     from equipoise.report.layout import styled
 
     for line, markup in styled(lines, width()):
