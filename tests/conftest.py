@@ -179,9 +179,9 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     return Project(tmp_path, client)
 
 
-@pytest.fixture(params=["0", "2"], ids=["n0", "n2"])
+@pytest.fixture(params=["0", pytest.param("2", marks=pytest.mark.slow)], ids=["n0", "n2"])
 def workers(request: pytest.FixtureRequest) -> tuple[str, str]:
-    """The session without xdist and with two workers."""
+    """The session without xdist and, slow, with two workers; `test_xdist.py` has quick ones with workers."""
     return ("-n", request.param)
 
 

@@ -206,7 +206,7 @@ def test_a_look_at_a_gate_says_what_would_become_of_each_rule() -> None:
         }
     margin = parse_rule("overall:-6pp")
     assert rounds.look_at_gate([margin], before, before.cells, 5, 5)["verdicts"] == {margin.text: "pass"}
-    assert rounds.look_at_gate([margin], before, before.cells, 1, 50)["is_enough"] is False
+    assert rounds.look_at_gate([margin], before, before.cells, 1, 10)["is_enough"] is False
     both = rounds.look_at_gate([margin, parse_rule("overall:-1pp")], before, before.cells, 5, 5)
     assert both["verdicts"] == {margin.text: "pass", "overall:-1pp": "inconclusive"}
     assert both["is_enough"] is False

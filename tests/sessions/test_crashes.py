@@ -304,7 +304,7 @@ TWO = ("-n", "2")
     ("workers", "kind", "to_all"),
     [
         (ALONE, signal.SIGINT, False),
-        (TWO, signal.SIGTERM, True),
+        pytest.param(TWO, signal.SIGTERM, True, marks=pytest.mark.slow),
         pytest.param(ALONE, signal.SIGTERM, False, marks=pytest.mark.slow),
         pytest.param(TWO, signal.SIGTERM, False, marks=pytest.mark.slow),
         pytest.param(TWO, signal.SIGINT, False, marks=pytest.mark.slow),
