@@ -13,8 +13,6 @@ import numpy as np
 import pytest
 import scipy.stats
 from numpy.typing import NDArray
-from statsmodels.stats.inter_rater import cohens_kappa
-from statsmodels.stats.multitest import multipletests
 
 from conftest import ROOT
 from equipoise import suites
@@ -193,6 +191,8 @@ def test_one_language_has_nothing_to_be_consistent_with() -> None:
 
 def test_pairs_of_languages_are_paired_t_tests_after_holm(whole: Mapping[str, Any]) -> None:
     """scipy's difference, limits and p for each pair, and statsmodels' Holm over the three."""
+    from statsmodels.stats.multitest import multipletests  # type: ignore[import-untyped]
+
     means = 25 * (panel(1, (12, 3, 4, 3)).mean(axis=(2, 3)) - 1)
     pairs = list(combinations(range(3), 2))
     tests = [scipy.stats.ttest_rel(means[:, first], means[:, second]) for first, second in pairs]
@@ -246,6 +246,8 @@ def test_alpha_is_that_of_the_package_krippendorff(gaps: float) -> None:
 
 def test_kappas_are_those_of_statsmodels(whole: Mapping[str, Any]) -> None:
     """Quadratic weights, for every pair of evaluators in the panel's order."""
+    from statsmodels.stats.inter_rater import cohens_kappa  # type: ignore[import-untyped]
+
     scores = panel(1, (12, 3, 4, 3)).reshape(-1, 3)
     found = whole["panel"]["kappas"]
     pairs = list(combinations(range(3), 2))

@@ -11,8 +11,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import stats  # type: ignore[import-untyped]  # scipy has no types
-from statsmodels.stats import inter_rater  # type: ignore[import-untyped]  # has no types
-from statsmodels.stats.inter_rater import cohens_kappa  # type: ignore[import-untyped]
 
 from equipoise.stats.agreement import (
     Distance,
@@ -198,6 +196,8 @@ def test_where_hardly_anything_differs_there_is_no_interval(disagreements: int) 
 
 def test_kappa_is_that_of_statsmodels() -> None:
     """On chance data, on the units that both rated, whatever disagreement weighs, to nine digits."""
+    from statsmodels.stats.inter_rater import cohens_kappa  # type: ignore[import-untyped]
+
     kinds: tuple[Weights, ...] = ("none", "linear", "quadratic")
     for weights, seed in itertools.product(kinds, range(3)):
         given = ratings(table(np.random.default_rng(seed), raters=2, units=60, missing=0.2))
@@ -319,6 +319,8 @@ def test_evaluators_that_always_agree_have_no_interval() -> None:
 
 def test_fleiss_kappa_is_that_of_other_code() -> None:
     """Of three raters, on the units that all of them rated."""
+    from statsmodels.stats import inter_rater  # type: ignore[import-untyped]
+
     for seed in range(5):
         verdicts = table(np.random.default_rng(seed), 3, 40, 0.1)
         whole = verdicts[:, ~np.isnan(verdicts).any(axis=0)]

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from scipy import stats  # type: ignore[import-untyped]  # scipy has no types
-from statsmodels.stats.multitest import multipletests  # type: ignore[import-untyped]  # has no types
 
 from equipoise.stats.consistency import Consistency, consistency, largest_gaps
 
@@ -106,6 +105,8 @@ def test_pairs_have_the_paired_t_test_of_question_means(confidence: float) -> No
 
 def test_p_values_of_pairs_are_adjusted_after_holm() -> None:
     """As statsmodels adjusts the three of them."""
+    from statsmodels.stats.multitest import multipletests  # type: ignore[import-untyped]
+
     pairs = consistency(simulated(3, 25, moves=(0, 0.2, 0.4))).pairs
     expected = multipletests([pair.difference.p for pair in pairs], method="holm")[1]
     assert [pair.adjusted for pair in pairs] == pytest.approx(list(expected), rel=1e-9)

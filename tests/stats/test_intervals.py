@@ -12,8 +12,6 @@ import pytest
 import scipy.stats
 from numpy.typing import NDArray
 from scipy.special import ndtr, stdtrit
-from statsmodels.regression.linear_model import OLS
-from statsmodels.stats.proportion import proportion_confint
 
 from equipoise.stats import mean
 from equipoise.stats.intervals import (
@@ -88,6 +86,8 @@ def test_with_all_cells_it_is_the_t_interval_on_the_questions_means() -> None:
 
 def fitted(cells: Array) -> tuple[NDArray[np.int_], Array, Array, Any]:
     """Least squares of the cells on their languages, clustered: questions, design, contrast and fit."""
+    from statsmodels.regression.linear_model import OLS  # type: ignore[import-untyped]
+
     rows, columns = np.nonzero(~np.isnan(cells))
     design = np.eye(cells.shape[1])[columns]
     options = {"groups": rows, "use_correction": False}
@@ -290,6 +290,8 @@ def test_one_event_hardly_moves_the_limits_of_none() -> None:
 
 def test_the_error_of_a_rate_is_that_of_statsmodels() -> None:
     """Least squares of the runs on a constant, clustered by question, with its correction G/(G-1)."""
+    from statsmodels.regression.linear_model import OLS  # type: ignore[import-untyped]
+
     chance = np.random.default_rng(10)
     totals = chance.integers(1, 16, 40)
     successes = chance.binomial(totals, chance.beta(0.5, 0.5, 40))
@@ -302,6 +304,8 @@ def test_the_error_of_a_rate_is_that_of_statsmodels() -> None:
 
 def test_single_runs_of_many_questions_have_wilsons_own_interval() -> None:
     """One run a question is a binomial sample: statsmodels' Wilson, once t and the halves weigh little."""
+    from statsmodels.stats.proportion import proportion_confint  # type: ignore[import-untyped]
+
     found = clustered_rate([1] * 6000 + [0] * 14000, [1] * 20000)
     assert (found.low, found.high) == pytest.approx(
         proportion_confint(6000, 20000, method="wilson"), rel=1e-4

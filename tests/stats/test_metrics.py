@@ -10,7 +10,6 @@ import pytest
 import scipy.stats
 from numpy.typing import NDArray
 from scipy.optimize import brentq
-from statsmodels.regression.linear_model import OLS
 
 from equipoise.core.records import Cell, Metric
 from equipoise.stats.intervals import Estimate
@@ -154,6 +153,8 @@ def test_where_chooses_the_cells_that_count() -> None:
 
 def test_the_error_of_a_rate_is_that_of_statsmodels() -> None:
     """All runs on a constant, clustered by question; runs without a score are no runs."""
+    from statsmodels.regression.linear_model import OLS  # type: ignore[import-untyped]
+
     data = flags(5)
     data[np.random.default_rng(6).random(data.shape) < 0.2] = NAN
     known = ~np.isnan(data)

@@ -13,7 +13,6 @@ import scipy.stats
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import ndtr, stdtrit
-from statsmodels.stats.multitest import multipletests
 
 from equipoise.stats.intervals import Observation, clustered_mean
 from equipoise.stats.paired import (
@@ -176,6 +175,8 @@ def test_what_is_no_number_or_stands_twice_is_refused(compare: Callable[..., Dif
 
 def test_holm_is_that_of_statsmodels() -> None:
     """Ties and ones included, and the order of the keys is kept."""
+    from statsmodels.stats.multitest import multipletests  # type: ignore[import-untyped]
+
     for seed in range(5):
         values = np.random.default_rng(seed).choice([0.001, 0.01, 0.02, 0.04, 0.3, 1.0], 12).tolist()
         found = holm({f"metric{place}": p for place, p in enumerate(values)})

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import stats  # type: ignore[import-untyped]  # scipy has no types
-from statsmodels.stats.power import TTestPower  # type: ignore[import-untyped]  # has no types
 
 from equipoise.stats.intervals import Observation, clustered_mean
 from equipoise.stats.variance import (
@@ -337,6 +336,8 @@ def test_one_question_has_no_interval_to_advise_on() -> None:
 
 def test_smallest_difference_has_the_power_that_statsmodels_gives_it() -> None:
     """Over the standard deviation of a question's difference it is Cohen's d of a paired t test."""
+    from statsmodels.stats.power import TTestPower  # type: ignore[import-untyped]
+
     for questions, power in itertools.product((3, 20, 200), (0.5, 0.8, 0.95)):
         design = Design(questions=questions, languages=3, runs=5, evaluators=2)
         found = smallest_difference(KNOWN, design, power, 0.05, shared=0.25)

@@ -91,7 +91,8 @@ def _stands(word: str, text: str) -> bool:
     """Whether the word or name is in the text, whole where its script has blanks; case does not matter."""
     before = rf"(?<!{_LETTER})" if re.match(_LETTER, word) else ""
     after = rf"(?!{_LETTER})" if re.match(_LETTER, word[-1:]) else ""
-    return re.search(before + re.escape(word) + after, text, re.IGNORECASE) is not None
+    # A class of letters takes `re` 25 ms to compile for either case.
+    return re.search(before + re.escape(word.casefold()) + after, text.casefold()) is not None
 
 
 def _years(text: str) -> set[str]:
