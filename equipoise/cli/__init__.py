@@ -93,7 +93,9 @@ class _Rule(click.ParamType[Rule]):
 @click.option(
     "--allow-mismatch", is_flag=True, help="Compare what the two share even where they do not match."
 )
-@click.option("--output", type=click.Path(path_type=Path), help="Write the comparisons as JSON as well.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="Write the comparisons as JSON as well."
+)
 @click.pass_context
 def compare(
     ctx: click.Context,
@@ -151,7 +153,10 @@ def robustness(results: tuple[Path, ...]) -> None:
 @main.command()
 @click.argument("journal", type=click.Path(path_type=Path))
 @click.option(
-    "--output", type=click.Path(path_type=Path), help="Where to write; by default beside the journal."
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Where to write; by default beside the journal.",
 )
 def recover(journal: Path, output: Path | None) -> None:
     """Rebuild the results JSON of JOURNAL without any call, however its session ended."""

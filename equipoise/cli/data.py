@@ -210,7 +210,7 @@ def _tell(text: str) -> None:
 @click.option("--from-language", default=None, help="Its language (default the file's name, en of a table).")
 @click.option("--to", "language", required=True, metavar="L", help="The language to translate into.")
 @click.option("--verify-model", metavar="M", help="A second model that translates back, for the review.")
-@click.option("--output", type=_PATH, help="Default translations/LANGUAGE.txt, or .csv of a table.")
+@click.option("-o", "--output", type=_PATH, help="Default translations/LANGUAGE.txt, or .csv of a table.")
 @click.option("--force", is_flag=True, help="Replace files that were edited since they were written.")
 @asks_models
 @click.pass_context

@@ -61,7 +61,7 @@ def show(results: Path, text: str | None, lowest: int | None, outcome: str | Non
 @click.command()
 @click.argument("results", nargs=-1, required=True, type=_PATH)
 @click.option("--to", required=True, type=click.Choice(_FORMATS), help="The format.")
-@click.option("--output", type=_PATH, help="The file, or for every_eval_ever and inspect the folder.")
+@click.option("-o", "--output", type=_PATH, help="The file, or for every_eval_ever and inspect the folder.")
 @click.option("--organization", metavar="NAME", help="every_eval_ever: who publishes the results.")
 @click.option(
     "--relationship", type=click.Choice(_RELATIONSHIPS), help="every_eval_ever: theirs to the model."
