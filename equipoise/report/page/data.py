@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from equipoise.compare.baseline import Side, mismatches
@@ -109,7 +110,8 @@ def result(side: Side, place: int, taken: Mapping[str, object]) -> Result:
         title=side.suite.TITLE or side.suite.NAME.replace("_", " "),
         clusters=side.suite.CLUSTERS,
         model=side.model,
-        file=side.file,
+        # A page is passed on: where the file lay is nobody's business.
+        file=Path(side.file).name,
         metadata=data["metadata"],
         metrics=metrics,
         outcomes={name: ended[name] for name in OUTCOMES if ended[name]},

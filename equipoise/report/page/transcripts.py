@@ -77,6 +77,12 @@ def _question(row: Mapping[str, JSON]) -> str:
     return str(row.get("question") or row.get("prompt_a") or row["id"])
 
 
+def _title(question: str) -> str:
+    return (
+        question if len(question) <= _TITLE else f"{question[: _TITLE - 1].rstrip()}\N{HORIZONTAL ELLIPSIS}"
+    )
+
+
 # Packing.
 
 
@@ -115,7 +121,7 @@ class Pack:
                     *(place, row.id, int(run.get("run_index", number + 1)), row.language, row.area),
                     *(run["outcome"], _rounded(row.figures[number]), _rounded(row.judged[number])),
                     _rounded(row.apart[number]),
-                    *(row.question[:_TITLE], len(self.chunks), len(self._open)),
+                    *(_title(row.question), len(self.chunks), len(self._open)),
                 )
                 for name, value in zip(_COLUMNS, found, strict=True):
                     self.columns[name].append(value)

@@ -30,7 +30,7 @@ VENDOR = ROOT / "equipoise" / "report" / "page" / "vendor"
 CHANGE = {"before": 60.0, "after": 50.0, "value": -10.0, "unit": "%", "reason": None}
 LIMITS = {"low": -15.0, "high": -5.0, "p_adjusted": 0.01, "these": {"low": -12.0, "high": -8.0}}
 COMPARISON = {
-    "baseline": {"subject_model": "older", "file": "old.json", "started": "2026-01-01"},
+    "baseline": {"subject_model": "older", "file": "kept/old.json", "started": "2026-01-01"},
     "mismatches": [],
     "warnings": ["older evaluators"],
     "metrics": {"overall": {**CHANGE, **LIMITS}},
@@ -120,6 +120,12 @@ def test_nothing_runs_or_loads_but_what_the_policy_names(html: str) -> None:
         "http://www.w3.org/2000/svg",
         "http://www.w3.org/1999/xlink",
     }
+
+
+def test_a_page_does_not_tell_where_its_files_lay(two: Path, words: str, html: str) -> None:
+    """Only their names: a page is mailed to others."""
+    assert "a.json" in words
+    assert str(two) not in html
 
 
 def test_headlines_are_in_plain_words(words: str) -> None:
