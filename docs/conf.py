@@ -22,6 +22,7 @@ release = version = equipoise.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
 exclude_patterns = ["_build"]
 myst_heading_anchors = 4
+smartquotes = False
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"
 # Types of the standard library, and of modules that are not public, have no page here.
@@ -35,7 +36,10 @@ html_show_sphinx = False
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 ADDED = {
-    "api": "```{eval-rst}\n.. automodule:: equipoise\n   :members: load, compare, gate, run, UserError, EquipoiseError\n```",
+    "api": "```{eval-rst}\n.. currentmodule:: equipoise\n\n"
+    + "".join(f".. autofunction:: {name}\n" for name in ("load", "compare", "gate", "run"))
+    + "".join(f".. autoexception:: {name}\n" for name in ("EquipoiseError", "UserError"))
+    + "```",
     "changelog": "```{include} ../CHANGELOG.md\n:start-line: 1\n```",
 }
 """What stands on the site in place of a comment."""

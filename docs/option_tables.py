@@ -56,7 +56,9 @@ def defaults() -> Iterator[str]:
     """A row for each suite: how often it asks, its datasets, and defaults that differ from other suites'."""
     for name in suites.names():
         suite = suites.load(name)
-        others = ", ".join(f"`--{key.replace('_', '-')} {_shown(value)}`" for key, value in suite.DEFAULTS.items())
+        others = ", ".join(
+            f"`--{key.replace('_', '-')} {_shown(value)}`" for key, value in suite.DEFAULTS.items()
+        )
         datasets = ", ".join(f"`{dataset}`" for dataset in suite.DATASETS)
         yield f"| `{name}` | {suite.RUNS} | {datasets} | {others} |"
 

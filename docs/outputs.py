@@ -23,8 +23,19 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
-BLOCK = re.compile(r"(?P<head><!-- output: (?P<command>.+?) -->\n)(?P<body>.*?)(?P<tail><!-- end -->)", re.DOTALL)
-SHARED = ("conftest.py", "pytest.ini", "Makefile", "pyproject.toml", "uv.lock", "tests_benchmark", "topics", "rubric")
+BLOCK = re.compile(
+    r"(?P<head><!-- output: (?P<command>.+?) -->\n)(?P<body>.*?)(?P<tail><!-- end -->)", re.DOTALL
+)
+SHARED = (
+    "conftest.py",
+    "pytest.ini",
+    "Makefile",
+    "pyproject.toml",
+    "uv.lock",
+    "tests_benchmark",
+    "topics",
+    "rubric",
+)
 """What a command finds of the project, beside docs and examples."""
 
 
@@ -40,13 +51,21 @@ def commands(text: str) -> Iterator[str]:
 
 def output(command: str) -> str:
     """What the command shows, in a terminal of 80 columns and with nothing of this environment's settings."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("EQUIPOISE_", "OPENAI_"))}
+    clean = {
+        name: value for name, value in os.environ.items() if not name.startswith(("EQUIPOISE_", "OPENAI_"))
+    }
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**clean, "COLUMNS": "80", "PATH": programs}
     with tempfile.TemporaryDirectory() as folder:
         _fill(Path(folder))
         done = subprocess.run(  # noqa: S602 - the commands are those of our own pages
-            command, shell=True, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            command,
+            shell=True,
+            cwd=folder,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
         )
     return done.stdout.rstrip()
 
@@ -59,7 +78,9 @@ def _fill(folder: Path) -> None:
 
 def replaced(text: str) -> str:
     """The page with every block as its command shows it now; a block that begins with `$ ` keeps that line."""
-    return BLOCK.sub(lambda found: f"{found['head']}{_body(found['command'], found['body'])}{found['tail']}", text)
+    return BLOCK.sub(
+        lambda found: f"{found['head']}{_body(found['command'], found['body'])}{found['tail']}", text
+    )
 
 
 def _body(command: str, before: str) -> str:
