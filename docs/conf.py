@@ -16,7 +16,7 @@ from sphinx.application import Sphinx
 import equipoise
 
 project = "Equipoise"
-author = copyright = "The Equipoise developers"  # noqa: A001 - the name that Sphinx reads
+author = copyright = "The Equipoise developers"
 release = version = equipoise.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc"]

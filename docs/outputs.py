@@ -77,7 +77,7 @@ def _fill(folder: Path) -> None:
 
 
 def replaced(text: str) -> str:
-    """The page with every block as its command shows it now; a block that begins with `$ ` keeps that line."""
+    """The page with every block as its command shows it now; a first line that begins with `$ ` stays."""
     return BLOCK.sub(
         lambda found: f"{found['head']}{_body(found['command'], found['body'])}{found['tail']}", text
     )
