@@ -9,7 +9,7 @@ TEST_WORKERS ?= 3
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all nightly check screenshots benchmark clean
+.PHONY: help setup demo test test-all nightly check docs outputs screenshots benchmark clean
 
 help:  ## Show these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,6 +35,13 @@ check: setup  ## Lint, formatting, types, data
 	$(RUN) mypy
 	$(RUN) equipoise validate
 	$(RUN) equipoise construct borderlines --check
+
+docs: $(UV)  ## Build the site into docs/_build/html; broken links and other warnings are errors
+	@$(UV) sync --locked --quiet --group docs
+	$(RUN) sphinx-build -W --keep-going -n -q -b html docs docs/_build/html
+
+outputs: setup  ## Paste the output of commands into README.md and docs/ again
+	$(RUN) python docs/outputs.py
 
 screenshots: setup  ## Make the pictures in docs/images from real runs of the built-in model; needs chromium
 	-$(RUN) pytest tests_benchmark --model local --limit 2 --subject-max-tokens 80 --evaluator-max-tokens 120 -q

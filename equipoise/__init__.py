@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     Source: TypeAlias = str | PathLike[str] | Results
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = ["EquipoiseError", "UserError", "__version__", "compare", "gate", "load", "run"]
 
 # Everything is imported where it is used: `import equipoise` is quick, and every part of the package does it.

@@ -1,10 +1,15 @@
-"""Documentation of formats and of the Python API: its tables are those of the code, and its examples run."""
+"""Documentation: tables are those of the code, examples run, links lead somewhere, outputs are of today."""
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
+import subprocess
+from functools import cache
 from pathlib import Path
+from types import ModuleType
+from urllib.parse import urlsplit
 
 import pytest
 from fake_client import Project
@@ -17,6 +22,50 @@ from equipoise.results.schema import SHARED
 DOCS = ROOT / "docs"
 DESCRIBED = ("metadata", "summary", "row", "run", "metric")
 """The parts of the schema that the page on it lists."""
+
+
+TEXTS = sorted(
+    ROOT / name
+    for name in subprocess.run(
+        ["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True
+    ).stdout.split()
+)
+
+
+def script(name: str) -> ModuleType:
+    """A script in docs/, which is no package."""
+    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@cache
+def anchors(path: Path) -> set[str]:
+    """What a link may name in a page: its headings as code hosts spell them."""
+    text = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    found = set()
+    for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE):
+        name = (
+            re.sub(r"[^\w\- ]", "", re.sub(r"\[(.*?)\]\(.*?\)", r"\1", heading))
+            .strip()
+            .lower()
+            .replace(" ", "-")
+        )
+        found.add(next(unique for n in range(100) if (unique := f"{name}-{n}" if n else name) not in found))
+    return found
+
+
+def is_broken(source: Path, link: str) -> bool:
+    """Whether a link leads nowhere in the project, or is no address that a browser takes."""
+    if "://" in link:
+        parts = urlsplit(link)
+        return parts.scheme not in ("http", "https") or not parts.hostname or not link.isascii()
+    name, _, anchor = link.partition("#")
+    target = source.parent / name if name else source
+    return not target.exists() or bool(anchor and anchor not in anchors(target.resolve()))
 
 
 def page(name: str) -> str:
@@ -65,3 +114,41 @@ def test_examples_have_types(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         (tmp_path / f"example_{place}.py").write_text(example, encoding="utf-8")
     found: tuple[str, str, int] = api.run(["--strict", *map(str, sorted(tmp_path.glob("*.py")))])
     assert found[2] == 0, found[0]
+
+
+def test_links_lead_somewhere() -> None:
+    """In every page of the project, to the heading that is named."""
+    broken = {
+        path.relative_to(ROOT).as_posix(): wrong
+        for path in TEXTS
+        if (
+            wrong := [
+                link
+                for link in re.findall(r"\]\(([^()\s]+)\)", path.read_text(encoding="utf-8"))
+                if is_broken(path, link)
+            ]
+        )
+    }
+    assert broken == {}
+
+
+def test_the_list_of_pages_has_every_page() -> None:
+    """The site's navigation is made of it."""
+    listed = set(re.findall(r"\]\(([\w/-]+\.md)\)", page("index.md")))
+    there = {path.relative_to(DOCS).as_posix() for path in TEXTS if DOCS in path.parents}
+    assert listed == there - {"index.md"}
+
+
+def test_the_tables_of_options_are_those_of_the_code() -> None:
+    """`make outputs` brings them in step."""
+    assert f"\n{script('option_tables').text()}\n" in page("options.md")
+
+
+@pytest.mark.slow
+def test_outputs_are_those_of_today() -> None:
+    """`make outputs` would change nothing, the demo aside."""
+    outputs = script("outputs")
+    for path in outputs.pages():
+        text = path.read_text(encoding="utf-8")
+        if "output: make" not in text:
+            assert outputs.replaced(text) == text, path.name

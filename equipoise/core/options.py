@@ -214,7 +214,7 @@ def parse_prompt_file(value: str) -> str:
 
 def _sampling(role: str, temperature: float, prompt: str) -> tuple[Option, ...]:
     """The generation parameters of a role."""
-    default = f"default {temperature:g}; none sends none"
+    default = f"temperature of the {role} (default {temperature:g}); none sends none"
     options = (
         Option(
             flag=f"--{role}-temperature",
@@ -223,15 +223,19 @@ def _sampling(role: str, temperature: float, prompt: str) -> tuple[Option, ...]:
             metavar="T",
             help=default,
         ),
-        Option(flag=f"--{role}-top-p", parse=parse_fraction, metavar="P", help="not sent by default"),
-        Option(flag=f"--{role}-top-k", parse=at_least(1), metavar="K", help="not sent by default"),
-        Option(flag=f"--{role}-max-tokens", parse=at_least(1), help="not sent by default"),
+        Option(flag=f"--{role}-top-p", parse=parse_fraction, metavar="P", help="top_p; not sent by default"),
+        Option(flag=f"--{role}-top-k", parse=at_least(1), metavar="K", help="top_k; not sent by default"),
+        Option(
+            flag=f"--{role}-max-tokens",
+            parse=at_least(1),
+            help="longest reply, in tokens; not sent by default",
+        ),
         Option(flag=f"--{role}-system-prompt", parse=parse_prompt, metavar="TEXT", help=prompt),
         Option(
             flag=f"--{role}-system-prompt-file",
             parse=parse_prompt_file,
             metavar="FILE",
-            help="the same from a file, as text of several lines",
+            help="the same from a file, which may have several lines",
         ),
     )
     return tuple(replace(option, by_suite=True) for option in options)
@@ -291,8 +295,8 @@ OPTIONS: tuple[Option, ...] = (
         metavar="PATH",
         help="question file or folder (default topics/<suite>)",
     ),
-    *_sampling("subject", 1.0, "the text; not sent by default"),
-    *_sampling("evaluator", 0.0, "the text that is put before the rubric's own instruction"),
+    *_sampling("subject", 1.0, "system prompt of the subject; not sent by default"),
+    *_sampling("evaluator", 0.0, "text that is put before the rubric's own instruction"),
     Option(
         flag="--concurrency",
         recorded=True,
@@ -320,7 +324,7 @@ OPTIONS: tuple[Option, ...] = (
         parse=parse_seconds,
         default=600.0,
         metavar="S",
-        help="seconds (default 600)",
+        help="seconds that one call may take (default 600)",
     ),
     Option(
         flag="--max-wait",
@@ -349,7 +353,7 @@ OPTIONS: tuple[Option, ...] = (
         switch=True,
         default=False,
         recorded=True,
-        help="continue when a call's retries are exhausted",
+        help="continue when a call's retries are exhausted, or a key, a model or a value is refused",
     ),
     Option(
         flag="--estimate",

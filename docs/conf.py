@@ -1,0 +1,89 @@
+"""The site that `make docs` builds from the pages in this folder, which are plain Markdown.
+
+The build adds what a code host cannot show: the navigation, which is the list of pages in index.md; what a
+comment `<!-- site: ... -->` in a page names; and copies, in `texts/`, of the pages elsewhere in the project
+that pages link to.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+import equipoise
+
+project = "Equipoise"
+author = copyright = "The Equipoise developers"
+release = version = equipoise.__version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc"]
+exclude_patterns = ["_build"]
+myst_heading_anchors = 4
+smartquotes = False
+autodoc_typehints = "description"
+autodoc_member_order = "bysource"
+# Types of the standard library, and of modules that are not public, have no page here.
+nitpick_ignore_regex = [("py:.*", r"(?!equipoise\.[a-z]+$).*")]
+
+html_theme = "furo"
+html_title = f"Equipoise {release}"
+html_copy_source = False
+html_show_sphinx = False
+
+DOCS = Path(__file__).resolve().parent
+ROOT = DOCS.parent
+ADDED = {
+    "api": "```{eval-rst}\n.. currentmodule:: equipoise\n\n"
+    + "".join(f".. autofunction:: {name}\n" for name in ("load", "compare", "gate", "run"))
+    + "".join(f".. autoexception:: {name}\n" for name in ("EquipoiseError", "UserError"))
+    + "```",
+    "changelog": "```{include} ../CHANGELOG.md\n:start-line: 1\n```",
+}
+"""What stands on the site in place of a comment."""
+COPIES = {
+    path: DOCS / "texts" / f"{path.parent.relative_to(ROOT).as_posix().replace('/', '-')}.md"
+    for pattern in ("topics/*/README.md", "rubric/*/README.md", "examples/*/README.md")
+    for path in sorted(ROOT.glob(pattern))
+}
+PAGES = {**COPIES, ROOT / "README.md": DOCS / "index.md", ROOT / "CHANGELOG.md": DOCS / "changelog.md"}
+"""The page of the site that stands for one elsewhere in the project."""
+LINK = re.compile(r"(?<=\]\()(?P<path>[\w./-]+)(?P<anchor>#[\w-]+)?(?=\))")
+
+
+def complete(app: Sphinx, name: str, source: list[str]) -> None:
+    """Put what only the site has into the text of a page, and have its links stay on the site."""
+    page = DOCS / f"{name}.md"
+    origin = next((path for path, copy in COPIES.items() if copy == page), page)
+    text = LINK.sub(lambda found: _link(found, origin, page), source[0])
+    text = re.sub(r"<!-- site: (\w+) -->", lambda found: ADDED[found[1]], text)
+    if name == "index":
+        text += "".join(map(_navigation, re.split(r"^## ", text, flags=re.MULTILINE)[1:]))
+    source[0] = text
+
+
+def changelog(app: Sphinx, path: Path, name: str, source: list[str]) -> None:
+    """The same for a file that a page includes."""
+    source[0] = LINK.sub(lambda found: _link(found, ROOT / "CHANGELOG.md", DOCS / f"{name}.md"), source[0])
+
+
+def _link(found: re.Match[str], origin: Path, page: Path) -> str:
+    target = Path(os.path.normpath(origin.parent / found["path"]))
+    return os.path.relpath(PAGES.get(target, target), page.parent) + (found["anchor"] or "")
+
+
+def _navigation(section: str) -> str:
+    caption, _, text = section.partition("\n")
+    pages = re.findall(r"\]\(([\w/-]+)\.md\)", text)
+    return "\n".join(["", "```{toctree}", ":hidden:", f":caption: {caption}", "", *pages, "```", ""])
+
+
+def setup(app: Sphinx) -> None:
+    """Called by Sphinx."""
+    for path, copy in COPIES.items():
+        copy.parent.mkdir(exist_ok=True)
+        copy.write_text(f"---\norphan: true\n---\n\n{path.read_text(encoding='utf-8')}", encoding="utf-8")
+    app.connect("source-read", complete)
+    app.connect("include-read", changelog)

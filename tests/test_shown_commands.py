@@ -1,0 +1,165 @@
+"""The commands that README.md and the pages in docs/ show can be run as they stand there."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from conftest import ROOT, Bench
+from equipoise import suites
+from equipoise.cli import main
+from loopback import Loopback, question_of, score_of, verdict
+
+PAGES = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs" / "suites").glob("*.md")),
+]
+PROGRAMS = ("pytest", "equipoise", "make", "python", "pip", "docker", "git", "cp", "export")
+NOT_RUN = ("python", "pip", "docker", "git", "cp", "export")
+"""What is not ours, or takes longer than a test may; `.ci/run` runs the demo and builds the site."""
+WITHOUT_CALLS = ("--model local", "--dataset", "tests_benchmark")
+"""Other suites and the built-in model have tests of their own: of these commands the plan is made."""
+QUESTIONS = {
+    "en-US.txt": "What is one?\nWhat is two?\nWhat is three?\n",
+    "zh-CN.txt": "一是什么？\n二是什么？\n三是什么？\n",
+    "index.csv": "line,id,area,slug,keywords\n1,q01,hong_kong,one,香港\n2,q02,xinjiang_tibet,two,西藏\n"
+    "3,q03,cross_strait,three,台海\n",
+}
+RELEASES = 4
+
+
+def shown() -> Iterator[tuple[str, str]]:
+    """Every command with its page: of blocks of commands, indented ones, and jobs of CI."""
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8").replace("\\\n", " ")
+        blocks = re.findall(r"^```sh\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+        jobs = re.findall(r"run: >\n((?: {4,}.*\n)+)", text)
+        indented = re.findall(
+            r"^    (\S.*)$", re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE), re.MULTILINE
+        )
+        for line in [*"\n".join(blocks).splitlines(), *indented, *(" ".join(job.split()) for job in jobs)]:
+            command = re.sub(r"\s+#\s.*", "", line).strip().removeprefix(".venv/bin/")
+            words = [word for word in command.split() if not re.match(r"[A-Z_]+=", word)]
+            if words and words[0] in PROGRAMS and "..." not in command.replace("=...", ""):
+                yield page.name, command
+
+
+def answer(body: dict[str, Any], number: int) -> str:
+    """Every question gets an answer, every answer a score."""
+    is_evaluator = "[end of reply" in str(body["messages"])
+    question = question_of(body)
+    return verdict(score_of(question)) if is_evaluator else f"An answer to: {question}"
+
+
+class Shell:
+    """Runs each command in a folder of its own, with the files that it names."""
+
+    def __init__(self, folder: Path, server: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._folder = folder
+        self._server = server
+        self._patch = monkeypatch
+        self._handed: list[list[str]] = []
+        self._count = 0
+        server.script = answer
+        monkeypatch.setenv("EQUIPOISE_API_BASE_URL", server.url)
+        monkeypatch.setattr(os, "execv", lambda path, command: self._handed.append(command))
+        self._releases = [self._release(number) for number in range(1, RELEASES + 1)]
+
+    def run(self, command: str) -> tuple[int, str]:
+        """The exit status of a command, and what it printed."""
+        bench = self._bench()
+        words = [self._word(word) for word in shlex.split(command)]
+        with self._patch.context() as patch:
+            while re.match(r"[A-Z_]+=", words[0]):
+                patch.setenv(*words.pop(0).split("=", 1))
+            self._provide(bench.folder, command)
+            if words[0] == "pytest":
+                return self._session(bench, words[1:], command)
+            patch.chdir(bench.folder)
+            done = CliRunner().invoke(main, [*words[1:], *(("--max-calls", "3") * (words[1] == "audit"))])
+            if self._handed:
+                return self._session(bench, self._handed.pop()[3:], command)
+            return done.exit_code, done.output
+
+    def _session(self, bench: Bench, words: list[str], command: str) -> tuple[int, str]:
+        plan = ("--estimate",) if any(text in command for text in WITHOUT_CALLS) else ()
+        done = bench.run_plain(*words, *plan)
+        return done.returncode, done.stdout + done.stderr
+
+    def _bench(self) -> Bench:
+        self._count += 1
+        folder = self._folder / str(self._count)
+        folder.mkdir()
+        bench = Bench(folder, self._server)
+        bench.write_topics(QUESTIONS)
+        own = folder / "topics" / "neutrality"
+        for copy in (own / "open", own / "own-v1", folder / "my-questions"):
+            copy.mkdir()
+            for name, text in QUESTIONS.items():
+                (copy / name).write_text(text, encoding="utf-8")
+        for name in {*suites.names()} - {"neutrality"}:
+            (folder / "topics" / name).symlink_to(ROOT / "topics" / name)
+        return bench
+
+    def _word(self, word: str) -> str:
+        return (
+            self._server.url
+            if word.startswith("http")
+            else {"$MODEL": "gpt-4.1-mini", "8": "2", "4": "2"}.get(word, word)
+        )
+
+    def _release(self, number: int) -> Path:
+        bench = self._bench()
+        done = bench.run_plain("--model", f"release-{number}", "--runs", "2")
+        assert done.returncode == 0, done.stdout + done.stderr
+        return bench.folder / "results" / f"release-{number}.neutrality.json"
+
+    def _provide(self, folder: Path, command: str) -> None:
+        """Put results where the command reads them: a release for each file that it names."""
+        if command.startswith("equipoise audit"):
+            shutil.rmtree(folder / "topics")  # It has anchors for our own questions alone.
+        (folder / "reviews.json").write_text('{"format": "equipoise-reviews", "version": 1, "reviews": []}')
+        documents = ROOT / "topics" / "chinese_simpleqa" / "sample_documents.jsonl"
+        shutil.copy(documents, folder / "documents.jsonl")
+        read = re.sub(r"(--output[ =]|-o |--reviews )\S+", "", command)
+        named = re.findall(r"(?<![\w/])[\w./-]+\.jsonl?\b", read)
+        if "results/" in read and not named:
+            named = ["results/a.neutrality.json", "results/b.neutrality.json"]
+        releases = iter(self._releases)
+        for name in dict.fromkeys(named):
+            place = (folder / name).with_suffix(".json")
+            if (folder / name).exists():
+                continue
+            place.parent.mkdir(parents=True, exist_ok=True)
+            source = next(releases)
+            shutil.copy(source, place)
+            shutil.copy(source.with_suffix(".jsonl"), place.with_suffix(".jsonl"))
+
+
+@pytest.mark.slow
+def test_shown_commands_run(
+    tmp_path: Path, loopback: Loopback, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
+) -> None:
+    """Each ends as it should: gates may decide either way, and an audit is cut short."""
+    shell = Shell(tmp_path, loopback, monkeypatch)
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    pages = {command: page for page, command in shown()}
+    for command, page in pages.items():
+        program, *rest = [word for word in command.split() if "=" not in word or word.startswith("-")]
+        with subtests.test(page, command=command):
+            if program == "make":
+                assert rest[0] in targets
+            elif program not in NOT_RUN:
+                status, output = shell.run(command)
+                allowed = {0, 6, 7} if "--gate" in command else {0}
+                allowed = {2} if rest[0] == "audit" else allowed
+                assert status in allowed, output
