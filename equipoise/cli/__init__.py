@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from equipoise.cli import audit, data, page, results, run
+from equipoise.cli import audit, backtranslate, data, page, results, run
 from equipoise.cli.output import show, width
 from equipoise.core import exit_status
 from equipoise.core.errors import SessionStopped, UserError, printable
@@ -173,6 +173,7 @@ for command in (
     data.schema,
     results.show,
     audit.audit,
+    backtranslate.backtranslate,
     page.report,
     page.plot,
     results.export,

@@ -13,7 +13,7 @@ from equipoise.core.settings import Price
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Rubric, Scale
 from equipoise.models import prices
-from equipoise.results import versions
+from equipoise.results import sections, versions
 from equipoise.results.history import History, Status, Totals
 from equipoise.suites import AnySuite
 
@@ -35,7 +35,14 @@ def build(suite: AnySuite, rubric: Rubric, history: History, *, is_running: bool
         "summary": {**aggregate.summary, **statistics},
         "results": aggregate.results,
         "errors": errors,
+        **({} if is_running else _sections(history, metadata["verdicts_sha256"])),
     }
+
+
+def _sections(history: History, verdicts: str) -> dict[str, JSON]:
+    """What commands added to the results, where it is about these verdicts."""
+    found = {name: history.sections[name] for name in sections.NAMES if name in history.sections}
+    return {name: entry["content"] for name, entry in found.items() if entry["verdicts_sha256"] == verdicts}
 
 
 def _statistics(

@@ -243,6 +243,7 @@ class History:
         self.totals = Totals()
         self.learned: dict[tuple[str, str, str, str], Mapping[str, JSON]] = {}
         self.limits: list[Mapping[str, JSON]] = []
+        self.sections: dict[str, Mapping[str, JSON]] = {}
         self.unscored: set[str] = set()
         self.calls = Calls(path)
         self._every: dict[str, str] = {}
@@ -301,6 +302,8 @@ class History:
                 self.learned.setdefault(step, entry)
             case "limit":
                 self.limits.append(entry)
+            case "section":
+                self.sections[entry["name"]] = entry
             case "look":
                 self.looks[entry["round"]] = entry
                 self._narrow_plan()
@@ -450,6 +453,7 @@ class History:
             part = copy(self)
             part.totals = self.totals.copy()
             part.learned, part.limits, part.looks = dict(self.learned), list(self.limits), dict(self.looks)
+            part.sections = dict(self.sections)
             part._records, part.unscored = dict(self._records), set(self.unscored)
         if runs is not None:
             part.planned = {run: language for run, language in self.planned.items() if run in runs}
@@ -504,6 +508,7 @@ _TEXTS: Mapping[str, Sequence[str]] = {
     "learned": ("role", "model", "parameter", "action", "reason"),
     "limit": ("session", "event"),
     "record": ("run",),
+    "section": ("name", "verdicts_sha256"),
 }
 _NUMBERS: Mapping[str, Sequence[str]] = {"failed": ("retries",), "look": ("round",)}
 _OF_LIMITS: Mapping[str, Sequence[str]] = {
@@ -530,6 +535,8 @@ def _check(entry: Mapping[str, JSON]) -> None:
             _need(all(isinstance(entry[name], int) for name in _OF_LIMITS[entry["event"]]))
         case "look":
             _need(isinstance(entry["is_enough"], bool))
+        case "section":
+            _need(isinstance(entry["content"], dict))
 
 
 def _need(is_so: bool) -> None:

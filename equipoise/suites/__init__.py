@@ -96,6 +96,13 @@ class LoadAnchors(Protocol):
         """The anchors in a folder, for the questions in `topics`. Raises UserError."""
 
 
+class JudgeReply(Protocol):
+    """Has a reply to a question judged by itself, as in the benchmark, whatever language it is in."""
+
+    async def __call__(self, question: str, reply: str, rubric: Any, evaluator: Evaluator) -> float | None:
+        """The score on 0..100; None without a valid verdict. Raises CallFailed."""
+
+
 class Suite(Protocol[C, R]):
     """A benchmark: a package with a name, options and these functions.
 
@@ -154,6 +161,9 @@ class Defaults(Protocol):
     """Builds its derived tables; None if it has none."""
     from_documents: FromDocuments | None = None
     """Builds questions out of documents; None if it cannot."""
+
+    judge_reply: JudgeReply | None = None
+    """Judges a reply, also in translation; None if its replies are not free texts judged one by one."""
 
     anchors: LoadAnchors | None = None
     """Reads the texts by which its evaluators are tried; None if it has none."""
