@@ -6,7 +6,10 @@ from collections.abc import Iterator, Mapping
 
 from equipoise.core.types import JSON
 
-CAVEAT = "A translation may itself change the tone, which counts as a part of how replies were judged."
+CAVEAT = (
+    "A translation may itself change the tone: that cancels out where it is alike in both directions, and "
+    "else shifts the two parts against each other."
+)
 INDENT = " " * 11
 
 
@@ -14,6 +17,8 @@ def lines(data: Mapping[str, JSON]) -> Iterator[str]:
     """The lines of all sections that results have."""
     if found := data.get("backtranslation"):
         yield from backtranslation(found)
+    if found := data.get("people"):
+        yield from people(found)
 
 
 def backtranslation(found: Mapping[str, JSON]) -> Iterator[str]:
@@ -54,3 +59,37 @@ def figure(found: Mapping[str, JSON], digits: int = 2) -> str:
     if found["low"] is None:
         return f"{found['value']:+.{digits}f} (no interval: {found['reason']})"
     return f"{found['value']:+.{digits}f} ({found['low']:+.{digits}f} to {found['high']:+.{digits}f})"
+
+
+def people(found: Mapping[str, JSON]) -> Iterator[str]:
+    """Who scored how many replies, and the agreement of every two."""
+    yield f"people:    {'; '.join(map(sheet, found['sheets']))}"
+    for item in found["agreement"]:
+        yield f"{INDENT}{item['first']} and {item['second']}: {_agreement(item)}"
+
+
+def sheet(found: Mapping[str, JSON]) -> str:
+    """How many scores a person gave."""
+    left = [f"{found[name]:,} {name}" for name in ("blank", "invalid") if found[name]]
+    return ", ".join([f"{found['name']}: {found['scores']:,} scores", *left])
+
+
+def _agreement(item: Mapping[str, JSON]) -> str:
+    if not item["replies"]:
+        return "no reply that both scored"
+    parts = [f"kappa {kappa(item['kappa'])}"]
+    if item["weighted_kappa"]:
+        parts.append(f"weighted {kappa(item['weighted_kappa'])}")
+    same = f"{item['replies']:,} replies, {item['same']:.0f} % scored alike"
+    return f"{', '.join(parts)}; {same}"
+
+
+def kappa(found: Mapping[str, JSON] | None) -> str:
+    """A kappa with its interval, or with the reason why there is none."""
+    if found is None:
+        return "-"
+    if found["value"] is None:
+        return f"unknown ({found['reason']})"
+    if found["low"] is None:
+        return f"{found['value']:.2f} (no interval: {found['reason']})"
+    return f"{found['value']:.2f} ({found['low']:.2f} to {found['high']:.2f})"

@@ -151,6 +151,8 @@ class Defaults(Protocol):
     """What its first metric is, in words that go before "is 62 %"."""
     AREA: str = "area"
     """The field of a case in its results by which cases are grouped."""
+    CATEGORIES: Mapping[str, float] = {}
+    """What its verdicts are, where these are no levels of a scale, with the number of each in its cells."""
     DATASETS: tuple[str, ...] = ()
     """The names of its datasets, the default first; empty if there is only one."""
     DEFAULTS: Mapping[str, Any] = {}

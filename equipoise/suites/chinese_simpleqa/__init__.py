@@ -61,6 +61,7 @@ OPTIONS: tuple[Option, ...] = (
 lint, recognises = dataset.lint, dataset.recognises
 plots = plot_data.plots
 _VALUES = {CORRECT: 2.0, NOT_ATTEMPTED: 1.0, INCORRECT: 0.0}
+CATEGORIES = {"correct": 2.0, "incorrect": 0.0, "not_attempted": 1.0}
 _GROUPS = ("topic", "subtopic", "kind")
 
 
