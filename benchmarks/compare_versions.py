@@ -40,6 +40,7 @@ SCORED, UNSCORED = 0, 1
 """How a session may end."""
 APART = {"started", "finished", "sessions", "limits", "git_commit", "git_dirty", "python_version"}
 APART |= {"equipoise_version", "package_versions", "schema_version", "verdicts_sha256"}
+APART |= {"first_run", "first_call", "last_call"}
 """What the metadata tell of the circumstances: no matter for a comparison."""
 TIMES = {"latency"}
 RENAMED = {"deck": "dataset", "decks": "datasets", "deviation": "sd", "run_deviation": "run_sd"}

@@ -191,6 +191,8 @@ def _spending(metadata: Mapping[str, JSON], wall_seconds: float | None) -> Itera
         if counts["missing"]:
             total = counts["missing"] + counts["verdicts"]
             yield f"evaluator: {name} gave no valid verdict in {counts['missing']} of {total} runs"
+    for text in metadata.get("answered", ()):
+        yield f"answered:  {text}"
     for change in metadata["parameters_changed"]:
         yield f"parameter: {change['model']}: {change['parameter']} {change['action']} ({change['reason']})"
 

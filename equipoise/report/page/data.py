@@ -142,6 +142,8 @@ def _warnings(metadata: Mapping[str, JSON]) -> Iterator[str]:
         "subject": is_local(metadata["subject_model"]),
         "evaluator": any(map(is_local, metadata["evaluator_models"])),
     }
+    for text in metadata.get("answered", ()):
+        yield f"Who answered: {text}"
     if used := [role for role, is_built_in in roles.items() if is_built_in]:
         yield f"The built-in model was used as {' and '.join(used)}: its scores mean nothing"
 
