@@ -6,10 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from equipoise.core.types import JSON
 
-CAVEAT = (
-    "A translation may itself change the tone: that cancels out where it is alike in both directions, and "
-    "else shifts the two parts against each other."
-)
+CAVEAT = "A translation may itself change the tone, which shifts the two parts against each other"
 INDENT = " " * 11
 
 
@@ -29,7 +26,13 @@ def backtranslation(found: Mapping[str, JSON]) -> Iterator[str]:
         yield f"{INDENT}judged by {item['evaluator']}{missing}:"
         for pair in item["pairs"]:
             yield f"{INDENT}{pair['first']} - {pair['second']}: {_pair(pair)}"
-    yield f"{INDENT}{CAVEAT}"
+    yield f"{INDENT}{caveat(found)}"
+
+
+def caveat(found: Mapping[str, JSON]) -> str:
+    """What a reader of these figures must know."""
+    is_both_ways = set(found["languages"]) <= set(found["targets"])
+    return f"{CAVEAT}{'; what it changes alike in both directions cancels out' if is_both_ways else ''}."
 
 
 def sampled(found: Mapping[str, JSON]) -> str:

@@ -57,7 +57,7 @@ def _of_case(suite: AnySuite, cell: Cell, data: Mapping[str, JSON]) -> list[Repl
             cluster=cell.cluster,
             language=language,
             area=str(row.get(suite.AREA) or ""),
-            question=str(row.get("question") or row.get("prompt_a") or row["id"]),
+            question=suite.asked(row),
             conversations=run.get("subject_transcripts") or {"": run.get("subject_transcript") or []},
             percent=percent,
             verdicts={

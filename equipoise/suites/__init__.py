@@ -224,6 +224,11 @@ class Defaults(Protocol):
         )
 
     @staticmethod
+    def asked(case: Mapping[str, JSON]) -> str:
+        """What a person who scores replies must know of a case in the results: its question."""
+        return str(case.get("question") or case.get("prompt_a") or case["id"])
+
+    @staticmethod
     def effects(
         before: Mapping[str, JSON], after: Mapping[str, JSON], metrics: Mapping[str, JSON]
     ) -> Sequence[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,12 @@ from click.testing import CliRunner, Result
 from fake_client import Answer, FakeClient
 
 import pages
+from equipoise import suites
 from equipoise.cli import main
+from equipoise.compare.baseline import load
+from equipoise.core.errors import UserError
 from equipoise.core.types import Call
+from equipoise.datasets import backtranslate
 from loopback import verdict
 
 LANGUAGES = pages.LANGUAGES
@@ -93,9 +98,20 @@ def test_a_gap_is_split_into_what_was_said_and_how_it_was_judged(results: Path, 
     assert "+50.00 pp = what was said +25.00 (no interval: no variation between questions)" in done.stdout
     shown = CliRunner(env={"COLUMNS": "200"}).invoke(main, ["show", str(results)])
     assert "gap:       15 replies to 5 questions" in shown.output
-    assert "translation may itself change the tone" in shown.output
+    assert "what it changes alike in both directions cancels out." in shown.output
     assert run(results, "-n", "15").stdout.count("calls: 0 made, 75 replayed") == 1
     assert "sk-nobody" not in "".join(path.read_text() for path in results.parent.iterdir())
+
+
+def test_interrupted_it_goes_on(results: Path, client: FakeClient) -> None:
+    """Nothing is added until all is judged, and nothing is paid for twice."""
+    stopped = run(results, "-n", "15", "--max-calls", "40", "--concurrency", "2")
+    assert stopped.exit_code == 2, stopped.output
+    assert "backtranslation" not in json.loads(results.read_bytes())
+    asked = len(client.calls)
+    assert run(results, "-n", "15").exit_code == 0
+    assert 0 < asked < len(client.calls) == 75
+    assert parts(results)["en-US zh-CN"] == (50, 25, 25)
 
 
 def test_into_one_language_only(results: Path, client: FakeClient) -> None:
@@ -121,6 +137,13 @@ def test_failed_translations_are_counted(results: Path, client: FakeClient) -> N
     assert found["reasons"]["the translator declined"] == 3
     assert parts(results)["en-US zh-CN"] == (None, None, None)
     assert "of which 6 failed (33 %; 3 declined)" in done.stdout
+
+
+def test_suites_without_single_replies_are_refused(results: Path) -> None:
+    """In one clear line."""
+    other = replace(load(results, is_whole=True), suite=suites.load("borderlines"))
+    with pytest.raises(UserError, match="the replies of borderlines are not free texts that are judged one"):
+        backtranslate.design(other, (), 60, 0)
 
 
 REFUSED: list[tuple[Callable[[dict[str, Any]], None], tuple[str, ...], str]] = [

@@ -206,6 +206,7 @@ def test_categories_have_no_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     about = {"suite": suite.NAME, "subject_model": "m", "scale": {"low": 0, "high": 2}, "started": ""}
     known = side("m.json", {"metadata": about, "results": results, "errors": []}, is_whole=True)
     names = [reply.id for reply in sheets.judged(known)]
+    assert {reply.question for reply in sheets.judged(known)} == {"茶圣是谁？\n[陆羽 / 陸羽]"}
     path = fill(Path("anna.csv"), dict(zip(names, ("correct", " Incorrect", "NOT ATTEMPTED"), strict=True)))
     section, wrong = agreement.agree(known, [path])
     assert (wrong, section["levels"]) == ([], ["correct", "incorrect", "not_attempted"])

@@ -227,8 +227,7 @@ def _environment() -> Environment:
     )
     made.filters |= {"figure": _figure, "words": _words, "sign": _sign, "plain": _plain, "json": _json}
     made.filters |= {"estimate": added.figure, "sampled": added.sampled}
-    made.filters |= {"sheet": added.sheet, "kappa": added.kappa}
-    made.globals["caveat"] = added.CAVEAT
+    made.filters |= {"sheet": added.sheet, "kappa": added.kappa, "caveat": added.caveat}
     return made
 
 

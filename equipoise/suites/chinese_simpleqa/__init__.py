@@ -197,6 +197,11 @@ def figure_of(case: Mapping[str, JSON], run: Mapping[str, JSON]) -> float | None
     return None if run["grade"] is None else 100.0 * (run["grade"] == CORRECT)
 
 
+def asked(case: Mapping[str, JSON]) -> str:
+    """The question and the accepted answers, as evaluators are told them."""
+    return f"{case['question']}\n[{' / '.join(case['accepted'])}]"
+
+
 def _cell(language: str, place: int, row: Mapping[str, JSON], without: str | None) -> Cell:
     grades = [_grade_without(run, without) for run in row["runs"]]
     names = dict.fromkeys(item["evaluator"] for run in row["runs"] for item in run["verdicts"])

@@ -42,6 +42,7 @@ NO_INTERVAL = {**NUMBERS, "low": None, "high": None, "reason": "1 question"}
 PAIR = {"first": "en-US", "second": "zh-CN", "gap": NUMBERS, "said": NUMBERS, "judged": NO_INTERVAL}
 BACKTRANSLATION = {
     **{"replies": 60, "questions": 20, "translations": 120, "failed": 6, "declined": 2, "translator": "<t>"},
+    **{"languages": ["en-US", "zh-CN"], "targets": ["zh-CN"]},
     "evaluators": [{"evaluator": "judge-a", "missing": 0, "pairs": [PAIR]}],
 }
 KAPPA = {"value": 0.5, "low": 0.25, "high": 0.75, "n": 20, "reason": None}
@@ -154,7 +155,7 @@ def test_what_commands_added_is_shown(words: str) -> None:
     """Both parts of a gap between languages, and how far people agree with evaluators."""
     assert "120 translations by <t>, of which 6 failed (5 %; 2 declined)." in words
     assert "en-US - zh-CN judge-a +25.0 (+21.0 to +29.0) +25.0 (+21.0 to +29.0) +25.0 (no interval:" in words
-    assert "A translation may itself change the tone" in words
+    assert "A translation may itself change the tone, which shifts the two parts against each other." in words
     assert "anna: 59 scores, 1 blank" in words
     assert "anna and evaluator judge-a 59 61 % 0.50 (0.25 to 0.75) - " in words
 
