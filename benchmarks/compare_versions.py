@@ -40,8 +40,9 @@ SCORED, UNSCORED = 0, 1
 """How a session may end."""
 APART = {"started", "finished", "sessions", "limits", "git_commit", "git_dirty", "python_version"}
 APART |= {"equipoise_version", "package_versions", "schema_version", "verdicts_sha256"}
+APART |= {"answered"}
 """What the metadata tell of the circumstances: no matter for a comparison."""
-TIMES = {"latency"}
+TIMES = {"latency", "first_run", "first_call", "last_call"}
 RENAMED = {"deck": "dataset", "decks": "datasets", "deviation": "sd", "run_deviation": "run_sd"}
 """Keys by their names in schema_version 2."""
 BY_RETURN = {"evaluator_transcripts"}

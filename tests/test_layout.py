@@ -25,6 +25,7 @@ ROOMS = [
     "compare",
     "audit",
     "report",
+    "people",
     "runner",
     "datasets",
     "plugin",

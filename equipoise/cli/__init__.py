@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from equipoise.cli import audit, data, page, results, run
+from equipoise.cli import audit, backtranslate, data, page, results, review, run
 from equipoise.cli.output import show, width
 from equipoise.core import exit_status
 from equipoise.core.errors import SessionStopped, UserError, printable
@@ -178,7 +178,9 @@ for command in (
     data.schema,
     results.show,
     audit.audit,
+    backtranslate.backtranslate,
     page.report,
+    review.review,
     page.plot,
     results.export,
     run.run,

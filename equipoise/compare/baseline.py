@@ -15,7 +15,7 @@ from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import MOST_UNSCORED
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Scale
-from equipoise.results import published, versions
+from equipoise.results import answered, published, versions
 from equipoise.results.history import WITH_UNSCORED
 from equipoise.suites import AnySuite
 from equipoise.suites.shared_options import DATASET
@@ -135,6 +135,8 @@ def _refuse_damaged(data: Mapping[str, JSON]) -> None:
     for name, parts in (("response_models", _ANSWERED), ("parameters_changed", _LEARNED)):
         if not all(isinstance(row[part], str) for row in metadata[name] for part in parts):
             raise ValueError(f"metadata.{name}")
+    if not all(map(answered.is_row, metadata["response_models"])):
+        raise ValueError("metadata.response_models")
     scale = metadata["scale"]
     if not (
         isinstance(scale["low"], int) and isinstance(scale["high"], int) and scale["low"] < scale["high"]
@@ -268,16 +270,7 @@ def _shown(value: JSON) -> str:
 
 def changes(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> list[str]:
     """What a reader should know although it keeps no two results apart: who answered, and how."""
-    found = _recomputed(before, after)
-    same = set(_answering(before)) & set(_answering(after))
-    for key in sorted(same):
-        older, newer = _answering(before)[key], _answering(after)[key]
-        for part in ("response_model", "system_fingerprint", "provider"):
-            names = [sorted({str(row.get(part)) for row in rows}) for rows in (older, newer)]
-            if names[0] != names[1]:
-                role, model = key
-                words = part.replace("_", " ")
-                found.append(f"{role} {model}: the {words} was {_listed(names[0])}, now {_listed(names[1])}")
+    found = [*_recomputed(before, after), *answered.between(before, after)]
     learned = [
         {
             (row["role"], *_change(row))
@@ -301,15 +294,3 @@ def _recomputed(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> list[s
         for words, side in (("baseline", before), ("candidate", after))
         if (benchmark := side.get("recomputed_from"))
     ]
-
-
-def _answering(metadata: Mapping[str, JSON]) -> dict[tuple[str, str], list[Mapping[str, JSON]]]:
-    rows: dict[tuple[str, str], list[Mapping[str, JSON]]] = {}
-    for row in metadata.get("response_models", ()):
-        rows.setdefault((row["role"], row["model"]), []).append(row)
-    return rows
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join("unknown" if name == "None" else name for name in names[:3])
-    return f"{shown} and {len(names) - 3} more" if len(names) > 3 else shown

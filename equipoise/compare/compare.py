@@ -18,6 +18,7 @@ from equipoise.core.errors import UserError
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import GATE, MOST_UNSCORED, Scope
 from equipoise.core.types import JSON
+from equipoise.results import answered
 from equipoise.results.summary import plain, reworded
 from equipoise.stats import fixed, mean
 from equipoise.stats.metrics import difference, measure, valid
@@ -168,7 +169,11 @@ def compare(
         before=before,
         after=after,
         mismatches=found,
-        warnings=[*_incomplete(after), *changes(before.metadata, after.metadata)],
+        warnings=[
+            *_incomplete(after),
+            *changes(before.metadata, after.metadata),
+            *answered.within(before.metadata, after.metadata),
+        ],
         changes=found_changes,
         levels=confidence,
         effects=after.suite.effects(before.metadata, after.metadata, told),

@@ -10,6 +10,7 @@ from equipoise.core.errors import UserError
 from equipoise.core.records import Cell
 from equipoise.core.rules import GATE
 from equipoise.core.types import JSON
+from equipoise.results.answered import PLACES
 
 Runs = Sequence[float | None]
 
@@ -75,7 +76,12 @@ def _metadata(every: Sequence[Mapping[str, JSON]]) -> dict[str, JSON]:
         "runs": sum(item.get("runs") or 0 for item in every),
         **{name: sum(item[name] for item in every) for name in ("runs_expected", "runs_completed")},
         **{
-            name: [row for item in every for row in item[name]]
+            name: [
+                # Places in one journal say nothing in another.
+                {part: value for part, value in row.items() if part not in PLACES}
+                for item in every
+                for row in item[name]
+            ]
             for name in ("response_models", "parameters_changed")
         },
     }

@@ -24,6 +24,7 @@ from equipoise.core.rules import QUESTION, UNSCORED, VERIFIED, Rule, Until, most
 from equipoise.core.settings import Settings
 from equipoise.core.types import JSON, Case
 from equipoise.judge.rubric import Rubric
+from equipoise.results import answered
 from equipoise.results.store import Files
 from equipoise.suites import AnySuite
 
@@ -208,6 +209,14 @@ def conclude(
     return _parts(settings.gate, comparison, data, doubts=late)
 
 
+def _answered(comparison: Comparison | None, data: Mapping[str, JSON]) -> list[str]:
+    """Changes of the models that answered, in the candidate, the baseline, or between the two."""
+    if comparison is None:
+        return answered.sentences(data["metadata"])
+    before, after = comparison.before.metadata, comparison.after.metadata
+    return [*answered.between(before, after), *answered.within(before, after)]
+
+
 def _parts(
     rules: Sequence[Rule],
     comparison: Comparison | None,
@@ -224,4 +233,6 @@ def _parts(
         found["gate"] = judge_all(
             rules, comparison, missing, planned, needs_scores=needs_scores, doubts=doubts
         )
+        if told := _answered(comparison, data):
+            found["gate"]["answered"] = told
     return found

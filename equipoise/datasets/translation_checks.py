@@ -17,6 +17,8 @@ _NAMES = {
 _ALSO = {"CJK": ("CJK", "HIRAGANA", "KATAKANA"), "HANGUL": ("HANGUL", "CJK")}
 LEAST = 0.5
 """The least share of letters in the language's script: names may stay untranslated."""
+LEAST_LENGTH = 0.25
+"""The least length of a translated reply, in bytes of UTF-8, of which scripts with many strokes take more."""
 _MARK = r"[.,'\u2019\u066b\u066c]"
 _NUMBER = re.compile(rf"\d+(?:{_MARK}\d+)*")
 _GROUPED = re.compile(
@@ -51,6 +53,20 @@ def flags(source: str, text: str, source_language: str, language: str) -> list[s
         found.append("it has another number of quotation marks than the source")
     if Counter(_PLACEHOLDER.findall(source)) != Counter(_PLACEHOLDER.findall(text)):
         found.append("its placeholders are not those of the source")
+    return found
+
+
+def reply_flags(source: str, text: str, source_language: str, language: str) -> list[str]:
+    """The problems of a translation of a whole reply, which may have lines and other figures for numbers."""
+    if not text:
+        return ["it is empty"]
+    found = []
+    if source_language != language and _is_same(source, text):
+        found.append("it is the source itself")
+    if not _is_in_script(text, language):
+        found.append(f"most of its letters are not in the script of {language}")
+    if len(text.encode(errors="replace")) < LEAST_LENGTH * len(source.encode(errors="replace")):
+        found.append("it is much shorter than the reply")
     return found
 
 

@@ -249,6 +249,8 @@ def rulings(found: Mapping[str, JSON], comparison: Mapping[str, JSON] | None = N
         yield f"gate {VERDICTS[ruling['verdict']]}: {ruling['rule']}: {ruling['why']}{mark}"
     if found["rules"]:
         yield f"gate: {VERDICTS[found['verdict']]}"
+    for text in found.get("answered", ()):
+        yield f"answered:  {text}"
 
 
 def rankings(

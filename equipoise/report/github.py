@@ -34,6 +34,7 @@ def markdown(title: str, comparison: Mapping[str, JSON] | None, gate: Mapping[st
         found = [("rule", "verdict", "why")]
         found += [(row["rule"], VERDICTS[row["verdict"]], row["why"]) for row in gate["rules"]]
         parts += [f"**Gate: {VERDICTS[gate['verdict']]}**", markdown_table(found)]
+        parts += [f"- answered: {markdown_cell(text)}" for text in gate.get("answered", ())]
     if comparison:
         older, newer = comparison["baseline"], comparison["candidate"]
         names = [

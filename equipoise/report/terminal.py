@@ -13,6 +13,7 @@ from equipoise.core.rules import GATE
 from equipoise.core.settings import NO_KEY, Settings, is_local, public_url
 from equipoise.core.types import JSON, Role
 from equipoise.models.redact import LEAST, REAL
+from equipoise.report import added
 from equipoise.report.layout import align
 from equipoise.results.history import WITH_UNSCORED
 
@@ -137,6 +138,7 @@ def summary(
         yield from align(rows, width)
         yield ""
         yield from precision(data["summary"])
+        yield from added.lines(data)
     else:
         yield "no run has a score"
     yield from _spending(data["metadata"], wall_seconds)
@@ -189,6 +191,8 @@ def _spending(metadata: Mapping[str, JSON], wall_seconds: float | None) -> Itera
         if counts["missing"]:
             total = counts["missing"] + counts["verdicts"]
             yield f"evaluator: {name} gave no valid verdict in {counts['missing']} of {total} runs"
+    for text in metadata.get("answered", ()):
+        yield f"answered:  {text}"
     for change in metadata["parameters_changed"]:
         yield f"parameter: {change['model']}: {change['parameter']} {change['action']} ({change['reason']})"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 
 from equipoise.core import json_io
@@ -13,7 +14,7 @@ from equipoise.core.settings import Price
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Rubric, Scale
 from equipoise.models import prices
-from equipoise.results import versions
+from equipoise.results import answered, sections, versions
 from equipoise.results.history import History, Status, Totals
 from equipoise.suites import AnySuite
 
@@ -35,7 +36,14 @@ def build(suite: AnySuite, rubric: Rubric, history: History, *, is_running: bool
         "summary": {**aggregate.summary, **statistics},
         "results": aggregate.results,
         "errors": errors,
+        **({} if is_running else _sections(history, metadata["verdicts_sha256"])),
     }
+
+
+def _sections(history: History, verdicts: str) -> dict[str, JSON]:
+    """What commands added to the results, where it is about these verdicts."""
+    found = {name: history.sections[name] for name in sections.NAMES if name in history.sections}
+    return {name: entry["content"] for name, entry in found.items() if entry["verdicts_sha256"] == verdicts}
 
 
 def _statistics(
@@ -82,7 +90,7 @@ def _metadata(
         "data_notes": last["data_notes"],
         **last["versions"],
         **last["session_settings"],
-        **_seen(history.totals),
+        **_seen(history.totals, last["session_settings"]["concurrency"]),
         "evaluators": _evaluators(records),
         "parameters_changed": [_learned(entry) for entry in history.learned.values()],
         "limits": _limits(history.limits),
@@ -97,20 +105,21 @@ def verdicts_digest(records: Sequence[Record]) -> str:
     return hashlib.sha256(json_io.dumps(sorted(found))).hexdigest()
 
 
-def _seen(totals: Totals) -> dict[str, JSON]:
-    """Which models, fingerprints and upstream providers the endpoints said had answered."""
+def _seen(totals: Totals, concurrency: int) -> dict[str, JSON]:
+    """Which models, fingerprints and upstream providers the endpoints said had answered, and any change."""
     rows = [
         {
             "role": role,
             "model": model,
-            "response_model": answered,
+            "response_model": answering,
             "system_fingerprint": fingerprint,
             "provider": provider,
-            "calls": n,
+            **asdict(seen),
         }
-        for (role, model, answered, fingerprint, provider), n in totals.seen.items()
+        for (role, model, answering, fingerprint, provider), seen in totals.seen.items()
     ]
-    return {"response_models": sorted(rows, key=lambda row: [str(value) for value in row.values()])}
+    found = {"response_models": sorted(rows, key=lambda row: [str(value) for value in row.values()])}
+    return {**found, "answered": answered.sentences({**found, "concurrency": concurrency})}
 
 
 def _evaluators(records: list[Record]) -> dict[str, JSON]:

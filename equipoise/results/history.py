@@ -167,11 +167,22 @@ class Replies:
 
 
 @dataclass(slots=True)
+class Seen:
+    """How many calls were answered by one model, and which run and which call of all the first was."""
+
+    calls: int
+    first_run: str
+    first_call: int
+    last_call: int
+
+
+@dataclass(slots=True)
 class Totals:
     """The totals of a journal's calls.
 
     `calls` are counted by session, `tokens` by role and model; `estimated` counts calls without reported
-    tokens by role; `seen` counts the models, fingerprints and providers that endpoints reported.
+    tokens by role; `seen` has the models, fingerprints and providers that endpoints reported, `number` the
+    number of calls in all.
     """
 
     calls: Counter[str] = field(default_factory=Counter)
@@ -179,7 +190,8 @@ class Totals:
     retries: int = 0
     tokens: dict[tuple[str, str], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     estimated: Counter[str] = field(default_factory=Counter)
-    seen: dict[tuple[str, str, str | None, str | None, str | None], int] = field(default_factory=Counter)
+    seen: dict[tuple[str, str, str | None, str | None, str | None], Seen] = field(default_factory=dict)
+    number: int = 0
 
     def add(self, entry: Mapping[str, JSON]) -> None:
         """Add a call."""
@@ -191,7 +203,13 @@ class Totals:
         for kind, amount in used.items():
             counted[kind] += amount
         self.estimated[role] += is_estimated
-        self.seen[role, model, reply.get("model"), reply.get("fingerprint"), reply.get("provider")] += 1
+        self.number += 1
+        key = (role, model, reply.get("model"), reply.get("fingerprint"), reply.get("provider"))
+        if (seen := self.seen.get(key)) is None:
+            self.seen[key] = Seen(1, entry["run"], self.number, self.number)
+        else:
+            seen.calls += 1
+            seen.last_call = self.number
 
     def fail(self, retries: int) -> None:
         """Add a call without a reply."""
@@ -208,7 +226,8 @@ class Totals:
             retries=self.retries,
             tokens=counted,
             estimated=Counter(self.estimated),
-            seen=dict(self.seen),
+            seen={key: copy(seen) for key, seen in self.seen.items()},
+            number=self.number,
         )
 
 
@@ -243,6 +262,7 @@ class History:
         self.totals = Totals()
         self.learned: dict[tuple[str, str, str, str], Mapping[str, JSON]] = {}
         self.limits: list[Mapping[str, JSON]] = []
+        self.sections: dict[str, Mapping[str, JSON]] = {}
         self.unscored: set[str] = set()
         self.calls = Calls(path)
         self._every: dict[str, str] = {}
@@ -301,6 +321,8 @@ class History:
                 self.learned.setdefault(step, entry)
             case "limit":
                 self.limits.append(entry)
+            case "section":
+                self.sections[entry["name"]] = entry
             case "look":
                 self.looks[entry["round"]] = entry
                 self._narrow_plan()
@@ -450,6 +472,7 @@ class History:
             part = copy(self)
             part.totals = self.totals.copy()
             part.learned, part.limits, part.looks = dict(self.learned), list(self.limits), dict(self.looks)
+            part.sections = dict(self.sections)
             part._records, part.unscored = dict(self._records), set(self.unscored)
         if runs is not None:
             part.planned = {run: language for run, language in self.planned.items() if run in runs}
@@ -504,6 +527,7 @@ _TEXTS: Mapping[str, Sequence[str]] = {
     "learned": ("role", "model", "parameter", "action", "reason"),
     "limit": ("session", "event"),
     "record": ("run",),
+    "section": ("name", "verdicts_sha256"),
 }
 _NUMBERS: Mapping[str, Sequence[str]] = {"failed": ("retries",), "look": ("round",)}
 _OF_LIMITS: Mapping[str, Sequence[str]] = {
@@ -530,6 +554,8 @@ def _check(entry: Mapping[str, JSON]) -> None:
             _need(all(isinstance(entry[name], int) for name in _OF_LIMITS[entry["event"]]))
         case "look":
             _need(isinstance(entry["is_enough"], bool))
+        case "section":
+            _need(isinstance(entry["content"], dict))
 
 
 def _need(is_so: bool) -> None:

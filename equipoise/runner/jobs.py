@@ -6,7 +6,7 @@ journal. Knows nothing about the results of jobs.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, as_completed
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -31,6 +31,7 @@ from equipoise.runner.engine import Engine
 from equipoise.runner.signals import Interruptions, in_flight, listen, stopped
 
 T = TypeVar("T")
+_ROLES: Mapping[str, Role] = {"subject": "subject", "evaluator": "evaluator"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +63,15 @@ class JobSession:
     def totals(self) -> Totals:
         """The counts of calls, tokens and cost."""
         return self._counters.totals()
+
+    @property
+    def cost(self) -> float | None:
+        """USD of all calls in the journal, also of earlier sessions; None where a model has no price."""
+        found = [
+            prices.cost(model, self.settings.endpoint(_ROLES[role]).base_url, tokens, self.settings.price)
+            for (role, model), tokens in self._history.totals.tokens.items()
+        ]
+        return None if None in found else sum(filter(None, found))
 
     def append(self, kind: str, **content: JSON) -> None:
         """Append a line to the journal. Raises CannotKeep."""

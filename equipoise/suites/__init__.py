@@ -96,6 +96,13 @@ class LoadAnchors(Protocol):
         """The anchors in a folder, for the questions in `topics`. Raises UserError."""
 
 
+class JudgeReply(Protocol):
+    """Has a reply to a question judged by itself, as in the benchmark, whatever language it is in."""
+
+    async def __call__(self, question: str, reply: str, rubric: Any, evaluator: Evaluator) -> float | None:
+        """The score on 0..100; None without a valid verdict. Raises CallFailed."""
+
+
 class Suite(Protocol[C, R]):
     """A benchmark: a package with a name, options and these functions.
 
@@ -144,6 +151,8 @@ class Defaults(Protocol):
     """What its first metric is, in words that go before "is 62 %"."""
     AREA: str = "area"
     """The field of a case in its results by which cases are grouped."""
+    CATEGORIES: Mapping[str, float] = {}
+    """What its verdicts are, where these are no levels of a scale, with the number of each in its cells."""
     DATASETS: tuple[str, ...] = ()
     """The names of its datasets, the default first; empty if there is only one."""
     DEFAULTS: Mapping[str, Any] = {}
@@ -154,6 +163,9 @@ class Defaults(Protocol):
     """Builds its derived tables; None if it has none."""
     from_documents: FromDocuments | None = None
     """Builds questions out of documents; None if it cannot."""
+
+    judge_reply: JudgeReply | None = None
+    """Judges a reply, also in translation; None if its replies are not free texts judged one by one."""
 
     anchors: LoadAnchors | None = None
     """Reads the texts by which its evaluators are tried; None if it has none."""
@@ -210,6 +222,11 @@ class Defaults(Protocol):
         return (
             run["score_percentage"] if "score_percentage" in run else None if score is None else 100 * score
         )
+
+    @staticmethod
+    def asked(case: Mapping[str, JSON]) -> str:
+        """What a person who scores replies must know of a case in the results: its question."""
+        return str(case.get("question") or case.get("prompt_a") or case["id"])
 
     @staticmethod
     def effects(

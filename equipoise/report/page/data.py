@@ -15,6 +15,7 @@ from equipoise.core.settings import is_local
 from equipoise.core.types import JSON
 from equipoise.report.page import sentences
 from equipoise.report.page.transcripts import Row, rows_of
+from equipoise.results.sections import NAMES
 from equipoise.stats import mean
 
 _BINS = 5
@@ -65,6 +66,8 @@ class Result:
     figures: Sequence[Figure]
     spread: Sequence[float]
     """The score of each run that has one, in percent or in the unit of the headline."""
+    added: Mapping[str, Mapping[str, JSON]]
+    """The sections that commands added to the results, by name."""
 
     @property
     def headline(self) -> Mapping[str, JSON]:
@@ -121,6 +124,7 @@ def result(side: Side, place: int, taken: Mapping[str, object]) -> Result:
         warnings=[*_warnings(data["metadata"])],
         figures=[figure for figure in figures if any(row["value"] is not None for row in figure.rows)],
         spread=[found for row in rows for found in row.figures if found is not None],
+        added={name: data[name] for name in NAMES if name in data},
     )
 
 
@@ -140,6 +144,8 @@ def _warnings(metadata: Mapping[str, JSON]) -> Iterator[str]:
         "subject": is_local(metadata["subject_model"]),
         "evaluator": any(map(is_local, metadata["evaluator_models"])),
     }
+    for text in metadata.get("answered", ()):
+        yield f"Who answered: {text}"
     if used := [role for role, is_built_in in roles.items() if is_built_in]:
         yield f"The built-in model was used as {' and '.join(used)}: its scores mean nothing"
 

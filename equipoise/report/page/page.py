@@ -21,6 +21,7 @@ from equipoise.core.errors import UserError, printable
 from equipoise.core.figures import COLUMNS, Figure
 from equipoise.core.files import replacing
 from equipoise.core.types import JSON
+from equipoise.report import added
 from equipoise.report.page import figures
 from equipoise.report.page.data import Result, differences, overview, result, warnings
 from equipoise.report.page.reviews import Review, Reviewed
@@ -225,6 +226,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {"figure": _figure, "words": _words, "sign": _sign, "plain": _plain, "json": _json}
+    made.filters |= {"estimate": added.figure, "sampled": added.sampled}
+    made.filters |= {"sheet": added.sheet, "kappa": added.kappa, "caveat": added.caveat}
     return made
 
 

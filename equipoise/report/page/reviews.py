@@ -34,36 +34,36 @@ class Review:
     at: str = ""
 
 
-def load(path: Path) -> list[Review]:
-    """The reviews in a file that the page saved. Raises UserError naming the file and the entry."""
+def load(path: Path, option: str = "--reviews: ") -> list[Review]:
+    """The reviews in a file that the page saved. Raises UserError naming the option, file and entry."""
     try:
         data = json_io.loads(read_bytes(path))
     except OSError as error:
-        raise UserError(f"--reviews: {path}: cannot be read ({error.strerror})") from None
+        raise UserError(f"{option}{path}: cannot be read ({error.strerror})") from None
     except ValueError:
-        raise UserError(f"--reviews: {path}: is not JSON; give a file that the page saved") from None
+        raise UserError(f"{option}{path}: is not JSON; give a file that the page saved") from None
     if (
         not isinstance(data, dict)
         or data.get("format") != FORMAT
         or not isinstance(data.get("reviews"), list)
     ):
-        raise UserError(f"--reviews: {path}: is not a file of reviews; give one that the page saved")
+        raise UserError(f"{option}{path}: is not a file of reviews; give one that the page saved")
     if data.get("version") != VERSION:
         raise UserError(
-            f"--reviews: {path}: has version {data.get('version')!r}; this Equipoise reads {VERSION}"
+            f"{option}{path}: has version {data.get('version')!r}; this Equipoise reads {VERSION}"
         )
-    return [_review(path, number, item) for number, item in enumerate(data["reviews"], start=1)]
+    return [_review(f"{option}{path}", number, item) for number, item in enumerate(data["reviews"], start=1)]
 
 
-def _review(path: Path, number: int, item: JSON) -> Review:
+def _review(where: str, number: int, item: JSON) -> Review:
     try:
         found = Review(**item)
     except TypeError:
-        raise UserError(f"--reviews: {path}: review {number} lacks a field, or has an unknown one") from None
+        raise UserError(f"{where}: review {number} lacks a field, or has an unknown one") from None
     texts = (found.suite, found.model, found.started, found.run, found.note, found.reviewer, found.at)
     is_number = found.score is None or type(found.score) in (int, float)
     if found.verdict not in ("right", "wrong") or not is_number or not all(isinstance(t, str) for t in texts):
-        raise UserError(f"--reviews: {path}: review {number} has a value of the wrong kind")
+        raise UserError(f"{where}: review {number} has a value of the wrong kind")
     return found
 
 

@@ -61,6 +61,7 @@ OPTIONS: tuple[Option, ...] = (
 lint, recognises = dataset.lint, dataset.recognises
 plots = plot_data.plots
 _VALUES = {CORRECT: 2.0, NOT_ATTEMPTED: 1.0, INCORRECT: 0.0}
+CATEGORIES = {"correct": 2.0, "incorrect": 0.0, "not_attempted": 1.0}
 _GROUPS = ("topic", "subtopic", "kind")
 
 
@@ -194,6 +195,11 @@ def cells(results: Mapping[str, JSON], scale: Scale, without: str | None = None)
 def figure_of(case: Mapping[str, JSON], run: Mapping[str, JSON]) -> float | None:
     """100 for a correct answer, 0 for any other; None without a grade."""
     return None if run["grade"] is None else 100.0 * (run["grade"] == CORRECT)
+
+
+def asked(case: Mapping[str, JSON]) -> str:
+    """The question and the accepted answers, as evaluators are told them."""
+    return f"{case['question']}\n[{' / '.join(case['accepted'])}]"
 
 
 def _cell(language: str, place: int, row: Mapping[str, JSON], without: str | None) -> Cell:

@@ -14,7 +14,7 @@ from pathlib import Path
 from equipoise.core.options import Option
 from equipoise.core.records import Aggregate, Cell, Metric, Outcome, Record, Score, Verdict, outcomes
 from equipoise.core.types import JSON, Foreseen, Reply
-from equipoise.judge.judge import Panel
+from equipoise.judge.judge import Evaluator, Panel
 from equipoise.judge.rubric import FieldKind, Scale, VerdictRubric, load
 from equipoise.models.model import Subject
 from equipoise.stats import mean, population_sd
@@ -67,6 +67,12 @@ async def evaluate(case: Question, rubric: VerdictRubric, subject: Subject, pane
         return Score(outcome="blocked", value=low, percent=rubric.scale.percent(low))
     verdicts = await panel.judge(rubric, question=case.question, reply=reply.text)
     return score(reply, verdicts, rubric.scale)
+
+
+async def judge_reply(question: str, reply: str, rubric: VerdictRubric, evaluator: Evaluator) -> float | None:
+    """The evaluator's score of a reply on 0..100; None without a valid verdict. Raises CallFailed."""
+    verdict = await evaluator.judge(rubric, question=question, reply=reply)
+    return None if verdict.fields is None else rubric.scale.percent(verdict.fields["score"])
 
 
 def score(reply: Reply, verdicts: tuple[Verdict, ...], scale: Scale) -> Score:

@@ -37,6 +37,20 @@ COMPARISON = {
     "fell": [{"cell": "en-US/q01", "before": 60.0, "after": 20.0, "change": -40.0}],
     "rose": [],
 }
+NUMBERS = {"value": 25.0, "se": 2.0, "low": 21.0, "high": 29.0, "n": 20, "reason": None}
+NO_INTERVAL = {**NUMBERS, "low": None, "high": None, "reason": "1 question"}
+PAIR = {"first": "en-US", "second": "zh-CN", "gap": NUMBERS, "said": NUMBERS, "judged": NO_INTERVAL}
+BACKTRANSLATION = {
+    **{"replies": 60, "questions": 20, "translations": 120, "failed": 6, "declined": 2, "translator": "<t>"},
+    **{"languages": ["en-US", "zh-CN"], "targets": ["zh-CN"]},
+    "evaluators": [{"evaluator": "judge-a", "missing": 0, "pairs": [PAIR]}],
+}
+KAPPA = {"value": 0.5, "low": 0.25, "high": 0.75, "n": 20, "reason": None}
+BETWEEN = {"first": "anna", "second": "judge-a", "is_evaluator": True, "replies": 59, "same": 61.0}
+PEOPLE = {
+    "sheets": [{"name": "anna", "scores": 59, "blank": 1, "invalid": 0}],
+    "agreement": [{**BETWEEN, "kappa": KAPPA, "weighted_kappa": None}],
+}
 RULE = {"verdict": "fail", "rule": "overall:-2pp", "why": "it fell"}
 
 
@@ -59,7 +73,8 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("two")
     first = pages.write(folder / "a.json", "model-a", level=2.5)
     gate = {"gate": {"verdict": "fail", "rules": [RULE]}, "comparison": COMPARISON}
-    first.write_text(json.dumps({**json.loads(first.read_bytes()), **gate}))
+    more = {"backtranslation": BACKTRANSLATION, "people": PEOPLE}
+    first.write_text(json.dumps({**json.loads(first.read_bytes()), **gate, **more}))
     pages.write(folder / "b.json", "local", level=3.5, seed=1, judges=("another",))
     (folder / "other.json").write_text("[]")
     return folder
@@ -140,6 +155,15 @@ def test_headlines_are_in_plain_words(words: str) -> None:
     assert re.search(r"Of 60 runs, \d+ were refused and \d+ cut short\.", words)
     assert "The built-in model was used as subject: its scores mean nothing (Neutrality of local)" in words
     assert "Not comparable as it stands. Neutrality: model-a and local: evaluators differs" in words
+
+
+def test_what_commands_added_is_shown(words: str) -> None:
+    """Both parts of a gap between languages, and how far people agree with evaluators."""
+    assert "120 translations by <t>, of which 6 failed (5 %; 2 declined)." in words
+    assert "en-US - zh-CN judge-a +25.0 (+21.0 to +29.0) +25.0 (+21.0 to +29.0) +25.0 (no interval:" in words
+    assert "A translation may itself change the tone, which shifts the two parts against each other." in words
+    assert "anna: 59 scores, 1 blank" in words
+    assert "anna and evaluator judge-a 59 61 % 0.50 (0.25 to 0.75) - " in words
 
 
 def test_a_difference_that_may_be_chance_is_called_one() -> None:

@@ -1,0 +1,85 @@
+"""`equipoise backtranslate`: is the model less neutral in a language, or its judge stricter there?"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from equipoise.cli.data import asks_models, rubric, settings_of, spent
+from equipoise.cli.output import show
+from equipoise.core.errors import UserError
+from equipoise.core.files import shown
+
+
+@click.command()
+@click.argument("results", type=click.Path(path_type=Path))
+@click.option(
+    "--to", "targets", metavar="L", multiple=True, help="Translate into this language only; repeatable."
+)
+@click.option("--translator-model", "translator", metavar="M", required=True, help="The model to translate.")
+@click.option(
+    "--evaluator-model", "evaluators", metavar="M", multiple=True, required=True, help="May be repeated."
+)
+@click.option(
+    "-n",
+    "--sample",
+    metavar="N",
+    type=click.IntRange(min=2),
+    default=60,
+    show_default=True,
+    help="About how many replies.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the sample.")
+@asks_models
+def backtranslate(
+    results: Path,
+    targets: tuple[str, ...],
+    translator: str,
+    evaluators: tuple[str, ...],
+    sample: int,
+    seed: int,
+    fresh: bool,
+    **given: Any,
+) -> None:
+    """Translate replies in RESULTS and judge them again, to split the gap between languages in two.
+
+    What was said, judged in one and the same language; and how strictly the same content is judged in
+    another. A stratified sample by language and area. The figures are added to RESULTS.
+    """
+    from equipoise.compare.baseline import load
+    from equipoise.datasets import backtranslate
+    from equipoise.report import added
+    from equipoise.results import sections
+
+    if given.pop("model") is not None:
+        raise UserError("--model: name the models with --translator-model and --evaluator-model")
+    settings = settings_of({**given, "model": translator}, evaluators)
+    side = load(results, is_whole=True)
+    sections.refuse_other_version(results, side.data)
+    texts = side.suite.rubric(rubric(f"{side.suite.NAME}.toml"))
+    chosen = backtranslate.design(side, targets, sample, seed)
+    said = backtranslate.prompts(rubric("backtranslate.toml"))
+    click.echo(
+        f"{chosen.replies} replies to {chosen.questions} questions in {', '.join(chosen.languages)}: "
+        f"{chosen.translations} translations, and {len(chosen.texts)} verdicts of each evaluator",
+        err=True,
+    )
+    with click.progressbar(length=len(chosen.texts), label="judging", file=sys.stderr) as bar:
+        found, totals = backtranslate.backtranslate(
+            side,
+            results,
+            chosen,
+            texts,
+            said,
+            settings,
+            is_fresh=fresh,
+            on_done=lambda: bar.update(1),
+            tell=lambda text: click.echo(f"\n{text}", err=True),
+        )
+    show(added.backtranslation(found))
+    price = "unknown" if found["cost_usd"] is None else f"{found['cost_usd']:.4f} USD"
+    click.echo(f"{spent(totals)}; cost {price}")
+    click.echo(f"added to {shown(results)}; texts: {shown(backtranslate.journal_of(results))}")

@@ -1,0 +1,63 @@
+"""`equipoise review`: people score replies, and how far they agree with evaluators."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from equipoise.cli.data import rubric
+from equipoise.cli.output import show
+from equipoise.core.files import shown
+
+_PATH = click.Path(path_type=Path)
+MOST_SHOWN = 20
+
+
+@click.group()
+def review() -> None:
+    """Have people score replies, and measure how far they and the evaluators agree."""
+
+
+@review.command()
+@click.argument("results", type=_PATH)
+@click.option("-n", "--sample", "n", type=click.IntRange(min=1), default=60, show_default=True)
+@click.option("-o", "--output", type=_PATH, required=True, help="The sheet; one copy for each person.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the sample.")
+def sample(results: Path, n: int, output: Path, seed: int) -> None:
+    """Write a blind sheet (CSV) of replies in RESULTS, in proportion to languages, areas and scores."""
+    from equipoise.compare.baseline import load
+    from equipoise.people import sheets
+
+    side = load(results, is_whole=True)
+    found = sheets.sample(side, n, seed)
+    sheets.write(output, found)
+    click.echo(f"{shown(output)}: {len(found)} replies; give each person a copy, and score by this scale:")
+    named = side.suite.rubric(rubric(f"{side.suite.NAME}.toml")).scale.describe()
+    click.echo(named or ", ".join(map(str, sheets.levels(side).shown)))
+
+
+@review.command()
+@click.argument("results", type=_PATH)
+@click.argument("sheet", nargs=-1, required=True, type=_PATH)
+def agree(results: Path, sheet: tuple[Path, ...]) -> None:
+    """Cohen's kappa of people with each other and with each evaluator of RESULTS, which get the figures.
+
+    SHEET is a filled-in sheet, named after the person, or a file of reviews that the page saved.
+    """
+    from equipoise.compare.baseline import load
+    from equipoise.people import agreement
+    from equipoise.report import added
+    from equipoise.results import sections
+
+    side = load(results, is_whole=True)
+    sections.refuse_other_version(results, side.data)
+    with sections.adding(results):
+        found, wrong = agreement.agree(side, sheet)
+        sections.add(results, "people", found)
+    for line in wrong[:MOST_SHOWN]:
+        click.echo(f"warning:   {line}")
+    if len(wrong) > MOST_SHOWN:
+        click.echo(f"warning:   and {len(wrong) - MOST_SHOWN:,} more rows that cannot be used")
+    show(added.people(found))
+    click.echo(f"added to {shown(results)}")

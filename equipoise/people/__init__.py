@@ -1,0 +1,1 @@
+"""People's scores: blind sheets, and how far people and evaluators agree."""

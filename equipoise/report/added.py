@@ -1,0 +1,98 @@
+"""Sections that commands added to results, as lines of text: back-translations, and people's scores. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from equipoise.core.types import JSON
+
+CAVEAT = "A translation may itself change the tone, which shifts the two parts against each other"
+INDENT = " " * 11
+
+
+def lines(data: Mapping[str, JSON]) -> Iterator[str]:
+    """The lines of all sections that results have."""
+    if found := data.get("backtranslation"):
+        yield from backtranslation(found)
+    if found := data.get("people"):
+        yield from people(found)
+
+
+def backtranslation(found: Mapping[str, JSON]) -> Iterator[str]:
+    """What was done, and for each evaluator the two parts of the gap between each pair of languages."""
+    yield f"gap:       {sampled(found)}"
+    for item in found["evaluators"]:
+        missing = f" ({item['missing']:,} of its verdicts are missing)" if item["missing"] else ""
+        yield f"{INDENT}judged by {item['evaluator']}{missing}:"
+        for pair in item["pairs"]:
+            yield f"{INDENT}{pair['first']} - {pair['second']}: {_pair(pair)}"
+    yield f"{INDENT}{caveat(found)}"
+
+
+def caveat(found: Mapping[str, JSON]) -> str:
+    """What a reader of these figures must know."""
+    is_both_ways = set(found["languages"]) <= set(found["targets"])
+    return f"{CAVEAT}{'; what it changes alike in both directions cancels out' if is_both_ways else ''}."
+
+
+def sampled(found: Mapping[str, JSON]) -> str:
+    """The sample and its translations, in a phrase."""
+    failed = "none of which failed"
+    if found["failed"]:
+        share = 100 * found["failed"] / found["translations"]
+        failed = f"of which {found['failed']:,} failed ({share:.0f} %; {found['declined']:,} declined)"
+    return (
+        f"{found['replies']:,} replies to {found['questions']:,} questions, judged in every language; "
+        f"{found['translations']:,} translations by {found['translator']}, {failed}"
+    )
+
+
+def _pair(pair: Mapping[str, JSON]) -> str:
+    gap = pair["gap"]
+    if gap["value"] is None:
+        return f"unknown ({gap['reason']})"
+    said, judged = figure(pair["said"]), figure(pair["judged"])
+    return f"{gap['value']:+.2f} pp = what was said {said}; how it was judged {judged}; {gap['n']} questions"
+
+
+def figure(found: Mapping[str, JSON], digits: int = 2) -> str:
+    """A signed figure with its interval, or with the reason why there is none."""
+    if found["value"] is None:
+        return f"unknown ({found['reason']})"
+    if found["low"] is None:
+        return f"{found['value']:+.{digits}f} (no interval: {found['reason']})"
+    return f"{found['value']:+.{digits}f} ({found['low']:+.{digits}f} to {found['high']:+.{digits}f})"
+
+
+def people(found: Mapping[str, JSON]) -> Iterator[str]:
+    """Who scored how many replies, and the agreement of every two."""
+    yield f"people:    {'; '.join(map(sheet, found['sheets']))}"
+    for item in found["agreement"]:
+        yield f"{INDENT}{item['first']} and {item['second']}: {_agreement(item)}"
+
+
+def sheet(found: Mapping[str, JSON]) -> str:
+    """How many scores a person gave."""
+    left = [f"{found[name]:,} {name}" for name in ("blank", "invalid") if found[name]]
+    return ", ".join([f"{found['name']}: {found['scores']:,} scores", *left])
+
+
+def _agreement(item: Mapping[str, JSON]) -> str:
+    if not item["replies"]:
+        return "no reply that both scored"
+    parts = [f"kappa {kappa(item['kappa'])}"]
+    if item["weighted_kappa"]:
+        parts.append(f"weighted {kappa(item['weighted_kappa'])}")
+    same = f"{item['replies']:,} replies, {item['same']:.0f} % scored alike"
+    return f"{', '.join(parts)}; {same}"
+
+
+def kappa(found: Mapping[str, JSON] | None) -> str:
+    """A kappa with its interval, or with the reason why there is none."""
+    if found is None:
+        return "-"
+    if found["value"] is None:
+        return f"unknown ({found['reason']})"
+    if found["low"] is None:
+        return f"{found['value']:.2f} (no interval: {found['reason']})"
+    return f"{found['value']:.2f} ({found['low']:.2f} to {found['high']:.2f})"

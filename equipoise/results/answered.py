@@ -1,0 +1,130 @@
+"""Who answered: whether an endpoint changed the model, its fingerprint or the provider. Pure.
+
+Reads the rows `response_models` of the metadata; those of earlier versions do not say when each was first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from equipoise.core.types import JSON
+
+Rows = Sequence[Mapping[str, JSON]]
+MOST = 5
+"""With more values, such as a fingerprint of its own for every reply, a new one says nothing."""
+PLACES = ("first_run", "first_call", "last_call")
+"""Which calls a row is about, in the order of the journal."""
+PARTS = ("response_model", "system_fingerprint", "provider")
+PLACES = ("first_run", "first_call", "last_call")
+_OVERLAP = 2
+"""A change is one in time if no more calls than this, times the concurrency, ended out of order."""
+
+
+@dataclass(slots=True)
+class _Value:
+    """One name that an endpoint gave, in how many calls, and where the first and the last of them were."""
+
+    name: str
+    calls: int
+    first_run: str | None = None
+    first_call: int | None = None
+    last_call: int | None = None
+
+
+def sentences(metadata: Mapping[str, JSON]) -> list[str]:
+    """What changed while the session ran, a sentence each; empty where nothing did."""
+    most = _OVERLAP * int(metadata.get("concurrency") or 0)
+    return [
+        f"{role} {model}: {text}"
+        for (role, model), rows in _by_model(metadata).items()
+        for text in _of_model(rows, most)
+    ]
+
+
+def _of_model(rows: Rows, most: int) -> Iterator[str]:
+    models = _values(rows, "response_model")
+    yield from _told("answered as", "names of models", models, most)
+    for name in models if len(models) <= MOST else ():
+        own = [row for row in rows if row.get("response_model") == name]
+        which = f" of {name}" if len(models) > 1 else ""
+        yield from _told(
+            f"gave the fingerprint{which} as", "fingerprints", _values(own, "system_fingerprint"), most
+        )
+    yield from _told("answered by way of", "names of providers", _values(rows, "provider"), most)
+
+
+def _told(did: str, plural: str, values: Mapping[str, _Value], most: int) -> Iterator[str]:
+    if len(values) > MOST:
+        yield f"the endpoint gave {len(values):,} {plural}, too many for a new one to tell of a change"
+    elif len(values) > 1:
+        first, *later = sorted(values.values(), key=lambda value: value.first_call or 0)
+        parts = [f"{first.name} in {first.calls:,} calls"]
+        parts += [f"{value.name} in {value.calls:,}{_since(value, first, most)}" for value in later]
+        yield f"the endpoint {did} {' and '.join(filter(None, (', '.join(parts[:-1]), parts[-1])))}"
+
+
+def _since(value: _Value, first: _Value, most: int) -> str:
+    """From where on; side by side if the first one went on."""
+    if value.first_run is None or value.first_call is None or first.last_call is None:
+        return ""
+    is_change = first.last_call - value.first_call <= most
+    return f" ({'from' if is_change else 'side by side, from'} {value.first_run} on)"
+
+
+def _values(rows: Rows, part: str) -> dict[str, _Value]:
+    """Each name in this part with all its calls; rows without one are left out."""
+    found: dict[str, _Value] = {}
+    for row in rows:
+        if (name := row.get(part)) is not None:
+            value = found.setdefault(name, _Value(name, 0))
+            value.calls += row.get("calls", 0)
+            if "first_call" in row and (value.first_call is None or row["first_call"] < value.first_call):
+                value.first_run, value.first_call = row.get("first_run"), row["first_call"]
+            value.last_call = max(value.last_call or 0, row.get("last_call", 0)) or None
+    return found
+
+
+def within(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> list[str]:
+    """What changed while either of two sessions ran."""
+    sides = (("baseline", before), ("candidate", after))
+    return [f"in the {words}, {text}" for words, side in sides for text in sentences(side)]
+
+
+def is_row(row: Mapping[str, JSON]) -> bool:
+    """Whether the values of a row, of any version, are of their kinds."""
+    texts, numbers = (*PARTS, PLACES[0]), ("calls", *PLACES[1:])
+    return all(isinstance(row.get(name), str | None) for name in texts) and all(
+        isinstance(row.get(name, 0), int) for name in numbers
+    )
+
+
+def between(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> list[str]:
+    """What differs between two results that asked the same models, a sentence each."""
+    older, newer = _by_model(before), _by_model(after)
+    return [
+        text
+        for key in sorted(older.keys() & newer.keys())
+        for part in PARTS
+        if (text := _differs(" ".join(key), part, older[key], newer[key]))
+    ]
+
+
+def _differs(who: str, part: str, before: Rows, after: Rows) -> str | None:
+    names = [sorted({str(row.get(part)) for row in rows}) for rows in (before, after)]
+    if names[0] == names[1] or max(map(len, names)) > MOST:
+        return None
+    words = part.replace("_", " ")
+    return f"{who}: the {words} was {_listed(names[0])}, now {_listed(names[1])}"
+
+
+def _by_model(metadata: Mapping[str, JSON]) -> dict[tuple[str, str], list[Mapping[str, JSON]]]:
+    rows: dict[tuple[str, str], list[Mapping[str, JSON]]] = {}
+    for row in metadata.get("response_models", ()):
+        rows.setdefault((row["role"], row["model"]), []).append(row)
+    return rows
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join("unknown" if name == "None" else name for name in names[:3])
+    return f"{shown} and {len(names) - 3} more" if len(names) > 3 else shown

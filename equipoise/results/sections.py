@@ -1,0 +1,63 @@
+"""Sections that commands add to finished results: kept in the file, and in its journal if that is there.
+
+So results that are built from the journal again have them, as long as the verdicts are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from equipoise.core import json_io
+from equipoise.core.errors import UserError
+from equipoise.core.files import read_bytes, shown
+from equipoise.core.types import JSON
+from equipoise.results import store, versions
+
+NAMES = ("backtranslation", "people")
+
+
+@contextmanager
+def adding(path: Path) -> Iterator[None]:
+    """Lock the results until their section is written. Raises UserError if a session is at work on them."""
+    held = store.lock(store.files(path.parent, path, "", ""))
+    try:
+        yield
+    finally:
+        held.release()
+
+
+def refuse_other_version(path: Path, data: Mapping[str, JSON]) -> None:
+    """Raise UserError for results that cannot be written again as they are."""
+    metadata = data["metadata"]
+    if metadata.get("schema_version") != versions.CURRENT or "recomputed_from" in metadata:
+        raise UserError(f"{path}: an earlier version or another tool wrote it, so nothing can be added to it")
+    if metadata["status"] == "running":
+        raise UserError(f"{path}: its session has not ended; run the same pytest command again to finish it")
+
+
+def add(path: Path, name: str, content: Mapping[str, JSON]) -> None:
+    """Write a section into the results at `path`, in place of an earlier one. Raises UserError."""
+    try:
+        data = json_io.loads(read_bytes(path))
+        data[name] = content
+        store.write_json(path, data)
+        _to_journal(path, name, content, data["metadata"]["verdicts_sha256"])
+    except OSError as error:
+        raise UserError(f"{shown(path)}: cannot be written ({error.strerror})") from None
+
+
+def _to_journal(path: Path, name: str, content: Mapping[str, JSON], verdicts: str) -> None:
+    journal = store.files(path.parent, path, "", "").journal
+    if not journal.is_file():
+        return
+    line = json_io.dumps(
+        {"kind": "section", "name": name, "verdicts_sha256": verdicts, "content": dict(content)}
+    )
+    with journal.open("rb+") as file:
+        # Behind a line that was cut this one could not be read.
+        end = file.seek(0, 2)
+        file.seek(max(0, end - 1))
+        is_cut = file.read(1) not in (b"\n", b"")
+        file.write(b"\n" + line if is_cut else line)

@@ -1,0 +1,73 @@
+"""Splits the gap between two languages into what was said and how strictly it was judged.
+
+Replies in either language are judged as they are and in translation. Knows no suites, records or files.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from equipoise.stats.intervals import Estimate, Observation, clustered_mean
+
+Judged = Mapping[tuple[str, str], float]
+"""The scores of one question's replies, by the language of the reply and the one it was judged in."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """The gap `first` - `second` in points; `said` and `judged` add up to it.
+
+    `said` is what remains of the gap where both replies are judged in one language, `judged` what the same
+    reply gains by being judged in the first language. Each interval is over questions.
+    """
+
+    first: str
+    second: str
+    gap: Estimate
+    said: Estimate
+    judged: Estimate
+
+
+def parts(
+    questions: Sequence[Judged],
+    languages: Sequence[str],
+    targets: Collection[str],
+    *,
+    confidence: float = 0.95,
+) -> list[Parts]:
+    """The parts for every pair of `languages` of which at least one is a target of translations.
+
+    Kitagawa's decomposition of a difference (1955, J. American Statistical Association 50, 1168-1194), each
+    part the mean over the languages of judging that translations exist in, question by question; then
+    Student's t interval over questions (`clustered_mean`). A question counts where it has all of the pair's
+    scores.
+    """
+    return [
+        _parts(questions, first, second, [name for name in (first, second) if name in targets], confidence)
+        for first, second in combinations(languages, 2)
+        if first in targets or second in targets
+    ]
+
+
+def _parts(
+    questions: Iterable[Judged], first: str, second: str, common: Collection[str], confidence: float
+) -> Parts:
+    cells = {(said, judged) for said in (first, second) for judged in (said, *common)}
+    gaps, contents = [], []
+    for scores in questions:
+        if cells <= scores.keys():
+            gaps.append(scores[first, first] - scores[second, second])
+            contents.append(
+                math.fsum(scores[first, name] - scores[second, name] for name in common) / len(common)
+            )
+    rest = [gap - content for gap, content in zip(gaps, contents, strict=True)]
+    gap, said, judged = (_mean(values, confidence) for values in (gaps, contents, rest))
+    return Parts(first=first, second=second, gap=gap, said=said, judged=judged)
+
+
+def _mean(values: Iterable[float], confidence: float) -> Estimate:
+    found = [Observation(cluster=str(n), stratum="", value=value) for n, value in enumerate(values)]
+    return clustered_mean(found, confidence=confidence)

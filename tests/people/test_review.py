@@ -1,0 +1,217 @@
+"""`equipoise review`: blind sheets, what people fill in, reviews from the page, and the agreement."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import one_fact
+import pytest
+from click.testing import CliRunner, Result
+
+import pages
+from equipoise.cli import main
+from equipoise.compare.baseline import side
+from equipoise.core.types import Transcript
+from equipoise.people import agreement, sheets
+
+HOSTILE = {0: '=HYPERLINK("http://x/")', 1: "+1\nand, more", 2: "@SUM(A1)", 3: "x" * 40_000, 4: " =1"}
+
+
+@pytest.fixture
+def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Results of two judges in three languages, 60 runs, some of whose replies are formulas."""
+    monkeypatch.chdir(tmp_path)
+    return pages.write(tmp_path / "m.json", "model-a", reply=HOSTILE.get)
+
+
+def run(*arguments: object) -> Result:
+    """The command."""
+    return CliRunner(env={"COLUMNS": "200"}).invoke(main, ["review", *map(str, arguments)])
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    """What a spreadsheet shows."""
+    return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"), newline="")))
+
+
+def judged(results: Path) -> dict[str, tuple[int, int]]:
+    """What both judges gave, by the id of the reply."""
+    data = json.loads(results.read_bytes())
+    return {
+        f"{language}/{question['id']}/{run['run_index']}": tuple(item["score"] for item in run["verdicts"])
+        for language, found in data["results"].items()
+        for question in found["questions"]
+        for run in question["runs"]
+    }
+
+
+def fill(path: Path, scores: Mapping[str, object], delimiter: str = ",") -> Path:
+    """A sheet with these scores, as a spreadsheet saves it."""
+    with path.open("w", encoding="utf-8-sig", newline="") as file:
+        table = csv.writer(file, delimiter=delimiter)
+        table.writerow(["id", "language", "question", "reply", "score", "note"])
+        table.writerows([name, "", "", "several\nlines", score, ""] for name, score in scores.items())
+    return path
+
+
+def people(results: Path) -> dict[str, Any]:
+    """What was added."""
+    found: dict[str, Any] = json.loads(results.read_bytes())["people"]
+    return found
+
+
+def test_a_sheet_is_blind_stratified_and_safe(results: Path) -> None:
+    """It has no score, no evaluator and no formula, begins with a mark, and the seed draws it again."""
+    done = run("sample", results, "-n", "30", "-o", "sheet.csv")
+    assert done.exit_code == 0, done.output
+    assert "5: Excellent" in done.stdout
+    path = Path("sheet.csv")
+    assert path.read_bytes().startswith(b"\xef\xbb\xbfid,language,question,reply,score,note\n")
+    found = rows(path)
+    assert Counter(row["language"] for row in found) == dict.fromkeys(pages.LANGUAGES, 10)
+    assert {(row["score"], row["note"]) for row in found} == {("", "")}
+    text = path.read_text(encoding="utf-8-sig")
+    assert not any(word in text for word in ("judge-a", "judge-b", "model-a", "reasoning"))
+    run("sample", results, "-n", "30", "-o", "again.csv")
+    run("sample", results, "-n", "30", "-o", "other.csv", "--seed", "7")
+    assert Path("again.csv").read_bytes() == path.read_bytes() != Path("other.csv").read_bytes()
+    run("sample", results, "-n", "999", "-o", "all.csv")
+    everything = {row["id"]: row["reply"] for row in rows(Path("all.csv"))}
+    assert everything.keys() == judged(results).keys()
+    assert not any(reply.lstrip(" ").startswith(("=", "+", "-", "@")) for reply in everything.values())
+    assert max(map(len, everything.values())) < 32_767
+    refused = run("sample", results, "-o", "sheet.csv")
+    assert refused.exit_code == 4
+    assert "-o: sheet.csv exists, perhaps with somebody's scores" in refused.stderr
+
+
+def test_people_agree_with_each_other_and_with_evaluators(results: Path) -> None:
+    """One person is the first judge, the other a level off now and then; the figures stay in the results."""
+    given = judged(results)
+    anna = fill(Path("anna.csv"), {name: scores[0] for name, scores in given.items()})
+    off = {
+        name: scores[0] - (place % 4 == 0 and scores[0] > 1)
+        for place, (name, scores) in enumerate(given.items())
+    }
+    ben = fill(Path("ben.csv"), {**off, next(iter(off)): ""}, ";")
+    done = run("agree", results, anna, ben)
+    assert done.exit_code == 0, done.output
+    found = people(results)
+    assert [(item["scores"], item["blank"], item["invalid"]) for item in found["sheets"]] == [
+        (60, 0, 0),
+        (59, 1, 0),
+    ]
+    names = [(item["first"], item["second"], item["is_evaluator"]) for item in found["agreement"]]
+    assert names == [
+        ("anna", "ben", False),
+        *((name, judge, True) for name in ("anna", "ben") for judge in pages.JUDGES),
+    ]
+    both, same, *_ = found["agreement"]
+    assert (same["kappa"]["value"], same["weighted_kappa"]["value"], same["same"]) == (1, 1, 100)
+    assert both["replies"] == 59
+    kappa, weighted = both["kappa"], both["weighted_kappa"]
+    assert 0.4 < kappa["low"] < kappa["value"] < weighted["value"] < 1
+    shown = CliRunner(env={"COLUMNS": "200"}).invoke(main, ["show", str(results)]).output
+    assert "people:    anna: 60 scores; ben: 59 scores, 1 blank" in shown
+    assert "           anna and judge-a: kappa 1.00" in shown
+
+
+def test_what_cannot_be_used_is_named(results: Path) -> None:
+    """By sheet and row; the rest counts."""
+    names = list(judged(results))
+    wrong = {names[0]: "six", names[1]: "2,0", names[2]: "3.5", "en-US/none/1": "4", names[3]: " 5 ", "": "3"}
+    path = fill(Path("anna.csv"), wrong)
+    with path.open("a", encoding="utf-8") as file:
+        file.write(f"{names[1]},,,,4,\n\n,,,,,\n{names[4]}\n")
+    done = run("agree", results, path)
+    assert done.exit_code == 0, done.output
+    assert [line for line in done.stdout.splitlines() if line.startswith("warning")] == [
+        "warning:   anna.csv: row 2: score 'six' is not one of 1, 2, 3, 4, 5",
+        "warning:   anna.csv: row 4: score '3.5' is not one of 1, 2, 3, 4, 5",
+        "warning:   anna.csv: row 5: 'en-US/none/1' is no reply in these results",
+        "warning:   anna.csv: row 7: '' is no reply in these results",
+        f"warning:   anna.csv: row 8: {names[1]} was scored before",
+    ]
+    assert people(results)["sheets"][0].items() >= {"scores": 2, "blank": 1, "invalid": 5}.items()
+
+
+def test_reviews_of_the_page_count(results: Path) -> None:
+    """Reviewers are told apart; right without a score is the evaluators' own, wrong without one is blank."""
+    given = judged(results)
+    same = next(name for name, scores in given.items() if scores[0] == scores[1])
+    about = {"suite": "neutrality", "model": "model-a", "started": "2026-03-01T08:00:00+00:00", "note": ""}
+    first, second, *_ = (name for name in given if name != same)
+    entries = [
+        {**about, "run": same, "verdict": "right", "score": None, "reviewer": "", "at": ""},
+        {**about, "run": first, "verdict": "wrong", "score": 2, "reviewer": "", "at": ""},
+        {**about, "run": second, "verdict": "wrong", "score": None, "reviewer": "", "at": ""},
+        {**about, "run": first, "verdict": "wrong", "score": 9, "reviewer": "carla", "at": ""},
+        {**about, "run": same, "verdict": "wrong", "score": 4.0, "reviewer": "carla", "at": ""},
+        {**about, "model": "other", "run": same, "verdict": "right", "score": 1, "reviewer": "x", "at": ""},
+    ]
+    path = Path("reviews.json")
+    path.write_text(json.dumps({"format": "equipoise-reviews", "version": 1, "reviews": entries}))
+    done = run("agree", results, path)
+    assert done.exit_code == 0, done.output
+    assert "warning:   reviews.json: review 4: score '9' is not one of 1, 2, 3, 4, 5" in done.stdout
+    told = {item["name"]: (item["scores"], item["blank"]) for item in people(results)["sheets"]}
+    assert told == {"reviews": (2, 1), "carla": (1, 0)}
+
+
+def test_mistakes_are_one_line(results: Path, subtests: pytest.Subtests) -> None:
+    """Nothing is written then."""
+    before, name = results.read_bytes(), next(iter(judged(results)))
+    (Path.cwd() / "b").mkdir()
+    files = {
+        "columns.csv": b"id,note\n1,2\n",
+        "latin.csv": "id,score,note\nx,1,\u00e9\n".encode("latin-1"),
+        "other.json": b"{}",
+        "blank.csv": f"id,score\n{name},\n".encode(),
+        "a.csv": f"id,score\n{name},3\n".encode(),
+        "b/a.csv": f"id,score\n{name},3\n".encode(),
+    }
+    for file, content in files.items():
+        Path(file).write_bytes(content)
+    for given, told in (
+        (["none.csv"], "none.csv: cannot be read (No such file or directory)"),
+        (["columns.csv"], "columns.csv: row 1: the columns id and score are needed, there are 'id,note'"),
+        (["latin.csv"], "latin.csv:2: not UTF-8; save the file as UTF-8"),
+        (["other.json"], "other.json: is not a file of reviews"),
+        (["blank.csv"], "no score of a reply in m.json can be used: all are blank"),
+        (["a.csv", "b/a.csv"], "both are 'a'; rename one of the files"),
+    ):
+        with subtests.test(told):
+            done = run("agree", results, *given)
+            assert (done.exit_code, len(done.stderr.splitlines())) == (4, 1), done.output
+            assert told in done.stderr
+    assert results.read_bytes() == before
+
+
+def test_categories_have_no_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A grade is one of three words, however it is written, and none is nearer to another."""
+    monkeypatch.chdir(tmp_path)
+    suite = one_fact.suite
+    cases, votes = (one_fact.CASE, one_fact.MILK, one_fact.CHESS), ("AA", "BA", "CC")
+    records = [one_fact.record(case, vote) for case, vote in zip(cases, votes, strict=True)]
+    talk = Transcript(model="m", parameters={}, messages=({"role": "assistant", "content": "茶"},))
+    found = suite.aggregate([replace(record, subject=[talk]) for record in records], one_fact.RUBRIC)
+    results = json.loads(json.dumps(found.results, default=lambda made: made()))
+    about = {"suite": suite.NAME, "subject_model": "m", "scale": {"low": 0, "high": 2}, "started": ""}
+    known = side("m.json", {"metadata": about, "results": results, "errors": []}, is_whole=True)
+    names = [reply.id for reply in sheets.judged(known)]
+    assert {reply.question for reply in sheets.judged(known)} == {"茶圣是谁？\n[陆羽 / 陸羽]"}
+    path = fill(Path("anna.csv"), dict(zip(names, ("correct", " Incorrect", "NOT ATTEMPTED"), strict=True)))
+    section, wrong = agreement.agree(known, [path])
+    assert (wrong, section["levels"]) == ([], ["correct", "incorrect", "not_attempted"])
+    told = {item["second"]: item for item in section["agreement"]}
+    assert told["e1"]["kappa"]["value"] == 1
+    assert told["e2"]["kappa"]["value"] == pytest.approx(0.5)
+    assert [item["weighted_kappa"] for item in told.values()] == [None, None]
+    assert sheets.levels(known).read("2") is None

@@ -1,0 +1,66 @@
+"""The two parts of a gap between languages, by hand and in simulated sessions; stratified samples."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from equipoise.stats.language_gap import Judged, parts
+from equipoise.stats.sampling import stratified
+
+BOTH = ("aa", "bb")
+
+
+def question(aa: float, ab: float, bb: float, ba: float) -> Judged:
+    """The reply in aa judged in aa and in bb, then that in bb."""
+    return {("aa", "aa"): aa, ("aa", "bb"): ab, ("bb", "bb"): bb, ("bb", "aa"): ba}
+
+
+def test_parts_by_hand() -> None:
+    """Each part is the mean of two differences; a question without one of its scores is left out."""
+    asked = [question(100, 80, 40, 70), question(90, 90, 50, 60), {("aa", "aa"): 0.0, ("bb", "bb"): 99.0}]
+    [found] = parts(asked, BOTH, BOTH)
+    assert (found.gap.value, found.gap.n) == (50, 2)
+    assert found.said.value == pytest.approx(((100 - 70 + 80 - 40) / 2 + (90 - 60 + 90 - 50) / 2) / 2)
+    assert found.judged.value == pytest.approx(((100 - 80 + 70 - 40) / 2 + (90 - 90 + 60 - 50) / 2) / 2)
+
+
+def test_one_language_to_judge_in() -> None:
+    """What was said is compared in that one alone; the parts still add up."""
+    [found] = parts([question(100, 80, 40, 70), question(90, 90, 50, 60)], BOTH, ["bb"])
+    assert (found.said.value, found.judged.value, found.gap.value) == (40, 10, 50)
+    assert parts([question(1, 1, 1, 1)], BOTH, []) == []
+
+
+def test_intervals_hold_the_true_parts() -> None:
+    """Of 400 simulated samples of 20 questions, about 95 in 100 intervals hold either part."""
+    chance = np.random.default_rng(4)
+    hits: Counter[str] = Counter()
+    for _ in range(400):
+        asked = []
+        for _ in range(20):
+            better, stricter = chance.normal(8, 12), chance.normal(5, 8)
+            noise = chance.normal(60, 6, size=4).tolist()
+            asked.append(
+                question(noise[0] + better, noise[1] + better - stricter, noise[2] - stricter, noise[3])
+            )
+        [found] = parts(asked, BOTH, BOTH)
+        for name, true, part in (("said", 8, found.said), ("judged", 5, found.judged)):
+            assert part.low is not None
+            assert part.high is not None
+            hits[name] += part.low <= true <= part.high
+    assert all(0.92 <= count / 400 <= 0.98 for count in hits.values()), hits
+
+
+def test_strata_are_in_proportion() -> None:
+    """Within one of each stratum's share, whatever the seed, which gives the same sample again."""
+    items = [(area, str(n)) for area, many in (("a", 60), ("b", 30), ("c", 10)) for n in range(many)]
+    for seed in range(20):
+        found = stratified(items, lambda item: item[:1], 20, seed)
+        counts = Counter(area for area, _ in found)
+        assert (counts["a"], counts["b"], counts["c"]) == (12, 6, 2)
+        assert found == stratified(items, lambda item: item[:1], 20, seed)
+        assert len(set(found)) == 20
+    assert sorted(stratified(items, lambda item: item[:1], 1000, 0)) == sorted(items)
