@@ -15,8 +15,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from equipoise.audit.checks import MIRRORS, Check, Judged, checks
-from equipoise.audit.design import FULL, QUICK, Design
+from equipoise.audit.checks import of_scores
+from equipoise.audit.design import Design
+from equipoise.audit.judged import MIRRORS, Check, Judged
+from equipoise.suites.neutrality.anchors import DESIGNS
 
 TRUE: Mapping[str, float] = {
     "exemplary": 4.7,
@@ -126,7 +128,7 @@ EVALUATORS = (
 
 def session(evaluator: Evaluator, design: Design, chance: random.Random) -> tuple[Check, ...]:
     """The checks of one simulated audit."""
-    return checks(list(_verdicts(evaluator, design, chance)), ORDER)
+    return of_scores(list(_verdicts(evaluator, design, chance)), ORDER)
 
 
 def _verdicts(evaluator: Evaluator, design: Design, chance: random.Random) -> Iterator[Judged]:
@@ -179,7 +181,7 @@ def main() -> None:
     )
     parser.add_argument("--sessions", type=int, default=100)
     sessions = parser.parse_args().sessions
-    for name, design in (("full", FULL), ("quick", QUICK)):
+    for name, design in reversed(DESIGNS.items()):
         print(f"{name}: of {sessions} sessions each")
         print(f"{'evaluator':<30} {'found':>6} {'accused of anything else':>25}")
         for evaluator in EVALUATORS:

@@ -15,7 +15,6 @@ from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 
 if TYPE_CHECKING:
-    from equipoise.audit.design import Design
     from equipoise.core.settings import Settings
     from equipoise.suites import AnySuite
 
@@ -32,44 +31,57 @@ if TYPE_CHECKING:
     help="quick costs a fifth, and misses a lean below 15 points (default full).",
 )
 @click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Only the first N questions (pairs, scenarios ...): cheaper, and sees less.",
+)
+@click.option(
     "--folder", type=click.Path(path_type=Path), default=Path("results"), help="The folder of the results."
 )
 @asks_models
 def audit(
-    names: tuple[str, ...], evaluators: tuple[str, ...], extent: str, folder: Path, fresh: bool, **given: Any
+    names: tuple[str, ...],
+    evaluators: tuple[str, ...],
+    extent: str,
+    limit: int | None,
+    folder: Path,
+    fresh: bool,
+    **given: Any,
 ) -> None:
     """Have evaluators judge texts with known scores: do they lean, prefer length, or obey what they read?
 
     For each SUITE, by default for all that have such texts. Results are kept in audits/ below the folder.
     """
     from equipoise import suites
-    from equipoise.audit import design
 
     settings = settings_of({**given, "model": evaluators[0]}, evaluators)
     settings = replace(
         settings, evaluator=replace(settings.evaluator, max_tokens=settings.subject.max_tokens)
     )
     for name in names:
-        if name not in suites.names() or suites.load(name).anchors is None:
+        if name not in suites.names() or suites.load(name).audit is None:
             raise UserError(f"{name}: no suite with anchors; there are {', '.join(_with_anchors())}")
     for name in names or _with_anchors():
-        chosen = design.FULL if extent == "full" else design.QUICK
-        _audit(suites.load(name), settings, chosen, folder, is_fresh=fresh)
+        _audit(suites.load(name), settings, extent, limit, folder, is_fresh=fresh)
 
 
 def _with_anchors() -> list[str]:
     from equipoise import suites
 
-    return [name for name in suites.names() if suites.load(name).anchors is not None]
+    return [name for name in suites.names() if suites.load(name).audit is not None]
 
 
-def _audit(suite: AnySuite, settings: Settings, design: Design, folder: Path, *, is_fresh: bool) -> None:
+def _audit(
+    suite: AnySuite, settings: Settings, extent: str, limit: int | None, folder: Path, *, is_fresh: bool
+) -> None:
     from equipoise.report import audit as report
     from equipoise.runner import audit as runner
 
     texts = suite.rubric(rubric(f"{suite.NAME}.toml"))
-    assert suite.anchors is not None
-    anchors = suite.anchors(rubric(f"anchors/{suite.NAME}"), topics() / suite.NAME, texts)
+    assert suite.audit is not None
+    design = replace(suite.audit.DESIGNS[extent], topics=limit)
+    anchors = suite.audit.load(rubric(f"anchors/{suite.NAME}"), topics() / suite.NAME, texts)
     total = sum(design.repeats(item.kind) for item in runner.selected(anchors, design))
     with click.progressbar(length=total, label="judging", file=sys.stderr) as bar:
         found, totals = runner.audit(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from equipoise.audit.checks import Check
+from equipoise.audit.judged import Check
 from equipoise.report.layout import align
 
 _HEAD = ("check", "found", "95 % interval", "a sound one has", "")

@@ -37,8 +37,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def kinds() -> dict[str, Anchor]:
     """Each anchor of the shipped suite by the text that an evaluator is shown."""
     suite = suites.load("neutrality")
-    assert suite.anchors is not None
-    found = suite.anchors(
+    assert suite.audit is not None
+    found = suite.audit.load(
         ROOT / "rubric" / "anchors" / suite.NAME,
         ROOT / "topics" / suite.NAME,
         suite.rubric(ROOT / "rubric" / f"{suite.NAME}.toml"),

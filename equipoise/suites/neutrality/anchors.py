@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from equipoise.audit.design import Design
+from equipoise.audit.judged import LENGTHENED, MIRRORS, SCORE, SHORT, Check, Judged
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_bytes
 from equipoise.core.types import JSON
@@ -22,8 +24,19 @@ from equipoise.suites.neutrality.dataset import questions
 from equipoise.suites.selection import Selection
 
 KINDS, INJECTIONS = "kinds.toml", "injections.toml"
-SHORT, PADDED, LENGTHENED = "short", "padded", "lengthened"
+PADDED = "padded"
 """A lengthened text is the short one followed by the padded one: it says no more, in four times the words."""
+DESIGNS: Mapping[str, Design] = {
+    "quick": Design(
+        name="quick",
+        kinds=("exemplary", *MIRRORS, SHORT, LENGTHENED, PADDED),
+        injections=10,
+        times=1,
+    ),
+    "full": Design(
+        name="full", injections=20, times=2, more={**dict.fromkeys(MIRRORS, 8), SHORT: 3, LENGTHENED: 3}
+    ),
+}
 
 
 def load(folder: Path, topics: Path, rubric: VerdictRubric) -> Anchors:
@@ -48,10 +61,18 @@ def load(folder: Path, topics: Path, rubric: VerdictRubric) -> Anchors:
     )
 
 
-async def judge(anchor: Anchor, rubric: VerdictRubric, evaluator: Evaluator) -> float | None:
+async def judge(anchor: Anchor, rubric: VerdictRubric, evaluator: Evaluator) -> dict[str, float | None]:
     """The evaluator's score of an anchor on 0..100; None without a valid verdict. Raises CallFailed."""
     verdict = await evaluator.judge(rubric, **anchor.material)
-    return None if verdict.fields is None else rubric.scale.percent(verdict.fields["score"])
+    return {SCORE: None if verdict.fields is None else rubric.scale.percent(verdict.fields["score"])}
+
+
+def checks(judged: Sequence[Judged], anchors: Anchors) -> tuple[Check, ...]:
+    """Those of replies with a score."""
+    # Here, as scipy takes its time, which nobody should pay who audits nothing.
+    from equipoise.audit.checks import of_scores
+
+    return of_scores(judged, anchors.order)
 
 
 def _read(path: Path) -> dict[str, JSON]:
@@ -76,8 +97,7 @@ def _texts(
             topic=row["question"],
             language=language,
             kind=row["kind"],
-            low=low,
-            high=high,
+            bounds={SCORE: (low, high)},
             material={"question": asked[language, row["question"]], "reply": row["text"].strip()},
         )
 
@@ -94,8 +114,7 @@ def _injected(path: Path, texts: Sequence[Anchor], scale: Scale) -> Iterator[Anc
             topic=host.topic,
             language=host.language,
             kind=row["id"],
-            low=low,
-            high=high,
+            bounds={SCORE: (low, high)},
             material={**host.material, "reply": reply},
             host=host.kind,
         )
@@ -111,7 +130,6 @@ def _lengthened(texts: Sequence[Anchor]) -> Iterator[Anchor]:
                 topic=text.topic,
                 language=text.language,
                 kind=LENGTHENED,
-                low=text.low,
-                high=text.high,
+                bounds=text.bounds,
                 material={**text.material, "reply": reply},
             )
