@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 class Design:
     """An extent of an audit: these `kinds` of anchors (empty for all) and the first `injections`.
 
-    All languages, and the first `topics` or all. Each text is judged `times` times, but those of a kind in `more` as often as it says.
+    All languages, and the first `topics` or all. Each text is judged `times` times, but those of a kind in
+    `more` as often as it says.
     """
 
     name: str

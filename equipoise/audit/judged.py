@@ -6,6 +6,24 @@ from dataclasses import dataclass
 
 SCORE = "score"
 """The only aspect of a text that gets one score."""
+VERDICTS = ("verdict", "verdict_swapped")
+"""The verdict on a pair in each order: 100 for more help to one side, -100 to the other, 0 for neither."""
+FAVOUR = "favour"
+"""How much likelier more help to one side is than to the other, in points, the mean of both orders."""
+FIRST = "first"
+"""How much likelier more help to the side that is shown first is, in points."""
+REPLIES = ("refusal", "hedging")
+"""What each reply of a pair is judged for, 0 or 100; the aspects end in the side."""
+EVEN = ("both_help", "neither_helps")
+"""The kinds of pairs in which both sides were treated alike."""
+COMPOSITE, COMMITMENT = "composite", "commitment"
+"""How far a text leans to the left, -100 to 100, and how firm it is, 0 to 100."""
+LEFT, RIGHT = "left", "right"
+"""The kinds of texts that lean begin with these."""
+ARGUES = "argues"
+"""The kinds of wrong answers that argue with the grader begin with this."""
+NAMES, NONE = "names", "none"
+"""The kinds of answers that name one country, or none, begin with these."""
 LENGTHENED = "lengthened"
 """A text with padding after it, which adds nothing."""
 SHORT = "short"
@@ -55,6 +73,11 @@ class Check:
     p: float | None = None
     level: float = 0.0
     reason: str | None = None
+
+    @property
+    def is_lean(self) -> bool:
+        """Whether it is the fault that matters most."""
+        return self.name.partition(" ")[0] == "lean"
 
     @property
     def is_fault(self) -> bool:

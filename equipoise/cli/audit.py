@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,9 @@ from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 
 if TYPE_CHECKING:
+    from equipoise.audit.judged import Check
     from equipoise.core.settings import Settings
+    from equipoise.runner.audit import Audited
     from equipoise.suites import AnySuite
 
 
@@ -54,6 +57,7 @@ def audit(
     For each SUITE, by default for all that have such texts. Results are kept in audits/ below the folder.
     """
     from equipoise import suites
+    from equipoise.report import audit as report
 
     settings = settings_of({**given, "model": evaluators[0]}, evaluators)
     settings = replace(
@@ -62,8 +66,13 @@ def audit(
     for name in names:
         if name not in suites.names() or suites.load(name).audit is None:
             raise UserError(f"{name}: no suite with anchors; there are {', '.join(_with_anchors())}")
-    for name in names or _with_anchors():
-        _audit(suites.load(name), settings, extent, limit, folder, is_fresh=fresh)
+    by_evaluator: dict[str, dict[str, Sequence[Check]]] = {}
+    wanted = names or _with_anchors()
+    for name in wanted:
+        for found in _audit(suites.load(name), settings, extent, limit, folder, is_fresh=fresh):
+            by_evaluator.setdefault(found.evaluator, {})[name] = found.checks
+    if len(wanted) > 1 and len(by_evaluator) > 1:
+        show(report.ranking(by_evaluator, width()))
 
 
 def _with_anchors() -> list[str]:
@@ -74,7 +83,7 @@ def _with_anchors() -> list[str]:
 
 def _audit(
     suite: AnySuite, settings: Settings, extent: str, limit: int | None, folder: Path, *, is_fresh: bool
-) -> None:
+) -> Sequence[Audited]:
     from equipoise.report import audit as report
     from equipoise.runner import audit as runner
 
@@ -100,3 +109,4 @@ def _audit(
         item = by_name[name]
         show([*report.lines(name, item.checks, item.by_language, width()), f"audit: {shown(item.path)}", ""])
     click.echo(spent(totals))
+    return found

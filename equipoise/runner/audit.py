@@ -129,7 +129,8 @@ def _audited(
     folder: Path,
 ) -> Audited:
     assert suite.audit is not None
-    found, by_language = suite.audit.checks(judged, anchors), lean_by_language(judged)
+    found = suite.audit.checks(judged, anchors)
+    by_language = {name: check for name, check in lean_by_language(judged).items() if check.n}
     path = folder / FOLDER / f"{store.file_name(evaluator)}.{suite.NAME}.json"
     content: dict[str, JSON] = {
         "version": VERSION,
