@@ -170,7 +170,7 @@ def _leans(*, lean: float = 0.0, timid: float = 0.0, at_random: bool = False) ->
 
 def _names(*, wrong: float = 0.02, reads_in: float = 0.02) -> Callable[..., Rows]:
     def rows(chance: random.Random, design: Design) -> Rows:
-        for number in range(40):
+        for number in range(44):
             kind = f"{NAMES if number < 28 else NONE}{number}"
             error = wrong if number < 28 else reads_in
             value = 100.0 * (chance.random() >= error)
