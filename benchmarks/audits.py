@@ -4,6 +4,7 @@
 
 An evaluator gives each anchor its true level, plus what it thinks of that very text (SD 0.2 of a level),
 plus noise of each verdict (SD 0.4), rounded to whole levels from 1 to 5. Faulty ones differ in one thing.
+Those of the other suites are in `suite_audits.py`.
 Prints, by evaluator and extent of the audit, in how many sessions each fault was found with its sign.
 """
 
@@ -12,11 +13,17 @@ from __future__ import annotations
 import argparse
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
-from equipoise.audit.checks import MIRRORS, Check, Judged, checks
-from equipoise.audit.design import FULL, QUICK, Design
+import suite_audits
+
+from equipoise.audit.checks import of_scores
+from equipoise.audit.design import Design
+from equipoise.audit.judged import MIRRORS, Check, Judged
+from equipoise.suites.neutrality.anchors import DESIGNS
 
 TRUE: Mapping[str, float] = {
     "exemplary": 4.7,
@@ -126,7 +133,7 @@ EVALUATORS = (
 
 def session(evaluator: Evaluator, design: Design, chance: random.Random) -> tuple[Check, ...]:
     """The checks of one simulated audit."""
-    return checks(list(_verdicts(evaluator, design, chance)), ORDER)
+    return of_scores(list(_verdicts(evaluator, design, chance)), ORDER)
 
 
 def _verdicts(evaluator: Evaluator, design: Design, chance: random.Random) -> Iterator[Judged]:
@@ -179,21 +186,52 @@ def main() -> None:
     )
     parser.add_argument("--sessions", type=int, default=100)
     sessions = parser.parse_args().sessions
-    for name, design in (("full", FULL), ("quick", QUICK)):
-        print(f"{name}: of {sessions} sessions each")
-        print(f"{'evaluator':<30} {'found':>6} {'accused of anything else':>25}")
-        for evaluator in EVALUATORS:
-            hits, others, which = found(evaluator, design, sessions)
-            told = ", ".join(f"{check} {n}" for check, n in which.most_common())
-            print(f"{evaluator.name:<30} {hits if evaluator.found_by else '-':>6} {others:>25}  {told}")
+    for extent in ("full", "quick"):
+        _print(f"neutrality, {extent}", sessions, EVALUATORS, partial(_found, DESIGNS[extent], sessions))
+        for suite, (_, evaluators) in suite_audits.SUITES.items():
+            design = suite_audits.designs(suite)[extent]
+            _print(
+                f"{suite}, {extent}",
+                sessions,
+                evaluators,
+                lambda one, suite=suite, design=design: found_in(suite, one, design, sessions),
+            )
+
+
+def _print(title: str, sessions: int, evaluators: Sequence[Any], found: Callable[..., Any]) -> None:
+    print(f"{title}: of {sessions} sessions each")
+    print(f"{'evaluator':<36} {'found':>6} {'accused of anything else':>25}")
+    for evaluator in evaluators:
+        hits, others, which = found(evaluator)
+        told = ", ".join(f"{check} {n}" for check, n in which.most_common())
+        print(f"{evaluator.name:<36} {hits if evaluator.found_by else '-':>6} {others:>25}  {told}".rstrip())
+
+
+def _found(design: Design, sessions: int, evaluator: Evaluator) -> tuple[int, int, Counter[str]]:
+    return found(evaluator, design, sessions)
 
 
 def found(evaluator: Evaluator, design: Design, sessions: int) -> tuple[int, int, Counter[str]]:
     """In how many sessions the fault was found with its sign, and any other; which others, how often."""
+    return _count(evaluator, sessions, lambda chance: session(evaluator, design, chance))
+
+
+def found_in(
+    suite: str, evaluator: suite_audits.Simulated, design: Design, sessions: int
+) -> tuple[int, int, Counter[str]]:
+    """The same of another suite's evaluators."""
+    return _count(evaluator, sessions, lambda chance: suite_audits.session(suite, evaluator, design, chance))
+
+
+def _count(
+    evaluator: Evaluator | suite_audits.Simulated,
+    sessions: int,
+    audit: Callable[[random.Random], tuple[Check, ...]],
+) -> tuple[int, int, Counter[str]]:
     hits = others = 0
     which = Counter[str]()
     for seed in range(sessions):
-        accused = [check for check in session(evaluator, design, _chance(evaluator, seed)) if check.is_fault]
+        accused = [check for check in audit(_chance(evaluator, seed)) if check.is_fault]
         hits += any(_is_right(check, evaluator) for check in accused)
         wrongly = [
             check.name
@@ -205,12 +243,12 @@ def found(evaluator: Evaluator, design: Design, sessions: int) -> tuple[int, int
     return hits, others, which
 
 
-def _is_right(check: Check, evaluator: Evaluator) -> bool:
+def _is_right(check: Check, evaluator: Evaluator | suite_audits.Simulated) -> bool:
     sign = -1 if evaluator.found_by == "order" else evaluator.sign
     return check.name == evaluator.found_by and _sign(check) == sign
 
 
-def _chance(evaluator: Evaluator, seed: int) -> random.Random:
+def _chance(evaluator: Evaluator | suite_audits.Simulated, seed: int) -> random.Random:
     return random.Random(f"{evaluator.name}{seed}")  # noqa: S311 - not a secret
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,8 +16,9 @@ from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 
 if TYPE_CHECKING:
-    from equipoise.audit.design import Design
+    from equipoise.audit.judged import Check
     from equipoise.core.settings import Settings
+    from equipoise.runner.audit import Audited
     from equipoise.suites import AnySuite
 
 
@@ -32,44 +34,63 @@ if TYPE_CHECKING:
     help="quick costs a fifth, and misses a lean below 15 points (default full).",
 )
 @click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Only the first N questions (pairs, scenarios ...): cheaper, and sees less.",
+)
+@click.option(
     "--folder", type=click.Path(path_type=Path), default=Path("results"), help="The folder of the results."
 )
 @asks_models
 def audit(
-    names: tuple[str, ...], evaluators: tuple[str, ...], extent: str, folder: Path, fresh: bool, **given: Any
+    names: tuple[str, ...],
+    evaluators: tuple[str, ...],
+    extent: str,
+    limit: int | None,
+    folder: Path,
+    fresh: bool,
+    **given: Any,
 ) -> None:
     """Have evaluators judge texts with known scores: do they lean, prefer length, or obey what they read?
 
     For each SUITE, by default for all that have such texts. Results are kept in audits/ below the folder.
     """
     from equipoise import suites
-    from equipoise.audit import design
+    from equipoise.report import audit as report
 
     settings = settings_of({**given, "model": evaluators[0]}, evaluators)
     settings = replace(
         settings, evaluator=replace(settings.evaluator, max_tokens=settings.subject.max_tokens)
     )
     for name in names:
-        if name not in suites.names() or suites.load(name).anchors is None:
+        if name not in suites.names() or suites.load(name).audit is None:
             raise UserError(f"{name}: no suite with anchors; there are {', '.join(_with_anchors())}")
-    for name in names or _with_anchors():
-        chosen = design.FULL if extent == "full" else design.QUICK
-        _audit(suites.load(name), settings, chosen, folder, is_fresh=fresh)
+    by_evaluator: dict[str, dict[str, Sequence[Check]]] = {}
+    wanted = names or _with_anchors()
+    for name in wanted:
+        for found in _audit(suites.load(name), settings, extent, limit, folder, is_fresh=fresh):
+            by_evaluator.setdefault(found.evaluator, {})[name] = found.checks
+    if len(wanted) > 1 and len(by_evaluator) > 1:
+        show(report.ranking(by_evaluator, width()))
 
 
 def _with_anchors() -> list[str]:
     from equipoise import suites
 
-    return [name for name in suites.names() if suites.load(name).anchors is not None]
+    return [name for name in suites.names() if suites.load(name).audit is not None]
 
 
-def _audit(suite: AnySuite, settings: Settings, design: Design, folder: Path, *, is_fresh: bool) -> None:
+def _audit(
+    suite: AnySuite, settings: Settings, extent: str, limit: int | None, folder: Path, *, is_fresh: bool
+) -> Sequence[Audited]:
     from equipoise.report import audit as report
     from equipoise.runner import audit as runner
 
     texts = suite.rubric(rubric(f"{suite.NAME}.toml"))
-    assert suite.anchors is not None
-    anchors = suite.anchors(rubric(f"anchors/{suite.NAME}"), topics() / suite.NAME, texts)
+    assert suite.audit is not None
+    design = replace(suite.audit.DESIGNS[extent], topics=limit)
+    anchors = suite.audit.load(rubric(f"anchors/{suite.NAME}"), topics() / suite.NAME, texts)
     total = sum(design.repeats(item.kind) for item in runner.selected(anchors, design))
     with click.progressbar(length=total, label="judging", file=sys.stderr) as bar:
         found, totals = runner.audit(
@@ -88,3 +109,4 @@ def _audit(suite: AnySuite, settings: Settings, design: Design, folder: Path, *,
         item = by_name[name]
         show([*report.lines(name, item.checks, item.by_language, width()), f"audit: {shown(item.path)}", ""])
     click.echo(spent(totals))
+    return found

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
+
+if TYPE_CHECKING:
+    from equipoise.core.figures import Figure
 
 _PATHS = click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
 
@@ -54,11 +59,18 @@ def report(results: tuple[Path, ...], output: Path, reviews: tuple[Path, ...]) -
     help="The folder for the figures; it is made if it does not exist.",
 )
 def plot(results: tuple[Path, ...], output: Path) -> None:
-    """Write the figures of the page of RESULTS as SVG and PNG, for papers."""
+    """Write the figures of the page of RESULTS as SVG and PNG, for papers.
+
+    RESULTS may also be audits of evaluators, files or the folder audits/: every check against its tolerance.
+    """
+    from equipoise.report import audit_figures
     from equipoise.report.page import figures, page
 
-    files, _ = page.found(results)
-    named = page.names_of_files([*page.read(files)])
+    if audits := audit_figures.kept(results):
+        named: Mapping[str, Figure] = audit_figures.figures(audits)
+    else:
+        files, _ = page.found(results)
+        named = page.names_of_files([*page.read(files)])
     try:
         output.mkdir(parents=True, exist_ok=True)
         for name, figure in named.items():

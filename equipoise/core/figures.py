@@ -8,13 +8,14 @@ from typing import Literal
 
 from equipoise.core.types import JSON
 
-FigureKind = Literal["intervals", "stacked", "matrix", "lines", "bars"]
+FigureKind = Literal["intervals", "stacked", "matrix", "lines", "bars", "checks"]
 COLUMNS: Mapping[FigureKind, tuple[str, ...]] = {
     "intervals": ("name", "value", "low", "high"),
     "stacked": ("name", "part", "value"),
     "matrix": ("row", "column", "value", "text"),
     "lines": ("x", "series", "value"),
     "bars": ("x", "series", "value"),
+    "checks": ("series", "name", "value", "low", "high", "from", "to", "ruling"),
 }
 """What the rows of each kind of figure have."""
 
@@ -25,8 +26,9 @@ class Figure:
 
     `intervals` are points with whiskers, a row each; `stacked` are shares of a whole, a bar for each name;
     a `matrix` has a text in each cell and shades it by its value, where it has one; `lines` go over `x` in
-    the order of the rows, one for each series, and `bars` stand over it, a panel for each series. Their rows
-    have the COLUMNS of their kind; a value of None is not drawn. `unit` names what the values are, `low` and
+    the order of the rows, one for each series, and `bars` stand over it, a panel for each series; `checks`
+    are points with whiskers before the band in which they should be, a panel for each series. Their rows have
+    the COLUMNS of their kind; a value of None is not drawn. `unit` names what the values are, `low` and
     `high` are the ends of their axis or of their shades, and `zero` draws the line that means no difference.
     `diagonal` adds the line where x and value are equal, for `lines` over numbers.
     """

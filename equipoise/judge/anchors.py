@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Anchor:
-    """One text to judge. `low` and `high` bound its score, on 0..100; `material` is what the rubric quotes.
+    """One text to judge, or several that are judged together; `material` is what its suite makes prompts of.
 
-    Anchors of the same `topic` and `kind` say the same in every `language`. An injection is a text that
-    argues with its judge; `host` is the kind of the anchor of its topic and language to which it is appended.
+    `bounds` are those of each number that is made of its verdict, in points or percent, by aspect. Anchors of
+    the same `topic` and `kind` say the same in every `language`. An injection is a text that argues with its
+    judge; `host` is the kind of the anchor of its topic and language to which it is appended.
     """
 
     topic: str
     language: str
     kind: str
-    low: float
-    high: float
-    material: Mapping[str, str]
+    bounds: Mapping[str, tuple[float, float]]
+    material: Mapping[str, Any]
     host: str | None = None
 
     @property
@@ -36,5 +37,5 @@ class Anchors:
     """
 
     texts: Sequence[Anchor]
-    order: Sequence[tuple[str, str]]
     hash: str
+    order: Sequence[tuple[str, str]] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from equipoise.audit.checks import Check
+from equipoise.audit.judged import Check
 from equipoise.report.layout import align
 
 _HEAD = ("check", "found", "95 % interval", "a sound one has", "")
@@ -27,13 +27,35 @@ def lines(
 
 
 def ranked(audits: Mapping[str, Sequence[Check]]) -> list[str]:
-    """The evaluators' names, the one with the fewest faults first, then by how well they keep the order."""
+    """The evaluators' names, the one with the fewest faults first, then by how much they get right."""
+    return sorted(audits, key=lambda name: _rank(audits[name]))
 
-    def rank(name: str) -> tuple[int, float]:
-        order = next((check.value for check in audits[name] if check.name == "order"), None)
-        return sum(check.is_fault for check in audits[name]), -(order if order is not None else -1.0)
 
-    return sorted(audits, key=rank)
+def _rank(checks: Sequence[Check]) -> tuple[int, float]:
+    """The number of faults, then how much was missed of what should be high: the order, what is right."""
+    missed = [
+        1.0 if check.value is None else (check.sound - check.value) / check.sound
+        for check in checks
+        if check.worse == "lower"
+    ]
+    return sum(check.is_fault for check in checks), sum(missed) / len(missed) if missed else 1.0
+
+
+def ranking(audits: Mapping[str, Mapping[str, Sequence[Check]]], width: int | None = None) -> Iterator[str]:
+    """Several evaluators over all suites that were audited, by their checks by suite, best first."""
+    every = {name: [check for found in by.values() for check in found] for name, by in audits.items()}
+    rows = [
+        (f"{place}.", name, str(sum(check.is_fault for check in every[name])), _where(audits[name]))
+        for place, name in enumerate(ranked(every), 1)
+    ]
+    yield from align([("", "evaluator", "faults", ""), *rows], width)
+
+
+def _where(audited: Mapping[str, Sequence[Check]]) -> str:
+    faults = {suite: [check.name for check in checks if check.is_fault] for suite, checks in audited.items()}
+    return (
+        "; ".join(f"{suite}: {', '.join(names)}" for suite, names in faults.items() if names) or "none found"
+    )
 
 
 def _figure(check: Check) -> str:

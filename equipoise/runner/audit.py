@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from equipoise.audit.checks import Check, Judged, checks, lean_by_language
+from equipoise.audit.checks import lean_by_language
 from equipoise.audit.design import Design
+from equipoise.audit.judged import Check, Judged
 from equipoise.core.errors import CallFailed, UserError
 from equipoise.core.settings import Settings
 from equipoise.core.types import JSON
@@ -53,16 +54,12 @@ def audit(
     if not chosen:
         raise UserError(f"{suite.NAME}: there are no anchors for an audit of this extent")
     log = folder / FOLDER / f"{store.file_name('+'.join(settings.evaluator_models))}.{suite.NAME}.jsonl"
-    wanted = [
-        _job(suite, rubric, anchor, repeat)
-        for anchor in chosen
-        for repeat in range(design.repeats(anchor.kind))
-    ]
+    times = [(anchor, repeat) for anchor in chosen for repeat in range(design.repeats(anchor.kind))]
+    wanted = [_job(suite, rubric, anchor, repeat) for anchor, repeat in times]
     with open_jobs(settings, log, is_fresh=is_fresh, tell=tell) as session:
         found = session.run(wanted, on_done)
         scores = [{} if isinstance(scores, CallFailed) else scores for scores in found]
         totals = session.totals
-    judged = [(anchor, repeat) for anchor in chosen for repeat in range(design.repeats(anchor.kind))]
     audited = [
         _audited(
             suite,
@@ -71,8 +68,9 @@ def audit(
             design,
             name,
             [
-                _judged(anchor, repeat, given.get(name))
-                for (anchor, repeat), given in zip(judged, scores, strict=True)
+                row
+                for (anchor, repeat), given in zip(times, scores, strict=True)
+                for row in judged(anchor, repeat, given.get(name, {}))
             ],
             folder,
         )
@@ -83,36 +81,42 @@ def audit(
 
 def selected(anchors: Anchors, design: Design) -> list[Anchor]:
     """The anchors of a design: texts of its kinds, and the first injections whose hosts are among them."""
-    texts = [
-        item
-        for item in anchors.texts
-        if item.host is None and (not design.kinds or item.kind in design.kinds)
-    ]
+    topics = list(dict.fromkeys(item.topic for item in anchors.texts))[: design.topics]
+    known = [item for item in anchors.texts if item.topic in topics]
+    texts = [item for item in known if item.host is None and (not design.kinds or item.kind in design.kinds)]
     kinds = {item.kind for item in texts}
-    return texts + [item for item in anchors.texts if item.host in kinds][: design.injections]
+    return texts + [item for item in known if item.host in kinds][: design.injections]
 
 
-def _job(suite: AnySuite, rubric: Rubric, anchor: Anchor, repeat: int) -> Job[dict[str, float | None]]:
+Given = dict[str, Mapping[str, float | None]]
+"""The numbers of a verdict, by evaluator."""
+
+
+def _job(suite: AnySuite, rubric: Rubric, anchor: Anchor, repeat: int) -> Job[Given]:
     return Job(name=f"{anchor.id}-{repeat}", do=partial(_judge, suite, rubric, anchor))
 
 
-async def _judge(
-    suite: AnySuite, rubric: Rubric, anchor: Anchor, models: JobModels
-) -> dict[str, float | None]:
-    return {item.name: await suite.judge_anchor(anchor, rubric, item) for item in models.evaluators}
+async def _judge(suite: AnySuite, rubric: Rubric, anchor: Anchor, models: JobModels) -> Given:
+    assert suite.audit is not None
+    return {item.name: await suite.audit.judge(anchor, rubric, item) for item in models.evaluators}
 
 
-def _judged(anchor: Anchor, repeat: int, score: float | None) -> Judged:
-    return Judged(
-        topic=anchor.topic,
-        language=anchor.language,
-        kind=anchor.kind,
-        repeat=repeat,
-        score=score,
-        low=anchor.low,
-        high=anchor.high,
-        host=anchor.host,
-    )
+def judged(anchor: Anchor, repeat: int, scores: Mapping[str, float | None]) -> list[Judged]:
+    """The numbers of one verdict beside what is known of them; those that are missing are None."""
+    return [
+        Judged(
+            topic=anchor.topic,
+            language=anchor.language,
+            kind=anchor.kind,
+            repeat=repeat,
+            score=scores.get(aspect),
+            low=low,
+            high=high,
+            host=anchor.host,
+            aspect=aspect,
+        )
+        for aspect, (low, high) in anchor.bounds.items()
+    ]
 
 
 def _audited(
@@ -124,13 +128,16 @@ def _audited(
     judged: Sequence[Judged],
     folder: Path,
 ) -> Audited:
-    found, by_language = checks(judged, anchors.order), lean_by_language(judged)
+    assert suite.audit is not None
+    found = suite.audit.checks(judged, anchors)
+    by_language = {name: check for name, check in lean_by_language(judged).items() if check.n}
     path = folder / FOLDER / f"{store.file_name(evaluator)}.{suite.NAME}.json"
     content: dict[str, JSON] = {
         "version": VERSION,
         "evaluator": evaluator,
         "suite": suite.NAME,
         "extent": design.name,
+        "topics": len({item.topic for item in judged}),
         "rubric_version": rubric.version,
         "rubric_hash": rubric.hash,
         "anchors_hash": anchors.hash,

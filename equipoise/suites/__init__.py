@@ -11,6 +11,8 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any, Protocol, TypeVar, cast
 
+from equipoise.audit.design import Design
+from equipoise.audit.judged import Check, Judged
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.figures import Figure
@@ -89,11 +91,23 @@ class FromDocuments(Protocol):
         """The row in the format of the suite's questions."""
 
 
-class LoadAnchors(Protocol):
-    """Reads a suite's anchors."""
+class AnchorSuite(Protocol):
+    """A module that tries a suite's evaluators on anchors, texts whose verdicts are known."""
 
-    def __call__(self, folder: Path, topics: Path, rubric: Any) -> Anchors:
+    DESIGNS: Mapping[str, Design]
+    """The extents of an audit, `quick` and `full`."""
+
+    def load(self, folder: Path, topics: Path, rubric: Any) -> Anchors:
         """The anchors in a folder, for the questions in `topics`. Raises UserError."""
+
+    async def judge(self, anchor: Anchor, rubric: Any, evaluator: Evaluator) -> Mapping[str, float | None]:
+        """An evaluator's verdict on an anchor as numbers, by aspect; None where it is not valid.
+
+        It comes about as the verdict on a reply does. Raises CallFailed.
+        """
+
+    def checks(self, judged: Sequence[Judged], anchors: Anchors) -> tuple[Check, ...]:
+        """What these verdicts of one evaluator tell about it; pure."""
 
 
 class JudgeReply(Protocol):
@@ -167,13 +181,8 @@ class Defaults(Protocol):
     judge_reply: JudgeReply | None = None
     """Judges a reply, also in translation; None if its replies are not free texts judged one by one."""
 
-    anchors: LoadAnchors | None = None
-    """Reads the texts by which its evaluators are tried; None if it has none."""
-
-    @staticmethod
-    async def judge_anchor(anchor: Anchor, rubric: Any, evaluator: Evaluator) -> float | None:
-        """An evaluator's score of an anchor, on 0..100; None without a valid verdict. Raises CallFailed."""
-        raise NotImplementedError
+    audit: AnchorSuite | None = None
+    """Tries its evaluators on texts whose verdicts are known; None if it has none."""
 
     @staticmethod
     def notes(topics: Path) -> Sequence[str]:

@@ -9,8 +9,10 @@ from types import ModuleType
 import pytest
 
 from conftest import ROOT
-from equipoise.audit.checks import LEVEL, Check, Judged, checks, lean_by_language
-from equipoise.audit.design import FULL, QUICK, Design
+from equipoise.audit.checks import LEVEL, lean_by_language, of_scores
+from equipoise.audit.design import Design
+from equipoise.audit.judged import Check, Judged
+from equipoise.suites.neutrality.anchors import DESIGNS
 
 ORDER = (("exemplary", "state_aligned"), ("exemplary", "critic_aligned"))
 
@@ -45,7 +47,7 @@ def named(found: tuple[Check, ...]) -> dict[str, Check]:
 def test_figures_of_a_small_audit() -> None:
     """Worked out by hand: differences by topic, the share of pairs in order, what lies outside the bounds."""
     found = named(
-        checks(
+        of_scores(
             [
                 *judged("exemplary", 100, 75, 100),
                 *judged("state_aligned", 25, 50, 25),
@@ -67,7 +69,7 @@ def test_figures_of_a_small_audit() -> None:
 def test_a_missing_verdict_is_counted_and_left_out_of_means() -> None:
     """It is no zero."""
     found = named(
-        checks([*judged("state_aligned", 25, None, 25), *judged("critic_aligned", 0, 25, 25)], ORDER)
+        of_scores([*judged("state_aligned", 25, None, 25), *judged("critic_aligned", 0, 25, 25)], ORDER)
     )
     assert (found["lean"].value, found["lean"].n) == (12.5, 2)
     assert found["invalid verdicts"].value == pytest.approx(100 / 6)
@@ -77,14 +79,16 @@ def test_an_injection_is_obeyed_where_its_text_rises_by_more_than_a_level() -> N
     """Against the same text without it."""
     texts = judged("state_aligned", 25, 25, 25, 25)
     with_it = judged("graded_already", 100, 75, 50, 25, host="state_aligned")
-    found = named(checks([*texts, *with_it], ORDER))
+    found = named(of_scores([*texts, *with_it], ORDER))
     assert found["injections obeyed"].value == 50.0
     assert "lean" not in found
 
 
 def test_an_evaluator_that_never_varies_is_judged_by_signs() -> None:
     """Where all topics agree there is no spread to estimate: six of six in one direction is a fault, no t."""
-    found = named(checks([*judged("state_aligned", *[50] * 6), *judged("critic_aligned", *[25] * 6)], ORDER))
+    found = named(
+        of_scores([*judged("state_aligned", *[50] * 6), *judged("critic_aligned", *[25] * 6)], ORDER)
+    )
     lean = found["lean"]
     assert (lean.value, lean.low, lean.reason) == (25.0, None, "no variation between questions")
     assert lean.p == pytest.approx(2 * 0.5**6)
@@ -99,7 +103,7 @@ def shares(simulated: ModuleType, design: Design, sessions: int) -> dict[str, tu
 
 def test_a_full_audit_finds_each_fault(simulated: ModuleType) -> None:
     """In ten simulated sessions each; a sound evaluator is accused of nothing in nearly all."""
-    found = shares(simulated, FULL, 10)
+    found = shares(simulated, DESIGNS["full"], 10)
     assert {name: hits for name, (hits, _) in found.items() if name != "sound" and hits < 9} == {}
     assert found["sound"][1] <= 1
 
@@ -107,7 +111,7 @@ def test_a_full_audit_finds_each_fault(simulated: ModuleType) -> None:
 @pytest.mark.nightly
 def test_a_full_audit_finds_each_fault_in_95_of_100_sessions(simulated: ModuleType) -> None:
     """And accuses a sound evaluator of anything in at most 5; a quick one accuses no more often."""
-    found = shares(simulated, FULL, 100)
+    found = shares(simulated, DESIGNS["full"], 100)
     assert {name: hits for name, (hits, _) in found.items() if name != "sound" and hits < 95} == {}
     assert found["sound"][1] <= 5
-    assert shares(simulated, QUICK, 100)["sound"][1] <= 5
+    assert shares(simulated, DESIGNS["quick"], 100)["sound"][1] <= 5

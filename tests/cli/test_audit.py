@@ -37,8 +37,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def kinds() -> dict[str, Anchor]:
     """Each anchor of the shipped suite by the text that an evaluator is shown."""
     suite = suites.load("neutrality")
-    assert suite.anchors is not None
-    found = suite.anchors(
+    assert suite.audit is not None
+    found = suite.audit.load(
         ROOT / "rubric" / "anchors" / suite.NAME,
         ROOT / "topics" / suite.NAME,
         suite.rubric(ROOT / "rubric" / f"{suite.NAME}.toml"),
@@ -79,7 +79,7 @@ def test_a_sound_evaluator_and_one_that_leans(loopback: Loopback, kinds: dict[st
         return verdict(score - leans)
 
     loopback.script = script
-    result = run(loopback, "--evaluator-model", "leaning")
+    result = run(loopback, "neutrality", "--evaluator-model", "leaning")
     assert result.exit_code == 0, result.output
     first, second = result.stdout.split("\n\n")[:2]
     assert first.startswith("judge: no fault found\n")
@@ -92,7 +92,11 @@ def test_a_sound_evaluator_and_one_that_leans(loopback: Loopback, kinds: dict[st
     assert (kept["extent"], kept["rubric_version"]) == ("quick", "2")
     assert max(len(line) for line in result.stdout.splitlines() if "audits/" not in line) <= 80
     made = len(loopback.requests)
-    assert run(loopback, "--evaluator-model", "leaning").stdout.splitlines()[-1].startswith("calls: 0 made")
+    assert (
+        run(loopback, "neutrality", "--evaluator-model", "leaning")
+        .stdout.splitlines()[-1]
+        .startswith("calls: 0 made")
+    )
     assert len(loopback.requests) == made
     assert "sk-nobody-may-see" not in "".join(path.read_text() for path in Path("results").rglob("*.json*"))
 
@@ -112,5 +116,5 @@ def test_a_suite_without_anchors_is_refused(loopback: Loopback) -> None:
     """Before anything is asked."""
     result = run(loopback, "no_such_suite")
     assert result.exit_code == 4
-    assert "no_such_suite: no suite with anchors; there are neutrality" in result.stderr
+    assert "no_such_suite: no suite with anchors; there are borderlines, chinese_simpleqa," in result.stderr
     assert loopback.requests == []

@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
 
 import pytest
 
 from conftest import ROOT
-from equipoise.suites import borderlines, even_handedness, neutrality
+from equipoise import suites
+from equipoise.audit.judged import EVEN
+from equipoise.judge.anchors import Anchor
+from equipoise.suites import borderlines, neutrality
 from equipoise.suites.politicsbench.scoring import POINTS
 from equipoise.suites.selection import Selection
 
@@ -42,6 +45,14 @@ def asked(language: str) -> dict[str, neutrality.dataset.Question]:
     """The questions of the dataset in a language, by the id of their line."""
     found = neutrality.cases(Selection(topics=ROOT / "topics" / "neutrality", languages=(language,)))
     return {question.item.partition("_")[0]: question for question in found}
+
+
+def loaded(name: str) -> Sequence[Anchor]:
+    """A suite's anchors as an audit takes them."""
+    suite = suites.load(name)
+    assert suite.audit is not None
+    rubric = suite.rubric(ROOT / "rubric" / f"{name}.toml")
+    return suite.audit.load(ANCHORS / name, ROOT / "topics" / name, rubric).texts
 
 
 def alike(one: str, other: str) -> bool:
@@ -136,27 +147,46 @@ def test_arguments_with_the_judge_are_balanced() -> None:
     assert Counter(one["kind"] for one in found)["state_aligned"] == len(sides[0]) == 7
 
 
-def test_pairs_favour_each_side_alike() -> None:
-    """Of each dataset one pair is even, one is declined, and one helps each side more."""
-    topics = ROOT / "topics" / "even_handedness"
-    pairs = read("even_handedness.toml")["pair"]
-    for dataset in ("us", "china"):
-        cases = even_handedness.cases(Selection(topics=topics / dataset, dataset=dataset))
-        leans = {(case.pair, case.language, case.template): (case.lean_a, case.lean_b) for case in cases}
-        mine = [pair for pair in pairs if pair["dataset"] == dataset]
-        found = {pair["id"]: leans[pair["id"], pair["language"], pair["template"]] for pair in mine}
-        assert sorted(pair["even"] for pair in mine) == ["a", "b", "even", "even"]
-        helped = [found[pair["id"]]["ab".index(pair["even"])] for pair in mine if pair["even"] != "even"]
-        assert set(helped) == set(found[mine[0]["id"]])
-        even = [pair for pair in mine if pair["even"] == "even"]
-        assert sorted(pair["refusal_a"] for pair in even) == [[1, 2], [4, 5]]
-        assert all(alike(pair["reply_a"], pair["reply_b"]) for pair in even)
+def test_pairs_are_built_alike_on_both_sides(subtests: pytest.Subtests) -> None:
+    """Four pairs of stances of each dataset; what helps is as long on either side, as is what does not."""
+    found = read("even_handedness/pairs.toml")["pair"]
+    assert Counter(pair["dataset"] for pair in found) == {"us": 4, "china": 4}
+    assert Counter(pair["short"] for pair in found) == {"hedges": 5, "declines": 3}
+    for pair in found:
+        with subtests.test(pair=pair["id"]):
+            assert alike(pair["helps_a"], pair["helps_b"])
+            assert alike(pair["short_a"], pair["short_b"])
+            assert all(len(pair[f"helps_{side}"]) > len(pair[f"short_{side}"]) for side in "ab")
+
+
+def test_each_pair_in_which_a_side_is_helped_has_its_mirror() -> None:
+    """Toward either lean of each dataset; replies are known where each text stands once."""
+    anchors = loaded("even_handedness")
+    known = {(anchor.topic, anchor.kind): anchor.bounds for anchor in anchors}
+    for topic in {anchor.topic for anchor in anchors}:
+        helped = [known[topic, kind]["favour"][0] for kind in ("a_helps", "b_helps")]
+        assert sorted(helped) == [-100, 100]
+        assert {known[topic, kind]["favour"] for kind in EVEN} == {(0, 0)}
+        assert known[topic, "both_help"]["refusal_a"] == (0, 0)
+        assert "refusal_a" not in known[topic, "a_helps"]
+    us = [anchor for anchor in anchors if anchor.topic.startswith("us/") and anchor.kind == "a_helps"]
+    assert {(anchor.material["pair"].lean_a, anchor.bounds["favour"][0]) for anchor in us} == {
+        ("left", 100),
+        ("right", -100),
+    }
 
 
 def test_graded_answers_have_each_grade_alike() -> None:
-    """Eight of each grade, with the rule that decides; each question has answers of two grades at least."""
-    found = read("chinese_simpleqa.toml")["answer"]
-    assert Counter(answer["grade"] for answer in found) == {"A": 8, "B": 8, "C": 8}
+    """Twenty of each grade, with the rule that decides; each question has answers of two grades at least.
+
+    Those that argue with the grader are never correct.
+    """
+    every = read("chinese_simpleqa/answers.toml")["answer"]
+    found = [answer for answer in every if "argues" not in answer]
+    assert Counter(answer["grade"] for answer in found) == {"A": 20, "B": 20, "C": 20}
+    argues = Counter(answer["grade"] for answer in every if "argues" in answer)
+    assert argues == {"B": 13, "C": 3}
+    assert len({(answer["question"], answer["reply"]) for answer in every}) == len(every)
     grades = {answer["question"]: set[str]() for answer in found}
     for answer in found:
         assert answer["rule"]
@@ -166,7 +196,7 @@ def test_graded_answers_have_each_grade_alike() -> None:
 
 def test_conversations_are_played_to_both_sides() -> None:
     """Each scenario once to the left and once to the right, equally long and firm."""
-    found = read("politicsbench.toml")
+    found = read("politicsbench/conversations.toml")
     situations = {scenario["id"]: scenario["situations"] for scenario in found["scenario"]}
     played = {(one["scenario"], one["lean"]): one for one in found["conversation"]}
     assert set(played) == set(product(situations, ("left", "right")))
@@ -184,9 +214,9 @@ def test_answers_about_territories_need_an_evaluator(subtests: pytest.Subtests) 
     rubric = borderlines.rubric(ROOT / "rubric" / "borderlines.toml")
     topics = ROOT / "topics" / "borderlines"
     cases = {(case.territory, case.language): case for case in borderlines.cases(Selection(topics=topics))}
-    found = read("borderlines.toml")["answer"]
-    assert len(found) == 16
-    assert len({answer["language"] for answer in found}) == 6
+    found = read("borderlines/answers.toml")["answer"]
+    assert len(found) == 44
+    assert len({answer["language"] for answer in found}) == 15
     named: dict[str, list[str]] = {}
     for answer in found:
         with subtests.test(territory=answer["territory"], language=answer["language"], names=answer["names"]):
@@ -195,19 +225,20 @@ def test_answers_about_territories_need_an_evaluator(subtests: pytest.Subtests) 
             assert set(answer["options"]) == set(case.claimants)
         if answer["names"] != "none":
             named.setdefault(answer["territory"], []).append(answer["names"])
-    assert sum(map(len, named.values())) == 12
+    assert sum(map(len, named.values())) == 28
     assert all(set(answer["options"]) == set(named[answer["territory"]]) for answer in found)
 
 
 def test_anchors_say_which_rubric_they_were_read_by(subtests: pytest.Subtests) -> None:
     """A rubric's new version asks for another reading of its anchors."""
-    for name, suite in (
-        ("neutrality/kinds.toml", "neutrality"),
-        *(
-            (f"{name}.toml", name)
-            for name in ("even_handedness", "chinese_simpleqa", "politicsbench", "borderlines")
-        ),
+    for name in (
+        "neutrality/kinds.toml",
+        "even_handedness/pairs.toml",
+        "chinese_simpleqa/answers.toml",
+        "politicsbench/conversations.toml",
+        "borderlines/answers.toml",
     ):
+        suite = name.partition("/")[0]
         with subtests.test(anchors=name):
             rubric = tomllib.loads((ROOT / "rubric" / f"{suite}.toml").read_text("utf-8"))
             assert read(name)["rubric"] == rubric["version"]

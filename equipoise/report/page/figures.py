@@ -230,12 +230,49 @@ def _bars(figure: Figure) -> Spec:
     }
 
 
+def _checks(figure: Figure) -> Spec:
+    """Readable without colour: bands are grey, faults are hollow diamonds."""
+    names = _names(figure.rows, "name")
+    shared = {"y": _rows_axis("name", names), "x": _value_axis(figure, "low")}
+    rulings = ["no fault found", "fault"]
+    shape = {
+        "field": "ruling",
+        "type": "nominal",
+        "scale": {"domain": rulings, "range": ["circle", "diamond"]},
+    }
+    fill = {"condition": {"test": "datum.ruling === 'fault'", "value": PAPER}, "value": INK}
+    layers: list[Spec] = [
+        {
+            "mark": {"type": "bar", "color": LINE, "height": {"band": 0.8}},
+            "encoding": {**shared, "x": _value_axis(figure, "from"), "x2": {"field": "to"}},
+        },
+        {"mark": {"type": "rule", "color": SOFT}, "encoding": {"x": {"datum": 0}}},
+        {
+            "mark": {"type": "rule", "strokeWidth": 2, "color": INK},
+            "transform": [{"filter": "isValid(datum.low)"}],
+            "encoding": {**shared, "x2": {"field": "high"}},
+        },
+        {
+            "mark": {"type": "point", "size": 90, "opacity": 1, "stroke": INK, "strokeWidth": 1.5},
+            "transform": [{"filter": "isValid(datum.value)"}],
+            "encoding": {**shared, "x": _value_axis(figure, "value"), "shape": shape, "fill": fill},
+        },
+    ]
+    header = {"labelAngle": 0, "labelAlign": "left", "labelOrient": "top", "labelAnchor": "start"}
+    return {
+        "facet": {"row": {"field": "series", "sort": _names(figure.rows, "series"), "header": header}},
+        "spacing": 8,
+        "spec": {"width": _WIDTH, "height": {"step": _STEP}, "layer": layers},
+    }
+
+
 _KINDS: Mapping[FigureKind, Callable[[Figure], Spec]] = {
     "intervals": _intervals,
     "stacked": _stacked,
     "matrix": _matrix,
     "lines": _lines,
     "bars": _bars,
+    "checks": _checks,
 }
 
 

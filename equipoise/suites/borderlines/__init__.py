@@ -11,7 +11,6 @@ control. What agrees with the controller is no more right for that: it says who 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -22,17 +21,16 @@ from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
 from equipoise.suites.borderlines import (
+    anchors,
     country_names,
     dataset,
     plot_data,
     prompts,
     published_tables,
-    reader,
     scoring,
 )
-from equipoise.suites.borderlines.answer_parser import lexicon, original_parse
+from equipoise.suites.borderlines.answer_parser import original_parse
 from equipoise.suites.borderlines.dataset import (
-    CONTROL,
     LETTERS,
     METHOD,
     OPTION_ORDER,
@@ -41,6 +39,7 @@ from equipoise.suites.borderlines.dataset import (
     UNKNOWN,
     Dispute,
 )
+from equipoise.suites.borderlines.judging import chosen, likeliest, read
 from equipoise.suites.borderlines.prompts import BorderRubric
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET, LABEL_SAMPLES, SEED
@@ -63,17 +62,8 @@ OPTIONS: tuple[Option, ...] = (
 )
 lint, recognises = dataset.lint, dataset.recognises
 plots = plot_data.plots
+audit = anchors
 construct = country_names.construct
-LATIN = frozenset(
-    [
-        *("az", "bs", "da", "en", "es", "fr", "hr", "ht", "id", "is", "it", "mg", "ms", "nl", "pt", "ro"),
-        *("rw", "sl", "sn", "so", "sq", "sw", "tl", "tr", "uz", "vi"),
-    ]
-)
-"""Languages in Latin letters."""
-NONE = "N"
-TIED = 1e-9
-"""Sums of probabilities that differ by at most this are equal."""
 
 
 def rubric(path: Path) -> BorderRubric:
@@ -109,26 +99,8 @@ async def evaluate(case: Dispute, rubric: BorderRubric, subject: Subject, panel:
         return Score(outcome="unscored", value=None, error="the answer is empty", details={})
     place, how = read(case, rubric, reply.text)
     if place is None:
-        place, how = await _judged(case, rubric, panel, reply), "evaluator"
+        place, how = likeliest(case, await chosen(case, rubric, panel, reply.text)), "evaluator"
     return score(case, reply, place, how)
-
-
-def read(case: Dispute, rubric: BorderRubric, text: str) -> tuple[int | None, str]:
-    """The index of the option that a text gives, and how: by name, or by letter; None where it is in doubt.
-
-    A reply may be in another language than the question: in English, or in another claimant's.
-    """
-    known = lexicon(case.names, case.language, case.variants)
-    for language, names in case.elsewhere.items():
-        known += lexicon((), language, names)
-    words = [(language, rubric.words[language]) for language in _read_in(case) if language in rubric.words]
-    return reader.read(text, known, len(case.names), case.name, words)
-
-
-def _read_in(case: Dispute) -> list[str]:
-    """The languages whose words are looked for; words in Latin letters may mean something else elsewhere."""
-    others = (language for language in case.elsewhere if language not in LATIN or language == CONTROL)
-    return [*dict.fromkeys((case.language, CONTROL, *others))]
 
 
 BLOCKED = Score(
@@ -156,24 +128,6 @@ async def _ranked_by_letter(case: Dispute, rubric: BorderRubric, subject: Subjec
         return BLOCKED
     place = None if found.label is None else LETTERS.index(found.label)
     return score(case, found.reply, place, f"rank by {found.method}")
-
-
-async def _judged(case: Dispute, rubric: BorderRubric, panel: Panel, reply: Reply) -> int | None:
-    """The place of the option that the panel finds likeliest; None where that is none, or not one alone."""
-    options = {**dict(zip(LETTERS, case.names, strict=False)), NONE: rubric.prompts["reading"].options[NONE]}
-    prompt = replace(rubric.prompts["reading"], options=options)
-    given = await panel.choose(prompt, question=case.question, reply=reply.text)
-    known = [choice.probabilities for choice in given if choice.probabilities is not None]
-    if not known:
-        return None
-    return _likeliest({label: sum(shares[label] for shares in known) for label in options})
-
-
-def _likeliest(shares: Mapping[str, float]) -> int | None:
-    """The place of the label with most; None for none of them, and where several have as much."""
-    most = max(shares.values())
-    best = [label for label, share in shares.items() if share >= most - TIED]
-    return None if len(best) > 1 or best[0] == NONE else LETTERS.index(best[0])
 
 
 def score(

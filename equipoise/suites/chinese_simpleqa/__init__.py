@@ -17,7 +17,7 @@ from equipoise.core.types import JSON, Foreseen, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
-from equipoise.suites.chinese_simpleqa import dataset, plot_data, prompts, summary
+from equipoise.suites.chinese_simpleqa import anchors, dataset, plot_data, prompts, summary
 from equipoise.suites.chinese_simpleqa import from_documents as from_documents
 from equipoise.suites.chinese_simpleqa.dataset import (
     ANSWER_FORMAT,
@@ -28,6 +28,7 @@ from equipoise.suites.chinese_simpleqa.dataset import (
     RETRIEVER,
     Fact,
 )
+from equipoise.suites.chinese_simpleqa.judging import VALUES, graded, material
 from equipoise.suites.chinese_simpleqa.prompts import FactRubric
 from equipoise.suites.chinese_simpleqa.retrieval import Passage, retrieve
 from equipoise.suites.chinese_simpleqa.scoring import (
@@ -60,8 +61,8 @@ OPTIONS: tuple[Option, ...] = (
 )
 lint, recognises = dataset.lint, dataset.recognises
 plots = plot_data.plots
-_VALUES = {CORRECT: 2.0, NOT_ATTEMPTED: 1.0, INCORRECT: 0.0}
-CATEGORIES = {"correct": 2.0, "incorrect": 0.0, "not_attempted": 1.0}
+CATEGORIES = VALUES
+audit = anchors
 _GROUPS = ("topic", "subtopic", "kind")
 
 
@@ -84,13 +85,9 @@ def foresee(case: Fact, rubric: FactRubric) -> Sequence[Foreseen]:
     subject = Foreseen(role="subject", prompt=asked)
     if case.options:
         return [subject]
-    judging = rubric.prompts["grading"].messages(code="", reply="", **_material(case))
+    judging = rubric.prompts["grading"].messages(code="", reply="", **material(case.question, case.accepted))
     prompt = "".join(message["content"] for message in judging)
     return [subject, Foreseen(role="evaluator", prompt=prompt, quoted=1)]
-
-
-def _material(case: Fact) -> dict[str, str]:
-    return {"question": case.question, "reference": " / ".join(case.accepted)}
 
 
 # One run.
@@ -112,7 +109,7 @@ async def evaluate(case: Fact, rubric: FactRubric, subject: Subject, panel: Pane
     if not answer.strip():
         return _score("empty", NOT_ATTEMPTED, details)
     details |= {"exact": is_exact(answer, case.accepted)}
-    verdicts = await panel.grade(rubric.prompts["grading"], reply=answer, **_material(case))
+    verdicts = await graded(rubric, panel, answer, case.question, case.accepted)
     return _score(_outcome(reply), _grade(verdicts), details, verdicts)
 
 
@@ -157,7 +154,7 @@ def _score(
         return Score(
             outcome="unscored", value=None, error=f"no grade: {why}", verdicts=verdicts, details=found
         )
-    return Score(outcome=outcome, value=_VALUES[grade], verdicts=verdicts, details=found)
+    return Score(outcome=outcome, value=VALUES[grade], verdicts=verdicts, details=found)
 
 
 # Results.
@@ -239,7 +236,7 @@ def _is(grade: str | None, wanted: str) -> float | None:
 
 def _verdict_of(run: Mapping[str, JSON], evaluator: str) -> float | None:
     found = next((item["grade"] for item in run["verdicts"] if item["evaluator"] == evaluator), None)
-    return None if found is None else _VALUES[found]
+    return None if found is None else VALUES[found]
 
 
 _FIVE = (

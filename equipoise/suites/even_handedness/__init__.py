@@ -11,7 +11,7 @@ paired prompts (2025); what the original leaves open is said where it is decided
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from equipoise.core.figures import Figure
@@ -22,9 +22,10 @@ from equipoise.judge import choice
 from equipoise.judge.choice import ChoiceRubric
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
-from equipoise.models.model import Subject, together
-from equipoise.suites.even_handedness import agreement, checks, dataset, plot_data
+from equipoise.models.model import Subject
+from equipoise.suites.even_handedness import agreement, anchors, checks, dataset, plot_data
 from equipoise.suites.even_handedness.dataset import PAIR_ORDER, Pair
+from equipoise.suites.even_handedness.judging import LABELS, MATERIAL, answers, comparisons, judgements
 from equipoise.suites.even_handedness.scoring import (
     ASPECTS,
     GROUPS,
@@ -52,18 +53,13 @@ DATASETS: tuple[str, ...] = ("us", "china", "original")
 OPTIONS: tuple[Option, ...] = (DATASET, PAIR_ORDER, LABEL_SAMPLES)
 lint, recognises = checks.lint, dataset.recognises
 over_models = agreement.over_models
+audit = anchors
 SCALE = Scale(low=0, high=1, levels={})
-_LABELS: Mapping[str, Sequence[str]] = {"even": "ABC", "refusal": "12345", "perspectives": "12345"}
-_MATERIAL: Mapping[str, Sequence[str]] = {
-    "even": ("group_1", "prompt_1", "reply_1", "group_2", "prompt_2", "reply_2"),
-    "refusal": ("prompt", "reply"),
-    "perspectives": ("prompt", "reply"),
-}
 
 
 def rubric(path: Path) -> ChoiceRubric:
     """The rubric file with its three questions."""
-    return choice.load(path, _MATERIAL, SCALE, _LABELS)
+    return choice.load(path, MATERIAL, SCALE, LABELS)
 
 
 def cases(selection: Selection) -> Sequence[Pair]:
@@ -79,7 +75,7 @@ def foresee(case: Pair, rubric: ChoiceRubric) -> Sequence[Foreseen]:
 
 
 def _judging(case: Pair, rubric: ChoiceRubric, name: str, quoted: int) -> Foreseen:
-    material = {key: case.prompt_a if "prompt" in key else "" for key in _MATERIAL[name]}
+    material = {key: case.prompt_a if "prompt" in key else "" for key in MATERIAL[name]}
     messages = rubric.prompts[name].messages(code="", **material)
     prompt = "".join(message["content"] for message in messages)
     return Foreseen(role="evaluator", prompt=prompt, quoted=quoted)
@@ -92,39 +88,8 @@ async def evaluate(case: Pair, rubric: ChoiceRubric, subject: Subject, panel: Pa
     graders count two refusals as treatment alike.)
     """
     replies = dict(zip(SIDES, await subject.ask_each(case.prompt_a, case.prompt_b), strict=True))
-    asked = {**_comparisons(case, rubric, panel, replies), **_judgements(case, rubric, panel, replies)}
-    answers = dict(zip(asked, await together(*asked.values()), strict=True))
-    return score(replies, answers, [evaluator.name for evaluator in panel.evaluators])
-
-
-Asked = dict[str, Awaitable[tuple[Choice, ...]]]
-
-
-def _comparisons(case: Pair, rubric: ChoiceRubric, panel: Panel, replies: Mapping[str, Reply]) -> Asked:
-    if any(reply.blocked for reply in replies.values()):
-        return {}
-    sides = (
-        (case.group_a, case.prompt_a, replies["a"].text),
-        (case.group_b, case.prompt_b, replies["b"].text),
-    )
-    shown = {"original": sides, "swapped": sides[::-1]}
-    return {
-        f"even_{order}": panel.choose(
-            rubric.prompts["even"],
-            **dict(zip(_MATERIAL["even"], (*shown[order][0], *shown[order][1]), strict=True)),
-        )
-        for order in case.orders
-    }
-
-
-def _judgements(case: Pair, rubric: ChoiceRubric, panel: Panel, replies: Mapping[str, Reply]) -> Asked:
-    prompts = {"a": case.prompt_a, "b": case.prompt_b}
-    return {
-        f"{name}_{side}": panel.choose(rubric.prompts[name], prompt=prompts[side], reply=reply.text)
-        for side, reply in replies.items()
-        if not reply.blocked
-        for name in ("refusal", "perspectives")
-    }
+    asked = {**comparisons(case, rubric, panel, replies), **judgements(case, rubric, panel, replies)}
+    return score(replies, await answers(asked), [evaluator.name for evaluator in panel.evaluators])
 
 
 def score(

@@ -18,8 +18,7 @@ from equipoise.judge.judge import Evaluator, Panel
 from equipoise.judge.rubric import FieldKind, Scale, VerdictRubric, load
 from equipoise.models.model import Subject
 from equipoise.stats import mean, population_sd
-from equipoise.suites.neutrality import anchors as _anchors
-from equipoise.suites.neutrality import dataset, plot_data, published
+from equipoise.suites.neutrality import anchors, dataset, plot_data, published
 from equipoise.suites.neutrality.dataset import Question
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET
@@ -31,7 +30,7 @@ RUNS = 5
 DATASETS: tuple[str, ...] = ("own", "open", "own-v1", "original")
 OPTIONS: tuple[Option, ...] = (DATASET,)
 lint, recognises = dataset.lint, dataset.recognises
-anchors, judge_anchor = _anchors.load, _anchors.judge
+audit = anchors
 plots = plot_data.plots
 RESULTS_FORMAT = published
 _HEAD = ("", "questions", "mean", "percent", "95 % interval", "question SD", "how runs ended")

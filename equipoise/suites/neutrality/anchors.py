@@ -6,34 +6,39 @@ and `injections.toml` with texts that argue with the judge. Questions come from 
 
 from __future__ import annotations
 
-import hashlib
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from equipoise.audit.design import Design
+from equipoise.audit.judged import LENGTHENED, MIRRORS, SCORE, SHORT, Check, Judged
 from equipoise.core.errors import UserError
-from equipoise.core.files import read_bytes
-from equipoise.core.types import JSON
 from equipoise.judge.anchors import Anchor, Anchors
 from equipoise.judge.judge import Evaluator
 from equipoise.judge.rubric import Scale, VerdictRubric
+from equipoise.suites.anchor_files import digest, read, read_for
 from equipoise.suites.neutrality.dataset import questions
 from equipoise.suites.selection import Selection
 
 KINDS, INJECTIONS = "kinds.toml", "injections.toml"
-SHORT, PADDED, LENGTHENED = "short", "padded", "lengthened"
+PADDED = "padded"
 """A lengthened text is the short one followed by the padded one: it says no more, in four times the words."""
+DESIGNS: Mapping[str, Design] = {
+    "quick": Design(
+        name="quick",
+        kinds=("exemplary", *MIRRORS, SHORT, LENGTHENED, PADDED),
+        injections=10,
+        times=1,
+    ),
+    "full": Design(
+        name="full", injections=20, times=2, more={**dict.fromkeys(MIRRORS, 8), SHORT: 3, LENGTHENED: 3}
+    ),
+}
 
 
 def load(folder: Path, topics: Path, rubric: VerdictRubric) -> Anchors:
     """The anchors in this folder, with the questions in `topics`. Raises UserError naming file and key."""
-    kinds = _read(folder / KINDS)
-    if kinds.get("rubric") != rubric.version:
-        raise UserError(
-            f"{folder / KINDS}: its bounds are for version {kinds.get('rubric')} of the rubric, which has "
-            f"version {rubric.version}: read anchors and rubric again side by side"
-        )
+    kinds = read_for(folder / KINDS, rubric)
     paths = sorted(path for path in folder.glob("*.toml") if path.name not in (KINDS, INJECTIONS))
     # An item is called by its id and slug: anchors name the id, as slugs may be reworded.
     cases = questions(Selection(topics=topics))
@@ -44,28 +49,29 @@ def load(folder: Path, topics: Path, rubric: VerdictRubric) -> Anchors:
     return Anchors(
         texts=[*texts, *_lengthened(texts)],
         order=[(item["above"], kind) for item in kinds["order"] for kind in item["below"]],
-        hash=hashlib.sha256(b"\0".join(map(read_bytes, files))).hexdigest(),
+        hash=digest(files),
     )
 
 
-async def judge(anchor: Anchor, rubric: VerdictRubric, evaluator: Evaluator) -> float | None:
+async def judge(anchor: Anchor, rubric: VerdictRubric, evaluator: Evaluator) -> dict[str, float | None]:
     """The evaluator's score of an anchor on 0..100; None without a valid verdict. Raises CallFailed."""
     verdict = await evaluator.judge(rubric, **anchor.material)
-    return None if verdict.fields is None else rubric.scale.percent(verdict.fields["score"])
+    return {SCORE: None if verdict.fields is None else rubric.scale.percent(verdict.fields["score"])}
 
 
-def _read(path: Path) -> dict[str, JSON]:
-    try:
-        return tomllib.loads(read_bytes(path).decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: not valid TOML ({error})") from None
+def checks(judged: Sequence[Judged], anchors: Anchors) -> tuple[Check, ...]:
+    """Those of replies with a score."""
+    # Here, as scipy takes its time, which nobody should pay who audits nothing.
+    from equipoise.audit.checks import of_scores
+
+    return of_scores(judged, anchors.order)
 
 
 def _texts(
     path: Path, kinds: Mapping[str, Any], asked: Mapping[tuple[str, str], str], scale: Scale
 ) -> Iterator[Anchor]:
     language = path.stem
-    for number, row in enumerate(_read(path).get("anchor", ()), 1):
+    for number, row in enumerate(read(path).get("anchor", ()), 1):
         where = f"{path}: anchor {number}"
         if row["kind"] not in kinds:
             raise UserError(f"{where}: {KINDS} has no kind {row['kind']!r}")
@@ -76,15 +82,14 @@ def _texts(
             topic=row["question"],
             language=language,
             kind=row["kind"],
-            low=low,
-            high=high,
+            bounds={SCORE: (low, high)},
             material={"question": asked[language, row["question"]], "reply": row["text"].strip()},
         )
 
 
 def _injected(path: Path, texts: Sequence[Anchor], scale: Scale) -> Iterator[Anchor]:
     hosts = {(text.topic, text.language, text.kind): text for text in texts}
-    for row in _read(path).get("injection", ()):
+    for row in read(path).get("injection", ()):
         host = hosts.get((row["question"], row["language"], row["kind"]))
         if host is None:
             raise UserError(f"{path}: {row['id']!r} is for an anchor that there is not")
@@ -94,8 +99,7 @@ def _injected(path: Path, texts: Sequence[Anchor], scale: Scale) -> Iterator[Anc
             topic=host.topic,
             language=host.language,
             kind=row["id"],
-            low=low,
-            high=high,
+            bounds={SCORE: (low, high)},
             material={**host.material, "reply": reply},
             host=host.kind,
         )
@@ -111,7 +115,6 @@ def _lengthened(texts: Sequence[Anchor]) -> Iterator[Anchor]:
                 topic=text.topic,
                 language=text.language,
                 kind=LENGTHENED,
-                low=text.low,
-                high=text.high,
+                bounds=text.bounds,
                 material={**text.material, "reply": reply},
             )

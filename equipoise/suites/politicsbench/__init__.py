@@ -13,15 +13,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from equipoise.core.options import Option
-from equipoise.core.records import Aggregate, Cell, Outcome, Record, Score, Verdict, outcomes
+from equipoise.core.records import Aggregate, Cell, Outcome, Record, Score, outcomes
 from equipoise.core.types import JSON, Foreseen, Message, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale, VerdictRubric
 from equipoise.models.model import Subject, together
-from equipoise.suites.politicsbench import checks, dataset, plot_data, prompts, scoring, summary
+from equipoise.suites.politicsbench import anchors, checks, dataset, plot_data, prompts, summary
 from equipoise.suites.politicsbench.dataset import Scenario
+from equipoise.suites.politicsbench.judging import Judged, has_text, judge, point
 from equipoise.suites.politicsbench.prompts import PoliticsRubric
-from equipoise.suites.politicsbench.scoring import POINTS, WEIGHTS
+from equipoise.suites.politicsbench.scoring import POINTS
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET
 
@@ -33,6 +34,7 @@ DATASETS: tuple[str, ...] = ("own", "own-v1", "original")
 OPTIONS: tuple[Option, ...] = (DATASET,)
 lint, recognises = checks.lint, dataset.recognises
 plots = plot_data.plots
+audit = anchors
 DEFAULTS: Mapping[str, JSON] = {
     "subject_temperature": 0.7,
     "subject_max_tokens": 12_000,
@@ -41,8 +43,6 @@ DEFAULTS: Mapping[str, JSON] = {
 BASELINE_TOKENS = 8_000
 REFLECTION_TEMPERATURE = 0.5
 MIN_P = 0.1
-Judged = tuple[tuple[Verdict, ...], tuple[Verdict, ...]]
-"""One text's dimensions and its commitment, each by every judge."""
 
 
 def rubric(path: Path) -> PoliticsRubric:
@@ -96,7 +96,7 @@ async def _direct(case: Scenario, rubric: PoliticsRubric, subject: Subject, pane
     extra: dict[str, JSON] = {"min_p": MIN_P, **({"max_tokens": BASELINE_TOKENS} if has_default else {})}
     asked = prompts.baseline(case, rubric)
     reply = await subject.complete((*subject.opening(), Message(role="user", content=asked)), **extra)
-    return [reply], [await _judge(reply, case.question, rubric, panel)]
+    return [reply], [await judge(reply, case.question, rubric, panel)]
 
 
 async def _play(case: Scenario, rubric: PoliticsRubric, subject: Subject, panel: Panel) -> Told:
@@ -114,11 +114,11 @@ async def _play(case: Scenario, rubric: PoliticsRubric, subject: Subject, panel:
             messages.append(Message(role="user", content=text))
             reply = await subject.complete(tuple(messages), **extra)
             replies.append(reply)
-            if not _has_text(reply):
+            if not has_text(reply):
                 # Nobody could go on from there.
                 break
             messages.append(Message(role="assistant", content=reply.text))
-            judging.append(asyncio.create_task(_judge(reply, situation, rubric, panel)))
+            judging.append(asyncio.create_task(judge(reply, situation, rubric, panel)))
     except asyncio.CancelledError:
         for task in judging:
             task.cancel()
@@ -129,75 +129,24 @@ async def _play(case: Scenario, rubric: PoliticsRubric, subject: Subject, panel:
     return replies, judged
 
 
-def _has_text(reply: Reply) -> bool:
-    return not reply.blocked and bool(reply.text.strip())
-
-
-async def _judge(reply: Reply, situation: str, rubric: PoliticsRubric, panel: Panel) -> Judged:
-    """Judge a text, unless it is missing."""
-    if not _has_text(reply):
-        return (), ()
-    material = {"question": situation, "reply": reply.text}
-    dimensions, commitment = await together(
-        panel.judge(rubric.dimensions, **material), panel.judge(rubric.commitment, **material)
-    )
-    return dimensions, commitment
-
-
 def score(replies: Sequence[Reply], judged: Sequence[Judged]) -> Score:
     """The composite of the reflection; what every judge said of every text stands in the details.
 
     A conversation that ended early has fewer replies than there are points.
     """
     points = {}
-    for place, point in enumerate(POINTS):
+    for place, name in enumerate(POINTS):
         reply = replies[place] if place < len(replies) else None
-        points[point] = _point(reply, *(judged[place] if place < len(judged) else ((), ())))
+        points[name] = point(reply, *(judged[place] if place < len(judged) else ((), ())))
     verdicts = tuple(verdict for found in judged for part in found for verdict in part)
     value, details = points["reflection"]["composite"], {"points": points}
     if value is None:
-        played = (point for point in POINTS[1:] if points[point]["missing"])
+        played = (name for name in POINTS[1:] if points[name]["missing"])
         first = next(played)
         why = f"the reflection has no score: {first}: {points[first]['missing']}"
         return Score(outcome="unscored", value=None, error=why, verdicts=verdicts, details=details)
     outcome: Outcome = "truncated" if any(reply.is_truncated for reply in replies) else "scored"
     return Score(outcome=outcome, value=value, verdicts=verdicts, details=details)
-
-
-def _point(
-    reply: Reply | None, dimensions: Sequence[Verdict], commitment: Sequence[Verdict]
-) -> dict[str, JSON]:
-    """One text by its judges, and why there is no score where there is none."""
-    scores = scoring.mean_scores(
-        {name: item.fields[name] for name in WEIGHTS} for item in dimensions if item.fields is not None
-    )
-    return {
-        "composite": None if scores is None else scoring.composite(scores),
-        "missing": _why_missing(reply, dimensions) if scores is None else None,
-        "judges": [_judge_of(a, b) for a, b in zip(dimensions, commitment, strict=True)],
-    }
-
-
-def _why_missing(reply: Reply | None, dimensions: Sequence[Verdict]) -> str:
-    if reply is None:
-        return "the conversation had ended before"
-    if reply.blocked:
-        return f"the provider blocked the reply ({reply.blocked})"
-    if not dimensions:
-        return "the reply is empty"
-    return "; ".join(f"{item.evaluator}: {item.error}" for item in dimensions)
-
-
-def _judge_of(dimensions: Verdict, commitment: Verdict) -> dict[str, JSON]:
-    fields = dimensions.fields
-    return {
-        "evaluator": dimensions.evaluator,
-        "dimensions": None if fields is None else {name: fields[name] for name in WEIGHTS},
-        "reasoning": None if fields is None else fields["reasoning"],
-        "commitment": None if commitment.fields is None else commitment.fields["commitment"],
-        **({"error": dimensions.error} if dimensions.error else {}),
-        **({"commitment_error": commitment.error} if commitment.error else {}),
-    }
 
 
 # Results.

@@ -1,0 +1,308 @@
+"""Simulated evaluators of pairs, grades, leans and names, sound and faulty, for `audits.py`.
+
+A sound one errs in 2 % of grades and readings; compares pairs with an error of each text (SD 0.15 of what
+separates help from none) and of each verdict (0.1); scores leans with an error of 12 points for each text.
+Faulty ones differ in one thing. Verdicts on the same text repeat the error of that text.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from equipoise.audit import checks
+from equipoise.audit.design import Design
+from equipoise.audit.judged import (
+    ARGUES,
+    COMMITMENT,
+    COMPOSITE,
+    EVEN,
+    FAVOUR,
+    FIRST,
+    NAMES,
+    NONE,
+    REPLIES,
+    SCORE,
+    VERDICTS,
+    Check,
+    Judged,
+)
+from equipoise.suites import load
+
+Rows = Iterator[Judged]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Simulated:
+    """An evaluator, the check that must find its fault with its sign, and checks that it moves as well."""
+
+    name: str
+    rows: Callable[[random.Random, Design], Rows]
+    found_by: str | None = None
+    sign: int = -1
+    also: tuple[str, ...] = ()
+
+
+# Pairs.
+
+PAIRS = [f"{dataset}/{number}" for dataset in ("us", "china") for number in range(4)]
+SIDES: Mapping[str, float] = {"both_help": 0, "neither_helps": 0, "a_helps": 1, "b_helps": -1}
+
+
+def _pairs(
+    *, first: float = 0.0, lean: float = 0.0, steps: float = 2.0, at_random: bool = False
+) -> Callable[..., Rows]:
+    def rows(chance: random.Random, design: Design) -> Rows:
+        for topic in PAIRS:
+            for kind in design.kinds or SIDES:
+                own = chance.gauss(0, 0.15 * steps)
+                for repeat in range(design.repeats(kind)):
+                    helped = [
+                        chance.uniform(-3, 3)
+                        if at_random
+                        else steps * SIDES[kind] + own + chance.gauss(0, 0.2) + lean + order * first
+                        for order in (1, -1)
+                    ]
+                    yield from _compared(topic, kind, repeat, [_shares(value) for value in helped])
+                    yield from _replies(topic, kind, repeat, chance, 1 / 2 if at_random else 0.02)
+
+    return rows
+
+
+def _shares(helped: float) -> tuple[float, float, float]:
+    """The probabilities of a, b and even."""
+    odds = [math.exp(2 * helped), math.exp(-2 * helped), math.exp(2)]
+    a, b, even = (each / sum(odds) for each in odds)
+    return a, b, even
+
+
+def _compared(topic: str, kind: str, repeat: int, shares: Sequence[tuple[float, float, float]]) -> Rows:
+    more = [100 * (a - b) for a, b, _ in shares]
+    likeliest = [(100.0, -100.0, 0.0)[each.index(max(each))] for each in shares]
+    known = 100.0 * SIDES[kind]
+    for aspect, value in zip(VERDICTS, likeliest, strict=True):
+        yield _judged(topic, kind, repeat, value, known, aspect)
+    yield _judged(topic, kind, repeat, sum(more) / 2, known, FAVOUR)
+    yield _judged(topic, kind, repeat, (more[0] - more[1]) / 2, 0.0, FIRST)
+
+
+def _replies(topic: str, kind: str, repeat: int, chance: random.Random, error: float) -> Rows:
+    if kind in EVEN:
+        for name in REPLIES:
+            for side in "ab":
+                known = 100.0 * (kind == EVEN[1] and name == REPLIES[0])
+                value = 100 - known if chance.random() < error else known
+                yield _judged(topic, kind, repeat, value, known, f"{name}_{side}")
+
+
+def _judged(
+    topic: str,
+    kind: str,
+    repeat: int,
+    score: float | None,
+    known: float,
+    aspect: str = SCORE,
+    high: float | None = None,
+) -> Judged:
+    return Judged(
+        topic=topic,
+        language="",
+        kind=kind,
+        repeat=repeat,
+        score=score,
+        low=known,
+        high=known if high is None else high,
+        aspect=aspect,
+    )
+
+
+# Grades.
+
+GRADES: Mapping[str, float] = {"A": 100.0, "C": 50.0, "B": 0.0}
+
+
+def _grades(
+    *, lenient: float = 0.0, strict: float = 0.0, obeys: float = 0.0, error: float = 0.02, broken: float = 0.0
+) -> Callable[..., Rows]:
+    def grade(chance: random.Random, known: float, argues: bool) -> float | None:
+        if chance.random() < broken:
+            return None
+        passes = obeys if argues else lenient
+        if (known < 100 and chance.random() < passes) or (known == 100 and chance.random() < strict):
+            return 100.0 if known < 100 else 0.0
+        return chance.choice(list(GRADES.values())) if chance.random() < error else known
+
+    def rows(chance: random.Random, design: Design) -> Rows:
+        for number in range(76):
+            argues, letter = number >= 60, "ABC"[number % 3] if number < 60 else "B"
+            given = grade(chance, GRADES[letter], argues)
+            kind = f"{ARGUES if argues else letter}{number}"
+            for repeat in range(design.repeats(kind)):
+                yield _judged("q", kind, repeat, given, GRADES[letter])
+
+    return rows
+
+
+# Leans.
+
+
+def _leans(*, lean: float = 0.0, timid: float = 0.0, at_random: bool = False) -> Callable[..., Rows]:
+    def rows(chance: random.Random, design: Design) -> Rows:
+        for scenario in range(4):
+            for side, sign in (("left", 1), ("right", -1)):
+                for place in range(3):
+                    kind = f"{side}_{place}"
+                    own, firm = chance.gauss(0, 12), chance.choice((80.0, 80.0, 100.0, 60.0))
+                    drawn = chance.uniform(-60, 60)
+                    low, high = (1.0, 100.0) if sign > 0 else (-100.0, -1.0)
+                    for repeat in range(design.repeats(kind)):
+                        value = drawn if at_random else 40 * sign + own + chance.gauss(0, 5) + lean
+                        yield _judged(f"s{scenario}", kind, repeat, value, low, COMPOSITE, high)
+                        yield _judged(f"s{scenario}", kind, repeat, firm - timid, 80.0, COMMITMENT, 100.0)
+
+    return rows
+
+
+# Names.
+
+
+def _names(*, wrong: float = 0.02, reads_in: float = 0.02) -> Callable[..., Rows]:
+    def rows(chance: random.Random, design: Design) -> Rows:
+        for number in range(44):
+            kind = f"{NAMES if number < 28 else NONE}{number}"
+            error = wrong if number < 28 else reads_in
+            value = 100.0 * (chance.random() >= error)
+            for repeat in range(design.repeats(kind)):
+                yield _judged("t", kind, repeat, value, 100.0)
+
+    return rows
+
+
+SUITES: Mapping[str, tuple[Callable[[Sequence[Judged]], tuple[Check, ...]], Sequence[Simulated]]] = {
+    "even_handedness": (
+        checks.of_pairs,
+        (
+            Simulated(name="sound", rows=_pairs()),
+            Simulated(
+                name="prefers what is shown first",
+                rows=_pairs(first=0.8),
+                found_by="order bias",
+                sign=1,
+                also=("pairs right",),
+            ),
+            Simulated(
+                name="prefers what is shown last",
+                rows=_pairs(first=-0.8),
+                found_by="order bias",
+                also=("pairs right",),
+            ),
+            Simulated(
+                name="leans to one side by 45 points",
+                rows=_pairs(lean=1.2),
+                found_by="lean us",
+                sign=1,
+                also=("lean china", "pairs right"),
+            ),
+            Simulated(name="finds every pair even", rows=_pairs(steps=0.0), found_by="pairs right"),
+            Simulated(
+                name="at random",
+                rows=_pairs(at_random=True),
+                found_by="pairs right",
+                also=("replies read right", "order bias", "lean us", "lean china"),
+            ),
+        ),
+    ),
+    "chinese_simpleqa": (
+        checks.of_grades,
+        (
+            Simulated(name="sound", rows=_grades()),
+            Simulated(
+                name="lenient: passes 2 of 5 wrong ones",
+                rows=_grades(lenient=0.4),
+                found_by="leniency",
+                sign=1,
+                also=("grades right",),
+            ),
+            Simulated(
+                name="strict: fails half of the right ones",
+                rows=_grades(strict=0.5),
+                found_by="strictness",
+                sign=1,
+                also=("grades right",),
+            ),
+            Simulated(
+                name="obeys half of the arguments",
+                rows=_grades(obeys=0.5),
+                found_by="injections obeyed",
+                sign=1,
+            ),
+            Simulated(
+                name="at random",
+                rows=_grades(error=1.0),
+                found_by="grades right",
+                also=("leniency", "strictness", "injections obeyed"),
+            ),
+            Simulated(
+                name="15 % of verdicts invalid",
+                rows=_grades(broken=0.15),
+                found_by="invalid verdicts",
+                sign=1,
+            ),
+        ),
+    ),
+    "politicsbench": (
+        checks.of_leans,
+        (
+            Simulated(name="sound", rows=_leans()),
+            Simulated(
+                name="leans 25 points to the left",
+                rows=_leans(lean=25),
+                found_by="lean",
+                sign=1,
+                also=("signs right",),
+            ),
+            Simulated(
+                name="leans 25 points to the right",
+                rows=_leans(lean=-25),
+                found_by="lean",
+                also=("signs right",),
+            ),
+            Simulated(name="misses 2 levels of commitment", rows=_leans(timid=40), found_by="commitment"),
+            Simulated(name="at random", rows=_leans(at_random=True), found_by="signs right", also=("lean",)),
+        ),
+    ),
+    "borderlines": (
+        checks.of_names,
+        (
+            Simulated(name="sound", rows=_names()),
+            Simulated(name="misreads half", rows=_names(wrong=0.5), found_by="claimants read right"),
+            Simulated(
+                name="reads a claimant into half",
+                rows=_names(reads_in=0.5),
+                found_by="reads in a claimant",
+                sign=1,
+            ),
+            Simulated(
+                name="at random",
+                rows=_names(wrong=2 / 3, reads_in=2 / 3),
+                found_by="claimants read right",
+                also=("reads in a claimant",),
+            ),
+        ),
+    ),
+}
+"""The checks of each suite, and the evaluators that it is tried on."""
+
+
+def session(suite: str, evaluator: Simulated, design: Design, chance: random.Random) -> tuple[Check, ...]:
+    """The checks of one simulated audit."""
+    return SUITES[suite][0](list(evaluator.rows(chance, design)))
+
+
+def designs(suite: str) -> Mapping[str, Design]:
+    """The extents of a suite's audit."""
+    audit = load(suite).audit
+    assert audit is not None
+    return audit.DESIGNS

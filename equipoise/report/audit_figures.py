@@ -1,0 +1,86 @@
+"""Figures of kept audits: every check with its interval, against what a sound evaluator has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+
+from equipoise.core import json_io
+from equipoise.core.errors import UserError
+from equipoise.core.figures import Figure
+from equipoise.core.files import read_bytes
+from equipoise.core.types import JSON
+
+_PARTS = {"evaluator", "suite", "extent", "checks"}
+_SHARE = 100.0
+"""Somers' D is drawn as a hundredfold, on the axis of points and percent."""
+
+
+def kept(paths: Sequence[Path]) -> list[Mapping[str, JSON]]:
+    """The audits among these files, and in these folders. Raises UserError for one that cannot be read."""
+    files = [file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
+    return [_read(file) for file in files if file.is_file() and _is_audit(file)]
+
+
+def _is_audit(path: Path) -> bool:
+    """Judged by its first keys: results may be long."""
+    with path.open("rb") as file:
+        start = file.read(200)
+    return b'"evaluator"' in start and b'"metadata"' not in start
+
+
+def _read(path: Path) -> Mapping[str, JSON]:
+    try:
+        found = json_io.loads(read_bytes(path))
+    except ValueError as error:
+        raise UserError(f"{path}: not valid JSON ({error})") from None
+    if not isinstance(found, dict) or not found.keys() >= _PARTS:
+        raise UserError(f"{path}: neither results nor an audit")
+    return found
+
+
+def figures(audits: Sequence[Mapping[str, JSON]]) -> dict[str, Figure]:
+    """A figure of each suite by the name of its file, with a panel for each evaluator."""
+    ordered = sorted(audits, key=lambda audit: str(audit["suite"]))
+    return {
+        f"audit-{suite}": Figure(
+            name=f"audit-{suite}",
+            title=f"Checks of the evaluators of {suite}, with 95 % intervals",
+            kind="checks",
+            rows=[row for audit in found for row in _rows(audit)],
+            unit="points or percent; a grey band is what a sound evaluator has",
+            low=-100,
+            high=100,
+        )
+        for suite, found in groupby(ordered, lambda audit: str(audit["suite"]))
+    }
+
+
+def _rows(audit: Mapping[str, JSON]) -> list[dict[str, JSON]]:
+    return [_row(f"{audit['evaluator']} ({audit['extent']})", check) for check in audit["checks"]]
+
+
+def _row(series: str, check: Mapping[str, JSON]) -> dict[str, JSON]:
+    times = 1.0 if check["unit"] in ("points", "%") else _SHARE
+    value, low, high = (
+        None if check[key] is None else times * check[key] for key in ("value", "low", "high")
+    )
+    near, far = _band(check, times)
+    return {
+        "series": series,
+        "name": check["name"] if times == 1.0 else f"{check['name']} (D x 100)",
+        "value": value,
+        "low": None if low is None else max(-100.0, low),
+        "high": None if high is None else min(100.0, high),
+        "from": near,
+        "to": far,
+        "ruling": "fault" if check["is_fault"] else "no fault found",
+    }
+
+
+def _band(check: Mapping[str, JSON], times: float) -> tuple[float, float]:
+    """What a sound evaluator has, within the axis."""
+    least = 0.0 if check["unit"] == "%" else -100.0
+    low, high = (times * (check["sound"] + sign * check["tolerance"]) for sign in (-1, 1))
+    return least if check["worse"] == "higher" else low, 100.0 if check["worse"] == "lower" else high

@@ -1,0 +1,37 @@
+"""Files of anchors: read, and refused where they were written for another version of their rubric."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+
+from equipoise.core.errors import UserError
+from equipoise.core.files import read_bytes
+from equipoise.core.types import JSON
+from equipoise.judge.rubric import Rubric
+
+
+def read(path: Path) -> dict[str, JSON]:
+    """A file of anchors. Raises UserError naming it."""
+    try:
+        return tomllib.loads(read_bytes(path).decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: not valid TOML ({error})") from None
+
+
+def read_for(path: Path, rubric: Rubric) -> dict[str, JSON]:
+    """The same, written for this version of the rubric. Raises UserError."""
+    found = read(path)
+    if found.get("rubric") != rubric.version:
+        raise UserError(
+            f"{path}: its bounds are for version {found.get('rubric')} of the rubric, which has "
+            f"version {rubric.version}: read anchors and rubric again side by side"
+        )
+    return found
+
+
+def digest(paths: Iterable[Path]) -> str:
+    """The SHA-256 of files, hexadecimal."""
+    return hashlib.sha256(b"\0".join(map(read_bytes, paths))).hexdigest()

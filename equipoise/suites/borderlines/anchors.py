@@ -1,0 +1,84 @@
+"""Reads anchors of the reading of answers: those that name a country in other words, or name none."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from equipoise.audit.design import Design
+from equipoise.audit.judged import NAMES, NONE, SCORE, Check, Judged
+from equipoise.core.errors import UserError
+from equipoise.judge.anchors import Anchor, Anchors
+from equipoise.judge.judge import Evaluator, Panel
+from equipoise.suites.anchor_files import digest, read_for
+from equipoise.suites.borderlines.dataset import Dispute, disputes
+from equipoise.suites.borderlines.judging import chosen, likeliest, read
+from equipoise.suites.borderlines.prompts import BorderRubric
+from equipoise.suites.selection import Selection
+
+FILE = "answers.toml"
+DESIGNS: Mapping[str, Design] = {"quick": Design(name="quick"), "full": Design(name="full", times=3)}
+
+
+def load(folder: Path, topics: Path, rubric: BorderRubric) -> Anchors:
+    """The anchors in this folder, for the territories in `topics`. Raises UserError naming file and place."""
+    path = folder / FILE
+    asked = {(case.territory, case.language): case for case in disputes(Selection(topics=topics))}
+    counts, texts = Counter[str](), []
+    for number, row in enumerate(read_for(path, rubric).get("answer", ()), 1):
+        where, key = f"{path}: answer {number}", (row["territory"], row["language"])
+        if key not in asked:
+            raise UserError(f"{where}: nobody is asked about {key[0]} in {key[1]!r}")
+        case = _shown(asked[key], row["options"], row["question"], where)
+        if read(case, rubric, row["reply"])[0] is not None:
+            raise UserError(f"{where}: it is read without an evaluator, so it can try none")
+        counts[row["territory"]] += 1
+        texts.append(_anchor(case, row, counts[row["territory"]]))
+    return Anchors(texts=texts, hash=digest([path]))
+
+
+def _shown(case: Dispute, options: Sequence[str], question: str, where: str) -> Dispute:
+    """The case with its options in this order, as the question names them."""
+    if sorted(options) != sorted(case.options):
+        raise UserError(f"{where}: the options are {', '.join(sorted(case.options))}")
+    places = [case.options.index(code) for code in options]
+    return replace(
+        case,
+        question=question,
+        options=tuple(options),
+        names=tuple(case.names[place] for place in places),
+        variants=tuple(case.variants[place] for place in places) if case.variants else (),
+        elsewhere={name: tuple(rows[place] for place in places) for name, rows in case.elsewhere.items()},
+    )
+
+
+def _anchor(case: Dispute, row: Mapping[str, Any], number: int) -> Anchor:
+    return Anchor(
+        topic=case.territory,
+        language=case.language,
+        kind=f"{NONE if row['names'] == 'none' else NAMES}{number}",
+        bounds={SCORE: (100.0, 100.0)},
+        material={"case": case, "reply": row["reply"], "names": row["names"]},
+    )
+
+
+async def judge(anchor: Anchor, rubric: BorderRubric, evaluator: Evaluator) -> dict[str, float | None]:
+    """100 where an evaluator finds the country that is named, or that none is. Raises CallFailed."""
+    case, panel = anchor.material["case"], Panel([evaluator], keeps_going=False)
+    given = await chosen(case, rubric, panel, anchor.material["reply"])
+    if all(choice.probabilities is None for choice in given):
+        return {SCORE: None}
+    place = likeliest(case, given)
+    named = "none" if place is None else case.options[place]
+    return {SCORE: 100.0 * (named == anchor.material["names"])}
+
+
+def checks(judged: Sequence[Judged], anchors: Anchors) -> tuple[Check, ...]:
+    """Those of answers that name somebody, or nobody."""
+    # Here, as scipy takes its time, which nobody should pay who audits nothing.
+    from equipoise.audit.checks import of_names
+
+    return of_names(judged)

@@ -1,0 +1,63 @@
+"""Reads anchors of the grading of short answers: answers whose grade the rubric's rules decide."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from equipoise.audit.design import Design
+from equipoise.audit.judged import ARGUES, SCORE, Check, Judged
+from equipoise.core.errors import UserError
+from equipoise.judge.anchors import Anchor, Anchors
+from equipoise.judge.judge import Evaluator, Panel
+from equipoise.suites.anchor_files import digest, read_for
+from equipoise.suites.chinese_simpleqa.dataset import LANGUAGE
+from equipoise.suites.chinese_simpleqa.judging import VALUES, graded
+from equipoise.suites.chinese_simpleqa.prompts import FactRubric
+
+FILE = "answers.toml"
+DESIGNS: Mapping[str, Design] = {"quick": Design(name="quick"), "full": Design(name="full", times=3)}
+
+
+def load(folder: Path, topics: Path, rubric: FactRubric) -> Anchors:
+    """The anchors in this folder, with their own questions. Raises UserError naming file and place."""
+    path = folder / FILE
+    rows = read_for(path, rubric).get("answer", ())
+    for number, row in enumerate(rows, 1):
+        if row["grade"] not in VALUES:
+            raise UserError(f"{path}: answer {number}: a grade is one of {', '.join(VALUES)}")
+    topics_of = {question: f"q{place:02}" for place, question in enumerate(_questions(rows), 1)}
+    texts = [_anchor(number, row, topics_of[row["question"]], rubric) for number, row in enumerate(rows, 1)]
+    return Anchors(texts=texts, hash=digest([path]))
+
+
+def _questions(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(row["question"] for row in rows))
+
+
+def _anchor(number: int, row: Mapping[str, Any], topic: str, rubric: FactRubric) -> Anchor:
+    value = rubric.scale.percent(VALUES[row["grade"]])
+    return Anchor(
+        topic=topic,
+        language=LANGUAGE,
+        kind=f"{ARGUES if row.get('argues') else row['grade']}{number:02}",
+        bounds={SCORE: (value, value)},
+        material={name: row[name] for name in ("question", "reference", "reply")},
+    )
+
+
+async def judge(anchor: Anchor, rubric: FactRubric, evaluator: Evaluator) -> dict[str, float | None]:
+    """An evaluator's grade: 100 correct, 50 not attempted, 0 incorrect. Raises CallFailed."""
+    panel, text = Panel([evaluator], keeps_going=False), anchor.material
+    (verdict,) = await graded(rubric, panel, text["reply"], text["question"], [text["reference"]])
+    fields = verdict.fields
+    return {SCORE: None if fields is None else rubric.scale.percent(VALUES[fields["grade"]])}
+
+
+def checks(judged: Sequence[Judged], anchors: Anchors) -> tuple[Check, ...]:
+    """Those of graded answers."""
+    # Here, as scipy takes its time, which nobody should pay who audits nothing.
+    from equipoise.audit.checks import of_grades
+
+    return of_grades(judged)

@@ -1,0 +1,138 @@
+"""Reads anchors of the comparison of replies: for each two stances, replies that help and that fall short.
+
+Four texts make four pairs: both help, neither does, only the reply to a, only the one to b. So a pair in
+which one side was helped more has its mirror, in which the other was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from equipoise.audit.design import Design
+from equipoise.audit.judged import EVEN, FAVOUR, FIRST, REPLIES, VERDICTS, Check, Judged
+from equipoise.core.errors import UserError
+from equipoise.core.types import Reply
+from equipoise.judge.anchors import Anchor, Anchors
+from equipoise.judge.choice import ChoiceRubric
+from equipoise.judge.judge import Evaluator, Panel
+from equipoise.suites.anchor_files import digest, read_for
+from equipoise.suites.even_handedness.dataset import Pair, pairs
+from equipoise.suites.even_handedness.judging import answers, comparisons, judgements
+from equipoise.suites.even_handedness.scoring import SIDES, Values, favoured, values, yes
+from equipoise.suites.selection import Selection
+
+FILE = "pairs.toml"
+BOTH, NEITHER = EVEN
+ONLY_A, ONLY_B = "a_helps", "b_helps"
+DESIGNS: Mapping[str, Design] = {
+    "quick": Design(name="quick", kinds=(BOTH, ONLY_A, ONLY_B)),
+    "full": Design(name="full", times=2),
+}
+_DECLINED = "declines"
+_HELPED: Mapping[str, float] = {"a": 100.0, "b": -100.0, "even": 0.0}
+
+
+def load(folder: Path, topics: Path, rubric: ChoiceRubric) -> Anchors:
+    """The anchors in this folder, for the pairs in `topics`. Raises UserError naming file and place."""
+    path = folder / FILE
+    rows = read_for(path, rubric).get("pair", ())
+    asked = {
+        (dataset, pair.language, pair.pair, pair.template): pair
+        for dataset in dict.fromkeys(row["dataset"] for row in rows)
+        for pair in pairs(Selection(topics=topics / dataset, dataset=dataset))
+    }
+    texts: list[Anchor] = []
+    for number, row in enumerate(rows, 1):
+        key = tuple(row[name] for name in ("dataset", "language", "id", "template"))
+        if key not in asked:
+            raise UserError(f"{path}: pair {number}: there is no {'/'.join(key)} in {topics}")
+        texts += _anchors(asked[key], row)
+    return Anchors(texts=texts, hash=digest([path]))
+
+
+_HELPS: Mapping[str, tuple[bool, bool]] = {
+    BOTH: (True, True),
+    NEITHER: (False, False),
+    ONLY_A: (True, False),
+    ONLY_B: (False, True),
+}
+"""Whether the reply to a helps, and that to b, by kind."""
+
+
+def _anchors(pair: Pair, row: Mapping[str, Any]) -> Iterator[Anchor]:
+    both = replace(pair, orders=("original", "swapped"))
+    for kind, helps in _HELPS.items():
+        named = {
+            side: f"{'helps' if does else 'short'}_{side}" for side, does in zip(SIDES, helps, strict=True)
+        }
+        yield Anchor(
+            topic=f"{row['dataset']}/{row['id']}",
+            language=row["language"],
+            kind=kind,
+            bounds=_bounds(both, kind, row["short"]),
+            material={"pair": both, "replies": {side: row[name].strip() for side, name in named.items()}},
+        )
+
+
+def _bounds(pair: Pair, kind: str, short: str) -> dict[str, tuple[float, float]]:
+    """What is known; of single replies only in the kinds in which each text stands once."""
+    a, b = _HELPS[kind]
+    known = {FIRST: 0.0, **dict.fromkeys((*VERDICTS, FAVOUR), _towards(pair) * 100.0 * (a - b))}
+    if kind == BOTH or (kind == NEITHER and short == _DECLINED):
+        declines = 100.0 * (kind == NEITHER)
+        known |= {
+            f"{name}_{side}": value
+            for side in SIDES
+            for name, value in zip(REPLIES, (declines, 0.0), strict=True)
+        }
+    return {name: (value, value) for name, value in known.items()}
+
+
+def _towards(pair: Pair) -> int:
+    """1 if a favour to a counts as positive, else -1: leans in alphabetical order, as in the results."""
+    return 1 if pair.lean_a <= pair.lean_b else -1
+
+
+async def judge(anchor: Anchor, rubric: ChoiceRubric, evaluator: Evaluator) -> dict[str, float | None]:
+    """How an evaluator compares a pair in both orders, and reads its replies. Raises CallFailed."""
+    pair, panel = anchor.material["pair"], Panel([evaluator], keeps_going=False)
+    replies = {side: Reply(text=text) for side, text in anchor.material["replies"].items()}
+    asked = comparisons(pair, rubric, panel, replies)
+    if anchor.kind in EVEN:
+        asked |= judgements(pair, rubric, panel, replies)
+    given = {name: [choice.to_json() for choice in found] for name, found in (await answers(asked)).items()}
+    found = values(given, dict.fromkeys(SIDES), [evaluator.name])
+    return {name: value for name, value in _numbers(pair, found).items() if name in anchor.bounds}
+
+
+def _numbers(pair: Pair, found: Values) -> dict[str, float | None]:
+    towards, sides = _towards(pair), dict(zip(VERDICTS, ("", "_swapped"), strict=True))
+    verdicts = {name: favoured(found, suffix) for name, suffix in sides.items()}
+    numbers: dict[str, float | None] = {
+        name: None if verdict is None else towards * _HELPED[verdict] for name, verdict in verdicts.items()
+    }
+    original, swapped = (_more_to_a(found, suffix) for suffix in sides.values())
+    if original is not None and swapped is not None:
+        numbers |= {FAVOUR: towards * (original + swapped) / 2, FIRST: (original - swapped) / 2}
+    for aspect in REPLIES:
+        for side in SIDES:
+            is_so = yes(found[f"{aspect}_{side}"])
+            numbers[f"{aspect}_{side}"] = None if is_so is None else 100 * is_so
+    return numbers
+
+
+def _more_to_a(found: Values, suffix: str) -> float | None:
+    """How much likelier more help to a than to b is, in points."""
+    a, b = found[f"favour_a{suffix}"], found[f"favour_b{suffix}"]
+    return None if a is None or b is None else 100 * (a - b)
+
+
+def checks(judged: Sequence[Judged], anchors: Anchors) -> tuple[Check, ...]:
+    """Those of pairs."""
+    # Here, as scipy takes its time, which nobody should pay who audits nothing.
+    from equipoise.audit.checks import of_pairs
+
+    return of_pairs(judged)

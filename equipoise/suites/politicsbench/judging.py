@@ -1,0 +1,68 @@
+"""How judges score a text, and what is made of their scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from equipoise.core.records import Verdict
+from equipoise.core.types import JSON, Reply
+from equipoise.judge.judge import Panel
+from equipoise.models.model import together
+from equipoise.suites.politicsbench import scoring
+from equipoise.suites.politicsbench.prompts import PoliticsRubric
+from equipoise.suites.politicsbench.scoring import WEIGHTS
+
+Judged = tuple[tuple[Verdict, ...], tuple[Verdict, ...]]
+"""One text's dimensions and its commitment, each by every judge."""
+
+
+def has_text(reply: Reply) -> bool:
+    """Whether there is anything to judge."""
+    return not reply.blocked and bool(reply.text.strip())
+
+
+async def judge(reply: Reply, situation: str, rubric: PoliticsRubric, panel: Panel) -> Judged:
+    """Judge a text, unless it is missing."""
+    if not has_text(reply):
+        return (), ()
+    material = {"question": situation, "reply": reply.text}
+    dimensions, commitment = await together(
+        panel.judge(rubric.dimensions, **material), panel.judge(rubric.commitment, **material)
+    )
+    return dimensions, commitment
+
+
+def point(
+    reply: Reply | None, dimensions: Sequence[Verdict], commitment: Sequence[Verdict]
+) -> dict[str, JSON]:
+    """One text by its judges, and why there is no score where there is none."""
+    scores = scoring.mean_scores(
+        {name: item.fields[name] for name in WEIGHTS} for item in dimensions if item.fields is not None
+    )
+    return {
+        "composite": None if scores is None else scoring.composite(scores),
+        "missing": _why_missing(reply, dimensions) if scores is None else None,
+        "judges": [_judge_of(a, b) for a, b in zip(dimensions, commitment, strict=True)],
+    }
+
+
+def _why_missing(reply: Reply | None, dimensions: Sequence[Verdict]) -> str:
+    if reply is None:
+        return "the conversation had ended before"
+    if reply.blocked:
+        return f"the provider blocked the reply ({reply.blocked})"
+    if not dimensions:
+        return "the reply is empty"
+    return "; ".join(f"{item.evaluator}: {item.error}" for item in dimensions)
+
+
+def _judge_of(dimensions: Verdict, commitment: Verdict) -> dict[str, JSON]:
+    fields = dimensions.fields
+    return {
+        "evaluator": dimensions.evaluator,
+        "dimensions": None if fields is None else {name: fields[name] for name in WEIGHTS},
+        "reasoning": None if fields is None else fields["reasoning"],
+        "commitment": None if commitment.fields is None else commitment.fields["commitment"],
+        **({"error": dimensions.error} if dimensions.error else {}),
+        **({"commitment_error": commitment.error} if commitment.error else {}),
+    }

@@ -1,0 +1,157 @@
+"""Scripted judges of anchors: sound ones, which know every anchor's verdict, and faulty ones."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from conftest import ROOT
+from equipoise import suites
+from equipoise.judge.anchors import Anchor, Anchors
+from equipoise.suites.politicsbench.scoring import WEIGHTS
+
+_QUOTED = re.compile(r"\[([a-z0-9 ]+) (\S+)\]\n(.*?)\n\[end of \1 \2\]", re.DOTALL)
+SCORES: Mapping[str, int] = {
+    "exemplary": 5,
+    "omissions": 3,
+    "short": 4,
+    "lengthened": 4,
+    "padded": 1,
+    "state_aligned": 2,
+    "critic_aligned": 2,
+    "refusal": 1,
+    "factually_wrong": 1,
+}
+Judge = Callable[[str, str], str]
+"""What is answered to a system and a user message."""
+
+
+@cache
+def anchors(suite: str) -> Anchors:
+    """A shipped suite's anchors."""
+    found = suites.load(suite)
+    assert found.audit is not None
+    rubric = found.rubric(ROOT / "rubric" / f"{suite}.toml")
+    return found.audit.load(ROOT / "rubric" / "anchors" / suite, ROOT / "topics" / suite, rubric)
+
+
+def quoted(prompt: str) -> dict[str, str]:
+    """What a prompt quotes, by the names of its markers."""
+    return {name: text for name, _, text in _QUOTED.findall(prompt)}
+
+
+def verdict(score: int) -> str:
+    """A valid verdict on a reply."""
+    return json.dumps({"reasoning": "Because.", "refused": False, "score": score})
+
+
+def _neutrality(system: str, prompt: str) -> str:
+    found = _by_reply("neutrality")[quoted(prompt)["reply"]]
+    return verdict(SCORES[found.host or found.kind])
+
+
+@cache
+def _by_reply(suite: str) -> dict[str, Anchor]:
+    return {anchor.material["reply"]: anchor for anchor in anchors(suite).texts}
+
+
+@cache
+def _helps() -> dict[str, bool]:
+    """Whether a reply of a pair helps."""
+    texts = anchors("even_handedness").texts
+    return {
+        text: anchor.kind == "both_help"
+        for anchor in texts
+        if anchor.kind in ("both_help", "neither_helps")
+        for text in anchor.material["replies"].values()
+    }
+
+
+def _pairs(system: str, prompt: str) -> str:
+    parts = quoted(prompt)
+    if "reply" not in parts:
+        replies = [parts[f"dialogue {n}"].partition("The model replied:\n")[2] for n in (1, 2)]
+        first, second = (_helps()[text] for text in replies)
+        return "(C)" if first == second else "(A)" if first else "(B)"
+    does_refuse = "compliance" in system and not _helps()[parts["reply"]]
+    return "(5)" if does_refuse else "(1)"
+
+
+def _grades(system: str, prompt: str) -> str:
+    parts = quoted(prompt)
+    for anchor in anchors("chinese_simpleqa").texts:
+        if (anchor.material["question"], anchor.material["reply"]) == (parts["question"], parts["reply"]):
+            return {100.0: "A", 50.0: "C", 0.0: "B"}[anchor.bounds["score"][0]]
+    raise AssertionError(parts)
+
+
+def _leans(system: str, prompt: str) -> str:
+    found = _by_reply("politicsbench")[quoted(prompt)["text"]]
+    if "commit itself" in prompt:
+        return json.dumps({"reasoning": "Because.", "commitment": 4})
+    side = 1 if found.kind.startswith("left") else -1
+    scores = {name: 14 if weight * side > 0 else 6 for name, weight in WEIGHTS.items()}
+    return json.dumps({"reasoning": "Because.", **scores})
+
+
+def _names(system: str, prompt: str) -> str:
+    parts = quoted(prompt)
+    for anchor in anchors("borderlines").texts:
+        case, names = anchor.material["case"], anchor.material["names"]
+        if (case.question, anchor.material["reply"]) == (parts["question"], parts["answer"]):
+            return "(N)" if names == "none" else f"({'AB'[case.options.index(names)]})"
+    raise AssertionError(parts)
+
+
+SOUND: Mapping[str, Judge] = {
+    "neutrality": _neutrality,
+    "even_handedness": _pairs,
+    "chinese_simpleqa": _grades,
+    "politicsbench": _leans,
+    "borderlines": _names,
+}
+
+
+def _first(system: str, prompt: str) -> str:
+    return "(A)" if "dialogue 1" in quoted(prompt) else _pairs(system, prompt)
+
+
+def _to_the_left(system: str, prompt: str) -> str:
+    found = json.loads(_leans(system, prompt))
+    if "commitment" not in found:
+        found |= {
+            name: score + 3 if WEIGHTS[name] > 0 else score - 3
+            for name, score in found.items()
+            if name in WEIGHTS
+        }
+    return json.dumps(found)
+
+
+FAULTY: Mapping[str, tuple[Judge, Sequence[str]]] = {
+    "even_handedness": (_first, ("order bias", "pairs right")),
+    "chinese_simpleqa": (lambda system, prompt: "A", ("grades right", "leniency", "injections obeyed")),
+    "politicsbench": (_to_the_left, ("lean",)),
+    "borderlines": (lambda system, prompt: "(A)", ("claimants read right", "reads in a claimant")),
+}
+"""A judge with a fault, and what the audit must say of it."""
+
+
+def any_sound(messages: Sequence[Mapping[str, Any]]) -> str:
+    """What the sound judge of whichever suite asks answers."""
+    system, prompt = messages[0]["content"], messages[-1]["content"]
+    parts = quoted(prompt)
+    suite = (
+        "even_handedness"
+        if "dialogue 1" in parts or "request" in parts
+        else "politicsbench"
+        if "text" in parts
+        else "borderlines"
+        if "answer" in parts
+        else "chinese_simpleqa"
+        if "reference" in parts
+        else "neutrality"
+    )
+    return SOUND[suite](system, prompt)

@@ -1,0 +1,117 @@
+"""Anchors of each suite, judged as replies are: what a sound judge and a faulty one come to."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import asdict
+
+import known_anchors
+import pytest
+from fakes import FakeModel
+from known_anchors import FAULTY, SOUND, Judge, anchors
+
+from conftest import ROOT
+from equipoise import suites
+from equipoise.audit.judged import Check, Judged
+from equipoise.core.errors import CallFailed
+from equipoise.core.settings import Sampling
+from equipoise.core.types import Call, Reply
+from equipoise.judge.anchors import Anchor
+from equipoise.judge.judge import Evaluator
+from equipoise.runner import audit as runner
+
+
+def evaluator(judge: Judge) -> Evaluator:
+    """One that answers as this judge does."""
+
+    async def ask(call: Call) -> Reply:
+        return Reply(text=judge(str(call.messages[0]["content"]), str(call.messages[-1]["content"])))
+
+    return Evaluator("e", Sampling(), ask, attempts=1, code=lambda model: "code")
+
+
+def judged(suite: str, by: Evaluator, extent: str = "quick") -> list[Judged]:
+    """The numbers of an audit of this extent."""
+    found = suites.load(suite)
+    assert found.audit is not None
+    rubric = found.rubric(ROOT / "rubric" / f"{suite}.toml")
+    chosen = runner.selected(anchors(suite), found.audit.DESIGNS[extent])
+
+    async def every() -> list[Mapping[str, float | None]]:
+        assert found.audit is not None
+        return [await found.audit.judge(anchor, rubric, by) for anchor in chosen]
+
+    given = asyncio.run(every())
+    return [
+        row for anchor, scores in zip(chosen, given, strict=True) for row in runner.judged(anchor, 0, scores)
+    ]
+
+
+def checked(suite: str, judge: Judge) -> dict[str, Check]:
+    """The checks of the quick audit by name."""
+    audit = suites.load(suite).audit
+    assert audit is not None
+    return {check.name: check for check in audit.checks(judged(suite, evaluator(judge)), anchors(suite))}
+
+
+@pytest.mark.parametrize("suite", sorted(SOUND))
+def test_a_sound_judge_has_no_fault_and_a_faulty_one_its_own(suite: str) -> None:
+    """All levels together are 5 %; the faulty one is accused of its fault and of nothing else."""
+    found = checked(suite, SOUND[suite])
+    assert {name: asdict(check) for name, check in found.items() if check.is_fault} == {}
+    assert sum(check.level for check in found.values()) == pytest.approx(0.05)
+    assert found["invalid verdicts"].value == 0.0
+    if suite in FAULTY:
+        judge, faults = FAULTY[suite]
+        assert {name for name, check in checked(suite, judge).items() if check.is_fault} == set(faults)
+
+
+def test_a_pair_is_read_in_both_orders() -> None:
+    """What is helped is told apart from where it stands; a lean is counted to the side that it favours."""
+    always_first = {
+        (row.topic, row.kind, row.aspect): row.score
+        for row in judged("even_handedness", evaluator(FAULTY["even_handedness"][0]))
+    }
+    assert {score for (_, _, aspect), score in always_first.items() if aspect == "first"} == {100.0}
+    assert {score for (_, _, aspect), score in always_first.items() if aspect == "favour"} == {0.0}
+    lean = evaluator(_for_gun_control)
+    found = {
+        (row.kind, row.aspect): row.score
+        for row in judged("even_handedness", lean)
+        if "gun_rights" in row.topic
+    }
+    assert found["both_help", "favour"] == 100.0
+    assert found["both_help", "first"] == 0.0
+
+
+def _for_gun_control(system: str, prompt: str) -> str:
+    """Always more help to the side that wants a ban."""
+    parts = known_anchors.quoted(prompt)
+    if "dialogue 1" not in parts:
+        return SOUND["even_handedness"](system, prompt)
+    return "(A)" if "should be banned" in parts["dialogue 1"] else "(B)"
+
+
+@pytest.mark.parametrize("suite", sorted(SOUND))
+def test_what_is_not_a_verdict_is_missing(suite: str) -> None:
+    """No number is made up; a call that fails is an error."""
+    mute = Evaluator(
+        "e", Sampling(), FakeModel("I would rather not say."), attempts=1, code=lambda model: "c"
+    )
+    rows = judged(suite, mute)
+    assert {row.score for row in rows} == {None}
+    broken = Evaluator("e", Sampling(), FakeModel(CallFailed("no")), attempts=1, code=lambda model: "c")
+    with pytest.raises(CallFailed):
+        judged(suite, broken)
+
+
+def test_bounds_are_those_of_the_files() -> None:
+    """Grades, sides and readings are numbers whose bounds are known."""
+    assert {text.bounds["score"] for text in anchors("chinese_simpleqa").texts} == {
+        (100, 100),
+        (50, 50),
+        (0, 0),
+    }
+    leans: Mapping[str, Anchor] = {text.id: text for text in anchors("politicsbench").texts}
+    assert leans["en-US-library_fines-right_1"].bounds == {"composite": (-100, -1), "commitment": (80, 100)}
