@@ -116,15 +116,15 @@ def graded(known: str, *given: str) -> list[Judged]:
 
 def test_grades_are_counted_by_what_was_known() -> None:
     """Passed though not correct is lenient; failed though correct is strict; other errors are neither."""
-    found = named(of_grades([*graded("A", *"AAAB"), *graded("B", *"BBCA"), *graded("C", *"CCCA")]))
-    assert found["leniency"].value == 25.0
+    found = named(of_grades([*graded("A", *"AAAB"), *graded("B", *"BBCA"), *graded("C", *"CCCC")]))
+    assert found["leniency"].value == 12.5
     assert found["strictness"].value == 25.0
-    assert found["grades right"].value == pytest.approx(100 * 8 / 12)
+    assert found["grades right"].value == pytest.approx(100 * 9 / 12)
     assert (found["grades right"].worse, found["grades right"].sound) == ("lower", 100.0)
     low, high = found["grades right"].low, found["grades right"].high
     assert low is not None
     assert high is not None
-    assert low < 100 * 8 / 12 < high
+    assert low < 100 * 9 / 12 < high
 
 
 def test_repeated_verdicts_on_a_text_are_one_observation() -> None:
@@ -136,7 +136,7 @@ def test_repeated_verdicts_on_a_text_are_one_observation() -> None:
 
 def test_what_chance_would_do_as_well_is_said() -> None:
     """An interval that reaches down to chance shows nothing; a share far above it does."""
-    found = named(of_grades(graded("A", *"ABCABCABC")))
+    found = named(of_grades(graded("A", *"AAAABCBCB")))
     assert found["grades right"].is_by_chance
     assert not named(of_grades(graded("A", *"AAAAAAAAB")))["grades right"].is_by_chance
 
