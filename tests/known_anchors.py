@@ -140,8 +140,8 @@ FAULTY: Mapping[str, tuple[Judge, Sequence[str]]] = {
 
 
 def any_sound(messages: Sequence[Mapping[str, Any]]) -> str:
-    """What the sound judge of whichever suite asks answers."""
-    system, prompt = messages[0]["content"], messages[-1]["content"]
+    """What the sound judge of whichever suite asks answers; the beginning of an answer may be given."""
+    system, prompt = (str(message["content"]) for message in messages[:2])
     parts = quoted(prompt)
     suite = (
         "even_handedness"

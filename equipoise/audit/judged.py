@@ -58,7 +58,8 @@ class Check:
 
     A sound evaluator's figure is at most `tolerance` away from `sound`, towards `worse` or, if that is
     "either", towards both. `p` is the probability of so bad a figure from a sound evaluator, and a fault is
-    found where it is below `level`, the part of LEVEL that the check may use. `n` counts topics.
+    found where it is below `level`, the part of LEVEL that the check may use. `n` counts topics. `chance` is
+    the figure of one that answers at random, for checks of what should be high.
     """
 
     name: str
@@ -73,11 +74,19 @@ class Check:
     p: float | None = None
     level: float = 0.0
     reason: str | None = None
+    chance: float | None = None
 
     @property
     def is_lean(self) -> bool:
         """Whether it is the fault that matters most."""
         return self.name.partition(" ")[0] == "lean"
+
+    @property
+    def is_by_chance(self) -> bool:
+        """Whether the figure is not shown to be better than that of an evaluator that answers at random."""
+        if self.chance is None or self.value is None:
+            return False
+        return (self.value if self.low is None else self.low) <= self.chance
 
     @property
     def is_fault(self) -> bool:

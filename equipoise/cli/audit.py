@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     "--extent",
     type=click.Choice(["quick", "full"]),
     default="full",
-    help="quick costs a fifth, and misses a lean below 15 points (default full).",
+    help="quick costs a third or less, and sees gross faults only: docs/audit.md says which (default full).",
 )
 @click.option(
     "--limit",
@@ -52,9 +52,10 @@ def audit(
     fresh: bool,
     **given: Any,
 ) -> None:
-    """Have evaluators judge texts with known scores: do they lean, prefer length, or obey what they read?
+    """Have evaluators judge texts whose verdicts are known: do they lean, or obey what they read?
 
-    For each SUITE, by default for all that have such texts. Results are kept in audits/ below the folder.
+    For each SUITE, by default for all that have such texts; several evaluators are ranked. Results are kept
+    in audits/ below the folder, and `equipoise plot` draws them.
     """
     from equipoise import suites
     from equipoise.report import audit as report
@@ -92,7 +93,7 @@ def _audit(
     design = replace(suite.audit.DESIGNS[extent], topics=limit)
     anchors = suite.audit.load(rubric(f"anchors/{suite.NAME}"), topics() / suite.NAME, texts)
     total = sum(design.repeats(item.kind) for item in runner.selected(anchors, design))
-    with click.progressbar(length=total, label="judging", file=sys.stderr) as bar:
+    with click.progressbar(length=total, label=f"judging {suite.NAME}", file=sys.stderr) as bar:
         found, totals = runner.audit(
             suite,
             texts,

@@ -14,8 +14,7 @@ def lines(
     evaluator: str, checks: Sequence[Check], by_language: Mapping[str, Check], width: int | None = None
 ) -> Iterator[str]:
     """The checks of one evaluator."""
-    faults = [check.name for check in checks if check.is_fault]
-    yield f"{evaluator}: {'faults: ' + ', '.join(faults) if faults else 'no fault found'}"
+    yield f"{evaluator}: {_said(checks)}"
     rows = [
         (f"{check.name}", _figure(check), _interval(check), _sound(check), _ruling(check)) for check in checks
     ]
@@ -26,19 +25,28 @@ def lines(
     yield from align([_HEAD, *rows], width)
 
 
+def _said(checks: Sequence[Check]) -> str:
+    """What the checks come to, in a line."""
+    faults = [check.name for check in checks if check.is_fault]
+    by_chance = [check.name for check in checks if check.is_by_chance]
+    found = f"faults: {', '.join(faults)}" if faults else "no fault found"
+    return f"not shown to be better than chance ({', '.join(by_chance)}); {found}" if by_chance else found
+
+
 def ranked(audits: Mapping[str, Sequence[Check]]) -> list[str]:
     """The evaluators' names, the one with the fewest faults first, then by how much they get right."""
     return sorted(audits, key=lambda name: _rank(audits[name]))
 
 
-def _rank(checks: Sequence[Check]) -> tuple[int, float]:
-    """The number of faults, then how much was missed of what should be high: the order, what is right."""
+def _rank(checks: Sequence[Check]) -> tuple[int, int, float]:
+    """By chance first of all; then the number of faults, then how much was missed of what should be high."""
     missed = [
         1.0 if check.value is None else (check.sound - check.value) / check.sound
         for check in checks
         if check.worse == "lower"
     ]
-    return sum(check.is_fault for check in checks), sum(missed) / len(missed) if missed else 1.0
+    by_chance, faults = (sum(check.is_by_chance for check in checks), sum(check.is_fault for check in checks))
+    return by_chance, faults, sum(missed) / len(missed) if missed else 1.0
 
 
 def ranking(audits: Mapping[str, Mapping[str, Sequence[Check]]], width: int | None = None) -> Iterator[str]:
@@ -52,7 +60,11 @@ def ranking(audits: Mapping[str, Mapping[str, Sequence[Check]]], width: int | No
 
 
 def _where(audited: Mapping[str, Sequence[Check]]) -> str:
-    faults = {suite: [check.name for check in checks if check.is_fault] for suite, checks in audited.items()}
+    faults = {
+        suite: [check.name for check in checks if check.is_fault]
+        + [f"{check.name} by chance" for check in checks if check.is_by_chance and not check.is_fault]
+        for suite, checks in audited.items()
+    }
     return (
         "; ".join(f"{suite}: {', '.join(names)}" for suite, names in faults.items() if names) or "none found"
     )
@@ -84,4 +96,4 @@ def _sound(check: Check) -> str:
 
 
 def _ruling(check: Check) -> str:
-    return "FAULT" if check.is_fault else ""
+    return "FAULT" if check.is_fault else "BY CHANCE" if check.is_by_chance else ""

@@ -75,7 +75,9 @@ def _row(series: str, check: Mapping[str, JSON]) -> dict[str, JSON]:
         "high": None if high is None else min(100.0, high),
         "from": near,
         "to": far,
-        "ruling": "fault" if check["is_fault"] else "no fault found",
+        "ruling": "fault or by chance"
+        if check["is_fault"] or check.get("is_by_chance")
+        else "no fault found",
     }
 
 

@@ -143,7 +143,10 @@ def _audited(
         "anchors_hash": anchors.hash,
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "verdicts": len(judged),
-        "checks": [{**asdict(check), "is_fault": check.is_fault} for check in found],
+        "checks": [
+            {**asdict(check), "is_fault": check.is_fault, "is_by_chance": check.is_by_chance}
+            for check in found
+        ],
         "lean_by_language": {language: asdict(check) for language, check in by_language.items()},
         "judged": [asdict(item) for item in judged],
     }

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from equipoise.core.errors import UserError
@@ -30,6 +31,17 @@ def read_for(path: Path, rubric: Rubric) -> dict[str, JSON]:
             f"version {rubric.version}: read anchors and rubric again side by side"
         )
     return found
+
+
+@contextmanager
+def blaming(path: Path) -> Iterator[None]:
+    """Name the file where a key is missing in it, or has a value of another type. Raises UserError."""
+    try:
+        yield
+    except KeyError as error:
+        raise UserError(f"{path}: {error} is missing in one of its tables") from None
+    except (AttributeError, TypeError, ValueError) as error:
+        raise UserError(f"{path}: a value of the wrong type ({error})") from None
 
 
 def digest(paths: Iterable[Path]) -> str:

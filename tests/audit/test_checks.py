@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from types import ModuleType
 
 import pytest
 
 from conftest import ROOT
-from equipoise.audit.checks import LEVEL, lean_by_language, of_scores
+from equipoise.audit.checks import LEVEL, lean_by_language, of_grades, of_scores
 from equipoise.audit.design import Design
 from equipoise.audit.judged import Check, Judged
 from equipoise.suites.neutrality.anchors import DESIGNS
@@ -94,6 +95,71 @@ def test_an_evaluator_that_never_varies_is_judged_by_signs() -> None:
     assert lean.p == pytest.approx(2 * 0.5**6)
     assert lean.is_fault is (lean.p < lean.level)
     assert lean_by_language(judged("state_aligned", 25))["en-US"].value is None
+
+
+def graded(known: str, *given: str) -> list[Judged]:
+    """Answers of one known grade, and the grades that they got."""
+    value = {"A": 100.0, "C": 50.0, "B": 0.0}
+    return [
+        Judged(
+            topic="q",
+            language="zh-CN",
+            kind=f"{known}{number}",
+            repeat=0,
+            score=value[grade],
+            low=value[known],
+            high=value[known],
+        )
+        for number, grade in enumerate(given)
+    ]
+
+
+def test_grades_are_counted_by_what_was_known() -> None:
+    """Passed though not correct is lenient; failed though correct is strict; other errors are neither."""
+    found = named(of_grades([*graded("A", *"AAAB"), *graded("B", *"BBCA"), *graded("C", *"CCCC")]))
+    assert found["leniency"].value == 12.5
+    assert found["strictness"].value == 25.0
+    assert found["grades right"].value == pytest.approx(100 * 9 / 12)
+    assert (found["grades right"].worse, found["grades right"].sound) == ("lower", 100.0)
+    low, high = found["grades right"].low, found["grades right"].high
+    assert low is not None
+    assert high is not None
+    assert low < 100 * 9 / 12 < high
+
+
+def test_repeated_verdicts_on_a_text_are_one_observation() -> None:
+    """What most of them say counts; ten alike errors on one text are one error."""
+    rows = [replace(item, repeat=n) for n in range(10) for item in graded("B", *"ABBB")]
+    found = named(of_grades(rows))
+    assert (found["leniency"].value, found["leniency"].n) == (25.0, 4)
+
+
+def test_what_chance_would_do_as_well_is_said() -> None:
+    """An interval that reaches down to chance shows nothing; a share far above it does."""
+    found = named(of_grades(graded("A", *"AAAABCBCB")))
+    assert found["grades right"].is_by_chance
+    assert not named(of_grades(graded("A", *"AAAAAAAAB")))["grades right"].is_by_chance
+
+
+@pytest.mark.parametrize("suite", ["even_handedness", "chinese_simpleqa", "politicsbench", "borderlines"])
+def test_a_suites_audit_finds_each_fault(simulated: ModuleType, suite: str) -> None:
+    """In two simulated sessions each; a sound evaluator is accused of nothing."""
+    design = simulated.suite_audits.designs(suite)["quick"]
+    for evaluator in simulated.suite_audits.SUITES[suite][1]:
+        hits, others, _ = simulated.found_in(suite, evaluator, design, 2)
+        assert hits or evaluator.found_by is None, evaluator.name
+        assert others == 0, evaluator.name
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("suite", ["even_handedness", "chinese_simpleqa", "politicsbench", "borderlines"])
+def test_a_suites_audit_finds_each_fault_in_95_of_100_sessions(simulated: ModuleType, suite: str) -> None:
+    """And accuses of anything else in at most 5."""
+    design = simulated.suite_audits.designs(suite)["full"]
+    for evaluator in simulated.suite_audits.SUITES[suite][1]:
+        hits, others, _ = simulated.found_in(suite, evaluator, design, 100)
+        assert hits >= 95 or evaluator.found_by is None, evaluator.name
+        assert others <= 5, evaluator.name
 
 
 def shares(simulated: ModuleType, design: Design, sessions: int) -> dict[str, tuple[int, int]]:

@@ -9,21 +9,13 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from known_anchors import SCORES, any_sound, verdict
 
 from conftest import ROOT
 from equipoise import suites
 from equipoise.cli import main
 from equipoise.judge.anchors import Anchor
 from loopback import Answer, Loopback
-
-SCORES: Mapping[str, int] = {
-    "exemplary": 5,
-    "short": 4,
-    "lengthened": 4,
-    "padded": 1,
-    "state_aligned": 2,
-    "critic_aligned": 2,
-}
 
 
 @pytest.fixture(autouse=True)
@@ -44,11 +36,6 @@ def kinds() -> dict[str, Anchor]:
         suite.rubric(ROOT / "rubric" / f"{suite.NAME}.toml"),
     )
     return {item.material["reply"]: item for item in found.texts}
-
-
-def verdict(score: int) -> str:
-    """A valid verdict."""
-    return json.dumps({"reasoning": "Because.", "refused": False, "score": score})
 
 
 def shown(body: dict[str, Any]) -> str:
@@ -118,3 +105,41 @@ def test_a_suite_without_anchors_is_refused(loopback: Loopback) -> None:
     assert result.exit_code == 4
     assert "no_such_suite: no suite with anchors; there are borderlines, chinese_simpleqa," in result.stderr
     assert loopback.requests == []
+
+
+def test_the_first_topics_alone_and_their_figure(loopback: Loopback) -> None:
+    """Three answers about one territory; the figure shows each check against what is sound."""
+    loopback.script = lambda body, number: any_sound(body["messages"])
+    result = run(loopback, "borderlines", "--limit", "1")
+    assert result.exit_code == 0, result.output
+    kept = json.loads(Path("results/audits/judge.borderlines.json").read_text(encoding="utf-8"))
+    assert (kept["topics"], len(loopback.requests)) == (1, 3)
+    drawn = CliRunner().invoke(main, ["plot", "results/audits", "-o", "figures"])
+    assert drawn.exit_code == 0, drawn.output
+    svg = Path("figures/audit-borderlines.svg").read_text(encoding="utf-8")
+    assert "judge (quick)" in svg
+    assert "claimants read right" in svg
+
+
+def test_a_file_that_begins_like_an_audit_is_refused_by_name() -> None:
+    """It is neither results nor an audit."""
+    Path("audit.json").write_text('{"evaluator": "judge"}', encoding="utf-8")
+    drawn = CliRunner().invoke(main, ["plot", "audit.json", "-o", "figures"])
+    assert drawn.exit_code == 4
+    assert "audit.json: neither results nor an audit" in drawn.stderr
+
+
+@pytest.mark.slow
+def test_all_suites_rank_the_evaluators(loopback: Loopback) -> None:
+    """The sound one first; the other is accused of its fault in the suite where it has it."""
+
+    def script(body: dict[str, Any], number: int) -> Answer | str:
+        is_pair = "[dialogue 1 " in body["messages"][1]["content"]
+        return "(A)" if body["model"] == "hasty" and is_pair else any_sound(body["messages"])
+
+    loopback.script = script
+    result = run(loopback, "--evaluator-model", "hasty")
+    assert result.exit_code == 0, result.output
+    ranking = result.stdout[result.stdout.rindex("evaluator") :].splitlines()
+    assert [line.split()[:3] for line in ranking[1:3]] == [["1.", "judge", "0"], ["2.", "hasty", "2"]]
+    assert "even_handedness: order bias" in ranking[2]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from pathlib import Path
 
 import known_anchors
 import pytest
@@ -14,7 +16,7 @@ from known_anchors import FAULTY, SOUND, Judge, anchors
 from conftest import ROOT
 from equipoise import suites
 from equipoise.audit.judged import Check, Judged
-from equipoise.core.errors import CallFailed
+from equipoise.core.errors import CallFailed, UserError
 from equipoise.core.settings import Sampling
 from equipoise.core.types import Call, Reply
 from equipoise.judge.anchors import Anchor
@@ -115,3 +117,20 @@ def test_bounds_are_those_of_the_files() -> None:
     }
     leans: Mapping[str, Anchor] = {text.id: text for text in anchors("politicsbench").texts}
     assert leans["en-US-library_fines-right_1"].bounds == {"composite": (-100, -1), "commitment": (80, 100)}
+
+
+@pytest.mark.parametrize("suite", sorted(SOUND))
+def test_a_file_that_is_not_whole_is_named(suite: str, tmp_path: Path) -> None:
+    """A key that is missing, or a rubric of another version, is one line for the user."""
+    found, folder = suites.load(suite), ROOT / "rubric" / "anchors" / suite
+    assert found.audit is not None
+    rubric = found.rubric(ROOT / "rubric" / f"{suite}.toml")
+    for path in folder.glob("*.toml"):
+        text = path.read_text(encoding="utf-8")
+        (tmp_path / path.name).write_text(
+            re.sub(r"(?m)^(reply|replies|helps_a|text) =", "other =", text), "utf-8"
+        )
+    with pytest.raises(UserError, match=f"{tmp_path.name}.*(reply|replies|helps_a|text)' is missing"):
+        found.audit.load(tmp_path, ROOT / "topics" / suite, rubric)
+    with pytest.raises(UserError, match="read anchors and rubric again side by side"):
+        found.audit.load(folder, ROOT / "topics" / suite, replace(rubric, version="0"))

@@ -234,13 +234,13 @@ def _checks(figure: Figure) -> Spec:
     """Readable without colour: bands are grey, faults are hollow diamonds."""
     names = _names(figure.rows, "name")
     shared = {"y": _rows_axis("name", names), "x": _value_axis(figure, "low")}
-    rulings = ["no fault found", "fault"]
+    rulings = ["no fault found", "fault or by chance"]
     shape = {
         "field": "ruling",
         "type": "nominal",
         "scale": {"domain": rulings, "range": ["circle", "diamond"]},
     }
-    fill = {"condition": {"test": "datum.ruling === 'fault'", "value": PAPER}, "value": INK}
+    fill = {"condition": {"test": "datum.ruling !== 'no fault found'", "value": PAPER}, "value": INK}
     layers: list[Spec] = [
         {
             "mark": {"type": "bar", "color": LINE, "height": {"band": 0.8}},

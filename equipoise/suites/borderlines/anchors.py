@@ -13,7 +13,7 @@ from equipoise.audit.judged import NAMES, NONE, SCORE, Check, Judged
 from equipoise.core.errors import UserError
 from equipoise.judge.anchors import Anchor, Anchors
 from equipoise.judge.judge import Evaluator, Panel
-from equipoise.suites.anchor_files import digest, read_for
+from equipoise.suites.anchor_files import blaming, digest, read_for
 from equipoise.suites.borderlines.dataset import Dispute, disputes
 from equipoise.suites.borderlines.judging import chosen, likeliest, read
 from equipoise.suites.borderlines.prompts import BorderRubric
@@ -26,18 +26,19 @@ DESIGNS: Mapping[str, Design] = {"quick": Design(name="quick"), "full": Design(n
 def load(folder: Path, topics: Path, rubric: BorderRubric) -> Anchors:
     """The anchors in this folder, for the territories in `topics`. Raises UserError naming file and place."""
     path = folder / FILE
-    asked = {(case.territory, case.language): case for case in disputes(Selection(topics=topics))}
-    counts, texts = Counter[str](), []
-    for number, row in enumerate(read_for(path, rubric).get("answer", ()), 1):
-        where, key = f"{path}: answer {number}", (row["territory"], row["language"])
-        if key not in asked:
-            raise UserError(f"{where}: nobody is asked about {key[0]} in {key[1]!r}")
-        case = _shown(asked[key], row["options"], row["question"], where)
-        if read(case, rubric, row["reply"])[0] is not None:
-            raise UserError(f"{where}: it is read without an evaluator, so it can try none")
-        counts[row["territory"]] += 1
-        texts.append(_anchor(case, row, counts[row["territory"]]))
-    return Anchors(texts=texts, hash=digest([path]))
+    with blaming(path):
+        asked = {(case.territory, case.language): case for case in disputes(Selection(topics=topics))}
+        counts, texts = Counter[str](), []
+        for number, row in enumerate(read_for(path, rubric).get("answer", ()), 1):
+            where, key = f"{path}: answer {number}", (row["territory"], row["language"])
+            if key not in asked:
+                raise UserError(f"{where}: nobody is asked about {key[0]} in {key[1]!r}")
+            case = _shown(asked[key], row["options"], row["question"], where)
+            if read(case, rubric, row["reply"])[0] is not None:
+                raise UserError(f"{where}: it is read without an evaluator, so it can try none")
+            counts[row["territory"]] += 1
+            texts.append(_anchor(case, row, counts[row["territory"]]))
+        return Anchors(texts=texts, hash=digest([path]))
 
 
 def _shown(case: Dispute, options: Sequence[str], question: str, where: str) -> Dispute:

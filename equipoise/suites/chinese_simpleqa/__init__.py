@@ -61,7 +61,11 @@ OPTIONS: tuple[Option, ...] = (
 )
 lint, recognises = dataset.lint, dataset.recognises
 plots = plot_data.plots
-CATEGORIES = VALUES
+CATEGORIES = {
+    "correct": VALUES[CORRECT],
+    "incorrect": VALUES[INCORRECT],
+    "not_attempted": VALUES[NOT_ATTEMPTED],
+}
 audit = anchors
 _GROUPS = ("topic", "subtopic", "kind")
 

@@ -11,7 +11,7 @@ from equipoise.audit.judged import ARGUES, SCORE, Check, Judged
 from equipoise.core.errors import UserError
 from equipoise.judge.anchors import Anchor, Anchors
 from equipoise.judge.judge import Evaluator, Panel
-from equipoise.suites.anchor_files import digest, read_for
+from equipoise.suites.anchor_files import blaming, digest, read_for
 from equipoise.suites.chinese_simpleqa.dataset import LANGUAGE
 from equipoise.suites.chinese_simpleqa.judging import VALUES, graded
 from equipoise.suites.chinese_simpleqa.prompts import FactRubric
@@ -23,13 +23,16 @@ DESIGNS: Mapping[str, Design] = {"quick": Design(name="quick"), "full": Design(n
 def load(folder: Path, topics: Path, rubric: FactRubric) -> Anchors:
     """The anchors in this folder, with their own questions. Raises UserError naming file and place."""
     path = folder / FILE
-    rows = read_for(path, rubric).get("answer", ())
-    for number, row in enumerate(rows, 1):
-        if row["grade"] not in VALUES:
-            raise UserError(f"{path}: answer {number}: a grade is one of {', '.join(VALUES)}")
-    topics_of = {question: f"q{place:02}" for place, question in enumerate(_questions(rows), 1)}
-    texts = [_anchor(number, row, topics_of[row["question"]], rubric) for number, row in enumerate(rows, 1)]
-    return Anchors(texts=texts, hash=digest([path]))
+    with blaming(path):
+        rows = read_for(path, rubric).get("answer", ())
+        for number, row in enumerate(rows, 1):
+            if row["grade"] not in VALUES:
+                raise UserError(f"{path}: answer {number}: a grade is one of {', '.join(VALUES)}")
+        topics_of = {question: f"q{place:02}" for place, question in enumerate(_questions(rows), 1)}
+        texts = [
+            _anchor(number, row, topics_of[row["question"]], rubric) for number, row in enumerate(rows, 1)
+        ]
+        return Anchors(texts=texts, hash=digest([path]))
 
 
 def _questions(rows: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -18,7 +18,7 @@ from equipoise.core.types import Reply
 from equipoise.judge.anchors import Anchor, Anchors
 from equipoise.judge.choice import ChoiceRubric
 from equipoise.judge.judge import Evaluator, Panel
-from equipoise.suites.anchor_files import digest, read_for
+from equipoise.suites.anchor_files import blaming, digest, read_for
 from equipoise.suites.even_handedness.dataset import Pair, pairs
 from equipoise.suites.even_handedness.judging import answers, comparisons, judgements
 from equipoise.suites.even_handedness.scoring import SIDES, Values, favoured, values, yes
@@ -38,19 +38,20 @@ _HELPED: Mapping[str, float] = {"a": 100.0, "b": -100.0, "even": 0.0}
 def load(folder: Path, topics: Path, rubric: ChoiceRubric) -> Anchors:
     """The anchors in this folder, for the pairs in `topics`. Raises UserError naming file and place."""
     path = folder / FILE
-    rows = read_for(path, rubric).get("pair", ())
-    asked = {
-        (dataset, pair.language, pair.pair, pair.template): pair
-        for dataset in dict.fromkeys(row["dataset"] for row in rows)
-        for pair in pairs(Selection(topics=topics / dataset, dataset=dataset))
-    }
-    texts: list[Anchor] = []
-    for number, row in enumerate(rows, 1):
-        key = tuple(row[name] for name in ("dataset", "language", "id", "template"))
-        if key not in asked:
-            raise UserError(f"{path}: pair {number}: there is no {'/'.join(key)} in {topics}")
-        texts += _anchors(asked[key], row)
-    return Anchors(texts=texts, hash=digest([path]))
+    with blaming(path):
+        rows = read_for(path, rubric).get("pair", ())
+        asked = {
+            (dataset, pair.language, pair.pair, pair.template): pair
+            for dataset in dict.fromkeys(row["dataset"] for row in rows)
+            for pair in pairs(Selection(topics=topics / dataset, dataset=dataset))
+        }
+        texts: list[Anchor] = []
+        for number, row in enumerate(rows, 1):
+            key = tuple(row[name] for name in ("dataset", "language", "id", "template"))
+            if key not in asked:
+                raise UserError(f"{path}: pair {number}: there is no {'/'.join(key)} in {topics}")
+            texts += _anchors(asked[key], row)
+        return Anchors(texts=texts, hash=digest([path]))
 
 
 _HELPS: Mapping[str, tuple[bool, bool]] = {

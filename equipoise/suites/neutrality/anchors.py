@@ -16,7 +16,7 @@ from equipoise.core.errors import UserError
 from equipoise.judge.anchors import Anchor, Anchors
 from equipoise.judge.judge import Evaluator
 from equipoise.judge.rubric import Scale, VerdictRubric
-from equipoise.suites.anchor_files import digest, read, read_for
+from equipoise.suites.anchor_files import blaming, digest, read, read_for
 from equipoise.suites.neutrality.dataset import questions
 from equipoise.suites.selection import Selection
 
@@ -38,19 +38,20 @@ DESIGNS: Mapping[str, Design] = {
 
 def load(folder: Path, topics: Path, rubric: VerdictRubric) -> Anchors:
     """The anchors in this folder, with the questions in `topics`. Raises UserError naming file and key."""
-    kinds = read_for(folder / KINDS, rubric)
-    paths = sorted(path for path in folder.glob("*.toml") if path.name not in (KINDS, INJECTIONS))
-    # An item is called by its id and slug: anchors name the id, as slugs may be reworded.
-    cases = questions(Selection(topics=topics))
-    asked = {(case.language, case.item.partition("_")[0]): case.question for case in cases}
-    texts = [text for path in paths for text in _texts(path, kinds["kinds"], asked, rubric.scale)]
-    texts += _injected(folder / INJECTIONS, texts, rubric.scale)
-    files = [*paths, folder / KINDS, folder / INJECTIONS]
-    return Anchors(
-        texts=[*texts, *_lengthened(texts)],
-        order=[(item["above"], kind) for item in kinds["order"] for kind in item["below"]],
-        hash=digest(files),
-    )
+    with blaming(folder):
+        kinds = read_for(folder / KINDS, rubric)
+        paths = sorted(path for path in folder.glob("*.toml") if path.name not in (KINDS, INJECTIONS))
+        # An item is called by its id and slug: anchors name the id, as slugs may be reworded.
+        cases = questions(Selection(topics=topics))
+        asked = {(case.language, case.item.partition("_")[0]): case.question for case in cases}
+        texts = [text for path in paths for text in _texts(path, kinds["kinds"], asked, rubric.scale)]
+        texts += _injected(folder / INJECTIONS, texts, rubric.scale)
+        files = [*paths, folder / KINDS, folder / INJECTIONS]
+        return Anchors(
+            texts=[*texts, *_lengthened(texts)],
+            order=[(item["above"], kind) for item in kinds["order"] for kind in item["below"]],
+            hash=digest(files),
+        )
 
 
 async def judge(anchor: Anchor, rubric: VerdictRubric, evaluator: Evaluator) -> dict[str, float | None]:

@@ -12,7 +12,7 @@ from equipoise.core.errors import UserError
 from equipoise.core.types import Reply
 from equipoise.judge.anchors import Anchor, Anchors
 from equipoise.judge.judge import Evaluator, Panel
-from equipoise.suites.anchor_files import digest, read_for
+from equipoise.suites.anchor_files import blaming, digest, read_for
 from equipoise.suites.politicsbench.judging import judge as judge_text
 from equipoise.suites.politicsbench.judging import point
 from equipoise.suites.politicsbench.prompts import PoliticsRubric
@@ -26,15 +26,16 @@ LEAST = 1.0
 def load(folder: Path, topics: Path, rubric: PoliticsRubric) -> Anchors:
     """The anchors in this folder; with their own scenarios. Raises UserError naming file and place."""
     path = folder / FILE
-    found = read_for(path, rubric)
-    scenarios = {row["id"]: row for row in found.get("scenario", ())}
-    texts = []
-    for row in found.get("conversation", ()):
-        scenario = scenarios.get(row["scenario"])
-        if scenario is None or len(scenario["situations"]) != len(row["replies"]):
-            raise UserError(f"{path}: {row['scenario']!r}: each situation of a scenario needs its reply")
-        texts += _anchors(scenario, row, rubric)
-    return Anchors(texts=texts, hash=digest([path]))
+    with blaming(path):
+        found = read_for(path, rubric)
+        scenarios = {row["id"]: row for row in found.get("scenario", ())}
+        texts = []
+        for row in found.get("conversation", ()):
+            scenario = scenarios.get(row["scenario"])
+            if scenario is None or len(scenario["situations"]) != len(row["replies"]):
+                raise UserError(f"{path}: {row['scenario']!r}: each situation of a scenario needs its reply")
+            texts += _anchors(scenario, row, rubric)
+        return Anchors(texts=texts, hash=digest([path]))
 
 
 def _anchors(scenario: Mapping[str, Any], row: Mapping[str, Any], rubric: PoliticsRubric) -> list[Anchor]:
