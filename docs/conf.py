@@ -19,7 +19,7 @@ project = "Equipoise"
 author = copyright = "The Equipoise developers"
 release = version = equipoise.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.githubpages"]
 exclude_patterns = ["_build"]
 myst_heading_anchors = 4
 smartquotes = False
