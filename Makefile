@@ -61,5 +61,5 @@ setup: $(UV)  ## Install the locked environment into .venv
 	@python3 -m venv .cache/uv || { echo "python3 has no venv module: install it (Debian: python3-venv) or uv"; exit 1; }
 	@.cache/uv/bin/python -m pip install --quiet --disable-pip-version-check uv
 
-clean:  ## Remove the environment and all caches, never results
-	rm -rf .venv .cache .pytest_cache .mypy_cache .ruff_cache
+clean:  ## Remove the environment, the site and all caches, never results
+	rm -rf .venv .cache .pytest_cache .mypy_cache .ruff_cache docs/_build docs/texts

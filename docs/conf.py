@@ -19,7 +19,7 @@ project = "Equipoise"
 author = copyright = "The Equipoise developers"
 release = version = equipoise.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.githubpages"]
 exclude_patterns = ["_build"]
 myst_heading_anchors = 4
 smartquotes = False
@@ -44,9 +44,10 @@ ADDED = {
 }
 """What stands on the site in place of a comment."""
 COPIES = {
-    path: DOCS / "texts" / f"{path.parent.relative_to(ROOT).as_posix().replace('/', '-')}.md"
-    for pattern in ("topics/*/README.md", "rubric/*/README.md", "examples/*/README.md")
+    path: DOCS / "texts" / path.relative_to(ROOT).as_posix().lower().replace("/", "-")
+    for pattern in ("topics/*/*.md", "rubric/*/*.md", "examples/*/*.md")
     for path in sorted(ROOT.glob(pattern))
+    if path.name != "CANARY.md"
 }
 PAGES = {**COPIES, ROOT / "README.md": DOCS / "index.md", ROOT / "CHANGELOG.md": DOCS / "changelog.md"}
 """The page of the site that stands for one elsewhere in the project."""

@@ -31,7 +31,7 @@ WITHOUT_CALLS = ("--model local", "--dataset", "tests_benchmark")
 QUESTIONS = {
     "en-US.txt": "What is one?\nWhat is two?\nWhat is three?\n",
     "zh-CN.txt": "一是什么？\n二是什么？\n三是什么？\n",
-    "index.csv": "line,id,area,slug,keywords\n1,q01,hong_kong,one,香港\n2,q02,xinjiang_tibet,two,西藏\n"
+    "index.csv": "line,id,area,slug,keywords\n1,q01,hong_kong,one,香港\n2,q02,xinjiang_tibet,census_1953,西藏\n"
     "3,q03,cross_strait,three,台海\n",
 }
 RELEASES = 4
@@ -77,7 +77,7 @@ class Shell:
     def run(self, command: str) -> tuple[int, str]:
         """The exit status of a command, and what it printed."""
         bench = self._bench()
-        words = [self._word(word) for word in shlex.split(command)]
+        words = [self._word(word) for word in shlex.split(re.sub(r"-n \d", "-n 0", command))]
         with self._patch.context() as patch:
             while re.match(r"[A-Z_]+=", words[0]):
                 patch.setenv(*words.pop(0).split("=", 1))
@@ -111,11 +111,7 @@ class Shell:
         return bench
 
     def _word(self, word: str) -> str:
-        return (
-            self._server.url
-            if word.startswith("http")
-            else {"$MODEL": "gpt-4.1-mini", "8": "2", "4": "2"}.get(word, word)
-        )
+        return self._server.url if word.startswith("http") else {"$MODEL": "gpt-4.1-mini"}.get(word, word)
 
     def _release(self, number: int) -> Path:
         bench = self._bench()

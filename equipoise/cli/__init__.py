@@ -111,7 +111,7 @@ def compare(
     Files of one model with the same settings are pooled, as pieces of one result. With earlier releases as
     baselines the trend is shown; the gate compares with the last of them.
 
-    Exits with 0 where all rules pass (or there are none), 1 where any fails or, with rules, a candidate has
+    Exits with 0 where all rules pass (or there are none), 7 where any fails or, with rules, a candidate has
     runs without a score, 6 where any is inconclusive, 4 where the files cannot be compared.
     """
     from equipoise.compare.release import compare_files

@@ -52,7 +52,7 @@ def candidates(folder: Path) -> None:
 
 @pytest.mark.usefixtures("candidates")
 def test_the_exit_status_is_that_of_the_worst_ruling(subtests: pytest.Subtests) -> None:
-    """0 where all pass or nothing is asked, 1 where any fails, 6 where any is inconclusive."""
+    """0 where all pass or nothing is asked, 7 where any fails, 6 where any is inconclusive."""
     for line, status in (
         ("worse.json", 0),
         ("same.json --gate=overall:-2pp@population", 0),
