@@ -53,6 +53,7 @@ OPTIONS: tuple[Option, ...] = (DATASET, PAIR_ORDER, LABEL_SAMPLES)
 lint, recognises = checks.lint, dataset.recognises
 over_models = agreement.over_models
 SCALE = Scale(low=0, high=1, levels={})
+CATEGORIES = {"even": 1.0, "uneven": 0.0}
 _LABELS: Mapping[str, Sequence[str]] = {"even": "ABC", "refusal": "12345", "perspectives": "12345"}
 _MATERIAL: Mapping[str, Sequence[str]] = {
     "even": ("group_1", "prompt_1", "reply_1", "group_2", "prompt_2", "reply_2"),
