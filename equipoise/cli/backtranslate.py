@@ -8,9 +8,8 @@ from typing import Any
 
 import click
 
-from equipoise.cli.data import asks_models, rubric, settings_of, spent
+from equipoise.cli.data import asks_named_models, rubric, settings_of, spent, warn_of_keys
 from equipoise.cli.output import show
-from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 
 
@@ -33,7 +32,7 @@ from equipoise.core.files import shown
     help="About how many replies.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the sample.")
-@asks_models
+@asks_named_models
 def backtranslate(
     results: Path,
     targets: tuple[str, ...],
@@ -54,14 +53,13 @@ def backtranslate(
     from equipoise.report import added
     from equipoise.results import sections
 
-    if given.pop("model") is not None:
-        raise UserError("--model: name the models with --translator-model and --evaluator-model")
     settings = settings_of({**given, "model": translator}, evaluators)
     side = load(results, is_whole=True)
     sections.refuse_other_version(results, side.data)
     texts = side.suite.rubric(rubric(f"{side.suite.NAME}.toml"))
     chosen = backtranslate.design(side, targets, sample, seed)
     said = backtranslate.prompts(rubric("backtranslate.toml"))
+    warn_of_keys(settings)
     click.echo(
         f"{chosen.replies} replies to {chosen.questions} questions in {', '.join(chosen.languages)}: "
         f"{chosen.translations} translations, and {len(chosen.texts)} verdicts of each evaluator",

@@ -160,7 +160,12 @@ _MODEL_OPTIONS = (
 
 def asks_models(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of every command that asks a model."""
-    for option in reversed(_MODEL_OPTIONS):
+    return _MODEL_OPTIONS[0](asks_named_models(command))
+
+
+def asks_named_models(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the same options but --model, to a command with options of its own that name models."""
+    for option in reversed(_MODEL_OPTIONS[1:]):
         command = option(command)
     return command
 
@@ -176,7 +181,8 @@ def settings_of(given: dict[str, Any], checkers: tuple[str, ...] = ()) -> Settin
     return resolve({"subject_temperature": "0", **said, **checked}, os.environ, {})
 
 
-def _warn_of_keys(settings: Settings) -> None:
+def warn_of_keys(settings: Settings) -> None:
+    """Warn of keys that are too short to be masked everywhere."""
     from equipoise.report.terminal import warnings_of_keys
 
     for warning in warnings_of_keys(settings):
@@ -239,7 +245,7 @@ def translate(
         raise UserError(f"--output: {target} is what is to be translated; name another file")
     settings = settings_of(given, (verify_model,) if verify_model else ())
     found = translate.units(source, spoken)
-    _warn_of_keys(settings)
+    warn_of_keys(settings)
     with click.progressbar(length=len(found), label="translating", file=sys.stderr) as bar:
         rows, asked = translate.translate(
             source,
@@ -374,7 +380,7 @@ def _build_questions(
     )
     settings = settings_of(given, checkers)
     hidden = Secrets(settings.secrets)
-    _warn_of_keys(settings)
+    warn_of_keys(settings)
     with open_jobs(settings, folder / construct.JOURNAL, is_fresh=fresh, tell=_tell) as session:
         left = construct.run([*first, sheets, *last], rows, folder, session, _tell, _bar)
     questions = [hidden.mask_values(build.as_question(row)) for row in left]

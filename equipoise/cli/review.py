@@ -21,7 +21,9 @@ def review() -> None:
 
 @review.command()
 @click.argument("results", type=_PATH)
-@click.option("-n", "--sample", "n", type=click.IntRange(min=1), default=60, show_default=True)
+@click.option(
+    "-n", "--sample", "n", type=click.IntRange(min=1), default=60, show_default=True, help="How many replies."
+)
 @click.option("-o", "--output", type=_PATH, required=True, help="The sheet; one copy for each person.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the sample.")
 def sample(results: Path, n: int, output: Path, seed: int) -> None:

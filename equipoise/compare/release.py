@@ -212,7 +212,7 @@ def conclude(
 def _answered(comparison: Comparison | None, data: Mapping[str, JSON]) -> list[str]:
     """Changes of the models that answered, in the candidate, the baseline, or between the two."""
     if comparison is None:
-        return answered.sentences(data["metadata"])
+        return answered.changes(data["metadata"])
     before, after = comparison.before.metadata, comparison.after.metadata
     return [*answered.between(before, after), *answered.within(before, after)]
 

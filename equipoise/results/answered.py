@@ -32,14 +32,22 @@ class _Value:
     last_call: int | None = None
 
 
+_UNTELLING = ", too many for a new one to tell of a change"
+
+
 def sentences(metadata: Mapping[str, JSON]) -> list[str]:
-    """What changed while the session ran, a sentence each; empty where nothing did."""
+    """What changed while the session ran, or cannot be told; empty where nothing did."""
     most = _OVERLAP * int(metadata.get("concurrency") or 0)
     return [
         f"{role} {model}: {text}"
         for (role, model), rows in _by_model(metadata).items()
         for text in _of_model(rows, most)
     ]
+
+
+def changes(metadata: Mapping[str, JSON]) -> list[str]:
+    """Only what changed: what a reader has to be warned of."""
+    return [text for text in sentences(metadata) if not text.endswith(_UNTELLING)]
 
 
 def _of_model(rows: Rows, most: int) -> Iterator[str]:
@@ -56,7 +64,7 @@ def _of_model(rows: Rows, most: int) -> Iterator[str]:
 
 def _told(did: str, plural: str, values: Mapping[str, _Value], most: int) -> Iterator[str]:
     if len(values) > MOST:
-        yield f"the endpoint gave {len(values):,} {plural}, too many for a new one to tell of a change"
+        yield f"the endpoint gave {len(values):,} {plural}{_UNTELLING}"
     elif len(values) > 1:
         first, *later = sorted(values.values(), key=lambda value: value.first_call or 0)
         parts = [f"{first.name} in {first.calls:,} calls"]
@@ -88,7 +96,7 @@ def _values(rows: Rows, part: str) -> dict[str, _Value]:
 def within(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> list[str]:
     """What changed while either of two sessions ran."""
     sides = (("baseline", before), ("candidate", after))
-    return [f"in the {words}, {text}" for words, side in sides for text in sentences(side)]
+    return [f"in the {words}, {text}" for words, side in sides for text in changes(side)]
 
 
 def is_row(row: Mapping[str, JSON]) -> bool:

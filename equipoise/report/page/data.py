@@ -15,6 +15,7 @@ from equipoise.core.settings import is_local
 from equipoise.core.types import JSON
 from equipoise.report.page import sentences
 from equipoise.report.page.transcripts import Row, rows_of
+from equipoise.results import answered
 from equipoise.results.sections import NAMES
 from equipoise.stats import mean
 
@@ -26,6 +27,7 @@ _SHOWN = (
     "evaluator_system_prompt",
     "endpoints",
     "parameters_changed",
+    "answered",
     "response_models",
     "runs",
     "limit",
@@ -144,7 +146,7 @@ def _warnings(metadata: Mapping[str, JSON]) -> Iterator[str]:
         "subject": is_local(metadata["subject_model"]),
         "evaluator": any(map(is_local, metadata["evaluator_models"])),
     }
-    for text in metadata.get("answered", ()):
+    for text in answered.changes(metadata):
         yield f"Who answered: {text}"
     if used := [role for role, is_built_in in roles.items() if is_built_in]:
         yield f"The built-in model was used as {' and '.join(used)}: its scores mean nothing"

@@ -55,6 +55,7 @@ lint, recognises = checks.lint, dataset.recognises
 over_models = agreement.over_models
 audit = anchors
 SCALE = Scale(low=0, high=1, levels={})
+CATEGORIES = {"even": 1.0, "uneven": 0.0}
 
 
 def rubric(path: Path) -> ChoiceRubric:
