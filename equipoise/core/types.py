@@ -6,6 +6,7 @@ value.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, NotRequired, TypedDict
@@ -209,7 +210,8 @@ class Run:
     @property
     def id(self) -> str:
         """Unique in the suite; also the pytest id."""
-        return f"{self.case.id}-run{self.number}"
+        # One text for all who keep it: a session may have many thousands.
+        return sys.intern(f"{self.case.id}-run{self.number}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

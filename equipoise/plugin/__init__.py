@@ -280,7 +280,10 @@ def _begin(config: pytest.Config, nodes: Sequence[str]) -> None:
         if session.begun[name] != ALREADY_COMPLETE:
             _say(config, session.begun[name])
     progress = Progress(session, output(config))
-    display = Display(progress, config.option.maxfail or 0, lambda text: _say(config, text))
+    reporter = config.pluginmanager.getplugin("terminalreporter")
+    # --durations needs all reports.
+    reports = None if reporter is None or config.option.durations is not None else reporter.stats
+    display = Display(progress, config.option.maxfail or 0, lambda text: _say(config, text), reports)
     config.pluginmanager.register(display, "equipoise-display")
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -115,7 +116,8 @@ def suite_and_run(nodeid: str) -> tuple[str, str] | None:
     """
     path, _, test = nodeid.partition("::")
     suite = _suite_in(path)
-    run = test.partition("[")[2].removesuffix("]")
+    # The same text as that of the run, which stays to the end.
+    run = sys.intern(test.partition("[")[2].removesuffix("]"))
     return (suite, run) if run and suite else None
 
 
@@ -128,12 +130,22 @@ def _suite_in(path: str) -> str | None:
 
 
 class Display:
-    """Shows the progress of a session in the controller. `most_failures` is the limit of -x or --maxfail."""
+    """Shows the progress of a session in the controller. `most_failures` is the limit of -x or --maxfail.
 
-    def __init__(self, progress: Progress, most_failures: int, say: Callable[[str], None]) -> None:
+    `reports` are those that pytest's terminal reporter has, by category; None if they have to stay.
+    """
+
+    def __init__(
+        self,
+        progress: Progress,
+        most_failures: int,
+        say: Callable[[str], None],
+        reports: Mapping[str, list[Any]] | None = None,
+    ) -> None:
         self.progress = progress
         self._say = say
         self._most_failures = most_failures
+        self._reports = reports
         self._failures = 0
 
     def pytest_runtest_logreport(self, report: Any) -> None:
@@ -143,6 +155,15 @@ class Display:
         self._failures += report.failed
         if 0 < self._most_failures <= self._failures:
             self.progress.session.counters.stop(f"stopping after {self._failures} failures")
+
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        """Drop the reports of a run's setup and teardown, of which thousands would stay to the end."""
+        if self._reports is None or not suite_and_run(nodeid):
+            return
+        # This category is never shown, but for texts that a test has printed.
+        steps = self._reports.get("", [])
+        while steps and steps[-1].nodeid == nodeid and not steps[-1].sections:
+            steps.pop()
 
     def pytest_report_teststatus(self, report: Any) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
         """Show the score instead of a dot."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
+from sys import intern
 from typing import Literal, TypeVar, overload
 
 from equipoise.core.errors import UserError
@@ -34,10 +35,12 @@ DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 # Plans.
 
 
-def needed(planned: Mapping[str, T], looks: Mapping[int, Mapping[str, JSON]]) -> dict[str, T]:
+def needed(planned: Mapping[str, T], looks: Mapping[int, Mapping[str, JSON]]) -> Mapping[str, T]:
     """The planned runs up to the round after which `--until` was satisfied; all if it never was."""
     enough = [number for number, look in looks.items() if look["is_enough"]]
-    return {run: found for run, found in planned.items() if not enough or _round(run) <= min(enough)}
+    if not enough:
+        return planned
+    return {run: found for run, found in planned.items() if _round(run) <= min(enough)}
 
 
 def drop_stale(looks: dict[int, Mapping[str, JSON]], run: str) -> bool:
@@ -257,7 +260,7 @@ class History:
         self.path = path
         self.position = 0
         self.sessions: list[dict[str, JSON]] = []
-        self.planned: dict[str, str] = {}
+        self.planned: Mapping[str, str] = {}
         self.looks: dict[int, Mapping[str, JSON]] = {}
         self.totals = Totals()
         self.learned: dict[tuple[str, str, str, str], Mapping[str, JSON]] = {}
@@ -331,7 +334,8 @@ class History:
 
     def _add_session(self, line: Line) -> None:
         """Merge the session's plan into the others, in the order of the largest plan."""
-        plan = line.entry.get("plan", {})
+        # The texts are the same in every plan, record and test.
+        plan = {intern(run): intern(language) for run, language in line.entry.get("plan", {}).items()}
         self.sessions.append({**line.entry, "plan": None, "planned": len(plan)})
         self._begun = line.start
         first, then = (plan, self._every) if len(plan) > len(self._every) else (self._every, plan)
@@ -343,7 +347,7 @@ class History:
         self.planned = needed(self._every, self.looks)
 
     def _add_record(self, line: Line) -> None:
-        run, has_score = line.entry["run"], line.entry["record"]["score"] is not None
+        run, has_score = intern(line.entry["run"]), line.entry["record"]["score"] is not None
         self._replies.drop(run, has_score=has_score)
         if run in self._records and run not in self.unscored:
             # A score is final.

@@ -55,6 +55,7 @@ class Plan:
     root: Path
     baselines: dict[str, Side | None] = field(default_factory=dict)
     _loaded: dict[str, LoadedSuite] = field(default_factory=dict)
+    _runs: dict[str, Sequence[Run]] = field(default_factory=dict)
 
     def load(self, name: str) -> LoadedSuite:
         """A suite with its cases and rubric. Raises UserError."""
@@ -93,15 +94,15 @@ class Plan:
         """The number of runs per case of a suite."""
         return self.settings.of(name).runs or self.load(name).suite.RUNS
 
-    def runs(self, name: str) -> list[Run]:
+    def runs(self, name: str) -> Sequence[Run]:
         """All runs of a suite in the order in which they begin.
 
         Every case once, then every case again: a session that ends early leaves a smaller, balanced sample.
         """
-        cases = round_robin(self.load(name).cases)
-        return [
-            Run(suite=name, case=case, number=n) for n in range(1, self.repeats(name) + 1) for case in cases
-        ]
+        if name not in self._runs:
+            cases, numbers = round_robin(self.load(name).cases), range(1, self.repeats(name) + 1)
+            self._runs[name] = [Run(suite=name, case=case, number=n) for n in numbers for case in cases]
+        return self._runs[name]
 
     def check(self, names: Sequence[str]) -> None:
         """Raise UserError for anything that is bound to fail, without touching a results file."""

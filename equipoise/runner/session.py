@@ -63,7 +63,6 @@ class Session:
     _locks: list[Lock] = field(default_factory=list)
     begun: dict[str, str] = field(default_factory=dict)
     _unanswered: set[str] = field(default_factory=set)
-    _selected: dict[str, frozenset[str]] = field(default_factory=dict)
     planned: dict[tuple[str, str], Run] = field(default_factory=dict)
     _starting: threading.Lock = field(default_factory=threading.Lock)
     _importing: threading.Thread | None = None
@@ -106,7 +105,6 @@ class Session:
             runs = self.plan.runs(name)
             languages = {run.id: run.case.language for run in runs}
             planned = {run: languages[run] for run in ids}
-            self._selected[name] = frozenset(ids)
             self.planned |= {(name, run.id): run for run in runs if run.id in planned}
             deselected = len(languages) - len(planned)
             self.begun[name] = resume.begin(
@@ -251,7 +249,7 @@ class Session:
         return data if is_running else {**data, **self._part(name, known, len(data["errors"]))}
 
     def _part(self, name: str, known: History, unscored: int) -> dict[str, JSON]:
-        part = known.snapshot(self._selected[name])
+        part = known.snapshot({run for suite, run in self.planned if suite == name})
         if len(part.planned) == len(known.planned):
             return {}
         loaded = self.plan.load(name)

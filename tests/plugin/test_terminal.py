@@ -81,6 +81,7 @@ class Report:
     failed: bool = False
     outcome: str = "passed"
     user_properties: list[tuple[str, Any]] = field(default_factory=list)
+    sections: list[tuple[str, str]] = field(default_factory=list)
 
 
 class FakeProgress:
@@ -181,6 +182,17 @@ def test_a_failure_before_the_call_counts_too(progress: FakeProgress) -> None:
     """A run whose setup failed is a failure."""
     display(progress, 1).pytest_runtest_logreport(Report(when="setup", failed=True))
     assert progress.counters.is_stopped
+
+
+def test_only_what_may_be_shown_of_a_run_stays_to_the_end(progress: FakeProgress) -> None:
+    """Reports of setup and teardown go, unless they have texts; those of other tests are pytest's own."""
+    other, telling = Report(nodeid="tests/test_x.py::test_y"), Report(sections=[("Captured stdout", "hello")])
+    kept = {"": [Report(), other, telling, Report(when="setup"), Report(when="teardown")]}
+    shown = Display(cast("Progress", progress), 0, print, kept)
+    shown.pytest_runtest_logfinish(NODE)
+    shown.pytest_runtest_logfinish(other.nodeid)
+    assert kept == {"": [Report(), other, telling]}
+    display(progress).pytest_runtest_logfinish(NODE)
 
 
 @pytest.mark.parametrize(
