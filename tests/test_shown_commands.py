@@ -154,7 +154,7 @@ def test_shown_commands_run(
         with subtests.test(page, command=command):
             if program == "make":
                 assert rest[0] in targets
-            elif program not in NOT_RUN:
+            elif program not in NOT_RUN and ".csv" not in command:  # People fill in such sheets.
                 status, output = shell.run(command)
                 allowed = {0, 6, 7} if "--gate" in command else {0}
                 allowed = {2} if rest[0] == "audit" else allowed
