@@ -31,7 +31,8 @@ WITHOUT_CALLS = ("--model local", "--dataset", "tests_benchmark")
 QUESTIONS = {
     "en-US.txt": "What is one?\nWhat is two?\nWhat is three?\n",
     "zh-CN.txt": "一是什么？\n二是什么？\n三是什么？\n",
-    "index.csv": "line,id,area,slug,keywords\n1,q01,hong_kong,one,香港\n2,q02,xinjiang_tibet,census_1953,西藏\n"
+    "index.csv": "line,id,area,slug,keywords\n1,q01,hong_kong,one,香港\n"
+    "2,q02,xinjiang_tibet,census_1953,西藏\n"
     "3,q03,cross_strait,three,台海\n",
 }
 RELEASES = 4
