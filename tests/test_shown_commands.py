@@ -79,7 +79,7 @@ class Shell:
     def run(self, command: str) -> tuple[int, str]:
         """The exit status of a command, and what it printed."""
         bench = self._bench()
-        words = [self._word(word) for word in shlex.split(re.sub(r"-n \d", "-n 0", command))]
+        words = [self._word(word) for word in shlex.split(re.sub(r"-n \d\b", "-n 0", command))]
         with self._patch.context() as patch:
             while re.match(r"[A-Z_]+=", words[0]):
                 patch.setenv(*words.pop(0).split("=", 1))
