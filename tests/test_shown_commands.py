@@ -26,14 +26,15 @@ PAGES = [
 PROGRAMS = ("pytest", "equipoise", "make", "python", "pip", "docker", "git", "cp", "export")
 NOT_RUN = ("python", "pip", "docker", "git", "cp", "export")
 """What is not ours, or takes longer than a test may; `.ci/run` runs the demo and builds the site."""
+FILLED_IN = re.compile(r"(?<!-o )\b\w+\.csv")
+"""Sheets that people fill in."""
 WITHOUT_CALLS = ("--model local", "--dataset", "tests_benchmark")
 """Other suites and the built-in model have tests of their own: of these commands the plan is made."""
 QUESTIONS = {
     "en-US.txt": "What is one?\nWhat is two?\nWhat is three?\n",
     "zh-CN.txt": "一是什么？\n二是什么？\n三是什么？\n",
     "index.csv": "line,id,area,slug,keywords\n1,q01,hong_kong,one,香港\n"
-    "2,q02,xinjiang_tibet,census_1953,西藏\n"
-    "3,q03,cross_strait,three,台海\n",
+    "2,q02,xinjiang_tibet,census_1953,西藏\n3,q03,cross_strait,three,台海\n",
 }
 RELEASES = 4
 
@@ -78,7 +79,7 @@ class Shell:
     def run(self, command: str) -> tuple[int, str]:
         """The exit status of a command, and what it printed."""
         bench = self._bench()
-        words = [self._word(word) for word in shlex.split(re.sub(r"-n \d", "-n 0", command))]
+        words = [self._word(word) for word in shlex.split(re.sub(r"-n \d\b", "-n 0", command))]
         with self._patch.context() as patch:
             while re.match(r"[A-Z_]+=", words[0]):
                 patch.setenv(*words.pop(0).split("=", 1))
@@ -155,7 +156,7 @@ def test_shown_commands_run(
         with subtests.test(page, command=command):
             if program == "make":
                 assert rest[0] in targets
-            elif program not in NOT_RUN and ".csv" not in command:  # People fill in such sheets.
+            elif program not in NOT_RUN and not FILLED_IN.search(command):
                 status, output = shell.run(command)
                 allowed = {0, 6, 7} if "--gate" in command else {0}
                 allowed = {2} if rest[0] == "audit" else allowed
