@@ -65,12 +65,13 @@ def _with_anchors() -> list[str]:
 
 def _audit(suite: AnySuite, settings: Settings, design: Design, folder: Path, *, is_fresh: bool) -> None:
     from equipoise.report import audit as report
+    from equipoise.runner import anchors as texts_of
     from equipoise.runner import audit as runner
 
     texts = suite.rubric(rubric(f"{suite.NAME}.toml"))
     assert suite.anchors is not None
     anchors = suite.anchors(rubric(f"anchors/{suite.NAME}"), topics() / suite.NAME, texts)
-    total = sum(design.repeats(item.kind) for item in runner.selected(anchors, design))
+    total = sum(design.repeats(item.kind) for item in texts_of.selected(anchors, design))
     with click.progressbar(length=total, label="judging", file=sys.stderr) as bar:
         found, totals = runner.audit(
             suite,
@@ -83,8 +84,11 @@ def _audit(suite: AnySuite, settings: Settings, design: Design, folder: Path, *,
             on_done=lambda: bar.update(1),
             tell=lambda text: click.echo(f"\n{text}", err=True),
         )
-    by_name = {item.evaluator: item for item in found}
-    for name in report.ranked({item.evaluator: item.checks for item in found}):
-        item = by_name[name]
-        show([*report.lines(name, item.checks, item.by_language, width()), f"audit: {shown(item.path)}", ""])
+    said = {item.evaluator: item.said for item in found if item.said is not None}
+    paths = {item.evaluator: item.path for item in found if item.path is not None}
+    for name in report.ranked(said):
+        show([*report.lines(name, said[name], width()), f"audit: {shown(paths[name])}", ""])
+    for item in found:
+        if item.missing:
+            show([f"{item.evaluator}: audit incomplete: {item.missing:,} verdicts failed", ""])
     click.echo(spent(totals))

@@ -13,6 +13,7 @@ from equipoise.core.rules import GATE
 from equipoise.core.settings import NO_KEY, Settings, is_local, public_url
 from equipoise.core.types import JSON, Role
 from equipoise.models.redact import LEAST, REAL
+from equipoise.report import audit
 from equipoise.report.layout import align
 from equipoise.results.history import WITH_UNSCORED
 
@@ -137,6 +138,7 @@ def summary(
         yield from align(rows, width)
         yield ""
         yield from precision(data["summary"])
+        yield from audit.summary(data.get("audit") or {}, width)
     else:
         yield "no run has a score"
     yield from _spending(data["metadata"], wall_seconds)

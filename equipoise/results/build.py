@@ -13,7 +13,7 @@ from equipoise.core.settings import Price
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Rubric, Scale
 from equipoise.models import prices
-from equipoise.results import versions
+from equipoise.results import audits, versions
 from equipoise.results.history import History, Status, Totals
 from equipoise.suites import AnySuite
 
@@ -33,6 +33,7 @@ def build(suite: AnySuite, rubric: Rubric, history: History, *, is_running: bool
     return {
         "metadata": metadata,
         "summary": {**aggregate.summary, **statistics},
+        "audit": audits.found(history, is_running=is_running),
         "results": aggregate.results,
         "errors": errors,
     }

@@ -23,7 +23,7 @@ from equipoise.models import prices
 from equipoise.models.counters import Counters, Totals
 from equipoise.models.local import LocalServers
 from equipoise.results import history, journal, store
-from equipoise.results.history import History
+from equipoise.results.history import History, Seen
 from equipoise.results.store import Files
 from equipoise.runner import evaluate, resume
 from equipoise.runner.calls import Asker, Deadline
@@ -62,6 +62,11 @@ class JobSession:
     def totals(self) -> Totals:
         """The counts of calls, tokens and cost."""
         return self._counters.totals()
+
+    @property
+    def seen(self) -> list[Seen]:
+        """Which models have answered, in this journal."""
+        return list(self._history.totals.seen)
 
     def append(self, kind: str, **content: JSON) -> None:
         """Append a line to the journal. Raises CannotKeep."""
