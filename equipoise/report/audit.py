@@ -23,13 +23,13 @@ def summary(audits: Mapping[str, Audit | None], width: int | None = None) -> Ite
         yield f"audit:     {evaluator}: {finding(audit)}"
         for text in audit["differs"]:
             yield f"warning:   {evaluator} is not as it was audited: {text}"
-        yield from _table(audit, width)
+        yield from align(rows(audit), width)
 
 
 def lines(evaluator: str, audit: Audit, width: int | None = None) -> Iterator[str]:
     """The checks of one evaluator, under the faults that were found."""
     yield f"{evaluator}: {_faults(audit)}"
-    yield from _table(audit, width)
+    yield from align(rows(audit), width)
 
 
 def finding(audit: Audit) -> str:
@@ -48,16 +48,17 @@ def _faults(audit: Audit) -> str:
     return f"faults: {', '.join(faults)}" if faults else "no fault found"
 
 
-def _table(audit: Audit, width: int | None) -> list[str]:
-    rows = [
-        (check["name"], _figure(check), _interval(check), sound(check), "FAULT" if check["is_fault"] else "")
+def rows(audit: Audit) -> list[tuple[str, ...]]:
+    """The table of checks, header first; empty of an incomplete audit."""
+    found = [
+        (check["name"], _figure(check), _interval(check), _sound(check), "FAULT" if check["is_fault"] else "")
         for check in audit["checks"]
     ]
-    rows += [
+    found += [
         (f"lean in {language}", _figure(check), _interval(check), "", "")
         for language, check in audit["lean_by_language"].items()
     ]
-    return align([_HEAD, *rows], width) if rows else []
+    return [_HEAD, *found] if found else []
 
 
 def ranked(audits: Mapping[str, Audit]) -> list[str]:
@@ -88,8 +89,7 @@ def _interval(check: Check) -> str:
     return f"{check['low']:.{places}f} to {check['high']:.{places}f}"
 
 
-def sound(check: Check) -> str:
-    """What the figure of a sound evaluator may be."""
+def _sound(check: Check) -> str:
     if check["worse"] == "lower":
         return f"at least {check['sound'] - check['tolerance']:g}"
     if check["worse"] == "higher":

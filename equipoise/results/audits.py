@@ -43,7 +43,7 @@ Audit = Mapping[str, JSON]
 def found(history: History, *, is_running: bool = False) -> dict[str, JSON]:
     """The audit of each evaluator of a journal; None of one that was not audited."""
     return {
-        name: _own(history, name, is_running=is_running) or _kept(history, name)
+        str(name): _own(history, name, is_running=is_running) or _kept(history, name)
         for name in history.settings["evaluator_models"]
     }
 

@@ -558,7 +558,8 @@ def _check(entry: Mapping[str, JSON]) -> None:
         case "audit":
             _need(all(isinstance(kind, str) for pair in entry["order"] for kind in pair))
             _need(all(len(pair) == 2 for pair in entry["order"]))
-            _need(all(isinstance(times, int) for times in entry["anchors"].values()))
+            times = list(entry["anchors"].values())
+            _need(bool(times) and all(isinstance(number, int) and number > 0 for number in times))
         case "anchor":
             _check_anchor(entry)
         case "kept_audit":
@@ -600,12 +601,16 @@ _USAGE = frozenset(Usage().to_json())
 def _check_anchor(entry: Mapping[str, JSON]) -> None:
     datetime.fromisoformat(entry["at"])
     _need(all(isinstance(name, str) for name in entry["calls"]))
-    for row in entry["judged"]:
+    _check_judged(entry["judged"])
+    _need(all(len(row) == 3 and all(isinstance(said, str | None) for said in row) for row in entry["seen"]))
+
+
+def _check_judged(judged: Sequence[Mapping[str, JSON]]) -> None:
+    for row in judged:
         _need(all(isinstance(row[name], str) for name in ("topic", "language", "kind")))
         _need(all(isinstance(row[name], float | int) for name in ("low", "high", "repeat")))
         _need(isinstance(row["score"], float | int | None) and isinstance(row["host"], str | None))
         _need(row.keys() <= _JUDGED)
-    _need(all(len(row) == 3 and all(isinstance(said, str | None) for said in row) for row in entry["seen"]))
 
 
 _JUDGED = frozenset(("topic", "language", "kind", "repeat", "score", "low", "high", "host", "aspect"))
@@ -619,9 +624,14 @@ def _check_kept(audit: Mapping[str, JSON]) -> None:
     _need(all(isinstance(audit[name], int) for name in ("verdicts", "planned")))
     _need(isinstance(audit["system_prompt"], str | None))
     _need(all(isinstance(audit[name], dict) for name in ("sampling", "lean_by_language")))
-    _need(all(isinstance(row, dict) for name in ("checks", "response_models") for row in audit[name]))
-    for row in audit["judged"]:
-        _need(isinstance(row["score"], float | int | None))
+    for row in audit["response_models"]:
+        _need(all(isinstance(row[name], str | None) for name in ("response_model", "system_fingerprint")))
+    for check in (*audit["checks"], *audit["lean_by_language"].values()):
+        _need(all(isinstance(check[name], str) for name in ("name", "unit", "worse")) and bool(check["name"]))
+        _need(all(isinstance(check[name], float | int | None) for name in ("value", "low", "high")))
+        _need(all(isinstance(check[name], float | int) for name in ("n", "sound", "tolerance", "is_fault")))
+        _need(isinstance(check["reason"], str | None))
+    _check_judged(audit["judged"])
 
 
 def _check_record(entry: Mapping[str, JSON]) -> None:

@@ -187,8 +187,14 @@ def test_what_fails_leaves_the_audit_incomplete(project: Project) -> None:
 
 def test_rounds_that_are_not_needed_do_not_end_the_audit(project: Project) -> None:
     """With --until the verdicts are begun in the first round, however early it ends."""
-    ran = project.run(audit="quick", until="overall:+-90pp@population", runs="5", concurrency="1")
-    assert ran.left_out
+    places = range(1, 9)
+    questions = "".join(f"Question {place}?\n" for place in places)
+    index = "".join(f"{place},q{place:02},area,slug{place},\n" for place in places)
+    project.write_topics(
+        {"aa.txt": questions, "bb.txt": questions, "index.csv": f"line,id,area,slug,keywords\n{index}"}
+    )
+    ran = project.run(audit="quick", until="overall:+-100pp@population", runs="3", concurrency="1")
+    assert len(ran.left_out) == 32
     assert results(project)["audit"]["judge"]["state"] == "complete"
 
 
