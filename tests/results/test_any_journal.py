@@ -90,17 +90,9 @@ def _append_audit(log: Journal) -> None:
     texts = dict.fromkeys(("extent", "rubric_version", "rubric_hash", "anchors_hash"), "0")
     done = {"finished": STARTED, "verdicts": 1, "planned": 1, "sampling": {}, "system_prompt": None}
     answered = {"response_model": "m-1", "system_fingerprint": None, "provider": None}
-    check = {
-        "name": "lean",
-        "unit": "points",
-        "worse": "either",
-        "value": 1.0,
-        "low": -1.0,
-        "high": 2.0,
-        "n": 9,
-    }
-    check |= {"sound": 0.0, "tolerance": 0.0, "is_fault": False, "reason": None, "p": 0.5, "level": 0.02}
-    parts = {"response_models": [answered], "checks": [check], "lean_by_language": {"aa": check}}
+    check = {"name": "lean", "unit": "points", "worse": "either", "n": 9, "reason": None, "is_fault": False}
+    check |= {"value": 1.0, "low": -1.0, "high": 2.0, "sound": 0.0, "tolerance": 0.0}
+    parts = {"response_models": [answered], "checks": [check], "lean_by_language": {}}
     done |= {"judged": content["judged"]}
     log.append("kept_audit", audit={"evaluator": "e", **texts, **done, **parts})
 
@@ -291,6 +283,9 @@ def variants(line: JSON) -> Iterator[JSON]:
 def test_a_line_may_lack_or_mistake_any_of_its_parts(kind: str, path: Path, real_journal: bytes) -> None:
     """Such a line is not as it was written: it is passed over, and nobody who reads is surprised."""
     lines = [json.loads(line) for line in real_journal.splitlines()]
+    if kind == "kept_audit":
+        # It is shown only where the journal has no audit of its own.
+        lines = [line for line in lines if line["kind"] != "audit"]
     for place in [n for n, line in enumerate(lines) if line["kind"] == kind][:2]:
         for variant in variants(lines[place]):
             changed = [*lines[:place], variant, *lines[place + 1 :]]
