@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from equipoise.audit.checks import MIRRORS
@@ -61,15 +61,13 @@ class Drift:
 
     def __str__(self) -> str:
         """One line for the user."""
-        said = f"evaluator {self.evaluator} drifted: its verdicts on the same {self.texts} texts moved by "
+        moved = f"its verdicts on the same {self.texts} texts moved by {_shown(self.mean, ' points')}"
         lean = "" if self.lean.value is None else f", its lean by {_shown(self.lean)}"
+        said = f"evaluator {self.evaluator} drifted: {moved}{lean}"
         if self.difference is None:
-            return f"{said}{_shown(self.mean)} points{lean}"
-        part = _shown(self.mean, self.share)
-        whole = f"{self.difference:+.2f} {self.unit}"
-        return (
-            f"{said}{_shown(self.mean)} points{lean}; of the {whole} between the models {part} may be drift"
-        )
+            return said
+        part, whole = _shown(self.mean, share=self.share), f"{self.difference:+.2f} {self.unit}"
+        return f"{said}; of the {whole} between the models {part} may be drift"
 
 
 def drifts(before: Side, after: Side, difference: float | None, unit: str) -> list[Drift]:
@@ -144,10 +142,10 @@ def _is_beyond_chance(found: Estimate) -> bool:
     return bool(found.value) and found.n >= FEWEST
 
 
-def _shown(found: Estimate, share: float = 1.0) -> str:
+def _shown(found: Estimate, unit: str = "", share: float = 1.0) -> str:
     if found.value is None:
         return "an unknown number"
+    shown = f"{share * found.value:+.2f}{unit}"
     if found.low is None or found.high is None:
-        return f"{share * found.value:+.2f}"
-    limits: Sequence[float] = (share * found.low, share * found.high)
-    return f"{share * found.value:+.2f} ({limits[0]:+.2f} to {limits[1]:+.2f})"
+        return shown
+    return f"{shown} ({share * found.low:+.2f} to {share * found.high:+.2f})"

@@ -356,7 +356,7 @@ def _await_audits(session: pytest.Session) -> None:
     if own.counters.is_stopped:
         return
     if reason := own.await_audits():
-        _stop_late(session, stopped(reason))
+        _stop_late(session, f"\n{stopped(reason)}")
 
 
 def _stop_late(session: pytest.Session, reason: str) -> None:

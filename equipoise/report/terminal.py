@@ -138,9 +138,9 @@ def summary(
         yield from align(rows, width)
         yield ""
         yield from precision(data["summary"])
-        yield from audit.summary(data.get("audit") or {}, width)
     else:
         yield "no run has a score"
+    yield from audit.summary(data.get("audit") or {}, width)
     yield from _spending(data["metadata"], wall_seconds)
     errors = [error for error in data["errors"] if not known_error or error["message"] != known_error]
     yield from _errors(errors)

@@ -188,7 +188,8 @@ def _figure(range_: Range) -> str:
 def _total(known: Range, unknown: Sequence[str]) -> str:
     """The total cost, or the models without a price."""
     if unknown:
-        return f"unknown: no price for {', '.join(unknown)}; give --price-input and --price-output"
+        names = ", ".join(dict.fromkeys(unknown))
+        return f"unknown: no price for {names}; give --price-input and --price-output"
     return f"{_dollars(known)}: prices as listed or given, tokens as estimated"
 
 

@@ -209,6 +209,7 @@ class Session:
         self._awaits_audits = True
         try:
             for item in [item for found in self._verdicts.values() for item in found]:
+                self._stop_if_interrupted()
                 with suppress(CallFailed):
                     self._started().await_verdict(item)
         except SessionStopped as error:
@@ -227,9 +228,14 @@ class Session:
 
     def _idle(self) -> None:
         self._import_statistics()
-        if self._awaits_audits and self.interruptions.count:
-            # pytest no longer catches KeyboardInterrupt when only audits are left.
+        if self._awaits_audits:
+            self._stop_if_interrupted()
+
+    def _stop_if_interrupted(self) -> None:
+        """Raise SessionStopped: pytest no longer catches KeyboardInterrupt when only audits are left."""
+        if self.interruptions.count:
             self.counters.stop("interrupted")
+            raise SessionStopped("interrupted")
 
     def _import_statistics(self) -> None:
         """Import what the statistics need while the session waits for calls."""
