@@ -56,7 +56,8 @@ def _statistics(
 def _saved(history: History) -> dict[str, int]:
     """The rounds that `--until` may take, and the runs and about the calls that it made unnecessary."""
     left_out, done = history.left_out, len(history.planned) - len(history.missing())
-    calls = round(history.totals.calls.total() / done * left_out) if done else 0
+    of_audits = sum(len(entry["calls"]) for entry in history.anchors.values())
+    calls = round((history.totals.calls.total() - of_audits) / done * left_out) if done else 0
     return {"runs_planned": history.settings["runs"], "runs_left_out": left_out, "calls_saved": calls}
 
 

@@ -108,11 +108,11 @@ def selected(anchors: Anchors, design: Design) -> list[Anchor]:
     return texts + [item for item in anchors.texts if item.host in kinds][: design.injections]
 
 
-def scattered(runs: Sequence[R], verdicts: Sequence[V], seed: str, among: int) -> list[R | V]:
-    """The runs in their order, with the verdicts in a random one among the first `among` of them."""
+def scattered(runs: Sequence[R], verdicts: Sequence[V], seed: str) -> list[R | V]:
+    """The runs in their order, with the verdicts in a random one among them."""
     chance = random.Random(seed)  # noqa: S311 - an order, no secret
     keyed: list[tuple[float, R | V]] = [(place, item) for place, item in enumerate(runs)]
-    keyed += [(chance.random() * among, item) for item in chance.sample(verdicts, len(verdicts))]
+    keyed += [(chance.random() * len(runs), item) for item in chance.sample(verdicts, len(verdicts))]
     return [item for _, item in sorted(keyed, key=lambda entry: entry[0])]
 
 

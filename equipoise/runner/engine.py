@@ -141,12 +141,11 @@ class Engine:
         self._start([self._pending(item, position) for position, item in enumerate(mixed)])
 
     def _mixed(self, wanted: Sequence[Run | AnchorVerdict]) -> Iterator[Run | AnchorVerdict]:
-        """The runs of each suite with its verdicts among them; with --until, among those of one round."""
+        """The runs of each suite with the verdicts of its audit among them."""
         for suite in dict.fromkeys(item.suite for item in wanted):
             runs = [item for item in wanted if item.suite == suite and isinstance(item, Run)]
             verdicts = [item for item in wanted if item.suite == suite and isinstance(item, AnchorVerdict)]
-            among = sum(run.number == runs[0].number for run in runs) if self.settings.until else len(runs)
-            yield from anchors.scattered(runs, verdicts, self._history(suite).nonce, among)
+            yield from anchors.scattered(runs, verdicts, self._history(suite).nonce)
 
     def _pending(self, item: Run | AnchorVerdict, position: int) -> _PendingRun:
         return _PendingRun(

@@ -11,7 +11,10 @@ import small_anchors
 from fake_client import ALL, FakeClient, Project, Ran, Script, plain
 from small_anchors import QUICK, kind_of
 
+from equipoise.compare.release import compare_files
+from equipoise.compare.verify import load_verified
 from equipoise.core.errors import CallFailed, UserError
+from equipoise.core.rules import parse_rule
 from equipoise.core.types import Call, Reply, Run
 from equipoise.runner.session import Session
 
@@ -186,7 +189,7 @@ def test_what_fails_leaves_the_audit_incomplete(project: Project) -> None:
 
 
 def test_rounds_that_are_not_needed_do_not_end_the_audit(project: Project) -> None:
-    """With --until the verdicts are begun in the first round, however early it ends."""
+    """With --until the verdicts are scattered over all rounds, and asked however early these end."""
     places = range(1, 9)
     questions = "".join(f"Question {place}?\n" for place in places)
     index = "".join(f"{place},q{place:02},area,slug{place},\n" for place in places)
@@ -195,6 +198,7 @@ def test_rounds_that_are_not_needed_do_not_end_the_audit(project: Project) -> No
     )
     ran = project.run(audit="quick", until="overall:+-100pp@population", runs="3", concurrency="1")
     assert len(ran.left_out) == 32
+    assert "about 64 calls saved" in " ".join(ran.summary)
     assert results(project)["audit"]["judge"]["state"] == "complete"
 
 
@@ -220,6 +224,30 @@ def test_a_gate_on_an_audit(project: Project) -> None:
         "gate PASS: audit.invalid:+90pp: judge: invalid verdicts +0.00 %"
     )
     assert line(ran, "gate INCONCLUSIVE: audit.lean:±5pp: judge: lean +25.00 points (no interval")
+
+
+def test_a_gate_on_the_audit_of_a_file(project: Project) -> None:
+    """`equipoise compare` decides by the candidate's audit, and refuses a candidate without one."""
+    project.run(runs="2")
+    older = project.results_path.rename(project.root / "older.json")
+    project.journal_path.rename(older.with_suffix(".jsonl"))
+    project.run(runs="2", audit="quick")
+    rule = parse_rule("audit.invalid:+90pp")
+    (found,) = compare_files([older], [project.results_path], [rule], allows_mismatch=False)
+    assert found["gate"]["verdict"] == "pass"
+    assert found["comparison"]["candidate"]["doubt"] is None
+    with pytest.raises(UserError, match=r"--gate audit.invalid:\+90pp: .*older.json: has no audit of judge"):
+        compare_files([project.results_path], [older], [rule], allows_mismatch=False)
+
+
+def test_results_whose_audit_was_changed_are_not_verified(project: Project) -> None:
+    """Verdicts on anchors are held against the journal, as those on replies are."""
+    project.run(audit="quick")
+    assert load_verified(project.results_path).doubt is None
+    data = results(project)
+    data["audit"]["judge"]["judged"][0]["scores"] = [0.0]
+    project.results_path.write_text(json.dumps(data), encoding="utf-8")
+    assert load_verified(project.results_path).doubt == "it does not say what its journal says"
 
 
 @pytest.mark.parametrize(
