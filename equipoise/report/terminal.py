@@ -61,6 +61,7 @@ def _describe_release(settings: Settings) -> list[str]:
         "baseline": settings.baseline and shown(settings.baseline),
         "gate": " ".join(rule.text for rule in settings.gate),
         "until": settings.until and settings.until.text,
+        "audit": settings.audit,
         "rejudge": settings.rejudge and shown(settings.rejudge),
     }
     found = [f"{name}={value}" for name, value in about.items() if value]

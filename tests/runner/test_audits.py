@@ -128,6 +128,7 @@ def test_a_kept_audit_of_another_model_is_not_shown_as_current(project: Project)
     ]
 
 
+@pytest.mark.slow
 def test_a_kept_audit_of_another_rubric_is_not_shown(project: Project) -> None:
     """Nor one by other anchors: both decide what its figures mean."""
     project.run(audit="quick")
@@ -152,6 +153,7 @@ def test_an_interrupted_audit_goes_on_and_pays_nothing_twice(project: Project) -
     assert "already complete" in again.begun
 
 
+@pytest.mark.slow
 def test_an_audit_after_all_runs_are_done(project: Project) -> None:
     """It is asked alone, and a full one after a quick one pays for the rest."""
     project.run()
@@ -202,6 +204,7 @@ def test_rounds_that_are_not_needed_do_not_end_the_audit(project: Project) -> No
     assert results(project)["audit"]["judge"]["state"] == "complete"
 
 
+@pytest.mark.slow
 def test_a_part_of_the_runs_has_the_whole_audit(project: Project) -> None:
     """What selects cases selects no anchors."""
 
@@ -226,6 +229,7 @@ def test_a_gate_on_an_audit(project: Project) -> None:
     assert line(ran, "gate INCONCLUSIVE: audit.lean:±5pp: judge: lean +25.00 points (no interval")
 
 
+@pytest.mark.slow
 def test_a_gate_on_the_audit_of_a_file(project: Project) -> None:
     """`equipoise compare` decides by the candidate's audit, and refuses a candidate without one."""
     project.run(runs="2")
@@ -240,6 +244,7 @@ def test_a_gate_on_the_audit_of_a_file(project: Project) -> None:
         compare_files([project.results_path], [older], [rule], allows_mismatch=False)
 
 
+@pytest.mark.slow
 def test_results_whose_audit_was_changed_are_not_verified(project: Project) -> None:
     """Verdicts on anchors are held against the journal, as those on replies are."""
     project.run(audit="quick")
@@ -275,6 +280,7 @@ def test_anchors_for_another_rubric_are_refused(project: Project) -> None:
     assert project.run().is_complete
 
 
+@pytest.mark.slow
 def test_an_estimate_has_a_line_for_the_audit(project: Project) -> None:
     """Its calls for each evaluator, as in earlier audits once there are any; done ones are left out."""
     lines = estimate(project.session(audit="quick", **BOTH))
