@@ -37,7 +37,7 @@ def _doubt(path: Path, side: Side) -> str | None:
         is_same = _agrees(side.data["results"], results)
         # What is not made of single runs alone, such as intervals, may be made otherwise by a later version.
         is_same &= _agrees({name: side.data["summary"].get(name) for name in summary}, summary)
-        is_same &= _agrees(_verdicts(side.audits), _verdicts(audits.found(history)))
+        is_same &= _agrees(_verdicts(side.audits), _verdicts(audits.found(side.suite, history)))
     except (OSError, UserError, *DAMAGE):
         return "its journal cannot be read"
     return None if is_same else "it does not say what its journal says"

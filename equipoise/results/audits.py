@@ -14,6 +14,7 @@ from equipoise.core import json_io
 from equipoise.core.types import JSON
 from equipoise.results import store
 from equipoise.results.history import History
+from equipoise.suites import AnySuite
 
 FOLDER = "audits"
 """The folder below that of the results."""
@@ -40,10 +41,10 @@ Audit = Mapping[str, JSON]
 """One evaluator's audit, as in results or as it is kept."""
 
 
-def found(history: History, *, is_running: bool = False) -> dict[str, JSON]:
+def found(suite: AnySuite, history: History, *, is_running: bool = False) -> dict[str, JSON]:
     """The audit of each evaluator of a journal; None of one that was not audited."""
     return {
-        str(name): _own(history, name, is_running=is_running) or _kept(history, name)
+        str(name): _own(suite, history, name, is_running=is_running) or _kept(history, name)
         for name in history.settings["evaluator_models"]
     }
 
@@ -63,7 +64,7 @@ def _names(history: History, evaluator: str) -> list[str]:
     return [verdict_name(evaluator, anchor, n) for anchor, times in planned.items() for n in range(times)]
 
 
-def _own(history: History, evaluator: str, *, is_running: bool) -> dict[str, JSON] | None:
+def _own(suite: AnySuite, history: History, evaluator: str, *, is_running: bool) -> dict[str, JSON] | None:
     """The audit in the journal; as long as verdicts are missing it says nothing about the evaluator."""
     plan = history.audit
     if plan is None:
@@ -86,7 +87,9 @@ def _own(history: History, evaluator: str, *, is_running: bool) -> dict[str, JSO
     if not is_complete or is_running:
         return _audit("session", said, [], state=COMPLETE if is_complete else INCOMPLETE)
     judged = list(chain.from_iterable(entry["judged"] for entry in lines))
-    return _audit("session", {**said, **concluded(judged, plan["order"])}, _differs(history, evaluator, said))
+    return _audit(
+        "session", {**said, **concluded(suite, judged, plan["order"])}, _differs(history, evaluator, said)
+    )
 
 
 def _kept(history: History, evaluator: str) -> dict[str, JSON] | None:
@@ -115,8 +118,8 @@ def _by_text(judged: Sequence[Audit]) -> list[dict[str, JSON]]:
     return list(texts.values())
 
 
-def concluded(judged: Sequence[Audit], order: Sequence[Sequence[str]]) -> dict[str, JSON]:
-    """The parts `checks`, `lean_by_language` and `judged` of a complete audit, from its verdicts."""
+def concluded(suite: AnySuite, judged: Sequence[Audit], order: Sequence[Sequence[str]]) -> dict[str, JSON]:
+    """The parts `checks`, `lean_by_language` and `judged` of a suite's complete audit, from its verdicts."""
     # Imported here: numpy and scipy are slow to load.
     from equipoise.audit.checks import Check, Judged, checks, lean_by_language
     from equipoise.results.summary import plain
@@ -205,9 +208,9 @@ def is_same(one: Audit, other: Audit) -> bool:
     return all(one.get(name) == other.get(name) for name in _IDENTITY)
 
 
-def of_session(history: History, evaluator: str) -> dict[str, JSON] | None:
+def of_session(suite: AnySuite, history: History, evaluator: str) -> dict[str, JSON] | None:
     """What is kept of the audit in a journal; None unless it is complete."""
-    audit = None if missing(history, evaluator) else _own(history, evaluator, is_running=False)
+    audit = None if missing(history, evaluator) else _own(suite, history, evaluator, is_running=False)
     if audit is None:
         return None
     lines = [history.anchors[name] for name in _names(history, evaluator)]

@@ -33,7 +33,7 @@ def build(suite: AnySuite, rubric: Rubric, history: History, *, is_running: bool
     return {
         "metadata": metadata,
         "summary": {**aggregate.summary, **statistics},
-        "audit": audits.found(history, is_running=is_running),
+        "audit": audits.found(suite, history, is_running=is_running),
         "results": aggregate.results,
         "errors": errors,
     }

@@ -230,5 +230,5 @@ def possible_checks(found: AuditPlan) -> list[dict[str, JSON]]:
         _judged(item.anchor, item.repeat, (item.anchor.low + item.anchor.high) / 2)
         for item in found.verdicts("")
     ]
-    said: list[dict[str, JSON]] = audits.concluded(judged, found.anchors.order)["checks"]
+    said: list[dict[str, JSON]] = audits.concluded(found.suite, judged, found.anchors.order)["checks"]
     return said

@@ -114,7 +114,7 @@ def _audited(
         "response_models": audits.models(row[2:] for row in seen if row[:2] == ("evaluator", evaluator)),
         "sampling": settings.evaluator.parameters(),
         "system_prompt": settings.evaluator.system_prompt,
-        **audits.concluded(list(chain.from_iterable(lines)), anchors.order),
+        **audits.concluded(suite, list(chain.from_iterable(lines)), anchors.order),
     }
     earlier = () if is_new else audits.kept(folder, evaluator, suite.NAME)
     same = next((item for item in earlier if audits.is_same(item, said)), None)

@@ -318,7 +318,7 @@ class Session:
     def _keep_audits(self, name: str, known: History) -> None:
         """Keep each complete audit for later sessions; where that fails, results have it all the same."""
         for evaluator in known.settings["evaluator_models"]:
-            if (said := audits.of_session(known, evaluator)) is not None:
+            if (said := audits.of_session(self.plan.load(name).suite, known, evaluator)) is not None:
                 with suppress(OSError):
                     audits.keep(self.plan.audits_folder, evaluator, name, said)
 
