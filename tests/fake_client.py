@@ -158,6 +158,8 @@ def finish(session: Session, runs: Sequence[Run]) -> Ran:
         except SessionStopped:
             break
         progress.note(SUITE, run.id)
+    else:
+        session.await_audits()
     ran.stop_reason = session.stop_reason
     session.close_engine()
     progress.finish()

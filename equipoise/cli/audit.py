@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,9 +14,9 @@ from equipoise.cli.data import asks_models, rubric, settings_of, spent, topics
 from equipoise.cli.output import show, width
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
+from equipoise.core.types import JSON
 
 if TYPE_CHECKING:
-    from equipoise.audit.judged import Check
     from equipoise.core.settings import Settings
     from equipoise.runner.audit import Audited
     from equipoise.suites import AnySuite
@@ -67,11 +67,12 @@ def audit(
     for name in names:
         if name not in suites.names() or suites.load(name).audit is None:
             raise UserError(f"{name}: no suite with anchors; there are {', '.join(_with_anchors())}")
-    by_evaluator: dict[str, dict[str, Sequence[Check]]] = {}
+    by_evaluator: dict[str, dict[str, Mapping[str, JSON]]] = {}
     wanted = names or _with_anchors()
     for name in wanted:
         for found in _audit(suites.load(name), settings, extent, limit, folder, is_fresh=fresh):
-            by_evaluator.setdefault(found.evaluator, {})[name] = found.checks
+            if found.said is not None:
+                by_evaluator.setdefault(found.evaluator, {})[name] = found.said
     if len(wanted) > 1 and len(by_evaluator) > 1:
         show(report.ranking(by_evaluator, width()))
 
@@ -86,13 +87,14 @@ def _audit(
     suite: AnySuite, settings: Settings, extent: str, limit: int | None, folder: Path, *, is_fresh: bool
 ) -> Sequence[Audited]:
     from equipoise.report import audit as report
+    from equipoise.runner import anchors as texts_of
     from equipoise.runner import audit as runner
 
     texts = suite.rubric(rubric(f"{suite.NAME}.toml"))
     assert suite.audit is not None
     design = replace(suite.audit.DESIGNS[extent], topics=limit)
     anchors = suite.audit.load(rubric(f"anchors/{suite.NAME}"), topics() / suite.NAME, texts)
-    total = sum(design.repeats(item.kind) for item in runner.selected(anchors, design))
+    total = sum(design.repeats(item.kind) for item in texts_of.selected(anchors, design))
     with click.progressbar(length=total, label=f"judging {suite.NAME}", file=sys.stderr) as bar:
         found, totals = runner.audit(
             suite,
@@ -105,9 +107,12 @@ def _audit(
             on_done=lambda: bar.update(1),
             tell=lambda text: click.echo(f"\n{text}", err=True),
         )
-    by_name = {item.evaluator: item for item in found}
-    for name in report.ranked({item.evaluator: item.checks for item in found}):
-        item = by_name[name]
-        show([*report.lines(name, item.checks, item.by_language, width()), f"audit: {shown(item.path)}", ""])
+    said = {item.evaluator: item.said for item in found if item.said is not None}
+    paths = {item.evaluator: item.path for item in found if item.path is not None}
+    for name in report.ranked(said):
+        show([*report.lines(name, said[name], width()), f"audit: {shown(paths[name])}", ""])
+    for item in found:
+        if item.missing:
+            show([f"{item.evaluator}: audit incomplete: {item.missing:,} verdicts failed", ""])
     click.echo(spent(totals))
     return found

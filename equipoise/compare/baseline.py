@@ -77,6 +77,11 @@ class Side:
         return found
 
     @property
+    def audits(self) -> Mapping[str, JSON]:
+        """The audit of each evaluator; None of one that was not audited."""
+        return self.data.get("audit") or {}
+
+    @property
     def metrics(self) -> dict[str, Metric]:
         """The available metrics by name, the headline first."""
         return {metric.name: metric for metric in self.suite.metrics(self.cells)}
@@ -168,7 +173,8 @@ def side(file: str, data: Mapping[str, JSON], digest: str | None = None, *, is_w
 def brief(data: Mapping[str, JSON]) -> dict[str, JSON]:
     """What a comparison needs beside the cells: no transcripts."""
     until = data.get("summary", {}).get("until")
-    return {"metadata": data["metadata"], "errors": data["errors"], "until": until}
+    parts = {name: data[name] for name in ("metadata", "errors")}
+    return {**parts, "until": until, "audit": data.get("audit")}
 
 
 def scale_of(metadata: Mapping[str, JSON]) -> Scale:

@@ -14,6 +14,7 @@ from equipoise.compare.baseline import (
     sent_otherwise,
     unscored_runs,
 )
+from equipoise.compare.drift import Drift, drifts
 from equipoise.core.errors import UserError
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import GATE, MOST_UNSCORED, Scope
@@ -98,6 +99,7 @@ class Comparison:
     effects: Sequence[str]
     fell: Sequence[Move]
     rose: Sequence[Move]
+    drifts: Sequence[Drift] = ()
     levels: Levels = Levels()
 
     def to_json(self) -> dict[str, JSON]:
@@ -116,6 +118,7 @@ class Comparison:
                 "metrics": {name: _change(change) for name, change in self.changes.items()},
                 "fell": [_move(move) for move in self.fell],
                 "rose": [_move(move) for move in self.rose],
+                "drift": [drift.to_json() for drift in self.drifts],
             }
         )
         return found
@@ -164,6 +167,13 @@ def compare(
             for metric in after.suite.metrics(newer)
         ]
     )
+    headline = next(iter(found_changes.values()), None)
+    found_drifts = drifts(
+        before,
+        after,
+        None if headline is None else headline.difference.value,
+        "pp" if headline is None or headline.metric.unit == "%" else headline.metric.unit,
+    )
     told = {name: _change(change) for name, change in found_changes.items()}
     return Comparison(
         before=before,
@@ -173,7 +183,9 @@ def compare(
             *_incomplete(after),
             *changes(before.metadata, after.metadata),
             *answered.within(before.metadata, after.metadata),
+            *(str(drift) for drift in found_drifts if drift.has_drifted),
         ],
+        drifts=found_drifts,
         changes=found_changes,
         levels=confidence,
         effects=after.suite.effects(before.metadata, after.metadata, told),

@@ -8,7 +8,7 @@ which only the runs vary.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from equipoise.compare.baseline import Side
@@ -38,6 +38,9 @@ FEWEST = 6
 """Below this number of questions, no difference between any of them says nothing about a further one."""
 
 
+_NO_AUDITS: Mapping[str, JSON] = {}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ruling:
     """The verdict on one rule, with a sentence that explains it."""
@@ -63,16 +66,21 @@ def judge_all(
     missing: int,
     planned: int,
     *,
+    audits: Mapping[str, JSON] = _NO_AUDITS,
     needs_scores: bool = False,
     doubts: Sequence[str] = (),
 ) -> dict[str, JSON]:
     """What becomes of all rules, as plain data. `missing` of the candidate's `planned` runs have no score.
 
+    `audits` are those of the candidate's evaluators, as in results.
+
     Where the candidate `needs_scores` of all runs, one more ruling fails if any has none: what is left of a
     release is not the release. `doubts` are mismatches that were seen too late to refuse: nothing passes.
     """
     rulings = [
-        unscored(rule, missing, planned)
+        of_audits(rule, audits)
+        if rule.is_about_audit
+        else unscored(rule, missing, planned)
         if comparison is None or rule.name == UNSCORED
         else _doubted(judge(rule, comparison), doubts)
         for rule in rules
@@ -190,6 +198,74 @@ def _figures(change: Change, rule: Rule, margin: float, comparison: Comparison) 
         f"{value:+.2f} {unit}, {limits}, margin {edge:+.2f}, "
         + (f"on these {found.n} cases" if rule.scope == "these" else f"for {noun} like these {found.n}")
     )
+
+
+# The evaluators.
+
+
+def of_audits(rule: Rule, audits: Mapping[str, JSON]) -> Ruling:
+    """The ruling on a rule about audits, which holds for each evaluator and each check of that name."""
+    found = [_of_audit(rule, evaluator, audit) for evaluator, audit in audits.items()]
+    if not found:
+        return Ruling(rule=rule.text, verdict="inconclusive", why="there is no evaluator")
+    return Ruling(rule=rule.text, verdict=verdict(found), why="; ".join(item.why for item in found))
+
+
+def _of_audit(rule: Rule, evaluator: str, audit: Mapping[str, JSON] | None) -> Ruling:
+    doubt = _why_undecided(audit)
+    checks = [check for check in audit["checks"] if rule.names(check["name"])] if audit else []
+    if doubt or not checks:
+        why = f"{evaluator}: {doubt or 'the audit has no such check'}"
+        return Ruling(rule=rule.text, verdict="inconclusive", why=why)
+    found = [_of_check(rule, check) for check in checks]
+    words = ", ".join(item.why for item in found)
+    return Ruling(rule=rule.text, verdict=verdict(found), why=f"{evaluator}: {words}")
+
+
+def _why_undecided(audit: Mapping[str, JSON] | None) -> str | None:
+    if audit is None:
+        return "not audited"
+    if audit["state"] != "complete":
+        return f"its audit is incomplete ({audit['verdicts']:,} of {audit['planned']:,} verdicts)"
+    if audit["differs"]:
+        return f"its audit was of another: {'; '.join(audit['differs'])}"
+    return None
+
+
+def _of_check(rule: Rule, check: Mapping[str, JSON]) -> Ruling:
+    """Passes where the whole interval lies within the margin, fails where all of it lies outside."""
+    least = -math.inf if rule.sign > 0 else check["sound"] - rule.amount - ROUNDING
+    most = math.inf if rule.sign < 0 else check["sound"] + rule.amount + ROUNDING
+    low, high = _limits(check)
+    if low is None or high is None:
+        found: Verdict = "inconclusive"
+    else:
+        found = (
+            "pass"
+            if least <= low and high <= most
+            else "fail"
+            if high < least or low > most
+            else "inconclusive"
+        )
+    return Ruling(rule=rule.text, verdict=found, why=_words(check))
+
+
+def _limits(check: Mapping[str, JSON]) -> tuple[float | None, float | None]:
+    """The interval; where no topic differs from another, enough of them show what was observed."""
+    if check["low"] is None and check["value"] is not None and check["n"] >= FEWEST:
+        return check["value"], check["value"]
+    return check["low"], check["high"]
+
+
+def _words(check: Mapping[str, JSON]) -> str:
+    if check["value"] is None:
+        return f"{check['name']} -"
+    limits = (
+        f"95 % interval {check['low']:+.2f} to {check['high']:+.2f}"
+        if check["low"] is not None
+        else f"no interval: {check['reason']}"
+    )
+    return f"{check['name']} {check['value']:+.2f} {check['unit']} ({limits})"
 
 
 # What would decide a rule that is not decided. A suite has its own word for its questions.

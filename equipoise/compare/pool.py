@@ -59,6 +59,7 @@ def _joined(group: Sequence[Side]) -> Side:
         data={
             "metadata": _metadata([side.metadata for side in group]),
             "errors": [error for side in group for error in side.data["errors"]],
+            "audit": _audits(group),
         },
         cells=_cells(group),
         doubt="; ".join(doubts) or None,
@@ -85,6 +86,18 @@ def _metadata(every: Sequence[Mapping[str, JSON]]) -> dict[str, JSON]:
             for name in ("response_models", "parameters_changed")
         },
     }
+
+
+def _audits(group: Sequence[Side]) -> dict[str, JSON]:
+    """The latest audit of each evaluator that any piece has."""
+    found: dict[str, JSON] = dict.fromkeys(group[0].metadata["evaluator_models"])
+    for audit, name in (
+        (audit, name) for side in group for name, audit in side.audits.items() if audit is not None
+    ):
+        before = found.get(name)
+        if before is None or (audit["finished"] or "") > (before["finished"] or ""):
+            found[name] = audit
+    return found
 
 
 def _cells(group: Sequence[Side]) -> list[Cell]:

@@ -82,7 +82,7 @@ def _refuse_single_runs(rule: Rule, baseline: Side, runs: int) -> None:
 
 def _refuse_without_baseline(settings: Settings) -> None:
     for rule in settings.gate:
-        if rule.name != UNSCORED:
+        if rule.name != UNSCORED and not rule.is_about_audit:
             raise UserError(
                 f"--gate {rule.text}: compared with what? Name earlier results with --baseline=FILE"
             )
@@ -116,7 +116,7 @@ def _refuse(settings: Settings, baseline: Side, reasons: Sequence[str]) -> None:
 
 def refuse_unfit(rule: Rule, metrics: Metrics, where: str) -> None:
     """Raise UserError for a rule that names no metric, or that bounds the better side."""
-    if rule.name in (UNSCORED, VERIFIED):
+    if rule.name in (UNSCORED, VERIFIED) or rule.is_about_audit:
         return
     if rule.name == QUESTION:
         if next(iter(metrics.values())).kind != "mean":
@@ -134,7 +134,36 @@ def refuse_unfit(rule: Rule, metrics: Metrics, where: str) -> None:
 
 def decided_by_runs(rules: Sequence[Rule]) -> list[Rule]:
     """The rules about a metric, which more runs may decide."""
-    return [rule for rule in rules if rule.name not in (QUESTION, UNSCORED, VERIFIED)]
+    aside = (QUESTION, UNSCORED, VERIFIED)
+    return [rule for rule in rules if rule.name not in aside and not rule.is_about_audit]
+
+
+def refuse_unfit_audit(rule: Rule, checks: Sequence[Mapping[str, JSON]]) -> None:
+    """Raise UserError for a rule about audits that names none of these checks, or bounds the wrong side."""
+    found = [check for check in checks if rule.names(check["name"])]
+    if not found:
+        known = dict.fromkeys(check["name"].split()[0] for check in checks)
+        raise UserError(
+            f"--gate {rule.text}: an audit has no check of that name; there are {', '.join(known)}"
+        )
+    check = found[0]
+    signs = {"either": (0, "±"), "higher": (1, "+"), "lower": (-1, "-")}
+    (sign, shown_sign), has_unit = signs[check["worse"]], check["unit"] in ("points", "%")
+    if rule.sign != sign or (rule.unit == "pp") is not has_unit:
+        example = f"{rule.name}:{shown_sign}{'5pp' if has_unit else '0.5'}"
+        raise UserError(
+            f"--gate {rule.text}: write {example}, for how far {check['name'].split()[0]} may lie from a "
+            f"sound evaluator's, {check['sound']:g}"
+        )
+
+
+def not_audited(rule: Rule, evaluators: Sequence[str], suite: str) -> str:
+    """The message about a rule that could not be decided."""
+    models = " ".join(f"--evaluator-model {name}" for name in evaluators)
+    return (
+        f"--gate {rule.text}: {', '.join(evaluators)} has not been audited: add --audit quick, "
+        f"or run first: equipoise audit {suite} {models}"
+    )
 
 
 def refuse_until(until: Until, rules: Sequence[Rule], metrics: Metrics, runs: int) -> None:
@@ -185,11 +214,23 @@ def compare_files(
         metrics = {name: change.metric for name, change in comparison.changes.items()}
         for rule in rules:
             refuse_unfit(rule, metrics, f"what {before.file} and {after.file} share")
+            if rule.is_about_audit:
+                _refuse_without_audit(rule, after)
         parts = _parts(rules, comparison, after.data, needs_scores=True)
         if len(releases) > 1:
             parts["trend"] = trend([*releases, after], allows_mismatch=allows_mismatch)
         found.append(parts)
     return found
+
+
+def _refuse_without_audit(rule: Rule, side: Side) -> None:
+    audits = {name: side.audits.get(name) for name in side.metadata["evaluator_models"]}
+    missing = [name for name, audit in audits.items() if audit is None]
+    if missing:
+        raise UserError(f"--gate {rule.text}: {side.file}: has no audit of {', '.join(missing)}")
+    for audit in filter(None, audits.values()):
+        if audit["checks"]:
+            refuse_unfit_audit(rule, audit["checks"])
 
 
 def conclude(
@@ -228,10 +269,11 @@ def _parts(
     from equipoise.compare.gate import judge_all
 
     missing, planned = unscored_runs(data)
+    audits = data.get("audit") or {}
     found: dict[str, JSON] = {} if comparison is None else {"comparison": comparison.to_json()}
     if rules:
         found["gate"] = judge_all(
-            rules, comparison, missing, planned, needs_scores=needs_scores, doubts=doubts
+            rules, comparison, missing, planned, audits=audits, needs_scores=needs_scores, doubts=doubts
         )
         if told := _answered(comparison, data):
             found["gate"]["answered"] = told

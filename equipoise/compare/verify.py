@@ -10,7 +10,7 @@ from equipoise.compare.baseline import DAMAGE, Side, brief, load
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.types import JSON
-from equipoise.results import build, journal, store
+from equipoise.results import audits, build, journal, store
 from equipoise.results.history import History
 from equipoise.suites.resources import nearest
 
@@ -37,6 +37,7 @@ def _doubt(path: Path, side: Side) -> str | None:
         is_same = _agrees(side.data["results"], results)
         # What is not made of single runs alone, such as intervals, may be made otherwise by a later version.
         is_same &= _agrees({name: side.data["summary"].get(name) for name in summary}, summary)
+        is_same &= _agrees(_verdicts(side.audits), _verdicts(audits.found(side.suite, history)))
     except (OSError, UserError, *DAMAGE):
         return "its journal cannot be read"
     return None if is_same else "it does not say what its journal says"
@@ -47,6 +48,14 @@ def _made(history: History, side: Side) -> tuple[Mapping[str, JSON], Mapping[str
     rubric = side.suite.rubric(nearest(f"rubric/{side.suite.NAME}.toml", Path.cwd()))
     made = side.suite.aggregate(history.records(), rubric)
     return json_io.loads(json_io.dumps(made.results)), json_io.loads(json_io.dumps(made.summary))
+
+
+def _verdicts(found: Mapping[str, JSON]) -> dict[str, JSON]:
+    """What evaluators made of anchors; checks, like intervals, may be made otherwise by a later version."""
+    return {
+        name: audit and {part: audit[part] for part in ("state", "source", "judged")}
+        for name, audit in found.items()
+    }
 
 
 def _agrees(said: JSON, made: JSON) -> bool:

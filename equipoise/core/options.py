@@ -412,6 +412,12 @@ OPTIONS: tuple[Option, ...] = (
         "overall:+-1.5pp; @population as in --gate",
     ),
     Option(
+        flag="--audit",
+        metavar="EXTENT",
+        parse=one_of("quick", "full"),
+        help="have the evaluators judge texts with known scores among the replies: quick or full",
+    ),
+    Option(
         flag="--baseline",
         metavar="FILE",
         help="compare with these earlier results",

@@ -13,8 +13,11 @@ Scope = Literal["these", "population"]
 SCOPES: tuple[Scope, ...] = ("these", "population")
 _AMOUNT = r"(?P<amount>\d{1,9}(?:\.\d{1,9})?|\.\d{1,9})"
 _RULE = re.compile(rf"(?P<name>[^:\s]+):(?P<sign>[+-]?){_AMOUNT}(?P<unit>pp|%|)(?:@(?P<scope>[^@\s]*))?")
+_AUDIT = re.compile(rf"audit\.(?P<check>[^:\s]+):(?P<sign>±|\+-|\+/-|[+-]|){_AMOUNT}(?P<unit>pp|)")
 _UNTIL = re.compile(rf"(?P<name>[^:\s]+):(?:±|\+-|\+/-){_AMOUNT}pp(?:@(?P<scope>[^@\s]*))?")
 QUESTION, UNSCORED, VERIFIED, GATE = "question", "unscored", "verified", "gate"
+AUDIT = "audit."
+"""What the name of a rule about an audit begins with; the first word of a check's name follows."""
 MOST_UNSCORED = 1.0
 """Percent of a baseline's runs that may have no score, where no rule `unscored` says otherwise."""
 
@@ -24,9 +27,10 @@ class Rule:
     """One `--gate`: by how much a figure may be worse than the baseline's.
 
     `sign` says where worse lies: -1 a fall, 1 a rise, 0 a bound on the session alone. The rule `verified`
-    bounds nothing: both results must be what their journals say. `amount` is in
-    percentage points, in percent of the baseline's figure, or in points of the scale; `scope` says of which
-    questions the figure must not be worse.
+    bounds nothing: both results must be what their journals say. A rule about an audit, `audit.lean:±5pp`,
+    bounds how far a check of the evaluator lies from that of a sound one: above it, below, or (0) both.
+    `amount` is in percentage points, in percent of the baseline's figure, or in points of the scale; `scope`
+    says of which questions the figure must not be worse.
     """
 
     text: str
@@ -35,6 +39,15 @@ class Rule:
     amount: float
     unit: Unit
     scope: Scope = "these"
+
+    @property
+    def is_about_audit(self) -> bool:
+        """Whether it bounds a check of the evaluators, and no figure of the model under test."""
+        return self.name.startswith(AUDIT)
+
+    def names(self, check: str) -> bool:
+        """Whether it is about the check of this name, which may have more words."""
+        return check.split(maxsplit=1)[0] == self.name.removeprefix(AUDIT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +68,8 @@ def parse_rule(text: str) -> Rule:
     text = text.strip()
     if text == VERIFIED:
         return Rule(text=text, name=VERIFIED, sign=0, amount=0.0, unit="%")
+    if text.startswith(AUDIT):
+        return _audit_rule(text)
     found = _RULE.fullmatch(text)
     if not found:
         raise ValueError(
@@ -81,6 +96,18 @@ def parse_rule(text: str) -> Rule:
         unit="%" if unit == "%" else "pp",
         scope=_scope(found["scope"]),
     )
+
+
+def _audit_rule(text: str) -> Rule:
+    found = _AUDIT.fullmatch(text)
+    if not found or not found["sign"]:
+        raise ValueError(
+            "is not a rule about an audit; these look like audit.lean:±5pp (or +-5pp), audit.length:+5pp, "
+            "audit.order:-0.5"
+        )
+    unit: Unit = "pp" if found["unit"] else "points"
+    sign = {"+": 1, "-": -1}.get(found["sign"], 0)
+    return Rule(text=text, name=AUDIT + found["check"], sign=sign, amount=float(found["amount"]), unit=unit)
 
 
 def _scope(given: str | None) -> Scope:

@@ -107,6 +107,7 @@ class Settings:
     allow_mismatch: bool
     until: Until | None
     rejudge: Path | None
+    audit: Literal["quick", "full"] | None
     given: frozenset[str] = field(default_factory=frozenset, compare=False)
     header_values: tuple[str, ...] = field(default=(), repr=False, compare=False)
     suites: Mapping[str, Settings] = field(default_factory=dict)
@@ -227,6 +228,7 @@ def resolve(
         allow_mismatch=value["allow_mismatch"],
         until=value["until"],
         rejudge=_path(value["rejudge"]),
+        audit=value["audit"],
         given=frozenset(given),
         header_values=_header_values(environment),
     )

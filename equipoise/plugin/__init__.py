@@ -33,7 +33,7 @@ from equipoise.report.terminal import header, warnings
 from equipoise.runner.progress import Progress
 from equipoise.runner.resume import ALREADY_COMPLETE
 from equipoise.runner.session import Session, settings_of
-from equipoise.runner.signals import listen
+from equipoise.runner.signals import listen, stopped
 
 SESSION = pytest.StashKey[Session]()
 RECORDS = pytest.StashKey[Any]()
@@ -336,6 +336,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         return
     display = config.pluginmanager.getplugin("equipoise-display")
     try:
+        if display is not None and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+            _await_audits(session)
         config.stash[SESSION].close_engine()
     except CannotKeep as error:
         _stop_late(session, str(error))
@@ -349,6 +351,15 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         if is_idle and config.stash[SESSION].interruptions.count:
             _say(config, "interrupted before the first call; run the same pytest command again")
         config.stash[SESSION].close()
+
+
+def _await_audits(session: pytest.Session) -> None:
+    """Wait for the verdicts of audits, which no test waits for."""
+    own = session.config.stash[SESSION]
+    if own.counters.is_stopped:
+        return
+    if reason := own.await_audits():
+        _stop_late(session, f"\n{stopped(reason)}")
 
 
 def _stop_late(session: pytest.Session, reason: str) -> None:

@@ -13,7 +13,7 @@ from equipoise.core.rules import GATE
 from equipoise.core.settings import NO_KEY, Settings, is_local, public_url
 from equipoise.core.types import JSON, Role
 from equipoise.models.redact import LEAST, REAL
-from equipoise.report import added
+from equipoise.report import added, audit
 from equipoise.report.layout import align
 from equipoise.results.history import WITH_UNSCORED
 
@@ -61,6 +61,7 @@ def _describe_release(settings: Settings) -> list[str]:
         "baseline": settings.baseline and shown(settings.baseline),
         "gate": " ".join(rule.text for rule in settings.gate),
         "until": settings.until and settings.until.text,
+        "audit": settings.audit,
         "rejudge": settings.rejudge and shown(settings.rejudge),
     }
     found = [f"{name}={value}" for name, value in about.items() if value]
@@ -141,6 +142,7 @@ def summary(
         yield from added.lines(data)
     else:
         yield "no run has a score"
+    yield from audit.summary(data.get("audit") or {}, width)
     yield from _spending(data["metadata"], wall_seconds)
     errors = [error for error in data["errors"] if not known_error or error["message"] != known_error]
     yield from _errors(errors)

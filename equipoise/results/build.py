@@ -14,7 +14,7 @@ from equipoise.core.settings import Price
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Rubric, Scale
 from equipoise.models import prices
-from equipoise.results import answered, sections, versions
+from equipoise.results import answered, audits, sections, versions
 from equipoise.results.history import History, Status, Totals
 from equipoise.suites import AnySuite
 
@@ -34,6 +34,7 @@ def build(suite: AnySuite, rubric: Rubric, history: History, *, is_running: bool
     return {
         "metadata": metadata,
         "summary": {**aggregate.summary, **statistics},
+        "audit": audits.found(suite, history, is_running=is_running),
         "results": aggregate.results,
         "errors": errors,
         **({} if is_running else _sections(history, metadata["verdicts_sha256"])),
@@ -63,7 +64,8 @@ def _statistics(
 def _saved(history: History) -> dict[str, int]:
     """The rounds that `--until` may take, and the runs and about the calls that it made unnecessary."""
     left_out, done = history.left_out, len(history.planned) - len(history.missing())
-    calls = round(history.totals.calls.total() / done * left_out) if done else 0
+    of_audits = sum(len(entry["calls"]) for entry in history.anchors.values())
+    calls = round((history.totals.calls.total() - of_audits) / done * left_out) if done else 0
     return {"runs_planned": history.settings["runs"], "runs_left_out": left_out, "calls_saved": calls}
 
 

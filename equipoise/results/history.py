@@ -26,6 +26,8 @@ from equipoise.results import journal
 from equipoise.results.journal import Line, Moved
 
 T = TypeVar("T")
+Answering = tuple[str, str, str | None, str | None, str | None]
+"""A role, a model, and the model, fingerprint and provider that its endpoint reported."""
 Status = Literal["running", "interrupted", "complete_with_unscored", "complete"]
 WITH_UNSCORED: Status = "complete_with_unscored"
 DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
@@ -193,7 +195,7 @@ class Totals:
     retries: int = 0
     tokens: dict[tuple[str, str], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     estimated: Counter[str] = field(default_factory=Counter)
-    seen: dict[tuple[str, str, str | None, str | None, str | None], Seen] = field(default_factory=dict)
+    seen: dict[Answering, Seen] = field(default_factory=dict)
     number: int = 0
 
     def add(self, entry: Mapping[str, JSON]) -> None:
@@ -252,8 +254,10 @@ class History:
 
     `refresh` adds lines that were appended to the file, whose calls can be replayed; `add` adds a line that
     was just written. `sessions` are the session lines without their plans; `unscored` are runs that ended
-    without a score; `damaged` counts unreadable lines. `is_headless` says that calls or records precede the
-    first session line with their settings, `is_cut` that the file has lost lines that the index has.
+    without a score; `damaged` counts unreadable lines. `audit` is the plan of the last audit,
+    `anchors` has its verdicts by name, and `kept_audits` earlier audits by evaluator. `is_headless` says that
+    calls or records precede the first session line with their settings, `is_cut` that the file has lost lines
+    that the index has.
     """
 
     def __init__(self, path: Path) -> None:
@@ -266,6 +270,9 @@ class History:
         self.learned: dict[tuple[str, str, str, str], Mapping[str, JSON]] = {}
         self.limits: list[Mapping[str, JSON]] = []
         self.sections: dict[str, Mapping[str, JSON]] = {}
+        self.audit: Mapping[str, JSON] | None = None
+        self.anchors: dict[str, Mapping[str, JSON]] = {}
+        self.kept_audits: dict[str, Mapping[str, JSON]] = {}
         self.unscored: set[str] = set()
         self.calls = Calls(path)
         self._every: dict[str, str] = {}
@@ -298,8 +305,8 @@ class History:
         self.is_headless |= not self.sessions and entry["kind"] in ("call", "record")
         if entry["kind"] == "call":
             self._replies.put(entry["run"], entry["role"], entry["request"], line.start)
-        if entry["kind"] != "record" or all(name in self.calls for name in entry["calls"]):
-            # A record with a lost call is dropped, so its run is repeated.
+        if all(name in self.calls for name in entry.get("calls", ())):
+            # A record or verdict with a lost call is dropped, so it is repeated.
             self._add(line)
         return True
 
@@ -329,6 +336,13 @@ class History:
             case "look":
                 self.looks[entry["round"]] = entry
                 self._narrow_plan()
+            case "audit":
+                self._add_audit(entry)
+            case "anchor":
+                self._replies.drop(entry["run"], has_score=True)
+                self.anchors[entry["run"]] = entry
+            case "kept_audit":
+                self.kept_audits[entry["audit"]["evaluator"]] = entry["audit"]
             case "record":
                 self._add_record(line)
 
@@ -345,6 +359,12 @@ class History:
     def _narrow_plan(self) -> None:
         """Restrict the plan to the rounds that were needed."""
         self.planned = needed(self._every, self.looks)
+
+    def _add_audit(self, entry: Mapping[str, JSON]) -> None:
+        """Plan an audit; verdicts on other texts than those of this plan no longer count."""
+        if self.audit is not None and self.audit["anchors_hash"] != entry["anchors_hash"]:
+            self.anchors.clear()
+        self.audit = entry
 
     def _add_record(self, line: Line) -> None:
         run, has_score = intern(line.entry["run"]), line.entry["record"]["score"] is not None
@@ -478,6 +498,7 @@ class History:
             part.learned, part.limits, part.looks = dict(self.learned), list(self.limits), dict(self.looks)
             part.sections = dict(self.sections)
             part._records, part.unscored = dict(self._records), set(self.unscored)
+            part.anchors, part.kept_audits = dict(self.anchors), dict(self.kept_audits)
         if runs is not None:
             part.planned = {run: language for run, language in self.planned.items() if run in runs}
         return part
@@ -498,15 +519,17 @@ def load(path: Path) -> History:
     return history
 
 
-def used_tokens(path: Path, suite: str) -> Iterator[tuple[Role, str, str, Mapping[str, int]]]:
-    """The role, model, run and tokens of each call in a suite's finished runs."""
+def used_tokens(
+    path: Path, suite: str, ended_by: str = "record"
+) -> Iterator[tuple[Role, str, str, Mapping[str, int]]]:
+    """The role, model, run and tokens of each call in a suite's runs that a line of this kind has ended."""
     found: list[tuple[Role, str, str, Mapping[str, int]]] = []
     ended: set[str] = set()
     is_ours = False
     for entry in valid_entries(path):
         if entry["kind"] == "session":
             is_ours = (entry.get("suite"), entry.get("format")) == (suite, journal.FORMAT)
-        elif entry["kind"] == "record":
+        elif entry["kind"] == ended_by:
             ended.add(entry["run"])
         elif entry["kind"] == "call" and is_ours:
             found.append((entry["role"], entry["model"], entry["run"], tokens(entry)[0]))
@@ -532,6 +555,8 @@ _TEXTS: Mapping[str, Sequence[str]] = {
     "limit": ("session", "event"),
     "record": ("run",),
     "section": ("name", "verdicts_sha256"),
+    "audit": ("extent", "anchors_hash"),
+    "anchor": ("run", "evaluator", "at"),
 }
 _NUMBERS: Mapping[str, Sequence[str]] = {"failed": ("retries",), "look": ("round",)}
 _OF_LIMITS: Mapping[str, Sequence[str]] = {
@@ -560,6 +585,15 @@ def _check(entry: Mapping[str, JSON]) -> None:
             _need(isinstance(entry["is_enough"], bool))
         case "section":
             _need(isinstance(entry["content"], dict))
+        case "audit":
+            _need(all(isinstance(kind, str) for pair in entry["order"] for kind in pair))
+            _need(all(len(pair) == 2 for pair in entry["order"]))
+            times = list(entry["anchors"].values())
+            _need(bool(times) and all(isinstance(number, int) and number > 0 for number in times))
+        case "anchor":
+            _check_anchor(entry)
+        case "kept_audit":
+            _check_kept(entry["audit"])
 
 
 def _need(is_so: bool) -> None:
@@ -592,6 +626,43 @@ def _check_call(entry: Mapping[str, JSON]) -> None:
 
 _REPLY = frozenset(Reply(text="").__dataclass_fields__)
 _USAGE = frozenset(Usage().to_json())
+
+
+def _check_anchor(entry: Mapping[str, JSON]) -> None:
+    datetime.fromisoformat(entry["at"])
+    _need(all(isinstance(name, str) for name in entry["calls"]))
+    _check_judged(entry["judged"])
+    _need(all(len(row) == 3 and all(isinstance(said, str | None) for said in row) for row in entry["seen"]))
+
+
+def _check_judged(judged: Sequence[Mapping[str, JSON]]) -> None:
+    for row in judged:
+        _need(all(isinstance(row[name], str) for name in ("topic", "language", "kind")))
+        _need(all(isinstance(row[name], float | int) for name in ("low", "high", "repeat")))
+        _need(isinstance(row["score"], float | int | None) and isinstance(row["host"], str | None))
+        _need(row.keys() <= _JUDGED)
+
+
+_JUDGED = frozenset(("topic", "language", "kind", "repeat", "score", "low", "high", "host", "aspect"))
+
+
+_KEPT = ("evaluator", "finished", "extent", "rubric_version", "rubric_hash", "anchors_hash")
+
+
+def _check_kept(audit: Mapping[str, JSON]) -> None:
+    _need(all(isinstance(audit[name], str) for name in _KEPT))
+    _need(all(isinstance(audit[name], int) for name in ("verdicts", "planned")))
+    _need(isinstance(audit["system_prompt"], str | None))
+    _need(all(isinstance(audit[name], dict) for name in ("sampling", "lean_by_language")))
+    for row in audit["response_models"]:
+        _need(all(isinstance(row[name], str | None) for name in ("response_model", "system_fingerprint")))
+    for check in (*audit["checks"], *audit["lean_by_language"].values()):
+        _need(all(isinstance(check[name], str) for name in ("name", "unit", "worse")) and bool(check["name"]))
+        _need(all(isinstance(check[name], float | int | None) for name in ("value", "low", "high")))
+        _need(all(isinstance(check[name], float | int) for name in ("n", "sound", "tolerance")))
+        _need(all(isinstance(check[name], bool) for name in ("is_fault", "is_by_chance")))
+        _need(isinstance(check["reason"], str | None))
+    _check_judged(audit["judged"])
 
 
 def _check_record(entry: Mapping[str, JSON]) -> None:

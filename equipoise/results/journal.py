@@ -1,10 +1,12 @@
 """The journal: one JSON line per finished call and per record, appended immediately.
 
-Nine kinds of line: `session` (settings and planned runs), `call` (a request and its reply), `failed` (a call
-without a reply), `learned` (an endpoint rejected a parameter), `limit` (an endpoint refused calls, so the
-concurrency limit was lowered), `look` (the width of an interval after a round), `record` (a run's outcome and
-its calls), `section` (what a command added to the results) and `written` (the files that a command wrote).
-One process at a time writes to it. Results are a function of this file alone.
+Twelve kinds of line: `session` (settings and planned runs), `call` (a request and its reply), `failed` (a
+call without a reply), `learned` (an endpoint rejected a parameter), `limit` (an endpoint refused calls, so
+the concurrency limit was lowered), `look` (the width of an interval after a round), `record` (a run's outcome
+and its calls), `audit` (which anchors the evaluators are to judge), `anchor` (an evaluator's verdict on one),
+`kept_audit` (an evaluator's earlier audit), `section` (what a command added to the results) and `written`
+(the files that a command wrote). One process at a time writes to it. Results are a function of this file
+alone.
 """
 
 from __future__ import annotations

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
-from equipoise.audit.checks import lean_by_language
 from equipoise.audit.design import Design
-from equipoise.audit.judged import Check, Judged
 from equipoise.core.errors import CallFailed, UserError
 from equipoise.core.settings import Settings
 from equipoise.core.types import JSON
@@ -18,23 +18,24 @@ from equipoise.judge.anchors import Anchor, Anchors
 from equipoise.judge.judge import JobModels
 from equipoise.judge.rubric import Rubric
 from equipoise.models.counters import Totals
-from equipoise.results import store
+from equipoise.results import audits, store
+from equipoise.results.history import Answering
+from equipoise.runner.anchors import judged_by, selected
 from equipoise.runner.jobs import Job, open_jobs
 from equipoise.suites import AnySuite
 
-FOLDER = "audits"
-"""The folder below that of the results."""
-VERSION = "1"
+Given = dict[str, list[dict[str, JSON]]]
+"""What each evaluator that could be reached made of an anchor."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audited:
-    """The checks of one evaluator, and where they are kept."""
+    """The audit of one evaluator, and where it is kept; None of both as long as verdicts are `missing`."""
 
     evaluator: str
-    checks: tuple[Check, ...]
-    by_language: Mapping[str, Check]
-    path: Path
+    said: Mapping[str, JSON] | None = None
+    path: Path | None = None
+    missing: int = 0
 
 
 def audit(
@@ -53,70 +54,35 @@ def audit(
     chosen = selected(anchors, design)
     if not chosen:
         raise UserError(f"{suite.NAME}: there are no anchors for an audit of this extent")
-    log = folder / FOLDER / f"{store.file_name('+'.join(settings.evaluator_models))}.{suite.NAME}.jsonl"
-    times = [(anchor, repeat) for anchor in chosen for repeat in range(design.repeats(anchor.kind))]
-    wanted = [_job(suite, rubric, anchor, repeat) for anchor, repeat in times]
+    log = (
+        folder / audits.FOLDER / f"{store.file_name('+'.join(settings.evaluator_models))}.{suite.NAME}.jsonl"
+    )
+    wanted = [
+        _job(suite, rubric, anchor, repeat)
+        for anchor in chosen
+        for repeat in range(design.repeats(anchor.kind))
+    ]
     with open_jobs(settings, log, is_fresh=is_fresh, tell=tell) as session:
-        found = session.run(wanted, on_done)
-        scores = [{} if isinstance(scores, CallFailed) else scores for scores in found]
-        totals = session.totals
-    audited = [
-        _audited(
-            suite,
-            rubric,
-            anchors,
-            design,
-            name,
-            [
-                row
-                for (anchor, repeat), given in zip(times, scores, strict=True)
-                for row in judged(anchor, repeat, given.get(name, {}))
-            ],
-            folder,
-        )
+        found = [{} if isinstance(given, CallFailed) else given for given in session.run(wanted, on_done)]
+        totals, seen = session.totals, session.seen
+    every = [
+        _audited(suite, rubric, anchors, design, name, settings, found, seen, folder, is_new=totals.made > 0)
         for name in settings.evaluator_models
     ]
-    return audited, totals
-
-
-def selected(anchors: Anchors, design: Design) -> list[Anchor]:
-    """The anchors of a design: texts of its kinds, and the first injections whose hosts are among them."""
-    topics = list(dict.fromkeys(item.topic for item in anchors.texts))[: design.topics]
-    known = [item for item in anchors.texts if item.topic in topics]
-    texts = [item for item in known if item.host is None and (not design.kinds or item.kind in design.kinds)]
-    kinds = {item.kind for item in texts}
-    return texts + [item for item in known if item.host in kinds][: design.injections]
-
-
-Given = dict[str, Mapping[str, float | None]]
-"""The numbers of a verdict, by evaluator."""
+    return every, totals
 
 
 def _job(suite: AnySuite, rubric: Rubric, anchor: Anchor, repeat: int) -> Job[Given]:
-    return Job(name=f"{anchor.id}-{repeat}", do=partial(_judge, suite, rubric, anchor))
+    return Job(name=f"{anchor.id}-{repeat}", do=partial(_judge, suite, rubric, anchor, repeat))
 
 
-async def _judge(suite: AnySuite, rubric: Rubric, anchor: Anchor, models: JobModels) -> Given:
-    assert suite.audit is not None
-    return {item.name: await suite.audit.judge(anchor, rubric, item) for item in models.evaluators}
-
-
-def judged(anchor: Anchor, repeat: int, scores: Mapping[str, float | None]) -> list[Judged]:
-    """The numbers of one verdict beside what is known of them; those that are missing are None."""
-    return [
-        Judged(
-            topic=anchor.topic,
-            language=anchor.language,
-            kind=anchor.kind,
-            repeat=repeat,
-            score=scores.get(aspect),
-            low=low,
-            high=high,
-            host=anchor.host,
-            aspect=aspect,
-        )
-        for aspect, (low, high) in anchor.bounds.items()
-    ]
+async def _judge(suite: AnySuite, rubric: Rubric, anchor: Anchor, repeat: int, models: JobModels) -> Given:
+    found: Given = {}
+    for item in models.evaluators:
+        # One that cannot be reached has no verdict; the others have theirs.
+        with suppress(CallFailed):
+            found[item.name] = await judged_by(suite, rubric, anchor, repeat, item)
+    return found
 
 
 def _audited(
@@ -125,30 +91,34 @@ def _audited(
     anchors: Anchors,
     design: Design,
     evaluator: str,
-    judged: Sequence[Judged],
+    settings: Settings,
+    found: Sequence[Given],
+    seen: Collection[Answering],
     folder: Path,
+    *,
+    is_new: bool,
 ) -> Audited:
-    assert suite.audit is not None
-    found = suite.audit.checks(judged, anchors)
-    by_language = {name: check for name, check in lean_by_language(judged).items() if check.n}
-    path = folder / FOLDER / f"{store.file_name(evaluator)}.{suite.NAME}.json"
-    content: dict[str, JSON] = {
-        "version": VERSION,
-        "evaluator": evaluator,
-        "suite": suite.NAME,
+    """The audit of one evaluator, which is kept only if no verdict is missing; replayed, with its date."""
+    lines = [given[evaluator] for given in found if evaluator in given]
+    if len(lines) < len(found):
+        return Audited(evaluator=evaluator, missing=len(found) - len(lines))
+    said: dict[str, JSON] = {
+        "state": audits.COMPLETE,
         "extent": design.name,
-        "topics": len({item.topic for item in judged}),
+        "topics": len({line["topic"] for line in chain.from_iterable(lines)}),
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "verdicts": len(lines),
+        "planned": len(found),
         "rubric_version": rubric.version,
         "rubric_hash": rubric.hash,
         "anchors_hash": anchors.hash,
-        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-        "verdicts": len(judged),
-        "checks": [
-            {**asdict(check), "is_fault": check.is_fault, "is_by_chance": check.is_by_chance}
-            for check in found
-        ],
-        "lean_by_language": {language: asdict(check) for language, check in by_language.items()},
-        "judged": [asdict(item) for item in judged],
+        "response_models": audits.models(row[2:] for row in seen if row[:2] == ("evaluator", evaluator)),
+        "sampling": settings.evaluator.parameters(),
+        "system_prompt": settings.evaluator.system_prompt,
+        **audits.concluded(suite, list(chain.from_iterable(lines)), anchors.order),
     }
-    store.write_json(path, content)
-    return Audited(evaluator=evaluator, checks=found, by_language=by_language, path=path)
+    earlier = () if is_new else audits.kept(folder, evaluator, suite.NAME)
+    same = next((item for item in earlier if audits.is_same(item, said)), None)
+    said |= {} if same is None else {"finished": same["finished"]}
+    path = audits.keep(folder, evaluator, suite.NAME, said)
+    return Audited(evaluator=evaluator, said=said, path=path)

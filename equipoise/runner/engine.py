@@ -11,7 +11,7 @@ import gc
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
@@ -28,6 +28,8 @@ from equipoise.models.rate_limit import Limiter
 from equipoise.models.redact import Secrets
 from equipoise.results.history import History
 from equipoise.results.journal import Journal
+from equipoise.runner import anchors
+from equipoise.runner.anchors import AnchorVerdict
 from equipoise.runner.calls import Asker, Deadline
 from equipoise.runner.context import CallContext, open_context
 from equipoise.runner.evaluate import run_case
@@ -70,7 +72,7 @@ FIRST = -1
 class _PendingRun:
     """A run that has not begun: its journal, its work, and its position among all.
 
-    It begins once `round` is open.
+    It begins once `round` is open; round 0 always is.
     """
 
     key: Key
@@ -129,24 +131,36 @@ class Engine:
             self._thread = threading.Thread(target=self._serve, name="equipoise", daemon=True)
             self._thread.start()
 
-    def start(self, runs: Iterable[Run]) -> None:
-        """Start these runs, in this order."""
-        wanted = list(runs)
-        for suite in dict.fromkeys(run.suite for run in wanted):
+    def start(self, runs: Iterable[Run], verdicts: Sequence[AnchorVerdict] = ()) -> None:
+        """Start these runs, in this order, with the verdicts of audits scattered among them."""
+        wanted: list[Run | AnchorVerdict] = [*runs, *verdicts]
+        for suite in dict.fromkeys(item.suite for item in wanted):
             self._open_suite(suite)
-        self._start(
-            [
-                _PendingRun(
-                    key=(run.suite, run.id),
-                    history=self._history(run.suite),
-                    work=partial(self._evaluate, run),
-                    position=position,
-                    round=run.number,
-                )
-                for position, run in enumerate(wanted)
-                if not self._history(run.suite).has_ended(run.id)
-            ]
+        left = [item for item in wanted if not self._history(item.suite).has_ended(item.id)]
+        mixed = self._mixed(left) if verdicts else left
+        self._start([self._pending(item, position) for position, item in enumerate(mixed)])
+
+    def _mixed(self, wanted: Sequence[Run | AnchorVerdict]) -> Iterator[Run | AnchorVerdict]:
+        """The runs of each suite with the verdicts of its audit among them."""
+        for suite in dict.fromkeys(item.suite for item in wanted):
+            runs = [item for item in wanted if item.suite == suite and isinstance(item, Run)]
+            verdicts = [item for item in wanted if item.suite == suite and isinstance(item, AnchorVerdict)]
+            yield from anchors.scattered(runs, verdicts, self._history(suite).nonce)
+
+    def _pending(self, item: Run | AnchorVerdict, position: int) -> _PendingRun:
+        return _PendingRun(
+            key=(item.suite, item.id),
+            history=self._history(item.suite),
+            work=partial(self._evaluate, item) if isinstance(item, Run) else partial(self._judge, item),
+            position=position,
+            round=item.number if isinstance(item, Run) else 0,
         )
+
+    def await_verdict(self, item: AnchorVerdict) -> None:
+        """Wait for a verdict of an audit that was started. Raises CallFailed, SessionStopped, or a bug's."""
+        key = (item.suite, item.id)
+        self._await(key, self._future(key))
+        self._futures.pop(key, None)
 
     def submit(self, history: History, jobs: Mapping[str, Work[T]]) -> list[Future[T]]:
         """Start jobs, which share one journal, by name. Returns their futures in order."""
@@ -203,7 +217,7 @@ class Engine:
     def _has_ended(self, run: Run) -> bool:
         return run.suite in self._suites and self._history(run.suite).has_ended(run.id)
 
-    def _await(self, key: Key, future: Future[Record]) -> Record:
+    def _await(self, key: Key, future: Future[T]) -> T:
         self._loop.call_soon_threadsafe(self._prioritise, key)
         while True:
             try:
@@ -325,8 +339,14 @@ class Engine:
             self._round_check = self._loop.call_later(ROUND_SECONDS, self._begin_more)
 
     def _skip_waiting(self) -> None:
+        """Skip the runs that have not begun; what belongs to no round is needed all the same."""
         for pending in self._take_waiting():
-            self._future(pending.key).set_exception(NotNeeded("--until is satisfied without it"))
+            if pending.round:
+                self._future(pending.key).set_exception(NotNeeded("--until is satisfied without it"))
+            else:
+                self._waiting[pending.key] = pending
+        if self._waiting:
+            self._loop.call_soon(self._begin_more)
 
     def _take_waiting(self) -> list[_PendingRun]:
         """Remove and return the runs that have not begun."""
@@ -378,6 +398,12 @@ class Engine:
             judged=lambda name, given: self._trial.note(name, given, context.history.records),
         )
         return self._logs[context.history].append_record(record, calls)
+
+    async def _judge(self, item: AnchorVerdict, asker: Asker, deadline: Deadline) -> None:
+        context = self._suites[item.suite]
+        settings, nonce = self.settings.of(item.suite), context.history.nonce
+        found = await anchors.judge(item, context.suite, context.rubric, asker, deadline, settings, nonce)
+        self._logs[context.history].append("anchor", **found)
 
     def _end_trial(self, why: str) -> None:
         if not self.settings.keep_going:

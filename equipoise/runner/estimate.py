@@ -24,6 +24,8 @@ ASSUMED_OUTPUT: Mapping[Role, tuple[int, int, int]] = {
 Limits = Mapping[Role, int | None]
 """The user's limits on tokens per reply."""
 _NO_LIMITS: Limits = {}
+AUDIT = "audit"
+"""What the evaluators' audit is called beside the roles."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,14 +83,16 @@ def _predict(seen: Sequence[int], runs: int) -> Range:
     return Range(value=runs * centre, low=max(0.0, runs * centre - margin), high=runs * centre + margin)
 
 
-def samples(paths: Iterable[Path], suite: str) -> dict[tuple[Role, str], tuple[Sample, str]]:
+def samples(
+    paths: Iterable[Path], suite: str, *, ended_by: str = "record"
+) -> dict[tuple[Role, str], tuple[Sample, str]]:
     """The use of each model in each role in the journals of a suite, and the name of the last journal.
 
-    Unfinished runs are left out.
+    Unfinished runs are left out, and all but those that a line of the kind `ended_by` has ended.
     """
     found: dict[tuple[Role, str], tuple[Sample, str]] = {}
     for path in paths:
-        for role, model, run, usage in history.used_tokens(path, suite):
+        for role, model, run, usage in history.used_tokens(path, suite, ended_by):
             sample, _ = found.get((role, model), (Sample(), ""))
             sample.add((str(path), run), usage)
             found[role, model] = (sample, path.name)
@@ -145,7 +149,7 @@ Cost = Callable[[int, float, float], float | None]
 """The cost in USD of input and output tokens of a model, by its index; None if it has no price."""
 
 
-def lines(uses: Sequence[tuple[Role, str, Use]], runs: int, done: int, cost: Cost) -> Iterator[str]:
+def lines(uses: Sequence[tuple[str, str, Use]], runs: int, done: int, cost: Cost) -> Iterator[str]:
     """The estimate as lines for the user."""
     yield f"runs:      {runs:,} to do" + (f", {done:,} already done" if done else "")
     total, unknown = _NOTHING, list[str]()
@@ -184,7 +188,8 @@ def _figure(range_: Range) -> str:
 def _total(known: Range, unknown: Sequence[str]) -> str:
     """The total cost, or the models without a price."""
     if unknown:
-        return f"unknown: no price for {', '.join(unknown)}; give --price-input and --price-output"
+        names = ", ".join(dict.fromkeys(unknown))
+        return f"unknown: no price for {names}; give --price-input and --price-output"
     return f"{_dollars(known)}: prices as listed or given, tokens as estimated"
 
 

@@ -23,7 +23,7 @@ from equipoise.models import prices
 from equipoise.models.counters import Counters, Totals
 from equipoise.models.local import LocalServers
 from equipoise.results import history, journal, store
-from equipoise.results.history import History
+from equipoise.results.history import Answering, History
 from equipoise.results.store import Files
 from equipoise.runner import evaluate, resume
 from equipoise.runner.calls import Asker, Deadline
@@ -72,6 +72,11 @@ class JobSession:
             for (role, model), tokens in self._history.totals.tokens.items()
         ]
         return None if None in found else sum(filter(None, found))
+
+    @property
+    def seen(self) -> list[Answering]:
+        """Which models have answered, in this journal."""
+        return list(self._history.totals.seen)
 
     def append(self, kind: str, **content: JSON) -> None:
         """Append a line to the journal. Raises CannotKeep."""

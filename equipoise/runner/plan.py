@@ -5,7 +5,8 @@ Knows the settings; makes no call and writes no file.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import asyncio
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import zip_longest
 from pathlib import Path
@@ -22,11 +23,13 @@ from equipoise.core.types import JSON, Case, Role, Run
 from equipoise.judge.rubric import Rubric
 from equipoise.models import prices
 from equipoise.models.local import weights
-from equipoise.results import history, store
+from equipoise.results import audits, history, store
 from equipoise.results.history import History
 from equipoise.results.provenance import versions
 from equipoise.results.store import Files
-from equipoise.runner import estimate, rejudge, resume
+from equipoise.runner import anchors, estimate, rejudge, resume
+from equipoise.runner.anchors import AuditPlan
+from equipoise.runner.estimate import Limits, Use
 from equipoise.suites import AnySuite, selection
 from equipoise.suites.resources import ORIGINAL, OWN, SHIPPED, nearest, original_folder
 from equipoise.suites.selection import Selection
@@ -56,6 +59,7 @@ class Plan:
     baselines: dict[str, Side | None] = field(default_factory=dict)
     _loaded: dict[str, LoadedSuite] = field(default_factory=dict)
     _runs: dict[str, Sequence[Run]] = field(default_factory=dict)
+    _audits: dict[str, AuditPlan] = field(default_factory=dict)
 
     def load(self, name: str) -> LoadedSuite:
         """A suite with its cases and rubric. Raises UserError."""
@@ -89,6 +93,40 @@ class Plan:
             return original_folder(suite.NAME, [self.root / "topics", SHIPPED / "topics"])
         own = f"topics/{suite.NAME}"
         return nearest(own if dataset in (None, OWN) else f"{own}/{dataset}", self.root)
+
+    def audit(self, name: str) -> AuditPlan | None:
+        """The audit of a suite's evaluators, if the session has one. Raises UserError."""
+        loaded, extent = self.load(name), self.settings.audit
+        if extent is None or loaded.suite.audit is None:
+            return None
+        if name not in self._audits:
+            self._audits[name] = anchors.plan(loaded.suite, loaded.rubric, self.root, extent)
+        return self._audits[name]
+
+    def kept_audits(self, name: str) -> dict[str, Mapping[str, JSON]]:
+        """The latest kept audit of each evaluator, by the same rubric and anchors; of some there is none."""
+        loaded = self.load(name)
+        found = {
+            evaluator: kept
+            for evaluator in self.settings.of(name).evaluator_models
+            if (kept := audits.kept(self.audits_folder, evaluator, name))
+        }
+        if not found or loaded.suite.audit is None:
+            return {}
+        try:
+            wanted = loaded.rubric.hash, anchors.load(loaded.suite, loaded.rubric, self.root).hash
+        except UserError:
+            return {}
+        fitting = {
+            evaluator: next((said for said in kept if _made_by(said) == wanted), None)
+            for evaluator, kept in found.items()
+        }
+        return {evaluator: said for evaluator, said in fitting.items() if said is not None}
+
+    @property
+    def audits_folder(self) -> Path:
+        """Below which audits are kept."""
+        return self.root / "results"
 
     def repeats(self, name: str) -> int:
         """The number of runs per case of a suite."""
@@ -124,6 +162,8 @@ class Plan:
             from equipoise.report.page.page import refuse_output
 
             refuse_output("--report", self.settings.report)
+        if self.settings.audit and all(self.load(name).suite.audit is None for name in names):
+            raise UserError(f"--audit: {', '.join(names)} has no anchors to try evaluators by; leave it out")
         for name in names:
             if len(names) > 1:
                 self._refuse_other_defaults(name)
@@ -153,6 +193,8 @@ class Plan:
             rejudge.check(
                 self.settings.rejudge, name, selection.data_hash(loaded.topics, loaded.suite.DATASETS)
             )
+        self.audit(name)
+        self._refuse_without_audit(name)
         cells = release.expected(loaded.suite, loaded.rubric, loaded.cases)
         metrics = {metric.name: metric for metric in loaded.suite.metrics(cells)}
         if self.settings.until:
@@ -160,6 +202,22 @@ class Plan:
         self.baselines[name] = release.prepare(
             self.settings, self.metadata(name), loaded.files, metrics, self.repeats(name)
         )
+
+    def _refuse_without_audit(self, name: str) -> None:
+        """Raise UserError for a rule on audits that could not be decided, or names no check."""
+        rules = [rule for rule in self.settings.gate if rule.is_about_audit]
+        if not rules:
+            return
+        planned, kept = self.audit(name), self.kept_audits(name)
+        missing = [item for item in self.settings.of(name).evaluator_models if item not in kept]
+        for rule in rules:
+            if planned is not None:
+                release.refuse_unfit_audit(rule, anchors.possible_checks(planned))
+                continue
+            if missing:
+                raise UserError(release.not_audited(rule, missing, name))
+            for said in kept.values():
+                release.refuse_unfit_audit(rule, said["checks"])
 
     def refuse_other_cases(self, name: str, runs: Collection[str]) -> None:
         """Raise UserError if the selected runs cover other cases than the baseline."""
@@ -187,21 +245,35 @@ class Plan:
         runs = [run for run in self.runs(name) if run.id in wanted and run.id not in done]
         foreseen = [loaded.suite.foresee(run.case, loaded.rubric) for run in runs]
         known = estimate.samples(self._journals(name), name)
-        limits: estimate.Limits = {
+        limits: Limits = {
             "subject": settings.subject.max_tokens,
             "evaluator": settings.evaluator.max_tokens,
         }
-        uses: list[tuple[Role, str, estimate.Use]] = []
+        uses: list[tuple[str, str, Use]] = []
         # With --rejudge the subject is not called.
         first = len(settings.models) - len(settings.asked_models)
         for number, model in enumerate(settings.asked_models, start=first):
             role: Role = "evaluator" if number else "subject"
             uses.append((role, model, estimate.use(role, model, foreseen, known, limits)))
+        audit_uses = list(self._audit_uses(name, past, limits))
+        numbers = [*range(first, len(settings.models)), *(settings.models.index(m, 1) for m, _ in audit_uses)]
+        uses += [(estimate.AUDIT, model, use) for model, use in audit_uses]
         return list(
             estimate.lines(
-                uses, len(runs), len(done), lambda n, *used: self._cost_of_tokens(name, first + n, *used)
+                uses, len(runs), len(done), lambda n, *used: self._cost_of_tokens(name, numbers[n], *used)
             )
         )
+
+    def _audit_uses(self, name: str, past: History, limits: Limits) -> Iterator[tuple[str, Use]]:
+        """What each evaluator's part of the audit will use that is still to be done."""
+        plan, loaded, settings = self.audit(name), self.load(name), self.settings.of(name)
+        if plan is None:
+            return
+        known = estimate.samples(self._journals(name), name, ended_by="anchor")
+        for model in settings.evaluator_models:
+            left = anchors.left(plan, past, model)
+            calls = asyncio.run(anchors.foreseen(loaded.suite, loaded.rubric, settings, left))
+            yield model, estimate.use("evaluator", model, calls, known, limits)
 
     def _journals(self, name: str) -> list[Path]:
         """The journals of earlier sessions of a suite, oldest first."""
@@ -273,6 +345,11 @@ def round_robin(cases: Sequence[C]) -> list[C]:
     for case in cases:
         groups[case.area, case.language].append(case)
     return [case for turn in zip_longest(*groups.values()) for case in turn if case is not None]
+
+
+def _made_by(audit: Mapping[str, JSON]) -> tuple[JSON, JSON]:
+    """The rubric and the anchors of a kept audit."""
+    return audit["rubric_hash"], audit["anchors_hash"]
 
 
 def _shown(option: Option, settings: Settings) -> JSON:

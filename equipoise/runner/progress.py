@@ -109,6 +109,9 @@ class Progress:
             (6, f"{now.in_flight} calls in flight"),
             (7, f"{now.retries} retries"),
         ]
+        audited, verdicts = self.session.audited
+        if verdicts:
+            parts.insert(1, (3, f"audit {audited}/{verdicts}"))
         if (wait := self._pause(len(now.tokens))) > 1:
             parts.append((3, f"the endpoint asks for a pause of {terminal_report.duration(wait)}"))
         parts.append((8, f"{sum(map(sum, now.tokens)):,} tokens"))

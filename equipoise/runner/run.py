@@ -62,6 +62,7 @@ def _finish(session: Session, suite: str) -> None:
             except NotNeeded:
                 continue
             progress.note(suite, item.id, has_failed=record.score is None)
+        reason = session.await_audits()
     except SessionStopped as error:
         reason = session.stop_reason or str(error)
     except KeyboardInterrupt:

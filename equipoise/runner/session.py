@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 from equipoise import suites
 from equipoise.compare import release
 from equipoise.core.collector import without_collector
-from equipoise.core.errors import CannotSave, SessionStopped, UserError
+from equipoise.core.errors import CallFailed, CannotKeep, CannotSave, SessionStopped, UserError
 from equipoise.core.files import shown
 from equipoise.core.records import Cell, Record
 from equipoise.core.rules import Until
@@ -23,10 +23,11 @@ from equipoise.core.settings import Endpoint, Settings, resolve_suites
 from equipoise.core.types import JSON, Role, Run
 from equipoise.models.counters import Counters
 from equipoise.models.local import LocalServers
-from equipoise.results import build, history, store
+from equipoise.results import audits, build, history, store
 from equipoise.results.history import History
 from equipoise.results.store import Files, Lock
-from equipoise.runner import rejudge, resume
+from equipoise.runner import anchors, rejudge, resume
+from equipoise.runner.anchors import AnchorVerdict
 from equipoise.runner.engine import Engine, SuiteContext
 from equipoise.runner.plan import Plan
 from equipoise.runner.signals import Interruptions
@@ -64,6 +65,8 @@ class Session:
     begun: dict[str, str] = field(default_factory=dict)
     _unanswered: set[str] = field(default_factory=set)
     planned: dict[tuple[str, str], Run] = field(default_factory=dict)
+    _verdicts: dict[str, list[AnchorVerdict]] = field(default_factory=dict)
+    _awaits_audits: bool = False
     _starting: threading.Lock = field(default_factory=threading.Lock)
     _importing: threading.Thread | None = None
     interruptions: Interruptions = field(default_factory=Interruptions)
@@ -117,6 +120,29 @@ class Session:
             )
             if self.settings.rejudge:
                 rejudge.copy_replies(self.settings.rejudge, self._histories[name], ids)
+            self._begin_audit(name)
+
+    def _begin_audit(self, name: str) -> None:
+        """Plan the missing verdicts of an audit; without one, note what is kept. Raises UserError."""
+        found, plan = self._histories[name], self.plan.audit(name)
+        evaluators = self.settings.of(name).evaluator_models
+        try:
+            if plan is not None:
+                if not anchors.is_planned(plan, found, evaluators):
+                    resume.append(found, "audit", **plan.to_json())
+                self._verdicts[name] = [
+                    item for model in evaluators for item in anchors.left(plan, found, model)
+                ]
+            elif found.audit is None:
+                for kept in self.plan.kept_audits(name).values():
+                    if found.kept_audits.get(kept["evaluator"]) != kept:
+                        resume.append(found, "kept_audit", audit=kept)
+        except (OSError, CannotKeep) as error:
+            raise UserError(f"{shown(found.path)}: the audit cannot be written to it: {error}") from None
+        if self._verdicts.get(name) and self.begun[name] == resume.ALREADY_COMPLETE:
+            self.begun[name] = (
+                f"all runs are done; verdicts of the audit to do: {len(self._verdicts[name]):,}"
+            )
 
     # The built-in servers.
 
@@ -139,7 +165,7 @@ class Session:
                 endpoint=self._endpoint,
                 counters=self.counters,
                 suite_context=self._suite_context,
-                idle=self._import_statistics,
+                idle=self._idle,
             )
         return self._engine
 
@@ -169,8 +195,45 @@ class Session:
                 raise SessionStopped(ENDED)
             if not self._is_started:
                 self._is_started = True
-                self.engine.start(self.planned.values())
+                verdicts = [item for found in self._verdicts.values() for item in found]
+                self.engine.start(self.planned.values(), verdicts)
             return self.engine
+
+    def await_audits(self) -> str | None:
+        """Wait for the audits' verdicts. Returns why the session ended before all were there, if it did.
+
+        Without those that failed, the audit is incomplete. Raises the exception of a bug.
+        """
+        self._awaits_audits = True
+        try:
+            for item in [item for found in self._verdicts.values() for item in found]:
+                self._stop_if_interrupted()
+                with suppress(CallFailed):
+                    self._started().await_verdict(item)
+        except SessionStopped as error:
+            return self.counters.stop_reason or str(error)
+        return None
+
+    @property
+    def audited(self) -> tuple[int, int]:
+        """How many verdicts of the audits are done, and of how many."""
+        done = sum(
+            item.id in self._histories[name].anchors
+            for name, found in self._verdicts.items()
+            for item in found
+        )
+        return done, sum(map(len, self._verdicts.values()))
+
+    def _idle(self) -> None:
+        self._import_statistics()
+        if self._awaits_audits:
+            self._stop_if_interrupted()
+
+    def _stop_if_interrupted(self) -> None:
+        """Raise SessionStopped: pytest no longer catches KeyboardInterrupt when only audits are left."""
+        if self.interruptions.count:
+            self.counters.stop("interrupted")
+            raise SessionStopped("interrupted")
 
     def _import_statistics(self) -> None:
         """Import what the statistics need while the session waits for calls."""
@@ -246,7 +309,16 @@ class Session:
             store.write_json(loaded.files.results, data)
         except OSError as error:
             raise CannotSave(_why_unsaved(loaded.files, error)) from None
+        if not is_running:
+            self._keep_audits(name, known)
         return data if is_running else {**data, **self._part(name, known, len(data["errors"]))}
+
+    def _keep_audits(self, name: str, known: History) -> None:
+        """Keep each complete audit for later sessions; where that fails, results have it all the same."""
+        for evaluator in known.settings["evaluator_models"]:
+            if (said := audits.of_session(self.plan.load(name).suite, known, evaluator)) is not None:
+                with suppress(OSError):
+                    audits.keep(self.plan.audits_folder, evaluator, name, said)
 
     def _part(self, name: str, known: History, unscored: int) -> dict[str, JSON]:
         part = known.snapshot({run for suite, run in self.planned if suite == name})

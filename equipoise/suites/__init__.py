@@ -106,7 +106,7 @@ class AnchorSuite(Protocol):
         It comes about as the verdict on a reply does. Raises CallFailed.
         """
 
-    def checks(self, judged: Sequence[Judged], anchors: Anchors) -> tuple[Check, ...]:
+    def checks(self, judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[Check, ...]:
         """What these verdicts of one evaluator tell about it; pure."""
 
 

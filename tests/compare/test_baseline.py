@@ -66,9 +66,9 @@ def test_a_side_of_this_session_is_that_of_its_file(tmp_path: Path) -> None:
 
 
 def test_transcripts_are_not_kept(tmp_path: Path) -> None:
-    """Large results do not stay in memory: metadata, errors and how rounds ended are enough beside cells."""
+    """Large results do not stay in memory: beside cells metadata, errors, how rounds ended and audits do."""
     found = load(write(tmp_path / "m.json", RUNS))
-    assert {*found.data} == {"metadata", "errors", "until"}
+    assert {*found.data} == {"metadata", "errors", "until", "audit"}
 
 
 def test_about_identifies_a_side_in_a_comparison() -> None:

@@ -560,3 +560,87 @@ def test_more_questions_would_decide() -> None:
     comparison = compare(side_of(alike(4, questions=5)), side_of(alike(3, questions=5)))
     why = judge(parse_rule("overall:-2pp@population"), comparison).why
     assert "no number of runs or questions would decide" not in why
+
+
+# Audits.
+
+
+def audited(name: str = "lean", worse: str = "either", **check: Any) -> dict[str, Any]:
+    """The complete audit of one evaluator with one check."""
+    figures = {
+        "value": 1.0,
+        "low": -2.0,
+        "high": 4.0,
+        "n": 12,
+        "unit": "points",
+        "sound": 0.0,
+        "reason": None,
+    }
+    found = {"name": name, "worse": worse, **figures, **check}
+    return {"state": "complete", "differs": [], "verdicts": 9, "planned": 9, "checks": [found]}
+
+
+def of_audits(rule: str, **audits: Any) -> Ruling:
+    """The ruling on a rule about audits."""
+    (found,) = judge_all([parse_rule(rule)], None, missing=0, planned=9, audits=audits)["rules"]
+    return Ruling(**found)
+
+
+@pytest.mark.parametrize(
+    ("rule", "check", "expected"),
+    [
+        ("audit.lean:±5pp", {}, "pass"),
+        ("audit.lean:+-4pp", {}, "pass"),
+        ("audit.lean:±3pp", {}, "inconclusive"),
+        ("audit.lean:±3pp", {"low": 3.5, "high": 9.0}, "fail"),
+        ("audit.lean:±3pp", {"low": -9.0, "high": -3.5}, "fail"),
+        ("audit.length:+3pp", {"name": "length", "worse": "higher", "low": -90.0, "high": 2.0}, "pass"),
+        ("audit.length:+3pp", {"name": "length", "worse": "higher", "low": 3.5, "high": 9.0}, "fail"),
+        (
+            "audit.order:-0.5",
+            {"name": "order", "sound": 1.0, "unit": "Somers' D", "low": 0.6, "high": 0.9},
+            "pass",
+        ),
+        (
+            "audit.order:-0.5",
+            {"name": "order", "sound": 1.0, "unit": "Somers' D", "low": 0.1, "high": 0.4},
+            "fail",
+        ),
+        ("audit.lean:±5pp", {"value": 0.0, "low": None, "high": None, "reason": "no spread"}, "pass"),
+        ("audit.lean:±5pp", {"value": 9.0, "low": None, "high": None, "reason": "no spread"}, "fail"),
+        (
+            "audit.lean:±5pp",
+            {"value": 0.0, "low": None, "high": None, "n": 2, "reason": "few"},
+            "inconclusive",
+        ),
+        ("audit.strictness:±5pp", {"name": "strictness bb - aa"}, "pass"),
+    ],
+)
+def test_a_rule_about_an_audit(rule: str, check: dict[str, Any], expected: Verdict) -> None:
+    """It passes where the whole interval lies within the margin, and fails where all of it lies outside."""
+    found = of_audits(rule, judge=audited(**check))
+    assert found.verdict == expected, found.why
+    assert found.why.startswith("judge: ")
+
+
+def test_a_rule_about_audits_holds_for_each_evaluator() -> None:
+    """The worst decides, and each is named."""
+    found = of_audits("audit.lean:±5pp", good=audited(), bad=audited(low=6.0, high=9.0))
+    assert found.verdict == "fail"
+    assert found.why.startswith(
+        "good: lean +1.00 points (95 % interval -2.00 to +4.00); bad: lean +1.00 points"
+    )
+
+
+def test_a_rule_is_not_decided_by_an_audit_that_does_not_hold() -> None:
+    """None at all, one with missing verdicts, or one of the evaluator as it was before."""
+    partial = {**audited(), "state": "incomplete", "verdicts": 1_200, "planned": 2_000, "checks": []}
+    for audit, why in (
+        (None, "not audited"),
+        (partial, "its audit is incomplete (1,200 of 2,000 verdicts)"),
+        ({**audited(), "differs": ["its temperature was 0, now 1"]}, "was of another: its temperature was 0"),
+        (audited(name="length"), "the audit has no such check"),
+    ):
+        found = of_audits("audit.lean:±5pp", judge=audit)
+        assert found.verdict == "inconclusive"
+        assert why in found.why

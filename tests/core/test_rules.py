@@ -54,6 +54,11 @@ def complaint(parse: Callable[[str], object], text: str) -> str:
 
 
 RULES: list[tuple[str, str, int, float, Unit]] = [
+    ("audit.lean:±5pp", "audit.lean", 0, 5.0, "pp"),
+    ("audit.lean:+-5pp", "audit.lean", 0, 5.0, "pp"),
+    ("audit.lean:+/-.5pp", "audit.lean", 0, 0.5, "pp"),
+    ("audit.length:+5pp", "audit.length", 1, 5.0, "pp"),
+    ("audit.order:-0.5", "audit.order", -1, 0.5, "points"),
     ("overall:-2pp", "overall", -1, 2.0, "pp"),
     ("overall:-2%", "overall", -1, 2.0, "%"),
     ("zh-CN:-5%", "zh-CN", -1, 5.0, "%"),

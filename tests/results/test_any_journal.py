@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from fuzzing import any_json, modest, mutated, places, thorough, user_errors
 from hypothesis import given
 from hypothesis import strategies as st
-from journals import SETTINGS, USAGE, ask, begin, keep, record
+from journals import SETTINGS, STARTED, USAGE, ask, begin, keep, record
 
 import schemas
 from conftest import ROOT
@@ -21,7 +21,7 @@ from equipoise.cli import main
 from equipoise.core import json_io
 from equipoise.core.records import Outcome
 from equipoise.core.types import JSON, Reply
-from equipoise.results import history, journal, store
+from equipoise.results import audits, history, journal, store
 from equipoise.results.history import History
 from equipoise.results.journal import Journal
 from equipoise.results.store import Files
@@ -38,6 +38,7 @@ def results_of_damaged_journals() -> Iterator[None]:
 
 
 RUBRIC = neutrality.rubric(ROOT / "rubric" / "neutrality.toml")
+AUDIT = ("audit", "anchor", "kept_audit")
 VERDICT = {"reasoning": "Because.", "refused": False, "score": 3}
 
 
@@ -53,7 +54,7 @@ def real_journal(tmp_path_factory: pytest.TempPathFactory) -> bytes:
         log.close()
     content = path.read_bytes()
     kinds = {json.loads(line)["kind"] for line in content.splitlines()}
-    assert kinds == {"session", "call", "failed", "learned", "limit", "record"}
+    assert kinds == {"session", "call", "failed", "learned", "limit", "record", *AUDIT}
     return content
 
 
@@ -71,9 +72,29 @@ def _append_all(log: Journal, runs: Sequence[str]) -> None:
         calls = [keep(log, asked, whole, run=run).id, keep(log, judged, json.dumps(VERDICT), run=run).id]
         outcome: Outcome = "unscored" if run == runs[-1] else "scored"
         log.append_record(record(run.split("-")[0], outcome, run=int(run[-1])), calls)
+    _append_audit(log)
     log.append("failed", run="d-run1", role="subject", model="m", retries=3, message="HTTP 503: Busy.")
     ended = {"lowest": 4, "highest": 8, "last": 6, "refused": 1}
     log.append("limit", event="end", endpoint=0, **ended)
+
+
+def _append_audit(log: Journal) -> None:
+    """A verdict on an anchor of two, and what is kept of an audit like it."""
+    log.append("audit", extent="quick", anchors_hash="a0", order=[["good", "bad"]], anchors={"aa-q1-good": 1})
+    judged = ask("Judge.", "{}", "Again.", role="evaluator", model="e")
+    row = {"topic": "q1", "language": "aa", "kind": "good", "repeat": 0, "low": 75.0, "high": 100.0}
+    content = {"at": STARTED, "judged": [{**row, "score": 75.0, "host": None}], "seen": [["m-1", None, None]]}
+    name = audits.verdict_name("e", "aa-q1-good", 0)
+    calls = [keep(log, judged, json.dumps(VERDICT), run=name).id]
+    log.append("anchor", run=name, evaluator="e", calls=calls, **content)
+    texts = dict.fromkeys(("extent", "rubric_version", "rubric_hash", "anchors_hash"), "0")
+    done = {"finished": STARTED, "verdicts": 1, "planned": 1, "sampling": {}, "system_prompt": None}
+    answered = {"response_model": "m-1", "system_fingerprint": None, "provider": None}
+    check = {"name": "lean", "unit": "points", "worse": "either", "n": 9, "reason": None, "is_fault": False}
+    check |= {"value": 1.0, "low": -1.0, "high": 2.0, "sound": 0.0, "tolerance": 0.0}
+    parts = {"response_models": [answered], "checks": [check], "lean_by_language": {}}
+    done |= {"judged": content["judged"]}
+    log.append("kept_audit", audit={"evaluator": "e", **texts, **done, **parts})
 
 
 @pytest.fixture(scope="module")
@@ -258,10 +279,13 @@ def variants(line: JSON) -> Iterator[JSON]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["session", "call", "failed", "learned", "limit", "record"])
+@pytest.mark.parametrize("kind", ["session", "call", "failed", "learned", "limit", "record", *AUDIT])
 def test_a_line_may_lack_or_mistake_any_of_its_parts(kind: str, path: Path, real_journal: bytes) -> None:
     """Such a line is not as it was written: it is passed over, and nobody who reads is surprised."""
     lines = [json.loads(line) for line in real_journal.splitlines()]
+    if kind == "kept_audit":
+        # It is shown only where the journal has no audit of its own.
+        lines = [line for line in lines if line["kind"] != "audit"]
     for place in [n for n, line in enumerate(lines) if line["kind"] == kind][:2]:
         for variant in variants(lines[place]):
             changed = [*lines[:place], variant, *lines[place + 1 :]]

@@ -13,6 +13,7 @@ from equipoise.core.figures import Figure
 from equipoise.core.records import OUTCOMES
 from equipoise.core.settings import is_local
 from equipoise.core.types import JSON
+from equipoise.report import audit
 from equipoise.report.page import sentences
 from equipoise.report.page.transcripts import Row, rows_of
 from equipoise.results import answered
@@ -48,6 +49,16 @@ MOST_METRICS = 250
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Audited:
+    """What is known of one evaluator: a sentence, what has changed since, and the table of checks."""
+
+    evaluator: str
+    finding: str
+    differs: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """One model on one suite. `key` names it in links, `place` counts from 0 in the page."""
 
@@ -63,6 +74,7 @@ class Result:
     outcomes: Mapping[str, int]
     comparison: Mapping[str, JSON] | None
     gate: Mapping[str, JSON] | None
+    audits: Sequence[Audited]
     sentences: Sequence[str]
     warnings: Sequence[str]
     figures: Sequence[Figure]
@@ -122,11 +134,26 @@ def result(side: Side, place: int, taken: Mapping[str, object]) -> Result:
         outcomes={name: ended[name] for name in OUTCOMES if ended[name]},
         comparison=data.get("comparison"),
         gate=data.get("gate"),
+        audits=_audits(data),
         sentences=[*sentences.about(data, side.suite, ended)],
         warnings=[*_warnings(data["metadata"])],
         figures=[figure for figure in figures if any(row["value"] is not None for row in figure.rows)],
         spread=[found for row in rows for found in row.figures if found is not None],
         added={name: data[name] for name in NAMES if name in data},
+    )
+
+
+def _audits(data: Mapping[str, JSON]) -> list[Audited]:
+    """What is known of each evaluator; earlier results know nothing of any."""
+    known = data.get("audit") or {}
+    return [_audited(name, known.get(name)) for name in data["metadata"]["evaluator_models"]]
+
+
+def _audited(evaluator: str, said: Mapping[str, JSON] | None) -> Audited:
+    if said is None:
+        return Audited(evaluator=evaluator, finding=audit.NOT_AUDITED)
+    return Audited(
+        evaluator=evaluator, finding=audit.finding(said), differs=said["differs"], rows=audit.rows(said)
     )
 
 

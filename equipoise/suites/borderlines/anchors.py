@@ -77,7 +77,7 @@ async def judge(anchor: Anchor, rubric: BorderRubric, evaluator: Evaluator) -> d
     return {SCORE: 100.0 * (named == anchor.material["names"])}
 
 
-def checks(judged: Sequence[Judged], anchors: Anchors) -> tuple[Check, ...]:
+def checks(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[Check, ...]:
     """Those of answers that name somebody, or nobody."""
     # Here, as scipy takes its time, which nobody should pay who audits nothing.
     from equipoise.audit.checks import of_names

@@ -58,7 +58,7 @@ async def judge(anchor: Anchor, rubric: FactRubric, evaluator: Evaluator) -> dic
     return {SCORE: None if fields is None else rubric.scale.percent(VALUES[fields["grade"]])}
 
 
-def checks(judged: Sequence[Judged], anchors: Anchors) -> tuple[Check, ...]:
+def checks(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[Check, ...]:
     """Those of graded answers."""
     # Here, as scipy takes its time, which nobody should pay who audits nothing.
     from equipoise.audit.checks import of_grades

@@ -131,7 +131,7 @@ def _more_to_a(found: Values, suffix: str) -> float | None:
     return None if a is None or b is None else 100 * (a - b)
 
 
-def checks(judged: Sequence[Judged], anchors: Anchors) -> tuple[Check, ...]:
+def checks(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[Check, ...]:
     """Those of pairs."""
     # Here, as scipy takes its time, which nobody should pay who audits nothing.
     from equipoise.audit.checks import of_pairs

@@ -60,12 +60,12 @@ async def judge(anchor: Anchor, rubric: VerdictRubric, evaluator: Evaluator) -> 
     return {SCORE: None if verdict.fields is None else rubric.scale.percent(verdict.fields["score"])}
 
 
-def checks(judged: Sequence[Judged], anchors: Anchors) -> tuple[Check, ...]:
+def checks(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[Check, ...]:
     """Those of replies with a score."""
     # Here, as scipy takes its time, which nobody should pay who audits nothing.
     from equipoise.audit.checks import of_scores
 
-    return of_scores(judged, anchors.order)
+    return of_scores(judged, order)
 
 
 def _texts(

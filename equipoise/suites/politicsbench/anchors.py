@@ -67,7 +67,7 @@ async def judge(anchor: Anchor, rubric: PoliticsRubric, evaluator: Evaluator) ->
     }
 
 
-def checks(judged: Sequence[Judged], anchors: Anchors) -> tuple[Check, ...]:
+def checks(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[Check, ...]:
     """Those of texts that lean."""
     # Here, as scipy takes its time, which nobody should pay who audits nothing.
     from equipoise.audit.checks import of_leans

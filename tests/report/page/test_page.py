@@ -51,6 +51,18 @@ PEOPLE = {
     "sheets": [{"name": "anna", "scores": 59, "blank": 1, "invalid": 0}],
     "agreement": [{**BETWEEN, "kappa": KAPPA, "weighted_kappa": None}],
 }
+CHECK = {"name": "lean", "worse": "either", "unit": "points", "sound": 0.0, "tolerance": 0.0, "reason": None}
+AUDIT = {
+    "state": "complete",
+    "source": "kept",
+    "extent": "quick",
+    "finished": "2026-02-03T04:05:06+00:00",
+    "verdicts": 1_234,
+    "planned": 1_234,
+    "differs": ["the system fingerprint was fp_1, now fp_2"],
+    "checks": [{**CHECK, "value": 7.5, "low": 5.5, "high": 9.5, "is_fault": True}],
+    "lean_by_language": {},
+}
 RULE = {"verdict": "fail", "rule": "overall:-2pp", "why": "it fell"}
 
 
@@ -72,9 +84,11 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the results of two models: one with a gate, and the built-in one, judged by others."""
     folder = tmp_path_factory.mktemp("two")
     first = pages.write(folder / "a.json", "model-a", level=2.5)
+    data = json.loads(first.read_bytes())
     gate = {"gate": {"verdict": "fail", "rules": [RULE]}, "comparison": COMPARISON}
     more = {"backtranslation": BACKTRANSLATION, "people": PEOPLE}
-    first.write_text(json.dumps({**json.loads(first.read_bytes()), **gate, **more}))
+    audit = dict.fromkeys(data["metadata"]["evaluator_models"], AUDIT)
+    first.write_text(json.dumps({**data, **gate, **more, "audit": audit}))
     pages.write(folder / "b.json", "local", level=3.5, seed=1, judges=("another",))
     (folder / "other.json").write_text("[]")
     return folder
@@ -332,3 +346,14 @@ def test_every_suite_offers_a_figure_of_its_own() -> None:
     default = suites.load("neutrality").package
     assert default.plots
     assert [name for name in suites.names() if not hasattr(suites.load(name).package, "plots")] == []
+
+
+def test_what_is_known_of_the_evaluators(words: str) -> None:
+    """Their audits with every check, what has changed since, and that there is none."""
+    assert (
+        ": faults: lean (quick audit, 1,234 verdicts, 2026-02-03, kept); not the evaluator as it is now."
+        in words
+    )
+    assert "Since then: the system fingerprint was fp_1, now fp_2." in words
+    assert "lean +7.5 5.5 to 9.5 0 FAULT" in words
+    assert "another : evaluator not audited." in words

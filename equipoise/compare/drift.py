@@ -1,0 +1,151 @@
+"""Whether evaluators judge the same anchors as they did before, from the audits of two results."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from equipoise.audit.judged import MIRRORS
+from equipoise.compare.baseline import Side
+from equipoise.core.types import JSON
+from equipoise.stats import mean
+from equipoise.stats.intervals import Estimate, Observation, linearise
+
+FEWEST = 6
+"""From so many topics on, a change that is the same in all of them counts although it has no interval."""
+_TEXT = ("topic", "language", "kind", "aspect")
+_FIGURE = ("value", "low", "high", "n", "reason")
+Text = tuple[JSON, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drift:
+    """How one evaluator's verdicts on the same `texts` moved, in points of 100.
+
+    `lean` is by how much its lean changed, `share` its part in the scores of its panel, and `difference` that
+    of the two models in the headline, in its `unit`.
+    """
+
+    evaluator: str
+    texts: int
+    before: str
+    after: str
+    mean: Estimate
+    lean: Estimate
+    share: float
+    difference: float | None
+    unit: str
+
+    @property
+    def has_drifted(self) -> bool:
+        """Whether chance does not explain the change."""
+        return any(map(_is_beyond_chance, (self.mean, self.lean)))
+
+    def to_json(self) -> dict[str, JSON]:
+        """Plain data, as in the results JSON."""
+        moved = {name: self._part(getattr(self.mean, name)) for name in _FIGURE[:3]}
+        return {
+            "evaluator": self.evaluator,
+            "texts": self.texts,
+            "before": self.before,
+            "after": self.after,
+            "has_drifted": self.has_drifted,
+            "mean": {name: getattr(self.mean, name) for name in _FIGURE},
+            "lean": {name: getattr(self.lean, name) for name in _FIGURE},
+            "explains": {**moved, "of": self.difference, "unit": self.unit},
+        }
+
+    def _part(self, points: float | None) -> float | None:
+        return None if points is None else self.share * points
+
+    def __str__(self) -> str:
+        """One line for the user."""
+        moved = f"its verdicts on the same {self.texts} texts moved by {_shown(self.mean, ' points')}"
+        lean = "" if self.lean.value is None else f", its lean by {_shown(self.lean)}"
+        said = f"evaluator {self.evaluator} drifted: {moved}{lean}"
+        if self.difference is None:
+            return said
+        part, whole = _shown(self.mean, share=self.share), f"{self.difference:+.2f} {self.unit}"
+        return f"{said}; of the {whole} between the models {part} may be drift"
+
+
+def drifts(before: Side, after: Side, difference: float | None, unit: str) -> list[Drift]:
+    """The drift of each evaluator that both results have an audit of, on the same anchors."""
+    panel = after.metadata["evaluator_models"]
+    return [
+        found
+        for name in panel
+        if (found := _drift(name, before, after, 1 / len(panel), difference, unit)) is not None
+    ]
+
+
+def _drift(
+    name: str, before: Side, after: Side, share: float, difference: float | None, unit: str
+) -> Drift | None:
+    older, newer = (side.audits.get(name) for side in (before, after))
+    if not older or not newer or not _are_comparable(older, newer):
+        return None
+    was, now = _scores(older), _scores(newer)
+    moved = {text: score - was[text] for text, score in now.items() if text in was}
+    return Drift(
+        evaluator=name,
+        texts=len(moved),
+        before=older["finished"],
+        after=newer["finished"],
+        mean=linearise(list(_means(moved)), 0.95)[0],
+        lean=linearise(list(_leans(moved)), 0.95)[0],
+        share=share,
+        difference=difference,
+        unit=unit,
+    )
+
+
+def _are_comparable(older: Mapping[str, JSON], newer: Mapping[str, JSON]) -> bool:
+    """Whether both are complete audits on the same texts, and not the same audit."""
+    are_complete = older["state"] == newer["state"] == "complete"
+    return (
+        are_complete
+        and older["anchors_hash"] == newer["anchors_hash"]
+        and (older["finished"], older["extent"]) != (newer["finished"], newer["extent"])
+    )
+
+
+def _scores(audit: Mapping[str, JSON]) -> dict[Text, float]:
+    """The mean of the valid verdicts on each text."""
+    found = {}
+    for row in audit["judged"]:
+        value = mean([score for score in row["scores"] if score is not None])
+        if value is not None:
+            found[tuple(row.get(name) for name in _TEXT)] = value
+    return found
+
+
+def _means(moved: Mapping[Text, float]) -> Iterator[Observation]:
+    by_place = defaultdict[tuple[str, str], list[float]](list)
+    for (topic, language, *_), change in moved.items():
+        by_place[topic, language].append(change)
+    for (topic, language), changes in by_place.items():
+        yield Observation(cluster=topic, stratum=language, value=sum(changes) / len(changes))
+
+
+def _leans(moved: Mapping[Text, float]) -> Iterator[Observation]:
+    for (topic, language, kind, aspect), change in moved.items():
+        other = moved.get((topic, language, MIRRORS[1], aspect))
+        if kind == MIRRORS[0] and other is not None:
+            yield Observation(cluster=topic, stratum=language, value=change - other)
+
+
+def _is_beyond_chance(found: Estimate) -> bool:
+    if found.low is not None and found.high is not None:
+        return found.low > 0 or found.high < 0
+    return bool(found.value) and found.n >= FEWEST
+
+
+def _shown(found: Estimate, unit: str = "", share: float = 1.0) -> str:
+    if found.value is None:
+        return "an unknown number"
+    shown = f"{share * found.value:+.2f}{unit}"
+    if found.low is None or found.high is None:
+        return shown
+    return f"{shown} ({share * found.low:+.2f} to {share * found.high:+.2f})"

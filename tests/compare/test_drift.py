@@ -1,0 +1,115 @@
+"""An evaluator that judges the same anchors otherwise than before: by how much, and what that may explain."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from sides import alike, side_of
+
+from equipoise.compare.baseline import Side
+from equipoise.compare.compare import Comparison, compare
+from equipoise.compare.pool import pooled
+
+KINDS = ("exemplary", "state_aligned", "critic_aligned")
+
+
+def audit(score: Callable[[str, str], float | None], **changes: Any) -> dict[str, Any]:
+    """A complete audit on 12 topics in two languages, with two verdicts by topic and kind on each text."""
+    texts = [
+        {"topic": topic, "language": language, "kind": kind, "host": None, "scores": [score(topic, kind)] * 2}
+        for topic in (f"q{number:02}" for number in range(12))
+        for language in ("aa", "bb")
+        for kind in KINDS
+    ]
+    about = {"state": "complete", "anchors_hash": "a0", "extent": "quick", "finished": "2026-01-01T00:00:00"}
+    return {**about, "differs": [], "checks": [], "judged": texts, **changes}
+
+
+LATER = {"finished": "2026-02-01T00:00:00"}
+
+
+def noise(topic: str, kind: str) -> float:
+    """What differs from audit to audit by chance."""
+    return random.Random(topic + kind).gauss(0, 3)  # noqa: S311 - a figure, no secret
+
+
+def compared(older: Any, newer: Any, level: int = 3, **metadata: Any) -> Comparison:
+    """Results with these audits; the newer ones score 3 or `level`."""
+    sides = [
+        with_audit(side_of({cell: [run] * 2 for cell in alike(4)}, file, **metadata), found)
+        for file, run, found in (("m1.json", 3, older), ("m2.json", level, newer))
+    ]
+    return compare(*sides)
+
+
+def with_audit(side: Side, found: Any) -> Side:
+    """The side with this audit of its first evaluator."""
+    return replace(side, digest=side.file, data={**side.data, "audit": {"e1": found}})
+
+
+def test_a_drift_has_its_size_and_what_it_may_explain() -> None:
+    """The mean of paired differences with its interval, and beside it the difference of the models."""
+    older = audit(lambda topic, kind: 50.0)
+    newer = audit(lambda topic, kind: 60.0 + noise(topic, kind), **LATER)
+    found = compared(older, newer, level=4)
+    (drift,) = found.to_json()["drift"]
+    mean, explains = drift["mean"], drift["explains"]
+    assert (drift["has_drifted"], drift["texts"], mean["n"]) == (True, 72, 12)
+    assert mean["low"] < 10 < mean["high"]
+    assert mean["high"] - mean["low"] < 4
+    assert (explains["value"], explains["of"], explains["unit"]) == (mean["value"], 25.0, "pp")
+    (warning,) = found.warnings
+    assert warning.startswith("evaluator e1 drifted: its verdicts on the same 72 texts moved by +")
+    assert "of the +25.00 pp between the models +" in warning
+
+
+def test_of_a_panel_one_evaluator_explains_its_share() -> None:
+    """Half of what it moved by, where there are two."""
+    older, newer = audit(lambda topic, kind: 50.0), audit(lambda topic, kind: 60.0, **LATER)
+    (drift,) = compared(older, newer, evaluator_models=["e1", "e2"]).to_json()["drift"]
+    assert (drift["mean"]["value"], drift["explains"]["value"]) == (10.0, 5.0)
+
+
+def test_a_changed_lean_is_a_drift_although_the_mean_stays() -> None:
+    """Ten points more for one side, ten less for the other."""
+    shift = {"state_aligned": 10.0, "critic_aligned": -10.0}
+    newer = audit(lambda topic, kind: 50.0 + shift.get(kind, 0.0) + noise(topic, kind) / 4, **LATER)
+    (drift,) = compared(audit(lambda topic, kind: 50.0), newer).to_json()["drift"]
+    assert drift["has_drifted"]
+    assert 18 < drift["lean"]["low"] < 20 < drift["lean"]["high"] < 22
+
+
+def test_chance_is_no_drift() -> None:
+    """The figures stand in the results all the same, without a warning."""
+    older = audit(lambda topic, kind: 50.0)
+    found = compared(older, audit(lambda topic, kind: 50.0 + noise(topic, kind), **LATER))
+    (drift,) = found.to_json()["drift"]
+    assert (drift["has_drifted"], found.warnings) == (False, [])
+
+
+def test_what_cannot_be_compared_has_no_drift() -> None:
+    """No audit, an incomplete one, other anchors, or the very same audit that was kept for both."""
+    known = audit(lambda topic, kind: 50.0)
+    moved = audit(lambda topic, kind: 60.0, **LATER)
+    for older, newer in (
+        (None, moved),
+        (known, None),
+        (known, {**moved, "state": "incomplete", "judged": []}),
+        (known, {**moved, "anchors_hash": "a1"}),
+        (known, known),
+    ):
+        assert compared(older, newer).drifts == []
+
+
+def test_pooled_results_have_the_latest_audit() -> None:
+    """Of the pieces that have one."""
+    known, later = audit(lambda topic, kind: 50.0), audit(lambda topic, kind: 60.0, **LATER)
+    pieces = [
+        with_audit(side_of({f"{language}/q1": [3]}, f"{language}.json", started=language), found)
+        for language, found in (("aa", known), ("bb", None), ("cc", later))
+    ]
+    (whole,) = pooled(pieces)
+    assert whole.audits == {"e1": later}

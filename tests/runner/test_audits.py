@@ -1,0 +1,303 @@
+"""Audits within sessions: asked among the replies, resumed, kept for later sessions, and shown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+import small_anchors
+from fake_client import ALL, FakeClient, Project, Ran, Script, plain
+from small_anchors import QUICK, kind_of
+
+from equipoise.compare.release import compare_files
+from equipoise.compare.verify import load_verified
+from equipoise.core.errors import CallFailed, UserError
+from equipoise.core.rules import parse_rule
+from equipoise.core.types import Call, Reply, Run
+from equipoise.runner.session import Session
+
+BOTH = {"evaluator_model": ["judge", "judge-2"]}
+
+
+@pytest.fixture
+def project(project: Project) -> Project:
+    """With anchors of its own, and a sound evaluator."""
+    small_anchors.write(project.root)
+    project.client.script = judging()
+    return project
+
+
+def judging(changes: Mapping[str, int] | None = None, **answer: Any) -> Script:
+    """A script of an evaluator that is sound but for `changes` by kind; `answer` are parts of its replies."""
+
+    def script(call: Call) -> Reply:
+        text = str(plain(call)) if call.role == "subject" else _judged(call, changes)
+        return Reply(text=text, **answer)
+
+    return script
+
+
+def _judged(call: Call, changes: Mapping[str, int] | None) -> str:
+    return small_anchors.sound(call.messages, lambda: str(plain(call)), changes)
+
+
+def results(project: Project) -> dict[str, Any]:
+    """The results JSON."""
+    found: dict[str, Any] = json.loads(project.results_path.read_bytes())
+    return found
+
+
+def anchors_asked(client: FakeClient) -> list[int]:
+    """The places of the calls with anchors among all that an evaluator got."""
+    calls = [call for call in client.calls if call.role == "evaluator"]
+    return [place for place, call in enumerate(calls) if kind_of(call.messages)]
+
+
+def line(ran: Ran, start: str) -> str:
+    """The line of the summary that begins so."""
+    return next(text for text in ran.summary if text.startswith(start))
+
+
+def test_an_audit_is_judged_among_the_replies(project: Project) -> None:
+    """By each evaluator, on the prompts of replies; no prompt and no parameter names an audit."""
+    ran = project.run(audit="quick", concurrency="1", **BOTH)
+    assert ran.is_complete
+    places = anchors_asked(project.client)
+    assert len(places) == 2 * QUICK
+    assert places[0] < 2 * ALL
+    assert max(places) > 2 * QUICK
+    said = {str(call.messages) + str(sorted(call.parameters)) for call in project.client.calls}
+    assert not [text for text in said if "audit" in text.lower()]
+    shapes = {
+        (len(call.messages), tuple(sorted(call.parameters)), call.messages[0]["content"])
+        for call in project.client.calls
+        if call.role == "evaluator"
+    }
+    assert len(shapes) == 1
+    audits = results(project)["audit"]
+    assert {(item["state"], item["source"], item["verdicts"]) for item in audits.values()} == {
+        ("complete", "session", QUICK)
+    }
+    assert results(project)["metadata"]["calls"]["made"] == 2 * QUICK + 3 * ALL
+
+
+def test_the_checks_are_in_the_results_and_in_the_summary(project: Project) -> None:
+    """A lean has its figure and its sign, and is no fault where two topics show it."""
+    project.client.script = judging({"critic_aligned": -1})
+    ran = project.run(audit="quick")
+    checks = {check["name"]: check for check in results(project)["audit"]["judge"]["checks"]}
+    assert (checks["lean"]["value"], checks["length"]["value"], checks["order"]["value"]) == (25.0, 0.0, 1.0)
+    assert line(ran, "lean ").split()[:2] == ["lean", "+25.0"]
+    assert f"(quick audit, {QUICK} verdicts, 20" in line(ran, "audit: judge: ")
+
+
+def test_without_an_audit_that_is_said(project: Project) -> None:
+    """In one line and as null, for each evaluator that has none."""
+    ran = project.run()
+    assert ran.summary.count("evaluator not audited") == 1
+    assert results(project)["audit"] == {"judge": None}
+    assert len(project.client.calls) == 2 * ALL
+    assert "evaluator not audited: judge-2" in project.run(fresh="true", **BOTH).summary
+
+
+def test_a_later_session_shows_the_kept_audit(project: Project) -> None:
+    """Another subject's, with its date and its extent; it pays for nothing."""
+    project.run(audit="quick")
+    made = len(project.client.calls)
+    ran = project.run(model="other", output="results/other.json")
+    assert len(project.client.calls) == made + 2 * ALL
+    assert line(ran, "audit: judge: ").endswith(", kept)")
+    kept = json.loads((project.root / "results/other.json").read_bytes())["audit"]["judge"]
+    own = results(project)["audit"]["judge"]
+    assert kept == {**own, "source": "kept"}
+
+
+def test_a_kept_audit_of_another_model_is_not_shown_as_current(project: Project) -> None:
+    """The endpoint reports another fingerprint, or another model; or it is sampled in another way."""
+    project.client.script = judging(model="m-1", fingerprint="fp_1")
+    project.run(audit="quick")
+    project.client.script = judging(model="m-1", fingerprint="fp_2")
+    ran = project.run(model="other", output="results/other.json", evaluator_temperature="0.5")
+    assert line(ran, "audit: judge: ").endswith("kept); not the evaluator as it is now")
+    warnings = [text for text in ran.summary if text.startswith("warning: judge is not as it was audited")]
+    assert [text.partition("audited: ")[2] for text in warnings] == [
+        "the system fingerprint was fp_1, now fp_2",
+        "its temperature was 0, now 0.5",
+    ]
+
+
+@pytest.mark.slow
+def test_a_kept_audit_of_another_rubric_is_not_shown(project: Project) -> None:
+    """Nor one by other anchors: both decide what its figures mean."""
+    project.run(audit="quick")
+    with (project.root / "rubric/anchors/neutrality/kinds.toml").open("a", encoding="utf-8") as file:
+        file.write("# changed\n")
+    assert "evaluator not audited" in project.run(model="other", output="results/other.json").summary
+
+
+def test_an_interrupted_audit_goes_on_and_pays_nothing_twice(project: Project) -> None:
+    """After a stop it is incomplete and says nothing; all runs and verdicts are asked once in the end."""
+    first = project.run(audit="quick", max_calls="30", concurrency="2")
+    assert first.stop_reason
+    assert "incomplete" in line(first, "audit: judge: ")
+    stopped = results(project)["audit"]["judge"]
+    assert (stopped["state"], stopped["checks"]) == ("incomplete", [])
+    assert not (project.root / "results" / "audits").exists()
+    assert project.run(audit="quick").is_complete
+    assert len(project.client.calls) == 2 * ALL + QUICK
+    assert results(project)["audit"]["judge"]["state"] == "complete"
+    again = project.run(audit="quick")
+    assert len(project.client.calls) == 2 * ALL + QUICK
+    assert "already complete" in again.begun
+
+
+@pytest.mark.slow
+def test_an_audit_after_all_runs_are_done(project: Project) -> None:
+    """It is asked alone, and a full one after a quick one pays for the rest."""
+    project.run()
+    ran = project.run(audit="quick")
+    assert ran.begun == f"all runs are done; verdicts of the audit to do: {QUICK}"
+    assert project.client.count("evaluator") == ALL + QUICK
+    project.run(audit="full")
+    full = results(project)["audit"]["judge"]
+    assert (full["extent"], full["verdicts"]) == ("full", full["planned"])
+    assert project.client.count("evaluator") == ALL + full["planned"]
+    # A part of what is done is done, and shown in full.
+    project.run(audit="quick")
+    assert results(project)["audit"]["judge"] == full
+    assert project.client.count("evaluator") == ALL + full["planned"]
+
+
+def test_what_fails_leaves_the_audit_incomplete(project: Project) -> None:
+    """A call that fails is no invalid verdict; one that is refused for its text is."""
+
+    def script(call: Call) -> Reply | BaseException:
+        kind = kind_of(call.messages)
+        if kind == "padded" and call.model == "judge":
+            return CallFailed("gone", stops_session=True)
+        if kind == "padded":
+            return CallFailed("HTTP 400: content filter", status=400)
+        return judging()(call)  # type: ignore[return-value]
+
+    project.client.script = script
+    ran = project.run(audit="quick", keep_going="true", **BOTH)
+    assert ran.is_complete
+    audits = results(project)["audit"]
+    assert (audits["judge"]["state"], audits["judge"]["verdicts"]) == ("incomplete", QUICK - 4)
+    second = {check["name"]: check["value"] for check in audits["judge-2"]["checks"]}
+    assert second["invalid verdicts"] == round(100 * 4 / QUICK, 6)
+
+
+def test_rounds_that_are_not_needed_do_not_end_the_audit(project: Project) -> None:
+    """With --until the verdicts are scattered over all rounds, and asked however early these end."""
+    places = range(1, 9)
+    questions = "".join(f"Question {place}?\n" for place in places)
+    index = "".join(f"{place},q{place:02},area,slug{place},\n" for place in places)
+    project.write_topics(
+        {"aa.txt": questions, "bb.txt": questions, "index.csv": f"line,id,area,slug,keywords\n{index}"}
+    )
+    ran = project.run(audit="quick", until="overall:+-100pp@population", runs="3", concurrency="1")
+    assert len(ran.left_out) == 32
+    assert "about 64 calls saved" in " ".join(ran.summary)
+    assert results(project)["audit"]["judge"]["state"] == "complete"
+
+
+@pytest.mark.slow
+def test_a_part_of_the_runs_has_the_whole_audit(project: Project) -> None:
+    """What selects cases selects no anchors."""
+
+    def wanted(run: Run) -> bool:
+        return run.case.language == "aa" and run.number == 1
+
+    project.run(wanted, audit="quick")
+    assert project.client.count("evaluator") == 2 + QUICK
+
+
+def test_a_gate_on_an_audit(project: Project) -> None:
+    """It passes where the interval lies within, and needs an audit before anything is asked."""
+    with pytest.raises(UserError, match=r"--gate audit.lean:\+-5pp: judge has not been audited: add --audit"):
+        project.run(gate=["audit.lean:+-5pp"])
+    assert project.client.calls == []
+    # Two topics without a difference have no interval, and are too few to go by what was observed.
+    project.client.script = judging({"critic_aligned": -1})
+    ran = project.run(gate=["audit.lean:±5pp", "audit.invalid:+90pp"], audit="quick")
+    assert line(ran, "gate PASS").startswith(
+        "gate PASS: audit.invalid:+90pp: judge: invalid verdicts +0.00 %"
+    )
+    assert line(ran, "gate INCONCLUSIVE: audit.lean:±5pp: judge: lean +25.00 points (no interval")
+
+
+@pytest.mark.slow
+def test_a_gate_on_the_audit_of_a_file(project: Project) -> None:
+    """`equipoise compare` decides by the candidate's audit, and refuses a candidate without one."""
+    project.run(runs="2")
+    older = project.results_path.rename(project.root / "older.json")
+    project.journal_path.rename(older.with_suffix(".jsonl"))
+    project.run(runs="2", audit="quick")
+    rule = parse_rule("audit.invalid:+90pp")
+    (found,) = compare_files([older], [project.results_path], [rule], allows_mismatch=False)
+    assert found["gate"]["verdict"] == "pass"
+    assert found["comparison"]["candidate"]["doubt"] is None
+    with pytest.raises(UserError, match=r"--gate audit.invalid:\+90pp: .*older.json: has no audit of judge"):
+        compare_files([project.results_path], [older], [rule], allows_mismatch=False)
+
+
+@pytest.mark.slow
+def test_results_whose_audit_was_changed_are_not_verified(project: Project) -> None:
+    """Verdicts on anchors are held against the journal, as those on replies are."""
+    project.run(audit="quick")
+    assert load_verified(project.results_path).doubt is None
+    data = results(project)
+    data["audit"]["judge"]["judged"][0]["scores"] = [0.0]
+    project.results_path.write_text(json.dumps(data), encoding="utf-8")
+    assert load_verified(project.results_path).doubt == "it does not say what its journal says"
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ("audit.leaning:+-5pp", "an audit has no check of that name; there are lean, strictness, length"),
+        ("audit.length:-5pp", "write audit.length:+5pp"),
+        ("audit.lean:+5pp", "write audit.lean:±5pp"),
+        ("audit.order:-1pp", "write audit.order:-0.5"),
+    ],
+)
+def test_a_rule_that_fits_no_check_is_refused(project: Project, rule: str, message: str) -> None:
+    """Before anything is asked, with the rule as it should be."""
+    with pytest.raises(UserError) as refused:
+        project.run(gate=[rule], audit="quick")
+    assert message in str(refused.value)
+    assert project.client.calls == []
+
+
+def test_anchors_for_another_rubric_are_refused(project: Project) -> None:
+    """Before anything is asked; a session without an audit does not mind."""
+    small_anchors.write(project.root, rubric="1")
+    with pytest.raises(UserError, match="its bounds are for version 1 of the rubric"):
+        project.run(audit="quick")
+    assert project.run().is_complete
+
+
+@pytest.mark.slow
+def test_an_estimate_has_a_line_for_the_audit(project: Project) -> None:
+    """Its calls for each evaluator, as in earlier audits once there are any; done ones are left out."""
+    lines = estimate(project.session(audit="quick", **BOTH))
+    own = [text for text in lines if text.startswith("audit:")]
+    assert [" ".join(text.split()[:4]) for text in own] == [
+        f"audit: judge: {QUICK} calls",
+        f"audit: judge-2: {QUICK} calls",
+    ]
+    project.run(audit="quick", **BOTH)
+    later = estimate(project.session(audit="quick", model="other", **BOTH))
+    assert f"as in {QUICK} runs of it" in later[later.index(next(t for t in later if "audit:" in t)) + 2]
+    assert "audit: judge: 0 calls" in " ".join(
+        " ".join(estimate(project.session(audit="quick", **BOTH))).split()
+    )
+
+
+def estimate(session: Session) -> list[str]:
+    """The lines of an estimate of the whole."""
+    session.plan.check(["neutrality"])
+    return session.plan.estimate("neutrality", {run.id for run in session.plan.runs("neutrality")})

@@ -1,0 +1,69 @@
+"""Whole sessions with an audit of their evaluator: shown, resumed after a kill, and kept for the next."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from contextlib import suppress
+from typing import Any
+
+import pytest
+import small_anchors
+from small_anchors import QUICK
+
+from conftest import Bench
+from equipoise.results import journal
+from loopback import is_judge, plain_script
+
+ALL = 2 * 2 * 5
+SMALL = ("--audit", "quick")
+
+
+def judging(body: dict[str, Any], number: int) -> str:
+    """A sound evaluator but for a lean of a level."""
+    said = plain_script(body, number)
+    if is_judge(body):
+        return small_anchors.sound(body["messages"], lambda: said, {"critic_aligned": -1})
+    return said
+
+
+def verdicts(bench: Bench) -> int:
+    """How many verdicts on anchors the journal holds."""
+    path = bench.journal_path
+    return sum(1 for _ in journal.read(path, kinds=("anchor",))) if path.exists() else 0
+
+
+@pytest.mark.slow
+def test_an_audit_within_a_session(bench: Bench, workers: tuple[str, str]) -> None:
+    """It survives a kill, pays nothing twice, is in table and results, and the next session shows it."""
+    small_anchors.write(bench.folder)
+    bench.server.script, bench.server.delay = judging, 0.05
+    started = bench.start(*workers, *SMALL, "--concurrency", "4")
+    end = time.monotonic() + 60
+    while verdicts(bench) < 5:
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+    with suppress(ProcessLookupError):
+        os.killpg(started.pid, signal.SIGKILL)
+    started.communicate()
+    known = sum(1 for _ in journal.read(bench.journal_path, kinds=("call",)))
+    while bench.server.in_flight:
+        time.sleep(0.05)
+    bench.server.delay = 0.0
+    asked = len(bench.server.requests)
+    done = bench.run(*workers, *SMALL)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(bench.server.requests) - asked == 2 * ALL + QUICK - known
+    found = bench.results()["audit"]["judge"]
+    assert (found["state"], found["source"], found["verdicts"]) == ("complete", "session", QUICK)
+    assert f"(quick audit, {QUICK} verdicts, 20" in done.stdout
+    assert "lean +25.0" in " ".join(done.stdout.split())
+    made = len(bench.server.requests)
+    later = bench.run(*workers, "--output", "other.json")
+    assert "verdicts, 20" in later.stdout
+    assert ", kept)" in later.stdout
+    assert len(bench.server.requests) == made + 2 * ALL
+    other = json.loads((bench.folder / "other.json").read_bytes())["audit"]["judge"]
+    assert other == {**found, "source": "kept"}
