@@ -1,6 +1,6 @@
 """Audits of evaluators in results: made of a journal's verdicts on anchors, or kept from an earlier audit.
 
-A kept audit is a file in `audits/`, one for each evaluator and suite; others than the latest stay beside it.
+A kept audit is a file in `audits/`, one for each evaluator and suite; earlier ones are in its archive.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from equipoise.suites import AnySuite
 
 FOLDER = "audits"
 """The folder below that of the results."""
+ARCHIVE = "archive"
 VERSION = "2"
 COMPLETE, INCOMPLETE = "complete", "incomplete"
 _IDENTITY = ("extent", "rubric_hash", "anchors_hash", "response_models", "sampling", "system_prompt")
@@ -191,19 +192,26 @@ def _set(value: JSON) -> str:
 def keep(folder: Path, evaluator: str, suite: str, said: Audit) -> Path:
     """Write a complete audit below the folder of results, unless a later one is there. Raises OSError.
 
-    An earlier one with another extent, rubric, model or sampling is not lost: its name gets its date.
+    An earlier one with another extent, rubric, model or sampling is archived under its date.
     """
     path = folder / FOLDER / f"{store.file_name(evaluator)}.{suite}.json"
     content = {"version": VERSION, "evaluator": evaluator, "suite": suite, **said}
     before = _read(path)
-    if before is not None and before["finished"] >= said["finished"]:
-        return path
-    if before is not None and not is_same(before, said):
-        stamp = "".join(character for character in before["finished"][:19] if character.isalnum())
-        path.rename(path.with_name(f"{path.stem}.{stamp}.json"))
+    if before is not None:
+        if before["finished"] > said["finished"] or before == content:
+            return path
+        if not is_same(before, said):
+            _archive(path, before["finished"])
     path.parent.mkdir(parents=True, exist_ok=True)
     store.write_json(path, content)
     return path
+
+
+def _archive(path: Path, finished: str) -> None:
+    stamp = "".join(character for character in finished[:19] if character.isalnum())
+    folder = path.parent / ARCHIVE
+    folder.mkdir(exist_ok=True)
+    path.rename(folder / f"{path.stem}.{stamp}.json")
 
 
 def is_same(one: Audit, other: Audit) -> bool:
@@ -224,7 +232,8 @@ def of_session(suite: AnySuite, history: History, evaluator: str) -> dict[str, J
 def kept(folder: Path, evaluator: str, suite: str) -> list[dict[str, JSON]]:
     """The kept audits of an evaluator in a suite, the latest first."""
     name = f"{store.file_name(evaluator)}.{suite}"
-    paths = (folder / FOLDER).glob("*.json")
+    home = folder / FOLDER
+    paths = (*home.glob("*.json"), *(home / ARCHIVE).glob("*.json"))
     own = (path for path in paths if path.stem == name or path.stem.rpartition(".")[0] == name)
     every = [said for path in own if (said := _read(path)) is not None]
     fitting = [said for said in every if (said["evaluator"], said["suite"]) == (evaluator, suite)]

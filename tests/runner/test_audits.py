@@ -162,6 +162,9 @@ def test_an_audit_after_all_runs_are_done(project: Project) -> None:
     assert project.client.count("evaluator") == ALL + QUICK
     project.run(audit="full")
     full = results(project)["audit"]["judge"]
+    folder = project.root / "results" / "audits"
+    kept = [json.loads(path.read_bytes())["extent"] for path in sorted(folder.rglob("*.json"), reverse=True)]
+    assert kept == ["full", "quick"]
     assert (full["extent"], full["verdicts"]) == ("full", full["planned"])
     assert project.client.count("evaluator") == ALL + full["planned"]
     # A part of what is done is done, and shown in full.
