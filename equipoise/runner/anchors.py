@@ -175,10 +175,11 @@ async def judged_by(
         if failure.stops_session:
             raise
         scores = {}
-    return _judged(anchor, repeat, scores)
+    return judged(anchor, repeat, scores)
 
 
-def _judged(anchor: Anchor, repeat: int, scores: Mapping[str, float | None]) -> list[dict[str, JSON]]:
+def judged(anchor: Anchor, repeat: int, scores: Mapping[str, float | None]) -> list[dict[str, JSON]]:
+    """A row for each number of a verdict; those that are missing are None."""
     return [
         {
             "topic": anchor.topic,
@@ -224,14 +225,14 @@ def _no_code(model: str) -> str:
 
 def possible_checks(found: AuditPlan) -> list[dict[str, JSON]]:
     """The checks that the audit will make, with figures that mean nothing."""
-    judged = [
+    rows = [
         row
         for item in found.verdicts("")
-        for row in _judged(
+        for row in judged(
             item.anchor,
             item.repeat,
             {name: (low + high) / 2 for name, (low, high) in item.anchor.bounds.items()},
         )
     ]
-    said: list[dict[str, JSON]] = audits.concluded(found.suite, judged, found.anchors.order)["checks"]
+    said: list[dict[str, JSON]] = audits.concluded(found.suite, rows, found.anchors.order)["checks"]
     return said

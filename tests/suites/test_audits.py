@@ -21,7 +21,7 @@ from equipoise.core.settings import Sampling
 from equipoise.core.types import Call, Reply
 from equipoise.judge.anchors import Anchor
 from equipoise.judge.judge import Evaluator
-from equipoise.runner import audit as runner
+from equipoise.runner import anchors as runner
 
 
 def evaluator(judge: Judge) -> Evaluator:
@@ -46,7 +46,9 @@ def judged(suite: str, by: Evaluator, extent: str = "quick") -> list[Judged]:
 
     given = asyncio.run(every())
     return [
-        row for anchor, scores in zip(chosen, given, strict=True) for row in runner.judged(anchor, 0, scores)
+        Judged(**row)
+        for anchor, scores in zip(chosen, given, strict=True)
+        for row in runner.judged(anchor, 0, scores)
     ]
 
 
@@ -54,7 +56,9 @@ def checked(suite: str, judge: Judge) -> dict[str, Check]:
     """The checks of the quick audit by name."""
     audit = suites.load(suite).audit
     assert audit is not None
-    return {check.name: check for check in audit.checks(judged(suite, evaluator(judge)), anchors(suite))}
+    return {
+        check.name: check for check in audit.checks(judged(suite, evaluator(judge)), anchors(suite).order)
+    }
 
 
 @pytest.mark.parametrize("suite", sorted(SOUND))

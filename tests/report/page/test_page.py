@@ -60,7 +60,7 @@ AUDIT = {
     "verdicts": 1_234,
     "planned": 1_234,
     "differs": ["the system fingerprint was fp_1, now fp_2"],
-    "checks": [{**CHECK, "value": 7.5, "low": 5.5, "high": 9.5, "is_fault": True}],
+    "checks": [{**CHECK, "value": 7.5, "low": 5.5, "high": 9.5, "is_fault": True, "is_by_chance": False}],
     "lean_by_language": {},
 }
 RULE = {"verdict": "fail", "rule": "overall:-2pp", "why": "it fell"}
