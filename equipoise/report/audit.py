@@ -29,8 +29,9 @@ def _said(checks: Sequence[Check]) -> str:
     """What the checks come to, in a line."""
     faults = [check.name for check in checks if check.is_fault]
     by_chance = [check.name for check in checks if check.is_by_chance]
-    found = f"faults: {', '.join(faults)}" if faults else "no fault found"
-    return f"not shown to be better than chance ({', '.join(by_chance)}); {found}" if by_chance else found
+    said = [f"not shown to be better than chance ({', '.join(by_chance)})"] if by_chance else []
+    said += [f"faults: {', '.join(faults)}"] if faults else []
+    return "; ".join(said) or "no fault found"
 
 
 def ranked(audits: Mapping[str, Sequence[Check]]) -> list[str]:
