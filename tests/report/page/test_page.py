@@ -192,6 +192,10 @@ def test_figures_draw_every_kind_as_safe_svg(subtests: pytest.Subtests) -> None:
         "matrix": [{"row": hostile, "column": "a", "value": None, "text": "-"}],
         "lines": [{"x": 1, "series": hostile, "value": 3.0}, {"x": 2, "series": hostile, "value": None}],
         "bars": [{"x": "0 to 1", "series": hostile, "value": 3.0}],
+        "checks": [
+            {"series": hostile, "name": hostile, "value": None, "low": None, "high": None}
+            | {"from": -5.0, "to": 5.0, "ruling": "no fault found"}
+        ],
     }
     assert values.keys() == COLUMNS.keys()
     for kind, rows in values.items():
