@@ -92,7 +92,10 @@ def _audit(
 
     texts = suite.rubric(rubric(f"{suite.NAME}.toml"))
     assert suite.audit is not None
-    design = replace(suite.audit.DESIGNS[extent], topics=limit)
+    design = suite.audit.DESIGNS[extent]
+    if limit is not None:
+        # Under a name of its own: it is shown in no session as the whole.
+        design = replace(design, name=f"{extent}, {limit} questions", topics=limit)
     anchors = suite.audit.load(rubric(f"anchors/{suite.NAME}"), topics() / suite.NAME, texts)
     total = sum(design.repeats(item.kind) for item in texts_of.selected(anchors, design))
     with click.progressbar(length=total, label=f"judging {suite.NAME}", file=sys.stderr) as bar:

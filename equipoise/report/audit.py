@@ -47,8 +47,9 @@ def _said(audit: Audit) -> str:
     """What the checks come to, in a line."""
     faults = [check["name"] for check in audit["checks"] if check["is_fault"]]
     by_chance = [check["name"] for check in audit["checks"] if check["is_by_chance"]]
-    found = f"faults: {', '.join(faults)}" if faults else "no fault found"
-    return f"not shown to be better than chance ({', '.join(by_chance)}); {found}" if by_chance else found
+    said = [f"not shown to be better than chance ({', '.join(by_chance)})"] if by_chance else []
+    said += [f"faults: {', '.join(faults)}"] if faults else []
+    return "; ".join(said) or "no fault found"
 
 
 def rows(audit: Audit) -> list[tuple[str, ...]]:
@@ -99,15 +100,7 @@ def ranking(audits: Mapping[str, Mapping[str, Audit]], width: int | None = None)
 
 
 def _where(audited: Mapping[str, Audit]) -> str:
-    faults = {
-        suite: [check["name"] for check in audit["checks"] if check["is_fault"]]
-        + [
-            f"{check['name']} by chance"
-            for check in audit["checks"]
-            if check["is_by_chance"] > check["is_fault"]
-        ]
-        for suite, audit in audited.items()
-    }
+    faults = {suite: [*_named(audit["checks"])] for suite, audit in audited.items()}
     return (
         "; ".join(f"{suite}: {', '.join(names)}" for suite, names in faults.items() if names) or "none found"
     )

@@ -117,8 +117,12 @@ class Plan:
             wanted = loaded.rubric.hash, anchors.load(loaded.suite, loaded.rubric, self.root).hash
         except UserError:
             return {}
+        # One of a few questions only has another extent than any of the suite's.
+        extents = loaded.suite.audit.DESIGNS
         fitting = {
-            evaluator: next((said for said in kept if _made_by(said) == wanted), None)
+            evaluator: next(
+                (said for said in kept if said["extent"] in extents and _made_by(said) == wanted), None
+            )
             for evaluator, kept in found.items()
         }
         return {evaluator: said for evaluator, said in fitting.items() if said is not None}
