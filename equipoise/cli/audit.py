@@ -95,7 +95,7 @@ def _audit(
     design = suite.audit.DESIGNS[extent]
     if limit is not None:
         # Under a name of its own: it is shown in no session as the whole.
-        design = replace(design, name=f"{extent}, {limit} questions", topics=limit)
+        design = replace(design, name=f"{extent}, first {limit}", topics=limit)
     anchors = suite.audit.load(rubric(f"anchors/{suite.NAME}"), topics() / suite.NAME, texts)
     total = sum(design.repeats(item.kind) for item in texts_of.selected(anchors, design))
     with click.progressbar(length=total, label=f"judging {suite.NAME}", file=sys.stderr) as bar:

@@ -117,7 +117,7 @@ def test_the_first_topics_alone_and_their_figure(loopback: Loopback) -> None:
     drawn = CliRunner().invoke(main, ["plot", "results/audits", "-o", "figures"])
     assert drawn.exit_code == 0, drawn.output
     svg = Path("figures/audit-borderlines.svg").read_text(encoding="utf-8")
-    assert "judge (quick)" in svg
+    assert "judge (quick, first 1)" in svg
     assert "claimants read right" in svg
 
 
