@@ -26,6 +26,15 @@ def dumps(data: JSON, *, indent: bool = False) -> bytes:
         return f"{_plain(data, indent=indent)}\n".encode("utf-8", "backslashreplace")
 
 
+def is_whole(data: JSON) -> bool:
+    """Whether the data can be encoded as UTF-8, that is, have no lone surrogates."""
+    try:
+        orjson.dumps(data)
+    except TypeError:
+        return False
+    return True
+
+
 def _plain(data: JSON, *, indent: bool) -> str:
     finite = json.loads(json.dumps(data, default=_call), parse_constant=lambda name: None)
     separators = None if indent else (",", ":")

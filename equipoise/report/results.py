@@ -104,6 +104,8 @@ class Results:
 
     def runs(self) -> Iterator[RunResult]:
         """Every run, in the order of the file."""
+        if self._kept is not None:
+            return runs(self._kept["results"])
         return runs(self._side.data["results"], self._with_transcripts)
 
     def to_polars(self) -> polars.DataFrame:

@@ -94,9 +94,9 @@ def _markdown(files: Sequence[Path], output: Path | None) -> Iterator[str]:
 
 
 def _logs(files: Sequence[Path], folder: Path) -> Iterator[str]:
-    for results in _whole(files):
+    for file in files:
         try:
-            yield shown(inspect.write(results, folder))
+            yield shown(inspect.write(load(file, keeps_transcripts=True), folder))
         except OSError as error:
             raise UserError(f"--output: {shown(folder)}: cannot be written to ({error.strerror})") from None
     yield "left out: prompts of evaluators, variance, consistency, comparison and gate"

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.files import whole
 from equipoise.core.types import JSON
@@ -52,9 +54,12 @@ def write(results: Results, folder: Path) -> Path:
 
     folder.mkdir(parents=True, exist_ok=True)
     begun = str(results.metadata["started"]).replace(":", "-")
+    name = f"{begun}_{results.suite.replace('_', '-')}_{_id(results)}"
     made = log(results)
+    # Makes room for the text of the log, which the writer puts together as a whole.
+    del results
     kind = "eval" if len(made.samples or ()) <= MOST_IN_EVAL else "json"
-    path = folder / f"{begun}_{results.suite.replace('_', '-')}_{_id(results)}.{kind}"
+    path = folder / f"{name}.{kind}"
     write_eval_log(made, str(path))
     return path
 
@@ -150,10 +155,12 @@ def _precision(figure: Figure) -> dict[str, JSON]:
 def _sample(model: str, suite: str, run: RunResult) -> EvalSample:
     from inspect_ai.log import EvalSample
 
-    subject, evaluators = run.subject, run.evaluators
-    messages = [message for item in subject for message in _messages(model, item)]
+    subject, evaluators, case = run.subject, run.evaluators, f"{run.language}/{run.id}"
+    # Numbered: random ids, which they would get, take longer to make than all else of a message.
+    numbered = (f"{case}/{run.number}/{number}" for number in count(1))
+    messages = [message for item in subject for message in _messages(model, item, numbered)]
     return EvalSample(
-        id=f"{run.language}/{run.id}",
+        id=case,
         epoch=run.number,
         input=next((message.text for message in messages if message.role == "user"), ""),
         target="",
@@ -179,7 +186,7 @@ def _error(message: str) -> Any:
     return EvalError(message=whole(message), traceback="", traceback_ansi="")
 
 
-def _messages(model: str, conversation: Conversation) -> Iterator[ChatMessage]:
+def _messages(model: str, conversation: Conversation, ids: Iterator[str]) -> Iterator[ChatMessage]:
     """The messages of a conversation, marked with its name where a run has several."""
     from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser
 
@@ -188,11 +195,14 @@ def _messages(model: str, conversation: Conversation) -> Iterator[ChatMessage]:
     for message in conversation.messages:
         if message["role"] == "assistant":
             yield ChatMessageAssistant(
-                content=_content(message), model=message.get("model") or model, metadata=about
+                id=next(ids),
+                content=_content(message),
+                model=message.get("model") or model,
+                metadata=about,
             )
         else:
             kind = kinds.get(message["role"], ChatMessageUser)
-            yield kind(content=whole(str(message["content"])), metadata=about)
+            yield kind(id=next(ids), content=whole(str(message["content"])), metadata=about)
 
 
 def _content(message: Mapping[str, Any]) -> Any:
@@ -262,9 +272,13 @@ def _total_usage(samples: Sequence[EvalSample]) -> dict[str, ModelUsage]:
 
 
 def _clean(data: JSON) -> JSON:
-    """The same JSON without half characters."""
+    """The same JSON without half characters, of which there are hardly ever any."""
+    return data if json_io.is_whole(data) else _cleaned(data)
+
+
+def _cleaned(data: JSON) -> JSON:
     if isinstance(data, Mapping):
-        return {name: _clean(value) for name, value in data.items()}
+        return {name: _cleaned(value) for name, value in data.items()}
     if isinstance(data, list):
-        return [_clean(item) for item in data]
+        return [_cleaned(item) for item in data]
     return whole(data) if isinstance(data, str) else data
