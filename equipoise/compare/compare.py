@@ -240,7 +240,7 @@ def measured(
 ) -> Change:
     """The change of one metric on cells that both have; `clusters` is the suite's word for its questions."""
     # Chosen once: with hundreds of metrics that is most of the work.
-    older, newer = ([cell for cell in cells if metric.chooses(cell)] for cells in (before, after))
+    older, newer = map(metric.chosen, (before, after))
     found = difference(metric, older, newer, confidence=confidence.population)
     return Change(
         metric=metric,

@@ -240,7 +240,7 @@ def _why_no_runs_are_named(found: Difference) -> str:
 
 def _runs_each(metric: Metric, cells: Sequence[Cell]) -> float:
     """How many runs the candidate's cases have on average."""
-    filled = [len(runs) for cell in cells if metric.chooses(cell) and (runs := valid(cell.of(metric.of)))]
+    filled = [len(runs) for cell in metric.chosen(cells) if (runs := valid(cell.of(metric.of)))]
     return sum(filled) / len(filled) if filled else 0.0
 
 
@@ -257,7 +257,7 @@ def _better_side(rule: Rule) -> Better:
 def _needed(found: Difference, margin: float, better: Better, metric: Metric, after: Side) -> str:
     """The number of runs, or of questions; empty if no number would be enough."""
     parts = []
-    cells = [cell for cell in after.cells if metric.chooses(cell)]
+    cells = metric.chosen(after.cells)
     if metric.kind in ("mean", "balance") and (runs := _needed_runs(found, margin, better, metric, cells)):
         parts.append(f"{runs:,} runs of each question")
     if questions := needed_clusters(found, margin, better):

@@ -250,9 +250,10 @@ class Metric:
         """The factor that converts a value to percent."""
         return 100.0 if self.kind == "rate" else 1.0
 
-    def chooses(self, cell: Cell) -> bool:
-        """Whether the metric includes the cell."""
-        return self.where.items() <= cell.labels.items()
+    def chosen(self, cells: Sequence[Cell]) -> Sequence[Cell]:
+        """The cells that the metric includes."""
+        where = self.where.items()
+        return [cell for cell in cells if where <= cell.labels.items()] if where else cells
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -210,7 +210,7 @@ def _called(found: dict[str, JSON], stratum: str) -> dict[str, JSON]:
 
 def _consistency(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON] | None:
     """None where there are no two languages to compare, or the headline has no value for each run."""
-    chosen = [cell for cell in cells if metric.chooses(cell)]
+    chosen = metric.chosen(cells)
     scores: dict[str, dict[str, list[float]]] = {}
     for cell in chosen:
         runs = [metric.percent * value for value in valid(cell.of(metric.of))]

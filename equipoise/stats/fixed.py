@@ -114,7 +114,7 @@ def _shared(
 ) -> tuple[list[Cell], list[Cell], int]:
     """The cells of each that have a value in both, and how many have one in one result only."""
     sides = [
-        {(cell.cluster, cell.stratum): cell for cell in cells if metric.chooses(cell) and _runs(metric, cell)}
+        {(cell.cluster, cell.stratum): cell for cell in metric.chosen(cells) if _runs(metric, cell)}
         for cells in (before, after)
     ]
     places = [place for place in sides[0] if place in sides[1]]
@@ -158,7 +158,7 @@ def spread(metric: Metric, cells: Sequence[Cell], *, is_pooled: bool = True) -> 
 
     A rate that is not pooled weighs all cases of a language alike, as the difference of two results does.
     """
-    strata = [(cell, runs) for cell in cells if metric.chooses(cell) and (runs := _runs(metric, cell))]
+    strata = [(cell, runs) for cell in metric.chosen(cells) if (runs := _runs(metric, cell))]
     alone = next((cell.id for cell, runs in strata if len(runs) < 2), None)
     if alone is not None:
         reason = f"every case needs 2 runs or more: {alone} has 1"

@@ -30,7 +30,7 @@ SEED = 20_260_101
 
 def measure(metric: Metric, cells: Sequence[Cell]) -> Estimate:
     """The figure and its 95 % interval, clustered by question."""
-    chosen = [cell for cell in cells if metric.chooses(cell)]
+    chosen = metric.chosen(cells)
     if metric.kind in ("mean", "balance"):
         return bounded_mean(observations(metric, chosen), least=_least(metric), most=100.0)
     if metric.kind == "rate":
@@ -49,9 +49,9 @@ def measure(metric: Metric, cells: Sequence[Cell]) -> Estimate:
 
 def by_run(metric: Metric, cells: Sequence[Cell]) -> list[float | None]:
     """The figure of each run over all cases, None if a run has none; empty if there is only one run."""
-    chosen = [cell for cell in cells if metric.chooses(cell)]
+    chosen = metric.chosen(cells)
     names = [name for name in (metric.of, metric.per) if name is not None]
-    count = max((len(cell.of(name)) for cell in chosen for name in names), default=0)
+    count = max((len(cell.of(name)) for name in names for cell in chosen), default=0)
     runs = range(count) if count > 1 else ()
     return [_figure(metric, [_only(cell, names, run) for cell in chosen]) for run in runs]
 
@@ -77,7 +77,7 @@ def difference(
     metric: Metric, before: Sequence[Cell], after: Sequence[Cell], *, confidence: float = 0.95
 ) -> Difference:
     """After minus before on the cells that both have, with its interval, paired by cell."""
-    chosen = [[cell for cell in cells if metric.chooses(cell)] for cells in (before, after)]
+    chosen = [metric.chosen(cells) for cells in (before, after)]
     if metric.kind in ("ratio", "gap", "lift"):
         return _resampled_difference(metric, chosen[0], chosen[1], confidence)
     older, newer = (observations(metric, cells) for cells in chosen)
@@ -105,11 +105,13 @@ def valid(values: Sequence[float | None]) -> list[float]:
 
 
 def _rate(metric: Metric, cells: Sequence[Cell]) -> Estimate:
-    sums = _sums(metric.of, cells)
-    totals = dict.fromkeys(sums, 0)
+    sums: dict[str, float] = {}
+    totals: dict[str, int] = {}
     for cell in cells:
-        totals[cell.cluster] += len(valid(cell.of(metric.of)))
-    return clustered_rate(list(sums.values()), [totals[name] for name in sums])
+        known = valid(cell.of(metric.of))
+        sums[cell.cluster] = sums.get(cell.cluster, 0.0) + math.fsum(known)
+        totals[cell.cluster] = totals.get(cell.cluster, 0) + len(known)
+    return clustered_rate(list(sums.values()), list(totals.values()))
 
 
 def _sums(name: str, cells: Sequence[Cell]) -> dict[str, float]:

@@ -154,10 +154,7 @@ def _of_runs(name: str) -> Callable[[Cell], Sequence[float | None]]:
 
 def by_chance(cells: Sequence[Cell]) -> dict[str, float | None]:
     """By metric, the average of picking a country by chance, over cells whose values are `expected`."""
-    return {
-        metric.name: _together(metric, [cell for cell in cells if metric.chooses(cell)])
-        for metric in metrics(cells)
-    }
+    return {metric.name: _together(metric, metric.chosen(cells)) for metric in metrics(cells)}
 
 
 def _together(metric: Metric, cells: Sequence[Cell]) -> float | None:
