@@ -9,7 +9,10 @@ from typing import Any
 
 import pytest
 
-from equipoise.core.json_io import dumps, loads, pieces
+from equipoise.core import json_io
+from equipoise.core.json_io import dumps, is_whole, loads, pieces
+from equipoise.core.records import Record
+from equipoise.core.types import Message, Transcript
 
 VALUES: dict[str, Any] = {
     "empty": {},
@@ -48,6 +51,25 @@ def test_a_surrogate_changes_only_itself(indent: bool) -> None:
     plain = dumps({"a": ["x", {"b": "香港", "c": []}], "d": 1.5}, indent=indent)
     odd = dumps({"a": ["\ud83d", {"b": "香港", "c": []}], "d": 1.5}, indent=indent)
     assert odd == plain.replace(b'"x"', b'"\\ud83d"')
+
+
+def test_only_half_characters_make_data_less_than_whole() -> None:
+    """Wherever they are, in texts or in keys."""
+    assert {name for name, value in VALUES.items() if not is_whole(value)} == {
+        "surrogate",
+        "surrogate-in-key",
+    }
+
+
+def test_transcripts_go_the_quick_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The parts of results that are made when they are written."""
+    monkeypatch.delattr(json_io, "_plain")
+    said = (Transcript(model="m", parameters={}, messages=(Message(role="user", content="x"),)),)
+    case = {"id": "a", "language": "aa", "area": "b"}
+    record = Record(case=case, run=1, outcome="scored", score=1.0, subject=said, evaluators=said)
+    message = {"role": "user", "content": "x"}
+    assert loads(dumps(record.subject_transcript)) == [message]
+    assert loads(dumps(record.evaluator_transcripts)) == [{"evaluator": "m", "messages": [message]}]
 
 
 NO_NUMBERS = [float("nan"), float("inf"), float("-inf")]
