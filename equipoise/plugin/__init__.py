@@ -57,7 +57,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini(PROJECT, "folder of topics, rubrics and results (default: the rootdir)", default=None)
     # The rootdir is unknown until options are parsed.
     suites.add_project(Path.cwd())
-    takers = suites.options()
+    try:
+        takers = suites.options()
+    except UserError as error:
+        raise pytest.UsageError(str(error)) from None
     for option in (*OPTIONS, *takers):
         flags = [option.flag, option.alias] if option.alias else [option.flag]
         shape: dict[str, Any] = {"action": "store_true"} if option.switch else {"metavar": option.metavar}

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from equipoise.core.settings import is_local
 from equipoise.core.types import Foreseen, Role
 from equipoise.results import history
 from equipoise.stats import mean
@@ -110,7 +111,12 @@ def use(
     if (role, model) in known:
         sample, name = known[role, model]
         return sample.use(len(runs), f"as in {len(sample.runs)} runs of it, the last in {name}")
-    others = [sample for (kind, _), (sample, _) in known.items() if kind == role]
+    # The built-in model's replies are short: an estimate from a demo would be several times too low.
+    others = [
+        sample
+        for (kind, name), (sample, _) in known.items()
+        if kind == role and is_local(name) == is_local(model)
+    ]
     if others:
         merged = Sample()
         for number, sample in enumerate(others):

@@ -288,9 +288,13 @@ def add_project(below: Path) -> None:
 
 @cache
 def load(name: str) -> AnySuite:
-    """The suite of that name."""
+    """The suite of that name. Raises UserError if it lacks a member that a suite needs."""
     point = _installed().get(name)
-    return cast("AnySuite", _WithDefaults(point.load() if point else import_module(f"{__name__}.{name}")))
+    package = point.load() if point else import_module(f"{__name__}.{name}")
+    needed = [member for member in (*Suite.__annotations__, *vars(Suite)) if not member.startswith("_")]
+    if missing := [member for member in needed if not hasattr(package, member)]:
+        raise UserError(f"{package.__file__}: a suite needs {', '.join(missing)}; see docs/adding-a-suite.md")
+    return cast("AnySuite", _WithDefaults(package))
 
 
 def results_schema(name: str) -> dict[str, JSON] | None:

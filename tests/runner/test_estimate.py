@@ -168,6 +168,12 @@ def test_else_other_models_in_the_same_role_tell() -> None:
     assert (use.output.value, use.basis) == (60, "as in 2 runs of other models")
 
 
+def test_the_built_in_model_tells_nothing_of_others() -> None:
+    """Its replies are short: after a demo all other models would look cheap."""
+    use = estimate.use("subject", "m", RUNS, {("subject", "local"): (sample(10), "demo.jsonl")})
+    assert use.basis.startswith("assumed")
+
+
 def test_else_it_is_assumed() -> None:
     """A token for four bytes of a prompt, more or less, replies of a likely, a low and a high length."""
     # Three prompts of 4 bytes; three of 16, each with one reply of the subject in it.

@@ -195,9 +195,14 @@ def _block(title: str, body: str, asked: Mapping[str, JSON], path: Path) -> Scen
 
 def recognises(path: Path) -> Recognised:
     """A folder with direct questions or the published file; their files, and lines of JSON with stages."""
-    if any((path / name).is_file() for name in (QUESTIONS, PUBLISHED)):
+    if _is_direct(path / QUESTIONS) or (path / PUBLISHED).is_file():
         return "yes"
     if not path.is_file():
         return "no"
     has_stages = path.suffix == ".jsonl" and _HAS_STAGES.search(read_bytes(path))
-    return "part" if has_stages or path.name in (QUESTIONS, PUBLISHED) else "no"
+    return "part" if has_stages or _is_direct(path) or path.name == PUBLISHED else "no"
+
+
+def _is_direct(path: Path) -> bool:
+    """Whether a file has direct questions: other suites' may have the same name, but belong to no scenario."""
+    return path.name == QUESTIONS and path.is_file() and b"scenario" in read_bytes(path).split(b"\n", 1)[0]
