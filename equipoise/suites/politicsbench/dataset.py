@@ -204,5 +204,5 @@ def recognises(path: Path) -> Recognised:
 
 
 def _is_direct(path: Path) -> bool:
-    """Whether a file has direct questions: other suites' may have the same name, but belong to no scenario."""
+    """Whether a file has direct questions; another suite may have a file of that name, without scenarios."""
     return path.name == QUESTIONS and path.is_file() and b"scenario" in read_bytes(path).split(b"\n", 1)[0]
