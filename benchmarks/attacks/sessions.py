@@ -35,6 +35,8 @@ OF_THE_BED = ("endpoints", "max_cost", "max_calls", "price_per_million", "usage_
 OF_THE_BED += ("subject_sampling", "evaluator_sampling", "git_commit", "git_dirty")
 """Parts that say how it was started."""
 OF_A_CALL = ("latency", "retries", "usage")
+OF_THE_ORDER = ("first_run", "first_call", "last_call", "calls")
+"""Which of the calls a model answered: others come first where some are asked again."""
 
 
 @contextmanager
@@ -92,7 +94,8 @@ def _without_times(data: Any) -> Any:
     if isinstance(data, list):
         return [_without_times(item) for item in data]
     if isinstance(data, dict):
-        return {name: _without_times(item) for name, item in data.items() if name not in OF_A_CALL}
+        kept = data.keys() - {*OF_A_CALL, *OF_THE_ORDER}
+        return {name: _without_times(item) for name, item in data.items() if name in kept}
     return data
 
 
