@@ -167,6 +167,7 @@ def shares(simulated: ModuleType, design: Design, sessions: int) -> dict[str, tu
     return {item.name: simulated.found(item, design, sessions)[:2] for item in simulated.EVALUATORS}
 
 
+@pytest.mark.slow
 def test_a_full_audit_finds_each_fault(simulated: ModuleType) -> None:
     """In ten simulated sessions each; a sound evaluator is accused of nothing in nearly all."""
     found = shares(simulated, DESIGNS["full"], 10)
