@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from equipoise.cli.data import asks_models, rubric, settings_of, spent, topics
+from equipoise.cli.data import asks_named_models, rubric, settings_of, spent, topics
 from equipoise.cli.output import show, width
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 @click.option(
     "--folder", type=click.Path(path_type=Path), default=Path("results"), help="The folder of the results."
 )
-@asks_models
+@asks_named_models
 def audit(
     names: tuple[str, ...],
     evaluators: tuple[str, ...],
