@@ -143,7 +143,7 @@ def _of_table(path: Path, digest: str, scale: Levels, known: Mapping[str, Reply]
     for number, name, given in _rows(path):
         where = f"{path.name}: row {number}"
         if name not in known:
-            sheet.invalid.append(f"{where}: {name!r} is no reply in these results")
+            sheet.invalid.append(f"{where}: {name!r} is not a reply in these results")
         elif not given:
             sheet.blank += 1
         else:
@@ -196,7 +196,7 @@ def _put_review(sheet: Sheet, where: str, review: Review, scale: Levels, known: 
     """A verdict called right without a score counts as the evaluators' own, as on the page."""
     reply = known.get(review.run)
     if reply is None:
-        sheet.invalid.append(f"{where}: {review.run!r} is no reply in these results")
+        sheet.invalid.append(f"{where}: {review.run!r} is not a reply in these results")
     elif review.score is not None:
         sheet.put(where, review.run, scale.read(str(review.score)), _not_a_level(review.score, scale))
     elif review.verdict == "right" and (own := _joint(reply, scale)) is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from equipoise.core.types import JSON
+from equipoise.report.layout import estimate
 
 CAVEAT = "A translation may itself change the tone, which shifts the two parts against each other"
 INDENT = " " * 11
@@ -51,17 +52,8 @@ def _pair(pair: Mapping[str, JSON]) -> str:
     gap = pair["gap"]
     if gap["value"] is None:
         return f"unknown ({gap['reason']})"
-    said, judged = figure(pair["said"]), figure(pair["judged"])
+    said, judged = estimate(pair["said"]), estimate(pair["judged"])
     return f"{gap['value']:+.2f} pp = what was said {said}; how it was judged {judged}; {gap['n']} questions"
-
-
-def figure(found: Mapping[str, JSON], digits: int = 2) -> str:
-    """A signed figure with its interval, or with the reason why there is none."""
-    if found["value"] is None:
-        return f"unknown ({found['reason']})"
-    if found["low"] is None:
-        return f"{found['value']:+.{digits}f} (no interval: {found['reason']})"
-    return f"{found['value']:+.{digits}f} ({found['low']:+.{digits}f} to {found['high']:+.{digits}f})"
 
 
 def people(found: Mapping[str, JSON]) -> Iterator[str]:

@@ -12,6 +12,7 @@ from itertools import zip_longest
 from wcwidth import wcswidth, wcwidth
 
 from equipoise.core.errors import printable
+from equipoise.core.types import JSON
 
 WIDTH = 80
 """The default width, if the terminal's is unknown."""
@@ -211,3 +212,13 @@ def markdown_table(table_rows: Sequence[Sequence[str]]) -> str:
 def markdown_cell(text: str) -> str:
     """Text escaped for a Markdown table cell."""
     return printable(text).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("`", "\\`")
+
+
+def estimate(found: Mapping[str, JSON], unit: str = "", digits: int = 2) -> str:
+    """A signed figure with its interval, or with the reason why there is none."""
+    if found["value"] is None:
+        return f"unknown ({found['reason']})"
+    value = f"{found['value']:+.{digits}f}{unit}"
+    if found["low"] is None:
+        return f"{value} (no interval: {found['reason']})"
+    return f"{value} ({found['low']:+.{digits}f} to {found['high']:+.{digits}f})"

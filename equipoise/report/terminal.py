@@ -14,7 +14,7 @@ from equipoise.core.settings import NO_KEY, Settings, is_local, public_url
 from equipoise.core.types import JSON, Role
 from equipoise.models.redact import LEAST, REAL
 from equipoise.report import added, audit
-from equipoise.report.layout import align
+from equipoise.report.layout import align, estimate
 from equipoise.results.history import WITH_UNSCORED
 
 MOST_ERRORS = 10
@@ -268,26 +268,18 @@ def _languages(found: Mapping[str, JSON]) -> Iterator[str]:
     unit = " pp" if found["unit"] == "percentage points" else f" {found['unit']}"
     for place, pair in enumerate(found["pairs"]):
         label = "languages:" if place == 0 else ""
-        yield f"{label:<11}{pair['first']} - {pair['second']}: {_figure(pair, unit)}{_p(pair)}"
+        yield f"{label:<11}{pair['first']} - {pair['second']}: {estimate(pair, unit)}{_p(pair)}"
 
 
 def _p(pair: Mapping[str, JSON]) -> str:
     return "" if pair["p_adjusted"] is None else f", p {pair['p_adjusted']:.3f} (Holm)"
 
 
-def _figure(found: Mapping[str, JSON], unit: str = " pp") -> str:
-    if found["value"] is None:
-        return f"unknown ({found['reason']})"
-    if found["low"] is None:
-        return f"{found['value']:+.2f}{unit} (no interval: {found['reason']})"
-    return f"{found['value']:+.2f}{unit} ({found['low']:+.2f} to {found['high']:+.2f})"
-
-
 def _panel(panel: Mapping[str, JSON]) -> Iterator[str]:
-    yield f"panel:     Krippendorff's alpha {_figure(panel['alpha'], '')}"
+    yield f"panel:     Krippendorff's alpha {estimate(panel['alpha'])}"
     for lean in panel["evaluators"]:
         average = "-" if lean["mean"] is None else f"{lean['mean']:.2f}"
-        difference = _figure(lean["difference"], " points")
+        difference = estimate(lean["difference"], " points")
         yield f"           {lean['evaluator']}: mean {average}, against the others {difference}"
 
 

@@ -68,9 +68,9 @@ def estimate(metric: Metric, cells: Sequence[Cell], *, confidence: float = 0.95)
     effective number of runs p (1 - p) / variance, p the place within the bounds: it keeps to them where
     Student's t does not, and is nearly the same elsewhere. Rates and ratios: the same with half a run of
     only successes and half a run of only failures added to the variance (Franco, Little, Louis and Slud
-    2019), as no event in R runs is no proof of none. Ratios, gaps and lifts are linearised (Woodruff 1971,
-    J. American Statistical Association 66, 411-414). There is no interval where a case has one run, nor
-    where no run differed.
+    2019), as R runs without an event do not prove that there are none. Ratios, gaps and lifts are linearised
+    (Woodruff 1971, J. American Statistical Association 66, 411-414). There is no interval where a case has
+    one run, nor where no run differed.
     """
     found = spread(metric, cells)
     if found.value is None or found.reason:

@@ -135,8 +135,8 @@ def test_what_cannot_be_used_is_named(results: Path) -> None:
     assert [line for line in done.stdout.splitlines() if line.startswith("warning")] == [
         "warning:   anna.csv: row 2: score 'six' is not one of 1, 2, 3, 4, 5",
         "warning:   anna.csv: row 4: score '3.5' is not one of 1, 2, 3, 4, 5",
-        "warning:   anna.csv: row 5: 'en-US/none/1' is no reply in these results",
-        "warning:   anna.csv: row 7: '' is no reply in these results",
+        "warning:   anna.csv: row 5: 'en-US/none/1' is not a reply in these results",
+        "warning:   anna.csv: row 7: '' is not a reply in these results",
         f"warning:   anna.csv: row 8: {names[1]} was scored before",
     ]
     assert people(results)["sheets"][0].items() >= {"scores": 2, "blank": 1, "invalid": 5}.items()

@@ -22,6 +22,7 @@ from equipoise.core.figures import COLUMNS, Figure
 from equipoise.core.files import replacing
 from equipoise.core.types import JSON
 from equipoise.report import added
+from equipoise.report.layout import estimate
 from equipoise.report.page import figures
 from equipoise.report.page.data import Result, differences, overview, result, warnings
 from equipoise.report.page.reviews import Review, Reviewed
@@ -226,7 +227,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {"figure": _figure, "words": _words, "sign": _sign, "plain": _plain, "json": _json}
-    made.filters |= {"estimate": added.figure, "sampled": added.sampled}
+    made.filters |= {"estimate": estimate, "sampled": added.sampled}
     made.filters |= {"sheet": added.sheet, "kappa": added.kappa, "caveat": added.caveat}
     return made
 
