@@ -171,7 +171,17 @@ class Loopback(Threaded):
         """How many requests came for the evaluators, or for the subject."""
         return sum(is_judge(body) == judge for body in self.requests)
 
+    def hold(self) -> None:
+        """Let no answer leave from now on."""
+        self._loop.call_soon_threadsafe(self._released.clear)
+
+    def release(self) -> None:
+        """Let answers leave again."""
+        self._loop.call_soon_threadsafe(self._released.set)
+
     async def _start(self) -> None:
+        self._released = asyncio.Event()
+        self._released.set()
         app = web.Application(client_max_size=2**26)
         app.router.add_post("/v1/chat/completions", self._answer)
         app.router.add_post("/v1/completions", self._continue)
@@ -212,6 +222,7 @@ class Loopback(Threaded):
         if isinstance(answer, str):
             answer = Answer(completion(answer))
         await asyncio.sleep(answer.delay or self.delay)
+        await self._released.wait()
         if answer.drop:
             assert request.transport is not None
             request.transport.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -30,6 +31,7 @@ class Interruptions:
 
     def __init__(self) -> None:
         self.count = 0
+        self._numbers = itertools.count(1)
         self.is_hurried = False
         self._undisturbed = 0
         self._is_pending = False
@@ -40,10 +42,12 @@ class Interruptions:
         """Count an interruption. Raises KeyboardInterrupt, now or as soon as that is safe."""
         if self._is_ignored:
             return
+        # Another signal may come while this one is handled, so each takes its number in one step.
+        number = next(self._numbers)
         self.count += 1
         self.is_hurried |= is_hurried
         # The second one must not disturb pytest's handling of the first; the engine reads the count.
-        if self.count == 2 or self._is_finishing:
+        if number == 2 or self._is_finishing:
             return
         if self._undisturbed:
             self._is_pending = True

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,7 @@ def test_a_passing_failure_is_tried_again(server: Loopback) -> None:
 @pytest.fixture
 def started(server: Loopback) -> Iterator[subprocess.Popen[str]]:
     """The command, started in a process of its own; it waits for all of its three calls."""
-    server.delay = 1.0
+    server.hold()
     arguments = [sys.executable, "-c", "from equipoise.cli import main; main()", *command(server)]
     with subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True) as process:
         end = time.monotonic() + 60
@@ -68,6 +69,13 @@ def started(server: Loopback) -> Iterator[subprocess.Popen[str]]:
         process.kill()
 
 
+def waited(process: subprocess.Popen[str]) -> str:
+    """What the command told until it waits for its calls."""
+    line = "waiting for 3 calls in flight, which are paid for; Ctrl-C again drops them\n"
+    assert process.stderr is not None
+    return "".join(takewhile(line.__ne__, process.stderr))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_lets_what_is_paid_for_come_home(
@@ -75,14 +83,13 @@ def test_a_signal_lets_what_is_paid_for_come_home(
 ) -> None:
     """One line, exit 2; the same command sends nothing again."""
     started.send_signal(number)
-    _, told = started.communicate(timeout=60)
-    (line,) = [line for line in told.splitlines() if line.startswith("ERROR: ")]
-    assert (started.returncode, line) == (
+    assert "Traceback" not in waited(started)
+    server.release()
+    _, after = started.communicate(timeout=60)
+    assert (started.returncode, after.splitlines()) == (
         2,
-        "ERROR: stopped: interrupted; finished work is saved, and the same command resumes from there",
+        ["ERROR: stopped: interrupted; finished work is saved, and the same command resumes from there"],
     )
-    assert "waiting for 3 calls in flight, which are paid for; Ctrl-C again drops them" in told.splitlines()
-    assert "Traceback" not in told
     assert not Path("translations/de.txt").exists()
     result = run(server)
     assert (result.exit_code, len(server.requests)) == (0, 3)
@@ -92,12 +99,13 @@ def test_a_signal_lets_what_is_paid_for_come_home(
 @pytest.mark.slow
 def test_a_second_signal_drops_what_is_in_flight(server: Loopback, started: subprocess.Popen[str]) -> None:
     """It ends before they come home; the same command asks for them again."""
-    server.delay = 0.0
     started.send_signal(signal.SIGINT)
+    waited(started)
     started.send_signal(signal.SIGTERM)
     _, told = started.communicate(timeout=60)
     assert started.returncode == 2
     assert "Traceback" not in told
+    server.release()
     result = run(server)
     assert (result.exit_code, len(server.requests)) == (0, 6)
 

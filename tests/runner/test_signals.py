@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from itertools import count
+from types import FrameType
+from typing import Any
 
 import pytest
 
@@ -22,6 +26,30 @@ def test_the_first_interrupts_and_the_second_only_counts() -> None:
     assert found.count == 2
     with pytest.raises(KeyboardInterrupt):
         found.interrupt()
+
+
+@pytest.mark.parametrize("line", range(1, 5))
+def test_a_second_in_the_midst_of_the_first(line: int) -> None:
+    """Whatever line of the handler it comes in once the first has its number, the first is obeyed."""
+    found = Interruptions()
+    lines = count()
+
+    def trace(frame: FrameType, event: str, argument: object) -> Any:
+        if frame.f_code is not Interruptions.interrupt.__code__:
+            return None
+        if event == "line" and next(lines) == line + 1:
+            sys.settrace(None)
+            found.interrupt()
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            found.interrupt()
+    finally:
+        sys.settrace(before)
+    assert found.drops_calls
 
 
 def test_patience_depends_on_the_signal() -> None:
