@@ -91,10 +91,10 @@ def test_a_sound_evaluator_and_one_that_leans(loopback: Loopback, kinds: dict[st
 def test_an_evaluator_without_valid_verdicts_is_useless(loopback: Loopback) -> None:
     """No score is made up: its checks are empty, and every verdict counts as invalid."""
     loopback.script = lambda body, number: "I would rather not."
-    result = run(loopback, "neutrality")
+    result = run(loopback, "chinese_simpleqa")
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("judge: faults: invalid verdicts\n")
-    kept = json.loads(Path("results/audits/judge.neutrality.json").read_text(encoding="utf-8"))
+    kept = json.loads(Path("results/audits/judge.chinese_simpleqa.json").read_text(encoding="utf-8"))
     assert {item["score"] for item in kept["judged"]} == {None}
     assert [check["value"] for check in kept["checks"]] == [100.0]
 
