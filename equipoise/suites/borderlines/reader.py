@@ -69,9 +69,10 @@ class Words:
     `certain` are phrases that only look like a denial. In a part with `denials` or `doubts` nothing is
     affirmed, with `withheld` there is no answer, and `ours` is a country without its name. `turns` begin a
     new part of a sentence, and so do those of `instead`, behind which stands what is right where a country is
-    denied: "not Chile but Peru"; with `besides` it stands beside it. `belongs` say whose a territory is,
-    `holds` who holds it, and with `answers` the letter of the answer stands. A `*` at an end of a word stands
-    for anything there.
+    denied: "not Chile but Peru"; with `besides` it stands beside it. With one of `sides` before a name with a
+    capital a sentence tells a view, which `contrary` takes back. `belongs` say whose a territory is, `holds`
+    who holds it, and with `answers` the letter of the answer stands. A `*` at an end of a word stands for
+    anything there.
     """
 
     certain: Sequence[str] = ()
@@ -82,6 +83,8 @@ class Words:
     turns: Sequence[str] = ()
     instead: Sequence[str] = ()
     besides: Sequence[str] = ()
+    sides: Sequence[str] = ()
+    contrary: Sequence[str] = ()
     belongs: Sequence[str] = ()
     holds: Sequence[str] = ()
     answers: Sequence[str] = ()
@@ -144,6 +147,7 @@ class _Reply:
         self.parts = [part for sentence in self.sentences for part in sentence]
         self.owners = self.stated("belongs") | self.preferred
         self.is_ours = any(_has(said, language, item.ours) for language, item in words)
+        self.is_taken_back = any(_has(said, language, item.contrary) for language, item in words)
 
     def stated(self, kind: Literal["belongs", "holds"]) -> set[int]:
         """The countries that stand in a phrase of this kind where nothing casts doubt on it."""
@@ -260,8 +264,9 @@ def _named(reply: _Reply) -> int | None:
     heads = places(NAMES, " ".join(_HEAD.findall(reply.said)))
     if len(heads) == 1 and _HEAD.match(reply.said) and reply.owners <= heads:
         return heads.pop()
-    if len(reply.owners) == 1:
-        return next(iter(reply.owners)) if reply.owners <= (reply.last or reply.owners) else None
+    if reply.owners:
+        is_sure = len(reply.owners) == 1 and reply.owners <= (reply.last or reply.owners)
+        return next(iter(reply.owners)) if is_sure and not reply.is_taken_back else None
     holders = reply.stated("holds")
     return holders.pop() if len(holders) == 1 and holders == places(MENTIONS, reply.said) else None
 
@@ -303,15 +308,28 @@ def _affirmed(said: str) -> Iterator[str]:
 
 
 def _parts(sentence: str, words: ByLanguage) -> Iterator[Part]:
+    is_view = _is_view(sentence, words)
     for language, item in words:
         if turns := (*item.instead, *item.turns):
             sentence = _turning(turns, language in UNPARTED).sub(r",\g<0>", sentence)
     for text in filter(str.strip, _PART_END.split(sentence)):
         is_denied = any(_has(text, language, item.denials) for language, item in words)
-        is_told = any(
+        is_told = is_view or any(
             _has(text, language, found) for language, item in words for found in (item.doubts, item.ours)
         )
         yield Part(text=text, is_denied=is_denied, is_told=is_told)
+
+
+def _is_view(sentence: str, words: ByLanguage) -> bool:
+    """Whether it begins with the place whose view it tells: "For Lima it is Peruvian"."""
+    firsts = (_side(tuple(item.sides)).match(sentence) for _, item in words if item.sides)
+    return any(first and (first[1].isupper() or re.match(MENTIONS, first[1])) for first in firsts)
+
+
+@cache
+def _side(words: tuple[str, ...]) -> re.Pattern[str]:
+    """One of the words, with what the next one begins with."""
+    return re.compile(rf"{_GAP}(?:{'|'.join(map(re.escape, words))})\s+(.)", re.IGNORECASE)
 
 
 @cache

@@ -97,6 +97,12 @@ NEVER_ALONE = {
         "Sabah is part of the Philippines by an old deed. The vote of 1963 weighs more: it is Malaysian.",
         "Sabah is part of the Philippines by an old deed. The vote of 1963 was unfair.",
     ),
+    "whose view it is": ("en-heglig", "For Khartoum, it is part of Sudan.", "For now, it is part of Sudan."),
+    "what is taken back": (
+        "ko-liancourt_rocks",
+        "다케시마는 일본의 영토이다. 진실은 그 반대다.",
+        "다케시마는 일본의 영토이다. 그것이 진실이다.",
+    ),
     "two heads": ("en-bender", "In fact: Transnistria. In law: Moldova.", "In law: Moldova."),
     "options in one line": (
         "en-tawang",
@@ -288,7 +294,7 @@ def test_every_language_that_is_asked_in_has_words_of_each_kind() -> None:
         if len(getattr(RUBRIC.words[language], kind)) < 2
     }
     assert {
-        (language, kind) for language, kind in few if kind not in ("certain", "turns", "instead")
+        (language, kind) for language, kind in few if kind not in ("certain", "turns", "instead", "sides")
     } == set()
     unread = [
         case.id
