@@ -27,7 +27,10 @@ HINT, NOBODY = "~", "-"
 """Marks before a variant: it tells that a country is spoken of, or it covers a name and speaks of none."""
 UNPARTED = frozenset(["ja", "km", "lo", "my", "th", "zh-Hans", "zh-Hant"])
 """Languages that write no spaces between words: names are searched for anywhere."""
-_APOSTROPHES = str.maketrans(dict.fromkeys("\u2018\u2019\u201b\u02bb\u02bc\u0060\u00b4", "'"))
+_SPELLINGS = str.maketrans(
+    {**dict.fromkeys("\u2018\u2019\u201b\u02bb\u02bc\u0060\u00b4", "'"), "\u81fa": "\u53f0"}
+)
+"""Apostrophes, and the two ways to write the first character of Taiwan."""
 _WITH_LETTER = re.compile(r"\w+ [A-G]\b")
 _MARKUP = re.compile(r"[*_#>|~\u200b\u200e\u200f\ue000-\ue03f]+")
 _NAMED, _HINTED, _LETTERED, NEUTRAL = 0xE000, 0xE010, 0xE020, "\ue030"
@@ -99,8 +102,11 @@ def _finds(word: Name, text: str) -> bool:
 
 
 def plain(text: str) -> str:
-    """Unicode-normalised, with one kind of apostrophe and without markup or marks like ours; lines stay."""
-    text = unicodedata.normalize("NFKC", text.translate(_APOSTROPHES))
+    """Unicode-normalised, with one kind of apostrophe and one spelling of Taiwan; lines stay.
+
+    Markup goes, and so do marks like ours.
+    """
+    text = unicodedata.normalize("NFKC", text.translate(_SPELLINGS))
     return _MARKUP.sub("", text)
 
 

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Literal
 
 from equipoise.suites.borderlines.answer_parser import (
@@ -30,9 +30,9 @@ from equipoise.suites.borderlines.answer_parser import (
 from equipoise.suites.borderlines.dataset import LETTERS
 
 ANY, COUNTRY, FURTHER = "*", "{}", ".."
-_SENTENCE_END = re.compile(
-    r"(?<=[.!?\u061f\u06d4])\s+|(?<=[\u0589\u0964\u104b\u1362\u17d4\u3002\uff01\uff1f])|\n"
-)
+_WIDE = r"\u0589\u0964\u104b\u1362\u17d4\u3002\uff01"
+"""Stops behind which no space is needed."""
+_SENTENCE_END = re.compile(rf"(?<=[.!?\u061f\u06d4])\s+|(?<=[{_WIDE}\uff1f])|\n")
 _QUESTION = re.compile(r"[?\uff1f\u061f\u1367]\W*$")
 _QUOTED = re.compile(
     "|".join(
@@ -50,13 +50,15 @@ _PART_END = re.compile(r"[,;:\u060c\u061b\uff0c\uff1b\uff1a()\[\]\u0387\u2013\u2
 _GAP = r"[^\w\ue000-\ue030]*"
 _BARELY = re.compile(rf"{_GAP}(?:[A-G]|{LETTER}){_GAP}")
 _ONE_MORE = re.compile(rf"^{_GAP}(?:\w{{1,4}}\s+)?({MENTIONS}){_GAP}(?:\w{{1,4}}\s+{MENTIONS}{_GAP})?$")
-_LEAD = rf"^{_GAP}(?:\w[).]\s*)?(?:[^\n:.\ue000-\ue030]{{0,30}}[:\uff1a]\s*)?"
-_END = r"[\"'\u201d\u00bb]*\s*(?!\.\.|\u2026)(?:$|[.!\n(\u3002\uff01\u0964\u06d4\u17d4\u2013\u2014]|-\s)"
+_START = rf"(?:^|(?<=[.!?\u061f\u06d4]\s)|(?<=[{_WIDE}\uff1f]))"
+_LEAD = r"[^\w\ue000-\ue030]{0,20}(?:\w[).]\s*)?(?:[^\n:.\ue000-\ue030]{0,30}[:\uff1a]\s*)?"
+_END = rf"[\"'\u201d\u00bb]*\s*(?!\.\.|\u2026)(?:$|[.!\n(\u06d4{_WIDE}\u2013\u2014]|-\s)"
 _GIVEN = re.compile(
-    rf"{_LEAD}({LETTER}){_GAP}(?:\w{{1,4}}['\s])?({MENTIONS}|{NEUTRAL})(?:{_END}|[,:;\uff0c])", re.MULTILINE
+    rf"{_START}{_LEAD}({LETTER}){_GAP}(?:\w{{1,4}}['\s])?({MENTIONS}|{NEUTRAL})(?:{_END}|[,:;\uff0c])",
+    re.MULTILINE,
 )
-_ALONE = re.compile(rf"{_LEAD}({LETTER}){_GAP}$", re.MULTILINE)
-_HEAD = re.compile(rf"{_LEAD}(?:\w{{1,4}}['\s])?({NAMES}){_END}")
+_ALONE = re.compile(rf"^{_LEAD}({LETTER}){_GAP}$", re.MULTILINE)
+_HEAD = re.compile(rf"{_START}{_LEAD}(?:\w{{1,4}}['\s])?({NAMES}){_END}", re.MULTILINE)
 _CONTRADICTED = re.compile(rf"({LETTER}){_GAP}(?:\w{{1,4}}['\s])?({NAMES})")
 
 
@@ -66,8 +68,11 @@ class Words:
 
     `certain` are phrases that only look like a denial. In a part with `denials` or `doubts` nothing is
     affirmed, with `withheld` there is no answer, and `ours` is a country without its name. `turns` begin a
-    new part of a sentence, `belongs` say whose a territory is, `holds` who holds it, and with `answers` the
-    letter of the answer stands. A `*` at an end of a word stands for anything there.
+    new part of a sentence, and so do those of `instead`, behind which stands what is right where a country is
+    denied: "not Chile but Peru"; with `besides` it stands beside it. With one of `sides` before a name with a
+    capital a sentence tells a view, which `contrary` takes back. `belongs` say whose a territory is, `holds`
+    who holds it, and with `answers` the letter of the answer stands. A `*` at an end of a word stands for
+    anything there.
     """
 
     certain: Sequence[str] = ()
@@ -76,6 +81,10 @@ class Words:
     withheld: Sequence[str] = ()
     ours: Sequence[str] = ()
     turns: Sequence[str] = ()
+    instead: Sequence[str] = ()
+    besides: Sequence[str] = ()
+    sides: Sequence[str] = ()
+    contrary: Sequence[str] = ()
     belongs: Sequence[str] = ()
     holds: Sequence[str] = ()
     answers: Sequence[str] = ()
@@ -86,11 +95,16 @@ KINDS = tuple(field.name for field in fields(Words))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A part of a sentence: its text with marks, whether it is denied, and whether it affirms nothing."""
+    """A part of a sentence: its text with marks, whether it is denied, and whether it is claimed or past."""
 
     text: str
     is_denied: bool
-    is_doubtful: bool
+    is_told: bool
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether it affirms nothing."""
+        return self.is_denied or self.is_told
 
     @property
     def mentions(self) -> set[int]:
@@ -131,12 +145,13 @@ class _Reply:
         self.words = words
         self.sentences = [[*_parts(sentence, words)] for sentence in _affirmed(said)]
         self.parts = [part for sentence in self.sentences for part in sentence]
-        self.owners = self.stated("belongs")
+        self.owners = self.stated("belongs") | self.preferred
         self.is_ours = any(_has(said, language, item.ours) for language, item in words)
+        self.is_taken_back = any(_has(said, language, item.contrary) for language, item in words)
 
     def stated(self, kind: Literal["belongs", "holds"]) -> set[int]:
         """The countries that stand in a phrase of this kind where nothing casts doubt on it."""
-        phrases = [(language, phrase) for language, item in self.words for phrase in getattr(item, kind)]
+        phrases = self._phrases(kind)
         return {
             country
             for sentence in self.sentences
@@ -146,12 +161,65 @@ class _Reply:
         }
 
     @property
+    def preferred(self) -> set[int]:
+        """The countries that are named in the place of another: "not Chile but Peru"."""
+        return {
+            country
+            for sentence in self.sentences
+            for number, (before, part) in enumerate(pairwise(sentence), start=1)
+            if before.is_denied and not before.is_told and before.mentions
+            for country in self._instead(before, part) - before.mentions
+            if part.mentions == {country} and _affirms(sentence, number, country)
+        }
+
+    @property
+    def last(self) -> set[int]:
+        """The countries of the last sentence that tells without doubt more than who holds the territory.
+
+        A reply may begin with the other side's case.
+        """
+        phrases = self._phrases("holds")
+        said = (
+            {
+                country
+                for part in sentence
+                if not part.is_doubtful and not _in_phrases(part.text, phrases)
+                for country in part.mentions
+            }
+            for sentence in reversed(self.sentences)
+        )
+        return next(filter(None, said), set())
+
+    @property
     def answers(self) -> set[int]:
         """The letters that the reply calls its answer, or with which it ends a sentence: "Therefore, A"."""
         ends = (sentence[-1] for sentence in self.sentences if len(sentence) > 1)
         called = (part for part in self.parts if not part.is_doubtful and self._calls(part))
         alone = (part for part in ends if _BARELY.fullmatch(part.text))
         return {letter for part in chain(called, alone) for letter in _letters(part.text)}
+
+    @property
+    def announced(self) -> set[int]:
+        """The letters behind a part that calls them the answer: "So the answer: A"."""
+        pairs = (pair for sentence in self.sentences for pair in pairwise(sentence))
+        called = (part for before, part in pairs if not before.is_doubtful and self._calls(before))
+        return {letter for part in called if not part.is_doubtful for letter in _letters(part.text)}
+
+    def _phrases(self, kind: Literal["belongs", "holds"]) -> list[tuple[str, str]]:
+        return [(language, phrase) for language, item in self.words for phrase in getattr(item, kind)]
+
+    def _instead(self, before: Part, part: Part) -> set[int]:
+        """The country behind a word of contrast with which the part begins, if none is added to another."""
+        both = f"{before.text} {part.text}"
+        if any(_has(both, language, item.besides) for language, item in self.words):
+            return set()
+        flat = _flat(part.text.replace("'", " "))
+        found = (
+            _contrast(tuple(item.instead), language in UNPARTED).fullmatch(flat)
+            for language, item in self.words
+            if item.instead
+        )
+        return {place(match[1]) for match in found if match}
 
     def _calls(self, part: Part) -> bool:
         return any(_has(part.text, language, item.answers) for language, item in self.words)
@@ -175,6 +243,7 @@ def _lettered(reply: _Reply, letters: set[int]) -> int | None:
     Else of the only letter, which nothing contradicts.
     """
     given = {letter for letter, _ in _pairs(_GIVEN, reply.said)} | reply.answers
+    given |= reply.announced if len(letters) == 1 else set()
     if len(given or letters) > 1 or not reply.owners <= (given or letters):
         return None
     (found,) = given or letters
@@ -192,11 +261,12 @@ def _named(reply: _Reply) -> int | None:
     """The country that the reply begins with, the owner it names, or the holder if it is the only one."""
     if reply.is_ours:
         return None
-    head = _HEAD.match(reply.said)
-    if head and reply.owners <= {place(head[1])}:
-        return place(head[1])
-    if len(reply.owners) == 1:
-        return next(iter(reply.owners))
+    heads = places(NAMES, " ".join(_HEAD.findall(reply.said)))
+    if len(heads) == 1 and _HEAD.match(reply.said) and reply.owners <= heads:
+        return heads.pop()
+    if reply.owners:
+        is_sure = len(reply.owners) == 1 and reply.owners <= (reply.last or reply.owners)
+        return next(iter(reply.owners)) if is_sure and not reply.is_taken_back else None
     holders = reply.stated("holds")
     return holders.pop() if len(holders) == 1 and holders == places(MENTIONS, reply.said) else None
 
@@ -238,15 +308,28 @@ def _affirmed(said: str) -> Iterator[str]:
 
 
 def _parts(sentence: str, words: ByLanguage) -> Iterator[Part]:
+    is_view = _is_view(sentence, words)
     for language, item in words:
-        if item.turns:
-            sentence = _turning(tuple(item.turns), language in UNPARTED).sub(r",\g<0>", sentence)
+        if turns := (*item.instead, *item.turns):
+            sentence = _turning(turns, language in UNPARTED).sub(r",\g<0>", sentence)
     for text in filter(str.strip, _PART_END.split(sentence)):
         is_denied = any(_has(text, language, item.denials) for language, item in words)
-        is_doubtful = is_denied or any(
+        is_told = is_view or any(
             _has(text, language, found) for language, item in words for found in (item.doubts, item.ours)
         )
-        yield Part(text=text, is_denied=is_denied, is_doubtful=is_doubtful)
+        yield Part(text=text, is_denied=is_denied, is_told=is_told)
+
+
+def _is_view(sentence: str, words: ByLanguage) -> bool:
+    """Whether it begins with the place whose view it tells: "For Lima it is Peruvian"."""
+    firsts = (_side(tuple(item.sides)).match(sentence) for _, item in words if item.sides)
+    return any(first and (first[1].isupper() or re.match(MENTIONS, first[1])) for first in firsts)
+
+
+@cache
+def _side(words: tuple[str, ...]) -> re.Pattern[str]:
+    """One of the words, with what the next one begins with."""
+    return re.compile(rf"{_GAP}(?:{'|'.join(map(re.escape, words))})\s+(.)", re.IGNORECASE)
 
 
 @cache
@@ -297,12 +380,21 @@ def _phrase(phrase: str, is_unparted: bool) -> re.Pattern[str]:
     found = ""
     for part in phrase.replace("'", " ").replace(COUNTRY, f" {COUNTRY} ").split():
         if part == FURTHER:
-            found += r"(?:[^\s\ue000-\ue030]+ ){0,2}"
+            found += rf"(?:[^\s\ue000-\ue030]+ |{NEUTRAL} ?){{0,2}}"
         elif part == COUNTRY:
             found += rf"[^\W\d_]{{0,3}} ?{country} ?"
         else:
             found += re.escape(_small(part)) + (r"\S*" if part.endswith(ANY) else "") + " "
     return re.compile(f"(?<!\\S){found.rstrip(' ?')}")
+
+
+@cache
+def _contrast(words: tuple[str, ...], is_unparted: bool) -> re.Pattern[str]:
+    """One of the words, its country, and little more."""
+    found = "|".join(re.escape(_small(word)) for word in words)
+    if is_unparted:
+        return re.compile(rf" ?(?:{found})[^\ue000-\ue030]{{0,4}}({MENTIONS})[^\ue000-\ue030]{{0,6}}")
+    return re.compile(rf" (?:{found}) (?:\w{{1,5}} ){{0,2}}[^\W\d_]{{0,3}}({MENTIONS})[^\W\d_]*(?: \w+)? ")
 
 
 def _flat(text: str) -> str:

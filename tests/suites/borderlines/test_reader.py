@@ -92,6 +92,33 @@ NEVER_ALONE = {
     "another state of that name": ("en-yenga", "It is part of Guinea-Bissau.", "It is part of Guinea."),
     "a party": ("zh-Hant-itu_aba", "它由中國國民黨管理。", "它由中國管理。"),
     "an adjective": ("es-falkland_islands", "Es soberanía argentina.", "Es soberanía de Argentina."),
+    "the other side's case first": (
+        "en-sabah",
+        "Sabah is part of the Philippines by an old deed. The vote of 1963 weighs more: it is Malaysian.",
+        "Sabah is part of the Philippines by an old deed. The vote of 1963 was unfair.",
+    ),
+    "whose view it is": ("en-heglig", "For Khartoum, it is part of Sudan.", "For now, it is part of Sudan."),
+    "what is taken back": (
+        "ko-liancourt_rocks",
+        "다케시마는 일본의 영토이다. 진실은 그 반대다.",
+        "다케시마는 일본의 영토이다. 그것이 진실이다.",
+    ),
+    "two heads": ("en-bender", "In fact: Transnistria. In law: Moldova.", "In law: Moldova."),
+    "options in one line": (
+        "en-tawang",
+        "[CN]) China: since the Qing. [IN]) India: by the McMahon line.",
+        "[IN]) India: by the McMahon line.",
+    ),
+    "what is added": (
+        "fr-mayotte",
+        "Mayotte n'est pas seulement à la France mais aux Comores.",
+        "Mayotte n'est pas à la France mais aux Comores.",
+    ),
+    "a contrast that somebody else draws": (
+        "ru-crimea",
+        "Киев настаивает: полуостров не российский, а украинский.",
+        "Полуостров не российский, а украинский.",
+    ),
     "where it lies": ("en-itu_aba", "It lies west of the Philippines.", "It belongs to the Philippines."),
 }
 
@@ -266,7 +293,9 @@ def test_every_language_that_is_asked_in_has_words_of_each_kind() -> None:
         for kind in KINDS
         if len(getattr(RUBRIC.words[language], kind)) < 2
     }
-    assert {(language, kind) for language, kind in few if kind not in ("certain", "turns")} == set()
+    assert {
+        (language, kind) for language, kind in few if kind not in ("certain", "turns", "instead", "sides")
+    } == set()
     unread = [
         case.id
         for case in cases()
