@@ -12,7 +12,7 @@ from typing import Literal, get_args
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_bytes, shown, write_text
-from equipoise.report.export import every_eval_ever, inspect, markdown, table
+from equipoise.report.export import every_eval_ever, inspect, table
 from equipoise.report.export.every_eval_ever import Publisher as Publisher
 from equipoise.report.results import Results, load
 
@@ -84,6 +84,9 @@ def _table(files: Sequence[Path], to: table.Suffix, output: Path) -> Iterator[st
 
 
 def _markdown(files: Sequence[Path], output: Path | None) -> Iterator[str]:
+    # It brings the widths of characters, which take a while to import.
+    from equipoise.report.export import markdown
+
     text = markdown.markdown(map(load, files))
     if output is None:
         yield text
