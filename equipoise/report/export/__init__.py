@@ -5,6 +5,7 @@ What a format cannot carry is said, never dropped in silence.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal, get_args
@@ -102,6 +103,8 @@ def _logs(files: Sequence[Path], folder: Path) -> Iterator[str]:
             yield shown(inspect.write(load(file, keeps_transcripts=True), folder))
         except OSError as error:
             raise UserError(f"--output: {shown(folder)}: cannot be written to ({error.strerror})") from None
+        # The import of Inspect leaves cycles that keep the first results in memory.
+        gc.collect()
     yield "left out: prompts of evaluators, variance, consistency, comparison and gate"
 
 

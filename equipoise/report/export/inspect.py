@@ -22,6 +22,7 @@ from equipoise.results.runs import Conversation, RunResult, usage
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample
+    from inspect_ai.model import ChatMessage, ModelUsage
 
 EXTRA = "pip install 'equipoise[inspect]'"
 MOST_IN_EVAL = 1000
@@ -71,7 +72,7 @@ def write(results: Results, folder: Path) -> Path:
 
 def _write_json(log: EvalLog, samples: Iterable[EvalSample], path: Path) -> None:
     """Write what Inspect's own writer would, one sample at a time, of which it needs all. Raises OSError."""
-    # What that writer encodes with: bytes at once, where `model_dump_json` takes twice the time for a text.
+    # What that writer encodes with.
     from pydantic_core import to_json
 
     with replacing(path) as file:
@@ -172,61 +173,71 @@ def _precision(figure: Figure) -> dict[str, JSON]:
 
 
 def _samples(results: Results, runs: Iterable[RunResult]) -> Iterator[EvalSample]:
-    from inspect_ai.log import EvalSample
-
-    return (EvalSample.model_validate(_sample(results.model, results.suite, run)) for run in runs)
+    return (_sample(results.model, results.suite, run) for run in runs)
 
 
 def _sample_id(run: RunResult) -> str:
     return f"{run.language}/{run.id}"
 
 
-def _sample(model: str, suite: str, run: RunResult) -> dict[str, Any]:
-    """The fields of a sample, for its class to validate at once: half the time of part by part."""
+def _sample(model: str, suite: str, run: RunResult) -> EvalSample:
+    from inspect_ai.log import EvalSample
+
     subject, evaluators, case = run.subject, run.evaluators, _sample_id(run)
     # Numbered: random ids, which they would get, take longer to make than all else of a message.
     numbered = (f"{case}/{run.number}/{number}" for number in count(1))
     messages = [message for item in subject for message in _messages(model, item, numbered)]
-    return {
-        "id": case,
-        "epoch": run.number,
-        "input": next((message["content"] for message in messages if message["role"] == "user"), ""),
-        "target": "",
-        "messages": messages,
-        "output": _output(model, subject, messages),
-        "scores": None if run.score is None else {suite: _score(run, evaluators)},
-        "metadata": {"language": run.language, "outcome": run.outcome, **_clean(run.case)},
-        "model_usage": _usage_of(model, subject, evaluators),
-        "error": None if run.score is not None else _error(run.error or run.outcome),
-    }
+    return EvalSample(
+        id=case,
+        epoch=run.number,
+        input=next((message.text for message in messages if message.role == "user"), ""),
+        target="",
+        messages=messages,
+        output=_output(model, subject, messages),
+        scores=None if run.score is None else {suite: _score(run, evaluators)},
+        metadata={"language": run.language, "outcome": run.outcome, **_clean(run.case)},
+        model_usage=_usage_of(model, subject, evaluators),
+        error=None if run.score is not None else _error(run.error or run.outcome),
+    )
 
 
-def _score(run: RunResult, evaluators: Sequence[Conversation]) -> dict[str, Any]:
+def _score(run: RunResult, evaluators: Sequence[Conversation]) -> Any:
+    from inspect_ai.scorer import Score
+
     said = "\n\n".join(_judgements(evaluators))
-    return {"value": run.score, "explanation": said or None, "metadata": _clean(run.data)}
+    return Score(value=run.score, explanation=said or None, metadata=_clean(run.data))
 
 
-def _error(message: str) -> dict[str, str]:
-    return {"message": whole(message), "traceback": "", "traceback_ansi": ""}
+def _error(message: str) -> Any:
+    from inspect_ai.log import EvalError
+
+    return EvalError(message=whole(message), traceback="", traceback_ansi="")
 
 
-def _messages(model: str, conversation: Conversation, ids: Iterator[str]) -> Iterator[dict[str, Any]]:
+def _messages(model: str, conversation: Conversation, ids: Iterator[str]) -> Iterator[ChatMessage]:
     """The messages of a conversation, marked with its name where a run has several."""
+    from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser
+
+    kinds = {"system": ChatMessageSystem, "user": ChatMessageUser}
     about = {"conversation": conversation.name} if conversation.name else None
     for message in conversation.messages:
-        role = message["role"] if message["role"] in ("system", "assistant") else "user"
-        made = {"id": next(ids), "role": role, "content": _content(message), "metadata": about}
-        if role == "assistant":
-            made["model"] = whole(message.get("model") or model)
-        yield made
+        if message["role"] == "assistant":
+            yield ChatMessageAssistant(
+                id=next(ids),
+                content=_content(message),
+                model=whole(message.get("model") or model),
+                metadata=about,
+            )
+        else:
+            kind = kinds.get(message["role"], ChatMessageUser)
+            yield kind(id=next(ids), content=whole(str(message["content"])), metadata=about)
 
 
-def _content(message: Mapping[str, Any]) -> str | list[dict[str, str]]:
+def _content(message: Mapping[str, Any]) -> Any:
+    from inspect_ai.model import ContentReasoning, ContentText
+
     text, thought = whole(str(message["content"])), message.get("reasoning")
-    if not thought or message["role"] != "assistant":
-        return text
-    reasoning = {"type": "reasoning", "reasoning": whole(str(thought))}
-    return [reasoning, {"type": "text", "text": text}]
+    return [ContentReasoning(reasoning=whole(str(thought))), ContentText(text=text)] if thought else text
 
 
 def _judgements(evaluators: Sequence[Conversation]) -> Iterator[str]:
@@ -235,41 +246,43 @@ def _judgements(evaluators: Sequence[Conversation]) -> Iterator[str]:
             yield whole(f"{conversation.name}: {reply['content']}")
 
 
-def _output(
-    model: str, subject: Sequence[Conversation], messages: Sequence[Mapping[str, Any]]
-) -> dict[str, Any]:
+def _output(model: str, subject: Sequence[Conversation], messages: Sequence[ChatMessage]) -> Any:
+    from inspect_ai.model import ChatCompletionChoice, ModelOutput
+
     replies = [reply for item in subject for reply in item.replies]
     if not replies:
-        return {"model": model}
+        return ModelOutput(model=model)
     last = replies[-1]
     reason = (
         "content_filter" if "blocked" in last else _STOPPED.get(last.get("finish_reason") or "", "unknown")
     )
-    message = [item for item in messages if item["role"] == "assistant"][-1]
-    return {
-        "model": message["model"],
-        "choices": [{"message": message, "stop_reason": reason}],
-        "usage": _usage(subject),
-        "time": sum(float(reply.get("latency") or 0.0) for reply in replies),
-    }
+    message = [item for item in messages if item.role == "assistant"][-1]
+    return ModelOutput(
+        model=message.model,
+        choices=[ChatCompletionChoice(message=message, stop_reason=reason)],
+        usage=_usage(subject),
+        time=sum(float(reply.get("latency") or 0.0) for reply in replies),
+    )
 
 
-def _usage(conversations: Sequence[Conversation]) -> dict[str, int] | None:
+def _usage(conversations: Sequence[Conversation]) -> ModelUsage | None:
+    from inspect_ai.model import ModelUsage
+
     used = usage(conversations)
     if used is None:
         return None
-    return {
-        "input_tokens": used.input,
-        "output_tokens": used.output,
-        "total_tokens": used.input + used.output,
-        "input_tokens_cache_read": used.cached,
-        "reasoning_tokens": used.reasoning,
-    }
+    return ModelUsage(
+        input_tokens=used.input,
+        output_tokens=used.output,
+        total_tokens=used.input + used.output,
+        input_tokens_cache_read=used.cached,
+        reasoning_tokens=used.reasoning,
+    )
 
 
 def _usage_of(
     model: str, subject: Sequence[Conversation], evaluators: Sequence[Conversation]
-) -> dict[str, dict[str, int]]:
+) -> dict[str, ModelUsage]:
     """By model, the subject's first; of a model that judges itself both together."""
     parts: dict[str, list[Conversation]] = {model: list(subject)}
     for conversation in evaluators:
