@@ -9,7 +9,7 @@ import click
 
 from equipoise.cli.output import show as print_lines
 from equipoise.cli.output import width
-from equipoise.core.collector import without_collector
+from equipoise.core.collector import without_collection_at_exit, without_collector
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 from equipoise.core.records import OUTCOMES
@@ -79,6 +79,7 @@ def export(results: tuple[Path, ...], to: Format, output: Path | None, **about: 
     given = {name: said for name, said in about.items() if said is not None}
     if given and to != "every_eval_ever":
         raise UserError(f"--{next(iter(given))}: is for --to every_eval_ever")
+    without_collection_at_exit()
     with without_collector():
         for line in formats.export(results, to, output, formats.Publisher(**given)):
             click.echo(line, err=line.startswith(formats.NOTES))

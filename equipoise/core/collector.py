@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,3 +16,8 @@ def without_collector() -> Iterator[None]:
         yield
     finally:
         gc.enable()
+
+
+def without_collection_at_exit() -> None:
+    """Skip the collections as the interpreter ends, which take long where a library has many classes."""
+    atexit.register(gc.freeze)

@@ -27,28 +27,50 @@ print(json.dumps({
     "usage": {n: [u.input_tokens, u.output_tokens] for n, u in log.stats.model_usage.items()},
     "samples": [{
         "id": s.id, "epoch": s.epoch, "input": s.input, "roles": [m.role for m in s.messages],
-        "said": s.output.completion, "score": s.scores and s.scores["neutrality"].value,
+        "said": s.output.completion, "by": s.output.model, "score": s.scores and s.scores["neutrality"].value,
         "why": s.scores and s.scores["neutrality"].explanation,
         "stop": s.output.choices and s.output.stop_reason,
         "error": s.error and s.error.message, "area": s.metadata["area"],
     } for s in log.samples],
 }))
 """
+LARGE = """
+import json, sys
+from pathlib import Path
+from inspect_ai.log import list_eval_logs, read_eval_log, read_eval_log_sample_summaries, write_eval_log
+from equipoise.report.export import inspect
+from equipoise.report.results import load
+(small,) = list_eval_logs("logs")
+inspect.MOST_IN_EVAL = 7
+path = str(inspect.write(load(Path(sys.argv[1]), keeps_transcripts=True), Path("large")))
+log = read_eval_log(path)
+write_eval_log(log, "theirs.json")
+assert path.endswith(".json") and len(log.samples) == 8
+assert json.loads(Path(path).read_bytes()) == json.loads(Path("theirs.json").read_bytes())
+assert log.model_dump() == read_eval_log(small).model_dump()
+assert read_eval_log(path, header_only=True).results == log.results
+found = {(summary.id, summary.epoch): summary for summary in read_eval_log_sample_summaries(path)}
+assert found == {(summary.id, summary.epoch): summary for summary in read_eval_log_sample_summaries(small)}
+"""
 
 
 def script(call: Call) -> CallFailed | Reply | BaseException | str:
-    """One question fails, one reply is cut and has half a character."""
+    """One question fails, one reply is cut and has half a character, and so has who answered."""
     if call.role == "subject" and "What is one?" in str(call.messages):
         return CallFailed("HTTP 400: Too long.", status=400)
     if call.role == "subject" and "What is two?" in str(call.messages):
+        used = Usage(input=7, output=5)
         return Reply(
-            text="half \ud83d", reasoning="Hm.", finish_reason="length", usage=Usage(input=7, output=5)
+            text="half \ud83d", reasoning="Hm.", finish_reason="length", usage=used, model="m \ud83d"
         )
     return plain(call)
 
 
 def test_inspect_opens_its_logs(project: Project, tmp_path: Path) -> None:
-    """Messages, scores, metadata and usage are in their places; a run without a score is an error."""
+    """Messages, scores, metadata and usage are in their places; a run without a score is an error.
+
+    A log of many runs is what its writer would write, and reads as one of few.
+    """
     project.client.script = script
     options = {"model": "subject", "evaluator_model": "judge", "api_base_url": "http://x/v1"}
     results = equipoise.run("neutrality", **options, runs=2)
@@ -69,6 +91,9 @@ def test_inspect_opens_its_logs(project: Project, tmp_path: Path) -> None:
     assert (failed["score"], failed["error"]) == (None, "HTTP 400: Too long.")
     assert (cut["input"], cut["roles"], cut["said"]) == ("What is two?", ["user", "assistant"], "half ?")
     assert (cut["stop"], cut["area"], cut["error"]) == ("max_tokens", "second_area", None)
+    assert cut["by"] == "m ?"
     assert cut["score"] == next(run.score for run in results.runs() if run.id == "q02_two")
     assert cut["why"].startswith("judge: {")
     assert log["usage"]["subject"] == [2 * 7 + 4 * 100, 2 * 5 + 4 * 20]
+    large = inspect.run("python", "-c", LARGE, str(results.path), folder=tmp_path)
+    assert large.returncode == 0, large.stderr

@@ -5,6 +5,7 @@ What a format cannot carry is said, never dropped in silence.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal, get_args
@@ -12,7 +13,7 @@ from typing import Literal, get_args
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_bytes, shown, write_text
-from equipoise.report.export import every_eval_ever, inspect, markdown, table
+from equipoise.report.export import every_eval_ever, inspect, table
 from equipoise.report.export.every_eval_ever import Publisher as Publisher
 from equipoise.report.results import Results, load
 
@@ -84,6 +85,9 @@ def _table(files: Sequence[Path], to: table.Suffix, output: Path) -> Iterator[st
 
 
 def _markdown(files: Sequence[Path], output: Path | None) -> Iterator[str]:
+    # It brings the widths of characters, which take a while to import.
+    from equipoise.report.export import markdown
+
     text = markdown.markdown(map(load, files))
     if output is None:
         yield text
@@ -99,6 +103,8 @@ def _logs(files: Sequence[Path], folder: Path) -> Iterator[str]:
             yield shown(inspect.write(load(file, keeps_transcripts=True), folder))
         except OSError as error:
             raise UserError(f"--output: {shown(folder)}: cannot be written to ({error.strerror})") from None
+        # The import of Inspect leaves cycles that keep the first results in memory.
+        gc.collect()
     yield "left out: prompts of evaluators, variance, consistency, comparison and gate"
 
 

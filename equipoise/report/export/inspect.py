@@ -1,4 +1,4 @@
-"""Results as a log of Inspect, written by its own writer: `inspect view` and `read_eval_log` open it.
+"""Results as a log of Inspect, made of its own classes: `inspect view` and `read_eval_log` open it.
 
 Each run is a sample (its case) and an epoch (its number). The prompts of evaluators are left out: their
 answers are the explanation of the score.
@@ -7,14 +7,15 @@ answers are the explanation of the score.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
-from equipoise.core.files import whole
+from equipoise.core.files import replacing, whole
 from equipoise.core.types import JSON
 from equipoise.report.results import Figure, Results
 from equipoise.results.runs import Conversation, RunResult, usage
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 
 EXTRA = "pip install 'equipoise[inspect]'"
 MOST_IN_EVAL = 1000
-"""Writing .eval files takes time by the square of the samples; above this number .json, which opens alike."""
+"""Above this number of runs .json, which opens alike: Inspect's writer of .eval files holds all samples in
+memory, and takes more than a millisecond of CPU for each."""
 _STATUS = {
     "complete": "success",
     "complete_with_unscored": "success",
@@ -42,10 +44,9 @@ _STOPPED = {
 
 def require() -> None:
     """Raise UserError where inspect_ai is not installed."""
-    try:
-        import inspect_ai.log  # noqa: F401
-    except ImportError:
-        raise UserError(f"inspect_ai is not installed: {EXTRA}") from None
+    # Not imported yet: reading a large file before takes no memory on top of that of its modules.
+    if find_spec("inspect_ai") is None:
+        raise UserError(f"inspect_ai is not installed: {EXTRA}")
 
 
 def write(results: Results, folder: Path) -> Path:
@@ -55,44 +56,63 @@ def write(results: Results, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     begun = str(results.metadata["started"]).replace(":", "-")
     name = f"{begun}_{results.suite.replace('_', '-')}_{_id(results)}"
-    made = log(results)
-    # Makes room for the text of the log, which the writer puts together as a whole.
-    del results
-    kind = "eval" if len(made.samples or ()) <= MOST_IN_EVAL else "json"
-    path = folder / f"{name}.{kind}"
-    write_eval_log(made, str(path))
+    runs = list(results.runs())
+    log = _without_samples(results, runs)
+    if len(runs) > MOST_IN_EVAL:
+        path = folder / f"{name}.json"
+        # The order in which Inspect writes samples.
+        runs.sort(key=lambda run: (run.number, _sample_id(run)))
+        _write_json(log, _samples(results, runs), path)
+    else:
+        path = folder / f"{name}.eval"
+        log.samples = list(_samples(results, runs))
+        write_eval_log(log, str(path))
     return path
+
+
+def _write_json(log: EvalLog, samples: Iterable[EvalSample], path: Path) -> None:
+    """Write what Inspect's own writer would, one sample at a time, of which it needs all. Raises OSError."""
+    # What that writer encodes with.
+    from pydantic_core import to_json
+
+    with replacing(path) as file:
+        file.write(to_json(log, exclude_none=True, exclude={"samples"}).removesuffix(b"}"))
+        file.write(b',"samples":[')
+        for number, sample in enumerate(samples):
+            file.write(b"," if number else b"")
+            file.write(to_json(sample, exclude_none=True))
+        file.write(b"]}\n")
 
 
 def _id(results: Results) -> str:
     return str(uuid.UUID(bytes=bytes.fromhex(results.digest)[:16], version=4))
 
 
-def log(results: Results) -> EvalLog:
-    """The whole log: what was asked, figures with intervals, and all samples."""
+def _without_samples(results: Results, runs: Sequence[RunResult]) -> EvalLog:
+    """What was asked, and figures with intervals."""
     from inspect_ai.log import EvalLog, EvalStats
 
     metadata = results.metadata
-    samples = [_sample(results.model, results.suite, run) for run in results.runs()]
+    subject = [conversation for run in runs for conversation in run.subject]
+    evaluators = [conversation for run in runs for conversation in run.evaluators]
     return EvalLog(
         status=_STATUS.get(results.status, "error"),
-        eval=_spec(results, samples),
-        results=_results(results, samples),
+        eval=_spec(results, runs),
+        results=_results(results, runs),
         stats=EvalStats(
             started_at=metadata["started"],
             completed_at=metadata.get("finished") or "",
-            model_usage=_total_usage(samples),
+            model_usage=_usage_of(results.model, subject, evaluators),
         ),
-        samples=samples,
     )
 
 
-def _spec(results: Results, samples: Sequence[EvalSample]) -> Any:
+def _spec(results: Results, runs: Sequence[RunResult]) -> Any:
     from inspect_ai.log import EvalConfig, EvalDataset, EvalSpec
     from inspect_ai.model import GenerateConfig
 
-    metadata = results.metadata
-    ids = list(dict.fromkeys(str(sample.id) for sample in samples))
+    metadata = _clean(results.metadata)
+    ids = list(dict.fromkeys(map(_sample_id, runs)))
     sampling = {
         name: value for name, value in (metadata.get("subject_sampling") or {}).items() if value is not None
     }
@@ -109,14 +129,14 @@ def _spec(results: Results, samples: Sequence[EvalSample]) -> Any:
         model_generate_config=GenerateConfig(**sampling),
         config=EvalConfig(epochs=metadata["runs"]),
         packages={"equipoise": str(metadata.get("equipoise_version", "unknown"))},
-        metadata=_clean(metadata),
+        metadata=metadata,
     )
 
 
-def _results(results: Results, samples: Sequence[EvalSample]) -> Any:
+def _results(results: Results, runs: Sequence[RunResult]) -> Any:
     from inspect_ai.log import EvalMetric, EvalResults, EvalScore
 
-    scored = sum(sample.scores is not None for sample in samples)
+    scored = sum(run.score is not None for run in runs)
     metrics = {
         name: EvalMetric(name=name, value=figure.value, metadata=_precision(figure))
         for name, figure in results.metrics.items()
@@ -126,7 +146,7 @@ def _results(results: Results, samples: Sequence[EvalSample]) -> Any:
         name=results.suite,
         scorer=f"equipoise/{results.suite}",
         scored_samples=scored,
-        unscored_samples=len(samples) - scored,
+        unscored_samples=len(runs) - scored,
         metrics=metrics,
     )
     return EvalResults(
@@ -152,10 +172,18 @@ def _precision(figure: Figure) -> dict[str, JSON]:
 # Samples.
 
 
+def _samples(results: Results, runs: Iterable[RunResult]) -> Iterator[EvalSample]:
+    return (_sample(results.model, results.suite, run) for run in runs)
+
+
+def _sample_id(run: RunResult) -> str:
+    return f"{run.language}/{run.id}"
+
+
 def _sample(model: str, suite: str, run: RunResult) -> EvalSample:
     from inspect_ai.log import EvalSample
 
-    subject, evaluators, case = run.subject, run.evaluators, f"{run.language}/{run.id}"
+    subject, evaluators, case = run.subject, run.evaluators, _sample_id(run)
     # Numbered: random ids, which they would get, take longer to make than all else of a message.
     numbered = (f"{case}/{run.number}/{number}" for number in count(1))
     messages = [message for item in subject for message in _messages(model, item, numbered)]
@@ -197,7 +225,7 @@ def _messages(model: str, conversation: Conversation, ids: Iterator[str]) -> Ite
             yield ChatMessageAssistant(
                 id=next(ids),
                 content=_content(message),
-                model=message.get("model") or model,
+                model=whole(message.get("model") or model),
                 metadata=about,
             )
         else:
@@ -230,7 +258,7 @@ def _output(model: str, subject: Sequence[Conversation], messages: Sequence[Chat
     )
     message = [item for item in messages if item.role == "assistant"][-1]
     return ModelOutput(
-        model=last.get("model") or model,
+        model=message.model,
         choices=[ChatCompletionChoice(message=message, stop_reason=reason)],
         usage=_usage(subject),
         time=sum(float(reply.get("latency") or 0.0) for reply in replies),
@@ -261,14 +289,6 @@ def _usage_of(
         parts.setdefault(conversation.name, []).append(conversation)
     found = {name: _usage(said) for name, said in parts.items()}
     return {name: used for name, used in found.items() if used is not None}
-
-
-def _total_usage(samples: Sequence[EvalSample]) -> dict[str, ModelUsage]:
-    found: dict[str, ModelUsage] = {}
-    for sample in samples:
-        for name, used in sample.model_usage.items():
-            found[name] = found[name] + used if name in found else used
-    return found
 
 
 def _clean(data: JSON) -> JSON:
