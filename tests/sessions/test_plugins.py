@@ -129,3 +129,18 @@ def test_reruns_get_the_same_record(bench: Bench, workers: tuple[str, str]) -> N
     done = bench.run(*workers, "--runs", "1")
     assert done.returncode == 0, done.stdout
     assert len(bench.server.requests) == 2 * RUNS
+
+
+@pytest.mark.slow
+def test_a_process_that_ends_does_not_search_what_it_holds(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever is called last at the end of the program finds nothing left to the garbage collector."""
+    plugin = add_plugin(
+        bench,
+        monkeypatch,
+        "import atexit, gc\natexit.register(lambda: print('tracked:', len(gc.get_objects())))\n",
+    )
+    done = bench.run(*plugin)
+    assert done.returncode == 0, done.stdout
+    assert int(done.stdout.rpartition("tracked:")[2]) < 100
