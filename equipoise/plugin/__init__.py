@@ -39,6 +39,8 @@ from equipoise.runner.signals import listen, stopped
 SESSION = pytest.StashKey[Session]()
 RECORDS = pytest.StashKey[Any]()
 """The source of records: the session, or in a worker the connection to the controller's session."""
+FIRST = pytest.StashKey[pytest.Item]()
+"""The first case of a test file."""
 EXAMPLES = """\
   pytest -n 8 --model gpt-x                       the benchmark that pytest.ini names
   pytest --model gpt-x -k hong_kong               one topic area
@@ -218,11 +220,19 @@ def _marks(area: str, language: str) -> tuple[pytest.MarkDecorator, ...]:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Make cases selectable by their native names with `-k`."""
+    """Make cases selectable by their native names with `-k`, and say where they stand."""
     run = _run_of(item)
     if run is not None:
         # Shared by all runs of a case: a set of its own for each would be half a kilobyte.
         item.extra_keyword_matches = _keywords(run.case.keywords)
+        item.location = _location(item)
+
+
+def _location(item: pytest.Item) -> tuple[str, int | None, str]:
+    """What pytest finds, too, but by asking the file system for each case: all stand in one place."""
+    assert item.parent is not None
+    file, line, _ = item.parent.stash.setdefault(FIRST, item).location
+    return file, line, item.name
 
 
 @cache
