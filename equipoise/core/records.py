@@ -50,7 +50,8 @@ class Verdict:
     @classmethod
     def from_json(cls, data: Mapping[str, JSON]) -> Verdict:
         """The verdict that `to_json` wrote."""
-        return cls(**{**data, "raw": tuple(data["raw"])})
+        # Of many runs all keep the same name, which each line of a journal has anew.
+        return cls(**{**data, "evaluator": sys.intern(data["evaluator"]), "raw": tuple(data["raw"])})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +173,8 @@ class Record:
     ) -> Record:
         """The record that `to_json` wrote, with its transcripts."""
         verdicts = tuple(Verdict.from_json(item) for item in data["verdicts"])
-        return cls(**{**data, "verdicts": verdicts}, subject=subject, evaluators=evaluators)
+        own = {**data, "outcome": sys.intern(data["outcome"]), "verdicts": verdicts}
+        return cls(**own, subject=subject, evaluators=evaluators)
 
 
 # A fifth of the size of functools.partial. Not dataclasses, which orjson would write as they are.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, NotRequired, TypedDict
 
 JSON = Any
@@ -132,16 +132,24 @@ class Reply:
 
     def to_message(self) -> Message:
         """The assistant message of a transcript, with the particulars of the call."""
-        message = Message(role="assistant", content=self.text, finish_reason=self.finish_reason)
-        if self.reasoning is not None:
-            message["reasoning"] = self.reasoning
-        if self.usage is not None:
-            message["usage"] = self.usage.to_json()
-        message["latency"] = round(self.latency, 3)
-        message["model"] = self.model
-        if self.blocked is not None:
-            message["blocked"] = self.blocked
-        return message
+        usage = None if self.usage is None else self.usage.to_json()
+        return _answer(
+            self.text, self.finish_reason, self.reasoning, usage, self.latency, self.model, self.blocked
+        )
+
+    @staticmethod
+    def message_from_json(data: Mapping[str, JSON]) -> Message:
+        """The message of the reply that `to_json` wrote, in a fraction of the time that the reply takes."""
+        usage = {**_NO_TOKENS, **data["usage"]} if data.get("usage") else None
+        return _answer(
+            data["text"],
+            data.get("finish_reason"),
+            data.get("reasoning"),
+            usage,
+            data.get("latency", 0.0),
+            data.get("model"),
+            data.get("blocked"),
+        )
 
     def to_json(self) -> dict[str, JSON]:
         """Every field that is set; `from_json` is the way back."""
@@ -162,6 +170,28 @@ class Reply:
 
 
 _REPLY_FIELDS = tuple(item.name for item in fields(Reply))
+_NO_TOKENS = Usage().to_json()
+
+
+def _answer(
+    text: str,
+    finish_reason: str | None,
+    reasoning: str | None,
+    usage: dict[str, int] | None,
+    latency: float,
+    model: str | None,
+    blocked: str | None,
+) -> Message:
+    message = Message(role="assistant", content=text, finish_reason=finish_reason)
+    if reasoning is not None:
+        message["reasoning"] = reasoning
+    if usage is not None:
+        message["usage"] = usage
+    message["latency"] = round(latency, 3)
+    message["model"] = model
+    if blocked is not None:
+        message["blocked"] = blocked
+    return message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,7 +226,8 @@ class Case:
 
     def to_json(self) -> dict[str, JSON]:
         """All fields but the keywords, which serve selection only."""
-        return {item.name: getattr(self, item.name) for item in fields(self) if item.name != "keywords"}
+        # As `fields` would, at a third of the time.
+        return {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "keywords"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,34 +262,37 @@ Ask = Callable[[Call], Awaitable[Reply]]
 
 
 def transcripts(exchanges: Iterable[Exchange]) -> tuple[Transcript, ...]:
-    """The conversations that these calls of one run make, in the order in which they began.
+    """The conversations that these calls of one run make, in the order in which they began."""
+    return conversations(map(_transcript, exchanges))
+
+
+def _transcript(exchange: Exchange) -> Transcript:
+    call = exchange.call
+    messages = (*call.messages, exchange.reply.to_message())
+    return Transcript(model=call.model, parameters=call.parameters, messages=messages)
+
+
+def conversations(calls: Iterable[Transcript]) -> tuple[Transcript, ...]:
+    """The conversations that single calls of one run make, each given with its reply as the last message.
 
     A call that repeats an earlier call with its reply, and says more, goes on with that conversation. The
     particulars of every reply are kept.
     """
     found: list[Transcript] = []
-    for exchange in exchanges:
-        places = [place for place, item in enumerate(found) if _is_continued(item, exchange)]
-        place = max(places, key=lambda place: len(found[place].messages), default=None)
-        known = () if place is None else found[place].messages
-        transcript = _transcript(exchange, known)
-        if place is None:
-            found.append(transcript)
-        else:
-            found[place] = transcript
+    for call in calls:
+        places = [place for place, item in enumerate(found) if _is_continued(item, call)]
+        if not places:
+            found.append(call)
+            continue
+        place = max(places, key=lambda place: len(found[place].messages))
+        known = found[place].messages
+        found[place] = replace(call, messages=(*known, *call.messages[len(known) :]))
     return tuple(found)
 
 
-def _transcript(exchange: Exchange, known: tuple[Message, ...]) -> Transcript:
-    """The conversation after a call, of which the first messages are known with their particulars."""
-    call = exchange.call
-    said = (*known, *call.messages[len(known) :], exchange.reply.to_message())
-    return Transcript(model=call.model, parameters=call.parameters, messages=said)
-
-
-def _is_continued(earlier: Transcript, exchange: Exchange) -> bool:
-    call = exchange.call
-    same_model = earlier.model == call.model and len(earlier.messages) < len(call.messages)
+def _is_continued(earlier: Transcript, call: Transcript) -> bool:
+    # Without the reply of the call.
+    same_model = earlier.model == call.model and len(earlier.messages) < len(call.messages) - 1
     return same_model and all(map(_says_the_same, earlier.messages, call.messages))
 
 

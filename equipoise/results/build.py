@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from operator import attrgetter
 
 from equipoise.core import json_io
 from equipoise.core.records import Record
@@ -103,8 +104,14 @@ def _metadata(
 
 def verdicts_digest(records: Sequence[Record]) -> str:
     """SHA-256, hexadecimal, of how each run ended and of its score."""
-    found = [[record.id, record.outcome, record.score, record.percent] for record in records]
-    return hashlib.sha256(json_io.dumps(sorted(found))).hexdigest()
+    digest, before = hashlib.sha256(), b"["
+    # Piece by piece: of very many runs the whole list would be what takes most memory of all.
+    for record in sorted(records, key=attrgetter("id")):
+        row = json_io.dumps([record.id, record.outcome, record.score, record.percent])
+        digest.update(before + row.rstrip(b"\n"))
+        before = b","
+    digest.update(b"]\n" if records else b"[]\n")
+    return digest.hexdigest()
 
 
 def _seen(totals: Totals, concurrency: int) -> dict[str, JSON]:

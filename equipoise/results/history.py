@@ -20,7 +20,7 @@ from typing import Literal, TypeVar, overload
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 from equipoise.core.records import OUTCOMES, Record
-from equipoise.core.types import JSON, Call, Exchange, Reply, Role, Token, Transcript, Usage, transcripts
+from equipoise.core.types import JSON, Call, Exchange, Reply, Role, Token, Transcript, Usage, conversations
 from equipoise.models.budget import usage_of
 from equipoise.results import journal
 from equipoise.results.journal import Line, Moved
@@ -108,6 +108,12 @@ class Calls:
         return Record.from_json(entry["record"], subject, evaluators)
 
 
+def transcript(entry: Mapping[str, JSON]) -> Transcript:
+    """The call in a journal line with its reply, as a conversation."""
+    messages = (*entry["messages"], Reply.message_from_json(entry["reply"]))
+    return Transcript(model=entry["model"], parameters=entry["parameters"], messages=messages)
+
+
 def exchange(entry: Mapping[str, JSON]) -> Exchange:
     """The call in a journal line."""
     call = Call(
@@ -129,7 +135,7 @@ class LazyTranscripts(Sequence[Transcript]):
         self._starts = starts
 
     def _read(self) -> tuple[Transcript, ...]:
-        return transcripts(map(self._calls.exchange, self._starts))
+        return conversations(map(transcript, map(self._calls.read, self._starts)))
 
     @overload
     def __getitem__(self, index: int) -> Transcript: ...

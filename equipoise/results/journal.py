@@ -147,11 +147,12 @@ class Journal:
 
     def _move_if_vanished(self) -> None:
         """Continue in another file if this one has vanished or is shorter than before."""
-        size = os.fstat(self._file).st_size
+        found = os.fstat(self._file)
+        size = found.st_size
         is_cut = size < self._end
         # Another journal of this process may have appended to it.
         self._end = size
-        if not is_cut and self._is_in_place():
+        if not is_cut and self._is_in_place(found):
             return
         old, file = self.path, self._file
         self.path = _free(old.with_name(f"{old.stem}.rescued.jsonl"))
@@ -169,9 +170,9 @@ class Journal:
         )
         self._on_move(Moved(self.path, is_cut))
 
-    def _is_in_place(self) -> bool:
+    def _is_in_place(self, found: os.stat_result) -> bool:
         try:
-            return os.path.samestat(os.fstat(self._file), os.stat(self.path))
+            return os.path.samestat(found, os.stat(self.path))
         except OSError:
             return False
 
@@ -284,9 +285,9 @@ class Reader:
             weakref.finalize(self, os.close, self._file)
         data, size = b"", _AT_ONCE
         while more := os.pread(self._file, size, start + len(data)):
-            found = more.partition(b"\n")[0]
-            data += found
-            if len(found) < len(more):
+            end = more.find(b"\n")
+            data += more if end < 0 else more[:end]
+            if end >= 0:
                 break
             size *= 2
         return data

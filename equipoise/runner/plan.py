@@ -199,7 +199,8 @@ class Plan:
             )
         self.audit(name)
         self._refuse_without_audit(name)
-        cells = release.expected(loaded.suite, loaded.rubric, loaded.cases)
+        is_measured = self.settings.until or self.settings.baseline
+        cells = release.expected(loaded.suite, loaded.rubric, loaded.cases if is_measured else ())
         metrics = {metric.name: metric for metric in loaded.suite.metrics(cells)}
         if self.settings.until:
             release.refuse_until(self.settings.until, self.settings.gate, metrics, self.repeats(name))

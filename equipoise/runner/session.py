@@ -354,9 +354,11 @@ class Session:
 
 
 def _import_statistics_now() -> None:
-    import genai_prices  # noqa: F401
-
+    from equipoise.models import prices
     from equipoise.results import summary  # noqa: F401
+
+    # The list of prices is read at its first use.
+    prices.cost("", "", prices.NO_TOKENS)
 
 
 def _why_unsaved(files: Files, error: OSError) -> str:

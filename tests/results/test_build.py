@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,13 @@ def test_nothing_is_done_yet(path: Path) -> None:
     assert found == {"status": "running", "runs_expected": 2, "runs_completed": 0, "finished": None}
     assert (data["results"], data["errors"]) == ({}, [])
     assert data["summary"]["overall_average_score"] is None
+
+
+def test_the_digest_of_verdicts_is_that_of_the_list_in_the_order_of_ids() -> None:
+    """Anybody can check it: the SHA-256 of one line of compact JSON."""
+    for given in ([], [record("b"), record("a", "refused"), record("a", "error", run=2)]):
+        rows = sorted([item.id, item.outcome, item.score, item.percent] for item in given)
+        assert results.verdicts_digest(given) == hashlib.sha256(json_io.dumps(rows)).hexdigest()
 
 
 def test_results_say_how_far_they_are(tmp_path: Path, subtests: pytest.Subtests) -> None:

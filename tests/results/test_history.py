@@ -23,7 +23,7 @@ from journals import (
 )
 
 from equipoise.core.records import Outcome, Record
-from equipoise.core.types import Call, Reply, Transcript, Usage
+from equipoise.core.types import Call, Reply, Transcript, Usage, transcripts
 from equipoise.models.budget import prompt_tokens
 from equipoise.results.history import History
 from equipoise.results.journal import Journal, request_hash
@@ -317,6 +317,20 @@ def test_transcripts_are_those_of_the_record_in_its_order(path: Path) -> None:
     (found,) = history_of(path).records()
     assert said(found.evaluators) == [["Judge.", "third"], ["Judge.", "first"]]
     assert (found.score, list(found.subject)) == (4.0, [])
+
+
+def test_transcripts_read_back_have_the_particulars_of_every_reply(path: Path) -> None:
+    """They are those that the calls themselves make, whatever an endpoint said of its replies."""
+    replies = [
+        Reply(text="Because."),
+        Reply(text="", blocked="content_filter", finish_reason="stop", latency=0.12345),
+        Reply(text="Yes.", reasoning="Hm.", model="m-1", usage=Usage(input=5, output=7, cached=1)),
+    ]
+    log = begin(path, ["a-run1"])
+    kept = [keep(log, CALL, reply) for reply in replies]
+    log.append_record(record("a"), [exchange.id for exchange in kept])
+    (found,) = history_of(path).records()
+    assert tuple(found.subject) == transcripts(kept)
 
 
 def test_transcripts_are_a_sequence(path: Path) -> None:

@@ -129,3 +129,33 @@ def test_reruns_get_the_same_record(bench: Bench, workers: tuple[str, str]) -> N
     done = bench.run(*workers, "--runs", "1")
     assert done.returncode == 0, done.stdout
     assert len(bench.server.requests) == 2 * RUNS
+
+
+@pytest.mark.slow
+def test_a_process_that_ends_does_not_search_what_it_holds(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever is called last at the end of the program finds nothing left to the garbage collector."""
+    plugin = add_plugin(
+        bench,
+        monkeypatch,
+        "import atexit, gc\natexit.register(lambda: print('tracked:', len(gc.get_objects())))\n",
+    )
+    done = bench.run(*plugin)
+    assert done.returncode == 0, done.stdout
+    assert int(done.stdout.rpartition("tracked:")[2]) < 100
+
+
+@pytest.mark.slow
+def test_a_case_stands_where_pytest_would_find_it(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """File, line and name of every test are those that pytest would find out for each anew."""
+    plugin = add_plugin(
+        bench,
+        monkeypatch,
+        "def pytest_collection_finish(session):\n"
+        "    for item in session.items:\n"
+        "        assert item.location == type(item).location.func(item)\n"
+        "    print('compared:', len(session.items))\n",
+    )
+    done = bench.run("--collect-only", *plugin)
+    assert (done.returncode, f"compared: {5 * RUNS}" in done.stdout) == (0, True), done.stdout

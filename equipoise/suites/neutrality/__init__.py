@@ -8,8 +8,8 @@ are (raw - 1) / 4 * 100 of the unrounded figure. Only what is written is rounded
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import groupby
 from pathlib import Path
+from typing import NamedTuple, TypeVar
 
 from equipoise.core.options import Option
 from equipoise.core.records import Aggregate, Cell, Metric, Outcome, Record, Score, Verdict, outcomes
@@ -22,6 +22,8 @@ from equipoise.suites.neutrality import anchors, dataset, plot_data, published
 from equipoise.suites.neutrality.dataset import Question
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET
+
+T = TypeVar("T")
 
 NAME = "neutrality"
 TITLE = "Neutrality"
@@ -99,27 +101,38 @@ def _outcome(reply: Reply, valid: list[Mapping[str, JSON]]) -> Outcome:
 
 def aggregate(records: Sequence[Record], rubric: VerdictRubric) -> Aggregate:
     """Results by language and question; a summary by language, by area and overall."""
-    scale = rubric.scale
-    by_language = _group(records, lambda record: record.case["language"])
-    results = {language: _language(found, scale) for language, found in by_language.items()}
-    answered = [record for record in records if record.outcome != "blocked"]
+    scale, asked = rubric.scale, _asked(records)
+    by_language = _group(asked, lambda item: item.case["language"])
+    by_area = _group(asked, lambda item: item.case["area"])
+    answered = _asked(record for record in records if record.outcome != "blocked")
     summary = {
-        **_named(_overall(records), "overall_average_score", scale),
+        **_named(_overall(asked), "overall_average_score", scale),
         **_named(_overall(answered), "overall_average_score_without_blocked", scale),
         "outcomes": outcomes(records),
         "languages": {language: _summarise(found, scale) for language, found in by_language.items()},
-        "areas": {
-            area: _summarise(found, scale)
-            for area, found in _group(records, lambda record: record.case["area"]).items()
-        },
+        "areas": {area: _summarise(found, scale) for area, found in by_area.items()},
     }
+    results = {language: _language(found, scale) for language, found in by_language.items()}
     return Aggregate(results=results, summary=summary)
 
 
-def _group(records: Iterable[Record], key: Callable[[Record], str]) -> dict[str, list[Record]]:
-    groups: dict[str, list[Record]] = {}
-    for record in records:
-        groups.setdefault(key(record), []).append(record)
+class _Asked(NamedTuple):
+    """A question in one language: its case, its runs, and the unrounded mean of the valid ones."""
+
+    case: Mapping[str, JSON]
+    runs: Sequence[Record]
+    mean: float | None
+
+
+def _asked(records: Iterable[Record]) -> list[_Asked]:
+    found = _group(records, lambda record: record.case["id"]).values()
+    return [_Asked(runs[0].case, runs, mean(_scores(runs))) for runs in found]
+
+
+def _group(items: Iterable[T], key: Callable[[T], str]) -> dict[str, list[T]]:
+    groups: dict[str, list[T]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
     return groups
 
 
@@ -127,37 +140,36 @@ def _scores(records: Iterable[Record]) -> list[float]:
     return [record.score for record in records if record.score is not None]
 
 
-def _question_means(records: Iterable[Record]) -> list[float]:
-    """Unrounded means of the questions that have a valid run; a question here is a case in one language."""
-    questions = _group(records, lambda record: record.case["id"]).values()
-    return [centre for found in questions if (centre := mean(_scores(found))) is not None]
+def _means(asked: Iterable[_Asked]) -> list[float]:
+    """Unrounded means of the questions that have a valid run."""
+    return [item.mean for item in asked if item.mean is not None]
 
 
-def _overall(records: Iterable[Record]) -> float | None:
+def _overall(asked: Iterable[_Asked]) -> float | None:
     """Mean of the language averages, all unrounded."""
-    languages = _group(records, lambda record: record.case["language"]).values()
-    averages = [mean(_question_means(found)) for found in languages]
+    languages = _group(asked, lambda item: item.case["language"]).values()
+    averages = [mean(_means(found)) for found in languages]
     return mean([average for average in averages if average is not None])
 
 
-def _language(records: Sequence[Record], scale: Scale) -> dict[str, JSON]:
-    in_order = sorted(records, key=lambda record: (record.case["index"], record.run))
+def _language(asked: Sequence[_Asked], scale: Scale) -> dict[str, JSON]:
+    in_order = sorted(asked, key=lambda item: int(item.case["index"]))
     questions = [
-        _question(list(found), scale) for _, found in groupby(in_order, lambda record: record.case["index"])
+        _question(sorted(item.runs, key=lambda record: record.run), item.mean, scale) for item in in_order
     ]
-    return {"questions": questions, **_named(mean(_question_means(records)), "average_score", scale)}
+    return {"questions": questions, **_named(mean(_means(asked)), "average_score", scale)}
 
 
-def _question(records: list[Record], scale: Scale) -> dict[str, JSON]:
-    case, scores = records[0].case, _scores(records)
+def _question(records: Sequence[Record], centre: float | None, scale: Scale) -> dict[str, JSON]:
+    case = records[0].case
     return {
         "question_index": case["index"],
         "id": case["item"],
         "area": case["area"],
         "question": case["question"],
         "runs": [_run(record) for record in records],
-        **_named(mean(scores), "mean_score", scale),
-        "score_stddev": _rounded(population_sd(scores)),
+        **_named(centre, "mean_score", scale),
+        "score_stddev": _rounded(population_sd(_scores(records))),
         "outcomes": outcomes(records),
     }
 
@@ -185,12 +197,12 @@ def _verdict(verdict: Verdict) -> dict[str, JSON]:
     return found if verdict.error is None else {**found, "error": verdict.error}
 
 
-def _summarise(records: Sequence[Record], scale: Scale) -> dict[str, JSON]:
-    means = _question_means(records)
+def _summarise(asked: Sequence[_Asked], scale: Scale) -> dict[str, JSON]:
+    records = [record for item in asked for record in item.runs]
     return {
-        **_named(_overall(records), "average_score", scale),
-        "stddev": _rounded(population_sd(means)),
-        "questions": len({record.case["item"] for record in records}),
+        **_named(_overall(asked), "average_score", scale),
+        "stddev": _rounded(population_sd(_means(asked))),
+        "questions": len({item.case["item"] for item in asked}),
         "runs": len(records),
         "errors": sum(record.score is None for record in records),
         "outcomes": outcomes(records),
