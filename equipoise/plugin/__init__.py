@@ -7,7 +7,6 @@ The only file that imports pytest; `plugin.xdist` implements the hooks of xdist.
 from __future__ import annotations
 
 import atexit
-import gc
 import os
 import shutil
 import sys
@@ -22,6 +21,7 @@ from _pytest.skipping import evaluate_skip_marks
 
 from equipoise import suites
 from equipoise.core import exit_status
+from equipoise.core.collector import without_collection_at_exit
 from equipoise.core.errors import CannotKeep, NotNeeded, SessionStopped, UserError
 from equipoise.core.files import require_posix
 from equipoise.core.options import OPTIONS, Option
@@ -132,8 +132,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         ends_process = _is_worker(config) or _is_program()
         listen(config.stash[SESSION].interruptions, config.add_cleanup, ends_process=ends_process)
         if ends_process:
-            # Searching what a process still holds for cycles takes a third of a second, and frees nothing.
-            atexit.register(gc.freeze)
+            without_collection_at_exit()
     if _is_worker(config) or not names:
         return
     if _only_looks(config):
