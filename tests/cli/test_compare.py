@@ -116,7 +116,7 @@ def test_without_rules_a_candidate_that_lacks_a_score_is_warned_of(folder: Path)
     write(folder / "part.json", PART)
     result = run("part.json")
     assert result.exit_code == 0
-    warning = "warning:   the candidate has no score for 1 of 108 runs: what is left is compared"
+    warning = "warning:   the candidate has no score for 1 of 108 runs: what both have is compared"
     assert result.stdout.splitlines().count(warning) == 1
     assert "no score" not in run("old.json").stdout
 
