@@ -87,7 +87,7 @@ class Move:
         return self.after - self.before
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Comparison:
     """A candidate against a baseline, on the cells that both have."""
 
@@ -101,6 +101,11 @@ class Comparison:
     rose: Sequence[Move]
     drifts: Sequence[Drift] = ()
     levels: Levels = Levels()
+
+    def __repr__(self) -> str:
+        # Short: a notebook shows it, and the cells of both would be pages.
+        suite, models = self.after.suite.NAME, f"{self.after.model!r} with {self.before.model!r}"
+        return f"<Comparison of {models} on {suite}: {len(self.changes)} metrics>"
 
     def to_json(self) -> dict[str, JSON]:
         """Plain data, as in the results JSON."""
