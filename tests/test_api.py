@@ -132,6 +132,7 @@ def test_results_have_types(results: Any) -> None:
     assert [message["role"] for message in first.subject[0].messages] == ["user", "assistant"]
     assert [item.name for item in first.evaluators] == ["judge"]
     assert repr(results) == "<Results of 'subject' on neutrality: 8 of 8 runs, complete>"
+    assert results.audit == dict.fromkeys(results.metadata["evaluator_models"])
     assert "<table><tr><th></th>" in results._repr_html_()
 
 
@@ -201,6 +202,7 @@ def test_results_are_compared(results: Any) -> None:
         comparison = equipoise.compare(*sources)
         assert comparison.changes["overall"].difference.value == 0.0
         assert comparison.mismatches == []
+        assert repr(comparison) == "<Comparison of 'subject' with 'subject' on neutrality: 10 metrics>"
     assert "equipoise.compare.baseline" in sys.modules
 
 

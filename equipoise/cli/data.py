@@ -17,6 +17,7 @@ from equipoise.suites.resources import nearest, topic_folders
 
 if TYPE_CHECKING:
     from equipoise.core.settings import Settings
+    from equipoise.core.types import JSON
     from equipoise.models.counters import Totals
     from equipoise.suites import Construct, FromDocuments
 
@@ -85,7 +86,7 @@ def convert(old: Path, output: Path) -> None:
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=_PATH)
 @click.pass_context
 def validate(ctx: click.Context, paths: tuple[Path, ...]) -> None:
-    """Check each PATH: results, a suite's folder, a dataset or a file of questions (default ./topics).
+    """Check each PATH: results, a folder of them, a suite's folder, a dataset, questions (default ./topics).
 
     Results are held against the JSON Schema. Prints one line per finding. Exits with 0 if there are none, 1
     if there are any, 4 if a path is neither. Published data in folders named original are checked only if
@@ -102,24 +103,32 @@ def validate(ctx: click.Context, paths: tuple[Path, ...]) -> None:
         files = 0
     for line in findings:
         click.echo(line)
-    counts = (_counted(len(findings), "finding"), _counted(files + len(results), "file"))
+    counts = (_counted(len(findings), "finding"), _counted(files + sum(results.values()), "file"))
     click.echo(" in ".join(counts), err=bool(findings))
     ctx.exit(1 if findings else 0)
 
 
-def _validated(paths: Sequence[Path]) -> tuple[list[str], list[Path]]:
-    """The findings on results among these paths, and which those are."""
+def _validated(paths: Sequence[Path]) -> tuple[list[str], dict[Path, int]]:
+    """The findings on results at or directly in these paths, and how many each path has."""
     from equipoise.results import schema
 
-    findings, results = [], []
+    findings: list[str] = []
+    results: dict[Path, int] = {}
     for path in paths:
-        if (data := schema.read(path)) is not None:
-            found = [printable(f"{path}: {problem}") for problem in schema.problems(data)]
-            findings += found[: schema.MOST_SHOWN]
-            if len(found) > schema.MOST_SHOWN:
-                findings.append(f"{path}: and {len(found) - schema.MOST_SHOWN:,} more")
-            results.append(path)
+        for file in sorted(path.glob("*.json")) if path.is_dir() else [path]:
+            if (data := schema.read(file)) is not None:
+                findings += _problems(file, data)
+                results[path] = results.get(path, 0) + 1
     return findings, results
+
+
+def _problems(file: Path, data: JSON) -> list[str]:
+    """What is wrong with these results, a line each, as far as it is shown."""
+    from equipoise.results import schema
+
+    found = [printable(f"{file}: {problem}") for problem in schema.problems(data)]
+    more = len(found) - schema.MOST_SHOWN
+    return [*found[: schema.MOST_SHOWN], *([f"{file}: and {more:,} more"] if more > 0 else [])]
 
 
 @click.command()

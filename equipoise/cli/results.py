@@ -46,7 +46,7 @@ def show(results: Path, text: str | None, lowest: int | None, outcome: str | Non
             if "gate" in found.data:
                 print_lines(["", *comparison.rulings(found.data["gate"], found.data.get("comparison"))])
             return
-        every = transcripts.runs(found.data, found.cells, next(iter(found.metrics.values())).of)
+        every = transcripts.runs(found)
     except DAMAGE:
         why = "an earlier version or another tool wrote it: only compare reads it"
         raise UserError(f"{results}: {why}") from None

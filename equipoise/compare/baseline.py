@@ -103,6 +103,8 @@ def load(path: Path, *, is_whole: bool = False) -> Side:
 
     The message names the file and says what is wrong.
     """
+    if path.is_dir():
+        raise UserError(f"{path}: is a folder; name the results files in it")
     try:
         content = read_bytes(path)
     except OSError as error:
@@ -112,7 +114,10 @@ def load(path: Path, *, is_whole: bool = False) -> Side:
         metadata = data["metadata"]
         version, suite, _ = metadata["schema_version"], metadata["suite"], data["results"]
     except DAMAGE:
-        raise UserError(f"{path}: is not an Equipoise results file") from None
+        hint = (
+            f"; a journal's results are {path.with_suffix('.json').name}" if path.suffix == ".jsonl" else ""
+        )
+        raise UserError(f"{path}: is not an Equipoise results file{hint}") from None
     if version not in versions.READABLE:
         known = ", ".join(map(str, versions.READABLE))
         raise UserError(f"{path}: has schema version {version!r}; this Equipoise reads {known}")

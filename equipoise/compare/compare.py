@@ -22,7 +22,7 @@ from equipoise.core.types import JSON
 from equipoise.results import answered
 from equipoise.results.summary import plain, reworded
 from equipoise.stats import fixed, mean
-from equipoise.stats.metrics import difference, measure, valid
+from equipoise.stats.metrics import difference, sides, valid
 from equipoise.stats.paired import Difference, holm
 
 MOST_MOVES = 10
@@ -87,7 +87,7 @@ class Move:
         return self.after - self.before
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Comparison:
     """A candidate against a baseline, on the cells that both have."""
 
@@ -101,6 +101,11 @@ class Comparison:
     rose: Sequence[Move]
     drifts: Sequence[Drift] = ()
     levels: Levels = Levels()
+
+    def __repr__(self) -> str:
+        # Short: a notebook shows it, and the cells of both would be pages.
+        suite, models = self.after.suite.NAME, f"{self.after.model!r} with {self.before.model!r}"
+        return f"<Comparison of {models} on {suite}: {len(self.changes)} metrics>"
 
     def to_json(self) -> dict[str, JSON]:
         """Plain data, as in the results JSON."""
@@ -238,7 +243,7 @@ def _incomplete(after: Side) -> list[str]:
     missing, planned = unscored_runs(after.data)
     if not missing:
         return []
-    return [f"the candidate has no score for {missing} of {planned} runs: what is left is compared"]
+    return [f"the candidate has no score for {missing} of {planned} runs: what both have is compared"]
 
 
 def shared(before: Sequence[Cell], after: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:
@@ -259,10 +264,11 @@ def measured(
     # Chosen once: with hundreds of metrics that is most of the work.
     older, newer = map(metric.chosen, (before, after))
     found = difference(metric, older, newer, confidence=confidence.population)
+    was, now = sides(metric, older, newer)
     return Change(
         metric=metric,
-        before=measure(metric, older).value,
-        after=measure(metric, newer).value,
+        before=was,
+        after=now,
         difference=replace(found, reason=reworded(found.reason, clusters)),
         these=fixed.difference(metric, older, newer, confidence=confidence.these),
     )
@@ -292,8 +298,9 @@ def _largest(moves: Sequence[Move], sign: int) -> list[Move]:
 
 
 def _moves(metric: Metric, before: Sequence[Cell], after: Sequence[Cell]) -> list[Move]:
+    """What each case of the headline gave before and after."""
     found = []
-    for older, newer in zip(before, after, strict=True):
+    for older, newer in zip(metric.chosen(before), metric.chosen(after), strict=True):
         was, now = (mean(valid(cell.of(metric.of))) for cell in (older, newer))
         if was is not None and now is not None:
             shown = (metric.percent * was, metric.percent * now)

@@ -55,6 +55,11 @@ def _refuse_unlike(side: Side, first: Side) -> None:
                 f"{side.file}: its {name} differs from that in {first.file}; "
                 "give results that differ in models and evaluators only"
             )
+    if {cell.id for cell in side.cells} != {cell.id for cell in first.cells}:
+        raise UserError(
+            f"{side.file}: was not asked the same {side.suite.CLUSTERS} in the same languages "
+            f"as {first.file}; give results of the same ones"
+        )
     if here.get("evaluators") == {}:
         raise UserError(f"{side.file}: no evaluator has judged it, so there is no panel to rank by")
 

@@ -203,7 +203,8 @@ def parse_prompt_file(value: str) -> str:
     try:
         text = read_bytes(Path(value)).decode("utf-8-sig").strip()
     except (OSError, ValueError) as error:
-        raise ValueError(f"names a file that cannot be read ({error.__class__.__name__})") from None
+        why = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        raise ValueError(f"names a file that cannot be read ({why})") from None
     if not text:
         raise ValueError("names a file that is empty")
     return text

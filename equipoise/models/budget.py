@@ -21,6 +21,8 @@ MARGIN, DOUBT = 1.5, 4.0
 BYTES_PER_TOKEN = 3
 FRAME = 50
 """The most tokens that an endpoint adds to a message, and to the conversation as a whole."""
+RESUMES = "; the same command resumes from here"
+"""The end of the reason for which a session is stopped."""
 
 Cost = Callable[[Usage], int]
 """The cost of tokens, in nano-dollars."""
@@ -104,7 +106,7 @@ class Budget:
         return int(margin * max(map(self._counters.largest_output, range(len(now.tokens)))))
 
     def _used_up(self, reason: str) -> SessionStopped:
-        self._stop(f"{reason}; the same command resumes from here")
+        self._stop(f"{reason}{RESUMES}")
         return SessionStopped(reason)
 
 

@@ -363,10 +363,25 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
             _settle_exit_status(session, display.progress)
             for line in display.progress.publish(os.environ):
                 _say(config, line)
+        elif session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and not _is_worker(config):
+            _tell_what_there_is(config)
         is_idle = display is None or display.progress.is_idle
         if is_idle and config.stash[SESSION].interruptions.count:
             _say(config, "interrupted before the first call; run the same pytest command again")
         config.stash[SESSION].close()
+
+
+def _tell_what_there_is(config: pytest.Config) -> None:
+    """Name what -k and -m could have selected."""
+    for name in _suites_asked_for(config):
+        cases = [run.case for run in config.stash[SESSION].plan.runs(name)]
+        areas, languages = ({getattr(case, part): None for case in cases} for part in ("area", "language"))
+        line = (
+            f"{name}: nothing was selected; there are the areas {', '.join(areas)} "
+            f"and the languages {', '.join(languages)}; pytest --collect-only -q lists the names of all tests"
+        )
+        for part in wrapped(line, shutil.get_terminal_size().columns):
+            _say(config, part)
 
 
 def _await_audits(session: pytest.Session) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import starmap
 
 from equipoise.core.errors import printable
 from equipoise.core.types import JSON
@@ -53,9 +52,13 @@ def _table(comparison: Mapping[str, JSON], room: int | None) -> list[str]:
     if room is None or max(map(columns, found)) <= room:
         return found
     metrics = comparison["metrics"]
-    narrow = [(*_HEAD[:-2],), *starmap(_narrow_row, metrics.items())]
+    for digits in (1, 0):
+        narrow = [(*_HEAD[:-2],), *(_narrow_row(name, row, digits) for name, row in metrics.items())]
+        found = align(narrow[: 1 + MOST_ROWS], room)
+        if max(map(columns, found)) <= room:
+            break
     reasons = _reasons(list(metrics.values()), f"{comparison.get('clusters', 'questions')} like these")
-    return [*align(narrow[: 1 + MOST_ROWS], room), _NARROW, *reasons]
+    return [*found, _NARROW, *reasons]
 
 
 def _notes(comparison: Mapping[str, JSON]) -> Iterator[str]:
@@ -118,13 +121,15 @@ def _row(name: str, found: Mapping[str, JSON]) -> tuple[str, ...]:
     )
 
 
-def _narrow_row(name: str, found: Mapping[str, JSON]) -> tuple[str, ...]:
+def _narrow_row(name: str, found: Mapping[str, JSON], digits: int) -> tuple[str, ...]:
+    """Limits have so many digits, but for figures in other units than percent, which are small."""
+    digits = digits if found["unit"] == "%" else 1
     difference = "-"
     if found["value"] is not None:
         difference = f"{found['value']:+.2f}{difference_unit(found['unit'])}{_star(found)}"
-    sample = _limits(found, 1) if found["low"] is not None else "-"
+    sample = _limits(found, digits) if found["low"] is not None else "-"
     figures = (figure(found[when], found["unit"]) for when in ("before", "after"))
-    return (name, *figures, difference, _these(found, 1), sample)
+    return (name, *figures, difference, _these(found, digits), sample)
 
 
 def _star(found: Mapping[str, JSON]) -> str:

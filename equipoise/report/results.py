@@ -83,6 +83,11 @@ class Results:
         """The SHA-256 of the file, hexadecimal."""
         return str(self._side.digest)
 
+    @property
+    def audit(self) -> Mapping[str, JSON]:
+        """The audit of each evaluator; None of one that was not audited."""
+        return self._side.audits
+
     @cached_property
     def metrics(self) -> Mapping[str, Figure]:
         """The figures by name, the headline first; computed where the file has none, as a published one."""

@@ -188,7 +188,7 @@ def _spending(metadata: Mapping[str, JSON], wall_seconds: float | None) -> Itera
     limits = metadata["limits"]
     if limits["cuts"]:
         moved = f"between {limits['lowest']} and {limits['highest']}, " if limits["highest"] else ""
-        yield f"limit:     {moved}cut {limits['cuts']} times for {limits['refused']} refused calls"
+        yield f"in flight: {moved}cut {limits['cuts']} times for {limits['refused']} refused calls"
     for name, counts in metadata["evaluators"].items():
         if counts["missing"]:
             total = counts["missing"] + counts["verdicts"]

@@ -5,45 +5,50 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from equipoise.compare.baseline import Side
 from equipoise.core.errors import printable
-from equipoise.core.records import Cell
 from equipoise.core.types import JSON
-from equipoise.results.runs import at as pointed_at
+from equipoise.results.runs import at
+from equipoise.results.runs import runs as runs_of
 
 INDENT = "  "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownRun:
-    """One run of results: its cell, its number from 1, and its value of the headline metric.
+    """One run of results: its language and case, its number from 1, and its figure with its unit.
 
-    `run` is its object in the results JSON.
+    `names` are the texts beside its messages in which it is found; `run` is its object in the results JSON.
     """
 
-    cell: Cell
+    id: str
     number: int
     figure: float | None
+    unit: str
+    names: Sequence[str]
     run: Mapping[str, JSON]
 
     @property
     def text(self) -> str:
         """The text in which a run is searched, in lower case."""
         said = " ".join(str(message["content"]) for _, message in messages(self.run))
-        return " ".join([self.cell.id, *self.cell.labels.values(), said]).casefold()
+        return " ".join([self.id, *self.names, said]).casefold()
 
 
-def runs(data: Mapping[str, JSON], cells: Sequence[Cell], headline: str) -> list[ShownRun]:
-    """All runs of results, in order; `headline` names the cell value that is their figure."""
-    places = {cell.at: cell for cell in cells if cell.at}
+def runs(side: Side) -> list[ShownRun]:
+    """All runs of results, in order."""
+    headline = next(iter(side.metrics.values()))
     return [
-        ShownRun(cell=cell, number=number, figure=_nth(cell.of(headline), number), run=run)
-        for at, cell in places.items()
-        for number, run in enumerate(pointed_at(data, at), start=1)
+        ShownRun(
+            id=found.id if found.id.startswith(f"{found.language}-") else f"{found.language}/{found.id}",
+            number=found.number,
+            figure=side.suite.figure_of(found.case, found.data),
+            unit=headline.unit,
+            names=[value for value in found.case.values() if isinstance(value, str)],
+            run=at(side.data, found.at),
+        )
+        for found in runs_of(side.data["results"])
     ]
-
-
-def _nth(values: Sequence[float | None], number: int) -> float | None:
-    return values[number - 1] if number <= len(values) else None
 
 
 def select(
@@ -69,8 +74,9 @@ def select(
 def lines(shown: ShownRun) -> Iterator[str]:
     """A run's outcome, its conversation with the subject, and the evaluators' answers."""
     run = shown.run
-    figure = "" if shown.figure is None else f", {shown.figure:g}"
-    yield f"{shown.cell.id} run {shown.number}: {run['outcome']}{figure}"
+    unit = "%" if shown.unit == "%" else f" {shown.unit}"
+    figure = "" if shown.figure is None else f", {shown.figure:g}{unit}"
+    yield f"{shown.id} run {shown.number}: {run['outcome']}{figure}"
     for role, message in messages(run):
         yield f"{role}:"
         for line in str(message["content"] or "(nothing)").splitlines():

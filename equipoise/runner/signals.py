@@ -10,6 +10,8 @@ from functools import partial
 from types import FrameType
 from typing import Any
 
+from equipoise.models.budget import RESUMES
+
 PATIENCE = 60.0
 """The longest wait in seconds for calls in flight when a session ends: they are paid for."""
 HURRY = 5.0
@@ -18,7 +20,8 @@ HURRY = 5.0
 
 def stopped(reason: str) -> str:
     """The message of a command that ended early."""
-    return f"stopped: {reason}; finished work is saved, and the same command resumes from there"
+    what = reason.removesuffix(RESUMES)
+    return f"stopped: {what}; finished work is saved, and the same command resumes from there"
 
 
 def in_flight(count: int) -> str:

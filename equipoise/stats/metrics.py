@@ -89,6 +89,28 @@ def difference(
     return _percent(paired_rate_difference(older, newer, confidence=confidence))
 
 
+def sides(metric: Metric, before: Sequence[Cell], after: Sequence[Cell]) -> tuple[float | None, float | None]:
+    """The figures that `difference` is between, on the cells in which both have a value.
+
+    What only one has counts for neither, and each cell of a rate counts alike, however many runs it has.
+    """
+    if metric.kind in ("ratio", "gap", "lift"):
+        older, newer = (_figure(metric, metric.chosen(cells)) for cells in (before, after))
+        return older, newer
+    found = [
+        {(item.cluster, item.stratum): item for item in observations(metric, metric.chosen(cells))}
+        for cells in (before, after)
+    ]
+    older, newer = (
+        clustered_mean([side[cell] for cell in found[0] if cell in found[1]]).value for side in found
+    )
+    return _in_percent(metric, older), _in_percent(metric, newer)
+
+
+def _in_percent(metric: Metric, value: float | None) -> float | None:
+    return None if value is None else metric.percent * value
+
+
 def observations(metric: Metric, cells: Sequence[Cell]) -> list[Observation]:
     """Each cell's mean over its valid runs; cells without any are left out."""
     found = ((cell, mean(valid(cell.of(metric.of)))) for cell in cells)

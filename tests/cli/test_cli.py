@@ -183,6 +183,11 @@ def test_validate_holds_results_against_the_schema(folder: Path) -> None:
     assert run("recover", "m.jsonl", "--output", "m.json").exit_code == 0
     (folder / "aa.txt").write_text("What is one?\n", encoding="utf-8")
     assert run("validate", "m.json", "aa.txt").stdout == "no findings in 2 files\n"
+    (folder / "found").mkdir()
+    for name in ("m.json", "n.json", "other.json"):
+        text = "[]" if name == "other.json" else (folder / "m.json").read_text(encoding="utf-8")
+        (folder / "found" / name).write_text(text, encoding="utf-8")
+    assert run("validate", "found").stdout == "no findings in 2 files\n"
     data = json.loads((folder / "m.json").read_text(encoding="utf-8"))
     data["metadata"]["status"], data["errors"] = "done", [{}] * 5
     (folder / "m.json").write_text(json.dumps(data), encoding="utf-8")

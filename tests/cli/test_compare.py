@@ -86,7 +86,7 @@ def test_a_mistake_is_one_line_and_status_4(subtests: pytest.Subtests) -> None:
         "--gate=overall:+2pp": "ERROR: --gate overall:+2pp: overall is worse when it is lower",
         "--gate=refused:-2pp": "ERROR: --gate refused:-2pp: refused is worse when it is higher",
         "nowhere.json": "ERROR: nowhere.json: cannot be read (No such file or directory)",
-        ".": "ERROR: .: cannot be read (Is a directory)",
+        ".": "ERROR: .: is a folder; name the results files in it",
     }.items():
         with subtests.test(argument):
             assert error(run("same.json", argument)).startswith(expected)
@@ -116,7 +116,7 @@ def test_without_rules_a_candidate_that_lacks_a_score_is_warned_of(folder: Path)
     write(folder / "part.json", PART)
     result = run("part.json")
     assert result.exit_code == 0
-    warning = "warning:   the candidate has no score for 1 of 108 runs: what is left is compared"
+    warning = "warning:   the candidate has no score for 1 of 108 runs: what both have is compared"
     assert result.stdout.splitlines().count(warning) == 1
     assert "no score" not in run("old.json").stdout
 

@@ -104,7 +104,7 @@ def test_the_dataset_is_known_by_the_key_of_its_version(tmp_path: Path) -> None:
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     """And so is a folder, each with the reason."""
     assert refusal(tmp_path / "nowhere.json") == "cannot be read (No such file or directory)"
-    assert refusal(tmp_path) == "cannot be read (Is a directory)"
+    assert refusal(tmp_path) == "is a folder; name the results files in it"
 
 
 def test_what_is_no_results_file_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
@@ -131,6 +131,9 @@ def test_what_is_no_results_file_is_refused(tmp_path: Path, subtests: pytest.Sub
         with subtests.test(content=content[:60]):
             path.write_bytes(content)
             assert refusal(path) == "is not an Equipoise results file"
+    journal = path.rename(tmp_path / "m.neutrality.jsonl")
+    hint = "; a journal's results are m.neutrality.json"
+    assert refusal(journal) == f"is not an Equipoise results file{hint}"
 
 
 def test_another_schema_or_suite_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:

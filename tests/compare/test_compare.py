@@ -129,6 +129,25 @@ def test_every_metric_is_compared_in_percentage_points() -> None:
     assert (overall.difference.n, overall.difference.unpaired) == (8, 0)
 
 
+def test_before_and_after_differ_by_the_difference() -> None:
+    """Each figure is of the cells in which both have a score, whatever else either of them has."""
+    before: Runs = {"aa/q1": ["refused", 5], "aa/q2": [5, 5], "aa/q3": [2, 4], "bb/q1": [3, 1]}
+    after: Runs = {
+        "aa/q1": ["refused", "error"],
+        "aa/q2": ["error", "error"],
+        "aa/q3": [1, 1],
+        "bb/q1": [2, 5],
+    }
+    found = compare(side_of(before), side_of(after)).changes
+    overall, refused = found["overall"], found["refused"]
+    assert (overall.before, overall.after, overall.difference.value) == (37.5, 31.25, -6.25)
+    assert (refused.before, refused.after, refused.difference.value) == (12.5, 25, 12.5)
+    for change in found.values():
+        if change.difference.value is not None:
+            assert change.before is not None
+            assert change.after == pytest.approx(change.before + change.difference.value)
+
+
 def test_a_difference_is_paired_by_cell() -> None:
     """Questions that differ much and change little: the interval knows only the change."""
     before = {f"aa/q{n}": [1 + n % 3] * 4 for n in range(1, 13)}
@@ -226,6 +245,19 @@ def test_a_case_without_a_score_on_one_side_did_not_move() -> None:
     """Neither from nor to nothing."""
     assert [move.cell for move in moved("error", 2, "unscored").fell] == ["aa/q2"]
     assert moved(2, before="error").fell == []
+
+
+def test_only_cases_of_the_headline_move() -> None:
+    """Those of which it is not made would be in another unit."""
+    suite = SimpleNamespace(
+        NAME="neutrality",
+        CLUSTERS="questions",
+        metrics=lambda _: [Metric(name="x", of="percent", where={"area": "x"})],
+        effects=lambda *_: [],
+    )
+    sides = ({"aa/q1/x": [3], "aa/q2/y": [5]}, {"aa/q1/x": [2], "aa/q2/y": [1]})
+    found = compare(*(replace(side_of(runs), suite=suite) for runs in sides))
+    assert [move.cell for move in found.fell] == ["aa/q1"]
 
 
 def shown_scores(data: JSON, moves: Sequence[Move], place: int) -> list[float]:

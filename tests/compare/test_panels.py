@@ -71,6 +71,11 @@ def test_results_that_do_not_belong_together_are_refused(tmp_path: Path) -> None
     other = results(tmp_path, "b", {"m1": 1}, data_hash="other")
     with pytest.raises(UserError, match="has another suite or other data than"):
         rankings([*first, *other])
+    fewer = write(tmp_path / "fewer.json", {"aa/q1": [1]}, subject_model="m2", evaluator_models=["a"])
+    with pytest.raises(
+        UserError, match=r"fewer\.json: was not asked the same questions in the same languages"
+    ):
+        rankings([*first, fewer])
     with pytest.raises(UserError, match="there are two results of m1 by a"):
         rankings([*first, *first])
 

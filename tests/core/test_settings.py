@@ -370,7 +370,9 @@ def test_a_prompt_file_that_cannot_be_read_is_refused(tmp_path: Path, subtests: 
     empty = str(tmp_path / "empty.txt")
     says = f"--evaluator-system-prompt-file: {empty!r} names a file that is empty"
     assert complaint({"evaluator_system_prompt_file": empty}) == says
-    says = "--subject-system-prompt-file: '/dev/zero' names a file that cannot be read (OSError)"
+    says = (
+        "--subject-system-prompt-file: '/dev/zero' names a file that cannot be read (is not a regular file)"
+    )
     assert complaint({"subject_system_prompt_file": "/dev/zero"}) == says
 
 

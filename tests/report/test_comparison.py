@@ -102,6 +102,15 @@ def test_a_narrow_table_keeps_both_intervals(subtests: pytest.Subtests) -> None:
             assert width is None or max(len(line) for line in table[3:15]) <= width
 
 
+def test_a_narrow_table_has_room_for_the_mark_of_a_mismatch() -> None:
+    """Limits in percent lose their decimals before a line is broken."""
+    found = {**comparison(after=by_chance(3, 1.5)), "mismatches": ["dataset differs: own, now open"]}
+    table = [line for line in comparing.lines(found, 80) if line.endswith("[mismatch]")]
+    (overall,) = [line for line in table if line.startswith("overall ")]
+    assert not any("." in word for word in overall.split()[5:])
+    assert max(len(line) for line in table[:12]) <= 80
+
+
 def test_why_intervals_on_these_questions_are_missing_stands_below() -> None:
     """Once for each reason, with how many metrics it is about; and who is in neither interval."""
     shown = "\n".join(comparing.lines(comparison(alike(4), alike(4))))

@@ -108,9 +108,9 @@ def test_there_is_a_row_for_every_language_every_area_and_the_whole() -> None:
 
 
 def test_a_row_shows_questions_mean_percent_deviation_and_outcomes() -> None:
-    """Figures have two decimals, limits of the interval one, and how the runs ended is counted."""
+    """Questions with a score, figures of two decimals, limits of one, and how many runs ended how."""
     found = row("en-US", record(5), record(2, line=2), record(None, line=3))
-    figures = ["en-US", "3", "3.50", "62.50%", "0.4", "to", "99.9", "1.50"]
+    figures = ["en-US", "2", "3.50", "62.50%", "0.4", "to", "99.9", "1.50"]
     assert found.split() == [*figures, "scored", "2,", "error", "1"]
 
 
@@ -123,7 +123,7 @@ def test_the_overall_row_has_neither_questions_nor_deviation() -> None:
 def test_a_missing_figure_is_a_dash() -> None:
     """Where nothing was scored, or one question has no deviation: not 0, not None; zero is a figure."""
     for name in ("en-US", "area.rivers"):
-        assert row(name, record(None)).split() == [name, "1", "-", "-", "-", "-", "error", "1"]
+        assert row(name, record(None)).split() == [name, "0", "-", "-", "-", "-", "error", "1"]
     assert row("overall", record(None)).split() == ["overall", "-", "-", "-", "error", "1"]
     assert row("en-US", record(4)).split() == ["en-US", "1", "4.00", "75.00%", "-", "-", "scored", "1"]
     assert "0.00%" in row("en-US", record(1)).split()
@@ -208,7 +208,7 @@ def test_a_time_that_nobody_measured_is_not_shown() -> None:
     [
         (
             {"highest": 12, "lowest": 3, "refused": 9, "cuts": 2},
-            "limit:     between 3 and 12, cut 2 times for 9 refused calls",
+            "in flight: between 3 and 12, cut 2 times for 9 refused calls",
         ),
         ({"highest": 12, "lowest": 8, "refused": 0, "cuts": 0}, None),
         ({"highest": None, "lowest": None, "refused": 0, "cuts": 0}, None),
@@ -217,14 +217,14 @@ def test_a_time_that_nobody_measured_is_not_shown() -> None:
 )
 def test_a_limit_that_was_cut_is_shown(limits: dict[str, Any], line: str | None) -> None:
     """Where endpoints refused calls it is told how often, and how many calls were in flight at once."""
-    shown = [found for found in show(limits={**limits, "moves": []}) if found.startswith("limit:")]
+    shown = [found for found in show(limits={**limits, "moves": []}) if found.startswith("in flight:")]
     assert shown == ([] if line is None else [line])
 
 
 def test_a_limit_of_a_session_that_was_killed_is_shown() -> None:
     """A session that could not say how many calls were in flight still tells how often they were cut."""
     limits: dict[str, Any] = {"highest": None, "lowest": None, "refused": 0, "cuts": 2, "moves": []}
-    (line,) = [found for found in show(limits=limits) if found.startswith("limit:")]
+    (line,) = [found for found in show(limits=limits) if found.startswith("in flight:")]
     assert "cut 2 times" in line
     assert "None" not in line
 

@@ -14,7 +14,14 @@ from typing import Any
 
 import pytest
 
-from equipoise.runner.signals import HURRY, PATIENCE, Interruptions, interruptible, listen
+from equipoise.models.budget import RESUMES
+from equipoise.runner.signals import HURRY, PATIENCE, Interruptions, interruptible, listen, stopped
+
+
+def test_a_reason_that_says_what_to_do_is_not_told_twice() -> None:
+    """What a budget says to a session stands alone there, and not in the message of a command."""
+    assert stopped(f"enough{RESUMES}") == stopped("enough")
+    assert stopped("enough").count("the same command resumes") == 1
 
 
 def test_the_first_interrupts_and_the_second_only_counts() -> None:

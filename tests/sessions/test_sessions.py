@@ -110,6 +110,18 @@ def test_the_real_dataset_selects_by_area_and_native_name(bench: Bench) -> None:
 
 
 @pytest.mark.slow
+def test_a_selection_of_nothing_names_what_there_is(bench: Bench) -> None:
+    """Exit 5 with the areas and the languages, with workers too."""
+    for more in ((), ("-n", "2")):
+        done = bench.run("-k", "nosuchword", *more)
+        assert done.returncode == 5
+        told = " ".join(done.stdout.split())
+        assert "neutrality: nothing was selected; there are the areas first_area, second_area and" in told
+        assert "the languages aa, bb" in told
+    assert bench.server.requests == []
+
+
+@pytest.mark.slow
 def test_looking_needs_no_model_and_writes_nothing(bench: Bench, subtests: pytest.Subtests) -> None:
     """What pytest can show of a suite, it shows without a model and without files, with workers too."""
     for flags in (

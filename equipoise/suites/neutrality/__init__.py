@@ -225,7 +225,7 @@ def _row(name: str, found: Mapping[str, JSON], metric: Mapping[str, JSON]) -> Se
     percent = _figure(found["average_score_percentage"])
     return (
         name,
-        str(found.get("questions", "")),
+        str(metric["n"]) if "questions" in found else "",
         _figure(found["average_score"]),
         percent if percent == "-" else f"{percent}%",
         _interval(metric),

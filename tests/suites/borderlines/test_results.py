@@ -11,9 +11,12 @@ import pytest
 from one_dispute import CASE, ENGLISH, OTHER, RUBRIC, SPEAKS, record
 
 from equipoise import suites
+from equipoise.compare.baseline import Side
 from equipoise.core import json_io
 from equipoise.core.records import Cell, Record
 from equipoise.core.types import Message, Transcript
+from equipoise.report.transcripts import runs as shown_runs
+from equipoise.report.transcripts import select
 from equipoise.results.summary import summarise
 from equipoise.suites import borderlines as suite
 from equipoise.suites.borderlines.dataset import Dispute
@@ -94,6 +97,18 @@ def test_a_run_is_shown_with_its_transcripts() -> None:
     ]
     assert item["subject_transcript"] == [dict(message) for message in said]
     assert item["evaluator_transcripts"] == [{"evaluator": "e", "messages": [dict(said[0])]}]
+
+
+def test_every_run_is_looked_at_in_its_language() -> None:
+    """A cell is a territory, but its queries are shown one by one, each with what it answered."""
+    data = {"metadata": {}, "results": read_back(RECORDS)}
+    suite_of = suites.load(suite.NAME)
+    listed = suite_of.cells(data["results"], RUBRIC.scale)
+    side = Side(file="m.json", digest=None, suite=suite_of, data=data, cells=listed)
+    found = [(shown.id, shown.number, shown.figure, shown.unit) for shown in shown_runs(side)]
+    assert len(found) == len(RECORDS)
+    assert found[:2] == [("xx-rock", 1, 0, "%"), ("xx-rock", 2, 100, "%")]
+    assert [shown.run["answer"] for shown in select(shown_runs(side), text="en-rock")] == ["BB", "AA"]
 
 
 def test_a_summary_says_how_answers_were_read() -> None:

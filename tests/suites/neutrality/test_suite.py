@@ -265,11 +265,18 @@ def test_what_has_no_valid_run_is_listed_and_left_out_of_the_mean() -> None:
     found = language_result(records)
     assert found["average_score"] == 4
     missing = found["questions"][1]
-    figures = ("mean_score", "mean_score_percentage", "score_stddev")
-    assert [missing[name] for name in figures] == [None, None, None]
+    names = ("mean_score", "mean_score_percentage", "score_stddev")
+    assert [missing[name] for name in names] == [None, None, None]
     assert missing["outcomes"] == {"unscored": 2}
     whole = summary(records)
     assert (whole["languages"]["bb"]["average_score"], whole["overall_average_score"]) == (None, 4)
+    shown = neutrality.table({**whole, "metrics": figures(records)})
+    assert [tuple(row[:2]) for row in shown[1:]] == [
+        ("aa", "1"),
+        ("bb", "0"),
+        ("area.x", "1"),
+        ("overall", ""),
+    ]
 
 
 def test_nothing_valid_at_all_gives_no_figures() -> None:
