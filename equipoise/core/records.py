@@ -50,7 +50,7 @@ class Verdict:
     @classmethod
     def from_json(cls, data: Mapping[str, JSON]) -> Verdict:
         """The verdict that `to_json` wrote."""
-        # Of many runs all keep the same name, which each line of a journal has anew.
+        # Interned: every journal line is parsed into a new copy of the same name.
         return cls(**{**data, "evaluator": sys.intern(data["evaluator"]), "raw": tuple(data["raw"])})
 
 

@@ -180,8 +180,9 @@ def holm(p_values: Mapping[K, float]) -> dict[K, float]:
 def noninferiority(difference: Difference, margin: float, better: Better = "higher") -> Verdict:
     """Whether the later result is worse by less than the margin: 0 or more, in the difference's unit.
 
-    Pass where the whole interval is better than the margin asks, fail where the whole interval is worse, else
-    inconclusive, as is no interval. A 95 % interval errs in 2.5 % each way at the margin, in fewer off it.
+    Pass if the whole interval lies on the better side of the margin, fail if it lies on the worse side, else
+    inconclusive; also inconclusive without an interval. With a 95 % interval, each wrong verdict has a
+    probability of at most 2.5 %.
     """
     if not 0 <= margin < math.inf:
         raise ValueError(f"a margin is a number from 0 up, not {margin!r}")

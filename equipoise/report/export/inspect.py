@@ -71,7 +71,7 @@ def write(results: Results, folder: Path) -> Path:
 
 
 def _write_json(log: EvalLog, samples: Iterable[EvalSample], path: Path) -> None:
-    """Write what Inspect's own writer would, one sample at a time, of which it needs all. Raises OSError."""
+    """Write the same log as `write_eval_log`, but one sample at a time. Raises OSError."""
     # What that writer encodes with.
     from pydantic_core import to_json
 

@@ -5,7 +5,8 @@ with the controller in the English control (their KB CS), in the controller's ow
 the other languages (Non CS, a mean over them); the lift and the gap of own over other (delta CS);
 consistency, the share of equal pairs of languages, over territories with two answers or more, the English
 control aside unless a claimant speaks English (Cst CS); and the number of different countries, also with the
-control. What agrees with the controller is no more right for that: it says who holds a territory.
+control. Agreeing with the controller does not make an answer correct: the controller is whoever holds the
+territory.
 """
 
 from __future__ import annotations

@@ -96,5 +96,5 @@ def _stands(word: str, text: str) -> bool:
 
 
 def _years(text: str) -> set[str]:
-    """The years in a text, both of "1957-58"; a decade is no year."""
+    """The years in a text, both of "1957-58"; decades do not count."""
     return set(_YEAR.findall(_SHORT_RANGE.sub(r"\1\2 \1\3", text)))
