@@ -60,10 +60,11 @@ class Measured:
 def measure(name: str, scenario: Scenario) -> Measured:
     """Run one contender against a server of its own."""
     with tempfile.TemporaryDirectory() as folder, serving(str(scenario.latency)) as endpoint:
-        return _run(_command(name, scenario, endpoint.url, Path(folder)), endpoint)
+        return _run(command_line(name, scenario, endpoint.url, Path(folder)), endpoint)
 
 
-def _command(name: str, scenario: Scenario, url: str, folder: Path) -> list[str]:
+def command_line(name: str, scenario: Scenario, url: str, folder: Path) -> list[str]:
+    """The arguments that run a contender: a bare script by its name, or pytest with its options."""
     if name.startswith("bare"):
         return [sys.executable, str(HERE / f"{name}.py"), url, str(scenario.cases), str(scenario.in_flight)]
     topics = folder / "en-US.txt"

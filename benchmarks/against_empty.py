@@ -20,7 +20,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from against_bare import SCENARIOS, _command
+from against_bare import SCENARIOS, command_line
 from serving import ROOT, environment, serving
 
 EMPTY = """import pytest
@@ -95,7 +95,7 @@ def workers() -> None:
     for flags in nothing:
         with tempfile.TemporaryDirectory() as name, serving(str(scenario.latency)) as endpoint:
             ours[flags] = run(
-                _command(" ".join(("pytest", *flags)), scenario, endpoint.url, Path(name)), ROOT
+                command_line(" ".join(("pytest", *flags)), scenario, endpoint.url, Path(name)), ROOT
             )
     print("750 cases of two calls at 500 ms; as many empty tests")
     print("             ours: wall    memory   empty: wall    memory   memory more")

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from against_bare import SCENARIOS, _command
+from against_bare import SCENARIOS, command_line
 from serving import ROOT, environment, serving
 
 RATE = 200
@@ -48,7 +48,7 @@ def profile(title: str) -> list[str]:
             "--output",
             str(found),
             "--",
-            *_command("pytest", scenario, endpoint.url, Path(name)),
+            *command_line("pytest", scenario, endpoint.url, Path(name)),
         ]
         subprocess.run(command, cwd=ROOT, env=environment(), stdout=subprocess.DEVNULL, check=True)
         return found.read_text(encoding="utf-8").splitlines()
