@@ -4,8 +4,18 @@ from __future__ import annotations
 
 import atexit
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+YOUNG = 20_000
+"""How many new objects start a collection; Python's default of 700 takes a fourteenth of a session's CPU."""
+
+
+def collect_seldom(on_end: Callable[[Callable[[], None]], object]) -> None:
+    """Collect garbage only after YOUNG new objects; what is given to `on_end` undoes it."""
+    before = gc.get_threshold()
+    gc.set_threshold(YOUNG, *before[1:])
+    on_end(lambda: gc.set_threshold(*before))
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from _pytest.skipping import evaluate_skip_marks
 
 from equipoise import suites
 from equipoise.core import exit_status
-from equipoise.core.collector import without_collection_at_exit
+from equipoise.core.collector import collect_seldom, without_collection_at_exit
 from equipoise.core.errors import CannotKeep, NotNeeded, SessionStopped, UserError
 from equipoise.core.files import require_posix
 from equipoise.core.options import OPTIONS, Option
@@ -129,6 +129,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     config = session.config
     names = _suites_asked_for(config)
     if names and not _only_looks(config):
+        collect_seldom(config.add_cleanup)
         ends_process = _is_worker(config) or _is_program()
         listen(config.stash[SESSION].interruptions, config.add_cleanup, ends_process=ends_process)
         if ends_process:

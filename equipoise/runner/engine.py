@@ -218,7 +218,8 @@ class Engine:
         return run.suite in self._suites and self._history(run.suite).has_ended(run.id)
 
     def _await(self, key: Key, future: Future[T]) -> T:
-        self._loop.call_soon_threadsafe(self._prioritise, key)
+        if not future.done():
+            self._loop.call_soon_threadsafe(self._prioritise, key)
         while True:
             try:
                 return future.result(timeout=STOP_SECONDS)
