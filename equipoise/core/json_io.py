@@ -83,4 +83,4 @@ def loads(data: bytes) -> JSON:
         try:
             return json.loads(data)
         except RecursionError:
-            raise ValueError("too deep") from None
+            raise ValueError("it is nested too deeply") from None

@@ -7,6 +7,7 @@ neither suites nor journals.
 from __future__ import annotations
 
 import asyncio
+import email.message
 import json
 import logging
 import ssl
@@ -20,8 +21,8 @@ from types import TracebackType
 from typing import Protocol
 
 import aiohttp
-import httpx2
 import openai
+from multidict import CIMultiDict
 
 from equipoise.core import json_io
 from equipoise.core.errors import CallFailed, printable
@@ -34,8 +35,9 @@ from equipoise.models.connections import (
     MAX_BODY,
     Address,
     BodyTooLarge,
-    OwnConnections,
+    Connections,
     RedirectedElsewhere,
+    Response,
 )
 from equipoise.models.failures import (
     DECLINING_STATUS,
@@ -51,9 +53,9 @@ from equipoise.models.redact import Secrets
 from equipoise.models.response import as_json, read_body, read_continuation
 from equipoise.models.retry import Health, Retries, retry_after
 
-_NO_CONNECTION = (httpx2.ConnectError, httpx2.ConnectTimeout, aiohttp.ClientConnectorError, ssl.SSLError)
-"""What the transport raises if no connection could be made."""
-_NO_ANSWER = (httpx2.RequestError, aiohttp.ClientError, ssl.SSLError)
+_NO_CONNECTION = (aiohttp.ClientConnectionError, ssl.SSLError)
+"""What the transport raises if no connection could be made, or if it was closed before a response came."""
+_NO_ANSWER = (aiohttp.ClientError, OSError)
 """What the transport raises if no complete response arrived."""
 
 _LOGGERS = ("openai", "httpx2", "httpcore2", "aiohttp")
@@ -99,10 +101,6 @@ class _Connection:
     foreign_keys: Secrets
 
 
-class _HttpClient(OwnConnections, openai.DefaultAioHttpClient):
-    """The SDK's aiohttp client, on our own connection pool."""
-
-
 class Client:
     """Sends calls to the models of a session. Belongs to the event loop it was created on.
 
@@ -131,7 +129,8 @@ class Client:
         self._on_retry = on_retry
         for name in _LOGGERS:
             logging.getLogger(name).setLevel(logging.WARNING)
-        self._http = _HttpClient(timeout=timeout, max_body=max_body)
+        self._sdk = openai.DefaultAioHttpClient()
+        self._http = Connections(self._sdk, max_body)
         self._connections: dict[tuple[Role, str], _Connection] = {}
         self._health: defaultdict[str, Health] = defaultdict(Health)
         self._learned: dict[tuple[Role, str], list[Change]] = {}
@@ -181,7 +180,7 @@ class Client:
 
     async def close(self) -> None:
         """Close all connections."""
-        await self._http.aclose()
+        await self._http.close()
 
     async def _attempt(self, call: Call, sent: Mapping[str, JSON], retries: int) -> Reply | Failure:
         try:
@@ -210,31 +209,23 @@ class Client:
         connection = self._connection(call)
         body = json_io.dumps(_body(connection.foreign_keys.masked_call(call), sent))
         try:
-            # The transport's own limit is on every read: an endpoint that trickles would never reach it.
             async with asyncio.timeout(self._timeout):
-                response = await self._http.ask(connection.addresses[CONTINUES in call.parameters], body)
+                response = await self._http.post(connection.addresses[CONTINUES in call.parameters], body)
             return _content(response) if response.is_success else _status_failure(response)
+        except _NO_CONNECTION as error:
+            return self._no_connection(error)
         except TimeoutError:
             return Failure(message=f"no answer within {self._timeout:g} s")
         except RedirectedElsewhere as error:
             return Failure(message=str(error), status=error.status)
         except BodyTooLarge as error:
             return Failure(message=str(error), status=200)
-        except _NO_CONNECTION as error:
-            return self._no_connection(error)
         except _NO_ANSWER as error:
-            return Failure(message=self._why_no_answer(error))
+            return Failure(message=f"connection failed: {_said(_causes(error)[-1])}")
         except ValueError as error:
             return Failure(message=f"the body of the answer cannot be read: {printable(str(error))[:500]}")
 
-    def _why_no_answer(self, error: Exception) -> str:
-        causes = _causes(error)
-        if any(isinstance(cause, TimeoutError) for cause in causes):
-            return f"no answer within {self._timeout:g} s"
-        return f"connection failed: {_said(causes[-1])}"
-
     def _no_connection(self, error: Exception) -> Failure:
-        # The transport calls a refused connection a timeout too; the cause behind it knows better.
         causes = _causes(error)
         seconds = min(self._timeout, CONNECT_SECONDS)
         is_late = isinstance(causes[-1], TimeoutError) and not _said(causes[-1])
@@ -248,7 +239,7 @@ class Client:
             endpoint = self._endpoint(call.role, call.model)
             headers = self._headers(endpoint)
             chats, plain = (
-                self._http.address(f"{endpoint.base_url}/{path}", headers, self._timeout)
+                self._http.address(f"{endpoint.base_url}/{path}", headers)
                 for path in ("chat/completions", "completions")
             )
             self._connections[key] = _Connection(
@@ -258,23 +249,24 @@ class Client:
             )
         return self._connections[key]
 
-    def _headers(self, endpoint: Endpoint) -> httpx2.Headers:
+    def _headers(self, endpoint: Endpoint) -> CIMultiDict[str]:
         """The headers that the SDK would send to an endpoint.
 
         The SDK's own `post` would build them again for every call, which doubles the CPU time.
         """
-        sdk = openai.AsyncOpenAI(base_url=endpoint.base_url, api_key=endpoint.api_key, http_client=self._http)
+        sdk = openai.AsyncOpenAI(base_url=endpoint.base_url, api_key=endpoint.api_key, http_client=self._sdk)
         if not endpoint.takes_environment:
             sdk.organization = sdk.project = None
             # There is no public API for this: every new client reads them from the environment.
             sdk._custom_headers = {}
-        found = httpx2.Headers(sdk.auth_headers)
-        for name, said in sdk.default_headers.items():
+        found = CIMultiDict[str]()
+        for name, said in {**sdk.auth_headers, **sdk.default_headers}.items():
             # One by one: a user's header in lower case replaces the SDK's own.
             if isinstance(said, str):
-                found[name] = said
-        found["Content-Type"] = "application/json"
-        found["Accept-Encoding"] = ", ".join(ENCODINGS)
+                found[name.lower()] = said
+        found["connection"] = "keep-alive"
+        found["content-type"] = "application/json"
+        found["accept-encoding"] = ", ".join(ENCODINGS)
         found["x-stainless-retry-count"] = "0"
         found["x-stainless-read-timeout"] = str(self._timeout)
         return found
@@ -379,25 +371,31 @@ def _status(failure: Failure) -> str:
     return "" if failure.status is None else f"HTTP {failure.status}: "
 
 
-def _content(response: httpx2.Response) -> JSON:
+def _content(response: Response) -> JSON:
     """The content of a response: JSON if its headers say so, otherwise text. Raises ValueError."""
     kind = response.headers.get("content-type", "").partition(";")[0]
-    return response.json() if kind.endswith("json") else _text(response)
+    return json_io.loads(response.content) if kind.endswith("json") else _text(response)
 
 
-def _text(response: httpx2.Response) -> str:
+def _text(response: Response) -> str:
     """The body as text. Valid UTF-8, which JSON requires, is decoded as such whatever the headers say."""
     with suppress(UnicodeDecodeError):
         return response.content.decode()
-    said = (response.charset_encoding or "").lower()
+    said = _charset(response.headers.get("content-type", ""))
     return response.content.decode(said if said in _CHARSETS else "utf-8", "replace")
 
 
-def _status_failure(response: httpx2.Response) -> Failure:
+def _charset(content_type: str) -> str:
+    message = email.message.Message()
+    message["content-type"] = content_type
+    return message.get_content_charset("")
+
+
+def _status_failure(response: Response) -> Failure:
     body = _complaint(response)
     return Failure(
-        message=describe_body(body) or _phrase(response.status_code),
-        status=response.status_code,
+        message=describe_body(body) or _phrase(response.status),
+        status=response.status,
         body=body,
         retry_after=_retry_after(response, body),
     )
@@ -408,7 +406,7 @@ def _phrase(status: int) -> str:
     return HTTPStatus(status).phrase if status in set(HTTPStatus) else "no explanation"
 
 
-def _complaint(response: httpx2.Response) -> JSON:
+def _complaint(response: Response) -> JSON:
     """The body of an error response, JSON or not."""
     text = _text(response).strip()
     try:
@@ -418,7 +416,7 @@ def _complaint(response: httpx2.Response) -> JSON:
     return text if found is None else as_json(found)
 
 
-def _retry_after(response: httpx2.Response, body: JSON) -> float | None:
+def _retry_after(response: Response, body: JSON) -> float | None:
     """Seconds to wait, from the headers of the response, or those of a provider behind a gateway."""
     now = time.time()
     wait = retry_after(response.headers, now)

@@ -3,14 +3,15 @@
 An endpoint or proxy that answers one call twice leaves a response on a connection that goes back to the pool,
 and HTTP/1.1 has no request ids by which the next call could tell that it is not its own. So a connection
 rests before it is reused, and is closed if more data has arrived. Redirects to another host are not followed,
-and the size of a body is limited, compressed or not.
+and the size of a body is limited, compressed or not. Calls go to aiohttp directly: through the SDK's client,
+which is asked for its settings only, each would take twice the CPU time.
 """
 
 from __future__ import annotations
 
 import select
 import zlib
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -32,8 +33,9 @@ ENCODINGS: Mapping[str, Callable[[], Any]] = {
     "deflate": zlib.decompressobj,
 }
 """Accepted content encodings: those that can be decompressed incrementally."""
-_OF_ONE_REQUEST = {b"content-length", b"cookie"}
-"""Headers that differ from request to request."""
+MOST_REDIRECTS = 20
+_REDIRECTS = {301, 302, 303, 307, 308}
+"""Statuses after which the request is sent again as it is: without its content it would have no reply."""
 _HTTP_PORTS = {"http": 80, "https": 443}
 
 
@@ -56,138 +58,141 @@ class BodyTooLarge(Exception):  # noqa: N818 - it names what the endpoint did
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Response:
+    """A complete response, its body decompressed."""
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the endpoint answered as asked."""
+        return 200 <= self.status < 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """The URL of requests, and the headers and settings that they share."""
+    """The URL of requests, the session that sends them, and the headers that they share."""
 
-    url: httpx2.URL
-    headers: tuple[tuple[bytes, bytes], ...]
-    extensions: Mapping[str, Any]
+    url: str
+    session: aiohttp.ClientSession
+    headers: Mapping[str, str]
 
 
-class OwnConnections(httpx2.AsyncClient):
-    """A mixin for the SDK's aiohttp client that makes it use these connections.
+class Connections:
+    """Sends requests with the proxies, certificates and limits of the SDK's aiohttp client.
 
-    Raises RedirectedElsewhere for a redirect to another host, and BodyTooLarge for a body of more than
-    `max_body` bytes.
+    Belongs to the event loop that it is used on. A body has at most `max_body` bytes.
     """
 
-    def __init__(self, *, max_body: int = MAX_BODY, **options: Any) -> None:
+    def __init__(self, sdk: httpx2.AsyncClient, max_body: int = MAX_BODY) -> None:
+        self._sdk = sdk
         self._max_body = max_body
-        super().__init__(**options, event_hooks={"response": [_refuse_other_host]})
+        self._sessions: dict[httpx2.AsyncBaseTransport, aiohttp.ClientSession] = {}
 
-    def address(self, url: str, headers: Mapping[str, str], timeout: float) -> Address:
-        """The address for requests with these headers; `timeout` is in seconds and applies to each phase."""
-        phases = httpx2.Timeout(timeout, connect=min(timeout, CONNECT_SECONDS))
-        first = self.build_request("POST", url, headers=headers, timeout=phases)
-        return Address(
-            url=first.url,
-            headers=tuple(pair for pair in first.headers.raw if pair[0].lower() not in _OF_ONE_REQUEST),
-            extensions=first.extensions,
-        )
+    def address(self, url: str, headers: Mapping[str, str]) -> Address:
+        """The address for requests with these headers."""
+        # There is no public API for this: which proxy a URL needs is known to the client alone.
+        transport = self._sdk._transport_for_url(httpx2.URL(url))
+        if transport not in self._sessions:
+            self._sessions[transport] = _session(transport)
+        return Address(url=url, session=self._sessions[transport], headers=headers)
 
-    async def ask(self, address: Address, content: bytes) -> httpx2.Response:
-        """Send a request with this content and read the complete response."""
-        return await self.send(self.request_to(address, content))
+    async def post(self, address: Address, content: bytes) -> Response:
+        """Send a request with this content and read the complete response.
 
-    def request_to(self, address: Address, content: bytes) -> httpx2.Request:
-        """The request that the base class would build, in a fraction of the time."""
-        request = httpx2.Request(
-            "POST",
-            address.url,
-            headers=[*address.headers, (b"Content-Length", b"%d" % len(content))],
-            cookies=self.cookies,
-            stream=httpx2.ByteStream(content),
-            extensions=address.extensions,
-        )
-        request.read()
-        return request
+        Raises RedirectedElsewhere for a redirect to another host, BodyTooLarge, aiohttp.ClientError, OSError
+        or ValueError. There is no time limit except for connecting.
+        """
+        url = address.url
+        for _ in range(MOST_REDIRECTS):
+            async with address.session.post(
+                url, data=content, headers=address.headers, allow_redirects=False
+            ) as response:
+                redirect = response.headers.get("location") if response.status in _REDIRECTS else None
+                if redirect is None:
+                    data = await _body(response, self._max_body)
+                    return Response(status=response.status, headers=response.headers, content=data)
+            url = _target(response.status, httpx2.URL(url), redirect)
+        raise aiohttp.ClientPayloadError(f"the endpoint redirects more than {MOST_REDIRECTS} times")
 
-    def _init_transport(self, *arguments: Any, **options: Any) -> httpx2.AsyncBaseTransport:
-        return _Bounded(_over_own(super()._init_transport(*arguments, **options)), self._max_body)
+    async def close(self) -> None:
+        """Close all connections."""
+        for session in self._sessions.values():
+            await session.close()
+        await self._sdk.aclose()
 
-    def _init_proxy_transport(self, *arguments: Any, **options: Any) -> httpx2.AsyncBaseTransport:
-        return _Bounded(_over_own(super()._init_proxy_transport(*arguments, **options)), self._max_body)
 
+def _session(transport: Any) -> aiohttp.ClientSession:
+    """A session with the settings of a transport of the SDK, and without cookies.
 
-def _over_own(transport: Any) -> httpx2.AsyncBaseTransport:
+    Cookies ignore ports: one endpoint's cookies would be sent to another one on the same host.
+    """
     limits: httpx2.Limits = transport.limits
-
-    def session() -> aiohttp.ClientSession:
-        connector = _Connector(
-            keepalive_timeout=limits.keepalive_expiry,
-            limit=(limits.max_connections or 0) and limits.max_connections + MOST_RESTING,
-            ssl=transport.ssl_context,
-        )
-        return aiohttp.ClientSession(
-            connector=connector, response_class=_Response, cookie_jar=aiohttp.DummyCookieJar()
-        )
-
-    transport.client = session
-    found: httpx2.AsyncBaseTransport = transport
-    return found
-
-
-class _Bounded(httpx2.AsyncBaseTransport):
-    """A transport without cookies whose bodies arrive decompressed and have at most `most` bytes."""
-
-    def __init__(self, transport: httpx2.AsyncBaseTransport, most: int) -> None:
-        self._transport = transport
-        self._most = most
-
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request; the body of the response is not read yet."""
-        response = await self._transport.handle_async_request(request)
-        # Cookies ignore ports: one endpoint's cookies would be sent to another one on the same host.
-        response.headers.pop("set-cookie", None)
-        encoding = response.headers.pop("content-encoding", "identity").strip().lower()
-        assert isinstance(response.stream, httpx2.AsyncByteStream)
-        response.stream = _BoundedBody(response.stream, encoding, self._most)
-        return response
-
-    async def aclose(self) -> None:
-        """Close the transport."""
-        await self._transport.aclose()
+    connector = _Connector(
+        keepalive_timeout=limits.keepalive_expiry,
+        limit=(limits.max_connections or 0) and limits.max_connections + MOST_RESTING,
+        ssl=transport.ssl_context,
+    )
+    return aiohttp.ClientSession(
+        connector=connector,
+        response_class=_Response,
+        cookie_jar=aiohttp.DummyCookieJar(),
+        auto_decompress=False,
+        timeout=aiohttp.ClientTimeout(sock_connect=CONNECT_SECONDS),
+        proxy=_with_password(transport.proxy),
+    )
 
 
-class _BoundedBody(httpx2.AsyncByteStream):
-    """A body that is decompressed as it is read. Raises BodyTooLarge, or DecodingError for invalid data."""
+def _with_password(proxy: httpx2.Proxy | None) -> str | None:
+    if proxy is None:
+        return None
+    name, password = proxy.auth or (None, None)
+    return str(proxy.url if name is None else proxy.url.copy_with(username=name, password=password))
 
-    def __init__(self, stream: httpx2.AsyncByteStream, encoding: str, most: int) -> None:
-        self._stream = stream
-        self._encoding = encoding
-        self._most = self._left = most
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        decompress = self._decompressor()
-        received = 0
-        async for piece in self._stream:
-            received += len(piece)
-            data = decompress(piece)
-            self._left -= len(data)
-            if self._left < 0 or received > self._most:
-                raise BodyTooLarge(self._most)
-            yield data
+async def _body(response: aiohttp.ClientResponse, most: int) -> bytes:
+    """The body, decompressed as it is read. Raises BodyTooLarge, or ClientPayloadError for invalid data."""
+    decompress = _decompressor(response.headers.get("content-encoding", "identity").strip().lower())
+    body, received = bytearray(), 0
+    async for piece in response.content.iter_any():
+        received += len(piece)
+        # One byte more than the limit shows that the body is too large.
+        body += decompress(piece, most + 1 - len(body))
+        if max(received, len(body)) > most:
+            raise BodyTooLarge(most)
+    return bytes(body)
 
-    def _decompressor(self) -> Callable[[bytes], bytes]:
-        if self._encoding == "identity":
-            return bytes
-        if self._encoding not in ENCODINGS:
-            raise httpx2.DecodingError(f"it is compressed with {self._encoding!r}, which was not asked for")
-        found = ENCODINGS[self._encoding]()
 
-        def decompress(piece: bytes) -> bytes:
-            try:
-                # One byte more than the limit shows that the body is too large.
-                data: bytes = found.decompress(piece, self._left + 1)
-            except zlib.error as error:
-                raise httpx2.DecodingError(f"it is not compressed with {self._encoding}: {error}") from None
-            return data
+def _decompressor(encoding: str) -> Callable[[bytes, int], bytes]:
+    """Decompresses a piece, of which so many bytes are wanted at most."""
+    if encoding == "identity":
+        return lambda piece, most: piece
+    if encoding not in ENCODINGS:
+        raise aiohttp.ClientPayloadError(f"it is compressed with {encoding!r}, which was not asked for")
+    found = ENCODINGS[encoding]()
 
-        return decompress
+    def decompress(piece: bytes, most: int) -> bytes:
+        try:
+            data: bytes = found.decompress(piece, most)
+        except zlib.error as error:
+            raise aiohttp.ClientPayloadError(f"it is not compressed with {encoding}: {error}") from None
+        return data
 
-    async def aclose(self) -> None:
-        """Close the body, even if it was not read."""
-        await self._stream.aclose()
+    return decompress
+
+
+def _target(status: int, here: httpx2.URL, location: str) -> str:
+    """Where a redirect leads. Raises RedirectedElsewhere, or ClientPayloadError if that is no address."""
+    try:
+        there = here.join(location)
+    except (httpx2.InvalidURL, ValueError) as error:
+        why = f"the endpoint redirects to an address that cannot be read: {error}"
+        raise aiohttp.ClientPayloadError(why) from None
+    if _origin(here) != _origin(there) and not _is_upgrade(here, there):
+        raise RedirectedElsewhere(status, here.netloc.decode(), there.netloc.decode())
+    return str(there)
 
 
 class _Connector(aiohttp.TCPConnector):
@@ -244,19 +249,6 @@ class _Response(aiohttp.ClientResponse):
                 protocol.force_close()
             raise aiohttp.ClientConnectionError("a response came before the request was sent")
         return found
-
-
-async def _refuse_other_host(response: httpx2.Response) -> None:
-    if not response.has_redirect_location:
-        return
-    here = response.url
-    try:
-        there = here.join(response.headers["location"])
-    except (httpx2.InvalidURL, ValueError) as error:
-        why = f"the endpoint redirects to an address that cannot be read: {error}"
-        raise httpx2.RemoteProtocolError(why) from None
-    if _origin(here) != _origin(there) and not _is_upgrade(here, there):
-        raise RedirectedElsewhere(response.status_code, here.netloc.decode(), there.netloc.decode())
 
 
 def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:

@@ -976,3 +976,18 @@ def test_a_refused_key_is_no_declining(loopback: Loopback, caller: Caller) -> No
     loopback.continuation = lambda body: error(401, "Incorrect API key")
     failure = caller.failure(call("Answer: A", **ECHO))
     assert (failure.is_declined, failure.stops_session) == (False, True)
+
+
+def test_the_proxy_of_the_environment_is_used(
+    loopback: Loopback, caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With its password, and not for the hosts that are exempt."""
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("http_proxy", f"http://me:secret@127.0.0.1:{loopback.port}")
+    assert Caller("http://model.invalid/v1").reply(call("Who?")).text == "An answer to: Who?"
+    assert loopback.headers[-1]["Host"] == "model.invalid"
+    assert loopback.headers[-1]["Proxy-Authorization"] == "Basic bWU6c2VjcmV0"
+    monkeypatch.setenv("no_proxy", "model.invalid")
+    assert "connection failed" in str(Caller("http://model.invalid/v1").failure(call(), max_retries=0))
+    assert len(loopback.requests) == 1

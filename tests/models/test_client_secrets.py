@@ -114,10 +114,16 @@ def test_no_call_follows_a_redirect_to_another_host(
 
 
 def test_a_redirect_on_the_same_host_is_followed(loopback: Loopback) -> None:
-    """An endpoint may move a path."""
-    moved = Answer({}, 308, {"Location": f"{loopback.url}/chat/completions?moved"})
-    loopback.script = lambda body, number: moved if number == 0 else plain_script(body, number)
-    assert ask(loopback.url) == ["An answer to: What is one?"]
+    """An endpoint may move a path; the call is made there as it is, but not in a circle."""
+    there = {"Location": f"{loopback.url}/chat/completions?moved"}
+    for status in (301, 302, 303, 307, 308):
+        moved = Answer({}, status, there)
+        loopback.script = lambda body, number, moved=moved: (
+            moved if number % 2 == 0 else plain_script(body, number)
+        )
+        assert ask(loopback.url) == ["An answer to: What is one?"]
+    loopback.script = lambda body, number: moved
+    assert ask(loopback.url) == ["subject 'm': connection failed: the endpoint redirects more than 20 times"]
 
 
 def test_what_the_client_takes_from_the_environment_goes_to_no_other_endpoint(
@@ -204,4 +210,6 @@ def test_a_body_that_nests_too_deep_is_told_in_a_line(loopback: Loopback) -> Non
     """Where even the parser gives up, no traceback goes through what holds keys."""
     deep = "[" * 200_000 + "]" * 200_000
     loopback.script = lambda body, number: Answer(deep, 200, {"Content-Type": "application/json"})
-    assert ask(loopback.url) == ["subject 'm': the body of the answer is nested too deeply"]
+    assert ask(loopback.url) == [
+        "subject 'm': the body of the answer cannot be read: it is nested too deeply"
+    ]

@@ -1,4 +1,4 @@
-"""Connections of ours: the requests are as httpx2 would build them, and no call gets another's response."""
+"""Connections: no call gets the response to another one."""
 
 from __future__ import annotations
 
@@ -6,45 +6,13 @@ import asyncio
 
 import pytest
 from fakes import FreeSlot
-from openai import DefaultAioHttpClient
 
 from equipoise.core.settings import Endpoint
 from equipoise.core.types import Call, Message, Reply
 from equipoise.models.client import Client
-from equipoise.models.connections import REST_SECONDS, OwnConnections
+from equipoise.models.connections import REST_SECONDS
 from equipoise.models.redact import Secrets
 from strays import StrayServer
-
-URL = "https://user:pass@host.example:8443/v1/chat/completions?api-version=1"
-
-
-class _Client(OwnConnections, DefaultAioHttpClient):
-    """As the client of a session makes them."""
-
-
-def test_a_request_is_what_the_base_class_builds(subtests: pytest.Subtests) -> None:
-    """URL, headers, cookies, time limits and body do not depend on the way they are prepared."""
-    given: dict[str, tuple[dict[str, str], bytes]] = {
-        "plain": ({}, b"{}"),
-        "headers of the client's own given anew": ({"user-agent": "sdk", "accept": "a/b"}, b"{}"),
-        "a host": ({"Host": "other.example"}, b"{}"),
-        "text that is not ASCII": ({"content-type": "application/json"}, "议会".encode()),
-        "empty": ({}, b""),
-    }
-    clients = ours, base = _Client(timeout=7.0), DefaultAioHttpClient(timeout=7.0)
-    addresses = {name: ours.address(URL, headers, 5.0) for name, (headers, _) in given.items()}
-    for client in clients:
-        client.cookies.set("session", "1", domain="host.example")
-    for name, (headers, content) in given.items():
-        made = ours.request_to(addresses[name], content)
-        expected = base.build_request("POST", URL, headers=headers, content=content, timeout=5.0)
-        with subtests.test(name):
-            assert (made.method, made.url, made.content) == (expected.method, expected.url, expected.content)
-            assert sorted(made.headers.multi_items()) == sorted(expected.headers.multi_items())
-            assert made.extensions == expected.extensions
-    for client in clients:
-        asyncio.run(client.aclose())
-
 
 # An endpoint that answers a call twice, or too early.
 
