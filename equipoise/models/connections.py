@@ -105,17 +105,26 @@ class Connections:
         Raises RedirectedElsewhere for a redirect to another host, BodyTooLarge, aiohttp.ClientError, OSError
         or ValueError. There is no time limit except for connecting.
         """
-        url = address.url
         for _ in range(MOST_REDIRECTS):
-            async with address.session.post(
-                url, data=content, headers=address.headers, allow_redirects=False
-            ) as response:
-                redirect = response.headers.get("location") if response.status in _REDIRECTS else None
-                if redirect is None:
-                    data = await _body(response, self._max_body)
-                    return Response(status=response.status, headers=response.headers, content=data)
-            url = _target(response.status, httpx2.URL(url), redirect)
+            response = await self._send(address, content)
+            location = response.headers.get("location")
+            if response.status not in _REDIRECTS or location is None:
+                return response
+            there = _target(response.status, httpx2.URL(address.url), location)
+            address = self.address(there, address.headers)
         raise aiohttp.ClientPayloadError(f"the endpoint redirects more than {MOST_REDIRECTS} times")
+
+    async def _send(self, address: Address, content: bytes) -> Response:
+        try:
+            async with address.session.post(
+                address.url, data=content, headers=address.headers, allow_redirects=False
+            ) as response:
+                data = await _body(response, self._max_body)
+                return Response(status=response.status, headers=response.headers, content=data)
+        except aiohttp.ClientHttpProxyError as error:
+            # Its own text would contain the password of the proxy.
+            why = f"the proxy answers {error.status} {error.message}"
+            raise aiohttp.ClientPayloadError(why) from None
 
     async def close(self) -> None:
         """Close all connections."""

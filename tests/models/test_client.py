@@ -988,6 +988,11 @@ def test_the_proxy_of_the_environment_is_used(
     assert Caller("http://model.invalid/v1").reply(call("Who?")).text == "An answer to: Who?"
     assert loopback.headers[-1]["Host"] == "model.invalid"
     assert loopback.headers[-1]["Proxy-Authorization"] == "Basic bWU6c2VjcmV0"
+    refusal = b"HTTP/1.1 407 Who are you?\r\nContent-Length: 0\r\n\r\n"
+    with rude_server(refusal) as url:
+        monkeypatch.setenv("https_proxy", url.removesuffix("/v1").replace("//", "//me:secret@"))
+        said = str(Caller("https://model.invalid/v1").failure(call(), max_retries=0))
+        assert said == "subject 'm': connection failed: the proxy answers 407 Who are you?"
     monkeypatch.setenv("no_proxy", "model.invalid")
     assert "connection failed" in str(Caller("http://model.invalid/v1").failure(call(), max_retries=0))
     assert len(loopback.requests) == 1
