@@ -19,7 +19,8 @@ from equipoise.core.errors import SessionStopped
 START = 4
 """The initial limit is the ceiling divided by this."""
 SLOWLY = 3
-"""Until a call is rate-limited for the first time, the limit grows by one per this many answers."""
+"""In the first round of answers the limit grows by one per this many, then by one per answer, until a call is
+rate-limited: by then an endpoint that takes its time to refuse has refused some."""
 STEP = 10
 """A probe raises the limit by the limit divided by this."""
 FEW, MOST_CREDIT = 20, 100
@@ -53,7 +54,7 @@ class AdaptiveLimit:
 
     def __init__(self, ceiling: int) -> None:
         self.ceiling = ceiling
-        self.limit = self.lowest = self.highest = -(-ceiling // START)
+        self._initial = self.limit = self.lowest = self.highest = -(-ceiling // START)
         self.in_flight = self.cuts = self.refused = 0
         self.sustained = self.last_good = 0
         self._in_flight_at_cut = self._refused_of_those = 0
@@ -125,7 +126,8 @@ class AdaptiveLimit:
     def _grow(self) -> None:
         if not self.sustained:
             self._answers += 1
-            self.limit = min(self.ceiling, self.limit + (self._answers % SLOWLY == 0))
+            is_due = self._answers > self._initial or self._answers % SLOWLY == 0
+            self.limit = min(self.ceiling, self.limit + is_due)
         elif self.limit < self.sustained:
             self.limit += 1
         elif self.limit < self.ceiling:

@@ -83,10 +83,12 @@ def test_the_first_limit_is_a_fraction_of_the_ceiling(subtests: pytest.Subtests)
 
 
 def test_the_limit_grows_with_the_answers_up_to_the_ceiling() -> None:
-    """By one for every few answers, so by a third with every round, and never above the ceiling."""
+    """By a third in the first round, then by one for every answer, and never above the ceiling."""
     limit = AdaptiveLimit(64)
-    answer(limit, 10 * SLOWLY)
-    assert (limit.limit, limit.in_flight) == (26, 26)
+    answer(limit, 5 * SLOWLY)
+    assert (limit.limit, limit.in_flight) == (21, 21)
+    answer(limit, 1 + 21)
+    assert (limit.limit, limit.in_flight) == (42, 42)
     answer(limit, 1000)
     assert (limit.limit, limit.in_flight, limit.highest, limit.lowest) == (64, 64, 64, 16)
 
