@@ -59,7 +59,7 @@ class BodyTooLarge(Exception):  # noqa: N818 - it names what the endpoint did
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
-    """A complete response, its body decompressed."""
+    """A complete response, its body decompressed and the names of its headers in lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -120,7 +120,7 @@ class Connections:
                 address.url, data=content, headers=address.headers, allow_redirects=False
             ) as response:
                 data = await _body(response, self._max_body)
-                return Response(status=response.status, headers=response.headers, content=data)
+                return Response(status=response.status, headers=_combined(response.headers), content=data)
         except aiohttp.ClientHttpProxyError as error:
             # Its own text would contain the password of the proxy.
             why = f"the proxy answers {error.status} {error.message}"
@@ -159,6 +159,15 @@ def _with_password(proxy: httpx2.Proxy | None) -> str | None:
         return None
     name, password = proxy.auth or (None, None)
     return str(proxy.url if name is None else proxy.url.copy_with(username=name, password=password))
+
+
+def _combined(headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers, with the values of a repeated one as a list (RFC 9110, section 5.3)."""
+    found: dict[str, str] = {}
+    for name, value in headers.items():
+        before = found.get(name.lower())
+        found[name.lower()] = value if before is None else f"{before}, {value}"
+    return found
 
 
 async def _body(response: aiohttp.ClientResponse, most: int) -> bytes:
