@@ -1,57 +1,96 @@
-"""What the SDK alone costs, beside which the engine is measured.
+"""What a call costs through the SDK alone, and through our client without an engine around it.
 
     python benchmarks/sdk.py
 
-asks 1,500 times through the SDK's low-level call, 64 at once, against the loopback endpoint of the other
-benchmark, and prints the CPU of one call.
+asks 1,500 times through the SDK's low-level call, then through our client, 64 at once, against the loopback
+endpoint of the other benchmarks, and prints the CPU of one call.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
-import sys
 import time
-from pathlib import Path
+from collections.abc import Awaitable, Callable
+from types import TracebackType
 
 import openai
+from serving import serving
+
+from equipoise.core import settings
+from equipoise.core.types import Call, Message, Reply
+from equipoise.models.client import Client
+from equipoise.models.failures import Failure
+from equipoise.models.redact import NOTHING
 
 CALLS, CONCURRENCY, LATENCY = 1500, 64, 0.05
 HEADERS: openai.RequestOptions = {"headers": {"Content-Type": "application/json"}}
 # As long as a subject's and an evaluator's requests are on average.
-BODY = json.dumps({"model": "subject", "messages": [{"role": "user", "content": "x" * 2500}]}).encode()
+MESSAGE = Message(role="user", content="x" * 2500)
+BODY = json.dumps({"model": "subject", "messages": [MESSAGE]}).encode()
+CALL = Call(role="subject", model="subject", messages=(MESSAGE,), parameters={})
 
 
-async def measure(port: str) -> float:
+class FreeSlot:
+    """A slot without a limit. Whatever fails is a fault of the benchmark."""
+
+    async def __aenter__(self) -> None:
+        """Nothing to wait for."""
+
+    def succeed(self, reply: Reply) -> None:
+        """Nothing to learn."""
+
+    def fail(self, failure: Failure) -> None:
+        """Give up."""
+        raise AssertionError(failure)
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Nothing to release."""
+
+
+async def measure(ask: Callable[[], Awaitable[object]]) -> float:
     """CPU seconds of one call, connections already open."""
-    url = f"http://127.0.0.1:{port}/v1"
-    client = openai.AsyncOpenAI(
-        base_url=url, api_key="none", max_retries=0, http_client=openai.DefaultAioHttpClient()
-    )
-    places = asyncio.Semaphore(CONCURRENCY)
+    slots = asyncio.Semaphore(CONCURRENCY)
 
-    async def ask() -> None:
-        async with places:
-            await client.post(f"{url}/chat/completions", cast_to=object, content=BODY, options=HEADERS)
+    async def one() -> None:
+        async with slots:
+            await ask()
 
-    await asyncio.gather(*(ask() for _ in range(CONCURRENCY)))
+    await asyncio.gather(*(one() for _ in range(CONCURRENCY)))
     before = time.process_time()
-    await asyncio.gather(*(ask() for _ in range(CALLS)))
-    spent = time.process_time() - before
-    await client.close()
-    return spent / CALLS
+    await asyncio.gather(*(one() for _ in range(CALLS)))
+    return (time.process_time() - before) / CALLS
+
+
+async def by_sdk(url: str) -> float:
+    """Through the SDK's low-level call."""
+    http = openai.DefaultAioHttpClient()
+    async with openai.AsyncOpenAI(base_url=url, api_key="none", max_retries=0, http_client=http) as sdk:
+        return await measure(
+            lambda: sdk.post(f"{url}/chat/completions", cast_to=object, content=BODY, options=HEADERS)
+        )
+
+
+async def by_client(url: str) -> float:
+    """Through our client, reply and all."""
+    endpoint = settings.Endpoint(base_url=url, api_key="none")
+    client = Client(lambda role, model: endpoint, max_retries=0, timeout=60, secrets=NOTHING)
+    try:
+        return await measure(lambda: client.complete(CALL, FreeSlot()))
+    finally:
+        await client.close()
 
 
 def main() -> None:
-    """Print the figure."""
-    server = [sys.executable, str(Path(__file__).with_name("server.py")), str(LATENCY)]
-    with subprocess.Popen(server, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        found = asyncio.run(measure(process.stdout.readline().strip()))
-        process.stdin.close()
-    print(f"the SDK alone: {found * 1000:.2f} ms of CPU a call")
+    """Print both figures."""
+    for name, way in (("the SDK alone", by_sdk), ("our client", by_client)):
+        with serving(str(LATENCY)) as endpoint:
+            print(f"{name}: {asyncio.run(way(endpoint.url)) * 1000:.2f} ms of CPU a call")
 
 
 if __name__ == "__main__":
