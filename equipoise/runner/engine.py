@@ -12,7 +12,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -220,15 +220,12 @@ class Engine:
     def _await(self, key: Key, future: Future[T]) -> T:
         if not future.done():
             self._loop.call_soon_threadsafe(self._prioritise, key)
-        while True:
-            try:
-                return future.result(timeout=STOP_SECONDS)
-            except TimeoutError:
-                if future.done():
-                    raise
-                if self._counters.is_stopped:
-                    raise SessionStopped(self._counters.stop_reason) from None
-                self._idle()
+        # Not `result(timeout)`: its TimeoutError could not be told from one that the run itself raised.
+        while not wait([future], STOP_SECONDS).done:
+            if self._counters.is_stopped:
+                raise SessionStopped(self._counters.stop_reason)
+            self._idle()
+        return future.result()
 
     def _history(self, suite: str) -> History:
         return self._suites[suite].history

@@ -6,6 +6,7 @@ import json
 import threading
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,37 @@ def test_a_run_that_is_waited_for_goes_first(project: Project) -> None:
         asked = [question(call) for call in project.client.calls]
         assert asked.index("Question 39?") < 12
         session.close_engine()
+
+
+class _CompletesLate(Future[Any]):
+    """A future that completes just after a wait for it has timed out, before anyone looks again."""
+
+    def result(self, timeout: float | None = None) -> Any:
+        """Its result; after a wait with a time limit, the time-out instead."""
+        result = super().result()
+        if timeout is not None:
+            raise TimeoutError
+        return result
+
+
+def test_run_that_ends_as_a_wait_for_it_times_out_has_its_record(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The time-out of a wait is not taken for the run's own exception."""
+    monkeypatch.setattr(engine, "Future", _CompletesLate)
+    project.client.seconds = 0.01
+    assert project.run(of("aa"), runs="1").records[0].outcome == "scored"
+
+
+def test_time_out_of_the_run_itself_is_raised(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is a bug of what the run calls, and not taken for that of a wait."""
+    monkeypatch.setattr(engine, "run_case", _times_out)
+    with pytest.raises(TimeoutError, match="from within"):
+        project.run(of("aa"), runs="1")
+
+
+async def _times_out(*arguments: object, **options: object) -> None:
+    raise TimeoutError("from within")
 
 
 def test_only_what_was_set_is_sent(project: Project) -> None:
