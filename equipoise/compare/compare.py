@@ -21,9 +21,10 @@ from equipoise.core.rules import GATE, MOST_UNSCORED, Scope
 from equipoise.core.types import JSON
 from equipoise.results import answered
 from equipoise.results.summary import plain, reworded
-from equipoise.stats import fixed, mean
-from equipoise.stats.metrics import difference, sides, valid
+from equipoise.stats import fixed
+from equipoise.stats.metrics import difference, sides
 from equipoise.stats.paired import Difference, holm
+from equipoise.stats.shared import shared
 
 MOST_MOVES = 10
 ROUNDING = 1e-9
@@ -74,7 +75,7 @@ def levels(look: int, looks: int, baseline_runs: int) -> Levels:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
-    """One case's mean before and after, in percent, with JSON pointers to its runs in each file."""
+    """The headline of one case before and after, with JSON pointers to its runs in each file."""
 
     cell: str
     before: float
@@ -163,7 +164,7 @@ def compare(
     decided, the intervals allow for the looks at it.
     """
     found = refuse_unlike(before, after, allows_mismatch=allows_mismatch, is_study=is_study, most=most)
-    older, newer = shared(before.cells, after.cells)
+    older, newer = common(before.cells, after.cells)
     moves = _moves(after.suite.metrics(newer)[0], older, newer) if newer else []
     confidence = _levels_of(before, after)
     found_changes = _adjusted(
@@ -246,7 +247,7 @@ def _incomplete(after: Side) -> list[str]:
     return [f"the candidate has no score for {missing} of {planned} runs: what both have is compared"]
 
 
-def shared(before: Sequence[Cell], after: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:
+def common(before: Sequence[Cell], after: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:
     """The cells of each that the other has too, in the candidate's order."""
     known = {cell.id: cell for cell in before}
     newer = [cell for cell in after if cell.id in known]
@@ -298,11 +299,11 @@ def _largest(moves: Sequence[Move], sign: int) -> list[Move]:
 
 
 def _moves(metric: Metric, before: Sequence[Cell], after: Sequence[Cell]) -> list[Move]:
-    """What each case of the headline gave before and after."""
+    """The headline of each case alone, before and after."""
+    both = shared(metric, before, after)
     found = []
-    for older, newer in zip(metric.chosen(before), metric.chosen(after), strict=True):
-        was, now = (mean(valid(cell.of(metric.of))) for cell in (older, newer))
+    for older, newer in zip(both.before, both.after, strict=True):
+        was, now = sides(metric, [older], [newer])
         if was is not None and now is not None:
-            shown = (metric.percent * was, metric.percent * now)
-            found.append(Move(cell=newer.id, before=shown[0], after=shown[1], at=(older.at, newer.at)))
+            found.append(Move(cell=newer.id, before=was, after=now, at=(older.at, newer.at)))
     return found

@@ -31,6 +31,7 @@ from equipoise.stats.paired import (
     noninferiority,
 )
 from equipoise.stats.sequential import run_variance
+from equipoise.stats.shared import shared
 
 EVERY_RUN = "every run has a score"
 """What stands in place of a rule in the ruling on a candidate that has to be complete."""
@@ -124,7 +125,7 @@ def judge(rule: Rule, comparison: Comparison) -> Ruling:
     found = _verdict(rule, change, margin)
     why = _figures(change, rule, margin, comparison)
     if found == "inconclusive":
-        why += f"; {_what_would_decide(rule, change, margin, comparison.after)}"
+        why += f"; {_what_would_decide(rule, change, margin, comparison)}"
     return Ruling(rule=rule.text, verdict=found, why=why)
 
 
@@ -271,18 +272,20 @@ def _words(check: Mapping[str, JSON]) -> str:
 # What would decide a rule that is not decided. A suite has its own word for its questions.
 
 
-def _what_would_decide(rule: Rule, change: Change, margin: float, after: Side) -> str:
+def _what_would_decide(rule: Rule, change: Change, margin: float, comparison: Comparison) -> str:
     """How many runs or questions would decide a rule with this margin (percentage points)."""
+    before, after = comparison.before, comparison.after
     found, noun, better = change.of(rule.scope), after.suite.CLUSTERS, _better_side(rule)
+    cells = shared(change.metric, before.cells, after.cells).after
     if rule.scope == "these":
-        return _what_runs_would_decide(rule, change, margin, after)
+        return _what_runs_would_decide(rule, change, margin, cells)
     worse = _worse(rule, change) or 0.0
     if found.n < FEWEST and (found.se is None or found.low is None or (not margin and worse <= ROUNDING)):
         # As soon as there are enough, what was observed decides.
         return _enough(noun)
     if found.low is None:
         return f"without an interval no number of runs or {noun} can be named"
-    numbers = _needed(found, margin, better, change.metric, after)
+    numbers = _needed(found, margin, better, change.metric, cells, noun)
     if not margin:
         would = f"; if it stays as it is, about {numbers} would show it" if numbers else ""
         return f"with a margin of 0 what was observed decides: it was worse, but by chance perhaps{would}"
@@ -291,13 +294,13 @@ def _what_would_decide(rule: Rule, change: Change, margin: float, after: Side) -
     return f"if the difference stays as it is, about {numbers} would decide it"
 
 
-def _what_runs_would_decide(rule: Rule, change: Change, margin: float, after: Side) -> str:
+def _what_runs_would_decide(rule: Rule, change: Change, margin: float, cells: Sequence[Cell]) -> str:
     """How many runs a rule on these very questions would need; further questions are another matter."""
     found = change.these
     if found.low is None:
         return _why_no_runs_are_named(found)
     worse = _worse(rule, change) or 0.0
-    runs = needed_runs_fixed(found, worse - margin, runs=_runs_each(change.metric, after.cells))
+    runs = needed_runs_fixed(found, worse - margin, runs=_runs_each(change.metric, cells))
     if not margin:
         would = f"; if it stays as it is, about {runs:,} runs of each would show it" if runs else ""
         return f"with a margin of 0 what was observed decides: it was worse, but by chance perhaps{would}"
@@ -315,8 +318,8 @@ def _why_no_runs_are_named(found: Difference) -> str:
 
 
 def _runs_each(metric: Metric, cells: Sequence[Cell]) -> float:
-    """How many runs the candidate's cases have on average."""
-    filled = [len(runs) for cell in metric.chosen(cells) if (runs := valid(cell.of(metric.of)))]
+    """How many runs these cases have on average."""
+    filled = [len(runs) for cell in cells if (runs := valid(cell.of(metric.of)))]
     return sum(filled) / len(filled) if filled else 0.0
 
 
@@ -330,14 +333,15 @@ def _better_side(rule: Rule) -> Better:
     return "higher" if rule.sign < 0 else "lower"
 
 
-def _needed(found: Difference, margin: float, better: Better, metric: Metric, after: Side) -> str:
+def _needed(
+    found: Difference, margin: float, better: Better, metric: Metric, cells: Sequence[Cell], noun: str
+) -> str:
     """The number of runs, or of questions; empty if no number would be enough."""
     parts = []
-    cells = metric.chosen(after.cells)
     if metric.kind in ("mean", "balance") and (runs := _needed_runs(found, margin, better, metric, cells)):
         parts.append(f"{runs:,} runs of each question")
     if questions := needed_clusters(found, margin, better):
-        parts.append(f"{max(questions, FEWEST):,} {after.suite.CLUSTERS}")
+        parts.append(f"{max(questions, FEWEST):,} {noun}")
     return " or ".join(parts)
 
 

@@ -203,14 +203,13 @@ def compare_files(
     from equipoise.compare.compare import compare
     from equipoise.compare.trend import trend
 
+    # With a gate it is a release that is compared, and no option's effect.
+    is_study, most = not rules, most_unscored(rules)
     releases = pooled(map(load_verified, baselines))
     before = releases[-1]
     found = []
     for after in pooled(map(load_verified, candidates)):
-        # With a gate it is a release that is compared, and no option's effect.
-        comparison = compare(
-            before, after, allows_mismatch=allows_mismatch, is_study=not rules, most=most_unscored(rules)
-        )
+        comparison = compare(before, after, allows_mismatch=allows_mismatch, is_study=is_study, most=most)
         metrics = {name: change.metric for name, change in comparison.changes.items()}
         for rule in rules:
             refuse_unfit(rule, metrics, f"what {before.file} and {after.file} share")
@@ -218,7 +217,9 @@ def compare_files(
                 _refuse_without_audit(rule, after)
         parts = _parts(rules, comparison, after.data, needs_scores=True)
         if len(releases) > 1:
-            parts["trend"] = trend([*releases, after], allows_mismatch=allows_mismatch)
+            parts["trend"] = trend(
+                [*releases, after], allows_mismatch=allows_mismatch, is_study=is_study, most=most
+            )
         found.append(parts)
     return found
 

@@ -7,20 +7,27 @@ from dataclasses import asdict
 from itertools import pairwise
 
 from equipoise.compare.baseline import Side
-from equipoise.compare.compare import Change, Levels, measured, refuse_unlike, shared
+from equipoise.compare.compare import Change, Levels, common, measured, refuse_unlike
+from equipoise.core.rules import MOST_UNSCORED
 from equipoise.core.types import JSON
 from equipoise.results.summary import plain
 from equipoise.stats import fixed
 from equipoise.stats.metrics import measure
 
 
-def trend(releases: Sequence[Side], *, allows_mismatch: bool = False) -> dict[str, JSON]:
+def trend(
+    releases: Sequence[Side],
+    *,
+    allows_mismatch: bool = False,
+    is_study: bool = False,
+    most: float = MOST_UNSCORED,
+) -> dict[str, JSON]:
     """The headline of each release in both scopes, and its change from the one before on what they share.
 
-    Raises UserError that names what makes two of them incomparable.
+    Raises UserError that names what makes two of them incomparable, by the rules of `compare`.
     """
     for older, newer in pairwise(releases):
-        refuse_unlike(older, newer, allows_mismatch=allows_mismatch)
+        refuse_unlike(older, newer, allows_mismatch=allows_mismatch, is_study=is_study, most=most)
     changes = [None, *(_change(older, newer) for older, newer in pairwise(releases))]
     found: dict[str, JSON] = plain(
         {
@@ -44,7 +51,7 @@ def _figure(side: Side) -> dict[str, JSON]:
 
 
 def _change(older: Side, newer: Side) -> dict[str, JSON]:
-    before, after = shared(older.cells, newer.cells)
+    before, after = common(older.cells, newer.cells)
     metric = next(iter(newer.metrics.values()))
     found: Change = measured(metric, before, after, newer.suite.CLUSTERS, Levels())
     return {**asdict(found.difference), "these": asdict(found.these)}

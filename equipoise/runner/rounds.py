@@ -10,7 +10,7 @@ from dataclasses import asdict
 
 from equipoise.compare import gate
 from equipoise.compare.baseline import Side
-from equipoise.compare.compare import levels, measured, shared
+from equipoise.compare.compare import common, levels, measured
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import GATE, Rule, Until
 from equipoise.core.types import JSON
@@ -56,7 +56,7 @@ def look_at_gate(
 ) -> dict[str, JSON]:
     """What would become of each rule about a metric after round `number`, and whether all are decided."""
     suite = baseline.suite
-    older, newer = shared(baseline.cells, cells)
+    older, newer = common(baseline.cells, cells)
     metrics = {metric.name: metric for metric in suite.metrics(newer)}
     confidence = levels(number, looks, baseline.runs)
     verdicts = {

@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from equipoise.core.records import Cell, Metric
 from equipoise.stats import squares
 from equipoise.stats.intervals import Estimate, score_limits, student
 from equipoise.stats.paired import Difference, level_at_zero
+from equipoise.stats.shared import shared
 
 Run = tuple[float | None, float | None]
 """One run's values of a metric's `of` and `per`, None where it has none."""
@@ -82,21 +83,20 @@ def estimate(metric: Metric, cells: Sequence[Cell], *, confidence: float = 0.95)
 def difference(
     metric: Metric, before: Sequence[Cell], after: Sequence[Cell], *, confidence: float = 0.95
 ) -> Difference:
-    """After minus before on the cases that both have, as far as runs vary; `n` counts cases.
+    """After minus before on the cases that they share (`shared`), as far as runs vary; `n` counts cases.
 
     The two results' runs are independent, so their variances add up. Where the figure has bounds the two
     `estimate` intervals are joined by variance recovery (Zou and Donner 2008, Statistics in Medicine 27,
     1693-1702), else it is Welch's t interval. `p` is the level at which the interval would end at zero.
     """
-    older, newer, unpaired = _shared(metric, before, after)
-    was, now = (spread(metric, cells, is_pooled=False) for cells in (older, newer))
+    both = shared(metric, before, after)
+    was, now = (spread(metric, cells, is_pooled=False) for cells in (both.before, both.after))
     value = None if was.value is None or now.value is None else now.value - was.value
     missing = next((side.reason for side in (was, now) if side.value is None), None)
     reason = missing or was.reason or now.reason
     if value is None or (reason and not _is_one_sided(was, now)):
-        return Difference(
-            value=value, se=None, low=None, high=None, p=None, n=now.cases, unpaired=unpaired, reason=reason
-        )
+        none = Estimate(value=value, se=None, low=None, high=None, n=now.cases, reason=reason)
+        return Difference(**asdict(none), p=None, unpaired=both.unpaired)
     low, high = joined(was, now, confidence)
     return Difference(
         value=value,
@@ -105,21 +105,8 @@ def difference(
         high=high,
         p=level_at_zero(lambda level: joined(was, now, level)),
         n=now.cases,
-        unpaired=unpaired,
+        unpaired=both.unpaired,
     )
-
-
-def _shared(
-    metric: Metric, before: Sequence[Cell], after: Sequence[Cell]
-) -> tuple[list[Cell], list[Cell], int]:
-    """The cells of each that have a value in both, and how many have one in one result only."""
-    sides = [
-        {(cell.cluster, cell.stratum): cell for cell in metric.chosen(cells) if _runs(metric, cell)}
-        for cells in (before, after)
-    ]
-    places = [place for place in sides[0] if place in sides[1]]
-    older, newer = ([side[place] for place in places] for side in sides)
-    return older, newer, len(sides[0]) + len(sides[1]) - 2 * len(places)
 
 
 def _is_one_sided(was: Spread, now: Spread) -> bool:

@@ -22,6 +22,7 @@ from equipoise.stats.intervals import (
     clustered_ratio,
 )
 from equipoise.stats.paired import Difference, paired_difference, paired_rate_difference
+from equipoise.stats.shared import Shared, shared
 
 E = TypeVar("E", Estimate, Difference)
 SEED = 20_260_101
@@ -62,25 +63,31 @@ def _only(cell: Cell, names: Sequence[str], run: int) -> Cell:
     return Cell(id=cell.id, cluster=cell.cluster, stratum=cell.stratum, values=values)
 
 
-def _figure(metric: Metric, cells: Sequence[Cell]) -> float | None:
-    """The figure without an interval."""
+def _figure(metric: Metric, cells: Sequence[Cell], *, is_pooled: bool = True) -> float | None:
+    """The figure without an interval; a rate that is not pooled weighs all cases of a language alike."""
     if metric.kind in ("ratio", "gap", "lift"):
         rows = [figures for cell in cells if (figures := _figures_of(metric, cell)) != (None, None)]
         return _statistic(metric)(rows)
-    if metric.kind == "rate":
+    if metric.kind == "rate" and is_pooled:
         found = mean([value for cell in cells for value in valid(cell.of(metric.of))])
-        return None if found is None else 100 * found
-    return clustered_mean(observations(metric, cells)).value
+    else:
+        found = clustered_mean(observations(metric, cells)).value
+    return None if found is None else metric.percent * found
 
 
 def difference(
     metric: Metric, before: Sequence[Cell], after: Sequence[Cell], *, confidence: float = 0.95
 ) -> Difference:
-    """After minus before on the cells that both have, with its interval, paired by cell."""
-    chosen = [metric.chosen(cells) for cells in (before, after)]
+    """After minus before on the cases that they share (`shared`), with its interval, paired by cell."""
+    both = shared(metric, before, after)
+    found = _difference(metric, both, confidence)
+    return replace(found, unpaired=both.unpaired)
+
+
+def _difference(metric: Metric, both: Shared, confidence: float) -> Difference:
     if metric.kind in ("ratio", "gap", "lift"):
-        return _resampled_difference(metric, chosen[0], chosen[1], confidence)
-    older, newer = (observations(metric, cells) for cells in chosen)
+        return _resampled_difference(metric, both, confidence)
+    older, newer = (observations(metric, cells) for cells in (both.before, both.after))
     if metric.kind == "count":
         return paired_difference(older, newer, confidence=confidence)
     if metric.kind in ("mean", "balance"):
@@ -90,25 +97,13 @@ def difference(
 
 
 def sides(metric: Metric, before: Sequence[Cell], after: Sequence[Cell]) -> tuple[float | None, float | None]:
-    """The figures that `difference` is between, on the cells in which both have a value.
+    """The figures that `difference` is between, on the cases that they share.
 
-    What only one has counts for neither, and each cell of a rate counts alike, however many runs it has.
+    Each case of a rate counts alike, however many runs it has.
     """
-    if metric.kind in ("ratio", "gap", "lift"):
-        older, newer = (_figure(metric, metric.chosen(cells)) for cells in (before, after))
-        return older, newer
-    found = [
-        {(item.cluster, item.stratum): item for item in observations(metric, metric.chosen(cells))}
-        for cells in (before, after)
-    ]
-    older, newer = (
-        clustered_mean([side[cell] for cell in found[0] if cell in found[1]]).value for side in found
-    )
-    return _in_percent(metric, older), _in_percent(metric, newer)
-
-
-def _in_percent(metric: Metric, value: float | None) -> float | None:
-    return None if value is None else metric.percent * value
+    both = shared(metric, before, after)
+    older, newer = (_figure(metric, cells, is_pooled=False) for cells in (both.before, both.after))
+    return older, newer
 
 
 def observations(metric: Metric, cells: Sequence[Cell]) -> list[Observation]:
@@ -183,16 +178,12 @@ def _statistic(metric: Metric) -> Callable[[Sequence[Figures]], float | None]:
     return of
 
 
-def _resampled_difference(
-    metric: Metric, before: Sequence[Cell], after: Sequence[Cell], confidence: float
-) -> Difference:
+def _resampled_difference(metric: Metric, both: Shared, confidence: float) -> Difference:
     """The difference by resampling clusters of both results together; it has no p."""
-    older = {cell.id: cell for cell in before}
     clusters: dict[str, list[tuple[Figures, Figures]]] = {}
-    for cell in after:
-        if cell.id in older:
-            pair = (_figures_of(metric, older[cell.id]), _figures_of(metric, cell))
-            clusters.setdefault(cell.cluster, []).append(pair)
+    for older, newer in zip(both.before, both.after, strict=True):
+        pair = (_figures_of(metric, older), _figures_of(metric, newer))
+        clusters.setdefault(newer.cluster, []).append(pair)
     statistic = _statistic(metric)
 
     def change(rows: Sequence[tuple[Figures, Figures]]) -> float | None:
@@ -200,8 +191,7 @@ def _resampled_difference(
         return None if was is None or now is None else now - was
 
     found = bootstrap(list(clusters.values()), change, seed=SEED, confidence=confidence)
-    unpaired = len(older.keys() ^ {cell.id for cell in after})
-    return Difference(**asdict(found), p=None, unpaired=unpaired)
+    return Difference(**asdict(found), p=None, unpaired=both.unpaired)
 
 
 def within(found: E, least: float, most: float) -> E:

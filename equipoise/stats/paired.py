@@ -27,7 +27,7 @@ class Difference:
 
     `p` is two-sided and below 1 - confidence exactly where the interval leaves out zero. `reason` says in a
     few words why there is none (`low`, `high` and `p` are None then); `se` is None where nothing varied.
-    `unpaired` counts the cells (question and language) that only one result has: they are left out.
+    `unpaired` counts the cells (question and language) with a value that only one result has: it is left out.
     """
 
     value: float | None

@@ -14,7 +14,7 @@ from sides import LANGUAGES, Run, Runs, alike, by_chance, data_of, side_of
 from equipoise.compare.baseline import Side, side
 from equipoise.compare.compare import Comparison, Move, compare
 from equipoise.core.errors import UserError
-from equipoise.core.records import Metric
+from equipoise.core.records import Cell, Metric
 from equipoise.core.types import JSON
 from equipoise.stats.paired import holm
 
@@ -258,6 +258,25 @@ def test_only_cases_of_the_headline_move() -> None:
     sides = ({"aa/q1/x": [3], "aa/q2/y": [5]}, {"aa/q1/x": [2], "aa/q2/y": [1]})
     found = compare(*(replace(side_of(runs), suite=suite) for runs in sides))
     assert [move.cell for move in found.fell] == ["aa/q1"]
+
+
+def test_a_case_moves_in_the_headlines_own_figure() -> None:
+    """Of a ratio 2 of 3 before and 1 of 4 after, and not the sums that it divides."""
+    suite = SimpleNamespace(
+        NAME="neutrality",
+        CLUSTERS="questions",
+        metrics=lambda _: [Metric(name="f", of="hits", per="tries", kind="ratio")],
+        effects=lambda *_: [],
+    )
+    values = {"hits": [2.0, 0.0], "tries": [2.0, 1.0]}, {"hits": [1.0, 0.0], "tries": [2.0, 2.0]}
+    sides = (
+        replace(
+            side_of({"aa/q1": [3]}), suite=suite, cells=[Cell(id="q1", cluster="q1", stratum="aa", values=of)]
+        )
+        for of in values
+    )
+    (move,) = compare(*sides).fell
+    assert (move.before, move.after) == (pytest.approx(200 / 3), 25)
 
 
 def shown_scores(data: JSON, moves: Sequence[Move], place: int) -> list[float]:

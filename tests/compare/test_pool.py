@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
-from sides import Runs, alike, by_chance, side_of
+from sides import Runs, alike, by_chance, side_of, write
 
 from equipoise.compare.baseline import Side
 from equipoise.compare.compare import compare
 from equipoise.compare.pool import pooled
+from equipoise.compare.release import compare_files
 from equipoise.compare.trend import trend
 from equipoise.core.errors import UserError
+from equipoise.core.rules import parse_rule
 from equipoise.core.types import JSON
 
 
@@ -125,3 +128,22 @@ def test_a_trend_is_of_what_can_be_compared() -> None:
     with pytest.raises(UserError, match=r"0\.json and other\.json cannot be compared: data differs"):
         trend([first, other])
     assert len(trend([first, other], allows_mismatch=True)["releases"]) == 2
+
+
+def test_a_trend_refuses_what_a_comparison_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rule that allows the last baseline to lack scores allows the earlier ones to."""
+    monkeypatch.chdir(tmp_path)
+    runs = by_chance(1)
+    part = {**runs, "aa/q1/y": [5, "unscored", 5], "aa/q2/x": [5, "unscored", 5]}
+    for number in (1, 2):
+        write(Path(f"r{number}.json"), part, subject_model=f"m{number}", status="complete_with_unscored")
+    write(Path("new.json"), by_chance(2), subject_model="m3")
+    earlier = [Path("r1.json"), Path("r2.json")]
+
+    def compared(*rules: str) -> list[dict[str, Any]]:
+        return compare_files(earlier, [Path("new.json")], [*map(parse_rule, rules)], allows_mismatch=False)
+
+    (found,) = compared("unscored:2%")
+    assert [row["subject_model"] for row in found["trend"]["releases"]] == ["m1", "m2", "m3"]
+    with pytest.raises(UserError, match="have no score, more than unscored:1% allows"):
+        compared()
