@@ -11,11 +11,12 @@ from typing import Any
 import click
 
 from equipoise.cli import audit, backtranslate, data, page, results, review, run
-from equipoise.cli.output import show, width
+from equipoise.cli.output import say, show, tell, width
+from equipoise.cli.parameters import RULE
 from equipoise.core import exit_status
 from equipoise.core.errors import SessionStopped, UserError, printable
 from equipoise.core.files import require_posix, shown
-from equipoise.core.rules import Rule, parse_rule
+from equipoise.core.rules import Rule
 from equipoise.runner.signals import interruptible, stopped
 
 
@@ -31,14 +32,14 @@ class _Commands(click.Group):
             with interruptible(), _usage_is_4():
                 return super().invoke(ctx)
         except UserError as error:
-            click.echo(f"ERROR: {error}", err=True)
+            say(f"ERROR: {error}", err=True)
             ctx.exit(4)
         except SessionStopped as error:
-            click.echo(f"ERROR: {printable(str(error))}", err=True)
+            say(f"ERROR: {error}", err=True)
             ctx.exit(2)
         except KeyboardInterrupt:
             # Before anything was asked, or after it; while calls are in flight, the jobs' session says it.
-            click.echo(f"\nERROR: {stopped('interrupted')}", err=True)
+            tell(f"ERROR: {stopped('interrupted')}")
             ctx.exit(2)
 
 
@@ -48,7 +49,9 @@ def _usage_is_4() -> Iterator[None]:
     try:
         yield
     except click.UsageError as error:
-        error.show()
+        # Click repeats what was typed as it is.
+        said = "\n".join(map(printable, error.format_message().expandtabs().splitlines()))
+        click.UsageError(said, error.ctx).show()
         raise click.exceptions.Exit(4) from None
 
 
@@ -60,18 +63,6 @@ def main() -> None:
 
     require_posix()
     suites.add_project(Path.cwd())
-
-
-class _Rule(click.ParamType[Rule]):
-    """One `--gate`."""
-
-    name = "rule"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Rule:
-        try:
-            return parse_rule(str(value))
-        except ValueError as error:
-            raise UserError(f"--gate: {value!r} {error}") from None
 
 
 @main.command()
@@ -87,7 +78,7 @@ class _Rule(click.ParamType[Rule]):
     help="In place of BASELINE; repeatable: pieces of one result, or earlier releases, the last one last.",
 )
 @click.option(
-    "--gate", "rules", metavar="RULE", multiple=True, type=_Rule(), help="As in a session; repeatable."
+    "--gate", "rules", metavar="RULE", multiple=True, type=RULE, help="As in a session; repeatable."
 )
 @click.option("--gate-inconclusive", type=click.Choice(["pass", "fail"]), help="Instead of exit status 6.")
 @click.option(

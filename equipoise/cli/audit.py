@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from equipoise.cli.data import asks_named_models, rubric, settings_of, spent, topics
-from equipoise.cli.output import show, width
+from equipoise.cli.output import say, show, tell, width
+from equipoise.cli.parameters import NAME
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 from equipoise.core.types import JSON
@@ -25,7 +26,13 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("names", metavar="[SUITE]...", nargs=-1)
 @click.option(
-    "--evaluator-model", "evaluators", metavar="M", multiple=True, required=True, help="May be repeated."
+    "--evaluator-model",
+    "evaluators",
+    metavar="M",
+    type=NAME,
+    multiple=True,
+    required=True,
+    help="May be repeated.",
 )
 @click.option(
     "--extent",
@@ -108,7 +115,7 @@ def _audit(
             folder,
             is_fresh=is_fresh,
             on_done=lambda: bar.update(1),
-            tell=lambda text: click.echo(f"\n{text}", err=True),
+            tell=tell,
         )
     said = {item.evaluator: item.said for item in found if item.said is not None}
     paths = {item.evaluator: item.path for item in found if item.path is not None}
@@ -117,5 +124,5 @@ def _audit(
     for item in found:
         if item.missing:
             show([f"{item.evaluator}: audit incomplete: {item.missing:,} verdicts failed", ""])
-    click.echo(spent(totals))
+    say(spent(totals))
     return found

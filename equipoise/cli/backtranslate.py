@@ -9,18 +9,32 @@ from typing import Any
 import click
 
 from equipoise.cli.data import asks_named_models, rubric, settings_of, spent, warn_of_keys
-from equipoise.cli.output import show
+from equipoise.cli.output import say, show, tell
+from equipoise.cli.parameters import NAME
 from equipoise.core.files import shown
 
 
 @click.command()
 @click.argument("results", type=click.Path(path_type=Path))
 @click.option(
-    "--to", "targets", metavar="L", multiple=True, help="Translate into this language only; repeatable."
+    "--to",
+    "targets",
+    metavar="L",
+    type=NAME,
+    multiple=True,
+    help="Translate into this language only; repeatable.",
 )
-@click.option("--translator-model", "translator", metavar="M", required=True, help="The model to translate.")
 @click.option(
-    "--evaluator-model", "evaluators", metavar="M", multiple=True, required=True, help="May be repeated."
+    "--translator-model", "translator", metavar="M", type=NAME, required=True, help="The model to translate."
+)
+@click.option(
+    "--evaluator-model",
+    "evaluators",
+    metavar="M",
+    type=NAME,
+    multiple=True,
+    required=True,
+    help="May be repeated.",
 )
 @click.option(
     "-n",
@@ -60,7 +74,7 @@ def backtranslate(
     chosen = backtranslate.design(side, targets, sample, seed)
     said = backtranslate.prompts(rubric("backtranslate.toml"))
     warn_of_keys(settings)
-    click.echo(
+    say(
         f"{chosen.replies} replies to {chosen.questions} questions in {', '.join(chosen.languages)}: "
         f"{chosen.translations} translations, and {len(chosen.texts)} verdicts of each evaluator",
         err=True,
@@ -75,9 +89,9 @@ def backtranslate(
             settings,
             is_fresh=fresh,
             on_done=lambda: bar.update(1),
-            tell=lambda text: click.echo(f"\n{text}", err=True),
+            tell=tell,
         )
     show(added.backtranslation(found))
     price = "unknown" if found["cost_usd"] is None else f"{found['cost_usd']:.4f} USD"
-    click.echo(f"{spent(totals)}; cost {price}")
-    click.echo(f"added to {shown(results)}; texts: {shown(backtranslate.journal_of(results))}")
+    say(f"{spent(totals)}; cost {price}")
+    say(f"added to {shown(results)}; texts: {shown(backtranslate.journal_of(results))}")

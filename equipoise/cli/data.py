@@ -7,12 +7,15 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from equipoise.core.errors import UserError, printable
+from equipoise.cli.output import say, tell
+from equipoise.cli.parameters import NAME
+from equipoise.core.errors import UserError
 from equipoise.suites.resources import nearest, topic_folders
 
 if TYPE_CHECKING:
@@ -58,12 +61,12 @@ def fetch(suite: str, folder: Path | None, site: str | None) -> None:
     for name in (wanted := fetch.names(suite, folders)):
         try:
             for line in fetch.fetch(name, folders, folder, site or fetch.SITE):
-                click.echo(line)
+                say(line)
         except UserError as error:
             if suite != fetch.ALL:
                 raise
             failed.append(name)
-            click.echo(f"ERROR: {error}", err=True)
+            say(f"ERROR: {error}", err=True)
     if failed:
         raise UserError(f"{len(failed)} of {len(wanted)} suites are incomplete: {', '.join(failed)}")
 
@@ -79,7 +82,7 @@ def convert(old: Path, output: Path) -> None:
     from equipoise.results import published
 
     for line in published.convert(old, output):
-        click.echo(line)
+        say(line)
 
 
 @click.command()
@@ -102,9 +105,9 @@ def validate(ctx: click.Context, paths: tuple[Path, ...]) -> None:
     else:
         files = 0
     for line in findings:
-        click.echo(line)
+        say(line)
     counts = (_counted(len(findings), "finding"), _counted(files + sum(results.values()), "file"))
-    click.echo(" in ".join(counts), err=bool(findings))
+    say(" in ".join(counts), err=bool(findings))
     ctx.exit(1 if findings else 0)
 
 
@@ -126,7 +129,7 @@ def _problems(file: Path, data: JSON) -> list[str]:
     """What is wrong with these results, a line each, as far as it is shown."""
     from equipoise.results import schema
 
-    found = [printable(f"{file}: {problem}") for problem in schema.problems(data)]
+    found = [f"{file}: {problem}" for problem in schema.problems(data)]
     more = len(found) - schema.MOST_SHOWN
     return [*found[: schema.MOST_SHOWN], *([f"{file}: and {more:,} more"] if more > 0 else [])]
 
@@ -147,7 +150,7 @@ def _counted(number: int, noun: str) -> str:
 # Commands that ask models.
 
 _MODEL_OPTIONS = (
-    click.option("--model", metavar="M", help="The model to ask; local is the built-in one."),
+    click.option("--model", metavar="M", type=NAME, help="The model to ask; local is the built-in one."),
     click.option("--api-base-url", metavar="URL", help="OpenAI-compatible endpoint."),
     click.option("--api-key", metavar="KEY", help="Its key; better in OPENAI_API_KEY."),
     click.option("--max-tokens", metavar="N", help="Limit of each reply."),
@@ -195,7 +198,7 @@ def warn_of_keys(settings: Settings) -> None:
     from equipoise.report.terminal import warnings_of_keys
 
     for warning in warnings_of_keys(settings):
-        _tell(f"warning: {warning}")
+        say(f"warning: {warning}", err=True)
 
 
 def spent(asked: Totals) -> str:
@@ -216,15 +219,17 @@ def _bar(label: str, length: int) -> Iterator[Callable[[], None]]:
         yield lambda: bar.update(1)
 
 
-def _tell(text: str) -> None:
-    click.echo(text, err=True)
-
-
 @click.command()
 @click.option("--from", "source", type=_PATH, required=True, help="Questions (.txt) or templates (.csv).")
-@click.option("--from-language", default=None, help="Its language (default the file's name, en of a table).")
-@click.option("--to", "language", required=True, metavar="L", help="The language to translate into.")
-@click.option("--verify-model", metavar="M", help="A second model that translates back, for the review.")
+@click.option(
+    "--from-language", type=NAME, default=None, help="Its language (default the file's name, en of a table)."
+)
+@click.option(
+    "--to", "language", required=True, metavar="L", type=NAME, help="The language to translate into."
+)
+@click.option(
+    "--verify-model", metavar="M", type=NAME, help="A second model that translates back, for the review."
+)
 @click.option("-o", "--output", type=_PATH, help="Default translations/LANGUAGE.txt, or .csv of a table.")
 @click.option("--force", is_flag=True, help="Replace files that were edited since they were written.")
 @asks_models
@@ -266,14 +271,14 @@ def translate(
             overwrites=force,
             is_fresh=fresh,
             on_done=lambda: bar.update(1),
-            tell=lambda text: click.echo(f"\n{text}", err=True),
+            tell=tell,
         )
     failed = [row for row in rows if row.flags]
     for row in (row for row in rows if translate.told(row)):
-        click.echo(printable(f"{source}:{row.unit.line}: {translate.told(row)}"))
+        say(f"{source}:{row.unit.line}: {translate.told(row)}")
     review = translate.beside(target, source, "review.csv")
-    click.echo(f"{target}: {len(rows) - len(failed)} of {len(rows)} texts; review: {review}")
-    click.echo(spent(asked))
+    say(f"{target}: {len(rows) - len(failed)} of {len(rows)} texts; review: {review}")
+    say(spent(asked))
     ctx.exit(1 if failed else 0)
 
 
@@ -305,7 +310,7 @@ def _of_tables(suite: str, build: Construct) -> click.Command:
     @click.option("--check", is_flag=True, help="Write nothing; fail where something would change.")
     @click.option("--folder", type=_PATH, help="The folder of its tables.")
     def command(check: bool, folder: Path | None) -> None:
-        click.echo(build(folder or topics() / suite, is_check=check))
+        say(build(folder or topics() / suite, is_check=check))
 
     return command
 
@@ -319,8 +324,12 @@ def _of_documents(build: FromDocuments) -> click.Command:
     @click.command(build.COMMAND, help=build.__doc__)
     @click.option("--documents", type=_PATH, required=True, help="JSON Lines with id, text, title, subtopic.")
     @click.option("--folder", type=_PATH, required=True, help="The folder for the files of all stages.")
-    @click.option("--critic", metavar="M", help="The model that criticises and grades (default --model).")
-    @click.option("--solver", "solvers", metavar="M", multiple=True, help="A model that tries; repeatable.")
+    @click.option(
+        "--critic", metavar="M", type=NAME, help="The model that criticises and grades (default --model)."
+    )
+    @click.option(
+        "--solver", "solvers", metavar="M", type=NAME, multiple=True, help="A model that tries; repeatable."
+    )
     @click.option("--corpus", type=_PATH, help="Where answers are looked up (default the documents).")
     @click.option(
         "--retriever", metavar="M:F", help="Your own function that finds passages, module:function."
@@ -390,13 +399,14 @@ def _build_questions(
     settings = settings_of(given, checkers)
     hidden = Secrets(settings.secrets)
     warn_of_keys(settings)
-    with open_jobs(settings, folder / construct.JOURNAL, is_fresh=fresh, tell=_tell) as session:
-        left = construct.run([*first, sheets, *last], rows, folder, session, _tell, _bar)
+    aside = partial(say, err=True)
+    with open_jobs(settings, folder / construct.JOURNAL, is_fresh=fresh, tell=aside) as session:
+        left = construct.run([*first, sheets, *last], rows, folder, session, aside, _bar)
     questions = [hidden.mask_values(build.as_question(row)) for row in left]
     write_objects(folder / construct.QUESTIONS, questions)
     _show_funnel(folder)
-    click.echo(spent(session.totals))
-    click.echo(f"{folder / construct.QUESTIONS}: {len(left)} questions")
+    say(spent(session.totals))
+    say(f"{folder / construct.QUESTIONS}: {len(left)} questions")
 
 
 def _show_funnel(folder: Path) -> None:
@@ -404,4 +414,4 @@ def _show_funnel(folder: Path) -> None:
     from equipoise.report.layout import align
 
     for line in align(funnel_rows(folder)):
-        click.echo(printable(line))
+        say(line)

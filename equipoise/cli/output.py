@@ -1,4 +1,4 @@
-"""What commands print: lines that fit the terminal, in the colours that pytest gives them."""
+"""What commands print: escaped lines that fit the terminal, in the colours that pytest gives them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import shutil
 from collections.abc import Iterable
 
 import click
+
+from equipoise.core.errors import printable
 
 
 def width() -> int:
@@ -20,3 +22,14 @@ def show(lines: Iterable[str]) -> None:
     for line, markup in styled(lines, width()):
         colour = next((name for name in ("red", "yellow", "green") if markup.get(name)), None)
         click.secho(line, fg=colour, bold=markup.get("bold"))
+
+
+def say(line: str, *, err: bool = False) -> None:
+    """Print one line, escaped."""
+    click.echo(printable(line), err=err)
+
+
+def tell(message: str) -> None:
+    """Print one line to standard error, where a progress bar may be open."""
+    click.echo(err=True)
+    say(message, err=True)

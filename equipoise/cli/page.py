@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from equipoise.cli.output import say
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 
@@ -43,10 +44,10 @@ def report(results: tuple[Path, ...], output: Path, reviews: tuple[Path, ...]) -
     page.refuse_output("-o", output)
     reviewed = page.write(output, files, [item for path in reviews for item in load(path)])
     for warning in warnings:
-        click.echo(f"warning:   {warning}")
+        say(f"warning:   {warning}")
     if reviewed.unmatched:
-        click.echo(f"warning:   {reviewed.unmatched} reviews are of no run of these results")
-    click.echo(f"page:      {shown(output)} ({output.stat().st_size / 1e6:.1f} MB)")
+        say(f"warning:   {reviewed.unmatched} reviews are of no run of these results")
+    say(f"page:      {shown(output)} ({output.stat().st_size / 1e6:.1f} MB)")
 
 
 @click.command()
@@ -80,4 +81,4 @@ def plot(results: tuple[Path, ...], output: Path) -> None:
             (output / f"{name}.png").write_bytes(figures.png(figure))
     except OSError as error:
         raise UserError(f"-o: {output}: cannot be written to ({error.strerror})") from None
-    click.echo(f"{len(named)} figures, each as SVG and PNG, in {shown(output)}")
+    say(f"{len(named)} figures, each as SVG and PNG, in {shown(output)}")

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from equipoise.cli.output import say, width
 from equipoise.cli.output import show as print_lines
-from equipoise.cli.output import width
+from equipoise.cli.parameters import NAME
 from equipoise.core.collector import without_collection_at_exit, without_collector
-from equipoise.core.errors import UserError
+from equipoise.core.errors import UserError, printable
 from equipoise.core.files import shown
 from equipoise.core.records import OUTCOMES
 
@@ -54,19 +55,19 @@ def show(results: Path, text: str | None, lowest: int | None, outcome: str | Non
     for run in selected:
         for place, line in enumerate(transcripts.lines(run)):
             for part in wrapped(line, width()):
-                click.secho(part, bold=place == 0)
-    click.echo(f"{len(selected):,} of {len(every):,} runs")
+                click.secho(printable(part), bold=place == 0)
+    say(f"{len(selected):,} of {len(every):,} runs")
 
 
 @click.command()
 @click.argument("results", nargs=-1, required=True, type=_PATH)
 @click.option("--to", required=True, type=click.Choice(_FORMATS), help="The format.")
 @click.option("-o", "--output", type=_PATH, help="The file, or for every_eval_ever and inspect the folder.")
-@click.option("--organization", metavar="NAME", help="every_eval_ever: who publishes the results.")
+@click.option("--organization", metavar="NAME", type=NAME, help="every_eval_ever: who publishes the results.")
 @click.option(
     "--relationship", type=click.Choice(_RELATIONSHIPS), help="every_eval_ever: theirs to the model."
 )
-@click.option("--developer", metavar="NAME", help="every_eval_ever: whose model it is.")
+@click.option("--developer", metavar="NAME", type=NAME, help="every_eval_ever: whose model it is.")
 def export(results: tuple[Path, ...], to: Format, output: Path | None, **about: str | None) -> None:
     """Write RESULTS, files or folders of them, in the formats of others.
 
@@ -81,5 +82,6 @@ def export(results: tuple[Path, ...], to: Format, output: Path | None, **about: 
         raise UserError(f"--{next(iter(given))}: is for --to every_eval_ever")
     without_collection_at_exit()
     with without_collector():
-        for line in formats.export(results, to, output, formats.Publisher(**given)):
-            click.echo(line, err=line.startswith(formats.NOTES))
+        for text in formats.export(results, to, output, formats.Publisher(**given)):
+            for line in text.split("\n"):
+                say(line, err=line.startswith(formats.NOTES))

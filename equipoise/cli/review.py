@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from equipoise.cli.data import rubric
-from equipoise.cli.output import show
+from equipoise.cli.output import say, show
 from equipoise.core.files import shown
 
 _PATH = click.Path(path_type=Path)
@@ -34,9 +34,10 @@ def sample(results: Path, n: int, output: Path, seed: int) -> None:
     side = load(results, is_whole=True)
     found = sheets.sample(side, n, seed)
     sheets.write(output, found)
-    click.echo(f"{shown(output)}: {len(found)} replies; give each person a copy, and score by this scale:")
+    say(f"{shown(output)}: {len(found)} replies; give each person a copy, and score by this scale:")
     named = side.suite.rubric(rubric(f"{side.suite.NAME}.toml")).scale.describe()
-    click.echo(named or ", ".join(map(str, sheets.levels(side).shown)))
+    for line in named.splitlines() or [", ".join(map(str, sheets.levels(side).shown))]:
+        say(line)
 
 
 @review.command()
@@ -58,8 +59,8 @@ def agree(results: Path, sheet: tuple[Path, ...]) -> None:
         found, wrong = agreement.agree(side, sheet)
         sections.add(results, "people", found)
     for line in wrong[:MOST_SHOWN]:
-        click.echo(f"warning:   {line}")
+        say(f"warning:   {line}")
     if len(wrong) > MOST_SHOWN:
-        click.echo(f"warning:   and {len(wrong) - MOST_SHOWN:,} more rows that cannot be used")
+        say(f"warning:   and {len(wrong) - MOST_SHOWN:,} more rows that cannot be used")
     show(added.people(found))
-    click.echo(f"added to {shown(results)}")
+    say(f"added to {shown(results)}")

@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 
 from equipoise import suites
+from equipoise.cli.output import say
 from equipoise.core.errors import UserError
 from equipoise.suites.resources import SHIPPED
 
@@ -69,7 +70,7 @@ def init(folder: Path) -> None:
             _copy(SHIPPED / name, folder / name)
     except OSError as error:
         raise UserError(f"{folder}: cannot be written to ({error.strerror})") from None
-    click.echo(f"{folder}: {', '.join(PROJECT)}; now: pytest --model M")
+    say(f"{folder}: {', '.join(PROJECT)}; now: pytest --model M")
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -12,6 +12,12 @@ EquipoiseError
 Anything else that escapes is a defect of ours.
 """
 
+import re
+
+_COMMAND = re.compile(r"^ *:(?=:)|##(?=\w*\[)")
+"""The start of a command to a CI system in a step's output: `::error::` (at the start of a line, after any
+spaces) and `##[error]` of GitHub Actions, `##vso[...]` of Azure Pipelines."""
+
 
 class EquipoiseError(Exception):
     """Base of all errors raised on purpose."""
@@ -25,11 +31,18 @@ class UserError(EquipoiseError):
 
 
 def printable(text: str) -> str:
-    """The text with control characters and line breaks escaped, safe to print to a terminal."""
-    return "".join(
-        character if character.isprintable() else character.encode("unicode_escape").decode()
-        for character in text
-    )
+    """The text as one line that is safe to print to a terminal and in the log of a CI job.
+
+    Control characters (C0 and C1), line breaks and invisible characters such as bidirectional overrides are
+    escaped, and so is the start of a command to a CI system. A text that was escaped stays as it is.
+    """
+    if not text.isprintable():
+        text = "".join(map(_visible, text))
+    return _COMMAND.sub(lambda start: f"{start[0][:-1]}\\x{ord(start[0][-1]):x}", text)
+
+
+def _visible(character: str) -> str:
+    return character if character.isprintable() else character.encode("unicode_escape").decode()
 
 
 class CallFailed(EquipoiseError):  # noqa: N818 - it names an event of the domain, not a defect

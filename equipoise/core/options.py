@@ -23,6 +23,13 @@ def parse_text(value: str) -> str:
     return value
 
 
+def parse_name(value: str) -> str:
+    """Check that the value is one line of visible characters, as it is printed. Raises ValueError."""
+    if not value.isprintable():
+        raise ValueError("has control or invisible characters, which a name must not have")
+    return value
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
     """One option.
@@ -247,11 +254,13 @@ OPTIONS: tuple[Option, ...] = (
         flag="--model",
         alias="--subject-model",
         metavar="M",
+        parse=parse_name,
         help="the model under test; 'local' is the built-in model, 'local:FILE.gguf' any other GGUF file",
     ),
     Option(
         flag="--evaluator-model",
         metavar="M",
+        parse=parse_name,
         many=True,
         by_suite=True,
         default=(),
@@ -290,7 +299,14 @@ OPTIONS: tuple[Option, ...] = (
         help="runs of each case (default the suite's own)",
     ),
     Option(flag="--limit", parse=at_least(1), help="only the first N items of each file"),
-    Option(flag="--language", metavar="L", many=True, default=(), help="only this language; repeatable"),
+    Option(
+        flag="--language",
+        metavar="L",
+        parse=parse_name,
+        many=True,
+        default=(),
+        help="only this language; repeatable",
+    ),
     Option(
         flag="--topics",
         metavar="PATH",

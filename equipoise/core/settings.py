@@ -5,6 +5,7 @@ Knows no suite; options of suites are stored by name.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -26,6 +27,8 @@ from equipoise.core.types import JSON, Role
 
 LOCAL = "local"
 NO_KEY = "none"
+_VALUES = re.compile(r"[^, \t\r\n]+")
+"""The values of an option that repeats, in one text; str.split() takes more control characters for blanks."""
 _TRUE, _FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off", ""}
 
 
@@ -253,7 +256,7 @@ def _read(option: Option, given: Any, source: str) -> Any:
         return _switch(given, source)
     if option.many:
         texts = [given] if isinstance(given, str) else given
-        parts = [part for text in texts for part in text.replace(",", " ").split() or [text]]
+        parts = [part for text in texts for part in _VALUES.findall(text) or [text]]
         return tuple(dict.fromkeys(_parse(option, part, source) for part in parts))
     return _parse(option, given, source)
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
+from equipoise.core.errors import printable
+
 MAX_REASON_LENGTH = 500
 MOST_OF_AN_ERROR = 80
 """How many characters of the last error are kept for the status line."""
@@ -56,8 +58,8 @@ class Counters:
     def stop(self, reason: str) -> None:
         """Prevent further calls. The first reason is kept, cut to MAX_REASON_LENGTH characters."""
         if not self.is_stopped:
-            # Shown on terminals and sent to workers, so it must be encodable whatever an endpoint said.
-            self.stop_reason = reason.encode("utf-8", "replace").decode()[:MAX_REASON_LENGTH]
+            # Shown on terminals and sent to workers, whatever an endpoint said.
+            self.stop_reason = printable(reason)[:MAX_REASON_LENGTH]
             self.is_stopped = True
 
     # Rounds of runs.
@@ -84,7 +86,7 @@ class Counters:
 
     def notify(self, notice: str) -> None:
         """Queue a line to be shown."""
-        self._notices.append(notice)
+        self._notices.append(printable(notice))
 
     def take_notices(self) -> list[str]:
         """Remove and return the lines that were not shown yet."""
@@ -104,7 +106,7 @@ class Counters:
     def count_retry(self, why: str) -> None:
         """Count a retry and remember its reason."""
         self._retries += 1
-        self.last_error = why[:MOST_OF_AN_ERROR]
+        self.last_error = printable(why)[:MOST_OF_AN_ERROR]
 
     def count_reply(
         self, model: int, input_tokens: int, output_tokens: int, *, replayed: bool, is_estimated: bool = False

@@ -22,7 +22,7 @@ from _pytest.skipping import evaluate_skip_marks
 from equipoise import suites
 from equipoise.core import exit_status
 from equipoise.core.collector import collect_seldom, without_collection_at_exit
-from equipoise.core.errors import CannotKeep, NotNeeded, SessionStopped, UserError
+from equipoise.core.errors import CannotKeep, NotNeeded, SessionStopped, UserError, printable
 from equipoise.core.files import require_posix
 from equipoise.core.options import OPTIONS, Option
 from equipoise.core.records import Record
@@ -117,7 +117,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_report_header(config: pytest.Config) -> list[str]:
     """The resolved settings, keys masked."""
     session = config.stash[SESSION]
-    return header(session.settings) if session.settings.model and _suites_asked_for(config) else []
+    is_asking = session.settings.model and _suites_asked_for(config)
+    return [*map(printable, header(session.settings))] if is_asking else []
 
 
 # Before the first call.
@@ -305,9 +306,15 @@ def _begin(config: pytest.Config, nodes: Sequence[str]) -> None:
 
 
 def _say(config: pytest.Config, text: str) -> None:
-    """Print a line, unless it is empty or there is no terminal reporter."""
+    """Print the lines of a text, escaped, unless it is empty."""
+    if text:
+        _print(config, "\n".join(map(printable, text.split("\n"))))
+
+
+def _print(config: pytest.Config, text: str) -> None:
+    """Print a text as it is, unless there is no terminal reporter."""
     reporter = config.pluginmanager.getplugin("terminalreporter")
-    if reporter is not None and text:
+    if reporter is not None:
         reporter.ensure_newline()
         reporter.write_line(text)
 
@@ -362,8 +369,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         if display is not None:
             display.progress.finish()
             _settle_exit_status(session, display.progress)
-            for line in display.progress.publish(os.environ):
-                _say(config, line)
+            for command in display.progress.publish(os.environ):
+                _print(config, command)
         elif session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and not _is_worker(config):
             _tell_what_there_is(config)
         is_idle = display is None or display.progress.is_idle

@@ -16,6 +16,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from equipoise import suites
+from equipoise.core.errors import printable
 from equipoise.core.records import Record
 from equipoise.report import status_line
 from equipoise.report.comparison import VERDICTS
@@ -83,7 +84,7 @@ def small_values(record: Record) -> list[tuple[str, str | float]]:
         "outcome": record.outcome,
         "score": record.score,
         "percent": record.percent,
-        "error": None if record.error is None else record.error[:300],
+        "error": None if record.error is None else printable(record.error)[:300],
         "call_latency": record.latency,
         "queue_time": record.queued,
     }

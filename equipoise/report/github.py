@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from equipoise.core.errors import printable
 from equipoise.core.types import JSON
 from equipoise.report.comparison import VERDICTS, rows
 from equipoise.report.layout import markdown_cell, markdown_table
@@ -59,7 +60,7 @@ def workflow_commands(title: str, gate: Mapping[str, JSON]) -> Iterator[str]:
 
 
 def _escaped(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return printable(text).replace("%", "%25")
 
 
 def _property(text: str) -> str:

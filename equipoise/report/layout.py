@@ -155,14 +155,15 @@ def _lines(row: Sequence[Sequence[str]], widths: Sequence[int], is_left: Sequenc
 
 
 def styled(lines: Iterable[str], width: int) -> Iterator[tuple[str, Markup]]:
-    """Wrap the lines and add the markup of each: table headers are bold."""
+    """Wrap the lines, escape what is not printable, and add the markup of each: table headers are bold."""
     before = ""
     is_head = False
     for line in lines:
         is_head = line.startswith(" ") and (is_head or not before.strip())
         markup = {"bold": True} if is_head else _markup(line)
-        for part in wrapped(line, width):
-            yield part, markup
+        for part in wrapped(printable(line), width):
+            # Again, as a command may begin where a line was broken.
+            yield printable(part), markup
         before = line
 
 

@@ -129,6 +129,28 @@ def test_a_name_cannot_write_on_the_terminal() -> None:
     """A line break or a terminal's command in a name is shown as an escape."""
     for character in ("\n", "\r", "\a", "\x9b"):
         assert character not in error(run("recover", f"a{character}b.jsonl")), ascii(character)
+    for arguments in (("--no\x1b[2J",), ("recover", "--no\n::error::x"), ("no\x9b\u202e",)):
+        result = run(*arguments)
+        assert (result.exit_code, result.stdout) == (4, "")
+        assert result.stderr.replace("\n", "").isprintable(), arguments
+        assert "\n::" not in result.stderr, arguments
+
+
+def test_a_name_of_invisible_characters_is_refused() -> None:
+    """Of a model, a language or a publisher, in one line with the name escaped."""
+    for flag, *command in (
+        ("--model", "construct", "simpleqa", "--documents", "d.jsonl", "--folder", "f"),
+        ("--critic", "construct", "simpleqa", "--documents", "d.jsonl", "--folder", "f", "--model", "m"),
+        ("--to", "translate", "--from", "en.txt"),
+        ("--verify-model", "translate", "--from", "en.txt", "--to", "pt"),
+        ("--evaluator-model", "audit"),
+        ("--translator-model", "backtranslate", "r.json"),
+        ("--developer", "export", "r.json", "--to", "every_eval_ever"),
+    ):
+        line = error(run(*command, flag, "::error::x\x1b[2J"))
+        assert line.startswith(rf"ERROR: {flag}: '::error::x\x1b[2J' has control or invisible characters"), (
+            flag
+        )
 
 
 def test_a_defect_of_ours_is_not_taken_for_a_mistake(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,6 +52,20 @@ def test_single_runs_are_shown_with_what_was_said(subtests: pytest.Subtests) -> 
         assert "evaluator judge:" in lines
 
 
+def test_a_reply_cannot_command_a_terminal_or_a_ci_job(tmp_path: Path) -> None:
+    """Its control characters are escaped, and no line begins as a workflow command does."""
+    data = json.loads(GOLDEN.read_bytes())
+    run = data["results"]["aa"]["questions"][0]["runs"][0]
+    reply = "::error::x\x1b[2J\r\n  ::add-mask::y\u202e\x9b " + "word " * 13 + "::stop-commands::z"
+    run["subject_transcript"][-1]["content"] = reply
+    data["metadata"]["subject_model"] = "m\x1b[2J"
+    (tmp_path / "r.json").write_text(json.dumps(data))
+    shown = show(str(tmp_path / "r.json"), "-k", "error::x").stdout + show(str(tmp_path / "r.json")).stdout
+    assert r"\x3a:error::x\x1b[2J" in shown
+    assert shown.replace("\n", "").isprintable()
+    assert [line for line in shown.splitlines() if line.lstrip().startswith("::")] == []
+
+
 def test_what_is_no_results_file_is_one_line(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """Nothing there, something else, or a file without what a table needs."""
     data = json.loads(GOLDEN.read_bytes())

@@ -302,6 +302,9 @@ def test_blanks_and_final_slashes_make_no_difference() -> None:
 
 # Values that are refused.
 
+INVISIBLE = ("\x00", "\x07", "\t", "\n", "\r", "\x1b[2J", "\x1c", "\x7f", "\x85", "\x9b2J")
+INVISIBLE += ("\u2028", "\u2029", "\u200b", "\u202e", "\u2066", "\ufeff", "\ue000", "\udc80", "\U000e0041")
+"""Controls, separators, invisible and private characters, and half of one."""
 
 BAD = [
     *[(name, text) for name in ("runs", "limit") for text in ("0", "x", "-1", "1.5", "1e2", "²")],
@@ -327,6 +330,9 @@ BAD = [
     *[("api_base_url", text) for text in ("localhost:4000", "ftp://example.com", "http://", "//host", "x")],
     *[("api_base_url", text) for text in ("http://host:port/v1", "http://host:99999", "http://[::1/v1")],
     ("evaluator_api_base_url", "api.example.com/v1"),
+    *[("model", f"m{character}x") for character in INVISIBLE],
+    *[("evaluator_model", f"m{character}x") for character in INVISIBLE if character not in "\t\r\n"],
+    *[("language", f"en{character}") for character in INVISIBLE if character not in "\t\r\n"],
 ]
 
 

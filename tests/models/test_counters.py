@@ -51,7 +51,17 @@ def test_the_first_reason_to_stop_stands() -> None:
     counters = Counters(1)
     counters.stop("first \ud800")
     counters.stop("second")
-    assert (counters.is_stopped, counters.stop_reason) == (True, "first ?")
+    assert (counters.is_stopped, counters.stop_reason) == (True, r"first \ud800")
+
+
+def test_an_endpoint_cannot_write_on_the_terminal() -> None:
+    """A reason, a notice and the last error are lines without a command to a terminal or a CI job."""
+    counters = Counters(1)
+    text, shown = "::error::x\x1b[2J\n", r"\x3a:error::x\x1b[2J\n"
+    counters.stop(text)
+    counters.notify(text)
+    counters.count_retry(text)
+    assert (counters.stop_reason, counters.take_notices(), counters.last_error) == (shown, [shown], shown)
 
 
 def test_the_longest_pause_of_an_endpoint_counts() -> None:

@@ -544,8 +544,15 @@ def test_an_error_cannot_command_the_terminal(subtests: pytest.Subtests) -> None
         "lines": ("two\r\nlines", r"two\r\nlines"),
         "bidi": ("\u202eabc", r"\u202eabc"),
         "surrogate": ("cut \ud83d here", r"cut \ud83d here"),
+        "C1": ("\x9b2J", r"\x9b2J"),
+        "commands to CI": ("::error::x", r"\x3a:error::x"),
+        "behind spaces": ("  ::error::x", r"  \x3a:error::x"),
+        "behind a tab": ("\t::error::x", r"\t::error::x"),
+        "older commands": ("a ##[error]x", r"a #\x23[error]x"),
+        "commands to Azure": ("##vso[task.complete]x", r"#\x23vso[task.complete]x"),
         "scripts": ("香港 é 😀", "香港 é 😀"),
+        "no commands": ("a::b, #1 ## [x]", "a::b, #1 ## [x]"),
     }.items():
         with subtests.test(what):
-            assert printable(text) == shown
+            assert printable(text) == printable(shown) == shown
             assert describe_body({"message": text}) == describe_body(text) == shown

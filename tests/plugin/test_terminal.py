@@ -65,6 +65,8 @@ def test_small_values_are_small() -> None:
     assert scored == {"language": "zh-CN", "outcome": "scored", "score": 4.0, "percent": 75.0}
     failed = dict(small_values(record("a", "error", "x" * 5000)))
     assert failed == {"language": "aa", "outcome": "error", "error": "x" * 300}
+    hostile = dict(small_values(record("a", "error", "::error::x\x1b[2J\n")))
+    assert hostile["error"] == r"\x3a:error::x\x1b[2J\n"
 
 
 # While a session runs.

@@ -121,17 +121,19 @@ def test_every_rule_has_one_in_order() -> None:
 
 
 def test_a_message_is_escaped() -> None:
-    """A percent sign, a line break or a carriage return cannot end the command or begin another."""
-    (line,) = commands("m", ("overall:-5%", "fail", "5 %\n::error::x\r\nend %0A"))
-    assert line == ("::error title=m%3A gate FAIL::overall:-5%25: 5 %25%0A::error::x%0D%0Aend %250A")
+    """A percent sign, a line break or a control character cannot end the command or begin another."""
+    (line,) = commands("m", ("overall:-5%", "fail", "5 %\n::error::x\r\x1b[2J\u202eend %0A"))
+    why = r"5 %25\n::error::x\r\x1b[2J\u202eend %250A"
+    assert line == f"::error title=m%3A gate FAIL::overall:-5%25: {why}"
 
 
 def test_a_title_is_escaped() -> None:
     """There a colon and a comma would end the property as well."""
     for character, escape in {
         "%": "%25",
-        "\n": "%0A",
-        "\r": "%0D",
+        "\n": r"\n",
+        "\r": r"\r",
+        "\x1b": r"\x1b",
         ":": "%3A",
         ",": "%2C",
         "::": "%3A%3A",

@@ -102,3 +102,12 @@ def test_what_is_good_and_bad_is_seen_at_a_glance() -> None:
     bold, red, yellow, green = {"bold": True}, {"red": True}, {"yellow": True}, {"green": True}
     assert found == [bold, {}, bold, {}, red | bold, yellow | bold, green, yellow]
     assert [dict(markup) for _, markup in styled(["error: run: HTTP 500: it fails"], 20)] == [red] * 2
+
+
+def test_no_line_commands_a_terminal_or_a_ci_job() -> None:
+    """Control characters are escaped, and so is a command, also one that would begin a continuation line."""
+    lines = ["a\x1b[2J\nb", "::error::x", "error: run: HTTP 500: ::error::of the endpoint"]
+    shown = [line for line, _ in styled(lines, 22)]
+    assert shown[:2] == [r"a\x1b[2J\nb", r"\x3a:error::x"]
+    assert [line for line in shown if line.lstrip().startswith("::")] == []
+    assert len(shown) > 4

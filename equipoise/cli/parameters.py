@@ -1,0 +1,34 @@
+"""Parameters of commands whose values the parsers of options read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import click
+
+from equipoise.core.errors import UserError
+from equipoise.core.options import parse_name
+from equipoise.core.rules import parse_rule
+
+_T = TypeVar("_T")
+
+
+class Parsed(click.ParamType[_T]):
+    """A parameter's type: `parse` raises ValueError that says what the value should be."""
+
+    def __init__(self, name: str, parse: Callable[[str], _T]) -> None:
+        self.name = name
+        self._parse = parse
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> _T:
+        """The value. Raises UserError naming the parameter."""
+        try:
+            return self._parse(str(value))
+        except ValueError as error:
+            flag = param.opts[-1] if param else self.name
+            raise UserError(f"{flag}: {value!r} {error}") from None
+
+
+NAME = Parsed("name", parse_name)
+RULE = Parsed("rule", parse_rule)
