@@ -8,6 +8,7 @@ import os
 import re
 import tomllib
 from collections import Counter
+from decimal import Decimal
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -182,7 +183,7 @@ def test_examples_are_not_among_the_questions() -> None:
     examples += [(question, text) for question, answers in graded for text in answers.split(" / ")]
     questions = {normal(fact.question) for fact in asked()}
     answers = {normal(text) for fact in asked() for text in fact.accepted}
-    assert (len(graded), len(examples)) == (4, 10)
+    assert (len(graded), len(examples)) == (5, 11)
     assert [pair for pair in examples if normal(pair[0]) in questions or normal(pair[1]) in answers] == []
 
 
@@ -190,4 +191,33 @@ def test_the_rubric_shows_every_grade_by_examples() -> None:
     """Replies to the same question with each of the three letters."""
     rubric = tomllib.loads((ROOT / "rubric" / "chinese_simpleqa.toml").read_text(encoding="utf-8"))
     found = Counter(re.findall("^- “.+”→ ([ABC])", rubric["grading"]["system"], re.MULTILINE))
-    assert found == {"A": 5, "B": 5, "C": 3}
+    assert found == {"A": 6, "B": 6, "C": 4}
+
+
+def test_figures_are_graded_by_the_last_digit_that_the_reference_gives() -> None:
+    """Final zeros count, in the examples of the rubric and in the anchors: 320 is not 300, nor 90 100."""
+    rubric = (ROOT / "rubric" / "chinese_simpleqa.toml").read_text(encoding="utf-8")
+    anchors = ROOT / "rubric" / "anchors" / "chinese_simpleqa" / "answers.toml"
+    graded = [
+        (answer["reference"], answer["reply"], answer["grade"])
+        for answer in tomllib.loads(anchors.read_text(encoding="utf-8"))["answer"]
+    ]
+    for example in re.finditer("^题目：.+标准答案：(.+)\n((?:- .+\n)+)", rubric, re.MULTILINE):
+        shown = re.findall("^- “(.+?)。?”→ ([ABC])", example[2], re.MULTILINE)
+        graded += [(example[1], reply, grade) for reply, grade in shown]
+    figures = {
+        (reference, reply): (grade, *numbers)
+        for reference, reply, grade in graded
+        if len(numbers := _in_one_unit(reference, reply)) == 2
+    }
+    assert figures["300分", "320分"][0] == figures["100摄氏度", "90摄氏度"][0] == "B"
+    assert len(figures) >= 7
+    for texts, (grade, reference, reply) in figures.items():
+        assert grade == ("A" if reply.quantize(reference) == reference else "B"), texts
+
+
+def _in_one_unit(*texts: str) -> list[Decimal]:
+    """The figures of texts that are a figure and the same unit; none of any others."""
+    found = [re.fullmatch(r"(?:约|大概)?(\d+(?:\.\d+)?)(\D+)", text) for text in texts]
+    figures = [match for match in found if match]
+    return [Decimal(match[1]) for match in figures] if len({match[2] for match in figures}) == 1 else []
