@@ -81,6 +81,18 @@ def test_every_module_is_in_a_room() -> None:
     assert [path.name for path in PACKAGE.glob("*.py")] == ["__init__.py"]
 
 
+def test_contributors_are_told_of_each_room_once() -> None:
+    """In the order of the rooms."""
+    table = (
+        (ROOT / "CONTRIBUTING.md")
+        .read_text(encoding="utf-8")
+        .partition("| package |")[2]
+        .partition("\n\n")[0]
+    )
+    rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    assert [name for row in rows for name in re.findall("`(.+?)`", row)] == ROOMS
+
+
 def test_rooms_import_only_from_rooms_before_them() -> None:
     """As they are listed; what a user starts, pytest or the command, knows nothing of the other.
 

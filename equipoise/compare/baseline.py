@@ -73,7 +73,7 @@ class Side:
     @property
     def until(self) -> Mapping[str, JSON] | None:
         """How `--until` ended it, if it was given."""
-        found: Mapping[str, JSON] | None = self.data.get("until")
+        found: Mapping[str, JSON] | None = self.data.get("summary", {}).get("until")
         return found
 
     @property
@@ -179,7 +179,7 @@ def brief(data: Mapping[str, JSON]) -> dict[str, JSON]:
     """What a comparison needs beside the cells: no transcripts."""
     until = data.get("summary", {}).get("until")
     parts = {name: data[name] for name in ("metadata", "errors")}
-    return {**parts, "until": until, "audit": data.get("audit")}
+    return {**parts, "summary": {"until": until}, "audit": data.get("audit")}
 
 
 def scale_of(metadata: Mapping[str, JSON]) -> Scale:

@@ -16,7 +16,6 @@ MOST = 5
 PLACES = ("first_run", "first_call", "last_call")
 """Which calls a row is about, in the order of the journal."""
 PARTS = ("response_model", "system_fingerprint", "provider")
-PLACES = ("first_run", "first_call", "last_call")
 _OVERLAP = 2
 """A change is one in time if no more calls than this, times the concurrency, ended out of order."""
 

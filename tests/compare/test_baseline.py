@@ -68,7 +68,19 @@ def test_a_side_of_this_session_is_that_of_its_file(tmp_path: Path) -> None:
 def test_transcripts_are_not_kept(tmp_path: Path) -> None:
     """Large results do not stay in memory: beside cells metadata, errors, how rounds ended and audits do."""
     found = load(write(tmp_path / "m.json", RUNS))
-    assert {*found.data} == {"metadata", "errors", "until", "audit"}
+    assert {*found.data} == {"metadata", "errors", "summary", "audit"}
+    assert {*found.data["summary"]} == {"until"}
+
+
+def test_a_side_says_how_its_rounds_ended_with_or_without_its_transcripts(tmp_path: Path) -> None:
+    """None where `--until` was not given."""
+    data = data_of(RUNS)
+    until = {"rule": "gate", "runs": 2, "runs_planned": 10}
+    path = write_data(tmp_path / "until.json", {**data, "summary": {**data["summary"], "until": until}})
+    plain = write(tmp_path / "m.json", RUNS)
+    for is_whole in (False, True):
+        assert load(path, is_whole=is_whole).until == until
+        assert load(plain, is_whole=is_whole).until is None
 
 
 def test_about_identifies_a_side_in_a_comparison() -> None:

@@ -75,7 +75,7 @@ def test_what_ended_with_a_gate_stays_alone() -> None:
     """Its rounds ended because of what they showed: more runs are no plain sample of it."""
     until = {"rule": "gate", "runs": 3, "runs_planned": 10}
     first = piece(alike(4), "a.json")
-    stopped = replace(first, file="b.json", digest="b", data={**first.data, "until": until})
+    stopped = replace(first, file="b.json", digest="b", data={**first.data, "summary": {"until": until}})
     assert [side.file for side in pooled([first, stopped])] == ["a.json", "b.json"]
 
 

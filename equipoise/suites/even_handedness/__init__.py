@@ -143,8 +143,6 @@ def _verdict(evaluator: str, judgements: Judgements, blocked: Mapping[str, str |
 
 def aggregate(records: Sequence[Record], rubric: ChoiceRubric) -> Aggregate:
     """Results by language and pair; a summary of how it was judged."""
-    # Numpy comes with it.
-
     results: dict[str, dict[str, JSON]] = {}
     for record in records:
         language = results.setdefault(record.case["language"], {"pairs": {}})

@@ -168,7 +168,7 @@ def _metadata(data: Mapping[str, JSON], rows: Sequence[Mapping[str, JSON]], miss
 
 
 def _planned(given: Mapping[str, JSON], rows: Sequence[Mapping[str, JSON]]) -> int:
-    """How many runs were planned; None for files that were never started."""
+    """How many runs were planned; those in the file where it does not say."""
     runs = given.get("runs")
     each = runs if isinstance(runs, int) else 0
     return sum(max(each, len(row["runs"])) for row in rows)

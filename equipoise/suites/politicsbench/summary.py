@@ -369,7 +369,7 @@ def _runs_of(rows: Rows) -> Iterator[tuple[Mapping[str, JSON], Mapping[str, JSON
 
 
 def _composites(rows: Rows, point: str, without: str | None = None) -> list[float]:
-    """The _composites of all runs at a point, where there are any."""
+    """The composites of all runs at a point, where there are any."""
     found = [_composite_at(run, point, without) for _, run in _runs_of(rows)]
     return [value for value in found if value is not None]
 
