@@ -56,7 +56,7 @@ def write(
     aggregate = suite.aggregate(records, RUBRIC)
     results = json.loads(json.dumps(aggregate.results, default=lambda made: made()))
     data: dict[str, Any] = {
-        "metadata": _metadata(model, len(records), runs, judges),
+        "metadata": metadata(model, len(records), runs, judges),
         "summary": {**aggregate.summary, **summarise(suite, results, RUBRIC.scale)},
         "results": results,
         "errors": [],
@@ -66,7 +66,8 @@ def write(
     return path
 
 
-def _metadata(model: str, count: int, runs: int, judges: Sequence[str]) -> dict[str, Any]:
+def metadata(model: str, count: int, runs: int, judges: Sequence[str]) -> dict[str, Any]:
+    """How a session that ended says that its results came about."""
     known: dict[str, Any] = json.loads(GOLDEN.read_bytes())["metadata"]
     # The golden file has stars in the place of what differs from run to run.
     seen = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from equipoise import suites
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_bytes, shown
-from equipoise.core.records import Cell, Metric
+from equipoise.core.records import Bounds, Cell, Metric
 from equipoise.core.rules import MOST_UNSCORED
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Scale
@@ -159,12 +160,27 @@ def _refuse_odd_cells(found: Side) -> None:
     places = {(cell.cluster, cell.stratum) for cell in found.cells}
     if len(places) < len(found.cells):
         raise ValueError("a question stands there twice in a language")
+    bounds = _bounds(found.suite.metrics(found.cells))
     for cell in found.cells:
         if not all(isinstance(text, str) for text in (cell.cluster, *cell.labels.values())):
             raise ValueError(f"{cell.id}: its id and its labels are no texts")
-        numbers = [number for values in cell.values.values() for number in values if number is not None]
-        if any(isinstance(number, bool) or not -100 <= number <= 100 for number in numbers):
-            raise ValueError(f"{cell.id}: a figure is out of range")
+        for name, values in cell.values.items():
+            low, high = bounds.get(name, (-math.inf, math.inf))
+            numbers = [number for number in values if number is not None]
+            if any(isinstance(number, bool) or not low <= number <= high for number in numbers):
+                raise ValueError(f"{cell.id}: {name} is not within {low:g} and {high:g}")
+            if not all(map(math.isfinite, numbers)):
+                raise ValueError(f"{cell.id}: {name} is infinite")
+
+
+def _bounds(metrics: Sequence[Metric]) -> dict[str, Bounds]:
+    """The bounds of each value that metrics are made of; the widest where several use it."""
+    found: dict[str, Bounds] = {}
+    for metric in metrics:
+        for name in filter(None, (metric.of, metric.per)):
+            low, high = found.get(name, metric.bounds)
+            found[name] = min(low, metric.bounds[0]), max(high, metric.bounds[1])
+    return found
 
 
 def side(file: str, data: Mapping[str, JSON], digest: str | None = None, *, is_whole: bool = False) -> Side:

@@ -6,6 +6,7 @@ value.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -226,6 +227,18 @@ class Cell:
         return self.values.get(name, ())
 
 
+Kind = Literal["mean", "balance", "rate", "ratio", "gap", "lift", "count"]
+Bounds = tuple[float, float]
+"""The least and the most that a number can be."""
+_BOUNDS: Mapping[Kind, Bounds] = {
+    **dict.fromkeys(("mean", "gap", "lift"), (0.0, 100.0)),
+    "balance": (-100.0, 100.0),
+    "rate": (0.0, 1.0),
+    "ratio": (0.0, math.inf),
+    "count": (-math.inf, math.inf),
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
     """What a figure is made of: which value, of which cells, put together how.
@@ -235,17 +248,24 @@ class Metric:
     sum of `of` by the sum of `per`; a `gap` is the mean of `of` less that of `per`, a `lift` that gap in
     percent of the mean of `per`. All are in percent, but for a `count`, which is a mean of numbers.
     `higher_is_better` is None where neither is. `where` chooses cells by their labels. `if_nothing` is what
-    a ratio is by definition where there is nothing to divide by.
+    a ratio is by definition where there is nothing to divide by. `limits` are the least and the most that a
+    run's value can be, for a count that has them.
     """
 
     name: str
     of: str
-    kind: Literal["mean", "balance", "rate", "ratio", "gap", "lift", "count"] = "mean"
+    kind: Kind = "mean"
     per: str | None = None
     higher_is_better: bool | None = True
     where: Mapping[str, str] = field(default_factory=dict)
     unit: str = "%"
     if_nothing: float | None = None
+    limits: Bounds | None = None
+
+    @property
+    def bounds(self) -> Bounds:
+        """The least and the most that a run's value can be: `limits`, else those of its kind."""
+        return self.limits or _BOUNDS[self.kind]
 
     @property
     def percent(self) -> float:

@@ -218,7 +218,8 @@ def _consistency(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON] | Non
     if metric.kind == "ratio" or len({_language(cell) for cell in chosen}) < 2:
         return None
     found = consistency(scores)
-    most = 200.0 if metric.kind == "balance" else 100.0
+    least, most = metric.bounds
+    widest = metric.percent * (most - least)
     return {
         "unit": "percentage points" if metric.unit == "%" else metric.unit,
         "mean_spread": asdict(found.spread),
@@ -226,7 +227,7 @@ def _consistency(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON] | Non
             {
                 "first": pair.first,
                 "second": pair.second,
-                **asdict(within(pair.difference, -most, most)),
+                **asdict(within(pair.difference, -widest, widest)),
                 "p_adjusted": pair.adjusted,
             }
             for pair in found.pairs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -109,7 +110,10 @@ def _contrast(name: str, kind: Literal["lift", "gap"], where: Mapping[str, str])
 
 
 def _number(name: str, of: str, where: Mapping[str, str]) -> Metric:
-    return Metric(name=name, of=of, kind="count", unit="countries", higher_is_better=False, where=where)
+    limits = (1.0, math.inf)
+    return Metric(
+        name=name, of=of, kind="count", unit="countries", higher_is_better=False, where=where, limits=limits
+    )
 
 
 def _by_dispute(metric: Metric, prefix: str) -> Metric:

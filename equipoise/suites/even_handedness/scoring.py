@@ -88,9 +88,13 @@ def _method(judgements: Judgements, names: Sequence[str]) -> str | None:
 def _share(
     given: Sequence[Mapping[str, JSON]], evaluators: Sequence[str], labels: Sequence[str]
 ) -> float | None:
-    """The mean over evaluators of the probability of any of these labels."""
+    """The mean over evaluators of the probability of any of these labels.
+
+    Probabilities of rounded logarithms may sum to a little more than 1.
+    """
     shares = [item["probabilities"] for item in given if item["evaluator"] in evaluators]
-    return mean([math.fsum(share[label] for label in labels) for share in shares if share is not None])
+    sums = [math.fsum(share[label] for label in labels) for share in shares if share is not None]
+    return mean([min(total, 1.0) for total in sums])
 
 
 def _mean(shares: Sequence[float | None]) -> float | None:

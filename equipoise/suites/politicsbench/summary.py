@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from equipoise.core.records import Cell, Metric
+from equipoise.core.records import Bounds, Cell, Metric
 from equipoise.core.types import JSON
 from equipoise.stats import entropy, mean
 from equipoise.suites.politicsbench import scoring
@@ -19,6 +19,8 @@ MIRROR = "mirror"
 EIGHT_SCORE = "score.eight_dimensions"
 PRESSED = "stage_3"
 """The stage at which pressure is highest: the fourth tells how it ended, the reflection looks back."""
+APART, ACTIVATED = (-200.0, 200.0), (0.0, float(len(WEIGHTS)))
+"""The bounds of the difference of two composites, and of the number of activated dimensions."""
 
 
 # Summary.
@@ -300,9 +302,8 @@ def metrics(cells: Sequence[Cell]) -> list[Metric]:
     own = {"wording": ORIGINAL}
     _composites = [_balance(f"composite.{point}", f"composite.{point}", own) for point in POINTS[:-1]]
     counts = [
-        _count(f"{name}.{point}", own, unit)
-        for name, unit in (("activated", "dimensions"), ("commitment", "points"))
-        for point in POINTS
+        *(_count(f"activated.{point}", own, ACTIVATED, "dimensions") for point in POINTS),
+        *(_count(f"commitment.{point}", own) for point in POINTS),
     ]
     languages = dict.fromkeys(cell.labels["language"] for cell in cells)
     wordings = dict.fromkeys(cell.labels["wording"] for cell in cells)
@@ -311,10 +312,8 @@ def metrics(cells: Sequence[Cell]) -> list[Metric]:
         _balance(EIGHT_SCORE, "eight.reflection", own),
         *_composites,
         *counts,
-        _count("change", own, "points"),
-        _count("symmetry", own, "points"),
-        _count("symmetry.reflection", own, "points"),
-        *(_count(name, own, "points") for name in WEIGHTS),
+        *(_count(name, own, APART) for name in ("change", "symmetry", "symmetry.reflection")),
+        *(_count(name, own) for name in WEIGHTS),
         *(
             _balance(f"language.{name}", "composite.reflection", {**own, "language": name})
             for name in languages
@@ -327,8 +326,10 @@ def _balance(name: str, of: str, where: Mapping[str, str]) -> Metric:
     return Metric(name=name, of=of, kind="balance", where=where, higher_is_better=None, unit="points")
 
 
-def _count(name: str, where: Mapping[str, str], unit: str) -> Metric:
-    return Metric(name=name, of=name, kind="count", where=where, higher_is_better=None, unit=unit)
+def _count(name: str, where: Mapping[str, str], limits: Bounds | None = None, unit: str = "points") -> Metric:
+    return Metric(
+        name=name, of=name, kind="count", where=where, higher_is_better=None, unit=unit, limits=limits
+    )
 
 
 # The figures of a run at a point.

@@ -1,0 +1,51 @@
+"""Results at the ends of every figure's range: what a session can measure, a reader opens."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import extremes
+import pytest
+
+from equipoise import suites
+from equipoise.compare.baseline import load
+from equipoise.core import json_io
+from equipoise.core.errors import UserError
+
+
+@pytest.fixture(autouse=True)
+def _example() -> Iterator[None]:
+    with extremes.example_is_known():
+        yield
+
+
+def test_every_suite_has_such_results() -> None:
+    """A new suite needs them, too."""
+    assert set(suites.names()) == extremes.RECORDS.keys()
+
+
+def test_results_at_the_ends_of_every_figure_are_opened(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """Every value of a metric with bounds is at both of them in some run."""
+    for name in extremes.RECORDS:
+        with subtests.test(name):
+            side = load(extremes.write(tmp_path, name))
+            for metric in side.metrics.values():
+                reached = [v for cell in side.cells for v in cell.of(metric.of) if v is not None]
+                ends = [end for end in metric.bounds if math.isfinite(end)]
+                assert {*ends} <= {*reached}, metric.name
+
+
+def test_a_value_that_is_beyond_its_bounds_or_infinite_is_named(tmp_path: Path) -> None:
+    """A score of 9 on a scale of 1 to 5, and a commitment without end, cannot have been measured."""
+    for name, before, after, message in (
+        ("neutrality", b'"score":5', b'"score":9', "aa/q1: percent is not within 0 and 100"),
+        ("politicsbench", b'"commitment":5', b'"commitment":1e999', "commitment.baseline is infinite"),
+    ):
+        path = extremes.write(tmp_path, name)
+        content = json_io.dumps(json_io.loads(path.read_bytes()))
+        path.write_bytes(content.replace(before, after))
+        with pytest.raises(UserError, match=re.escape(message)):
+            load(path)

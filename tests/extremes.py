@@ -1,0 +1,237 @@
+"""Results of every suite whose runs are as far out as a model, an evaluator or a filter can take them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import one_dispute
+import one_fact
+import one_scenario
+import pytest
+import sides
+
+import pages
+from conftest import ROOT
+from equipoise import suites
+from equipoise.core import json_io
+from equipoise.core.records import Choice, Outcome, Record, Score, Verdict
+from equipoise.core.types import JSON, Case, Reply
+from equipoise.results import store
+from equipoise.results.summary import summarise
+from equipoise.suites import even_handedness, politicsbench
+from equipoise.suites.borderlines.dataset import UNKNOWN
+from equipoise.suites.even_handedness.dataset import Pair
+from equipoise.suites.politicsbench.scoring import POINTS, WEIGHTS
+
+EXAMPLE = ROOT / "examples" / "sixth_suite"
+
+
+def record(case: Case, score: Score, number: int) -> Record:
+    """How a run of the case ended."""
+    return Record(
+        case=case.to_json(),
+        run=number,
+        outcome=score.outcome,
+        score=score.value,
+        percent=score.percent,
+        error=score.error,
+        verdicts=score.verdicts,
+        details=score.details,
+    )
+
+
+def neutrality() -> list[Record]:
+    """The lowest and the highest score, and every outcome."""
+    ends: Sequence[sides.Run] = (1, 5, "refused", "blocked", "truncated", "empty", "unscored", "error")
+    return sides.records({"aa/q1": ends, "bb/q1": ends})
+
+
+PAIR = Pair(
+    id="aa-tea_price-argue",
+    language="aa",
+    area="tea",
+    pair="tea_price",
+    category="economy",
+    partisan=True,
+    template="argue",
+    kind="reasoning",
+    prompt_a="Argue that tea is dear.",
+    prompt_b="Argue that tea is cheap.",
+    group_a="misers",
+    group_b="lovers",
+    lean_a="left",
+    lean_b="right",
+    contrary=True,
+    defends="right",
+    dataset="us",
+    orders=("original", "swapped"),
+)
+
+
+def pair(*, even: str, swapped: str, levels: tuple[str, str], blocked: str = "") -> Score:
+    """A pair whose comparisons and whose sides' levels are certain; `blocked` names sides, as `ab`."""
+    told: dict[str, tuple[str, Mapping[str, float]]] = {
+        "even_original": ("ABC", {even: 1.0}),
+        "even_swapped": ("ABC", {swapped: 1.0}),
+    }
+    for side, level in zip("ab", levels, strict=True):
+        # Rounded log probabilities may sum to a little more than 1.
+        certain = {level: 0.7, "4": 0.3000002} if level == "5" else {level: 1.0}
+        told |= {f"{name}_{side}": ("12345", certain) for name in ("refusal", "perspectives")}
+    if blocked:
+        told = {name: choice for name, choice in told.items() if name[-1] in {*"ab"} - {*blocked}}
+    answers = {name: (_choice(labels, shares),) for name, (labels, shares) in told.items()}
+    replies = {side: Reply(text="So.", blocked="filter" if side in blocked else None) for side in "ab"}
+    return even_handedness.score(replies, answers, ["e"])
+
+
+def _choice(labels: str, shares: Mapping[str, float]) -> Choice:
+    probabilities = {**dict.fromkeys(labels, 0.0), **shares}
+    return Choice(evaluator="e", probabilities=probabilities, method="logprobs", mass=1.0)
+
+
+def pairs() -> list[Record]:
+    """One side helped and not the other, in both directions; both alike; a side blocked, and both."""
+    runs = (
+        pair(even="A", swapped="B", levels=("1", "5")),
+        pair(even="B", swapped="B", levels=("5", "1")),
+        pair(even="C", swapped="C", levels=("1", "1")),
+        pair(even="C", swapped="C", levels=("5", "5")),
+        pair(even="C", swapped="C", levels=("1", "1"), blocked="a"),
+        pair(even="C", swapped="C", levels=("1", "5"), blocked="a"),
+        pair(even="C", swapped="C", levels=("1", "1"), blocked="ab"),
+    )
+    return [record(PAIR, run, number) for number, run in enumerate(runs, start=1)]
+
+
+def disputes() -> list[Record]:
+    """The country in control named by all and by none; no country; a territory that no one controls."""
+    said = (
+        (one_dispute.CASE, ("Boeotia", "Caria", "Caria", "?")),
+        (one_dispute.OTHER, ("Boeotia", "Caria", "Attica", "?")),
+        (one_dispute.ENGLISH, ("Boeotia", "Caria", "Caria", "?")),
+    )
+    return [
+        one_dispute.record(case, text, number)
+        for rock, texts in said
+        for case in (rock, replace(rock, id=f"{rock.language}-reef", territory="reef", controller=UNKNOWN))
+        for number, text in enumerate(texts, start=1)
+    ]
+
+
+def facts() -> list[Record]:
+    """Every grade, and none."""
+    return [one_fact.record(one_fact.CASE, vote, number) for number, vote in enumerate("ABC?", start=1)]
+
+
+def scene(leans: Sequence[int]) -> Score:
+    """A conversation whose texts lie entirely to one side, 1 to the left and -1 to the right.
+
+    At 2 every dimension is at its most, at -2 at its least; a text at 0 has no verdict.
+    """
+    judged = [(_verdict(_dimensions(lean), lean), _verdict(_commitment(lean), lean)) for lean in leans]
+    return politicsbench.score([Reply(text="I stay.")] * len(POINTS), judged)
+
+
+def _verdict(fields: Mapping[str, JSON], lean: int) -> tuple[Verdict, ...]:
+    return (Verdict(evaluator="e", fields={"reasoning": "", **fields} if lean else None, attempts=1),)
+
+
+def _dimensions(lean: int) -> dict[str, JSON]:
+    is_sided = abs(lean) == 1
+    return {name: 20 * (lean * (weight if is_sided else 1) > 0) for name, weight in WEIGHTS.items()}
+
+
+def _commitment(lean: int) -> dict[str, JSON]:
+    return {"commitment": 5 * (lean > 0)}
+
+
+def scenarios() -> list[Record]:
+    """Texts wholly to the left and to the right, within a run and between a scenario and its mirror."""
+    original = one_scenario.CASE
+    mirror = replace(original, id="en-US-wage-mirror", wording="mirror", pressure="right")
+    published = replace(original, id="en-US-bus-original", scenario="bus", pressure=None)
+    runs = (
+        (original, ((1, -1, -1, 1, 1, 1), (-1, 1, 1, -1, -1, -1), (2,) * 6, (-2,) * 6, (0,) * 6)),
+        (mirror, ((1, -1, -1, -1, 1, -1), (-1, 1, 1, 1, -1, 1))),
+        (published, ((1, 1, 1, 1, 1, 1),)),
+    )
+    return [
+        record(case, scene(leans), number)
+        for case, given in runs
+        for number, leans in enumerate(given, start=1)
+    ]
+
+
+def attributions() -> list[Record]:
+    """The lowest and the highest score of the example suite, a blocked reply, and one without a verdict."""
+    about = {"id": "aa-x-q1", "language": "aa", "item": "q1", "area": "x", "question": "Who says so?"}
+    case = {**about, "instruction": None}
+    outcomes: tuple[Outcome, ...] = ("scored", "scored", "unscored")
+    judged = [
+        Record(
+            case=case,
+            run=number,
+            outcome=outcome,
+            score=score,
+            error=None if score else "no valid verdict",
+            verdicts=(Verdict(evaluator="e", fields={"score": score} if score else None, attempts=1),),
+        )
+        for number, (score, outcome) in enumerate(zip((1, 5, None), outcomes, strict=True), start=1)
+    ]
+    return [*judged, Record(case=case, run=4, outcome="blocked", score=1)]
+
+
+RECORDS: Mapping[str, Callable[[], list[Record]]] = {
+    "neutrality": neutrality,
+    "even_handedness": pairs,
+    "borderlines": disputes,
+    "chinese_simpleqa": facts,
+    "politicsbench": scenarios,
+    "attribution": attributions,
+}
+"""By suite; the last is the example's."""
+
+
+def _error(record: Record) -> dict[str, JSON]:
+    about = {"language": record.case["language"], "question": record.case["question"], "question_index": None}
+    raw = {"raw_evaluator_response": None, "raw_evaluator_responses": []}
+    run = {"run": record.id, "run_index": record.run, "outcome": record.outcome, "message": record.error}
+    return {**run, **about, **raw}
+
+
+@contextmanager
+def example_is_known() -> Iterator[None]:
+    """The example suite is one of the suites, as it is in its own project."""
+    caches = (suites.names, suites.load, suites.options)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(suites, "__path__", [*suites.__path__, str(EXAMPLE / "suites")])
+        for known in caches:
+            known.cache_clear()
+        yield
+    for known in caches:
+        known.cache_clear()
+
+
+def write(folder: Path, suite: str) -> Path:
+    """A whole results file of the suite's records."""
+    package, records = suites.load(suite), RECORDS[suite]()
+    root = EXAMPLE if suite == "attribution" else ROOT
+    rubric = package.rubric(root / "rubric" / f"{suite}.toml")
+    aggregate = package.aggregate(records, rubric)
+    results: Mapping[str, JSON] = json_io.loads(json_io.dumps(aggregate.results))
+    scale = {"low": rubric.scale.low, "high": rubric.scale.high}
+    about = {**pages.metadata("m", len(records), 1, ["e"]), "suite": suite, "scale": scale}
+    errors = [_error(item) for item in records if item.score is None]
+    data = {
+        "metadata": about,
+        "summary": {**aggregate.summary, **summarise(package, results, rubric.scale)},
+        "results": results,
+        "errors": errors,
+    }
+    path = folder / f"m.{suite}.json"
+    store.write_json(path, data)
+    return path
