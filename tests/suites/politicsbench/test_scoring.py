@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -302,6 +303,24 @@ def test_ranks_are_those_of_exact_differences(subtests: pytest.Subtests) -> None
         with subtests.test(number=number):
             assert scoring.paired(before, after)["wilcoxon_p"] == pytest.approx(two_sided)
             assert scoring.spread_falls(after, before)["wilcoxon_p"] == pytest.approx(falls)
+
+
+def test_ranks_of_few_differences_are_exact_with_ties_and_zeros(subtests: pytest.Subtests) -> None:
+    """The share of all signs of the differences whose positive ranks sum to as much, or to as little."""
+    chance = np.random.default_rng(1)
+    for n in range(1, 14):
+        apart = np.append(chance.integers(-3, 4, n - 1), chance.choice([-2, 2])).astype(float)
+        ranks = stats.rankdata(np.abs(apart[apart != 0]))
+        signs = np.array([*product((0, 1), repeat=len(ranks))])
+        sums, positive = signs @ ranks, ranks[apart[apart != 0] > 0].sum()
+        upper, lower = (sums >= positive).mean(), (sums <= positive).mean()
+        with subtests.test(n=n):
+            found = scoring.paired([0.0] * n, apart.tolist())["wilcoxon_p"]
+            assert found == pytest.approx(min(1, 2 * min(upper, lower)), rel=1e-12)
+            assert scoring.spread_falls(apart.tolist(), [0.0] * n)["wilcoxon_p"] == pytest.approx(upper)
+            if n < 9:
+                # scipy tries the signs of more differences for seconds.
+                assert found == pytest.approx(stats.wilcoxon(apart, zero_method="wilcox").pvalue)
 
 
 def test_rounding_is_no_fall() -> None:
