@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 
 from equipoise.core.types import JSON, Token, json_schema
+from equipoise.core.unicode import nfkc
 from equipoise.models.failures import PREFILL
 
 LABEL_TOKENS = 16
@@ -18,9 +19,11 @@ LABEL_TOKENS = 16
 BY_SCHEMA = 2
 """After this many answers without a label, a JSON schema asks for it, which many endpoints enforce."""
 _OPENS, _CLOSES = r"(\[\"'*_`\u2018\u201c\u300c\u300e\u3010", r")\]\"'*_`\u2019\u201d\u300d\u300f\u3011"
-_BEFORE, _AFTER = rf"[\s{_OPENS}]*", rf"[\s{_CLOSES}.:\u3002]*"
+_BEFORE, _LAST = rf"[\s{_OPENS}]*", rf"[\s{_CLOSES}.:\u3002]"
+_AFTER = f"{_LAST}*"
 """Punctuation and formatting before and after a label, in any script."""
-_DRESS = re.compile(rf"^{_BEFORE}|{_AFTER}$")
+# What comes after a label is tried where it begins only: a search from each character takes quadratic time.
+_DRESS = re.compile(rf"\A{_BEFORE}|(?<!{_LAST}){_LAST}+\Z")
 _ANNOUNCED = (
     r"(?:(?:my|the)\s+)?(?:(?:best|correct|final)\s+)?"
     r"(?:answer|choice|grade|label|level|option|rating|verdict)(?:\s+is)?\s*:?"
@@ -58,11 +61,11 @@ def label_probabilities(
     What may stand before a label (spaces, a parenthesis, quotes, "Answer:") is skipped. The spellings of one
     label (" C", "C", "(C") are added up; the sum over all labels is their total probability mass, at most 1.
     """
-    texts = [unicodedata.normalize("NFKC", token.text) for token in tokens]
+    texts = [nfkc(token.text) for token in tokens]
     opening = _OPENING.match("".join(texts))
     before = opening.end() if opening else 0
-    for place, token in enumerate(tokens):
-        is_past = len("".join(texts[: place + 1])) > before
+    for place, (token, end) in enumerate(zip(tokens, accumulate(map(len, texts)), strict=True)):
+        is_past = end > before
         if not is_past and re.search(r"\w", texts[place]):
             continue
         found = _shares(token, options)
@@ -101,16 +104,26 @@ def ending_likelihood(tokens: Sequence[Token], ending: str, added: int) -> float
     """
     colons = [place for place, token in enumerate(tokens) if ":" in token.text]
     behind = list(tokens[colons[-1] + 1 :]) if colons else []
-    texts = ["".join(token.text for token in behind[:count]).strip() for count in range(len(behind) + 1)]
-    count = texts.index(ending) if ending in texts else len(behind) - added
+    count = _spelling([token.text for token in behind], ending)
+    count = len(behind) - added if count is None else count
     shares = [share for token in behind[:count] for share in token.top.values()]
     return sum(shares) if 0 < len(shares) == count else None
 
 
+def _spelling(texts: Sequence[str], ending: str) -> int | None:
+    """How many of the texts are the ending, apart from spaces around it; None if they are not."""
+    joined = "".join(texts)
+    start = len(joined) - len(joined.lstrip())
+    end = start + len(ending)
+    sizes = enumerate(accumulate(map(len, texts)), 1)
+    count, size = next(((count, size) for count, size in sizes if size >= end), (0, 0))
+    return count if count and joined[start:size].rstrip() == ending else None
+
+
 def _label(text: str, labels: Iterable[str]) -> str | None:
     """The label that a token spells, if any."""
-    stripped = _DRESS.sub("", unicodedata.normalize("NFKC", text))
-    return next((label for label in labels if stripped.upper() == label.upper()), None)
+    spelled = _DRESS.sub("", nfkc(text)).upper()
+    return next((label for label in labels if spelled == label.upper()), None)
 
 
 def label_in_text(text: str, options: Mapping[str, str]) -> str | None:
@@ -119,7 +132,7 @@ def label_in_text(text: str, options: Mapping[str, str]) -> str | None:
     Examples: "(C)", "Option C", {"label": "C"}, and "C) " followed by the meaning of C or its beginning.
     Returns None for any other text, whatever letters it contains.
     """
-    answer = unicodedata.normalize("NFKC", text).strip()
+    answer = nfkc(text).strip()
     if by_schema := _BY_SCHEMA.fullmatch(answer):
         return _label(by_schema[1], options)
     if alone := _ALONE.fullmatch(answer):

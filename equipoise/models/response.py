@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeGuard
 
@@ -198,14 +198,15 @@ def _parts(content: Any) -> list[dict[str, Any]]:
     return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
 
 
-def _spoken(pending: list[Any]) -> Iterator[str]:
+def _spoken(thoughts: Sequence[Any]) -> Iterator[str]:
     """The texts of thoughts, each a text or a list of parts, nested to any depth."""
+    pending = [*reversed(thoughts)]
     while pending:
-        item = pending.pop(0)
+        item = pending.pop()
         if isinstance(item, str):
             yield item
         else:
-            pending[:0] = map(_thought, _parts(item))
+            pending += map(_thought, reversed(_parts(item)))
 
 
 def _usage(data: Any) -> Usage | None:
