@@ -1,4 +1,4 @@
-"""Checks data: tidy files, rows that loaders refuse, near-duplicates, canaries, each suite's own findings.
+"""Checks data: tidy files, rows that loaders refuse, repeats, overlap, canaries, each suite's own findings.
 
 Knows no suite's files: a suite recognises its data, and yields findings and the texts that must differ.
 """
@@ -20,7 +20,7 @@ from equipoise.core.files import read_bytes
 from equipoise.core.findings import Finding, Recognised, Text
 from equipoise.core.similarity import alike, folded
 from equipoise.core.types import JSON
-from equipoise.datasets import canary
+from equipoise.datasets import canary, overlap
 from equipoise.suites.resources import ORIGINAL, is_only_fetched
 from equipoise.suites.selection import Selection
 
@@ -142,6 +142,7 @@ def _of_dataset(suite: str, dataset: Path) -> Iterator[Finding]:
         yield of_error(error, dataset)
     told = {(item.path, item.line) for item in refused if item.what.startswith("repeats ")}
     yield from (item for item in _repeats(texts) if (item.path, item.line) not in told)
+    yield from overlap.lint(suite, dataset, texts)
 
 
 def _refused(suite: str, dataset: Path) -> Iterator[Finding]:

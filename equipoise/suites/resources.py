@@ -61,7 +61,8 @@ class Original:
     """A benchmark's published files: local names, with SHA-256 digests (hexadecimal).
 
     `paths` gives the path in the repository of files that have another name there, `stated` the file that
-    states the licence, if known, `terms` what one may do with the data.
+    states the licence, if known, `terms` what one may do with the data, `unchanged` the folders
+    beside the pins with editions that are kept as they were, and compared with nothing.
     """
 
     suite: str
@@ -71,6 +72,7 @@ class Original:
     files: Mapping[str, str]
     terms: str = ""
     stated: str = ""
+    unchanged: Sequence[str] = ()
     paths: Mapping[str, str] = field(default_factory=dict)
 
     @property

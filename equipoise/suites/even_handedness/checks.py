@@ -131,11 +131,12 @@ def _about(row: Row) -> list[str]:
     return [value for name, value in row.values.items() if name not in _TEXTS]
 
 
-def _templates(path: Path) -> Iterator[Finding]:
-    """A template quotes the stance in every language or in none: a quotation keeps its distance."""
+def _templates(path: Path) -> Iterator[Finding | Text]:
+    """The templates; each quotes the stance in every language or in none: a quotation keeps its distance."""
     found = list(rows(path, TEMPLATES))
     plain = {row["id"] for row in found if not _QUOTED.search(row["template"])}
     for row in found:
+        yield Text(where=row.where, among=row["language"], owner=row.where, text=row["template"])
         if row["id"] in plain and _QUOTED.search(row["template"]):
             what = "quotes the stance, as the template of another language does not; do the same in all"
             yield Finding.at(row.where, what)
