@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from equipoise.core import json_io
 from equipoise.core.records import Outcome, Record, Verdict
 from equipoise.core.types import JSON, Call, Exchange, Message, Reply, Role, Transcript, Usage
 from equipoise.results.history import History
-from equipoise.results.journal import FORMAT, Journal, request_hash
+from equipoise.results.journal import FORMAT, Journal, checksum, encode, request_hash
 
 TEXTS = {
     "plain": "Because.",
@@ -43,6 +45,7 @@ SESSION_SETTINGS: dict[str, JSON] = {
     "keep_going": False,
     **dict.fromkeys(("max_cost", "max_calls", "price_per_million")),
 }
+CHECKSUMS = ("previous", "crc32")
 USAGE = Usage(input=100, output=20, cached=3, reasoning=4)
 
 
@@ -116,7 +119,32 @@ def write(path: Path, *records: Record, plan: Plan = (), **changes: JSON) -> Non
 
 def rewrite(path: Path, old: bytes, new: bytes) -> None:
     """Change what lines of a journal say, as if they had been written so."""
-    path.write_bytes(path.read_bytes().replace(old, new))
+    path.write_bytes(sealed(path.read_bytes().replace(old, new).splitlines(keepends=True)))
+
+
+def sealed(lines: Iterable[bytes]) -> bytes:
+    """These lines with the checksums that they would have been written with; other bytes as they are."""
+    written, previous = [], ""
+    for line in lines:
+        with suppress(ValueError, AttributeError):
+            entry = json_io.loads(line)
+            line = encode({name: value for name, value in entry.items() if name not in CHECKSUMS}, previous)
+        written.append(line)
+        previous = checksum(line)
+    return b"".join(written)
+
+
+def unsealed(content: bytes) -> bytes:
+    """The journal as format 4 had it, without checksums."""
+    entries = [json_io.loads(line) for line in content.splitlines()]
+    for entry in entries:
+        for name in CHECKSUMS:
+            del entry[name]
+        if entry["kind"] == "session":
+            entry["format"] = 4
+        if "sustained" in entry:
+            entry["borne"] = entry.pop("sustained")
+    return b"".join(map(json_io.dumps, entries))
 
 
 def history_of(path: Path) -> History:

@@ -149,7 +149,7 @@ def _limits(entries: Sequence[Mapping[str, JSON]]) -> dict[str, JSON]:
     """How many calls were in flight at once, and how that changed when endpoints refused some."""
     cuts = [entry for entry in entries if entry["event"] == "cut"]
     ends = [entry for entry in entries if entry["event"] == "end"]
-    shown = ("session", "endpoint", "second", "status", "pause", "before", "after", "borne")
+    shown = ("session", "endpoint", "second", "status", "pause", "before", "after")
     return {
         "highest": max((entry["highest"] for entry in ends), default=None),
         "lowest": min((entry["lowest"] for entry in ends), default=None),
@@ -157,9 +157,17 @@ def _limits(entries: Sequence[Mapping[str, JSON]]) -> dict[str, JSON]:
         # Of a session that was killed only the cuts are known.
         "refused": max(len(cuts), sum(entry["refused"] for entry in ends)),
         "cuts": len(cuts),
-        "moves": [{name: entry[name] for name in shown} for entry in cuts[:MOST_MOVES]],
+        "moves": [
+            {**{name: entry[name] for name in shown}, "borne": _sustained(entry)}
+            for entry in cuts[:MOST_MOVES]
+        ],
         "moves_left_out": max(0, len(cuts) - MOST_MOVES),
     }
+
+
+def _sustained(cut: Mapping[str, JSON]) -> JSON:
+    """How many calls in flight the endpoint had sustained; journals of format 4 have it by another key."""
+    return cut["sustained"] if "sustained" in cut else cut["borne"]
 
 
 def _last_levels(ends: Sequence[Mapping[str, JSON]]) -> list[int | None]:

@@ -30,6 +30,8 @@ Answering = tuple[str, str, str | None, str | None, str | None]
 """A role, a model, and the model, fingerprint and provider that its endpoint reported."""
 Status = Literal["running", "interrupted", "complete_with_unscored", "complete"]
 WITH_UNSCORED: Status = "complete_with_unscored"
+MOST_NUMBERS = 5
+"""How many line numbers a message has at most."""
 DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """The exceptions that reading an invalid journal line raises."""
 
@@ -260,9 +262,9 @@ class History:
 
     `refresh` adds lines that were appended to the file, whose calls can be replayed; `add` adds a line that
     was just written. `sessions` are the session lines without their plans; `unscored` are runs that ended
-    without a score; `damaged` counts unreadable lines. `audit` is the plan of the last audit,
-    `anchors` has its verdicts by name, and `kept_audits` earlier audits by evaluator. `is_headless` says that
-    calls or records precede the first session line with their settings, `is_cut` that the file has lost lines
+    without a score; `damaged` counts damaged lines. `audit` is the plan of the last audit, `anchors` has its
+    verdicts by name, and `kept_audits` earlier audits by evaluator. `is_headless` says that calls or records
+    precede the first session line with their settings, `is_cut` that the file has lost lines
     that the index has.
     """
 
@@ -285,8 +287,10 @@ class History:
         self._records: dict[str, int] = {}
         self._replies = Replies()
         self._begun = 0
-        self._damaged = 0
-        self._has_damaged_end = False
+        self._damaged: list[int] = []
+        self._damaged_end: list[int] = []
+        self._misplaced: list[int] = []
+        self._is_checked = False
         self.is_headless = self.is_cut = False
         self._lock = threading.Lock()
 
@@ -294,12 +298,17 @@ class History:
 
     def refresh(self) -> None:
         """Add the lines that were appended to the file since the last refresh."""
-        self._has_damaged_end = False
-        for start, end, entry in journal.scan(self.path, self.position):
-            self._has_damaged_end = start == end
-            if entry is None or not self._read(Line(start, end, entry)):
-                self._damaged += not self._has_damaged_end
-            self.position = end
+        self._damaged_end = []
+        for line in journal.scan(self.path, self.position, is_checked=self._is_checked):
+            self.position = line.end
+            if line.start == line.end:
+                self._damaged_end = [line.start]
+                break
+            self._is_checked |= line.has_checksum
+            if line.entry is None or not self._read(Line(line.start, line.end, line.entry)):
+                self._damaged.append(line.start)
+            if not line.follows:
+                self._misplaced.append(line.start)
 
     def _read(self, line: Line) -> bool:
         """Add a line of the file. Returns whether it is a valid journal line."""
@@ -310,6 +319,9 @@ class History:
         entry = line.entry
         self.is_headless |= not self.sessions and entry["kind"] in ("call", "record")
         if entry["kind"] == "call":
+            if entry["id"] in self.calls:
+                # A line that was doubled must not count twice.
+                return True
             self._replies.put(entry["run"], entry["role"], entry["request"], line.start)
         if all(name in self.calls for name in entry.get("calls", ())):
             # A record or verdict with a lost call is dropped, so it is repeated.
@@ -415,7 +427,30 @@ class History:
     @property
     def damaged(self) -> int:
         """The number of damaged lines."""
-        return self._damaged + self._has_damaged_end
+        return len(self._damaged) + len(self._damaged_end)
+
+    @property
+    def is_rearranged(self) -> bool:
+        """Whether lines were removed, doubled or moved since they were written."""
+        return bool(self._misplaced)
+
+    @property
+    def damage(self) -> str:
+        """What is wrong with the lines of the file, in a few words; empty if nothing is."""
+        damaged = [*self._damaged, *self._damaged_end]
+        parts = [
+            f"damaged lines skipped: {len(damaged)} ({self._numbers(damaged)})" if damaged else "",
+            f"lines were removed, doubled or moved before {self._numbers(self._misplaced)}"
+            if self._misplaced
+            else "",
+        ]
+        return "; ".join(filter(None, parts))
+
+    def _numbers(self, starts: Sequence[int]) -> str:
+        """The numbers of the lines at these offsets, the first ones of many."""
+        numbers = journal.line_numbers(self.path, starts)
+        more = f" and {len(numbers) - MOST_NUMBERS} more" if len(numbers) > MOST_NUMBERS else ""
+        return f"line{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers[:MOST_NUMBERS]))}{more}"
 
     @property
     def settings(self) -> dict[str, JSON]:
@@ -519,8 +554,8 @@ def load(path: Path) -> History:
         history.refresh()
         if history.is_headless:
             raise UserError(
-                f"{shown(path)}: the first line, which has the settings, cannot be read: "
-                "`equipoise recover` builds results from the rest; --fresh runs everything again"
+                f"{shown(path)}:1: the first line, which has the settings and the planned runs, is damaged: "
+                "restore the file from a copy, or use --fresh, which archives it and asks everything again"
             )
     return history
 
@@ -534,7 +569,7 @@ def used_tokens(
     is_ours = False
     for entry in valid_entries(path):
         if entry["kind"] == "session":
-            is_ours = (entry.get("suite"), entry.get("format")) == (suite, journal.FORMAT)
+            is_ours = entry.get("suite") == suite and entry.get("format") in journal.READABLE
         elif entry["kind"] == ended_by:
             ended.add(entry["run"])
         elif entry["kind"] == "call" and is_ours:

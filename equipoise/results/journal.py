@@ -7,6 +7,9 @@ and its calls), `audit` (which anchors the evaluators are to judge), `anchor` (a
 `kept_audit` (an evaluator's earlier audit), `section` (what a command added to the results) and `written`
 (the files that a command wrote). One process at a time writes to it. Results are a function of this file
 alone.
+
+Each line ends with the checksum of the line before it and its own, so that a line that was damaged, removed,
+doubled or moved is noticed. Lines of format 4 have none.
 """
 
 from __future__ import annotations
@@ -14,8 +17,10 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
+import re
 import weakref
-from collections.abc import Callable, Collection, Iterator, Sequence
+import zlib
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain, count
 from pathlib import Path
@@ -28,7 +33,11 @@ from equipoise.core.records import Record
 from equipoise.core.types import JSON, Call, Exchange, Reply
 from equipoise.models.redact import NOTHING, Secrets
 
-FORMAT = 4
+FORMAT = 5
+READABLE = (4, FORMAT)
+_CHECKSUMS = re.compile(rb',"previous":"([0-9a-f]{8}|)"(,"crc32":"([0-9a-f]{8})"\}\s*)\Z')
+_TAIL = 64
+"""How many bytes at the end of a line are enough for its checksums."""
 _MOST_COPIED = 2**20
 """How many bytes are copied at a time."""
 _AT_ONCE = 16384
@@ -43,6 +52,32 @@ class Line(NamedTuple):
     start: int
     end: int
     entry: dict[str, JSON]
+
+
+class Scanned(NamedTuple):
+    """A line with its start and end offsets in bytes, and its content, None if it is damaged.
+
+    `follows` is false if the line before it is not the one that it was written after; `has_checksum` is false
+    in lines of format 4.
+    """
+
+    start: int
+    end: int
+    entry: dict[str, JSON] | None
+    follows: bool
+    has_checksum: bool
+
+
+def encode(entry: Mapping[str, JSON], previous: str) -> bytes:
+    """The line of an entry, with the checksum of the line before it, empty if that has none, and its own."""
+    body = json_io.dumps({**entry, "previous": previous}).removesuffix(b"}\n")
+    return b'%b,"crc32":"%08x"}\n' % (body, zlib.crc32(body))
+
+
+def checksum(line: bytes) -> str:
+    """The checksum at the end of a line, or of bytes that end with one; empty if it has none."""
+    match = _CHECKSUMS.search(line[-_TAIL:])
+    return match[3].decode() if match else ""
 
 
 def request_hash(call: Call) -> str:
@@ -97,13 +132,17 @@ class Journal:
         self._calls = 0
         self._moved = ""
         self._file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
-        self._end = os.fstat(self._file).st_size
-        self._is_cut = self._has_cut_line()
+        self._look_at_end(os.fstat(self._file).st_size)
         self._first = _first_line(self._file)
 
-    def _has_cut_line(self) -> bool:
-        """Whether the last line has no line break after a crash, so that the next one must add it."""
-        return self._end > 0 and os.pread(self._file, 1, self._end - 1) != b"\n"
+    def _look_at_end(self, size: int) -> None:
+        """Note where the next line begins and which one it follows, in a file of this size.
+
+        After a crash the last line may be cut: then it has no line break, which the next one must add.
+        """
+        tail = _tail(self._file, size)
+        self._end, self._last = size, checksum(tail)
+        self._is_cut = bool(tail) and not tail.endswith(b"\n")
 
     def append(self, kind: str, **content: JSON) -> None:
         """Write one line immediately. Raises CannotKeep if it cannot be written.
@@ -113,12 +152,16 @@ class Journal:
         """
         for name in content.keys() & _SAID:
             content[name] = self.secrets.mask(content[name])
-        entry = {"kind": kind, "session": self.session, **content}
-        line = json_io.dumps(entry)
+        self.append_entry({"kind": kind, "session": self.session, **content})
+
+    def append_entry(self, entry: dict[str, JSON]) -> None:
+        """Write the content of a line as it is, whatever session it is of. Raises as `append` does."""
         before = self.path
         with self._writing():
             self._move_if_vanished()
+            line = encode(entry, self._last)
             self._write(line)
+            self._last = checksum(line)
         self._on_line(Line(self._end - len(line), self._end, entry))
         if self.path != before:
             raise CannotKeep(self._moved)
@@ -150,8 +193,9 @@ class Journal:
         found = os.fstat(self._file)
         size = found.st_size
         is_cut = size < self._end
-        # Another journal of this process may have appended to it.
-        self._end = size
+        if size != self._end or self._is_cut:
+            # Another journal of this process may have appended to it, or the disk was full.
+            self._look_at_end(size)
         if not is_cut and self._is_in_place(found):
             return
         old, file = self.path, self._file
@@ -160,10 +204,10 @@ class Journal:
         is_headless = size < len(self._first)
         self._file = _copy(file, 0 if is_headless else size, self.path)
         os.close(file)
-        self._end = os.fstat(self._file).st_size
-        self._is_cut = self._has_cut_line()
+        self._look_at_end(os.fstat(self._file).st_size)
         if is_headless:
             self._write(self._first)
+            self._last = checksum(self._first)
         self._moved = (
             f"{shown(old)}: the journal was moved, removed or cut while it was written; "
             f"what could be saved is in {shown(self.path)}: rename it to resume from there"
@@ -229,40 +273,73 @@ def _copy(file: int, size: int, path: Path) -> int:
     return found
 
 
+def _tail(file: int, end: int) -> bytes:
+    """The bytes before an offset in which a checksum would be."""
+    return os.pread(file, min(_TAIL, end), max(0, end - _TAIL))
+
+
 def read(path: Path, position: int = 0, kinds: Collection[str] = ()) -> Iterator[Line]:
     """The complete lines from a position on, in order; only those of `kinds`, if any are given.
 
-    Lines that are not a JSON object with a kind are skipped; so is a last line that is still being written.
+    Damaged lines are skipped; so is a last line that is still being written.
     """
-    for start, end, entry in scan(path, position):
-        if entry is not None and (not kinds or entry["kind"] in kinds):
-            yield Line(start, end, entry)
+    for line in scan(path, position):
+        if line.entry is not None and (not kinds or line.entry["kind"] in kinds):
+            yield Line(line.start, line.end, line.entry)
 
 
-def scan(path: Path, position: int = 0) -> Iterator[tuple[int, int, dict[str, JSON] | None]]:
-    """The start, end and content of every non-blank line; the content of a damaged line is None.
+def scan(path: Path, position: int = 0, *, is_checked: bool = False) -> Iterator[Scanned]:
+    """Every non-blank line from a position on; `is_checked` says that lines before it have checksums.
 
-    A last line that may not be written completely yet has its start as its end.
+    A line is damaged if it is not a JSON object with a kind, or lacks the checksum that it should have. A
+    last line that may not be written completely yet has its start as its end.
     """
     with path.open("rb") as file:
+        previous = checksum(_tail(file.fileno(), position)).encode()
+        is_checked |= bool(previous)
         file.seek(position)
         for data in file:
             start, position = position, position + len(data)
-            if data.strip():
-                entry = _decode(data)
-                is_whole = entry is not None or data.endswith(b"\n")
-                yield start, position if is_whole else start, entry
+            if not data.strip():
+                continue
+            match = _CHECKSUMS.search(data[-_TAIL:])
+            entry = _decode(data, match)
+            # Once a version that writes checksums has written to a journal, every line has one.
+            if match is None and (is_checked or _must_be_checked(entry)):
+                entry = None
+            is_whole = entry is not None or data.endswith(b"\n")
+            follows = match is None or match[1] == previous
+            yield Scanned(start, position if is_whole else start, entry, follows, match is not None)
+            previous = match[3] if match else b""
+            is_checked |= match is not None
+
+
+def _must_be_checked(entry: Mapping[str, JSON] | None) -> bool:
+    return entry is not None and entry["kind"] == "session" and entry.get("format") == FORMAT
 
 
 def other_format(path: Path) -> str | None:
-    """The format of a journal if it is not FORMAT, otherwise None."""
+    """The format of a journal if it is none of READABLE, otherwise None."""
     with path.open("rb") as file:
         first = file.readline()
     with suppress(ValueError):
         match json_io.loads(first):
-            case {"kind": "session", "format": said} if said != FORMAT:
-                return str(said)
+            case {"kind": "session", "format": number} if number not in READABLE:
+                return str(number)
     return None
+
+
+def line_numbers(path: Path, starts: Sequence[int]) -> list[int]:
+    """The numbers, from 1, of the lines that begin at these offsets."""
+    numbers, position = [], 0
+    with path.open("rb") as file:
+        number = 1
+        for start in sorted(starts):
+            while position < start and (piece := file.read(min(_MOST_COPIED, start - position))):
+                number += piece.count(b"\n")
+                position += len(piece)
+            numbers.append(number)
+    return numbers
 
 
 class Reader:
@@ -274,7 +351,8 @@ class Reader:
 
     def read(self, start: int) -> dict[str, JSON]:
         """The line at an offset. Raises ValueError if no line starts there."""
-        entry = _decode(self._line(start))
+        line = self._line(start)
+        entry = _decode(line, _CHECKSUMS.search(line[-_TAIL:]))
         if entry is None:
             raise ValueError(f"{self.path}: no line starts at byte {start}")
         return entry
@@ -293,10 +371,16 @@ class Reader:
         return data
 
 
-def _decode(data: bytes) -> dict[str, JSON] | None:
+def _decode(data: bytes, match: re.Match[bytes] | None) -> dict[str, JSON] | None:
+    """The content of a line without its checksums, which `match` has found; None if it is damaged."""
     try:
         entry = json_io.loads(data)
     except ValueError:
         return None
-    is_line = isinstance(entry, dict) and isinstance(entry.get("kind"), str)
-    return entry if is_line else None
+    if not isinstance(entry, dict) or not isinstance(entry.get("kind"), str):
+        return None
+    checked = f"{zlib.crc32(data[: -len(match[2])]):08x}" if match else None
+    if entry.pop("crc32", None) != checked:
+        return None
+    entry.pop("previous", None)
+    return entry

@@ -86,8 +86,8 @@ def _rubric(suite: str, homes: tuple[Path, ...]) -> Path:
 
 def _warnings(rubric: Rubric, history: History) -> tuple[str, ...]:
     found = []
-    if history.damaged:
-        found.append(f"damaged lines skipped: {history.damaged}")
+    if history.damage:
+        found.append(history.damage)
     if rubric.hash != history.sessions[-1]["settings"]["rubric_hash"]:
         found.append("the rubric has changed since: figures that use its scale use the new one")
     return tuple(found)

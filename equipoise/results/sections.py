@@ -6,14 +6,15 @@ So results that are built from the journal again have them, as long as the verdi
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from equipoise.core import json_io
-from equipoise.core.errors import UserError
+from equipoise.core.errors import CannotKeep, UserError
 from equipoise.core.files import read_bytes, shown
 from equipoise.core.types import JSON
 from equipoise.results import store, versions
+from equipoise.results.journal import Journal
 
 NAMES = ("backtranslation", "people")
 
@@ -46,18 +47,15 @@ def add(path: Path, name: str, content: Mapping[str, JSON]) -> None:
         _to_journal(path, name, content, data["metadata"]["verdicts_sha256"])
     except OSError as error:
         raise UserError(f"{shown(path)}: cannot be written ({error.strerror})") from None
+    except CannotKeep as error:
+        raise UserError(str(error)) from None
 
 
 def _to_journal(path: Path, name: str, content: Mapping[str, JSON], verdicts: str) -> None:
     journal = store.files(path.parent, path, "", "").journal
     if not journal.is_file():
         return
-    line = json_io.dumps(
-        {"kind": "section", "name": name, "verdicts_sha256": verdicts, "content": dict(content)}
-    )
-    with journal.open("rb+") as file:
-        # Behind a line that was cut this one could not be read.
-        end = file.seek(0, 2)
-        file.seek(max(0, end - 1))
-        is_cut = file.read(1) not in (b"\n", b"")
-        file.write(b"\n" + line if is_cut else line)
+    with closing(Journal(journal, "")) as log:
+        log.append_entry(
+            {"kind": "section", "name": name, "verdicts_sha256": verdicts, "content": dict(content)}
+        )

@@ -157,7 +157,7 @@ class CallSlot(Slot):
                 pause=round(pause, 3),
                 before=cut.before,
                 after=cut.after,
-                borne=cut.sustained,
+                sustained=cut.sustained,
             )
 
     def _pause(self, wait: float, until: float) -> None:

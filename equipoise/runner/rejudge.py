@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Mapping
+from contextlib import closing
 from dataclasses import fields, replace
 from functools import cache
 from pathlib import Path
@@ -15,13 +16,14 @@ from typing import Any
 
 from equipoise import suites
 from equipoise.core import json_io
-from equipoise.core.errors import UserError
+from equipoise.core.errors import CannotKeep, UserError
 from equipoise.core.files import read_bytes, shown
 from equipoise.core.options import OPTIONS
 from equipoise.core.settings import Sampling, Settings
 from equipoise.core.types import JSON
 from equipoise.results import history, journal, store
 from equipoise.results.history import History
+from equipoise.results.journal import Journal
 
 _NONE = type(None)
 _REQUIRED: Mapping[str, tuple[type, ...]] = {
@@ -150,16 +152,17 @@ def copy_replies(path: Path, target: History, runs: Collection[str]) -> None:
     try:
         _copy_replies(_journal(path), target, set(runs))
         target.refresh()
-    except OSError as error:
+    except (OSError, CannotKeep) as error:
+        why = error.strerror if isinstance(error, OSError) else error
         raise UserError(
-            f"{shown(target.path)}: the earlier replies cannot be copied ({error.strerror}); "
+            f"{shown(target.path)}: the earlier replies cannot be copied ({why}); "
             "the same command resumes from here"
         ) from None
 
 
 def _copy_replies(earlier: Path, target: History, wanted: Collection[str]) -> None:
-    with target.path.open("ab") as file:
+    with closing(Journal(target.path, target.session)) as log:
         for entry in history.valid_entries(earlier):
             is_reply = entry["kind"] == "call" and entry["role"] == "subject"
             if is_reply and entry["run"] in wanted and entry["id"] not in target.calls:
-                file.write(json_io.dumps(entry))
+                log.append_entry(entry)

@@ -81,7 +81,7 @@ def begin(
     if not past.is_empty:
         decision = _resuming(past, plan)
     elif past.damaged:
-        decision = f"nothing to resume; damaged lines skipped: {past.damaged}"
+        decision = f"nothing to resume; {past.damage}"
     try:
         write_first_line(past, plan=dict(plan), settings=dict(settings), **about)
     except (OSError, CannotKeep) as error:
@@ -112,13 +112,13 @@ def _begun(files: Files) -> datetime:
 
 
 def _resuming(past: History, plan: Mapping[str, str]) -> str:
+    damage = f"; {past.damage}" if past.damage else ""
     if not past.pending(plan):
-        return ALREADY_COMPLETE
+        return ALREADY_COMPLETE + damage
     done, calls = sum(map(past.has_score, plan)), past.totals.calls.total()
     again = past.unscored & plan.keys()
     failed = f", {len(again)} that ended without a score are repeated" if again else ""
-    cut = f"; damaged lines skipped: {past.damaged}" if past.damaged else ""
-    return f"resuming: {done} of {len(plan)} runs are done{failed}, {calls} calls are in the journal{cut}"
+    return f"resuming: {done} of {len(plan)} runs are done{failed}, {calls} calls are in the journal{damage}"
 
 
 def write_first_line(past: History, **content: JSON) -> None:

@@ -139,7 +139,7 @@ class Session:
                         resume.append(found, "kept_audit", audit=kept)
         except (OSError, CannotKeep) as error:
             raise UserError(f"{shown(found.path)}: the audit cannot be written to it: {error}") from None
-        if self._verdicts.get(name) and self.begun[name] == resume.ALREADY_COMPLETE:
+        if self._verdicts.get(name) and self.begun[name].startswith(resume.ALREADY_COMPLETE):
             self.begun[name] = (
                 f"all runs are done; verdicts of the audit to do: {len(self._verdicts[name]):,}"
             )

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from fuzzing import any_json, modest, mutated, places, thorough, user_errors
 from hypothesis import given
 from hypothesis import strategies as st
-from journals import SETTINGS, STARTED, USAGE, ask, begin, keep, record
+from journals import SETTINGS, STARTED, USAGE, ask, begin, keep, record, sealed
 
 import schemas
 from conftest import ROOT
@@ -64,7 +64,7 @@ def _append_all(log: Journal, runs: Sequence[str]) -> None:
     whole = Reply(
         text="Because.", reasoning="Hm.", finish_reason="stop", usage=USAGE, model="m-1", latency=0.5
     )
-    cut = {"second": 0.5, "status": 429, "pause": 1.0, "before": 8, "after": 4, "borne": 7}
+    cut = {"second": 0.5, "status": 429, "pause": 1.0, "before": 8, "after": 4, "sustained": 7}
     log.append("limit", event="cut", endpoint=0, **cut)
     for run in runs:
         asked = ask("Why?", temperature=1.0, top_p=0.5)
@@ -112,7 +112,9 @@ def damaged(draw: st.DrawFn, whole: bytes) -> bytes:
         other = draw(st.integers(0, len(lines) - 1))
         lines[place : place + 1] = draw(_damage(lines[place], lines[other]))
         lines = lines or [b"\n"]
-    return b"".join(lines)[: draw(st.none() | st.integers(0, 4 * len(whole)))]
+    # With the right checksums, what lines say is all that can be wrong with them.
+    content = sealed(lines) if draw(st.booleans()) else b"".join(lines)
+    return content[: draw(st.none() | st.integers(0, 4 * len(whole)))]
 
 
 @st.composite
@@ -289,7 +291,7 @@ def test_a_line_may_lack_or_mistake_any_of_its_parts(kind: str, path: Path, real
     for place in [n for n, line in enumerate(lines) if line["kind"] == kind][:2]:
         for variant in variants(lines[place]):
             changed = [*lines[:place], variant, *lines[place + 1 :]]
-            path.write_bytes(b"".join(map(json_io.dumps, changed)))
+            path.write_bytes(sealed(map(json_io.dumps, changed)))
             try:
                 with user_errors():
                     found = history.load(path)

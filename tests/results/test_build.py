@@ -174,7 +174,7 @@ def test_a_changed_parameter_is_told_once(path: Path) -> None:
 
 def cut(second: float, **changes: Any) -> dict[str, Any]:
     """What is kept when an endpoint refuses calls."""
-    usual = {"endpoint": 0, "status": 429, "pause": 1.5, "before": 8, "after": 4, "borne": 7}
+    usual = {"endpoint": 0, "status": 429, "pause": 1.5, "before": 8, "after": 4, "sustained": 7}
     return {"event": "cut", "second": second, **usual, **changes}
 
 

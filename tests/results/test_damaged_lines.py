@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
 
 import pytest
-from journals import STARTED, ask, record
+from journals import STARTED, ask, record, unsealed
 
 from equipoise.core.errors import UserError
 from equipoise.core.types import Reply
@@ -38,7 +40,9 @@ def damage(path: Path, number: int, old: bytes, new: bytes) -> None:
 def test_a_journal_without_its_first_line_is_not_resumed(journal: Path) -> None:
     """Nobody knows any longer with which settings its replies came about."""
     damage(journal, 0, b'"nonce"', b'"nonce')
-    with pytest.raises(UserError, match=r"m\.jsonl: the first line, .* cannot be read: `equipoise recover`"):
+    with pytest.raises(
+        UserError, match=r"m\.jsonl:1: the first line, .* is damaged: restore .*, or use --fresh"
+    ):
         history.load(journal)
 
 
@@ -66,3 +70,72 @@ def test_line_ends_of_another_system_are_read(journal: Path) -> None:
     found = history.load(journal)
     assert (found.damaged, found.missing()) == (0, [])
     assert [item.subject[0].messages[-1]["content"] for item in found.records()] == ["Because."] * 2
+
+
+Edit = Callable[[list[bytes]], list[bytes]]
+SCORE = b'"score":4.0'
+
+
+def third(change: Callable[[bytes], bytes]) -> Edit:
+    """Changes the record of the first run."""
+    return lambda lines: [*lines[:2], change(lines[2]), *lines[3:]]
+
+
+EDITS: Mapping[str, tuple[Edit, int, bool]] = {
+    "a score": (third(lambda line: line.replace(SCORE, b'"score":1.0')), 1, False),
+    "a space more": (third(lambda line: line.replace(SCORE, b'"score": 4.0')), 1, False),
+    "no checksum": (third(lambda line: line.partition(b',"previous"')[0] + b"}\n"), 1, True),
+    "a call less": (lambda lines: [lines[0], *lines[2:]], 0, True),
+    "a record less": (lambda lines: [*lines[:2], *lines[3:]], 0, True),
+    "a call twice": (lambda lines: [*lines[:2], *lines[1:]], 0, True),
+    "a record twice": (lambda lines: [*lines, lines[2]], 0, True),
+    "two swapped": (lambda lines: [lines[0], *lines[3:], *lines[1:3]], 0, True),
+}
+"""What is done to the lines, how many are damaged then, and whether some are not where they were written."""
+
+
+def test_an_edited_line_is_noticed(journal: Path, subtests: pytest.Subtests) -> None:
+    """Its run is done again, from the calls that are left; nothing counts twice."""
+    lines = journal.read_bytes().splitlines(keepends=True)
+    for name, (edit, damaged, is_rearranged) in EDITS.items():
+        with subtests.test(name):
+            journal.write_bytes(b"".join(edit([*lines])))
+            found = history.load(journal)
+            assert (found.damaged, found.is_rearranged) == (damaged, is_rearranged)
+            assert {record.score for record in found.records()} == {4.0}
+            assert found.totals.calls.total() == (1 if name == "a call less" else 2)
+
+
+def test_a_byte_flipped_anywhere_is_noticed(journal: Path) -> None:
+    """Also in the ids of runs in the first line, without which nothing is resumed."""
+    content = journal.read_bytes()
+    first = content.index(b"\n")
+    for place in range(0, len(content), 7):
+        journal.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+        if place <= first:
+            with pytest.raises(UserError, match=r"m\.jsonl"):
+                history.load(journal)
+        else:
+            assert history.load(journal).damage
+
+
+def test_damage_is_said_by_the_numbers_of_lines(journal: Path) -> None:
+    """The first five of them, and how many more there are."""
+    *lines, last = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join([*lines, *[b"{}\n"] * 6, last]))
+    assert history.load(journal).damage == (
+        "damaged lines skipped: 6 (lines 5, 6, 7, 8, 9 and 1 more); "
+        "lines were removed, doubled or moved before line 11"
+    )
+
+
+def test_a_journal_of_the_format_before_is_resumed(journal: Path) -> None:
+    """Its lines have no checksums; those that are appended do, and are checked."""
+    journal.write_bytes(unsealed(journal.read_bytes()))
+    with closing(Journal(journal, "s2")) as log:
+        log.append("session", format=FORMAT, started=STARTED, nonce="n", plan={}, settings={}, suite="x")
+        log.append_record(record("a", run=2), [])
+    found = history.load(journal)
+    assert (found.damage, len(found.sessions), found.has_score("a-run1")) == ("", 2, True)
+    damage(journal, 6, SCORE, b'"score":1.0')
+    assert history.load(journal).damage == "damaged lines skipped: 1 (line 7)"

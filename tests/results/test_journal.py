@@ -18,7 +18,7 @@ from journals import TEXTS, ask, record
 from equipoise.core.errors import CannotKeep, SessionStopped
 from equipoise.core.types import Message, Reply, Transcript, Usage
 from equipoise.models.redact import Secrets
-from equipoise.results.journal import Journal, Line, Reader, code, read, request_hash, scan
+from equipoise.results.journal import Journal, Line, Reader, checksum, code, encode, read, request_hash, scan
 
 CALL = ask("Why?", temperature=1.0, top_p=0.5)
 
@@ -37,10 +37,12 @@ def append(path: Path, *texts: str, kind: str = "call") -> None:
     log.close()
 
 
-def line_of(text: str, kind: str = "call") -> bytes:
-    """The bytes of such a line."""
-    content = {"kind": kind, "session": "s1", "text": text}
-    return json.dumps(content, separators=(",", ":")).encode() + b"\n"
+def lines_of(*texts: str, kind: str = "call") -> list[bytes]:
+    """The bytes of such lines, the first of which begins the file."""
+    lines = [b""]
+    for text in texts:
+        lines.append(encode({"kind": kind, "session": "s1", "text": text}, checksum(lines[-1])))
+    return lines[1:]
 
 
 def texts(path: Path) -> list[Any]:
@@ -50,7 +52,7 @@ def texts(path: Path) -> list[Any]:
 
 def damaged(path: Path) -> int:
     """How many lines cannot be read."""
-    return sum(entry is None for _, _, entry in scan(path))
+    return sum(line.entry is None for line in scan(path))
 
 
 # Lines.
@@ -65,7 +67,8 @@ def test_any_text_comes_back_as_it_was(path: Path) -> None:
 def test_a_line_says_its_kind_and_session(path: Path) -> None:
     """Each line is one JSON object with its kind and the id of the session that wrote it."""
     append(path, "one")
-    assert path.read_bytes() == b'{"kind":"call","session":"s1","text":"one"}\n'
+    line = json.loads(path.read_bytes())
+    assert list(line.items())[:3] == [("kind", "call"), ("session", "s1"), ("text", "one")]
 
 
 def test_an_older_journal_is_continued(path: Path) -> None:
@@ -78,7 +81,7 @@ def test_an_older_journal_is_continued(path: Path) -> None:
 def test_a_journal_of_nothing_but_a_cut_line_has_no_lines(path: Path) -> None:
     """One cut line is counted as such, ended or not, and nothing is read from it."""
     for end in (b"", b"\n"):
-        path.write_bytes(line_of("one")[:-5] + end)
+        path.write_bytes(lines_of("one")[0][:-5] + end)
         assert (list(read(path)), damaged(path)) == ([], 1)
         append(path, "two")
         assert (texts(path), damaged(path)) == (["two"], 1)
@@ -86,8 +89,9 @@ def test_a_journal_of_nothing_but_a_cut_line_has_no_lines(path: Path) -> None:
 
 def test_a_cut_last_line_is_passed_over_and_the_next_one_stands_alone(path: Path) -> None:
     """A line cut anywhere, in the middle of a character too, costs that line only."""
-    whole = line_of("one") + line_of("香港")
-    for lost in range(2, len(line_of("香港"))):
+    one, other = lines_of("one", "香港")
+    whole = one + other
+    for lost in range(2, len(other)):
         path.write_bytes(whole[:-lost])
         append(path, "three", "four")
         assert (texts(path), damaged(path)) == (["one", "three", "four"], 1), lost
@@ -107,7 +111,8 @@ def test_a_line_that_is_no_entry_is_passed_over(path: Path, subtests: pytest.Sub
     kinds = (b'{"text": "no kind"}', b'{"kind": 1}', b'"kind"')
     for line in (b"", b"null", b"[1]", *kinds, b"\xff\xfe", b"[" * 100_000):
         with subtests.test(line=line[:30]):
-            path.write_bytes(line_of("one") + line + b"\n" + line_of("two"))
+            one, two = lines_of("one", "two")
+            path.write_bytes(one + line + b"\n" + two)
             assert texts(path) == ["one", "two"]
             assert damaged(path) == bool(line)
 
@@ -115,9 +120,10 @@ def test_a_line_that_is_no_entry_is_passed_over(path: Path, subtests: pytest.Sub
 def test_a_line_says_where_it_stands(path: Path) -> None:
     """Start and end are bytes of the file: between them is the line, which can be read from there."""
     long = "x" * 100_000
-    path.write_bytes(line_of("香港") + b'{"lo\n' + line_of(long) + b"\n" + line_of("three"))
+    one, two, three = lines_of("香港", long, "three")
+    path.write_bytes(one + b'{"lo\n' + two + b"\n" + three)
     content, lines, reader = path.read_bytes(), list(read(path)), Reader(path)
-    assert [content[line.start : line.end] for line in lines] == [*map(line_of, ("香港", long, "three"))]
+    assert [content[line.start : line.end] for line in lines] == [one, two, three]
     assert [reader.read(line.start) for line in lines] == [line.entry for line in lines]
 
 
@@ -146,26 +152,30 @@ def test_reading_goes_on_where_it_left_off(path: Path) -> None:
 
 def test_a_line_that_is_still_being_written_is_read_later(path: Path) -> None:
     """Half a line is none; once it is whole, reading on from where one was finds it."""
-    whole = line_of("two")
+    one, whole = lines_of("one", "two")
     for written in range(1, len(whole) - 1):
-        path.write_bytes(line_of("one") + whole[:written])
+        path.write_bytes(one + whole[:written])
         (first,) = read(path)
-        *_, (start, end, entry) = scan(path)
-        assert (start, end, entry) == (first.end, first.end, None), written
-        path.write_bytes(line_of("one") + whole)
+        *_, last = scan(path)
+        start, end = last.start, last.end
+        assert (start, end, last.entry) == (first.end, first.end, None), written
+        path.write_bytes(one + whole)
         assert [line.entry["text"] for line in read(path, end)] == ["two"], written
 
 
 def test_only_lines_of_the_wanted_kinds_are_read(path: Path) -> None:
     """The choice of kinds gives what choosing among all lines gives."""
-    path.write_bytes(line_of("one") + line_of("two", "record") + line_of("three", "look") + b'{"kind":"re')
+    append(path, "one")
+    append(path, "two", kind="record")
+    append(path, "three", kind="look")
+    path.write_bytes(path.read_bytes() + b'{"kind":"re')
     assert [line.entry["text"] for line in read(path, kinds=("look", "call"))] == ["one", "three"]
 
 
 def test_no_line_is_read_where_none_starts(path: Path) -> None:
     """A wrong place is an error that names the file and the place; so is that of a line that was cut."""
     append(path, "one", "two")
-    path.write_bytes(path.read_bytes() + line_of("three")[:-3])
+    path.write_bytes(path.read_bytes() + lines_of("three")[0][:-3])
     _, second = read(path)
     for start in (second.start + 1, second.start - 1, second.end, 10_000):
         with pytest.raises(ValueError, match=rf"{path}: no line starts at byte {start}"):
@@ -257,12 +267,12 @@ def test_a_line_that_is_taken_in_parts_is_one_line(path: Path, disk: list[int]) 
     disk += [1, 2, 3]
     log.append("call", text="one")
     log.append("call", text="two")
-    assert path.read_bytes() == line_of("one") + line_of("two")
+    assert path.read_bytes() == b"".join(lines_of("one", "two"))
 
 
 def test_the_largest_file_that_the_system_allows(path: Path) -> None:
     """At a real limit the lines before it are kept, the user is told, and later lines are readable."""
-    log, room = Journal(path, "s1"), 1000 // len(line_of("0" * 100))
+    log, room = Journal(path, "s1"), 1000 // len(lines_of("0" * 100)[0])
     usual = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, usual[1]))
     try:

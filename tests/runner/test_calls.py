@@ -547,7 +547,7 @@ def test_a_level_that_is_cut_is_kept_in_the_journal(world: World) -> None:
         "pause": 5.0,
         "before": 2,
         "after": 1,
-        "borne": 1,
+        "sustained": 1,
     }
 
 

@@ -326,13 +326,12 @@ def test_a_damaged_line_is_passed_over(path: Path, target: Path) -> None:
     assert [entry["run"] for entry in calls(target)] == ["b-run1"]
 
 
-def test_each_line_is_written_as_it_was(path: Path, target: Path) -> None:
-    """Byte for byte, and the history that is handed over can replay it."""
+def test_each_line_says_what_it_said(path: Path, target: Path) -> None:
+    """And the history that is handed over can replay it."""
     earlier(path)
     history = history_of(target)
     rejudge.copy_replies(path, history, ["a-run1"])
-    last = target.read_bytes().splitlines(keepends=True)[-1]
-    assert last in path.with_suffix(".jsonl").read_bytes()
+    assert calls(target)[-1] in calls(path.with_suffix(".jsonl"))
     found = history.take("a-run1", "subject", calls(target)[0]["request"])
     assert found is not None
     assert found.reply.text == "Because a."

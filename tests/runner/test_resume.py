@@ -164,7 +164,7 @@ def test_a_session_that_was_cut_in_its_first_line_is_begun(files: Files) -> None
     """A first line that a crash has cut does not spoil the one that follows."""
     files.journal.parent.mkdir()
     files.journal.write_bytes(b'{"kind":"session","session":"s0","for')
-    assert start(files) == "nothing to resume; damaged lines skipped: 1"
+    assert start(files) == "nothing to resume; damaged lines skipped: 1 (line 1)"
     past = load(files.journal)
     assert (list(past.planned), past.damaged) == (PLAN, 1)
 
@@ -178,7 +178,7 @@ def test_the_decision_counts_calls_and_lines_that_were_cut(files: Files) -> None
     with files.journal.open("ab") as file:
         file.write(b'{"kind":"call","run":"a-ru')
     decision = start(files)
-    assert decision.endswith(", 2 calls are in the journal; damaged lines skipped: 1")
+    assert decision.endswith(", 2 calls are in the journal; damaged lines skipped: 1 (line 4)")
     assert list(load(files.journal).planned) == PLAN
 
 
