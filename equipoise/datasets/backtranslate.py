@@ -119,7 +119,7 @@ def design(side: Side, targets: Sequence[str], n: int, seed: int) -> Design:
         title = side.suite.NAME
         raise UserError(f"{side.file}: the replies of {title} are not free texts that are judged one by one")
     by_question: dict[str, dict[str, list[Reply]]] = {}
-    for reply in replies.scored(side.suite, side.data, side.cells):
+    for reply in replies.scored(side.suite, side.data, side.cells, side.scale):
         by_question.setdefault(reply.cluster, {}).setdefault(reply.language, []).append(reply)
     languages = list(dict.fromkeys(name for found in by_question.values() for name in found))
     if len(languages) < 2:

@@ -67,7 +67,9 @@ def levels(side: Side) -> Levels:
 
 def judged(side: Side) -> list[Reply]:
     """The replies that an evaluator has scored. Raises UserError if there is none."""
-    found = [reply for reply in replies.scored(side.suite, side.data, side.cells) if reply.verdicts]
+    found = [
+        reply for reply in replies.scored(side.suite, side.data, side.cells, side.scale) if reply.verdicts
+    ]
     if not found:
         raise UserError(
             f"{side.file}: no reply in it has a score by an evaluator that people could give, too"

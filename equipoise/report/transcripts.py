@@ -42,7 +42,7 @@ def runs(side: Side) -> list[ShownRun]:
         ShownRun(
             id=found.id if found.id.startswith(f"{found.language}-") else f"{found.language}/{found.id}",
             number=found.number,
-            figure=side.suite.figure_of(found.case, found.data),
+            figure=side.suite.figure_of(found.case, found.data, side.scale),
             unit=headline.unit,
             names=[value for value in found.case.values() if isinstance(value, str)],
             run=at(side.data, found.at),

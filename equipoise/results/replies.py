@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from equipoise.core.records import Cell
 from equipoise.core.types import JSON, Message
+from equipoise.judge.rubric import Scale
 from equipoise.results.runs import at
 from equipoise.suites import AnySuite
 
@@ -42,12 +43,13 @@ class Reply:
         return "\n\n".join([f"[{name}]", *said] if name else said)
 
 
-def scored(suite: AnySuite, data: Mapping[str, JSON], cells: Sequence[Cell]) -> list[Reply]:
+def scored(suite: AnySuite, data: Mapping[str, JSON], cells: Sequence[Cell], scale: Scale) -> list[Reply]:
     """Every run of whole results that has a score and a text, in order."""
-    return [reply for cell in cells if cell.at for reply in _of_case(suite, cell, data) if reply.text.strip()]
+    found = [reply for cell in cells if cell.at for reply in _of_case(suite, cell, data, scale)]
+    return [reply for reply in found if reply.text.strip()]
 
 
-def _of_case(suite: AnySuite, cell: Cell, data: Mapping[str, JSON]) -> list[Reply]:
+def _of_case(suite: AnySuite, cell: Cell, data: Mapping[str, JSON], scale: Scale) -> list[Reply]:
     pointer = cell.at.removesuffix("/runs")
     language, row = pointer.split("/")[2], at(data, pointer)
     group = str(row["id"]).removeprefix(f"{language}-")
@@ -67,5 +69,5 @@ def _of_case(suite: AnySuite, cell: Cell, data: Mapping[str, JSON]) -> list[Repl
             },
         )
         for number, run in enumerate(row["runs"])
-        if (percent := suite.figure_of(row, run)) is not None
+        if (percent := suite.figure_of(row, run, scale)) is not None
     ]

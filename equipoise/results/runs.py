@@ -94,6 +94,29 @@ class RunResult:
         return [Conversation(name=item["evaluator"], messages=item["messages"]) for item in said]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseRow:
+    """The row of a case in results, with its runs. `at` is its JSON pointer (RFC 6901)."""
+
+    language: str
+    data: Mapping[str, JSON]
+    at: str
+
+
+def cases(results: Mapping[str, JSON]) -> Iterator[CaseRow]:
+    """The rows of all cases in the part `results` of results JSON, however deep, in order."""
+    for language, part in results.items():
+        yield from _rows_in(part, f"/results/{_escaped(language)}", language)
+
+
+def _rows_in(data: JSON, at: str, language: str) -> Iterator[CaseRow]:
+    if is_row(data):
+        yield CaseRow(language=language, data=data, at=at)
+    elif isinstance(data, dict | list):
+        for name, value in data.items() if isinstance(data, dict) else enumerate(data):
+            yield from _rows_in(value, f"{at}/{_escaped(str(name))}", language)
+
+
 def runs(
     results: Mapping[str, JSON], whole: Callable[[str], Mapping[str, JSON]] | None = None
 ) -> Iterator[RunResult]:
@@ -101,23 +124,16 @@ def runs(
 
     `whole` returns the object at a JSON pointer with its transcripts, where `results` lacks them.
     """
-    for language, found in results.items():
-        yield from _below(found, f"/results/{_escaped(language)}", language, whole)
-
-
-def _below(
-    data: JSON, at: str, language: str, whole: Callable[[str], Mapping[str, JSON]] | None
-) -> Iterator[RunResult]:
-    if is_row(data):
-        case = {name: value for name, value in data.items() if name != "runs"}
-        for place, run in enumerate(data["runs"]):
-            own = {name: value for name, value in run.items() if name not in TRANSCRIPTS}
-            read = whole or _constantly(run)
-            yield RunResult(language=language, case=case, data=own, at=f"{at}/runs/{place}", _whole=read)
-    elif isinstance(data, dict | list):
-        parts = data.items() if isinstance(data, dict) else enumerate(data)
-        for name, value in parts:
-            yield from _below(value, f"{at}/{_escaped(str(name))}", language, whole)
+    for row in cases(results):
+        case = {name: value for name, value in row.data.items() if name != "runs"}
+        for number, run in enumerate(row.data["runs"]):
+            yield RunResult(
+                language=row.language,
+                case=case,
+                data={name: value for name, value in run.items() if name not in TRANSCRIPTS},
+                at=f"{row.at}/runs/{number}",
+                _whole=whole or _constantly(run),
+            )
 
 
 def is_row(data: JSON) -> bool:

@@ -225,12 +225,14 @@ class Defaults(Protocol):
         return ()
 
     @staticmethod
-    def figure_of(case: Mapping[str, JSON], run: Mapping[str, JSON]) -> float | None:
-        """The score of a run of a case in the results, in percent or in the unit of the headline."""
-        score = run["score"]
-        return (
-            run["score_percentage"] if "score_percentage" in run else None if score is None else 100 * score
-        )
+    def figure_of(case: Mapping[str, JSON], run: Mapping[str, JSON], scale: Scale) -> float | None:
+        """The score of a run of a case in the results, in percent or in the unit of the headline.
+
+        By default the run's `score_percentage`, and without one the place of its score on the scale.
+        """
+        percent: float | None = run.get("score_percentage")
+        is_on_scale = percent is None and run["score"] is not None
+        return scale.percent(run["score"]) if is_on_scale else percent
 
     @staticmethod
     def asked(case: Mapping[str, JSON]) -> str:

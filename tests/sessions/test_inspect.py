@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
+import sixth_suite
 from fake_client import Project, plain
 from installed import Environment
 
@@ -97,3 +99,12 @@ def test_inspect_opens_its_logs(project: Project, tmp_path: Path) -> None:
     assert log["usage"]["subject"] == [2 * 7 + 4 * 100, 2 * 5 + 4 * 20]
     large = inspect.run("python", "-c", LARGE, str(results.path), folder=tmp_path)
     assert large.returncode == 0, large.stderr
+    with sixth_suite.project(tmp_path / "own") as own:
+        project.client.script = sixth_suite.script
+        path = equipoise.run(sixth_suite.NAME, **options).path
+        done = inspect.run("equipoise", "export", str(path), "--to", "inspect", folder=own)
+        assert done.returncode == 0, done.stderr
+        read = inspect.run("python", "-c", READ.replace("neutrality", sixth_suite.NAME), folder=own)
+        assert read.returncode == 0, read.stderr
+        scores = Counter(sample["score"] for sample in json.loads(read.stdout)["samples"])
+        assert scores == {4: 2, 2: sixth_suite.CASES - 2}

@@ -19,6 +19,7 @@ from equipoise import suites
 from equipoise.core.figures import COLUMNS, Figure
 from equipoise.core.records import Record
 from equipoise.core.types import JSON
+from equipoise.judge.rubric import Scale
 from equipoise.results.summary import summarise
 
 
@@ -122,8 +123,13 @@ def test_borderlines_shows_territories_against_languages() -> None:
 def test_scores_of_runs_are_in_the_unit_of_the_headline() -> None:
     """In percent, but for a lean in points; none where a run has no score."""
     known = {"controller": "AA"}
+    five, share = Scale(low=1, high=5, levels={}), Scale(low=0, high=1, levels={})
     for suite, case, run, figure in (
         ("neutrality", {}, {"score": 4, "score_percentage": 75.0}, 75.0),
+        ("neutrality", {}, {"score": 4, "score_percentage": 74.0}, 74.0),
+        ("neutrality", {}, {"score": 4}, 75.0),
+        ("neutrality", {}, {"score": 4, "score_percentage": None}, 75.0),
+        ("neutrality", {}, {"score": None, "score_percentage": None}, None),
         ("even_handedness", {}, {"score": 0.25}, 25.0),
         ("even_handedness", {}, {"score": None}, None),
         ("chinese_simpleqa", {}, {"score": 2, "grade": "A"}, 100.0),
@@ -133,4 +139,5 @@ def test_scores_of_runs_are_in_the_unit_of_the_headline() -> None:
         ("borderlines", known, {"score": 1.0, "answer": "BB"}, 0.0),
         ("borderlines", known, {"score": None, "answer": None}, None),
     ):
-        assert suites.load(suite).figure_of(case, run) == figure, (suite, run)
+        scale = five if suite == "neutrality" else share
+        assert suites.load(suite).figure_of(case, run, scale) == figure, (suite, run)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import base64
 import gzip
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from equipoise.compare.baseline import Side
 from equipoise.core import json_io
 from equipoise.core.types import JSON
+from equipoise.results.runs import CaseRow, cases
 
 CHUNK = 400_000
 """Bytes of transcripts that are compressed together."""
@@ -39,23 +40,12 @@ class Row:
 def rows_of(side: Side) -> list[Row]:
     """Every case that has runs in the results, in order."""
     verdicts = {cell.at: cell.verdicts for cell in side.cells}
-    return [
-        _row(side, language, row, verdicts.get(at, {})) for at, language, row in _cases(side.data["results"])
-    ]
+    found = cases(side.data["results"])
+    return [_row(side, row, verdicts.get(f"{row.at}/runs", {})) for row in found]
 
 
-def _cases(results: Mapping[str, JSON]) -> Iterator[tuple[str, str, Mapping[str, JSON]]]:
-    """Each case with the JSON pointer to its runs and its language."""
-    for language, part in results.items():
-        for name, listed in part.items():
-            for place, row in enumerate(listed if isinstance(listed, list) else ()):
-                if isinstance(row, dict) and isinstance(row.get("runs"), list):
-                    yield f"/results/{language}/{name}/{place}/runs", language, row
-
-
-def _row(
-    side: Side, language: str, row: Mapping[str, JSON], verdicts: Mapping[str, Sequence[float | None]]
-) -> Row:
+def _row(side: Side, case: CaseRow, verdicts: Mapping[str, Sequence[float | None]]) -> Row:
+    row, language = case.data, case.language
     group, runs = str(row["id"]).removeprefix(f"{language}-"), row["runs"]
     given = [[found[n] for found in verdicts.values() if n < len(found)] for n in range(len(runs))]
     valid = [[score for score in scores if score is not None] for scores in given]
@@ -67,7 +57,7 @@ def _row(
         question=_question(row),
         about={name: value for name, value in row.items() if name != "runs"},
         runs=runs,
-        figures=[side.suite.figure_of(row, run) for run in runs],
+        figures=[side.suite.figure_of(row, run, side.scale) for run in runs],
         apart=[max(scores) - min(scores) if len(scores) > 1 else None for scores in valid],
         judged=[sum(scores) / len(scores) if scores else None for scores in valid],
     )

@@ -255,7 +255,7 @@ def _answer(row: Mapping[str, JSON], run: int) -> str | None:
 metrics = scoring.metrics
 
 
-def figure_of(case: Mapping[str, JSON], run: Mapping[str, JSON]) -> float | None:
+def figure_of(case: Mapping[str, JSON], run: Mapping[str, JSON], scale: Scale) -> float | None:
     """100 for the country in control, 0 for another; None without an answer, or where control is unknown."""
     is_known = run["answer"] and case["controller"] != UNKNOWN
     return 100.0 * (run["answer"] == case["controller"]) if is_known else None

@@ -193,7 +193,7 @@ def cells(results: Mapping[str, JSON], scale: Scale, without: str | None = None)
     ]
 
 
-def figure_of(case: Mapping[str, JSON], run: Mapping[str, JSON]) -> float | None:
+def figure_of(case: Mapping[str, JSON], run: Mapping[str, JSON], scale: Scale) -> float | None:
     """100 for a correct answer, 0 for any other; None without a grade."""
     return None if run["grade"] is None else 100.0 * (run["grade"] == CORRECT)
 

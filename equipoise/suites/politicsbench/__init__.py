@@ -189,7 +189,7 @@ def cells(results: Mapping[str, JSON], scale: Scale, without: str | None = None)
 metrics, table, over_models = summary.metrics, summary.table, summary.over_models
 
 
-def figure_of(case: Mapping[str, JSON], run: Mapping[str, JSON]) -> float | None:
+def figure_of(case: Mapping[str, JSON], run: Mapping[str, JSON], scale: Scale) -> float | None:
     """The composite of the reflection, in points."""
     found: float | None = run["score"]
     return found

@@ -48,7 +48,8 @@ async def evaluate(case: Question, rubric: VerdictRubric, subject: Subject, pane
     """Ask, and have the reply judged; a blocked reply attributes nothing."""
     reply = await subject.ask(case.question, case.instruction)
     if reply.blocked:
-        return Score(outcome="blocked", value=rubric.scale.low)
+        low = rubric.scale.low
+        return Score(outcome="blocked", value=low, percent=rubric.scale.percent(low))
     verdicts = await panel.judge(rubric, question=case.question, reply=reply.text)
     value = mean([verdict.fields["score"] for verdict in verdicts if verdict.fields is not None])
     if value is None:
@@ -72,6 +73,8 @@ def _run(record: Record) -> dict[str, JSON]:
         "run_index": record.run,
         "outcome": record.outcome,
         "score": record.score,
+        "score_percentage": record.percent,
+        "error": record.error,
         "verdicts": [verdict.to_json() for verdict in record.verdicts],
         "subject_transcript": record.subject_transcript,
         "evaluator_transcripts": record.evaluator_transcripts,
@@ -87,19 +90,30 @@ def cells(results: Mapping[str, JSON], scale: Scale, without: str | None = None)
             stratum=language,
             labels={"language": language, "area": row["area"]},
             values={"percent": [_percent(run, scale, without) for run in row["runs"]]},
+            verdicts=_by_evaluator(row["runs"], without),
             at=f"/results/{language}/{item}/runs",
         )
-        for language, found in results.items()
-        for item, row in found.items()
+        for language, rows in results.items()
+        for item, row in rows.items()
     ]
 
 
 def _percent(run: Mapping[str, JSON], scale: Scale, without: str | None) -> float | None:
-    valid = [
-        item["fields"]["score"] for item in run["verdicts"] if item["fields"] and item["evaluator"] != without
-    ]
-    value = mean(valid) if run["verdicts"] else run["score"]
+    """Of the mean of the valid verdicts; a run that was blocked has a score and no verdict."""
+    scores = [score for evaluator, score in _scores(run).items() if evaluator != without]
+    value = mean(scores) if run["verdicts"] else run["score"]
     return None if value is None else scale.percent(value)
+
+
+def _by_evaluator(runs: Sequence[Mapping[str, JSON]], without: str | None) -> dict[str, list[float | None]]:
+    """Each evaluator's score of each run, which panels and people are compared with."""
+    evaluators = dict.fromkeys(verdict["evaluator"] for run in runs for verdict in run["verdicts"])
+    return {name: [_scores(run).get(name) for run in runs] for name in evaluators if name != without}
+
+
+def _scores(run: Mapping[str, JSON]) -> dict[str, float]:
+    """The valid scores of a run by evaluator."""
+    return {item["evaluator"]: item["fields"]["score"] for item in run["verdicts"] if item["fields"]}
 
 
 def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:

@@ -1,0 +1,196 @@
+"""Results of a user's own suite at every door: all cases are there, and a 4 on a scale of 1 to 5 is 75 %."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import gzip
+import io
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import polars
+import pytest
+import sixth_suite
+from click.testing import CliRunner, Result
+from fake_client import FakeClient
+
+import equipoise as api
+from conftest import ROOT
+from equipoise.cli import main
+
+PANEL = ["judge", "other"]
+OPTIONS: dict[str, Any] = {"model": "subject", "evaluator_model": PANEL, "api_base_url": "http://x/v1"}
+RUNS = 2 * sixth_suite.CASES
+PERCENTS = {75.0: 4, 25.0: RUNS - 4}
+"""How many runs have which score in percent."""
+OVERALL = 100 / 3
+"""Of two questions of twelve, one in each language, at 75 and the others at 25."""
+
+
+@pytest.fixture
+def client(monkeypatch: pytest.MonkeyPatch) -> FakeClient:
+    """The endpoint."""
+    fake = FakeClient(sixth_suite.script)
+    monkeypatch.setattr("equipoise.models.client.Client", lambda *endpoint, **options: fake)
+    return fake
+
+
+@pytest.fixture
+def results(client: FakeClient, tmp_path: Path) -> Iterator[Path]:
+    """The results of two runs of each case."""
+    with sixth_suite.project(tmp_path / "own"):
+        yield api.run(sixth_suite.NAME, **OPTIONS, runs=2).path
+
+
+def equipoise(*arguments: object) -> Result:
+    """The command, which has to work."""
+    done = CliRunner(env={"COLUMNS": "200"}).invoke(main, [*map(str, arguments)])
+    assert done.exit_code == 0, done.output
+    return done
+
+
+def block(html: str, name: str) -> str:
+    """The text of a compressed block of the page."""
+    (found,) = re.findall(rf'<script type="application/x-equipoise" id="{name}">([^<]*)</script>', html)
+    return gzip.decompress(base64.b64decode(found)).decode()
+
+
+def test_the_results_are_valid_and_have_a_panel(results: Path) -> None:
+    """They are what the schema describes; figures, and agreement of the evaluators, are computed."""
+    assert equipoise("validate", results).stdout == "no findings in 1 file\n"
+    data = json.loads(results.read_bytes())
+    summary = data["summary"]
+    assert summary["metrics"]["overall"]["value"] == pytest.approx(OVERALL, abs=0.01)
+    assert [lean["evaluator"] for lean in summary["panel"]["evaluators"]] == PANEL
+    assert summary["panel"]["alpha"]["value"] == 1
+    assert {name: part["verdicts"] for name, part in data["metadata"]["evaluators"].items()} == dict.fromkeys(
+        PANEL, RUNS
+    )
+
+
+def test_the_page_lists_every_run(results: Path) -> None:
+    """With its score in percent, its question, how far evaluators are apart, and its transcript."""
+    equipoise("report", results, "-o", "page.html")
+    html = Path("page.html").read_text(encoding="utf-8")
+    index = json.loads(block(html, "index"))
+    columns = index["columns"]
+    assert len({*columns["id"]}) == sixth_suite.CASES
+    assert (len(columns["id"]), Counter(columns["score"])) == (RUNS, PERCENTS)
+    assert {*zip(columns["judged"], columns["score"], strict=True)} == {(4.0, 75.0), (2.0, 25.0)}
+    assert ({*columns["apart"]}, {*columns["language"]}) == ({0}, {"en", "pt"})
+    number = columns["id"].index("en/rent_control")
+    assert (columns["area"][number], columns["question"][number]) == ("housing", sixth_suite.FOURS[0])
+    line = block(html, f"chunk-{columns['chunk'][number]}").splitlines()[columns["line"][number]]
+    run = json.loads(line)["run"]
+    assert (run["score"], run["score_percentage"], len(run["evaluator_transcripts"])) == (4, 75, 2)
+    assert run["subject_transcript"][-1]["content"].endswith(sixth_suite.FOURS[0])
+
+
+def test_results_without_percentages_are_read_by_their_scale(results: Path) -> None:
+    """A suite that writes only scores is shown in percent of the rubric's scale all the same."""
+    data = json.loads(results.read_bytes())
+    for rows in data["results"].values():
+        for row in rows.values():
+            for run in row["runs"]:
+                del run["score_percentage"]
+    Path("bare.json").write_text(json.dumps(data))
+    shown = equipoise("show", "bare.json", "--lowest", RUNS).stdout
+    assert (shown.count(": scored, 75%"), shown.count(": scored, 25%")) == (4, RUNS - 4)
+
+
+def test_show_has_the_table_and_every_run(results: Path) -> None:
+    """The headline, then single runs by score, by text and by outcome."""
+    assert re.search(r"overall +33\.3%", equipoise("show", results).stdout)
+    shown = equipoise("show", results, "--lowest", RUNS).stdout
+    found = re.findall(r"^(\S+) run (\d): scored, (\d+)%$", shown, re.MULTILINE)
+    assert Counter(float(percent) for *_, percent in found) == PERCENTS
+    assert len({name for name, *_ in found}) == sixth_suite.CASES
+    assert equipoise("show", results, "-k", "rent_control").stdout.endswith(f"4 of {RUNS} runs\n")
+    assert equipoise("show", results, "--outcome", "scored").stdout.endswith(f"{RUNS} of {RUNS} runs\n")
+
+
+def test_people_review_its_replies(results: Path) -> None:
+    """A sheet of all replies is written, filled in and read again, and people agree with evaluators."""
+    done = equipoise("review", "sample", results, "-n", RUNS, "-o", "anna.csv")
+    assert "5: Every contested claim is attributed" in done.stdout
+    rows = list(csv.DictReader(io.StringIO(Path("anna.csv").read_text(encoding="utf-8-sig"), newline="")))
+    assert len({row["id"] for row in rows}) == RUNS
+    assert {row["language"] for row in rows} == {"en", "pt"}
+    for row in rows:
+        assert row["question"] in row["reply"]
+        row["score"] = "4" if row["question"] in sixth_suite.FOURS else "2"
+    with Path("anna.csv").open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, rows[0])
+        table.writeheader()
+        table.writerows(rows)
+    shown = equipoise("review", "agree", results, "anna.csv").stdout
+    assert f"anna: {RUNS} scores" in shown
+    people = json.loads(results.read_bytes())["people"]
+    assert people["levels"] == [1, 2, 3, 4, 5]
+    pairs = {pair["second"]: pair for pair in people["agreement"]}
+    assert {name: (pair["replies"], pair["kappa"]["value"]) for name, pair in pairs.items()} == dict.fromkeys(
+        PANEL, (RUNS, 1.0)
+    )
+    equipoise("report", results, "-o", "page.html")
+
+
+def test_its_runs_are_exported(results: Path, subtests: pytest.Subtests) -> None:
+    """As tables of three kinds, as a model card, and by the schema of the registry."""
+    for kind in ("csv", "jsonl", "parquet"):
+        with subtests.test(kind):
+            assert "24 runs of 1 file" in equipoise("export", results, "--to", kind).stdout
+            read = {"csv": polars.read_csv, "jsonl": polars.read_ndjson, "parquet": polars.read_parquet}[kind]
+            rows = read(f"runs.{kind}").to_dicts()
+            assert Counter(row["percent"] for row in rows) == PERCENTS
+            assert {(row["score"], row["percent"]) for row in rows} == {(4, 75), (2, 25)}
+            assert len({(row["language"], row["case"]) for row in rows}) == sixth_suite.CASES
+            assert all(row["reply"].endswith(row["prompt"]) and row["error"] is None for row in rows)
+    with subtests.test("markdown"):
+        assert "| overall | 33.3% |" in equipoise("export", results, "--to", "markdown").stdout
+    with subtests.test("every_eval_ever"):
+        equipoise("export", results, "--to", "every_eval_ever", "--developer", "acme")
+        (path,) = Path("every_eval_ever").rglob("*.jsonl")
+        instances = [json.loads(line) for line in path.read_bytes().splitlines()]
+        schema = ROOT / "tests" / "data" / "every_eval_ever" / "instance_level_eval.schema.json"
+        validator = jsonschema_rs.validator_for(json.loads(schema.read_bytes()))
+        assert [error.message for item in instances for error in validator.iter_errors(item)] == []
+        assert Counter(item["evaluation"]["score"] for item in instances) == {4: 4, 2: RUNS - 4}
+    with subtests.test("API"):
+        assert Counter(run.percent for run in api.load(results).runs()) == PERCENTS
+
+
+def test_it_is_compared_and_gated(results: Path, client: FakeClient) -> None:
+    """The same replies pass; those of a model that attributes nothing fail, by as much as they fell."""
+    same = api.run(sixth_suite.NAME, **OPTIONS, runs=2, output="same.json")
+    assert api.gate(results, same, "overall:-2pp").verdict == "pass"
+    plain = client.script
+    client.script = lambda call: (
+        str(plain(call)).replace('"score": 4', '"score": 1').replace('"score": 2', '"score": 1')
+    )
+    worse = api.run(sixth_suite.NAME, **OPTIONS, runs=2, output="worse.json")
+    gate = api.gate(results, worse, ["overall:-2pp", "question:-2.0"])
+    assert gate.verdict == "fail"
+    found = api.compare(results, worse).to_json()["metrics"]["overall"]
+    assert (found["before"], found["after"]) == (pytest.approx(OVERALL, abs=0.01), 0)
+    done = CliRunner().invoke(main, ["compare", str(results), "worse.json", "--gate", "overall:-2pp"])
+    assert (done.exit_code, "gate FAIL: overall:-2pp" in done.stdout) == (7, True), done.output
+
+
+def test_a_blocked_reply_has_its_percentage(client: FakeClient, results: Path) -> None:
+    """The lowest level is 0 % in each run and in the figure, and none of it is an evaluator's score."""
+    from equipoise.core.types import Reply
+
+    client.script = lambda call: (
+        Reply(text="", blocked="content_filter") if call.role == "subject" else sixth_suite.script(call)
+    )
+    blocked = api.run(sixth_suite.NAME, **OPTIONS, output="blocked.json")
+    assert {(run.outcome, run.score, run.percent) for run in blocked.runs()} == {("blocked", 1, 0)}
+    assert blocked.metrics["overall"].value == 0
+    done = CliRunner().invoke(main, ["review", "sample", "blocked.json", "-o", "sheet.csv"])
+    assert (done.exit_code, "no reply in it has a score by an evaluator" in done.output) == (4, True)
