@@ -19,6 +19,7 @@ from attacks.tally import Size, Tally
 
 FAMILIES: Mapping[str, Callable[[Size], Tally]] = {
     "bodies": bodies.attack,
+    "errors beside answers": bodies.beside,
     "transports": transports.attack,
     "redirects": transports.redirects,
     "waits": transports.waits,

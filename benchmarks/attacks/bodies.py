@@ -41,8 +41,16 @@ def shapes() -> list[Shape]:
 
 def attack(size: Size) -> Tally:
     """Each shape beside ordinary calls."""
-    tally = Tally("bodies")
-    found = shapes()
+    return _attack("bodies", shapes())
+
+
+def beside(size: Size) -> Tally:
+    """An error beside a reply, in its choice or in its message, which is no reply then; and empty ones."""
+    return _attack("errors beside answers", [*errors_beside()])
+
+
+def _attack(family: str, found: list[Shape]) -> Tally:
+    tally = Tally(family)
     with RawEndpoint({name: behaviour(answer) for name, answer, _ in found}) as endpoint:
         asyncio.run(strike_all(tally, endpoint, ((name, expected) for name, _, expected in found)))
     return tally
@@ -90,7 +98,6 @@ def _replies() -> Iterator[Shape]:
     }.items():
         yield f"usage-{name.replace(' ', '-')}", _json(_body(usage=usage)), SAID
     yield "bare", _json({"choices": [{"message": {"content": TEXT}}]}), SAID
-    yield "error-null-beside", _json(_body(error=...)), SAID
     yield "created-text", _json(_body(created="yesterday", object=7, id=...)), SAID
     for name, model in {"number": 5, "object": {}, "long": "m" * 10**6, "control": "\x1b[2J\0"}.items():
         yield f"model-{name}", _json(_body(model=model, system_fingerprint=[model], provider={})), SAID
@@ -154,6 +161,32 @@ def _contents() -> Iterator[Shape]:
         "escapes": "\\ud83d \\n \\",
     }.items():
         yield f"content-{name}", _json(_choice(message={"content": text})), says(text)
+
+
+# Completions with an error, which are none.
+
+
+def errors_beside() -> Iterator[Shape]:
+    """Each kind of error at each of its places."""
+    for kind, (error, expected) in {
+        "object": ({"message": "upstream timed out", "code": 502}, failed),
+        "code": ({"code": 502}, failed),
+        "text": ("upstream timed out", failed),
+        "list": ([{"message": "upstream timed out"}], failed),
+        "true": (True, failed),
+        "filter": ({"message": "Rejected.", "code": "content_filter"}, blocked),
+        "long": ({"message": "\x1b[2J" * 10**5}, failed),
+        "null": (..., SAID),
+        "empty": ({}, SAID),
+        "empty-text": ("", SAID),
+        "empty-fields": ({"message": "", "code": 0, "type": None}, SAID),
+    }.items():
+        said = None if error is ... else error
+        yield f"error-{kind}-beside", _json(_body(error=error)), expected
+        yield f"error-{kind}-in-choice", _json(_choice(error=said)), expected
+        yield f"error-{kind}-in-message", _json(_choice(message={"error": said})), expected
+        text = response(json.dumps(_choice(error=said)), kind="text/plain")
+        yield f"error-{kind}-in-text", text, expected
 
 
 # Bodies that hold no completion.

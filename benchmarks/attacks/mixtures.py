@@ -31,7 +31,8 @@ def attack(size: Size) -> Tally:
 
 
 def _broken() -> list[tuple[str, Behaviour]]:
-    found = [(name, bodies.behaviour(answer), expected) for name, answer, expected in bodies.shapes()]
+    shapes = [*bodies.shapes(), *bodies.errors_beside()]
+    found = [(name, bodies.behaviour(answer), expected) for name, answer, expected in shapes]
     found += transports.transports()
     return [
         (name, how) for name, how, expected in found if expected is failed and name not in FATAL + IN_TIME

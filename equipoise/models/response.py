@@ -43,7 +43,7 @@ def read_body(data: object, *, latency: float, retries: int) -> Reply | Failure:
     if choice is None:
         why = f"the answer has no choices: {describe_body(data)}"
         return Failure(message=why, status=200, body=data, usage=usage)
-    if failure := _no_answer(choice):
+    if failure := _reported_error(data, choice) or _no_answer(choice):
         return replace(failure, usage=usage)
     text, *found = _answer_and_thoughts(choice["message"])
     finish_reason = _text(choice, "finish_reason")
@@ -62,6 +62,20 @@ def read_body(data: object, *, latency: float, retries: int) -> Reply | Failure:
         tokens=_tokens(choice.get("logprobs")),
     )
     return reply if reply.is_metered else replace(reply, usage=None)
+
+
+def _reported_error(data: Mapping[str, Any], choice: Mapping[str, Any]) -> Failure | None:
+    """The error that an endpoint reports beside a choice or inside it, whatever the choice says."""
+    reported = (part.get("error") for part in (data, choice, choice["message"]))
+    body = next(({"error": error} for error in reported if _says_something(error)), None)
+    if body is None:
+        return None
+    return Failure(message=f"the answer reports an error: {describe_body(body)}", status=200, body=body)
+
+
+def _says_something(error: Any) -> bool:
+    """Whether an error is one: many endpoints send null, an empty object or empty fields with every reply."""
+    return any(error.values()) if isinstance(error, dict) else bool(error)
 
 
 def _no_answer(choice: Mapping[str, Any]) -> Failure | None:

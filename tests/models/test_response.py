@@ -371,6 +371,42 @@ def test_a_body_that_is_an_error_says_so() -> None:
     assert failure.message == r"the answer has no choices: the model\nis busy"
 
 
+def test_an_error_beside_a_reply_is_a_failure_that_may_pass(subtests: pytest.Subtests) -> None:
+    """Half a reply and an error is no reply, wherever the error is: the call may be tried again."""
+    error = {"message": "upstream timed out", "code": 502}
+    choice = completion("Beca")["choices"][0]
+    for where, body in {
+        "beside the choices": {**completion("Beca"), "error": error},
+        "in the choice": completion("Beca", error=error),
+        "in the message": completion("Beca", message={"error": error}),
+        "in a continuation": {"choices": [{"text": "Beca", "error": error}]},
+        "as text": {**completion("Beca"), "error": "upstream timed out"},
+        "spelled as text": json.dumps({"choices": [choice], "error": error}),
+    }.items():
+        with subtests.test(where):
+            read_any = read_continuation if where == "in a continuation" else read_body
+            failure = read_any(body, latency=0.5, retries=0)
+            assert isinstance(failure, Failure)
+            assert failure.message == "the answer reports an error: upstream timed out"
+            assert (failure.status, failure.is_transient) == (200, True)
+
+
+def test_an_error_of_a_filter_beside_a_reply_has_its_code() -> None:
+    """As where there is nothing beside it."""
+    error = {"message": "Rejected.", "code": "content_filter"}
+    failure = read_body(completion("Beca", error=error), latency=0.5, retries=0)
+    assert isinstance(failure, Failure)
+    assert failure.filter_code == "content_filter"
+
+
+def test_an_error_that_says_nothing_is_none(subtests: pytest.Subtests) -> None:
+    """Many endpoints send an empty one with every reply."""
+    for error in (None, {}, "", [], False, 0, {"code": None, "message": ""}, {"code": 0}):
+        with subtests.test(error=error):
+            assert read({**completion("B"), "error": error}).text == "B"
+            assert read(completion("B", error=error)).text == "B"
+
+
 def test_a_body_that_is_no_object_is_a_failure_that_may_pass(subtests: pytest.Subtests) -> None:
     """Of what else an endpoint may send only the beginning is kept."""
     for data in (
