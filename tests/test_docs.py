@@ -141,6 +141,16 @@ def test_the_tables_of_options_are_those_of_the_code() -> None:
     assert f"\n{script('option_tables').text()}\n" in page("options.md")
 
 
+def test_nothing_is_installed_by_the_projects_name() -> None:
+    """No index has it, so that anyone may take it there: commands name a folder or a file."""
+    texts = [*TEXTS, ROOT / "Dockerfile", ROOT / "Makefile", *(ROOT / "equipoise").rglob("*.py")]
+    by_name = re.compile(
+        r"""(?:pip install|pipx|uvx|uv (?:add|tool|pip)\b)[^\n`#]*[ '"]equipoise(?![\w./-])"""
+    )
+    told = [path.name for path in texts if by_name.search(path.read_text(encoding="utf-8"))]
+    assert told == []
+
+
 @pytest.mark.slow
 def test_outputs_are_those_of_today() -> None:
     """`make outputs` would change nothing, the demo aside."""

@@ -114,7 +114,7 @@ class Results:
         return runs(self._side.data["results"], self._with_transcripts)
 
     def to_polars(self) -> polars.DataFrame:
-        """One row a run; docs/exports.md describes the columns. Needs the extra `equipoise[export]`."""
+        """One row a run; docs/exports.md describes the columns. Needs polars."""
         from equipoise.report.export import table
 
         return table.to_polars([self])

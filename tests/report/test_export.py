@@ -240,6 +240,6 @@ def test_usage_is_of_all_replies(results: Path) -> None:
 
 
 def test_a_missing_library_is_named(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the extra that brings it."""
+    """With the command that installs it."""
     monkeypatch.setitem(sys.modules, "inspect_ai", None)
-    assert refusal(results, "--to", "inspect").endswith("is not installed: pip install 'equipoise[inspect]'")
+    assert refusal(results, "--to", "inspect").endswith("is not installed; run: pip install inspect-ai")

@@ -69,7 +69,7 @@ def publish(folder: Path, suite: str) -> str:
 def test_the_package_is_whole_and_works_in_an_empty_folder(
     tmp_path: Path, endpoint: tuple[str, ...], subtests: pytest.Subtests
 ) -> None:
-    """Every command that a user types after `pip install equipoise`, without the checkout."""
+    """Every command that a user of the wheel types, without the checkout."""
     sdist, wheel = build(tmp_path)
     with subtests.test("sdist"), tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}

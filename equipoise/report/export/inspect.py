@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample
     from inspect_ai.model import ChatMessage, ModelUsage
 
-EXTRA = "pip install 'equipoise[inspect]'"
 MOST_IN_EVAL = 1000
 """Above this number of runs .json, which opens alike: Inspect's writer of .eval files holds all samples in
 memory, and takes more than a millisecond of CPU for each."""
@@ -46,7 +45,7 @@ def require() -> None:
     """Raise UserError where inspect_ai is not installed."""
     # Not imported yet: reading a large file before takes no memory on top of that of its modules.
     if find_spec("inspect_ai") is None:
-        raise UserError(f"inspect_ai is not installed: {EXTRA}")
+        raise UserError("inspect_ai is not installed; run: pip install inspect-ai")
 
 
 def write(results: Results, folder: Path) -> Path:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     import polars
 
 Kind = Literal["text", "integer", "number", "boolean"]
-EXTRA = "pip install 'equipoise[export]'"
 SAID: Sequence[Literal["role", "content"]] = ("role", "content")
 CASE, RUN = "case.", "run."
 _COMMON = {"id", "language", "area", "run_index", "outcome", "score", "score_percentage", "error"}
@@ -207,7 +206,7 @@ def to_polars(every: Iterable[Source]) -> polars.DataFrame:
     try:
         import polars
     except ImportError:
-        raise UserError(f"polars is not installed: {EXTRA}") from None
+        raise UserError("polars is not installed; run: pip install polars") from None
     types = {"text": polars.String, "integer": polars.Int64, "number": polars.Float64}
     found, kinds = cells(every)
     schema = {name: types.get(kind, polars.Boolean) for name, kind in kinds.items()}
@@ -219,7 +218,7 @@ def to_pandas(every: Iterable[Source]) -> pandas.DataFrame:
     try:
         import pandas
     except ImportError:
-        raise UserError("pandas is not installed: pip install pandas") from None
+        raise UserError("pandas is not installed; run: pip install pandas") from None
     types = {"text": "string", "integer": "Int64", "number": "Float64", "boolean": "boolean"}
     found, kinds = cells(every)
     return pandas.DataFrame(
