@@ -42,7 +42,7 @@ APART = {"started", "finished", "sessions", "limits", "git_commit", "git_dirty",
 APART |= {"equipoise_version", "package_versions", "schema_version", "verdicts_sha256"}
 APART |= {"answered"}
 """What the metadata tell of the circumstances: no matter for a comparison."""
-TIMES = {"latency", "first_run", "first_call", "last_call"}
+TIMES = {"finished", "latency", "first_run", "first_call", "last_call"}
 RENAMED = {"deck": "dataset", "decks": "datasets", "deviation": "sd", "run_deviation": "run_sd"}
 """Keys by their names in schema_version 2."""
 BY_RETURN = {"evaluator_transcripts"}
@@ -77,9 +77,13 @@ def results(checkout: Path, part: Part, workers: str, url: str) -> Figures:
         )
         assert done.returncode in (SCORED, UNSCORED), done.stdout + done.stderr
         assert output.exists(), done.stdout + done.stderr
-        data = json.loads(output.read_text(encoding="utf-8"))
-    data["metadata"] = {name: value for name, value in data["metadata"].items() if name not in APART}
-    return dict(_leaves(_settled(data), ""))
+        return figures(json.loads(output.read_text(encoding="utf-8")))
+
+
+def figures(data: dict[str, Any]) -> Figures:
+    """Every figure in the results JSON, by where it stands, but for what no two sessions have alike."""
+    about = {name: value for name, value in data["metadata"].items() if name not in APART}
+    return dict(_leaves(_settled({**data, "metadata": about}), ""))
 
 
 def _settled(value: Any, name: str = "") -> Any:

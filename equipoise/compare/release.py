@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from equipoise.compare.baseline import (
     Side,
@@ -21,7 +21,6 @@ from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 from equipoise.core.records import Cell, Metric, Record
 from equipoise.core.rules import QUESTION, UNSCORED, VERIFIED, Rule, Until, most_unscored
-from equipoise.core.settings import Settings
 from equipoise.core.types import JSON, Case
 from equipoise.judge.rubric import Rubric
 from equipoise.results import answered
@@ -34,6 +33,26 @@ if TYPE_CHECKING:
 Metrics = Mapping[str, Metric]
 
 
+class Release(Protocol):
+    """What is asked of a release: the settings of a session have it, and the options of a merge."""
+
+    @property
+    def baseline(self) -> Path | None:
+        """The results to compare with."""
+
+    @property
+    def gate(self) -> tuple[Rule, ...]:
+        """The rules."""
+
+    @property
+    def gate_inconclusive(self) -> Literal["pass", "fail"] | None:
+        """What an inconclusive gate counts as."""
+
+    @property
+    def allow_mismatch(self) -> bool:
+        """Whether what both sides share is compared where they do not match."""
+
+
 def expected(suite: AnySuite, rubric: Rubric, cases: Sequence[Case]) -> Sequence[Cell]:
     """The cells that these cases will give, without their numbers."""
     records = [Record(case=case.to_json(), run=1, outcome="error", score=None, error="") for case in cases]
@@ -41,28 +60,28 @@ def expected(suite: AnySuite, rubric: Rubric, cases: Sequence[Case]) -> Sequence
 
 
 def prepare(
-    settings: Settings, metadata: Mapping[str, JSON], files: Files, metrics: Metrics, runs: int
+    release: Release, metadata: Mapping[str, JSON], files: Files, metrics: Metrics, runs: int
 ) -> Side | None:
     """The baseline of a session, checked as far as it can be. Raises UserError.
 
     `metadata` is what the session's results will say of themselves; `metrics` are those that they will have,
     and `runs` how many of each case.
     """
-    if settings.gate_inconclusive and not settings.gate:
+    if release.gate_inconclusive and not release.gate:
         raise UserError("--gate-inconclusive: says what becomes of a gate, but there is no --gate")
-    if settings.baseline is None:
-        _refuse_without_baseline(settings)
+    if release.baseline is None:
+        _refuse_without_baseline(release)
         return None
-    if settings.baseline.resolve() == files.results.resolve():
+    if release.baseline.resolve() == files.results.resolve():
         raise UserError(
             f"--baseline: {shown(files.results)} is where this session writes its own results; "
             "copy the baseline elsewhere"
         )
-    baseline = load_verified(settings.baseline)
-    refuse_mismatch(settings, baseline, metadata)
-    for rule in settings.gate:
+    baseline = load_verified(release.baseline)
+    refuse_mismatch(release, baseline, metadata)
+    for rule in release.gate:
         refuse_unfit(rule, metrics, "this session")
-        refuse_unfit(rule, baseline.metrics, shown(settings.baseline))
+        refuse_unfit(rule, baseline.metrics, shown(release.baseline))
         _refuse_single_runs(rule, baseline, runs)
     return baseline
 
@@ -80,34 +99,34 @@ def _refuse_single_runs(rule: Rule, baseline: Side, runs: int) -> None:
         )
 
 
-def _refuse_without_baseline(settings: Settings) -> None:
-    for rule in settings.gate:
+def _refuse_without_baseline(release: Release) -> None:
+    for rule in release.gate:
         if rule.name != UNSCORED and not rule.is_about_audit:
             raise UserError(
                 f"--gate {rule.text}: compared with what? Name earlier results with --baseline=FILE"
             )
-    if settings.allow_mismatch:
+    if release.allow_mismatch:
         raise UserError("--allow-mismatch: says how to compare, but there is no --baseline")
 
 
-def refuse_mismatch(settings: Settings, baseline: Side, metadata: Mapping[str, JSON]) -> None:
+def refuse_mismatch(release: Release, baseline: Side, metadata: Mapping[str, JSON]) -> None:
     """Raise UserError where this session's results will not be comparable with the baseline."""
     if metadata["suite"] != baseline.suite.NAME:
         raise UserError(
             f"{baseline.file}: belongs to the suite {baseline.suite.NAME}, not {metadata['suite']}"
         )
-    unfit = is_unfit(baseline.data, most_unscored(settings.gate))
-    _refuse(settings, baseline, [*([unfit] if unfit else []), *mismatches(baseline.metadata, metadata)])
+    unfit = is_unfit(baseline.data, most_unscored(release.gate))
+    _refuse(release, baseline, [*([unfit] if unfit else []), *mismatches(baseline.metadata, metadata)])
 
 
-def refuse_other_cases(settings: Settings, baseline: Side, cells: Sequence[Cell]) -> None:
+def refuse_other_cases(release: Release, baseline: Side, cells: Sequence[Cell]) -> None:
     """Raise UserError where the session will ask other cases than the baseline has."""
     ids = tuple([cell.id for cell in found] for found in (baseline.cells, cells))
-    _refuse(settings, baseline, missing_cells(*ids))
+    _refuse(release, baseline, missing_cells(*ids))
 
 
-def _refuse(settings: Settings, baseline: Side, reasons: Sequence[str]) -> None:
-    if reasons and not settings.allow_mismatch:
+def _refuse(release: Release, baseline: Side, reasons: Sequence[str]) -> None:
+    if reasons and not release.allow_mismatch:
         raise UserError(
             f"--baseline: {baseline.file} cannot be compared with this session: {'; '.join(reasons)}; "
             "--allow-mismatch compares what they share"
@@ -214,7 +233,7 @@ def compare_files(
         for rule in rules:
             refuse_unfit(rule, metrics, f"what {before.file} and {after.file} share")
             if rule.is_about_audit:
-                _refuse_without_audit(rule, after)
+                refuse_without_audit(rule, after)
         parts = _parts(rules, comparison, after.data, needs_scores=True)
         if len(releases) > 1:
             parts["trend"] = trend(
@@ -224,7 +243,8 @@ def compare_files(
     return found
 
 
-def _refuse_without_audit(rule: Rule, side: Side) -> None:
+def refuse_without_audit(rule: Rule, side: Side) -> None:
+    """Raise UserError for a rule about audits if the results have none, or none with that check."""
     audits = {name: side.audits.get(name) for name in side.metadata["evaluator_models"]}
     missing = [name for name, audit in audits.items() if audit is None]
     if missing:
@@ -235,20 +255,20 @@ def _refuse_without_audit(rule: Rule, side: Side) -> None:
 
 
 def conclude(
-    settings: Settings, baseline: Side | None, data: Mapping[str, JSON], path: Path
+    release: Release, baseline: Side | None, data: Mapping[str, JSON], path: Path
 ) -> dict[str, JSON]:
     """The parts `comparison` and `gate` of a session's results, where it was asked for them."""
-    if baseline is None and not settings.gate:
+    if baseline is None and not release.gate:
         return {}
     from equipoise.compare.compare import compare
 
     if baseline is None:
-        return _parts(settings.gate, None, data)
+        return _parts(release.gate, None, data)
     candidate = side(shown(path), data)
-    comparison = compare(baseline, candidate, allows_mismatch=True, most=most_unscored(settings.gate))
+    comparison = compare(baseline, candidate, allows_mismatch=True, most=most_unscored(release.gate))
     # Settings and cases were held against the baseline's before any call; what was really sent is seen here.
-    late = [] if settings.allow_mismatch else sent_otherwise(baseline.metadata, candidate.metadata)
-    return _parts(settings.gate, comparison, data, doubts=late)
+    late = [] if release.allow_mismatch else sent_otherwise(baseline.metadata, candidate.metadata)
+    return _parts(release.gate, comparison, data, doubts=late)
 
 
 def _answered(comparison: Comparison | None, data: Mapping[str, JSON]) -> list[str]:

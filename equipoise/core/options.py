@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from equipoise.core.files import read_bytes
 from equipoise.core.rules import parse_rule, parse_until
+from equipoise.core.types import Shard
 
 DEFAULT_EVALUATOR = "mistral-large-2512"
 DEFAULT_BASE_URL = "http://localhost:4000"
@@ -299,6 +300,12 @@ OPTIONS: tuple[Option, ...] = (
         help="runs of each case (default the suite's own)",
     ),
     Option(flag="--limit", parse=at_least(1), help="only the first N items of each file"),
+    Option(
+        flag="--shard",
+        parse=Shard.parse,
+        metavar="I/N",
+        help="only every Nth question from the Ith on, as 3/16; `equipoise merge` joins the results of all N",
+    ),
     Option(
         flag="--language",
         metavar="L",

@@ -23,7 +23,7 @@ from equipoise.core.options import (
     parse_url,
 )
 from equipoise.core.rules import Rule, Until
-from equipoise.core.types import JSON, Role
+from equipoise.core.types import JSON, Role, Shard
 
 LOCAL = "local"
 NO_KEY = "none"
@@ -84,6 +84,7 @@ class Settings:
     evaluator_endpoint: Endpoint
     runs: int | None
     limit: int | None
+    shard: Shard | None
     languages: tuple[str, ...]
     suite_options: Mapping[str, Any]
     topics: Path | None
@@ -205,6 +206,7 @@ def resolve(
         evaluator_endpoint=_evaluator_endpoint(subject_endpoint, value, source),
         runs=value["runs"],
         limit=value["limit"],
+        shard=value["shard"],
         languages=tuple(value["language"]),
         suite_options={option.name: value[option.name] for option in suite_options},
         topics=_path(value["topics"]),

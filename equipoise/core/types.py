@@ -246,6 +246,26 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Shard:
+    """The `number`-th (from 1) of `of` parts of a suite's questions, each asked by a session of its own."""
+
+    number: int
+    of: int
+
+    def __str__(self) -> str:
+        """As on the command line: 3/16."""
+        return f"{self.number}/{self.of}"
+
+    @classmethod
+    def parse(cls, text: str) -> Shard:
+        """The shard that a text such as 3/16 names. Raises ValueError."""
+        number, slash, of = text.strip().partition("/")
+        if not (slash and number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
+            raise ValueError("is not a shard such as 3/16, from 1/16 to 16/16")
+        return cls(number=int(number), of=int(of))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Foreseen:
     """A call that a run will likely make: its prompt, into which `quoted` replies of the subject will go."""
 

@@ -34,7 +34,7 @@ def header(settings: Settings) -> list[str]:
         "request_timeout",
         "case_timeout",
     )
-    capped = [name for name in ("max_cost", "max_calls") if getattr(settings, name) is not None]
+    capped = [name for name in ("shard", "max_cost", "max_calls") if getattr(settings, name) is not None]
     runs = f"runs={settings.runs or 'default'}"
     values = [
         f"{name}={_plain(getattr(settings, name))}" for name in (*names, *capped, "keep_going", "fresh")
@@ -150,6 +150,8 @@ def summary(
     if "covers" in data:
         every = data["metadata"]["runs_expected"]
         yield f"covers:    {data['covers']:,} of {every:,} runs, those of this session; the results hold all"
+    if shard := data["metadata"].get("shard"):
+        yield f"shard {shard}: when all are done, `equipoise merge` joins them"
     yield f"results: {path} ({completeness(data)})"
 
 

@@ -18,7 +18,6 @@ from equipoise.suites import AnySuite
 
 FOLDER = "audits"
 """The folder below that of the results."""
-ARCHIVE = "archive"
 VERSION = "2"
 COMPLETE, INCOMPLETE = "complete", "incomplete"
 _IDENTITY = ("extent", "rubric_hash", "anchors_hash", "response_models", "sampling", "system_prompt")
@@ -209,7 +208,7 @@ def keep(folder: Path, evaluator: str, suite: str, said: Audit) -> Path:
 
 def _archive(path: Path, finished: str) -> None:
     stamp = "".join(character for character in finished[:19] if character.isalnum())
-    folder = path.parent / ARCHIVE
+    folder = path.parent / store.ARCHIVE
     folder.mkdir(exist_ok=True)
     path.rename(folder / f"{path.stem}.{stamp}.json")
 
@@ -233,7 +232,7 @@ def kept(folder: Path, evaluator: str, suite: str) -> list[dict[str, JSON]]:
     """The kept audits of an evaluator in a suite, the latest first."""
     name = f"{store.file_name(evaluator)}.{suite}"
     home = folder / FOLDER
-    paths = (*home.glob("*.json"), *(home / ARCHIVE).glob("*.json"))
+    paths = (*home.glob("*.json"), *(home / store.ARCHIVE).glob("*.json"))
     own = (path for path in paths if path.stem == name or path.stem.rpartition(".")[0] == name)
     every = [said for path in own if (said := _read(path)) is not None]
     fitting = [said for said in every if (said["evaluator"], said["suite"]) == (evaluator, suite)]

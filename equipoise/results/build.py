@@ -178,7 +178,8 @@ def _last_levels(ends: Sequence[Mapping[str, JSON]]) -> list[int | None]:
 
 def _spent(totals: Totals, last: Mapping[str, JSON]) -> dict[str, JSON]:
     endpoints, price, roles = last["settings"]["endpoints"], _own_price(last), ("subject", "evaluator")
-    made = totals.calls[last["session"]]
+    # Of shards that were merged each one's last session counts.
+    made = sum(totals.calls[session] for session in last.get("shards", [last["session"]]))
     replayed = totals.calls.total() - made
     return {
         "calls": {"made": made, "replayed": replayed, "failed": totals.failed, "retries": totals.retries},

@@ -261,11 +261,11 @@ class History:
     """The index of one journal.
 
     `refresh` adds lines that were appended to the file, whose calls can be replayed; `add` adds a line that
-    was just written. `sessions` are the session lines without their plans; `unscored` are runs that ended
-    without a score; `damaged` counts damaged lines. `audit` is the plan of the last audit, `anchors` has its
-    verdicts by name, and `kept_audits` earlier audits by evaluator. `is_headless` says that calls or records
-    precede the first session line with their settings, `is_cut` that the file has lost lines
-    that the index has.
+    was just written. `sessions` are the session lines without their plans; `ranks` are the places of a
+    shard's runs among those of all shards; `unscored` are runs that ended without a score; `damaged` counts
+    damaged lines. `audit` is the plan of the last audit, `anchors` has its verdicts by name, and
+    `kept_audits` earlier audits by evaluator. `is_headless` says that calls or records precede the first
+    session line with their settings, `is_cut` that the file has lost lines that the index has.
     """
 
     def __init__(self, path: Path) -> None:
@@ -273,6 +273,7 @@ class History:
         self.position = 0
         self.sessions: list[dict[str, JSON]] = []
         self.planned: Mapping[str, str] = {}
+        self.ranks: dict[str, int] = {}
         self.looks: dict[int, Mapping[str, JSON]] = {}
         self.totals = Totals()
         self.learned: dict[tuple[str, str, str, str], Mapping[str, JSON]] = {}
@@ -368,7 +369,8 @@ class History:
         """Merge the session's plan into the others, in the order of the largest plan."""
         # The texts are the same in every plan, record and test.
         plan = {intern(run): intern(language) for run, language in line.entry.get("plan", {}).items()}
-        self.sessions.append({**line.entry, "plan": None, "planned": len(plan)})
+        self.ranks.update(zip(plan, line.entry.get("ranks", ()), strict=False))
+        self.sessions.append({**line.entry, "plan": None, "ranks": None, "planned": len(plan)})
         self._begun = line.start
         first, then = (plan, self._every) if len(plan) > len(self._every) else (self._every, plan)
         self._every = {**first, **then}
@@ -648,6 +650,8 @@ def _check_session(entry: Mapping[str, JSON]) -> None:
     _need(all(isinstance(language, str) for language in entry.get("plan", {}).values()))
     for run in entry.get("plan", {}):
         _round(run)
+    _need(all(isinstance(rank, int) for rank in entry.get("ranks", ())))
+    _need(all(isinstance(session, str) for session in entry.get("shards", ())))
 
 
 def _check_call(entry: Mapping[str, JSON]) -> None:

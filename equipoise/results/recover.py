@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from equipoise import suites
 from equipoise.core.errors import UserError
+from equipoise.core.files import shown
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Rubric
 from equipoise.results import build, history, journal, store
 from equipoise.results.history import DAMAGE, History
 from equipoise.results.store import Files, Lock
+from equipoise.suites import AnySuite
+
+Conclude = Callable[[Mapping[str, JSON]], dict[str, JSON]]
+"""Makes further parts of results from the others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +29,11 @@ class Recovered:
     rows: Sequence[Sequence[str]]
     path: Path
     warnings: tuple[str, ...]
+
+
+def _nothing(data: Mapping[str, JSON]) -> dict[str, JSON]:
+    """The default of what results conclude."""
+    return {}
 
 
 def recover(path: Path, output: Path | None, homes: tuple[Path, ...]) -> Recovered:
@@ -48,14 +58,22 @@ def _recover(path: Path, output: Path | None, homes: tuple[Path, ...]) -> Recove
             steps.callback(Lock(files).release)
         found = History(path)
         found.refresh()
-        rubric = suite.rubric(_rubric(first["suite"], homes))
-        try:
-            data = build.build(suite, rubric, found)
-            rows, warnings = suite.table(data["summary"]), _warnings(rubric, found)
-            store.write_json(files.results, data)
-        except DAMAGE as error:
-            # Not every suite's own part of a line can be checked beforehand.
-            raise UserError(f"{path}: a line is not a valid journal line ({error!r})") from error
+        return results_of(suite, found, files, homes)
+
+
+def results_of(
+    suite: AnySuite, found: History, files: Files, homes: tuple[Path, ...], conclude: Conclude = _nothing
+) -> Recovered:
+    """Write the results JSON of a journal that was read, with what `conclude` adds. Raises UserError."""
+    rubric = suite.rubric(_rubric(suite.NAME, homes))
+    try:
+        data = build.build(suite, rubric, found)
+        data |= conclude(data)
+        rows, warnings = suite.table(data["summary"]), _warnings(rubric, found)
+        store.write_json(files.results, data)
+    except DAMAGE as error:
+        # Not every suite's own part of a line can be checked beforehand.
+        raise UserError(f"{shown(found.path)}: a line is not a valid journal line ({error!r})") from error
     return Recovered(data=data, rows=rows, path=files.results, warnings=warnings)
 
 

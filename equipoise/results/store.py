@@ -14,8 +14,12 @@ from pathlib import Path
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.files import replacing, shown
-from equipoise.core.types import JSON
+from equipoise.core.types import JSON, Shard
 
+ARCHIVE = "archive"
+"""The folder of earlier results, below that of later ones."""
+SHARDS = "shards"
+"""The folder of shards below that of results."""
 JOURNAL_START = b'{"kind":"session"'
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _LONGEST_NAME = 100
@@ -61,7 +65,7 @@ class Files:
 
     def archive(self, stamp: str) -> Path:
         """Move both files to archive/ under the stamp; returns the new path of the results, if any."""
-        folder = self.results.parent / "archive"
+        folder = self.results.parent / ARCHIVE
         folder.mkdir(parents=True, exist_ok=True)
         target = _free(folder, f"{self.results.stem}.{stamp}")
         moved = target
@@ -129,9 +133,14 @@ def _free(folder: Path, name: str) -> Path:
     return candidate
 
 
-def files(folder: Path, output: Path | None, model: str, suite: str) -> Files:
-    """The files for a model and suite: `output` where given, else in the folder by name."""
-    results = output or folder / f"{file_name(model)}.{suite}.json"
+def files(folder: Path, output: Path | None, model: str, suite: str, shard: Shard | None = None) -> Files:
+    """The files for a model and suite: `output` where given, else in the folder by name.
+
+    Those of a shard are below it in SHARDS, where no report or export of the folder takes them for results.
+    """
+    name = f"{file_name(model)}.{suite}"
+    part = f"{SHARDS}/{name}.{shard.number}-of-{shard.of}" if shard else name
+    results = output or folder / f"{part}.json"
     journal = results.with_name(f"{results.name.removesuffix('.json')}.jsonl")
     return Files(results=results, journal=journal if journal != results else Path(f"{results}.jsonl"))
 

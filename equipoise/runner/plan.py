@@ -6,7 +6,7 @@ Knows the settings; makes no call and writes no file.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import zip_longest
 from pathlib import Path
@@ -27,7 +27,7 @@ from equipoise.results import audits, history, store
 from equipoise.results.history import History
 from equipoise.results.provenance import versions
 from equipoise.results.store import Files
-from equipoise.runner import anchors, estimate, rejudge, resume
+from equipoise.runner import anchors, estimate, rejudge, resume, shards
 from equipoise.runner.anchors import AuditPlan
 from equipoise.runner.estimate import Limits, Use
 from equipoise.suites import AnySuite, selection
@@ -59,6 +59,7 @@ class Plan:
     baselines: dict[str, Side | None] = field(default_factory=dict)
     _loaded: dict[str, LoadedSuite] = field(default_factory=dict)
     _runs: dict[str, Sequence[Run]] = field(default_factory=dict)
+    _ranks: dict[str, Mapping[str, int]] = field(default_factory=dict)
     _audits: dict[str, AuditPlan] = field(default_factory=dict)
 
     def load(self, name: str) -> LoadedSuite:
@@ -81,7 +82,9 @@ class Plan:
                 topics=where,
                 dataset=dataset,
                 cases=suite.cases(wanted),
-                files=store.files(self.root / "results", settings.output, settings.model or "", name),
+                files=store.files(
+                    self.root / "results", settings.output, settings.model or "", name, settings.shard
+                ),
             )
         return self._loaded[name]
 
@@ -95,9 +98,13 @@ class Plan:
         return nearest(own if dataset in (None, OWN) else f"{own}/{dataset}", self.root)
 
     def audit(self, name: str) -> AuditPlan | None:
-        """The audit of a suite's evaluators, if the session has one. Raises UserError."""
-        loaded, extent = self.load(name), self.settings.audit
-        if extent is None or loaded.suite.audit is None:
+        """The audit of a suite's evaluators, if the session has one. Raises UserError.
+
+        Of several shards the first has it.
+        """
+        loaded, extent, shard = self.load(name), self.settings.audit, self.settings.shard
+        is_elsewhere = shard is not None and shard.number > 1
+        if extent is None or loaded.suite.audit is None or is_elsewhere:
             return None
         if name not in self._audits:
             self._audits[name] = anchors.plan(loaded.suite, loaded.rubric, self.root, extent)
@@ -142,9 +149,23 @@ class Plan:
         Every case once, then every case again: a session that ends early leaves a smaller, balanced sample.
         """
         if name not in self._runs:
-            cases, numbers = round_robin(self.load(name).cases), range(1, self.repeats(name) + 1)
-            self._runs[name] = [Run(suite=name, case=case, number=n) for n in numbers for case in cases]
+            runs, shard = self._every_run(name), self.settings.shard
+            if shard is not None:
+                loaded = self.load(name)
+                dealt = shards.dealt(loaded.suite, loaded.rubric, loaded.cases, shard)
+                self._ranks[name] = {run.id: rank for rank, run in enumerate(runs) if run.case.id in dealt}
+                runs = [run for run in runs if run.case.id in dealt]
+            self._runs[name] = runs
         return self._runs[name]
+
+    def _every_run(self, name: str) -> list[Run]:
+        cases, numbers = round_robin(self.load(name).cases), range(1, self.repeats(name) + 1)
+        return [Run(suite=name, case=case, number=n) for n in numbers for case in cases]
+
+    def ranks(self, name: str, runs: Iterable[str]) -> list[int]:
+        """The places of a shard's runs among those of all shards, from 0; empty without a shard."""
+        self.runs(name)
+        return [self._ranks[name][run] for run in runs] if name in self._ranks else []
 
     def check(self, names: Sequence[str]) -> None:
         """Raise UserError for anything that is bound to fail, without touching a results file."""
@@ -159,6 +180,7 @@ class Plan:
                 raise UserError(
                     f"--{item}: applies to one suite, but there are {len(names)}; omit it, or name one suite"
                 )
+        shards.refuse_unfit(self.settings)
         for model in filter(is_local, self.settings.asked_models):
             weights(model)
         prices.refuse_unknown(self.settings)
@@ -172,7 +194,7 @@ class Plan:
             if len(names) > 1:
                 self._refuse_other_defaults(name)
             self._refuse_unused(name)
-            self.load(name)
+            self.runs(name)
             self._prepare_release(name)
 
     def _refuse_unused(self, name: str) -> None:
@@ -300,6 +322,7 @@ class Plan:
             **_sampling(settings, "evaluator"),
             "runs": self.repeats(name),
             "limit": settings.limit,
+            **({"shard": str(settings.shard)} if settings.shard else {}),
             "languages_asked": list(settings.languages) or None,
             "data_hash": selection.data_hash(loaded.topics, loaded.suite.DATASETS),
             "rubric_version": loaded.rubric.version,

@@ -15,7 +15,7 @@ from pathlib import Path
 from equipoise.core.errors import CannotKeep, UserError
 from equipoise.core.files import shown
 from equipoise.core.types import JSON
-from equipoise.results import journal
+from equipoise.results import journal, store
 from equipoise.results.history import DAMAGE, History
 from equipoise.results.journal import Journal
 from equipoise.results.store import Files
@@ -94,7 +94,7 @@ def archive(files: Files) -> Path:
     try:
         return files.archive(_begun(files).strftime("%Y%m%dT%H%M%SZ"))
     except OSError as error:
-        folder = shown(files.results.parent / "archive")
+        folder = shown(files.results.parent / store.ARCHIVE)
         raise UserError(
             f"{folder}: the earlier results cannot be archived there ({error.strerror}); "
             "make it a writable folder, or use another --output"

@@ -115,7 +115,11 @@ class Session:
                 self._histories[name],
                 planned,
                 self.plan.identity(name),
-                {**self.plan.about(name), "selection": {**selection, "deselected": deselected}},
+                {
+                    **self.plan.about(name),
+                    "selection": {**selection, "deselected": deselected},
+                    **({"ranks": ranks} if (ranks := self.plan.ranks(name, planned)) else {}),
+                },
                 fresh=self.settings.fresh or name in self._unanswered,
             )
             if self.settings.rejudge:

@@ -16,12 +16,12 @@ from equipoise.core.files import read_bytes, shown, write_text
 from equipoise.report.export import every_eval_ever, inspect, table
 from equipoise.report.export.every_eval_ever import Publisher as Publisher
 from equipoise.report.results import Results, load
+from equipoise.results.store import ARCHIVE, SHARDS
 
 Format = Literal["csv", "parquet", "jsonl", "markdown", "every_eval_ever", "inspect"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 FOLDERS = {"every_eval_ever": Path("every_eval_ever"), "inspect": Path("logs")}
 """Where formats of several files are written by default."""
-ARCHIVE = "archive"
 NOTES = ("left out: ", "skipped: ", "warning: ")
 """How lines begin that say what was not written."""
 
@@ -35,7 +35,9 @@ def find(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
             found.setdefault(path.resolve(), path)
             continue
         inside = [
-            file for file in sorted(path.rglob("*.json")) if ARCHIVE not in file.relative_to(path).parts
+            file
+            for file in sorted(path.rglob("*.json"))
+            if not {ARCHIVE, SHARDS} & {*file.relative_to(path).parts}
         ]
         results = [file for file in inside if _is_results(file)]
         if not results:

@@ -1,0 +1,248 @@
+"""Joins the journals of a suite's shards into one, as one session would have written it.
+
+Every line of the shards but those that begin their sessions is copied byte for byte: results are a function
+of the joined journal as of any other. Calls nothing, and leaves the shards' own files as they are.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shlex
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, suppress
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+from equipoise.core.errors import CannotKeep, UserError
+from equipoise.core.files import shown
+from equipoise.core.types import JSON, Shard
+from equipoise.results import history, journal
+from equipoise.results.history import History
+from equipoise.results.journal import Journal
+from equipoise.results.store import ARCHIVE, JOURNAL_START, Files, Lock
+
+_DIFFERS = ("shard", "endpoints")
+"""Settings in which shards may differ: each may have a server of its own."""
+_SAME = ("equipoise_version", "git_commit")
+"""Versions that the shards must share: others, such as Python's, bear on no figure."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One shard and what its journal holds."""
+
+    shard: Shard
+    history: History
+
+    @property
+    def path(self) -> Path:
+        """The journal."""
+        return self.history.path
+
+    @property
+    def last(self) -> Mapping[str, JSON]:
+        """The line that began its last session."""
+        return self.history.sessions[-1]
+
+    @property
+    def settings(self) -> Mapping[str, JSON]:
+        """What all shards of one result have in common."""
+        own = {name: value for name, value in self.history.settings.items() if name not in _DIFFERS}
+        return {**own, **{name: self.last["versions"].get(name) for name in _SAME}}
+
+    @property
+    def command(self) -> str:
+        """The command that goes on with it."""
+        settings = self.last["settings"]
+        words = ("equipoise", "run", self.last["suite"], "--model", settings["subject_model"])
+        output = shown(self.path.with_suffix(".json"))
+        return shlex.join((*words, "--shard", str(self.shard), f"--output={output}"))
+
+
+def find(folders: Iterable[Path]) -> dict[tuple[str, str], list[Part]]:
+    """The shards below these folders, by suite and model, each in the order of its number.
+
+    Other journals are left aside. Raises UserError if there are none.
+    """
+    found: dict[tuple[str, str], list[Part]] = defaultdict(list)
+    paths = sorted({path for folder in folders for path in _journals(folder)})
+    for path in filter(_is_shard, paths):
+        part = _read(path)
+        found[part.last["suite"], part.last["settings"]["subject_model"]].append(part)
+    if not found:
+        names = ", ".join(map(shown, folders))
+        raise UserError(f"{names}: no journal of a shard (*.jsonl), as sessions with --shard write them")
+    return {key: sorted(parts, key=lambda part: part.shard.number) for key, parts in sorted(found.items())}
+
+
+def _journals(folder: Path) -> Iterator[Path]:
+    if not folder.is_dir():
+        raise UserError(f"{shown(folder)}: not a folder")
+    found = (path for path in folder.rglob("*.jsonl") if path.is_file() and not path.name.startswith("."))
+    return (path for path in found if ARCHIVE not in path.relative_to(folder).parts)
+
+
+def _is_shard(path: Path) -> bool:
+    """Whether a file is the journal of a shard, by its first line."""
+    first = next(journal.read(path), None)
+    return first is not None and "shard" in first.entry.get("settings", ())
+
+
+def _read(path: Path) -> Part:
+    found = history.load(path)
+    return Part(shard=Shard.parse(found.settings["shard"]), history=found)
+
+
+# What cannot be joined.
+
+
+def refuse_unfit(parts: Sequence[Part]) -> None:
+    """Raise UserError unless these are all shards of one result, each once and with every run ended."""
+    _refuse_mismatched(parts)
+    _refuse_doubled(parts)
+    _refuse_missing(parts)
+    _refuse_interrupted(parts)
+
+
+def _refuse_mismatched(parts: Sequence[Part]) -> None:
+    first = parts[0]
+    for part in parts[1:]:
+        if part.shard.of != first.shard.of:
+            raise UserError(
+                f"{shown(part.path)}: is shard {part.shard}, but {shown(first.path)} is {first.shard}; "
+                "keep the shards of one result in a folder of their own"
+            )
+        for name, value in first.settings.items():
+            if (other := part.settings.get(name)) != value:
+                raise UserError(
+                    f"{shown(part.path)}: {name} is {other}, but {value} in {shown(first.path)}; "
+                    "all shards of one result need the same data, rubric, settings and version"
+                )
+
+
+def _refuse_doubled(parts: Sequence[Part]) -> None:
+    by_number: dict[int, list[Path]] = defaultdict(list)
+    for part in parts:
+        by_number[part.shard.number].append(part.path)
+    for paths in by_number.values():
+        if len(paths) > 1:
+            names = " and ".join(map(shown, paths))
+            raise UserError(f"{names}: the same shard of one result; keep the one that counts")
+
+
+def _refuse_missing(parts: Sequence[Part]) -> None:
+    of = parts[0].shard.of
+    missing = sorted({*range(1, of + 1)} - {part.shard.number for part in parts})
+    if missing:
+        names = ", ".join(f"{number}/{of}" for number in missing)
+        raise UserError(f"{_title(parts)}: missing shards: {names}; run them, or name their folder, too")
+
+
+def _refuse_interrupted(parts: Sequence[Part]) -> None:
+    left = {part.shard: len(part.history.missing()) for part in parts}
+    names = [f"{shard} ({count:,} runs left)" for shard, count in left.items() if count]
+    if names:
+        first = next(part for part in parts if left[part.shard])
+        raise UserError(
+            f"{_title(parts)}: shards to go on with: {', '.join(names)}; give each its own command again, "
+            f"{first.shard} with its other options: {first.command}"
+        )
+
+
+def _title(parts: Sequence[Part]) -> str:
+    last = parts[0].last
+    return f"{last['suite']}, {last['settings']['subject_model']}"
+
+
+# Joining.
+
+
+def join(parts: Sequence[Part], files: Files) -> History:
+    """Write the joined journal of these shards, and return what it holds. Raises UserError.
+
+    An earlier one is replaced, but never one to which a session has added runs.
+    """
+    refuse_unfit(parts)
+    files.check()
+    _refuse_own_runs(files, parts)
+    try:
+        with ExitStack() as steps:
+            for part in parts:
+                # Where a shard's folder is read-only, no session can be at work there either.
+                with suppress(OSError):
+                    steps.callback(Lock(Files(results=part.path, journal=part.path)).release)
+            _write(parts, files.journal)
+    except (OSError, CannotKeep) as error:
+        raise UserError(f"{shown(files.journal)}: cannot be written ({error})") from None
+    return history.load(files.journal)
+
+
+def _refuse_own_runs(files: Files, parts: Collection[Part]) -> None:
+    if files.journal.resolve() in {part.path.resolve() for part in parts}:
+        raise UserError(f"{shown(files.journal)}: the journal of a shard; name another file with --output")
+    if files.journal.exists():
+        sessions = [line.entry for line in journal.read(files.journal, kinds=("session",))]
+        if len(sessions) != 1 or "shards" not in sessions[0]:
+            raise UserError(
+                f"{shown(files.results)}: a session has asked runs of these results itself; "
+                "name another file with --output"
+            )
+
+
+def _write(parts: Sequence[Part], path: Path) -> None:
+    """Write the journal under a temporary name first, so that a crash leaves the earlier one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with closing(Journal(temporary, secrets.token_hex(4))) as log:
+            log.append("session", **_first_line(parts))
+        with temporary.open("ab") as file:
+            for part in parts:
+                file.writelines(_lines(part.path))
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    """The lines of a shard but those that begin its sessions, each with a line break."""
+    with path.open("rb") as file:
+        for line in file:
+            if not line.startswith(JOURNAL_START):
+                yield line if line.endswith(b"\n") else line + b"\n"
+
+
+def _first_line(parts: Sequence[Part]) -> dict[str, JSON]:
+    """The line that one session would have begun with."""
+    first, last = parts[0].last, max(parts, key=lambda part: part.last["started"]).last
+    ranks = dict(chain.from_iterable(part.history.ranks.items() for part in parts))
+    languages = dict(chain.from_iterable(part.history.planned.items() for part in parts))
+    settings = {name: value for name, value in parts[0].history.settings.items() if name != "shard"}
+    selections = [part.history.selection for part in parts]
+    return {
+        "format": journal.FORMAT,
+        "started": min(session["started"] for part in parts for session in part.history.sessions),
+        "nonce": first["nonce"],
+        "plan": {run: languages[run] for run in sorted(languages, key=ranks.__getitem__)},
+        "settings": {**settings, "endpoints": _endpoints(parts)},
+        "suite": first["suite"],
+        "versions": first["versions"],
+        "data_notes": first["data_notes"],
+        "session_settings": last["session_settings"],
+        "selection": {
+            **selections[0],
+            "deselected": sum(selection["deselected"] for selection in selections),
+        },
+        "shards": [part.history.session for part in parts],
+    }
+
+
+def _endpoints(parts: Sequence[Part]) -> dict[str, str]:
+    """The URLs by role; several in the order of the shards where these had servers of their own."""
+    found = [part.history.settings["endpoints"] for part in parts]
+    return {role: ", ".join(dict.fromkeys(urls[role] for urls in found)) for role in found[0]}

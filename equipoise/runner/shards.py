@@ -1,0 +1,91 @@
+"""Shards: a suite's questions dealt to sessions that know nothing of each other, and their results merged.
+
+Whole questions are dealt, in all their languages, wordings and runs, so that a shard's intervals are those of
+whole clusters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from equipoise import suites
+from equipoise.compare import baseline, release
+from equipoise.compare.release import Release
+from equipoise.core.errors import UserError
+from equipoise.core.files import shown
+from equipoise.core.settings import Settings
+from equipoise.core.types import JSON, Case, Shard
+from equipoise.judge.rubric import Rubric
+from equipoise.results import merge as journals
+from equipoise.results import recover, store
+from equipoise.results.merge import Part
+from equipoise.results.recover import Recovered
+from equipoise.results.store import Files
+from equipoise.suites import AnySuite
+
+# Dealing.
+
+_OF_ALL = ("baseline", "gate", "until")
+"""Options that need the results of all questions."""
+
+
+def refuse_unfit(settings: Settings) -> None:
+    """Raise UserError for an option that only the results of all shards can answer."""
+    for name in _OF_ALL if settings.shard else ():
+        if getattr(settings, name):
+            where = "leave it out" if name == "until" else "give it to `equipoise merge` when all are done"
+            raise UserError(f"--{name}: cannot be decided by one shard of the questions; {where}")
+
+
+def dealt(suite: AnySuite, rubric: Rubric, cases: Sequence[Case], shard: Shard) -> set[str]:
+    """The ids of the shard's cases: every nth cluster of the suite, in the order of its cases.
+
+    Raises UserError if there are fewer clusters than shards.
+    """
+    clusters = {case.id: _cluster(suite, rubric, case) for case in cases}
+    order = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters.values()))}
+    if len(order) < shard.of:
+        raise UserError(
+            f"--shard {shard}: there are {len(order)} {suite.CLUSTERS} of {suite.NAME}, and no more shards"
+        )
+    return {case for case, cluster in clusters.items() if order[cluster] % shard.of == shard.number - 1}
+
+
+def _cluster(suite: AnySuite, rubric: Rubric, case: Case) -> str:
+    """The cluster of a case; the first, where figures put it into several."""
+    return release.expected(suite, rubric, [case])[0].cluster
+
+
+# Merging.
+
+
+def merge(parts: Sequence[Part], files: Files, wanted: Release, homes: tuple[Path, ...]) -> Recovered:
+    """Write the results that one session would have written, with comparison and gate where these are wanted.
+
+    The rubric is looked up in `homes`, in order. Raises UserError.
+    """
+    journals.refuse_unfit(parts)
+    files.check()
+    with ExitStack() as steps:
+        steps.callback(store.lock(files).release)
+        suite = suites.load(parts[0].last["suite"])
+        joined = journals.join(parts, files)
+
+        def conclude(data: Mapping[str, JSON]) -> dict[str, JSON]:
+            return _concluded(suite, data, files, wanted)
+
+        return recover.results_of(suite, joined, files, homes, conclude)
+
+
+def _concluded(suite: AnySuite, data: Mapping[str, JSON], files: Files, wanted: Release) -> dict[str, JSON]:
+    candidate = baseline.side(shown(files.results), data)
+    for rule in wanted.gate:
+        if rule.is_about_audit:
+            release.refuse_without_audit(rule, candidate)
+    metrics = {metric.name: metric for metric in suite.metrics(candidate.cells)}
+    before = release.prepare(wanted, data["metadata"], files, metrics, data["metadata"]["runs"])
+    if before is not None:
+        release.refuse_other_cases(wanted, before, candidate.cells)
+    return release.conclude(wanted, before, data, files.results)

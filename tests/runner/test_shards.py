@@ -1,0 +1,244 @@
+"""Shards: which questions each one asks, and that what is merged is what one session would have written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import small_anchors
+from click.testing import CliRunner, Result
+from fake_client import SUITE, Project, plain
+
+import equipoise
+from conftest import ROOT, resolved
+from equipoise.cli import main
+from equipoise.core.errors import CallFailed, UserError
+from equipoise.core.types import Call
+from equipoise.runner.plan import Plan
+from loopback import Answer, Loopback, score_of, verdict
+
+LANGUAGES = ("aa.txt", "bb.txt")
+QUESTIONS = 6
+SHARDS = 3
+JOINED = Path("merged.json")
+
+
+@pytest.fixture
+def six(project: Project) -> Project:
+    """A project of six questions in two languages, each with a score of its own."""
+    lines = {name: "".join(f"What is {name} {n}?\n" for n in range(QUESTIONS)) for name in LANGUAGES}
+    project.write_topics(lines)
+    return project
+
+
+def dealt(project: Project, *, of: int = SHARDS, **options: Any) -> list[bool]:
+    """Run every shard; whether each was complete."""
+    runs = {"runs": "2", **options}
+    return [project.run(shard=f"{number}/{of}", **runs).is_complete for number in range(1, of + 1)]
+
+
+def shard(number: int, of: int = SHARDS) -> Path:
+    """The journal of a shard."""
+    return Path("results", "shards", f"subject.{SUITE}.{number}-of-{of}.jsonl")
+
+
+def merge(*arguments: str) -> Result:
+    """What comes of `equipoise merge`."""
+    return CliRunner().invoke(main, ["merge", "results/shards", "-o", str(JOINED), *arguments])
+
+
+def refusal(*arguments: str) -> str:
+    """The message with which shards are not merged."""
+    result = merge(*arguments)
+    assert (result.exit_code, result.stdout) == (4, ""), result.output
+    return result.stderr
+
+
+@pytest.fixture
+def figures(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The figures of results by path, as versions are compared by."""
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    import compare_versions
+
+    return compare_versions
+
+
+def differences(figures: Any, one: Path, merged: Path) -> list[str]:
+    """What differs between the results of one session and those of its shards."""
+    sides = [figures.figures(json.loads(path.read_text(encoding="utf-8"))) for path in (one, merged)]
+    return figures.differences(*sides)
+
+
+# Dealing.
+
+
+ITEMS = {
+    "borderlines": "territory",
+    "chinese_simpleqa": "item",
+    "even_handedness": "pair",
+    "neutrality": "item",
+    "politicsbench": "scenario",
+}
+"""The field of a suite's cases that its languages, templates, wordings and twins have in common."""
+
+
+@pytest.mark.parametrize("name", ITEMS)
+def test_every_question_is_in_one_shard(name: str) -> None:
+    """In all its languages, wordings and runs; a shard asks in the order of the whole session."""
+    plans = [Plan(resolved({"model": "m", "shard": text}), ROOT) for text in (None, "1/2", "2/2")]
+    whole, *parts = (plan.runs(name) for plan in plans)
+    for plan, part in zip(plans[1:], parts, strict=True):
+        ranks = plan.ranks(name, [run.id for run in part])
+        assert [whole[rank].id for rank in ranks] == [run.id for run in part]
+        assert ranks == sorted(ranks)
+    assert sorted(run.id for part in parts for run in part) == sorted(run.id for run in whole)
+    first, second = ({getattr(run.case, ITEMS[name]) for run in part} for part in parts)
+    assert not first & second
+
+
+def test_shards_that_cannot_be_are_refused(six: Project) -> None:
+    """Before anything is asked, in one line that says why."""
+    for text in ("0/3", "4/3", "3", "a/b", "1/0", "-1/3"):
+        with pytest.raises(UserError, match="is not a shard such as 3/16"):
+            six.run(shard=text)
+    with pytest.raises(UserError, match="there are 6 questions of neutrality, and no more shards"):
+        six.run(shard="1/7")
+    for option, value in (("until", "overall:+-1pp"), ("baseline", "x.json"), ("gate", ["unscored:1%"])):
+        with pytest.raises(UserError, match=f"--{option}: cannot be decided by one shard"):
+            six.run(shard="1/3", **{option: value})
+    assert six.client.calls == []
+
+
+# Merging.
+
+
+def test_merged_shards_are_one_session(six: Project, figures: Any) -> None:
+    """Every figure, interval, outcome, error and transcript; a later session asks only what failed."""
+    six.client.script = _faulty
+    six.run(runs="2")
+    asked = len(six.client.calls)
+    dealt(six)
+    assert len(six.client.calls) == 2 * asked
+    assert merge().exit_code == 1
+    assert differences(figures, six.results_path, JOINED) == []
+    resumed = six.run(runs="2", output=str(JOINED))
+    assert [record.outcome for record in resumed.records].count("error") == 4
+    assert len(six.client.calls) == 2 * asked + 4
+
+
+def _faulty(call: Call) -> str | Exception:
+    """A third of the questions is never answered."""
+    text = str(call.messages)
+    if "aa.txt 3" in text or "bb.txt 4" in text:
+        return CallFailed("It is broken.")
+    return verdict(score_of(text[-40:])) if call.role == "evaluator" else f"An answer to: {call.messages}"
+
+
+def test_what_cannot_be_merged_is_named(six: Project, tmp_path: Path) -> None:
+    """Missing, doubled, interrupted and other shards, with what to do; nothing is written."""
+    dealt(six)
+    kept = shard(2).rename(tmp_path / "kept.jsonl").read_bytes()
+    assert "missing shards: 2/3" in refusal()
+    lines = kept.splitlines(keepends=True)
+    lines.remove(next(line for line in lines if line.startswith(b'{"kind":"record"')))
+    shard(2).write_bytes(b"".join(lines))
+    message = refusal()
+    assert "shards to go on with: 2/3 (1 runs left); " in message
+    assert "equipoise run neutrality --model subject --shard 2/3 --output=results/shards/" in message
+    shard(2).write_bytes(kept)
+    shard(2).with_name("copy.jsonl").write_bytes(kept)
+    assert "the same shard of one result" in refusal()
+    shard(2).with_name("copy.jsonl").unlink()
+    shard(2).write_bytes(kept.replace(b'"shard":"2/3"', b'"shard":"2/4"', 1))
+    assert "is shard 2/4, but " in refusal()
+    shard(2).unlink()
+    six.run(shard="2/3", runs="3")
+    assert "runs is 3, but 2 in " in refusal()
+    assert not JOINED.exists()
+    assert CliRunner().invoke(main, ["merge", "topics"]).exit_code == 4
+
+
+def test_results_that_a_session_added_to_are_not_replaced(six: Project) -> None:
+    """Merging again replaces what was merged, but nothing that was asked since."""
+    six.client.script = _faulty
+    dealt(six)
+    assert merge().exit_code == merge().exit_code == 1
+    six.run(runs="2", output=str(JOINED))
+    assert "a session has asked runs of these results itself" in refusal()
+
+
+def test_the_merge_has_the_comparison_and_the_gate(six: Project) -> None:
+    """As a session has them, with its exit statuses; a rule that cannot be decided is refused."""
+    six.run(runs="2")
+    dealt(six)
+    base = f"--baseline={six.results_path}"
+    passed = merge(base, "--gate", "overall:-2pp")
+    assert passed.exit_code == 0, passed.output
+    assert "gate PASS: overall:-2pp" in passed.output
+    assert json.loads(JOINED.read_text())["gate"]["verdict"] == "pass"
+    assert "compared with what?" in refusal("--gate", "overall:-2pp")
+    assert "has no metric 'x'" in refusal(base, "--gate", "x:-2pp")
+    assert "has no audit of judge" in refusal("--gate", "audit.lean:+-5pp")
+    six.client.script = lambda call: verdict(1) if call.role == "evaluator" else "Hm."
+    dealt(six, fresh=True)
+    assert merge(base, "--gate", "overall:-2pp").exit_code == 7
+
+
+def test_the_first_shard_has_the_audit(project: Project, figures: Any) -> None:
+    """Anchors are judged in one shard, and merged results have the audit that one session had."""
+    small_anchors.write(project.root)
+    project.client.script = lambda call: (
+        small_anchors.sound(call.messages, lambda: str(plain(call)))
+        if call.role == "evaluator"
+        else str(plain(call))
+    )
+    project.run(runs="2", audit="quick")
+    asked = project.client.count("evaluator")
+    dealt(project, of=2, audit="quick")
+    assert project.client.count("evaluator") == 2 * asked
+    merge()
+    assert differences(figures, project.results_path, JOINED) == []
+
+
+@pytest.fixture
+def scripted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Loopback]:
+    """An endpoint with faults, whose replies depend on nothing but what they are about."""
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    from scripted import answer
+
+    def script(body: dict[str, Any], number: int) -> Answer:
+        status, found = answer(body, recovers=False)
+        return Answer(found, status)
+
+    with Loopback(script) as server:
+        yield server
+
+
+SMALL = {
+    "borderlines": {"limit": 16},
+    "chinese_simpleqa": {"limit": 20, "runs": 2},
+    "even_handedness": {"limit": 16},
+    "neutrality": {"limit": 16, "runs": 2},
+    "politicsbench": {"limit": 16, "language": "en-US"},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("suite", SMALL)
+def test_sixteen_shards_are_one_session_in_every_suite(
+    suite: str, scripted: Loopback, figures: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a panel, refusals, blocked, cut and empty replies, and verdicts that are none."""
+    monkeypatch.chdir(tmp_path)
+    given: dict[str, Any] = {
+        **{"model": "subject", "evaluator_model": ["judge-a", "judge-b"], "api_base_url": scripted.url},
+        **SMALL[suite],
+    }
+    equipoise.run(suite, **given)
+    for number in range(1, 17):
+        equipoise.run(suite, shard=f"{number}/16", **given)
+    assert merge().exit_code in (0, 1)
+    assert differences(figures, tmp_path / "results" / f"subject.{suite}.json", JOINED) == []
