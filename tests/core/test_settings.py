@@ -12,6 +12,7 @@ import pytest
 from conftest import ALL_OPTIONS, ROOT, resolved
 from equipoise.core.errors import UserError
 from equipoise.core.settings import NO_KEY, Endpoint, Price, Sampling, Settings, is_local, public_url
+from equipoise.core.types import Shard
 
 URL = "https://api.example.com/v1"
 OTHER = "https://other.example.com/v1"
@@ -45,6 +46,7 @@ def test_the_defaults_are_those_of_the_benchmark() -> None:
         evaluator_endpoint=Endpoint(base_url="http://localhost:4000", api_key="none"),
         runs=None,
         limit=None,
+        shard=None,
         languages=(),
         suite_options={
             "dataset": None,
@@ -123,6 +125,7 @@ VALUES: list[tuple[str, str, Callable[[Settings], Any], Any]] = [
     ("evaluator_api_key", "sk-2", lambda s: s.evaluator_endpoint.api_key, "sk-2"),
     ("runs", "1", lambda s: s.runs, 1),
     ("limit", "1", lambda s: s.limit, 1),
+    ("shard", "3/16", lambda s: s.shard, Shard(number=3, of=16)),
     ("dataset", "china", lambda s: s.suite_options["dataset"], "china"),
     ("pair_order", "original", lambda s: s.suite_options["pair_order"], "original"),
     ("method", "rank", lambda s: s.suite_options["method"], "rank"),

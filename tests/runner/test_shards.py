@@ -155,7 +155,7 @@ def test_what_cannot_be_merged_is_named(six: Project, tmp_path: Path) -> None:
     shard(2).write_bytes(kept.replace(b'"shard":"2/3"', b'"shard":"2/4"', 1))
     assert "is shard 2/4, but " in refusal()
     shard(2).unlink()
-    six.run(shard="2/3", runs="3")
+    six.run(shard="2/3", runs="3", fresh=True)
     assert "runs is 3, but 2 in " in refusal()
     assert not JOINED.exists()
     assert CliRunner().invoke(main, ["merge", "topics"]).exit_code == 4
