@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +17,7 @@ from click.testing import CliRunner, Result
 from fake_client import SUITE, Project, plain
 
 import equipoise
-from conftest import ROOT, resolved
+from conftest import ROOT, Bench, resolved
 from equipoise.cli import main
 from equipoise.core.errors import CallFailed, UserError
 from equipoise.core.types import Call
@@ -242,3 +246,51 @@ def test_sixteen_shards_are_one_session_in_every_suite(
         equipoise.run(suite, shard=f"{number}/16", **given)
     assert merge().exit_code in (0, 1)
     assert differences(figures, tmp_path / "results" / f"subject.{suite}.json", JOINED) == []
+
+
+# Schedulers.
+
+EXAMPLES = ROOT / "examples" / "shards"
+
+
+@pytest.mark.slow
+def test_the_examples_for_schedulers_are_joined(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each command, with the variables that its scheduler sets, asks one shard; merged they are complete."""
+    programs = Path(sys.executable).parent
+    for name, value in {
+        **{"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "MODEL": "subject"},
+        **{"EQUIPOISE_API_BASE_URL": bench.server.url, "EQUIPOISE_EVALUATOR_MODEL": "judge"},
+        **{"SLURM_SUBMIT_DIR": str(bench.folder)},
+    }.items():
+        monkeypatch.setenv(name, value)
+    for script, variable, first in (
+        ((EXAMPLES / "slurm.sh").read_text(), "SLURM_ARRAY_TASK_ID", 1),
+        (_command("kubernetes.yaml", "- equipoise run"), "JOB_COMPLETION_INDEX", 0),
+    ):
+        for number in range(2):
+            monkeypatch.setenv(variable, str(first + number))
+            # The project here has two questions.
+            _shell(script.replace("/16", "/2"), bench.folder)
+        assert _shell("equipoise merge results/shards", bench.folder).endswith("(complete)\n")
+        shutil.rmtree(bench.folder / "results" / "shards")
+    monkeypatch.setenv("EQUIPOISE_SHARD", "1/2")
+    _shell(_command("github.yml", "run: .venv/bin/pytest").replace("run: .venv/bin/", ""), bench.folder)
+    assert (bench.folder / "results/shards/subject.neutrality.1-of-2.json").exists()
+
+
+def _command(file: str, start: str) -> str:
+    """The command in an example that begins so."""
+    lines = [line.strip() for line in (EXAMPLES / file).read_text().splitlines()]
+    return next(line for line in lines if line.startswith(start)).removeprefix("- ")
+
+
+def _shell(script: str, folder: Path) -> str:
+    command = ["bash", "-c", script]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_page_shows_the_example() -> None:
+    """The script for SLURM, as it is."""
+    assert (EXAMPLES / "slurm.sh").read_text() in (ROOT / "docs" / "scale.md").read_text()
