@@ -45,7 +45,7 @@ APART |= {"answered"}
 TIMES = {"finished", "latency", "first_run", "first_call", "last_call"}
 RENAMED = {"deck": "dataset", "decks": "datasets", "deviation": "sd", "run_deviation": "run_sd"}
 """Keys by their names in schema_version 2."""
-BY_RETURN = {"evaluator_transcripts"}
+BY_RETURN = {"evaluator_transcripts", "subject_transcript"}
 """Lists in the order in which calls came back."""
 CODE = re.compile(r"(\[(?:end of )?[^\[\]\n]+ )[0-9a-f]{16}\]")
 Figures = Mapping[str, Any]

@@ -1,28 +1,26 @@
 """Joins the journals of a suite's shards into one, as one session would have written it.
 
-Every line of the shards but those that begin their sessions is copied byte for byte: results are a function
-of the joined journal as of any other. Calls nothing, and leaves the shards' own files as they are.
+Every line of the shards is taken over but those that begin their sessions: results are a function of the
+joined journal as of any other. Calls nothing, and leaves the shards' own files as they are.
 """
 
 from __future__ import annotations
 
-import os
 import secrets
 import shlex
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from equipoise.core.errors import CannotKeep, UserError
-from equipoise.core.files import shown
+from equipoise.core.errors import UserError
+from equipoise.core.files import replacing, shown
 from equipoise.core.types import JSON, Shard
 from equipoise.results import history, journal
 from equipoise.results.history import History
-from equipoise.results.journal import Journal
-from equipoise.results.store import ARCHIVE, JOURNAL_START, Files, Lock
+from equipoise.results.store import ARCHIVE, Files, Lock
 
 _DIFFERS = ("shard", "endpoints")
 """Settings in which shards may differ: each may have a server of its own."""
@@ -175,8 +173,8 @@ def join(parts: Sequence[Part], files: Files) -> History:
                 with suppress(OSError):
                     steps.callback(Lock(Files(results=part.path, journal=part.path)).release)
             _write(parts, files.journal)
-    except (OSError, CannotKeep) as error:
-        raise UserError(f"{shown(files.journal)}: cannot be written ({error})") from None
+    except OSError as error:
+        raise UserError(f"{shown(files.journal)}: cannot be written ({error.strerror})") from None
     return history.load(files.journal)
 
 
@@ -193,28 +191,13 @@ def _refuse_own_runs(files: Files, parts: Collection[Part]) -> None:
 
 
 def _write(parts: Sequence[Part], path: Path) -> None:
-    """Write the journal under a temporary name first, so that a crash leaves the earlier one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with closing(Journal(temporary, secrets.token_hex(4))) as log:
-            log.append("session", **_first_line(parts))
-        with temporary.open("ab") as file:
-            for part in parts:
-                file.writelines(_lines(part.path))
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _lines(path: Path) -> Iterator[bytes]:
-    """The lines of a shard but those that begin its sessions, each with a line break."""
-    with path.open("rb") as file:
-        for line in file:
-            if not line.startswith(JOURNAL_START):
-                yield line if line.endswith(b"\n") else line + b"\n"
+    lines = (line.entry for part in parts for line in journal.read(part.path))
+    previous = ""
+    with replacing(path) as file:
+        for entry in chain([_first_line(parts)], (entry for entry in lines if entry["kind"] != "session")):
+            line = journal.encode(entry, previous)
+            file.write(line)
+            previous = journal.checksum(line)
 
 
 def _first_line(parts: Sequence[Part]) -> dict[str, JSON]:
@@ -225,6 +208,8 @@ def _first_line(parts: Sequence[Part]) -> dict[str, JSON]:
     settings = {name: value for name, value in parts[0].history.settings.items() if name != "shard"}
     selections = [part.history.selection for part in parts]
     return {
+        "kind": "session",
+        "session": secrets.token_hex(4),
         "format": journal.FORMAT,
         "started": min(session["started"] for part in parts for session in part.history.sessions),
         "nonce": first["nonce"],

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 from equipoise import suites
@@ -76,7 +77,9 @@ def merge(parts: Sequence[Part], files: Files, wanted: Release, homes: tuple[Pat
         def conclude(data: Mapping[str, JSON]) -> dict[str, JSON]:
             return _concluded(suite, data, files, wanted)
 
-        return recover.results_of(suite, joined, files, homes, conclude)
+        found = recover.results_of(suite, joined, files, homes, conclude)
+    damage = (f"{shown(part.path)}: {why}" for part in parts if (why := part.history.damage))
+    return replace(found, warnings=(*found.warnings, *damage))
 
 
 def _concluded(suite: AnySuite, data: Mapping[str, JSON], files: Files, wanted: Release) -> dict[str, JSON]:

@@ -156,13 +156,24 @@ def test_what_cannot_be_merged_is_named(six: Project, tmp_path: Path) -> None:
     shard(2).with_name("copy.jsonl").write_bytes(kept)
     assert "the same shard of one result" in refusal()
     shard(2).with_name("copy.jsonl").unlink()
-    shard(2).write_bytes(kept.replace(b'"shard":"2/3"', b'"shard":"2/4"', 1))
-    assert "is shard 2/4, but " in refusal()
     shard(2).unlink()
+    six.run(shard="2/4", runs="2")
+    assert "2-of-4.jsonl: is shard 2/4, but " in refusal()
+    shard(2, 4).unlink()
     six.run(shard="2/3", runs="3", fresh=True)
     assert "runs is 3, but 2 in " in refusal()
     assert not JOINED.exists()
     assert CliRunner().invoke(main, ["merge", "topics"]).exit_code == 4
+
+
+def test_damaged_lines_of_a_shard_are_told(six: Project) -> None:
+    """They are left out of what is merged, with the shard that has them."""
+    dealt(six)
+    lines = shard(2).read_bytes().splitlines(keepends=True)
+    shard(2).write_bytes(b"".join([*lines[:-1], b"{broken\n", lines[-1]]))
+    found = merge()
+    assert found.exit_code == 0
+    assert "2-of-3.jsonl: damaged lines skipped: 1 (" in found.output
 
 
 def test_results_that_a_session_added_to_are_not_replaced(six: Project) -> None:
