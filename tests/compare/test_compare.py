@@ -130,18 +130,19 @@ def test_every_metric_is_compared_in_percentage_points() -> None:
 
 
 def test_before_and_after_differ_by_the_difference() -> None:
-    """Each figure is of the cells in which both have a score, whatever else either of them has."""
+    """Each figure is of the cells in which both have a value, whatever else either of them has."""
     before: Runs = {"aa/q1": ["refused", 5], "aa/q2": [5, 5], "aa/q3": [2, 4], "bb/q1": [3, 1]}
     after: Runs = {
         "aa/q1": ["refused", "error"],
         "aa/q2": ["error", "error"],
-        "aa/q3": [1, 1],
+        "aa/q3": ["refused", 1],
         "bb/q1": [2, 5],
     }
     found = compare(side_of(before), side_of(after)).changes
     overall, refused = found["overall"], found["refused"]
     assert (overall.before, overall.after, overall.difference.value) == (37.5, 31.25, -6.25)
-    assert (refused.before, refused.after, refused.difference.value) == (12.5, 25, 12.5)
+    # Whether it was refused is known of every run, also of those without a score.
+    assert (refused.before, refused.after) == pytest.approx((25 / 3, 50 / 3))
     for change in found.values():
         if change.difference.value is not None:
             assert change.before is not None

@@ -7,7 +7,7 @@ are (raw - 1) / 4 * 100 of the unrounded figure. Only what is written is rounded
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -244,14 +244,27 @@ def _figure(value: float | None) -> str:
 
 def cells(results: Mapping[str, JSON], scale: Scale, without: str | None = None) -> Sequence[Cell]:
     """One for each question in each language."""
+    # The published benchmark does not tell how its runs ended.
+    rates = () if any(run["outcome"] == "unknown" for run in _runs(results)) else _RATES
     return [
-        _cell(language, place, question, scale, without)
+        _cell(language, place, question, scale, without, rates)
         for language, found in results.items()
         for place, question in enumerate(found["questions"])
     ]
 
 
-def _cell(language: str, place: int, question: Mapping[str, JSON], scale: Scale, without: str | None) -> Cell:
+def _runs(results: Mapping[str, JSON]) -> Iterator[Mapping[str, JSON]]:
+    return (run for found in results.values() for question in found["questions"] for run in question["runs"])
+
+
+def _cell(
+    language: str,
+    place: int,
+    question: Mapping[str, JSON],
+    scale: Scale,
+    without: str | None,
+    rates: Sequence[Outcome],
+) -> Cell:
     runs = question["runs"]
     scores = [_score_of(run, without) for run in runs]
     percents = [_percent(score, scale) for score in scores]
@@ -267,7 +280,7 @@ def _cell(language: str, place: int, question: Mapping[str, JSON], scale: Scale,
             "answered": [
                 None if how == "blocked" else value for how, value in zip(ended, percents, strict=True)
             ],
-            **{outcome: [_share(how, outcome) for how in ended] for outcome in _RATES},
+            **{outcome: [float(how == outcome) for how in ended] for outcome in rates},
         },
         verdicts={name: [_verdict_of(run, name) for run in runs] for name in names if name != without},
         at=f"/results/{language}/questions/{place}/runs",
@@ -283,11 +296,6 @@ def _score_of(run: Mapping[str, JSON], without: str | None) -> float | None:
 
 def _verdict_of(run: Mapping[str, JSON], evaluator: str) -> float | None:
     return next((item["score"] for item in run["verdicts"] if item["evaluator"] == evaluator), None)
-
-
-def _share(outcome: str, wanted: str) -> float | None:
-    """1 or 0; None for a run without a score, or whose outcome is not known."""
-    return None if outcome in ("error", "unscored", "unknown") else float(outcome == wanted)
 
 
 def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:

@@ -336,10 +336,22 @@ def test_metrics_are_unrounded_percentages_with_their_n() -> None:
 
 
 def test_a_metric_that_could_not_be_measured_is_null() -> None:
-    """No valid run means no value, not zero, and no interval."""
-    for name, metric in figures([record(1, None)]).items():
+    """No valid run means no mean, not zero, and no interval."""
+    found = figures([record(1, None)])
+    for name in ("overall", "aa", "area.x", "overall_without_blocked"):
+        metric = found[name]
         assert [metric[part] for part in ("value", "low", "high", "n")] == [None, None, None, 0], name
         assert metric["reason"] == "no questions"
+
+
+def test_how_runs_ended_is_a_share_of_all_runs() -> None:
+    """Also of those without a score, as `outcomes` counts them: 1 refused of 4 is 25 %."""
+    records = [record(1, 1, outcome="refused"), record(1, 1, run=2, outcome="blocked")]
+    lost = [record(2, None), record(2, None, run=2, outcome="error")]
+    found = figures([*records, *lost])
+    shares = {name: found[name]["value"] for name in ("refused", "blocked", "truncated", "empty")}
+    assert shares == {"refused": 25, "blocked": 25, "truncated": 0, "empty": 0}
+    assert found["refused"]["n"] == 2
 
 
 def test_questions_and_runs_stand_in_order_however_they_finished() -> None:
