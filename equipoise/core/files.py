@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from equipoise.core.errors import UserError
+from equipoise.core.spreadsheet import guarded, unguarded
 from equipoise.core.types import JSON
 
 
@@ -110,7 +111,7 @@ class Row:
 
 
 def rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
-    """The rows of a CSV file that must have exactly these columns. Raises UserError."""
+    """The rows of a CSV file that must have exactly these columns, without guards. Raises UserError."""
     reader = csv.DictReader(io.StringIO(read_text(path), newline=""))
     try:
         if reader.fieldnames != list(columns):
@@ -119,7 +120,7 @@ def rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
             where = f"{path}:{reader.line_num}"
             if None in values or None in values.values():
                 raise UserError(f"{where}: needs exactly {len(columns)} values")
-            yield Row(where=where, values=values)
+            yield Row(where=where, values={name: unguarded(text) for name, text in values.items()})
     except csv.Error as error:
         raise UserError(f"{path}:{reader.line_num + 1}: cannot be read: {error}") from None
 
@@ -165,13 +166,14 @@ def write_objects(path: Path, found: Iterable[Mapping[str, JSON]]) -> None:
 
 
 def table_text(lines: Iterable[Sequence[str]]) -> str:
-    """The content of a CSV file with these rows, the header first."""
+    """The content of a CSV file with these rows, the header first, guarded against spreadsheets."""
     text = io.StringIO()
     plain = csv.writer(text, lineterminator="\n")
     quoted = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
     for line in lines:
-        # Python would leave a carriage return bare, which no reader takes.
-        (quoted if any("\r" in cell for cell in line) else plain).writerow(line)
+        cells = [*map(guarded, line)]
+        # Python would leave bare what other readers split at: carriage returns, semicolons and tabs.
+        (quoted if any(set(cell) & {"\r", ";", "\t"} for cell in cells) else plain).writerow(cells)
     return text.getvalue()
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from equipoise.compare.baseline import Side
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_bytes, read_text, shown, table_text, whole, write_text
+from equipoise.core.spreadsheet import guarded, unguarded
 from equipoise.report.page import reviews
 from equipoise.report.page.reviews import Review
 from equipoise.results import replies
@@ -22,8 +23,6 @@ COLUMNS = ("id", "language", "question", "reply", "score", "note")
 LONGEST = 32_000
 """Characters of a cell: a spreadsheet takes 32,767."""
 CUT = "\n[cut here: too long for a spreadsheet]"
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""How a cell begins that a spreadsheet may take for a formula."""
 _BANDS = 3
 _DELIMITERS = ",;\t"
 
@@ -100,9 +99,9 @@ def write(path: Path, found: Sequence[Reply]) -> None:
 
 
 def _cell(text: str) -> str:
-    """The text as a spreadsheet shows it, and never calculates it."""
-    shortened = text if len(text) <= LONGEST else text[:LONGEST] + CUT
-    return f"'{shortened}" if shortened.lstrip(" ").startswith(_FORMULA) else shortened
+    """As much of the text as a cell takes with its guards."""
+    guards = len(guarded(text[:LONGEST])) - len(text[:LONGEST])
+    return text if len(text) + guards <= LONGEST else text[: LONGEST - guards] + CUT
 
 
 # Reading.
@@ -167,11 +166,14 @@ def _rows(path: Path) -> Iterator[tuple[int, str, str]]:
         columns = [name.strip().casefold() for name in next(reader, [])]
         if not {"id", "score"} <= {*columns}:
             raise UserError(f"{path}: row 1: the columns id and score are needed, there are {head.strip()!r}")
+        for name in ("id", "score"):
+            if (count := columns.count(name)) > 1:
+                raise UserError(f"{path}: row 1: there are {count} columns {name}; keep the one that counts")
         places = columns.index("id"), columns.index("score")
         for number, row in enumerate(reader, start=2):
-            name, given = (row[place].strip() if place < len(row) else "" for place in places)
+            name, given = (unguarded(row[place].strip()) if place < len(row) else "" for place in places)
             if name or given:
-                yield number, name.removeprefix("'"), given
+                yield number, name, given
     except csv.Error as error:
         raise UserError(f"{path}: line {reader.line_num + 1}: cannot be read: {error}") from None
 

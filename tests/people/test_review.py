@@ -14,6 +14,7 @@ from typing import Any
 import one_fact
 import pytest
 from click.testing import CliRunner, Result
+from formulas import calculated
 
 import pages
 from equipoise.cli import main
@@ -21,7 +22,14 @@ from equipoise.compare.baseline import side
 from equipoise.core.types import Transcript
 from equipoise.people import agreement, sheets
 
-HOSTILE = {0: '=HYPERLINK("http://x/")', 1: "+1\nand, more", 2: "@SUM(A1)", 3: "x" * 40_000, 4: " =1"}
+HOSTILE = {
+    0: '=HYPERLINK("http://x/")',
+    1: "+1\nand, more",
+    2: "@SUM(A1)",
+    3: "x" * 40_000,
+    4: " =1",
+    5: "- x;=1\t＝1\n" * 4_000,
+}
 
 
 @pytest.fixture
@@ -87,6 +95,7 @@ def test_a_sheet_is_blind_stratified_and_safe(results: Path) -> None:
     assert everything.keys() == judged(results).keys()
     assert not any(reply.lstrip(" ").startswith(("=", "+", "-", "@")) for reply in everything.values())
     assert max(map(len, everything.values())) < 32_767
+    assert calculated(Path("all.csv").read_bytes().decode()) == []
     refused = run("sample", results, "-o", "sheet.csv")
     assert refused.exit_code == 4
     assert "-o: sheet.csv exists, perhaps with somebody's scores" in refused.stderr
@@ -165,12 +174,30 @@ def test_reviews_of_the_page_count(results: Path) -> None:
     assert told == {"reviews": (2, 1), "carla": (1, 0)}
 
 
+def test_names_command_no_terminal(results: Path) -> None:
+    """Those of the results, of a sheet and of its person are escaped wherever they are printed."""
+    name = "\x1b]0;a\x07\u202e"
+    hostile = results.rename(f"{name}.json")
+    written = run("sample", hostile, "-o", f"{name}.csv")
+    assert written.stdout.startswith(r"\x1b]0;a\x07\u202e.csv: 60 replies; ")
+    fill(Path(f"{name}.csv"), {**dict.fromkeys(judged(hostile), 3), f"en-US/{name}/1": 2})
+    done = run("agree", hostile, f"{name}.csv")
+    shown = CliRunner().invoke(main, ["show", str(hostile)])
+    again = run("sample", hostile, "-o", f"{name}.csv")
+    assert (done.exit_code, shown.exit_code, again.exit_code) == (0, 0, 4)
+    for text in (written.output, done.output, shown.output, again.output):
+        assert text.replace("\n", "").isprintable()
+        assert r"\x1b]0;a\x07\u202e" in text
+
+
 def test_mistakes_are_one_line(results: Path, subtests: pytest.Subtests) -> None:
     """Nothing is written then."""
     before, name = results.read_bytes(), next(iter(judged(results)))
     (Path.cwd() / "b").mkdir()
     files = {
         "columns.csv": b"id,note\n1,2\n",
+        "doubled.csv": b"id;score;note; SCORE\n1;2;;3\n",
+        "twice.csv": b"id,id,score\n1,2,3\n",
         "latin.csv": "id,score,note\nx,1,\u00e9\n".encode("latin-1"),
         "other.json": b"{}",
         "blank.csv": f"id,score\n{name},\n".encode(),
@@ -182,6 +209,8 @@ def test_mistakes_are_one_line(results: Path, subtests: pytest.Subtests) -> None
     for given, told in (
         (["none.csv"], "none.csv: cannot be read (No such file or directory)"),
         (["columns.csv"], "columns.csv: row 1: the columns id and score are needed, there are 'id,note'"),
+        (["doubled.csv"], "doubled.csv: row 1: there are 2 columns score; keep the one that counts"),
+        (["twice.csv"], "twice.csv: row 1: there are 2 columns id; keep the one that counts"),
         (["latin.csv"], "latin.csv:2: not UTF-8; save the file as UTF-8"),
         (["other.json"], "other.json: is not a file of reviews"),
         (["blank.csv"], "no score of a reply in m.json can be used: all are blank"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
 import json
 import sys
 from pathlib import Path
@@ -14,11 +15,13 @@ import polars
 import pytest
 from click.testing import CliRunner, Result
 from fake_client import Project, plain
+from formulas import calculated
 
 import equipoise
 from conftest import ROOT
 from equipoise.cli import main
 from equipoise.core.errors import CallFailed
+from equipoise.core.spreadsheet import unguarded
 from equipoise.core.types import Call, Reply, Usage
 from equipoise.report.export import every_eval_ever, table
 from equipoise.report.results import load
@@ -97,6 +100,26 @@ def test_a_table_is_csv_to_others(results: Path) -> None:
         rows = list(csv.DictReader(file))
     assert [row["outcome"] for row in rows].count("scored") == 6
     assert {row["suite"] for row in rows} == {"neutrality"}
+
+
+def test_a_spreadsheet_calculates_nothing(project: Project) -> None:
+    """Texts are guarded, names of columns, too, and come back; a negative number stays a number."""
+    formula = "=1+1;=2\n- a"
+    project.client.script = lambda call: formula if call.role == "subject" else plain(call)
+    path = equipoise.run("neutrality", **OPTIONS).path
+    data = json.loads(path.read_bytes())
+    for row in (row for found in data["results"].values() for row in found["questions"]):
+        row["x;=y"], row["less"] = "-", -1.5
+    path.write_text(json.dumps(data), encoding="utf-8")
+    export(path, "--to", "csv")
+    content = Path("runs.csv").read_bytes().decode()
+    assert calculated(content) == []
+    rows = list(csv.DictReader(io.StringIO(content, newline="")))
+    assert {row["reply"] for row in rows} == {"'=1+1;'=2\n'- a"}
+    assert {unguarded(row["reply"]) for row in rows} == {formula}
+    assert {(row["case.less"], row["case.x;'=y"]) for row in rows} == {("-1.5", "'-")}
+    export(path, "--to", "jsonl")
+    assert set(polars.read_ndjson("runs.jsonl")["reply"]) == {formula}
 
 
 def test_results_of_several_suites_share_a_table(results: Path) -> None:

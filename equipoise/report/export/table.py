@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.files import replacing, shown, whole
+from equipoise.core.spreadsheet import guarded
 from equipoise.core.types import JSON
 from equipoise.results.runs import Conversation, RunResult, usage
 
@@ -201,16 +202,31 @@ def _as_text(value: JSON) -> str | None:
     return whole(value if isinstance(value, str) else json_io.dumps(value).decode().rstrip("\n"))
 
 
-def to_polars(every: Iterable[Source]) -> polars.DataFrame:
-    """The table as a polars data frame. Raises UserError where polars is not installed."""
+def to_polars(every: Iterable[Source], *, guards: bool = False) -> polars.DataFrame:
+    """The table as a polars data frame, or one with guards against spreadsheets.
+
+    Raises UserError where polars is not installed.
+    """
     try:
         import polars
     except ImportError:
         raise UserError("polars is not installed; run: pip install polars") from None
     types = {"text": polars.String, "integer": polars.Int64, "number": polars.Float64}
     found, kinds = cells(every)
+    if guards:
+        found, kinds = _guarded(found, kinds)
     schema = {name: types.get(kind, polars.Boolean) for name, kind in kinds.items()}
     return polars.DataFrame(found, schema=schema)
+
+
+def _guarded(found: Cells, kinds: Mapping[str, Kind]) -> tuple[Cells, dict[str, Kind]]:
+    """Texts and names with guards; numbers stay numbers."""
+    texts = {name: values for name, values in found.items() if kinds[name] == "text"}
+    safe = {name: [text and guarded(text) for text in values] for name, values in texts.items()}
+    return (
+        {guarded(name): safe.get(name, values) for name, values in found.items()},
+        {guarded(name): kind for name, kind in kinds.items()},
+    )
 
 
 def to_pandas(every: Iterable[Source]) -> pandas.DataFrame:
@@ -231,7 +247,7 @@ Suffix = Literal["csv", "parquet", "jsonl"]
 
 def write(every: Iterable[Source], to: Suffix, path: Path) -> int:
     """Write the table, atomically; returns its number of rows. Raises UserError."""
-    frame = to_polars(every)
+    frame = to_polars(every, guards=to == "csv")
     try:
         with replacing(path) as file:
             if to == "csv":
