@@ -145,13 +145,21 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     _refuse_without_model(config)
     if config.stash[SESSION].settings.estimate:
         _as_usage_error(config.stash[SESSION].plan.check, names)
+        _warn_of_rubrics(config, names)
         return
     _as_usage_error(config.stash[SESSION].check, names)
+    _warn_of_rubrics(config, names)
     for warning in warnings(config.stash[SESSION].settings):
         config.issue_config_time_warning(pytest.PytestWarning(warning), stacklevel=2)
     _as_usage_error(config.stash[SESSION].start_servers)
     if _distributes(config):
         _serve_workers(config)
+
+
+def _warn_of_rubrics(config: pytest.Config, names: Iterable[str]) -> None:
+    """Say at once, and not at the end as pytest's warnings, which questions a rubric is not about."""
+    for text in filter(None, map(config.stash[SESSION].plan.misjudged, names)):
+        _say(config, f"WARNING: {text}")
 
 
 def _serve_workers(config: pytest.Config) -> None:

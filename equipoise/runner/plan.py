@@ -16,6 +16,7 @@ from equipoise import suites
 from equipoise.compare import release
 from equipoise.compare.baseline import Side
 from equipoise.core.errors import UserError
+from equipoise.core.files import read_text, shown
 from equipoise.core.options import OPTIONS, Option
 from equipoise.core.rules import Until
 from equipoise.core.settings import Settings, is_local, public_url
@@ -96,6 +97,22 @@ class Plan:
             return original_folder(suite.NAME, [self.root / "topics", SHIPPED / "topics"])
         own = f"topics/{suite.NAME}"
         return nearest(own if dataset in (None, OWN) else f"{own}/{dataset}", self.root)
+
+    def misjudged(self, name: str) -> str | None:
+        """A warning if a rubric names what the shipped questions are about, and these do not say they are."""
+        loaded = self.load(name)
+        meant = selection.about(SHIPPED / "topics" / name)
+        is_named = not self.settings.topics and loaded.dataset in loaded.suite.DATASETS[1:]
+        if meant is None or is_named or selection.about(loaded.topics) == meant:
+            return None
+        if meant not in read_text(nearest(f"rubric/{name}.toml", self.root)):
+            return None
+        folder = loaded.topics if loaded.topics.is_dir() else loaded.topics.parent
+        return (
+            f"{shown(loaded.topics)}: the rubric judges these as questions on {meant}. If they are on "
+            f"something else, edit rubric/{name}.toml (equipoise init writes one); if not, write that "
+            f"subject into {shown(folder / selection.ABOUT)}"
+        )
 
     def audit(self, name: str) -> AuditPlan | None:
         """The audit of a suite's evaluators, if the session has one. Raises UserError.
@@ -348,7 +365,7 @@ class Plan:
         return {
             "suite": name,
             "versions": versions(SHIPPED),
-            "data_notes": list(loaded.suite.notes(loaded.topics)),
+            "data_notes": [*loaded.suite.notes(loaded.topics), *filter(None, [self.misjudged(name)])],
             "session_settings": {
                 **{item.name: getattr(self.settings, item.name) for item in OPTIONS if item.recorded},
                 "price_per_million": asdict(self.settings.price) if self.settings.price else None,

@@ -43,6 +43,8 @@ def run(suite: str, root: Path, options: Mapping[str, Any]) -> Path:
         warnings.warn(warning, stacklevel=4)
     with closing(Session(settings, root)) as session:
         session.check([suite])
+        if text := session.plan.misjudged(suite):
+            warnings.warn(text, stacklevel=4)
         session.start_servers()
         session.engine.warm_up()
         session.await_servers()

@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from equipoise.core.files import read_bytes
+from equipoise.core.files import read_bytes, read_text
 from equipoise.core.options import Option
 from equipoise.suites.resources import ORIGINAL, PINS
 
+ABOUT = "ABOUT.md"
+"""The file in a dataset's folder that says in a line what its questions are about; models never see it."""
 DEFAULT_AREA = "general"
 """The area of cases without one."""
 INDEX = "index.csv"
@@ -39,6 +41,12 @@ class Selection:
     def option(self, option: Option) -> Any:
         """The value of an option, or its default."""
         return self.options.get(option.name, option.default)
+
+
+def about(topics: Path) -> str | None:
+    """What the questions of a folder, or of a file in it, are about; None if it does not say."""
+    path = (topics if topics.is_dir() else topics.parent) / ABOUT
+    return read_text(path).strip() if path.is_file() else None
 
 
 def data_hash(topics: Path, datasets: Collection[str] = ()) -> str:

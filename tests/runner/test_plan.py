@@ -54,6 +54,49 @@ def journal_of(path: Path, *runs: str, tokens: int = 5, **about: Any) -> None:
 # Suites and their files.
 
 
+def test_questions_on_another_subject_than_the_rubric_s_are_told_of(
+    root: Path, subtests: pytest.Subtests, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the rubric names what the shipped questions are about, unless the folder says it is that, too."""
+    monkeypatch.chdir(root)
+    meant = (SHIPPED / "topics" / SUITE / "ABOUT.md").read_text(encoding="utf-8")
+    india = root / "india"
+    india.mkdir()
+    (india / "en-US.txt").write_text("What is one?\n", encoding="utf-8")
+    rule = (
+        f": the rubric judges these as questions on {meant.strip()}. If they are on something else, edit "
+        "rubric/neutrality.toml (equipoise init writes one); if not, write that subject into "
+    )
+    with subtests.test("folder"):
+        warning = plan(root, topics="india").misjudged(SUITE)
+        assert warning == f"india{rule}india/ABOUT.md"
+        assert plan(root, topics="india").about(SUITE)["data_notes"] == [warning]
+    with subtests.test("file"):
+        warning = plan(root, topics="india/en-US.txt").misjudged(SUITE)
+        assert warning == f"india/en-US.txt{rule}india/ABOUT.md"
+    with subtests.test("the project's own"):
+        assert plan(root).misjudged(SUITE) == f"topics/neutrality{rule}topics/neutrality/ABOUT.md"
+    with subtests.test("shipped"):
+        for options in (
+            {},
+            {"dataset": "open"},
+            {"dataset": "own-v1"},
+            {"topics": f"{SHIPPED}/examples/demo"},
+        ):
+            assert plan(root / "elsewhere", **options).misjudged(SUITE) is None
+    with subtests.test("the same subject"):
+        (india / "ABOUT.md").write_text(meant, encoding="utf-8")
+        assert plan(root, topics="india").misjudged(SUITE) is None
+        (india / "ABOUT.md").unlink()
+    with subtests.test("a rubric for it"):
+        text = (SHIPPED / "rubric" / f"{SUITE}.toml").read_text(encoding="utf-8")
+        (root / "rubric").mkdir()
+        own = text.replace(meant.strip(), "Indian politics")
+        (root / "rubric" / f"{SUITE}.toml").write_text(own, encoding="utf-8")
+        assert plan(root, topics="india").misjudged(SUITE) is None
+        assert plan(root, topics="india").about(SUITE)["data_notes"] == []
+
+
 def test_a_suite_is_read_once(root: Path) -> None:
     """With its cases, its rubric and where its files are."""
     found = plan(root)

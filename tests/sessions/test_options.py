@@ -30,6 +30,20 @@ def outside(bench: Bench, factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
+def test_questions_on_something_else_are_told_of_before_they_are_asked(bench: Bench) -> None:
+    """Once and at the top, with workers and with -q; kept in the results."""
+    india = bench.folder / "india"
+    india.mkdir()
+    (india / "en-US.txt").write_text("What is one?\n", encoding="utf-8")
+    for arguments in (("-n", "2"), ("-q", "--fresh"), ("--estimate",)):
+        done = bench.run("--runs", "1", "--topics", "india", *arguments)
+        lines = done.stdout.splitlines()
+        (warning,) = [line for line in lines if line.startswith("WARNING: india: the rubric judges these as")]
+        assert lines.index(warning) == 0, arguments
+    assert bench.results()["metadata"]["data_notes"] == [warning.removeprefix("WARNING: ")]
+
+
+@pytest.mark.slow
 def test_a_folder_elsewhere_behind_a_space(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> None:
     """pytest takes it for tests before it knows the option; the project's settings hold all the same."""
     folder = outside(bench, tmp_path_factory)
