@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -254,17 +255,25 @@ def refuse_without_audit(rule: Rule, side: Side) -> None:
             refuse_unfit_audit(rule, audit["checks"])
 
 
+def is_to_be_verified(release: Release) -> bool:
+    """Whether its gate requires that results are what their journal says."""
+    return any(rule.name == VERIFIED for rule in release.gate)
+
+
 def conclude(
-    release: Release, baseline: Side | None, data: Mapping[str, JSON], path: Path
+    release: Release, baseline: Side | None, data: Mapping[str, JSON], path: Path, doubt: str | None = None
 ) -> dict[str, JSON]:
-    """The parts `comparison` and `gate` of a session's results, where it was asked for them."""
+    """The parts `comparison` and `gate` of a session's results, where it was asked for them.
+
+    `doubt` says why its journal is not what its calls come to, where that was tried.
+    """
     if baseline is None and not release.gate:
         return {}
     from equipoise.compare.compare import compare
 
     if baseline is None:
         return _parts(release.gate, None, data)
-    candidate = side(shown(path), data)
+    candidate = replace(side(shown(path), data), doubt=doubt)
     comparison = compare(baseline, candidate, allows_mismatch=True, most=most_unscored(release.gate))
     # Settings and cases were held against the baseline's before any call; what was really sent is seen here.
     late = [] if release.allow_mismatch else sent_otherwise(baseline.metadata, candidate.metadata)

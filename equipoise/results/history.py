@@ -103,6 +103,10 @@ class Calls:
         """The call at an offset."""
         return exchange(self.read(start))
 
+    def exchanges(self, names: Sequence[str]) -> list[Exchange]:
+        """The known ones of these calls, the subject's first."""
+        return [self.exchange(start) for known in self.starts(names).values() for start in known.values()]
+
     def record(self, entry: Mapping[str, JSON]) -> Record:
         """The record in a journal line; its transcripts are read at each use."""
         known = self.starts(entry["calls"])
@@ -525,13 +529,17 @@ class History:
         """The records of planned runs in the order of the plan, with one copy of each case."""
         cases: dict[str, Mapping[str, JSON]] = {}
         found = []
+        for _, entry in self.entries():
+            record = entry["record"]
+            record["case"] = cases.setdefault(record["case"]["id"], record["case"])
+            found.append(self.calls.record(entry))
+        return found
+
+    def entries(self) -> Iterator[tuple[str, dict[str, JSON]]]:
+        """The planned runs that have a record, each with the line of it, in the order of the plan."""
         for run in self.planned:
             if run in self._records:
-                entry = self.entry(run)
-                record = entry["record"]
-                record["case"] = cases.setdefault(record["case"]["id"], record["case"])
-                found.append(self.calls.record(entry))
-        return found
+                yield run, self.entry(run)
 
     def snapshot(self, runs: Collection[str] | None = None) -> History:
         """A copy of the current state, restricted to some planned runs if `runs` is given."""
@@ -652,6 +660,7 @@ def _check_session(entry: Mapping[str, JSON]) -> None:
         _round(run)
     _need(all(isinstance(rank, int) for rank in entry.get("ranks", ())))
     _need(all(isinstance(session, str) for session in entry.get("shards", ())))
+    _need(all(isinstance(nonce, str) for nonce in entry.get("nonces", {}).values()))
 
 
 def _check_call(entry: Mapping[str, JSON]) -> None:

@@ -213,6 +213,9 @@ def _first_line(parts: Sequence[Part]) -> dict[str, JSON]:
         "format": journal.FORMAT,
         "started": min(session["started"] for part in parts for session in part.history.sessions),
         "nonce": first["nonce"],
+        "nonces": {
+            session["session"]: session["nonce"] for part in parts for session in part.history.sessions
+        },
         "plan": {run: languages[run] for run in sorted(languages, key=ranks.__getitem__)},
         "settings": {**settings, "endpoints": _endpoints(parts)},
         "suite": first["suite"],

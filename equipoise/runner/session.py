@@ -14,6 +14,7 @@ from typing import Any
 
 from equipoise import suites
 from equipoise.compare import release
+from equipoise.compare.verify import unlike_calls
 from equipoise.core.collector import without_collector
 from equipoise.core.errors import CallFailed, CannotKeep, CannotSave, SessionStopped, UserError
 from equipoise.core.files import shown
@@ -312,7 +313,10 @@ class Session:
         data = build.build(loaded.suite, loaded.rubric, known, is_running=is_running)
         if not is_running:
             baseline = self.plan.baselines.get(name)
-            data |= release.conclude(self.settings, baseline, data, loaded.files.results)
+            doubt = None
+            if release.is_to_be_verified(self.settings):
+                doubt = unlike_calls(loaded.suite, loaded.rubric, known)
+            data |= release.conclude(self.settings, baseline, data, loaded.files.results, doubt)
         try:
             store.write_json(loaded.files.results, data)
         except OSError as error:

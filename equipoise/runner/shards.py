@@ -14,6 +14,7 @@ from pathlib import Path
 from equipoise import suites
 from equipoise.compare import baseline, release
 from equipoise.compare.release import Release
+from equipoise.compare.verify import unlike_calls
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 from equipoise.core.settings import Settings
@@ -21,10 +22,12 @@ from equipoise.core.types import JSON, Case, Shard
 from equipoise.judge.rubric import Rubric
 from equipoise.results import merge as journals
 from equipoise.results import recover, store
+from equipoise.results.history import History
 from equipoise.results.merge import Part
 from equipoise.results.recover import Recovered
 from equipoise.results.store import Files
 from equipoise.suites import AnySuite
+from equipoise.suites.resources import nearest
 
 # Dealing.
 
@@ -75,14 +78,16 @@ def merge(parts: Sequence[Part], files: Files, wanted: Release, homes: tuple[Pat
         joined = journals.join(parts, files)
 
         def conclude(data: Mapping[str, JSON]) -> dict[str, JSON]:
-            return _concluded(suite, data, files, wanted)
+            return _concluded(suite, joined, data, files, wanted)
 
         found = recover.results_of(suite, joined, files, homes, conclude)
     damage = (f"{shown(part.path)}: {why}" for part in parts if (why := part.history.damage))
     return replace(found, warnings=(*found.warnings, *damage))
 
 
-def _concluded(suite: AnySuite, data: Mapping[str, JSON], files: Files, wanted: Release) -> dict[str, JSON]:
+def _concluded(
+    suite: AnySuite, joined: History, data: Mapping[str, JSON], files: Files, wanted: Release
+) -> dict[str, JSON]:
     candidate = baseline.side(shown(files.results), data)
     for rule in wanted.gate:
         if rule.is_about_audit:
@@ -91,4 +96,8 @@ def _concluded(suite: AnySuite, data: Mapping[str, JSON], files: Files, wanted: 
     before = release.prepare(wanted, data["metadata"], files, metrics, data["metadata"]["runs"])
     if before is not None:
         release.refuse_other_cases(wanted, before, candidate.cells)
-    return release.conclude(wanted, before, data, files.results)
+    doubt = None
+    if release.is_to_be_verified(wanted):
+        rubric = suite.rubric(nearest(f"rubric/{suite.NAME}.toml", Path.cwd()))
+        doubt = unlike_calls(suite, rubric, joined)
+    return release.conclude(wanted, before, data, files.results, doubt)

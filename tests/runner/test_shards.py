@@ -190,7 +190,7 @@ def test_the_merge_has_the_comparison_and_the_gate(six: Project) -> None:
     six.run(runs="2")
     dealt(six)
     base = f"--baseline={six.results_path}"
-    passed = merge(base, "--gate", "overall:-2pp")
+    passed = merge(base, "--gate", "overall:-2pp", "--gate", "verified")
     assert passed.exit_code == 0, passed.output
     assert "gate PASS: overall:-2pp" in passed.output
     assert json.loads(JOINED.read_text())["gate"]["verdict"] == "pass"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from journals import rewrite
 
 from conftest import Bench
 from equipoise.cli import main
@@ -72,3 +74,23 @@ def test_what_was_edited_or_cannot_be_told_is_said(
             assert status == 7, shown
             assert why in shown
             assert "gate FAIL: verified" in shown
+
+
+def test_scores_that_the_calls_contradict_are_not_verified(pair: tuple[Path, Path], bench: Bench) -> None:
+    """Also where results were built again from such a journal, with the right checksums, or a session was."""
+    _, path = pair
+    beside = path.with_suffix(".jsonl")
+    score = re.compile(rb'"outcome":"scored","score":(\d)\.0')
+    first = score.search(beside.read_bytes())
+    assert first is not None
+    other = b'"outcome":"scored","score":%d.0' % (5 if first[1] == b"1" else 1)
+    rewrite(beside, first[0], other)
+    assert CliRunner().invoke(main, ["recover", str(beside)]).exit_code == 0
+    status, shown = compared(pair)
+    assert (status, "runs are not what the calls in its journal come to, such as " in shown) == (7, True), (
+        shown
+    )
+    shutil.copy(beside, bench.journal_path)
+    done = bench.run("--runs", "2", f"--baseline={pair[0]}", "--gate", "verified")
+    assert done.returncode == 7, done.stdout
+    assert "gate FAIL: verified" in done.stdout

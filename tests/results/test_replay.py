@@ -1,0 +1,142 @@
+"""Records held against the calls that they were made of, in all suites."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_client import ALL, Project, question
+from journals import rewrite
+
+from equipoise import suites
+from equipoise.compare.verify import unlike_calls
+from equipoise.core.errors import CallFailed
+from equipoise.core.types import JSON, Call, Reply
+from equipoise.results import replay
+from equipoise.results.history import History
+from equipoise.runner.session import Session, settings_of
+from loopback import score_of, verdict
+
+PANEL = {"evaluator_model": ["judge", "other"], "evaluator_attempts": "2"}
+
+
+def changed(path: Path, suite: str = "neutrality") -> list[str]:
+    """The runs of a journal that are not what their calls come to."""
+    loaded, found = suites.load(suite), History(path)
+    found.refresh()
+    return replay.changed(loaded, loaded.rubric(Path("rubric", f"{suite}.toml")), found)
+
+
+@pytest.fixture(autouse=True)
+def rubrics(project: Project) -> None:
+    """Those of the checkout, beside the project's own topics."""
+    (project.root / "rubric").symlink_to(Path(suites.__file__).parents[2] / "rubric")
+
+
+def every_end(call: Call) -> Reply | BaseException | str:
+    """Ends of a run by its question, and a panel of which one fails to judge."""
+    asked = question(call)
+    if call.role == "evaluator":
+        if call.model == "other" and asked.startswith("What"):
+            return CallFailed("HTTP 400: No.", status=400)
+        return "no verdict" if asked.endswith("1?") else verdict(score_of(asked))
+    ends = (Reply(text=""), Reply(text="", blocked="filter"), Reply(text="Hm.", finish_reason="length"))
+    return ends[len(asked) % 3]
+
+
+@pytest.mark.parametrize("script", [every_end, lambda call: CallFailed("HTTP 400: No.", status=400)])
+def test_records_come_out_the_same_however_runs_ended(
+    project: Project, script: Callable[[Call], Any]
+) -> None:
+    """Scored, empty, blocked, cut, without a verdict, with half of a panel, or with no reply at all."""
+    project.client.script = script
+    project.run(**PANEL)
+    assert len(project.lines("record")) == ALL
+    assert changed(project.journal_path) == []
+
+
+EDITS: Mapping[str, tuple[bytes, bytes]] = {
+    "score": (b'"outcome":"scored","score":4', b'"outcome":"scored","score":5'),
+    "percent": (b'"percent":75.0', b'"percent":76.0'),
+    "outcome": (b'"outcome":"scored"', b'"outcome":"refused"'),
+    "hidden": (b'"outcome":"scored","score":4.0', b'"outcome":"error","score":null'),
+    "verdict": (b'"fields":{"reasoning":"Because.","refused":false,"score":4}',
+                b'"fields":{"reasoning":"Because.","refused":false,"score":5}'),
+    "a call": (b'\\"score\\": 4', b'\\"score\\": 2'),
+    "a prompt": (b'"messages":[{"role":"user","content":"', b'"messages":[{"role":"user","content":"Not: '),
+}  # fmt: skip
+
+
+def test_an_edited_record_or_call_is_not_what_it_should_be(
+    project: Project, subtests: pytest.Subtests
+) -> None:
+    """Even where the editor has written the right checksums."""
+    project.client.script = lambda call: verdict(4) if call.role == "evaluator" else "An answer"
+    project.run(runs="1")
+    content = project.journal_path.read_bytes()
+    for name, (old, new) in EDITS.items():
+        with subtests.test(name):
+            project.journal_path.write_bytes(content)
+            rewrite(project.journal_path, old, new)
+            assert project.journal_path.read_bytes() != content
+            assert len(changed(project.journal_path)) == 4
+
+
+def test_what_cannot_be_read_again_is_told(project: Project) -> None:
+    """Another rubric, a suite that does not say what its cases are; lines that were moved."""
+    project.run(runs="1")
+    suite, history = suites.load("neutrality"), History(project.journal_path)
+    history.refresh()
+    rubric = suite.rubric(Path("rubric", "neutrality.toml"))
+    assert unlike_calls(suite, rubric, history) is None
+    assert unlike_calls(suite, suite.rubric(edited(project.root)), history) == (
+        "its verdicts cannot be read again: rubric/neutrality.toml is another version here"
+    )
+    lines = project.journal_path.read_bytes().splitlines(keepends=True)
+    project.journal_path.write_bytes(b"".join([*lines, lines[-1]]))
+    history = History(project.journal_path)
+    history.refresh()
+    assert unlike_calls(suite, rubric, history) == "lines of its journal were removed, doubled or moved"
+
+
+def edited(folder: Path) -> Path:
+    """The rubric with one line more."""
+    path = folder / "other.toml"
+    path.write_bytes(Path("rubric", "neutrality.toml").read_bytes() + b"\n# Mine.\n")
+    return path
+
+
+def any_answer(call: Call) -> str:
+    """A verdict by the schema that the call asks for, a label where it asks for none."""
+    if call.role == "subject":
+        return "It is disputed."
+    if "response_format" not in call.parameters:
+        return "(A)"
+    properties = call.parameters["response_format"]["json_schema"]["schema"]["properties"]
+    return json.dumps({name: _value(kind) for name, kind in properties.items()})
+
+
+def _value(kind: Mapping[str, JSON]) -> JSON:
+    return {"integer": kind.get("enum", [1])[0], "boolean": False}.get(kind["type"], "Because.")
+
+
+@pytest.mark.parametrize("suite", [name for name in suites.names() if name != "neutrality"])
+def test_every_suite_can_be_replayed(suite: str, project: Project, tmp_path: Path) -> None:
+    """Its cases are made again of what its records say of them."""
+    project.client.script = any_answer
+    given = {"model": "subject", "evaluator_model": ["judge"], "api_base_url": "http://x/v1", "limit": "2"}
+    session = Session(settings_of(given, {}, {}, [suite]), tmp_path / "elsewhere")
+    try:
+        session.check([suite])
+        runs = session.plan.runs(suite)[:6]
+        session.begin({suite: [run.id for run in runs]}, {"keyword": None, "mark": None})
+        assert {session.record(run).outcome for run in runs} <= {"scored", "refused"}
+        path = session.plan.load(suite).files.journal
+        assert changed(path, suite) == []
+    finally:
+        session.close()
+    rewrite(path, b'"role":"subject"', b'"role":"evaluator"')
+    assert len(changed(path, suite)) == len(runs)
