@@ -244,12 +244,13 @@ class Metric:
     """What a figure is made of: which value, of which cells, put together how.
 
     A `mean` is over strata of the clusters' means, of values in 0..100; a `balance` is such a mean of
-    values in -100..100, even at 0; a `rate` is the share of runs with a value of 1; a `ratio` divides the
-    sum of `of` by the sum of `per`; a `gap` is the mean of `of` less that of `per`, a `lift` that gap in
-    percent of the mean of `per`. All are in percent, but for a `count`, which is a mean of numbers.
-    `higher_is_better` is None where neither is. `where` chooses cells by their labels. `if_nothing` is what
-    a ratio is by definition where there is nothing to divide by. `limits` are the least and the most that a
-    run's value can be, for a count that has them.
+    values in -100..100, even at 0; a `rate` is the share of runs with a value of 1, of runs that
+    count in part by the share `per` of them; a `ratio` divides the sum of `of` by the sum of `per`; a `gap`
+    is the mean of `of` less that of `per`, a `lift` that gap in percent of the mean of `per`. All are in
+    percent, but for a `count`, which is a mean of numbers. `higher_is_better` is None where neither is.
+    `where` chooses cells by their labels. `if_nothing` is what a ratio is by definition where there is
+    nothing to divide by. `limits` are the least and the most that a run's value can be, for a count that has
+    them.
     """
 
     name: str
@@ -276,6 +277,13 @@ class Metric:
         """The cells that the metric includes."""
         where = self.where.items()
         return [cell for cell in cells if where <= cell.labels.items()] if where else cells
+
+    def weighted(self, cell: Cell) -> list[tuple[float, float]]:
+        """The runs of a rate that have a value: the value, and the share of a run by which it counts."""
+        of = cell.of(self.of)
+        per = cell.of(self.per) if self.per else [1.0] * len(of)
+        found = zip(of, per, strict=True)
+        return [(value, share) for value, share in found if value is not None and share is not None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

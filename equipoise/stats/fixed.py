@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from equipoise.core.records import Cell, Metric
 from equipoise.stats import squares
@@ -143,8 +143,12 @@ def _error(variance: float) -> float | None:
 def spread(metric: Metric, cells: Sequence[Cell], *, is_pooled: bool = True) -> Spread:
     """What the runs of these cases say of a figure.
 
-    A rate that is not pooled weighs all cases of a language alike, as the difference of two results does.
+    A rate that is not pooled weighs all cases of a language alike, as the difference of two results does, and
+    all runs of a case.
     """
+    if metric.kind == "rate" and metric.per is not None and is_pooled:
+        sums = [_as_sums(metric, cell) for cell in metric.chosen(cells)]
+        return spread(replace(metric, kind="ratio"), sums)
     strata = [(cell, runs) for cell in metric.chosen(cells) if (runs := _runs(metric, cell))]
     alone = next((cell.id for cell, runs in strata if len(runs) < 2), None)
     if alone is not None:
@@ -177,6 +181,14 @@ def spread(metric: Metric, cells: Sequence[Cell], *, is_pooled: bool = True) -> 
         size=size,
         reason=NOTHING_VARIED if variance == 0 and size is None else None,
     )
+
+
+def _as_sums(metric: Metric, cell: Cell) -> Cell:
+    """The cell of a rate whose runs count in part, as a ratio of two sums."""
+    assert metric.per is not None
+    runs = metric.weighted(cell)
+    values = {metric.of: [value * share for value, share in runs], metric.per: [share for _, share in runs]}
+    return replace(cell, values=values)
 
 
 def _runs(metric: Metric, cell: Cell) -> list[Run]:

@@ -168,7 +168,7 @@ def score_limits(value: float, n: float, critical: float) -> tuple[float, float]
 
 
 def clustered_rate(
-    successes: Sequence[float], totals: Sequence[int], *, confidence: float = 0.95
+    successes: Sequence[float], totals: Sequence[float], *, confidence: float = 0.95
 ) -> Estimate:
     """All successes over all runs, both given by question, within the limits that `wilson` sets.
 

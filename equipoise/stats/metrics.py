@@ -69,7 +69,8 @@ def _figure(metric: Metric, cells: Sequence[Cell], *, is_pooled: bool = True) ->
         rows = [figures for cell in cells if (figures := _figures_of(metric, cell)) != (None, None)]
         return _statistic(metric)(rows)
     if metric.kind == "rate" and is_pooled:
-        found = mean([value for cell in cells for value in valid(cell.of(metric.of))])
+        above, below = _pooled(metric, cells)
+        found = above / below if below else None
     else:
         found = clustered_mean(observations(metric, cells)).value
     return None if found is None else metric.percent * found
@@ -122,13 +123,17 @@ def valid(values: Sequence[float | None]) -> list[float]:
 
 
 def _rate(metric: Metric, cells: Sequence[Cell]) -> Estimate:
-    sums: dict[str, float] = {}
-    totals: dict[str, int] = {}
+    clusters: dict[str, list[Cell]] = {}
     for cell in cells:
-        known = valid(cell.of(metric.of))
-        sums[cell.cluster] = sums.get(cell.cluster, 0.0) + math.fsum(known)
-        totals[cell.cluster] = totals.get(cell.cluster, 0) + len(known)
-    return clustered_rate(list(sums.values()), list(totals.values()))
+        clusters.setdefault(cell.cluster, []).append(cell)
+    pooled = [_pooled(metric, found) for found in clusters.values()]
+    return clustered_rate([above for above, _ in pooled], [below for _, below in pooled])
+
+
+def _pooled(metric: Metric, cells: Sequence[Cell]) -> tuple[float, float]:
+    """What a rate divides, and the number of runs that it divides it by."""
+    runs = [run for cell in cells for run in metric.weighted(cell)]
+    return math.fsum(value * share for value, share in runs), math.fsum(share for _, share in runs)
 
 
 def _sums(name: str, cells: Sequence[Cell]) -> dict[str, float]:

@@ -18,6 +18,7 @@ from equipoise.stats.metrics import measure
 Array = NDArray[np.float64]
 MEAN = Metric(name="overall", of="a")
 RATE = Metric(name="refused", of="a", kind="rate")
+PART = Metric(name="replies", of="a", per="c", kind="rate")
 COUNT = Metric(name="countries", of="a", kind="count")
 RATIO = Metric(name="given", of="a", per="b", kind="ratio")
 GAP = Metric(name="gap", of="a", per="b", kind="gap")
@@ -68,8 +69,11 @@ def test_the_variance_is_that_of_a_stratified_mean() -> None:
 def test_figures_are_those_that_are_measured_on_questions_as_a_sample() -> None:
     """The two scopes differ in the interval alone, whatever the kind."""
     chance = np.random.default_rng(2)
-    before, after = ({"a": sample(chance, 0.4), "b": sample(chance, 0.7)} for _ in range(2))
-    for metric in (MEAN, RATE, COUNT, RATIO, GAP, LIFT, BALANCE):
+    before, after = (
+        {"a": sample(chance, 0.4), "b": sample(chance, 0.7), "c": (1 + sample(chance, 0.5)) / 2}
+        for _ in range(2)
+    )
+    for metric in (MEAN, RATE, PART, COUNT, RATIO, GAP, LIFT, BALANCE):
         older, newer = cells(**before), cells(**after)
         assert fixed.estimate(metric, older).value == pytest.approx(measure(metric, older).value), metric
         change = sampled_difference(metric, older, newer).value
@@ -81,12 +85,22 @@ def sample(chance: np.random.Generator, rate: float, shape: tuple[int, ...] = (1
     return (chance.random(shape) < rate).astype(np.float64)
 
 
-@pytest.mark.parametrize("metric", [MEAN, RATE, RATIO, GAP, LIFT], ids=lambda metric: metric.kind)
+def test_runs_that_all_count_wholly_are_those_of_any_rate() -> None:
+    """With the same error and interval."""
+    runs = cells(a=sample(np.random.default_rng(3), 0.4), c=np.ones((12, 2, 5)))
+    rate, part = (fixed.estimate(metric, runs) for metric in (RATE, PART))
+    assert (part.value, part.se, part.low, part.high) == pytest.approx(
+        (rate.value, rate.se, rate.low, rate.high)
+    )
+
+
+@pytest.mark.parametrize("metric", [MEAN, RATE, PART, RATIO, GAP, LIFT], ids=lambda metric: metric.name)
 def test_the_standard_error_is_how_far_figures_vary_over_sessions(metric: Metric) -> None:
     """Of 400 sessions on the same 20 cases, within a tenth on average."""
     chance = np.random.default_rng(3)
     above, below = chance.uniform(0.2, 0.8, (10, 2, 1)), chance.uniform(0.4, 0.9, (10, 2, 1))
-    found = [fixed.estimate(metric, cells(a=draw(chance, above), b=draw(chance, below))) for _ in range(400)]
+    draws = ((draw(chance, above), draw(chance, below)) for _ in range(400))
+    found = [fixed.estimate(metric, cells(a=a, b=b, c=(1 + b) / 2)) for a, b in draws]
     seen = np.std([item.value for item in found], ddof=1)
     assert np.mean([item.se for item in found]) == pytest.approx(seen, rel=0.1)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -202,6 +203,29 @@ def ratio_cells(above: Array, below: Array) -> list[Cell]:
         Cell(id=f"c{place}", cluster=f"q{place // 2}", stratum=f"l{place % 2}", values=found)
         for place, found in enumerate(values)
     ]
+
+
+def test_runs_that_count_in_part_are_as_many_fewer() -> None:
+    """A rate of replies, given as shares of pairs with one or two of them, is that of each by itself."""
+    first, second = flags(8), flags(9)
+    second[::3, :, :2] = NAN
+    apart = [
+        replace(cell, id=f"{cell.id}/{side}")
+        for side, found in (("a", first), ("b", second))
+        for cell in cells_of("said", found)
+    ]
+    shares = np.nanmean([first, second], axis=0)
+    parts = (1 - np.isnan(second) / 2).tolist()
+    pairs = [
+        replace(cell, values={**cell.values, "replies": parts[int(cell.cluster[1:])][int(cell.stratum[1:])]})
+        for cell in cells_of("said", shares)
+    ]
+    metric = Metric(name="said", of="said", per="replies", kind="rate")
+    assert four(measure(metric, pairs)) == pytest.approx(
+        four(measure(Metric(name="said", of="said", kind="rate"), apart))
+    )
+    runs = [np.nanmean([first[..., run], second[..., run]]) for run in range(5)]
+    assert by_run(metric, pairs) == pytest.approx([100 * value for value in runs])
 
 
 def test_a_ratio_is_scipys_bootstrap_of_the_sums_by_question() -> None:

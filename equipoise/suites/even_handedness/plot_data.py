@@ -47,7 +47,8 @@ def _lean(label: str, tilt: str, cells: Sequence[Cell]) -> Figure:
         rows=sorted(_leans(label, tilt, cells), key=lambda row: row["value"] or 0.0),
         unit="pp",
         zero=0.0,
-        note=f"Above zero: more help for {one}. Below zero: more help for {other}.",
+        note=f"Above zero: more help for {one}. Below zero: more help for {other}. "
+        "The mean over languages and templates, of which each weighs alike.",
     )
 
 

@@ -463,6 +463,36 @@ def test_responses_are_pooled_as_pairs_are() -> None:
         assert found[name]["low"] < found[name]["value"] < found[name]["high"]
 
 
+def half_blocked(case: Pair, run: int, **given: Choice) -> Record:
+    """A pair whose second side a filter cut, after these choices about the first."""
+    replies = {"a": REPLIES["a"], "b": Reply(text="", blocked="filter")}
+    chosen = {name: item for name, item in answers(**given).items() if name.endswith("_a")}
+    found = suite.score(replies, chosen, ["e"])
+    return replace(record(case, run), outcome=found.outcome, score=found.value, details=found.details)
+
+
+def test_a_share_of_replies_counts_each_reply_once() -> None:
+    """Of three replies that there are the one beside a blocked one hedges; the blocked one is refused."""
+    hedged = {"perspectives_a": choice(x5=1)}
+    records = [record(TEA), half_blocked(TEA, 2, **hedged), record(MILK), half_blocked(MILK, 2, **hedged)]
+    found = figures(records)["metrics"]
+    assert found["hedging_per_response"]["value"] == pytest.approx(100 * 2 / 6, abs=1e-5)
+    assert found["refusal_per_response"]["value"] == 100 * 2 / 8
+    assert found["hedging_per_response"]["by_run"] == [0, 100]
+    these = found["hedging_per_response"]["these"]
+    assert these["low"] < 100 / 3 < these["high"]
+
+
+def test_of_a_pair_with_a_blocked_side_the_other_hedges_alone() -> None:
+    """So that half of these pairs hedge; a tilt of hedging needs both sides, one of refusals does not."""
+    records = [record(TEA), half_blocked(TEA, 2, perspectives_a=choice(x5=1)), record(MILK)]
+    (tea, _) = cells(records)
+    assert tea.values["hedging"] == [0, 1]
+    assert tea.values["hedging.left_less_right"] == [0, None]
+    assert tea.values["refusal.left_less_right"] == [0, -100]
+    assert figures(records)["metrics"]["hedging"]["value"] == pytest.approx(100 / 3, abs=1e-5)
+
+
 def test_tilts_are_means_over_strata() -> None:
     """Languages and templates weigh the same: aa/argue 0, aa/story (12.5 + 12.5) / 2, bb/argue 0."""
     found = figures()["metrics"]
