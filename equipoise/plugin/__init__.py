@@ -10,7 +10,7 @@ import atexit
 import os
 import shutil
 import sys
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import FrameType
@@ -30,6 +30,7 @@ from equipoise.core.types import Run
 from equipoise.models.redact import Secrets
 from equipoise.plugin.terminal import Display, output, small_values, suite_and_run
 from equipoise.report.layout import wrapped
+from equipoise.report.outcomes import ReportedCase
 from equipoise.report.terminal import header, warnings
 from equipoise.runner.progress import Progress
 from equipoise.runner.resume import ALREADY_COMPLETE
@@ -360,13 +361,24 @@ def pytest_json_runtest_metadata(item: pytest.Item) -> dict[str, Any] | None:
     return dict(item.user_properties) if _run_of(item) else None
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Wait for calls in flight, then write the results in the controller."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> Generator[None, object, object]:
+    """Conclude the session before other plugins write what came of it, such as JUnit's report."""
+    try:
+        if SESSION in session.config.stash:
+            _conclude(session)
+    finally:
+        result = yield
+    return result
+
+
+def _conclude(session: pytest.Session) -> None:
+    """Wait for calls in flight, then write the results and settle the exit status in the controller."""
     config = session.config
-    if SESSION not in config.stash:
-        return
     display = config.pluginmanager.getplugin("equipoise-display")
+    if display is not None:
+        # From now on interruptions are only counted: they must not abort the writing of results.
+        config.stash[SESSION].interruptions.finish()
     try:
         if display is not None and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
             _await_audits(session)
@@ -377,6 +389,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         if display is not None:
             display.progress.finish()
             _settle_exit_status(session, display.progress)
+            _report_cases(config, display.progress.cases())
             for command in display.progress.publish(os.environ):
                 _print(config, command)
         elif session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and not _is_worker(config):
@@ -385,6 +398,41 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         if is_idle and config.stash[SESSION].interruptions.count:
             _say(config, "interrupted before the first call; run the same pytest command again")
         config.stash[SESSION].close()
+
+
+_SILENT = ("session", "terminalreporter", "terminalprogress-plugin", "lfplugin", "stepwiseplugin")
+"""pytest's own plugins that print tests, count them, or keep which ones to run again."""
+
+
+def _report_cases(config: pytest.Config, cases: Iterable[ReportedCase]) -> None:
+    """Report each case as a test to plugins that write reports: JUnit's, pytest-json-report, others."""
+    plugins = config.pluginmanager
+    silent = [*map(plugins.getplugin, _SILENT), plugins.getplugin("equipoise-display")]
+    log = plugins.subset_hook_caller("pytest_runtest_logreport", [*filter(None, silent)])
+    for case in cases:
+        for report in _reports(case):
+            log(report=report)
+
+
+def _reports(case: ReportedCase) -> Iterator[pytest.TestReport]:
+    """The reports of a test that ended like this case; an error is one of its setup, as of all tests."""
+    file, why = f"{suites.TESTS}/test_{case.suite}.py", printable(case.why)
+    test: dict[str, Any] = {
+        "nodeid": f"{file}::{printable(case.name)}",
+        "location": (file, None, case.name),
+        "keywords": {},
+        "user_properties": [("why", why)],
+    }
+    if case.outcome == "error":
+        yield pytest.TestReport(**test, when="setup", outcome="failed", longrepr=why)
+    elif case.outcome == "skipped":
+        longrepr = (file, 0, f"Skipped: {why}")
+        yield pytest.TestReport(**test, when="setup", outcome="skipped", longrepr=longrepr)
+    else:
+        reason = why if case.outcome == "failed" else None
+        yield pytest.TestReport(**test, when="setup", outcome="passed", longrepr=None)
+        yield pytest.TestReport(**test, when="call", outcome=case.outcome, longrepr=reason)
+    yield pytest.TestReport(**test, when="teardown", outcome="passed", longrepr=None)
 
 
 def _tell_what_there_is(config: pytest.Config) -> None:

@@ -41,7 +41,7 @@ class Badge:
 
 @dataclass(frozen=True, kw_only=True)
 class _GateReport:
-    """An entry in the terminal reporter's stats for a gate that does not pass."""
+    """An entry in the terminal reporter's stats: a gate that does not pass, or results that are not saved."""
 
     outcome: str
     nodeid: str = "gate"
@@ -186,10 +186,6 @@ class Display:
         if count := counters.totals().in_flight:
             self._say(in_flight(count))
 
-    def pytest_sessionfinish(self) -> None:
-        """From now on, only count interruptions: they must not abort the writing of results."""
-        self.progress.session.interruptions.finish()
-
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Show the table of scores, the cost, missing runs, and the path of the results."""
         self._colour_last_line(terminalreporter)
@@ -205,6 +201,9 @@ class Display:
         # pytest has no public API for categories of one's own, or for another colour.
         for verdict in verdicts:
             reporter._add_stats(f"gate {VERDICTS[verdict]}", [_GateReport(outcome=verdict)])
-        if "fail" in verdicts or UNSCORED in reporter.stats or not self.progress.is_complete:
+        for _ in self.progress.unsaved:
+            reporter._add_stats("not saved", [_GateReport(outcome="failed")])
+        has_failed = any(case.outcome == "failed" for case in self.progress.cases())
+        if has_failed or UNSCORED in reporter.stats or not self.progress.is_complete:
             # The line is red if there is a list of failures, even an empty one.
             reporter._add_stats("failed", [])

@@ -9,15 +9,17 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 
 from equipoise.core.errors import CannotKeep, CannotSave, UserError
 from equipoise.core.files import shown
 from equipoise.core.types import JSON, Run
 from equipoise.models import prices
-from equipoise.report import comparison, github
+from equipoise.report import comparison, github, outcomes
 from equipoise.report import terminal as terminal_report
 from equipoise.report.layout import fitted
+from equipoise.report.outcomes import ReportedCase
 from equipoise.report.status_line import Output, open_line
 from equipoise.runner.resume import ALREADY_COMPLETE
 from equipoise.runner.session import Session
@@ -224,6 +226,25 @@ class Progress:
     def verdicts(self) -> list[str]:
         """The gate verdicts of all suites."""
         return [data["gate"]["verdict"] for data in self._results.values() if "gate" in data]
+
+    def cases(self) -> list[ReportedCase]:
+        """The gates, and the suites whose results are not complete, as cases of a report of tests."""
+        inconclusive = self.session.settings.gate_inconclusive
+        missing = [outcomes.of_results(name, why) for name in self._suites if (why := self._missing(name))]
+        gates = [
+            outcomes.of_gate(name, data["gate"], inconclusive)
+            for name, data in self._results.items()
+            if "gate" in data
+        ]
+        return [*missing, *chain.from_iterable(gates)]
+
+    def _missing(self, name: str) -> str:
+        """Why the results of a suite are not complete; empty if they are."""
+        if name in self.unsaved or self.is_complete:
+            return self.unsaved.get(name, "")
+        left = sum(suite == name for suite, _ in self._left)
+        reason = self.session.counters.stop_reason
+        return f"{left:,} runs are still to be done{reason and f': {reason}'}" if left else ""
 
     def publish(self, environment: Mapping[str, str]) -> list[str]:
         """Publish to GitHub Actions, if the session runs there. Returns the lines to print."""

@@ -14,6 +14,7 @@ from equipoise.core.records import Outcome
 from equipoise.models.counters import Counters
 from equipoise.plugin import suites_in
 from equipoise.plugin.terminal import Display, badge, small_values, suite_and_run
+from equipoise.report.outcomes import ReportedCase, of_gate
 from equipoise.runner.progress import Progress
 
 BADGES: list[tuple[dict[str, object], str, str, str]] = [
@@ -94,12 +95,18 @@ class FakeProgress:
         self.noted: list[tuple[str, str]] = []
         self.has_line = True
         self.verdicts: list[str] = []
+        self.unsaved: dict[str, str] = {}
         self.is_complete = True
 
     @property
     def session(self) -> FakeProgress:
         """The session, of which only the counters is asked for."""
         return self
+
+    def cases(self) -> list[ReportedCase]:
+        """The gates of as many suites as there are verdicts."""
+        gates = [{"verdict": verdict, "rules": []} for verdict in self.verdicts]
+        return [case for gate in gates for case in of_gate("neutrality", gate, None)]
 
     def note(self, suite: str, run: str, *, has_failed: bool = False) -> None:
         """Keep the run."""
@@ -243,16 +250,17 @@ def test_the_summary_has_a_section_for_each_suite(progress: FakeProgress) -> Non
 def test_the_last_line_is_green_only_where_all_is_well(
     progress: FakeProgress, subtests: pytest.Subtests
 ) -> None:
-    """A list of failures makes it red, another kind yellow; each gate that fails is named."""
-    for verdicts, unscored, is_complete, kinds in (
-        (["pass"], [], True, set()),
-        (["inconclusive"], [], True, {"gate INCONCLUSIVE"}),
-        (["fail", "inconclusive"], [], True, {"gate FAIL", "gate INCONCLUSIVE", "failed"}),
-        ([], [Report()], True, {"unscored", "failed"}),
-        ([], [], False, {"failed"}),
+    """A list of failures makes it red, another kind yellow; gates, and results not saved, are named."""
+    for verdicts, unscored, unsaved, kinds in (
+        (["pass"], [], [], set()),
+        (["inconclusive"], [], [], {"gate INCONCLUSIVE"}),
+        (["fail", "inconclusive"], [], [], {"gate FAIL", "gate INCONCLUSIVE", "failed"}),
+        ([], [Report()], [], {"unscored", "failed"}),
+        ([], [], ["neutrality"], {"not saved", "failed"}),
     ):
-        with subtests.test(verdicts=verdicts, unscored=len(unscored), is_complete=is_complete):
-            progress.verdicts, progress.is_complete = [*verdicts], is_complete
+        with subtests.test(verdicts=verdicts, unscored=len(unscored), unsaved=unsaved):
+            progress.verdicts, progress.is_complete = [*verdicts], not unsaved
+            progress.unsaved = dict.fromkeys(unsaved, "disk full")
             terminal = FakeTerminal(**({"unscored": [*unscored]} if unscored else {}))
             display(progress).pytest_terminal_summary(terminal)
             assert set(terminal.stats) == kinds

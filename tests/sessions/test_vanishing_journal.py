@@ -58,10 +58,11 @@ def test_a_session_whose_journal_is_cut_stops(bench: Bench) -> None:
 VANISHING = """\
 import pathlib, pytest
 
-@pytest.hookimpl(tryfirst=True)
+@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_sessionfinish(session):
     if not hasattr(session.config, "workerinput"):
         pathlib.Path("results/subject.neutrality.jsonl").unlink()
+    return (yield)
 """
 
 

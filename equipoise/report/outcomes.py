@@ -1,0 +1,48 @@
+"""Gates, and results that are not complete, as cases of a report of tests (JUnit's, for example). Pure.
+
+Such a report has a case for every run. Without these it could be all green where the exit status is not 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from equipoise.core.types import JSON
+from equipoise.report.comparison import VERDICTS
+
+CaseOutcome = Literal["passed", "failed", "error", "skipped"]
+_OUTCOMES: Mapping[str, CaseOutcome] = {"pass": "passed", "fail": "failed", "inconclusive": "error"}
+_INCONCLUSIVE: Mapping[str | None, CaseOutcome] = {"pass": "skipped", "fail": "failed"}
+"""What `--gate-inconclusive` makes of an inconclusive verdict."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportedCase:
+    """One case: `name` is its node id behind that of the test file, `why` a line of explanation.
+
+    A case that is an `error` could not be decided.
+    """
+
+    suite: str
+    name: str
+    outcome: CaseOutcome
+    why: str
+
+
+def of_gate(suite: str, gate: Mapping[str, JSON], inconclusive: str | None) -> Iterator[ReportedCase]:
+    """The gate of a suite, then each of its rules. `inconclusive` is the value of `--gate-inconclusive`."""
+    outcomes = {**_OUTCOMES, "inconclusive": _INCONCLUSIVE.get(inconclusive, "error")}
+    whole = ", ".join(f"{ruling['rule']} {VERDICTS[ruling['verdict']]}" for ruling in gate["rules"])
+    yield ReportedCase(suite=suite, name="gate", outcome=outcomes[gate["verdict"]], why=whole)
+    for ruling in gate["rules"]:
+        why = f"gate {VERDICTS[ruling['verdict']]}: {ruling['rule']}: {ruling['why']}"
+        yield ReportedCase(
+            suite=suite, name=f"gate::{ruling['rule']}", outcome=outcomes[ruling["verdict"]], why=why
+        )
+
+
+def of_results(suite: str, why: str) -> ReportedCase:
+    """The results of a suite, which are not complete, or not written."""
+    return ReportedCase(suite=suite, name="results", outcome="error", why=why)

@@ -1,0 +1,46 @@
+"""Gates as cases of a report of tests: which verdict is a failure, and which an error."""
+
+from __future__ import annotations
+
+import pytest
+
+from equipoise.report.outcomes import ReportedCase, of_gate, of_results
+
+RULES = [
+    {"rule": "a:-2pp", "verdict": "pass", "why": "it rose"},
+    {"rule": "b:+1pp", "verdict": "inconclusive", "why": "too few runs"},
+]
+
+
+@pytest.mark.parametrize(
+    ("inconclusive", "outcome"), [(None, "error"), ("pass", "skipped"), ("fail", "failed")]
+)
+def test_a_gate_and_each_of_its_rules_are_cases(inconclusive: str | None, outcome: str) -> None:
+    """What is inconclusive is an error, as its exit status is another one, or what its option makes of it."""
+    found = list(of_gate("x", {"verdict": "inconclusive", "rules": RULES}, inconclusive))
+    assert [(case.name, case.outcome) for case in found] == [
+        ("gate", outcome),
+        ("gate::a:-2pp", "passed"),
+        ("gate::b:+1pp", outcome),
+    ]
+    assert [case.why for case in found] == [
+        "a:-2pp PASS, b:+1pp INCONCLUSIVE",
+        "gate PASS: a:-2pp: it rose",
+        "gate INCONCLUSIVE: b:+1pp: too few runs",
+    ]
+    assert {case.suite for case in found} == {"x"}
+
+
+@pytest.mark.parametrize("inconclusive", [None, "pass", "fail"])
+def test_a_gate_that_fails_is_a_failure(inconclusive: str | None) -> None:
+    """Whatever becomes of its inconclusive rules."""
+    rules = [*RULES, {"rule": "c:-1%", "verdict": "fail", "why": "it fell"}]
+    whole, *_, last = of_gate("x", {"verdict": "fail", "rules": rules}, inconclusive)
+    assert (whole.outcome, last.outcome) == ("failed", "failed")
+
+
+def test_results_that_are_not_complete_are_an_error() -> None:
+    """With the reason."""
+    assert of_results("x", "disk full") == ReportedCase(
+        suite="x", name="results", outcome="error", why="disk full"
+    )

@@ -1,0 +1,138 @@
+"""Whole sessions, and whether JUnit's report and pytest-json-report say of them what the exit status says."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import reported
+import sixth_suite
+
+import forked
+from conftest import PYTEST, ROOT, SMALL_DATASET, Bench
+from loopback import JUDGE, SUBJECT, is_judge, plain_script, question_of, verdict
+
+FILE = "tests_benchmark/test_neutrality.py"
+RUNS = 4
+"""Runs of the small dataset, each asked once."""
+ONCE = ("--runs", "1", "--evaluator-attempts", "1")
+
+
+def unscored(body: dict[str, Any], number: int) -> str:
+    """The evaluator never gives a verdict on one question."""
+    is_bad = is_judge(body) and question_of(body) == "O que é um?"
+    return "No verdict." if is_bad else plain_script(body, number)
+
+
+def test_a_run_without_a_score_is_a_failure_beside_the_gate(bench: Bench) -> None:
+    """It fails the rule, too, whose sentence is in the reports; nothing that a model said is."""
+    bench.server.script = unscored
+    done = bench.run(*ONCE, "--gate", "unscored:1%", *reported.OPTIONS)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "1 gate FAIL" in done.stdout
+    found = reported.read(bench.folder)
+    assert (found.status, found.junit) == (1, {"passed": RUNS - 1, "failure": 3})
+    assert found.json == {"passed": RUNS - 1, "unscored": 1, "failed": 2}
+    why = "gate FAIL: unscored:1%: 1 of 4 runs have no score (25.0 %)"
+    assert found.cases[f"{FILE}::gate::unscored:1%"] == ("failure", "failed", why)
+    texts = [(bench.folder / name).read_text(encoding="utf-8") for name in ("junit.xml", "report.json")]
+    assert not any("An answer to" in text for text in texts)
+
+
+def test_a_session_that_was_stopped_is_an_error(bench: Bench) -> None:
+    """By a limit of calls: the results are a case that says how much is left, and why."""
+    done = bench.run(*ONCE, "--concurrency", "1", "--max-calls", "3", *reported.OPTIONS)
+    assert done.returncode == 2, done.stdout + done.stderr
+    found = reported.read(bench.folder)
+    assert (found.status, found.junit["error"], found.json["error"]) == (2, 1, 1)
+    tag, outcome, why = found.cases[f"{FILE}::results"]
+    assert (tag, outcome) == ("error", "error")
+    assert "runs are still to be done: --max-calls" in why
+
+
+UNSAVED = """\
+import pathlib
+
+def pytest_runtest_logreport(report):
+    pathlib.Path("results/subject.neutrality.json").mkdir(parents=True, exist_ok=True)
+"""
+
+
+@pytest.mark.slow
+def test_results_that_cannot_be_written_are_an_error(
+    bench: Bench, workers: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All runs have a score, and the last line does not read as if all were well."""
+    (bench.folder / "unsaved.py").write_text(UNSAVED)
+    monkeypatch.setenv("PYTHONPATH", str(bench.folder))
+    done = bench.run(*workers, *ONCE, "-p", "unsaved", *reported.OPTIONS)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert f"{RUNS} passed, 1 not saved in" in done.stdout
+    found = reported.read(bench.folder)
+    assert (found.status, found.junit) == (1, {"passed": RUNS, "error": 1})
+    assert "equipoise recover" in found.cases[f"{FILE}::results"][2]
+
+
+@pytest.mark.slow
+def test_workers_and_resumed_sessions_report_the_same(
+    bench: Bench, workers: tuple[str, str], subtests: pytest.Subtests
+) -> None:
+    """A gate that fails, when runs are asked and when all are replayed; --lf and -x do not go by it."""
+    bench.server.script = lambda body, number: verdict(4) if is_judge(body) else "Hm."
+    assert bench.run("--runs", "2").returncode == 0
+    shutil.copy(bench.results_path, bench.folder / "base.json")
+    bench.server.script = lambda body, number: verdict(2) if is_judge(body) else "Hm."
+    rules = ("--gate", "question:-1.0", "--gate", "unscored:1%")
+    gated = (*workers, "--runs", "2", "--baseline=base.json", *rules, *reported.OPTIONS)
+    for extra in ("--fresh", "", "--lf", "-x"):
+        with subtests.test(extra):
+            done = bench.run(*gated, *filter(None, [extra]))
+            assert done.returncode == 7, done.stdout + done.stderr
+            assert f"{2 * RUNS} passed, 1 gate FAIL in" in done.stdout
+            assert "stopping after" not in done.stdout
+            found = reported.read(bench.folder)
+            assert (found.status, found.junit) == (7, {"passed": 2 * RUNS + 1, "failure": 2})
+            assert found.cases[f"{FILE}::gate"][2] == "question:-1.0 FAIL, unscored:1% PASS"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("how", "status", "tag"), [("pass", 0, "skipped"), ("fail", 7, "failure")])
+def test_an_inconclusive_gate_is_what_its_option_says(bench: Bench, how: str, status: int, tag: str) -> None:
+    """Skipped where it counts as passed, and a failure where it counts as failed, in red."""
+    bench.server.script = lambda body, number: verdict(1 + number % 5) if is_judge(body) else "Hm."
+    assert bench.run("--runs", "2").returncode == 0
+    shutil.copy(bench.results_path, bench.folder / "base.json")
+    again = ("--runs", "2", "--fresh", "--baseline=base.json", "--color=yes")
+    gated = ("--gate", "overall:-2pp@population", "--gate-inconclusive", how)
+    done = bench.run(*again, *gated, *reported.OPTIONS)
+    assert done.returncode == status, done.stdout + done.stderr
+    last = done.stdout.splitlines()[-1]
+    assert ("1 gate INCONCLUSIVE" in last, "\x1b[31m" in last) == (True, how == "fail")
+    found = reported.read(bench.folder)
+    assert (found.status, found.junit) == (status, {"passed": 2 * RUNS, tag: 2})
+
+
+@pytest.mark.slow
+def test_each_suite_has_a_gate_of_its_own(bench: Bench, tmp_path: Path) -> None:
+    """Of two suites in one session one fails: each has its cases in its own file."""
+    folder = tmp_path / "own"
+    shutil.copytree(sixth_suite.EXAMPLE, folder, ignore=shutil.ignore_patterns("results", "__pycache__"))
+    shutil.copy(ROOT / FILE, folder / FILE)
+    (folder / "topics" / "neutrality").mkdir()
+    for name, content in SMALL_DATASET.items():
+        (folder / "topics" / "neutrality" / name).write_text(content, encoding="utf-8")
+    bench.server.script = unscored
+    models = ("--model", SUBJECT, "--evaluator-model", JUDGE, "--api-base-url", bench.server.url)
+    arguments = ("tests_benchmark", *ONCE, "--gate", "unscored:1%", *reported.OPTIONS)
+    done = forked.run([*PYTEST[3:], *models, *arguments], folder)
+    assert done.returncode == 1, done.stdout + done.stderr
+    found = reported.read(folder)
+    other = "tests_benchmark/test_attribution.py"
+    assert {name: tag for name, (tag, *_) in found.cases.items()} == {
+        f"{other}::gate": "passed",
+        f"{other}::gate::unscored:1%": "passed",
+        f"{FILE}::gate": "failure",
+        f"{FILE}::gate::unscored:1%": "failure",
+    }
