@@ -194,7 +194,7 @@ def _as_sums(metric: Metric, cell: Cell) -> Cell:
 def _runs(metric: Metric, cell: Cell) -> list[Run]:
     """The runs that have a value; in a ratio what has only one of the two counts 0 for the other."""
     of = cell.of(metric.of)
-    if metric.per is None:
+    if metric.per is None or metric.kind == "rate":
         return [(value, None) for value in of if value is not None]
     per = cell.of(metric.per)
     length = max(len(of), len(per))
