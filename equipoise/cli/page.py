@@ -10,7 +10,7 @@ import click
 
 from equipoise.cli.output import say
 from equipoise.core.errors import UserError
-from equipoise.core.files import shown
+from equipoise.core.files import replacing, shown
 
 if TYPE_CHECKING:
     from equipoise.core.figures import Figure
@@ -73,12 +73,11 @@ def plot(results: tuple[Path, ...], output: Path) -> None:
         files, _ = page.found(results)
         named = page.names_of_files([*page.read(files)])
     try:
-        output.mkdir(parents=True, exist_ok=True)
         for name, figure in named.items():
-            (output / f"{name}.svg").write_text(
-                figures.svg(figure, background=figures.PAPER), encoding="utf-8"
-            )
-            (output / f"{name}.png").write_bytes(figures.png(figure))
+            with replacing(output / f"{name}.svg") as file:
+                file.write(figures.svg(figure, background=figures.PAPER).encode())
+            with replacing(output / f"{name}.png") as file:
+                file.write(figures.png(figure))
     except OSError as error:
         raise UserError(f"-o: {output}: cannot be written to ({error.strerror})") from None
     say(f"{len(named)} figures, each as SVG and PNG, in {shown(output)}")

@@ -25,7 +25,7 @@ def load_verified(path: Path) -> Side:
 
 def _doubt(path: Path, side: Side) -> str | None:
     """Why results are not verified against their journal, in a few words; None where they are."""
-    beside = store.files(path.parent, path, "", "").journal
+    beside = store.journal_of(path)
     if not beside.is_file():
         return "its journal is not next to it"
     try:

@@ -37,13 +37,28 @@ def shown(path: Path) -> str:
 # Reading.
 
 
-def read_bytes(path: Path) -> bytes:
-    """The content of a regular file. Raises OSError, also for pipes and devices, which may never end."""
+def opened(path: Path) -> BinaryIO:
+    """A regular file, open to be read. Raises OSError, also for pipes and devices, which may never end."""
     # Without O_NONBLOCK, opening a pipe waits for its other end.
-    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
-        mode = os.fstat(file.fileno()).st_mode
-        if not stat.S_ISREG(mode):
-            raise OSError(errno.EINVAL, "is not a regular file", str(path))
+    file = open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")  # noqa: SIM115 - the caller closes it
+    try:
+        _require_regular(os.fstat(file.fileno()), path)
+    except OSError:
+        file.close()
+        raise
+    return file
+
+
+def _require_regular(status: os.stat_result, path: Path) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "is not a regular file", str(path))
+
+
+def read_bytes(path: Path) -> bytes:
+    """The content of a regular file. Raises OSError, also for pipes and devices."""
+    with opened(path) as file:
         return file.read()
 
 
@@ -132,20 +147,29 @@ def rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """Open a file that atomically replaces the one at `path` when the block ends without an error.
 
-    Until then it has a temporary name. The folder is created; the permissions of a replaced file are kept.
+    Until then it has a temporary name. The folder is created; the permissions of a replaced file are kept. A
+    symbolic link stays, and the file that it names is replaced. Raises OSError, also for pipes and devices.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.parent / f".{path.name}.{os.getpid()}"
+    target = resolved(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = target.parent / f".{target.name}.{os.getpid()}"
     try:
         with temporary.open("wb") as file:
             with suppress(FileNotFoundError):
-                os.fchmod(file.fileno(), stat.S_IMODE(path.stat().st_mode))
+                status = target.stat()
+                _require_regular(status, path)
+                os.fchmod(file.fileno(), stat.S_IMODE(status.st_mode))
             yield file
             file.flush()
             os.fsync(file.fileno())
-        temporary.replace(path)
+        temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def resolved(path: Path) -> Path:
+    """The file that a symbolic link names, whether it exists or not; any other path as it is."""
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 
 def write_text(path: Path, text: str) -> None:

@@ -8,10 +8,12 @@ import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, BinaryIO
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from equipoise.core.errors import UserError
-from equipoise.core.files import replacing, shown, write_text
+from equipoise.core.files import opened, replacing, shown, write_text
 from equipoise.suites.resources import LICENCE, ORIGINAL, PINS, Original, file_hash, originals
 
 SITE = "https://github.com"
@@ -110,11 +112,20 @@ def _bring(url: str, target: Path, digest: str) -> None:
         raise UserError(f"{shown(target)}: cannot be written to ({error.strerror})") from None
 
 
+def _answer(url: str) -> IO[bytes]:
+    """What is at a URL, open to be read. Raises OSError, also for pipes and devices, which may never end."""
+    parts = urlsplit(url)
+    if parts.scheme == "file" and parts.netloc in ("", "localhost"):
+        return opened(Path(url2pathname(parts.path)))
+    answer: IO[bytes] = urllib.request.urlopen(url, timeout=SECONDS)  # noqa: S310 - of our own table
+    return answer
+
+
 def _download(url: str, file: BinaryIO) -> str:
     """Download a file, by a proxy if the environment names one; returns its SHA-256."""
     digest, size = hashlib.sha256(), 0
     try:
-        with urllib.request.urlopen(url, timeout=SECONDS) as answer:  # noqa: S310 - of our own table
+        with _answer(url) as answer:
             while block := answer.read(_BLOCK):
                 size += len(block)
                 if size > MOST_BYTES:

@@ -9,7 +9,7 @@ from pathlib import Path
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.figures import Figure
-from equipoise.core.files import read_bytes
+from equipoise.core.files import opened, read_bytes
 from equipoise.core.types import JSON
 
 _PARTS = {"evaluator", "suite", "extent", "checks"}
@@ -25,7 +25,7 @@ def kept(paths: Sequence[Path]) -> list[Mapping[str, JSON]]:
 
 def _is_audit(path: Path) -> bool:
     """Judged by its first keys: results may be long."""
-    with path.open("rb") as file:
+    with opened(path) as file:
         start = file.read(200)
     return b'"evaluator"' in start and b'"metadata"' not in start
 

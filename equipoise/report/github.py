@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 from equipoise.core.errors import printable
 from equipoise.core.types import JSON
@@ -20,7 +20,9 @@ def publish(
     """Append to the job summary named in `environment`, if any. Returns the workflow commands to print."""
     if summary := environment.get("GITHUB_STEP_SUMMARY"):
         try:
-            with Path(summary).open("a", encoding="utf-8", errors="replace") as file:
+            # Without O_NONBLOCK, opening a pipe waits for its other end.
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK
+            with open(os.open(summary, flags, 0o666), "a", encoding="utf-8", errors="replace") as file:
                 file.write(markdown(title, comparison, gate))
         except OSError as error:
             return [f"warning: $GITHUB_STEP_SUMMARY: cannot be written to ({error.strerror})"]

@@ -11,6 +11,7 @@ from itertools import chain
 from pathlib import Path
 
 from equipoise.core import json_io
+from equipoise.core.files import read_bytes
 from equipoise.core.types import JSON
 from equipoise.results import store
 from equipoise.results.history import History
@@ -242,7 +243,7 @@ def kept(folder: Path, evaluator: str, suite: str) -> list[dict[str, JSON]]:
 def _read(path: Path) -> dict[str, JSON] | None:
     """A kept audit; None if there is none, or one that this version cannot read."""
     try:
-        said = json_io.loads(path.read_bytes())
+        said = json_io.loads(read_bytes(path))
         is_known = (
             said["version"] == VERSION and said["state"] == COMPLETE and isinstance(said["finished"], str)
         )

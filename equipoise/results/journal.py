@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 from equipoise.core import json_io
 from equipoise.core.errors import CannotKeep
-from equipoise.core.files import shown
+from equipoise.core.files import opened, shown
 from equipoise.core.records import Record
 from equipoise.core.types import JSON, Call, Exchange, Reply
 from equipoise.models.redact import NOTHING, Secrets
@@ -294,7 +294,7 @@ def scan(path: Path, position: int = 0, *, is_checked: bool = False) -> Iterator
     A line is damaged if it is not a JSON object with a kind, or lacks the checksum that it should have. A
     last line that may not be written completely yet has its start as its end.
     """
-    with path.open("rb") as file:
+    with opened(path) as file:
         previous = checksum(_tail(file.fileno(), position)).encode()
         is_checked |= bool(previous)
         file.seek(position)
@@ -320,7 +320,7 @@ def _must_be_checked(entry: Mapping[str, JSON] | None) -> bool:
 
 def other_format(path: Path) -> str | None:
     """The format of a journal if it is none of READABLE, otherwise None."""
-    with path.open("rb") as file:
+    with opened(path) as file:
         first = file.readline()
     with suppress(ValueError):
         match json_io.loads(first):
@@ -332,7 +332,7 @@ def other_format(path: Path) -> str | None:
 def line_numbers(path: Path, starts: Sequence[int]) -> list[int]:
     """The numbers, from 1, of the lines that begin at these offsets."""
     numbers, position = [], 0
-    with path.open("rb") as file:
+    with opened(path) as file:
         number = 1
         for start in sorted(starts):
             while position < start and (piece := file.read(min(_MOST_COPIED, start - position))):

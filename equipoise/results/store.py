@@ -13,7 +13,7 @@ from pathlib import Path
 
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
-from equipoise.core.files import replacing, shown
+from equipoise.core.files import replacing, resolved, shown
 from equipoise.core.types import JSON, Shard
 
 ARCHIVE = "archive"
@@ -100,19 +100,30 @@ class Lock:
 
         path = files.journal.with_name(f".{files.journal.name}.lock")
         self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        self._journal: int | None = None
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+            if files.journal.is_file():
+                # It may have another name, a hard link, with a lock file of its own.
+                self._journal = os.open(files.journal, os.O_RDWR)
+                fcntl.flock(self._journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
             owner = os.read(self._file, 20).decode(errors="replace").strip()
-            os.close(self._file)
+            self.release()
+            who = "another process" if self._journal else f"process {owner}"
             where = shown(files.results)
-            raise UserError(f"{where}: process {owner} is using it; wait, or use another --output") from None
+            raise UserError(f"{where}: {who} is using it; wait, or use another --output") from None
+        except OSError:
+            self.release()
+            raise
         os.ftruncate(self._file, 0)
         os.write(self._file, f"{os.getpid()}\n".encode())
 
     def release(self) -> None:
         """Release the lock."""
-        os.close(self._file)
+        for file in (self._file, self._journal):
+            if file is not None:
+                os.close(file)
 
 
 def lock(files: Files) -> Lock:
@@ -137,12 +148,23 @@ def files(folder: Path, output: Path | None, model: str, suite: str, shard: Shar
     """The files for a model and suite: `output` where given, else in the folder by name.
 
     Those of a shard are below it in SHARDS, where no report or export of the folder takes them for results.
+    Symbolic links are followed, so that sessions on the same files have the same lock and journal.
     """
     name = f"{file_name(model)}.{suite}"
     part = f"{SHARDS}/{name}.{shard.number}-of-{shard.of}" if shard else name
-    results = output or folder / f"{part}.json"
+    results = resolved(output or folder / f"{part}.json")
+    return Files(results=results, journal=resolved(_journal_of(results)))
+
+
+def _journal_of(results: Path) -> Path:
     journal = results.with_name(f"{results.name.removesuffix('.json')}.jsonl")
-    return Files(results=results, journal=journal if journal != results else Path(f"{results}.jsonl"))
+    return journal if journal != results else Path(f"{results}.jsonl")
+
+
+def journal_of(results: Path) -> Path:
+    """The journal of results to be read: beside the file, or beside the link to it, whichever exists."""
+    named, beside = _journal_of(results), files(results.parent, results, "", "").journal
+    return named if named.exists() and not beside.exists() else beside
 
 
 def file_name(model: str) -> str:

@@ -141,7 +141,7 @@ def check(path: Path, suite: str, data_hash: str) -> None:
 
 
 def _journal(path: Path) -> Path:
-    return store.files(path.parent, path, "", "").journal
+    return store.journal_of(path)
 
 
 def copy_replies(path: Path, target: History, runs: Collection[str]) -> None:

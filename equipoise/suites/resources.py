@@ -109,7 +109,7 @@ def originals(topics: Sequence[Path]) -> dict[str, Original]:
 
 def _read(path: Path) -> Original:
     try:
-        return Original(suite=path.parent.name, **tomllib.loads(path.read_text(encoding="utf-8")))
+        return Original(suite=path.parent.name, **tomllib.loads(read_bytes(path).decode()))
     except (OSError, ValueError, TypeError) as error:
         raise UserError(f"{path}: not a valid list of pins: {error}") from None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from pathlib import Path
 from typing import Any
@@ -173,3 +174,43 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
         write_text(tmp_path / "a.txt", "\ud800")
     assert read_text(tmp_path / "a.txt") == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_a_link_stays_and_its_file_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Absolute, relative, by way of a linked folder, or to a file that is still to be made."""
+    monkeypatch.chdir(tmp_path)
+    Path("real").mkdir()
+    Path("folder").symlink_to("real")
+    for name, link, target in (
+        ("absolute", tmp_path / "absolute", tmp_path / "real" / "absolute"),
+        ("relative", Path("relative"), Path("real/relative")),
+        ("below", Path("folder/below"), Path("elsewhere")),
+        ("again", Path("again"), Path("relative")),
+    ):
+        link.symlink_to(target)
+        for text in ("new\n", "newer\n"):
+            write_text(link, text)
+            assert (link.is_symlink(), link.read_text()) == (True, text), name
+    assert sorted(path.name for path in Path("real").iterdir()) == [
+        "absolute",
+        "below",
+        "elsewhere",
+        "relative",
+    ]
+    assert Path("real/relative").read_text() == "newer\n"
+
+
+def test_only_files_are_replaced(tmp_path: Path) -> None:
+    """No pipe, no device behind a link, and no link that leads nowhere but to itself."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "device").symlink_to("/dev/null")
+    (tmp_path / "circle").symlink_to("circle")
+    for name, why in (
+        ("pipe", "is not a regular file"),
+        ("device", "is not a regular file|Permission denied"),
+        ("circle", "symbolic links"),
+    ):
+        with pytest.raises(UserError, match=rf"{name}: cannot be written to \(.*({why})"):
+            write_text(tmp_path / name, "text")
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_bytes, read_text
+from equipoise.report import github
+from equipoise.report.page import page
+from equipoise.results import audits, journal
+from equipoise.suites import resources
 
 
 def test_a_pipe_and_a_device_are_no_files(tmp_path: Path, subtests: pytest.Subtests) -> None:
@@ -23,3 +28,47 @@ def test_a_pipe_and_a_device_are_no_files(tmp_path: Path, subtests: pytest.Subte
             read_text(path)
     with pytest.raises(IsADirectoryError):
         read_bytes(tmp_path)
+
+
+def _page(folder: Path) -> None:
+    os.mkfifo(folder / "x.json")
+    with pytest.raises(UserError, match="no results files"):
+        page.found([folder])
+
+
+def _page_output(folder: Path) -> None:
+    os.mkfifo(folder / "x.html")
+    with pytest.raises(UserError, match=r"x\.html: is not a regular file"):
+        page.refuse_output("--report", folder / "x.html")
+
+
+def _journals(folder: Path) -> None:
+    os.mkfifo(folder / "x.jsonl")
+    with pytest.raises(OSError, match="is not a regular file"):
+        next(journal.scan(folder / "x.jsonl"))
+
+
+def _audits(folder: Path) -> None:
+    (folder / audits.FOLDER).mkdir()
+    os.mkfifo(folder / audits.FOLDER / "judge.x.json")
+    assert audits.kept(folder, "judge", "x") == []
+
+
+def _pins(folder: Path) -> None:
+    (folder / "x").mkdir()
+    os.mkfifo(folder / "x" / "original.toml")
+    with pytest.raises(UserError, match="not a valid list of pins"):
+        resources.originals([folder])
+
+
+def _job_summary(folder: Path) -> None:
+    os.mkfifo(folder / "summary")
+    assert github.publish("x", None, None, {"GITHUB_STEP_SUMMARY": str(folder / "summary")}) == [
+        "warning: $GITHUB_STEP_SUMMARY: cannot be written to (No such device or address)"
+    ]
+
+
+@pytest.mark.parametrize("reads", [_page, _page_output, _journals, _audits, _pins, _job_summary])
+def test_a_pipe_among_the_files_is_not_waited_for(reads: Callable[[Path], None], tmp_path: Path) -> None:
+    """In a folder of results, of journals, of audits, of data, and where a file is to be written."""
+    reads(tmp_path)

@@ -138,6 +138,10 @@ def test_a_folder_is_a_site_too(topics: Path, tmp_path: Path) -> None:
     copied.write_bytes(b"other")
     with pytest.raises(UserError, match=r"more\.csv: wrong SHA-256"):
         list(fetch("x", [topics], tmp_path / "elsewhere", site))
+    copied.unlink()
+    os.mkfifo(copied)
+    with pytest.raises(UserError, match=r"more\.csv: cannot be fetched \(.*is not a regular file"):
+        list(fetch("x", [topics], tmp_path / "elsewhere", site))
 
 
 def test_the_licence_stands_beside_the_data(site: Site, topics: Path) -> None:

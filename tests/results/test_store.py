@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from equipoise.core.errors import UserError
-from equipoise.results.store import Files, Lock, file_name, files, write_json
+from equipoise.results.store import Files, Lock, file_name, files, journal_of, lock, write_json
 
 STAMP = "20260102T030405Z"
 PLAIN = ["gpt-4.1", "mistral-large-2512", "GPT_4o", "local", "x" * 100]
@@ -357,3 +357,34 @@ def test_a_lock_is_let_go_of(tmp_path: Path) -> None:
     Lock(found).release()
     other.release()
     assert sorted(path.name for path in tmp_path.iterdir()) == [".x.jsonl.lock", ".y.jsonl.lock"]
+
+
+# Names of one file.
+
+
+def test_names_of_one_file_have_one_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A symbolic link, a linked folder, a relative path, and a hard link to the journal."""
+    monkeypatch.chdir(tmp_path)
+    Path("real").mkdir()
+    Path("folder").symlink_to("real")
+    Path("link.json").symlink_to("real/m.json")
+    Path("real/m.jsonl").touch()
+    os.link("real/m.jsonl", "real/hard.jsonl")
+    held = lock(files(Path(), Path("link.json"), "", ""))
+    for name in ("link.json", "real/m.json", "folder/m.json", f"{tmp_path}/folder/m.json", "real/hard.json"):
+        with pytest.raises(UserError, match=r"process .*is using it"):
+            lock(files(Path(), Path(name), "", ""))
+    held.release()
+    lock(files(Path(), Path("real/hard.json"), "", "")).release()
+
+
+def test_the_journal_is_beside_the_file_that_a_link_names(tmp_path: Path) -> None:
+    """Results that are only read may have it beside the link."""
+    (tmp_path / "real").mkdir()
+    link = tmp_path / "link.json"
+    link.symlink_to(tmp_path / "real" / "m.json")
+    real = tmp_path / "real" / "m.jsonl"
+    assert files(tmp_path, link, "", "").journal == journal_of(link) == real
+    named = link.with_suffix(".jsonl")
+    named.touch()
+    assert (files(tmp_path, link, "", "").journal, journal_of(link)) == (real, named)

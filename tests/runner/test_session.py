@@ -542,6 +542,22 @@ def test_a_second_session_on_the_same_files_is_refused(project: Project) -> None
     assert project.run(runs="1").is_complete
 
 
+def test_a_link_to_results_is_no_other_session(project: Project) -> None:
+    """A second one on the link is refused, and later resumes from the same journal; the link stays."""
+    (project.root / "real").mkdir()
+    link, real = project.root / "link.json", project.root / "real" / "m.json"
+    link.symlink_to(real)
+    with (
+        project.begun(runs="1", output=str(real)),
+        pytest.raises(UserError, match=r"process \d+ is using it"),
+    ):
+        project.run(runs="1", output=str(link))
+    assert project.run(runs="1", output=str(link)).is_complete
+    assert project.run(runs="1", output=str(real)).begun == ALREADY_COMPLETE
+    assert (link.is_symlink(), len(project.client.calls)) == (True, 8)
+    assert link.read_bytes() == real.read_bytes()
+
+
 def test_libraries_of_statistics_are_imported_while_calls_are_awaited(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,7 +19,7 @@ from equipoise.compare.baseline import DAMAGE, Side, load
 from equipoise.core import json_io
 from equipoise.core.errors import UserError, printable
 from equipoise.core.figures import COLUMNS, Figure
-from equipoise.core.files import replacing
+from equipoise.core.files import opened, replacing
 from equipoise.core.types import JSON
 from equipoise.report import added
 from equipoise.report.layout import estimate
@@ -72,8 +72,11 @@ def found(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
 
 
 def _start(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(200)
+    try:
+        with opened(path) as file:
+            return file.read(200)
+    except OSError:
+        return b""
 
 
 def refuse_output(option: str, path: Path) -> None:
@@ -82,6 +85,8 @@ def refuse_output(option: str, path: Path) -> None:
         raise UserError(f"{option}: {path}: is the name of results; name a page, such as report.html")
     if path.is_dir():
         raise UserError(f"{option}: {path}: is a folder; name a page in it, such as {path / 'report.html'}")
+    if path.exists() and not path.is_file():
+        raise UserError(f"{option}: {path}: is not a regular file; name another one")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryFile(dir=path.parent):
