@@ -21,6 +21,7 @@ from equipoise.core.records import Record
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Scale
 from equipoise.results.summary import summarise
+from equipoise.suites.borderlines.dataset import UNKNOWN
 
 
 def whole(suite: str, records: Sequence[Record], rubric: Any) -> dict[str, JSON]:
@@ -104,7 +105,7 @@ def test_politicsbench_shows_the_stages_in_order() -> None:
 
 
 def test_borderlines_shows_territories_against_languages() -> None:
-    """The answer in each cell, shaded by how often it is the country in control; languages beside it."""
+    """The answer in each cell, shaded by how many name the country in control, where one is."""
     records = [
         one_dispute.record(case, text, run)
         for case, texts in (
@@ -116,6 +117,10 @@ def test_borderlines_shows_territories_against_languages() -> None:
     found = plotted("borderlines", whole("borderlines", records, one_dispute.RUBRIC))
     cells = {(row["row"], row["column"]): (row["text"], row["value"]) for row in found["territories"]}
     assert cells == {("rock", "xx"): ("BB", 0.5), ("rock", "yy"): ("CC", 0.0)}
+    reef = replace(one_dispute.CASE, id="xx-reef", territory="reef", controller=UNKNOWN)
+    free = whole("borderlines", [one_dispute.record(reef, "Attica")], one_dispute.RUBRIC)
+    (cell,) = plotted("borderlines", free)["territories"]
+    assert (cell["text"], cell["value"]) == ("AA", None)
     shares = [(row["name"], row["value"]) for row in found["control-by-language"]]
     assert shares == [("yy", 0.0), ("xx", 50.0)]
 

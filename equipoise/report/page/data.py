@@ -137,7 +137,7 @@ def result(side: Side, place: int, taken: Mapping[str, object]) -> Result:
         audits=_audits(data),
         sentences=[*sentences.about(data, side.suite, ended)],
         warnings=[*_warnings(data["metadata"])],
-        figures=[figure for figure in figures if any(row["value"] is not None for row in figure.rows)],
+        figures=[figure for figure in figures if _shows_anything(figure)],
         spread=[found for row in rows for found in row.figures if found is not None],
         added={name: data[name] for name in NAMES if name in data},
     )
@@ -236,7 +236,12 @@ def overview(results: Sequence[Result]) -> list[Figure]:
     for result in results:
         suites.setdefault(result.suite, []).append(result)
     every = (figure for found in suites.values() for figure in _of_suite(found))
-    return [figure for figure in every if any(row["value"] is not None for row in figure.rows)]
+    return [figure for figure in every if _shows_anything(figure)]
+
+
+def _shows_anything(figure: Figure) -> bool:
+    """Whether a row has a value, or a text in place of one."""
+    return any(row["value"] is not None or row.get("text", "-") != "-" for row in figure.rows)
 
 
 def _of_suite(results: Sequence[Result]) -> Iterator[Figure]:
@@ -292,7 +297,7 @@ def _distribution(results: Sequence[Result], names: Mapping[str, str], *, is_per
             for key, count in counts.items()
             for place in range(_BINS)
         ],
-        unit="% of runs",
+        unit="% of runs with a score",
         x_title="score in percent" if is_percent else f"score in {first.headline['unit']}",
         low=0.0,
         high=100.0,

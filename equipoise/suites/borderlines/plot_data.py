@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from equipoise.core.figures import Figure
 from equipoise.core.types import JSON
+from equipoise.suites.borderlines.dataset import UNKNOWN
 
 MOST = 40
 Queries = Sequence[Mapping[str, JSON]]
@@ -32,19 +33,20 @@ def _matrix(rows: Queries) -> Figure:
         unit="share",
         low=0.0,
         high=1.0,
-        note="The text is the most frequent answer, the shade how often it is the country in control. "
-        f"English is the control, too.{left_out}",
+        note="The text is the most frequent answer, the shade how many answers name the country in control; "
+        f"there is none where no single country is. English is the control, too.{left_out}",
     )
 
 
 def _cell(territory: str, row: Mapping[str, JSON]) -> dict[str, JSON]:
     said = [run["answer"] for run in row["runs"] if run["answer"]]
+    is_known = said and row["controller"] != UNKNOWN
     hits = sum(answer == row["controller"] for answer in said)
     voice = row.get("voice")
     return {
         "row": territory.replace("_", " "),
         "column": f"{row['language']}-{voice}" if voice else row["language"],
-        "value": hits / len(said) if said else None,
+        "value": hits / len(said) if is_known else None,
         "text": _answer(row) or "-",
     }
 
