@@ -36,6 +36,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 SUITES = sorted(path.parent.name for path in (PACKAGE / "suites").glob("*/__init__.py"))
 KNOWN_TO = {
     "openai": {"models/client.py"},
+    "ray": {"runner/sweep.py"},
     "pytest": {"plugin/__init__.py"},
     "xdist": set[str](),
     "orjson": {"core/json_io.py"},

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from equipoise.cli import audit, backtranslate, compare, data, merge, page, results, review, run
+from equipoise.cli import audit, backtranslate, compare, data, merge, page, results, review, run, sweep
 from equipoise.cli.output import say, show, tell, width
 from equipoise.core import exit_status
 from equipoise.core.errors import SessionStopped, UserError, printable
@@ -92,6 +92,7 @@ for command in (
     compare.compare,
     compare.robustness,
     merge.merge,
+    sweep.sweep,
     audit.audit,
     backtranslate.backtranslate,
     page.report,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 GATE_INCONCLUSIVE, GATE_FAILED = 6, 7
 MEANINGS = {
@@ -24,3 +24,14 @@ def of_verdicts(verdicts: Collection[str], inconclusive: str | None = None) -> i
     if "fail" in found:
         return GATE_FAILED
     return GATE_INCONCLUSIVE if "inconclusive" in found else 0
+
+
+PRECEDENCE = (4, 2, GATE_FAILED, 1, 8, GATE_INCONCLUSIVE, 0)
+"""Of several statuses the first of these is that of the whole."""
+
+
+def first(statuses: Iterable[int]) -> int:
+    """The exit status of several sessions together; one that is not in PRECEDENCE goes before all."""
+    found = set(statuses)
+    unknown = sorted(found - {*PRECEDENCE})
+    return next(status for status in (*unknown, *PRECEDENCE) if status in found)

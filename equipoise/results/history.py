@@ -15,7 +15,7 @@ from datetime import datetime
 from itertools import chain
 from pathlib import Path
 from sys import intern
-from typing import Literal, TypeVar, overload
+from typing import Literal, NamedTuple, TypeVar, overload
 
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
@@ -570,11 +570,19 @@ def load(path: Path) -> History:
     return history
 
 
-def used_tokens(
-    path: Path, suite: str, ended_by: str = "record"
-) -> Iterator[tuple[Role, str, str, Mapping[str, int]]]:
-    """The role, model, run and tokens of each call in a suite's runs that a line of this kind has ended."""
-    found: list[tuple[Role, str, str, Mapping[str, int]]] = []
+class Used(NamedTuple):
+    """What one call used; `seconds` is the latency of the attempt that succeeded."""
+
+    role: Role
+    model: str
+    run: str
+    tokens: Mapping[str, int]
+    seconds: float
+
+
+def used(path: Path, suite: str, ended_by: str = "record") -> Iterator[Used]:
+    """What each call used in a suite's runs that a line of this kind has ended."""
+    found: list[Used] = []
     ended: set[str] = set()
     is_ours = False
     for entry in valid_entries(path):
@@ -583,8 +591,9 @@ def used_tokens(
         elif entry["kind"] == ended_by:
             ended.add(entry["run"])
         elif entry["kind"] == "call" and is_ours:
-            found.append((entry["role"], entry["model"], entry["run"], tokens(entry)[0]))
-    return (use for use in found if use[2] in ended)
+            seconds = entry["reply"].get("latency", 0.0)
+            found.append(Used(entry["role"], entry["model"], entry["run"], tokens(entry)[0], seconds))
+    return (use for use in found if use.run in ended)
 
 
 def valid_entries(path: Path) -> Iterator[dict[str, JSON]]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from equipoise.core.settings import is_local
+from equipoise.core.settings import Settings, is_local
 from equipoise.core.types import Foreseen, Role
 from equipoise.results import history
 from equipoise.stats import mean
@@ -22,6 +22,8 @@ ASSUMED_OUTPUT: Mapping[Role, tuple[int, int, int]] = {
     "evaluator": (250, 100, 600),
 }
 """Tokens per reply if there is no earlier session: likely, low, high."""
+ASSUMED_SPEED = ((1.0, 50.0), (0.5, 150.0), (3.0, 15.0))
+"""Seconds until a reply begins and its tokens a second: likely, fast, slow."""
 Limits = Mapping[Role, int | None]
 """The user's limits on tokens per reply."""
 _NO_LIMITS: Limits = {}
@@ -43,35 +45,36 @@ class Range:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
-    """The expected calls and tokens of one model, and the basis of the estimate."""
+    """The expected calls, tokens and seconds (one call after the other) of a model, and what they rest on."""
 
     calls: Range
     input: Range
     output: Range
+    seconds: Range
     basis: str
 
 
 @dataclass(slots=True)
 class Sample:
-    """One model's use in earlier sessions: (calls, input tokens, output tokens) by run."""
+    """One model's use in earlier sessions: calls, input tokens, output tokens and seconds by run."""
 
-    runs: dict[tuple[str, str], list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0, 0]))
+    runs: dict[tuple[str, str], list[float]] = field(default_factory=lambda: defaultdict(lambda: [0.0] * 4))
 
-    def add(self, run: tuple[str, str], usage: Mapping[str, int]) -> None:
+    def add(self, run: tuple[str, str], usage: Mapping[str, int], seconds: float) -> None:
         """Add a call of a run."""
         used = self.runs[run]
-        for place, amount in enumerate((1, usage["input"], usage["output"])):
+        for place, amount in enumerate((1, usage["input"], usage["output"], seconds)):
             used[place] += amount
 
     def use(self, runs: int, basis: str) -> Use:
         """The expected use of this many further runs, with 95 % prediction intervals."""
-        calls, tokens_in, tokens_out = (
-            _predict([used[place] for used in self.runs.values()], runs) for place in range(3)
+        calls, tokens_in, tokens_out, seconds = (
+            _predict([used[place] for used in self.runs.values()], runs) for place in range(4)
         )
-        return Use(calls=calls, input=tokens_in, output=tokens_out, basis=basis)
+        return Use(calls=calls, input=tokens_in, output=tokens_out, seconds=seconds, basis=basis)
 
 
-def _predict(seen: Sequence[int], runs: int) -> Range:
+def _predict(seen: Sequence[float], runs: int) -> Range:
     """The sum over `runs` further draws: n m, plus or minus z s sqrt(n + n^2 / k) after k draws.
 
     After a single draw, which has no spread, the interval is half to double.
@@ -93,11 +96,35 @@ def samples(
     """
     found: dict[tuple[Role, str], tuple[Sample, str]] = {}
     for path in paths:
-        for role, model, run, usage in history.used_tokens(path, suite, ended_by):
+        for role, model, run, usage, seconds in history.used(path, suite, ended_by):
             sample, _ = found.get((role, model), (Sample(), ""))
-            sample.add((str(path), run), usage)
+            sample.add((str(path), run), usage, seconds)
             found[role, model] = (sample, path.name)
     return found
+
+
+def uses(
+    settings: Settings,
+    runs: Sequence[Sequence[Foreseen]],
+    known: Mapping[tuple[Role, str], tuple[Sample, str]],
+) -> dict[int, Use]:
+    """The expected use of each model that a session of one suite calls, by its index; the subject is 0."""
+    # With --rejudge the subject is not called.
+    first = len(settings.models) - len(settings.asked_models)
+    return {
+        number: use(role(number), model, runs, known, limits(settings))
+        for number, model in enumerate(settings.asked_models, start=first)
+    }
+
+
+def role(number: int) -> Role:
+    """The role of the model with this index."""
+    return "evaluator" if number else "subject"
+
+
+def limits(settings: Settings) -> Limits:
+    """The user's limits on tokens per reply."""
+    return {"subject": settings.subject.max_tokens, "evaluator": settings.evaluator.max_tokens}
 
 
 def use(
@@ -134,8 +161,17 @@ def _assumed(role: Role, calls: Sequence[Foreseen], limits: Limits) -> Use:
         calls=Range(value=number, low=number, high=number),
         input=Range(value=likely[0], low=low[0], high=high[0]),
         output=Range(value=likely[1], low=low[1], high=high[1]),
+        seconds=_assumed_seconds(number, likely[1], low[1], high[1]),
         basis=f"assumed: {shown}, a token for {each}",
     )
+
+
+def _assumed_seconds(calls: float, *tokens: float) -> Range:
+    """The seconds of calls with these many output tokens: likely, few, many."""
+    likely, low, high = (
+        calls * wait + count / speed for count, (wait, speed) in zip(tokens, ASSUMED_SPEED, strict=True)
+    )
+    return Range(value=likely, low=low, high=high)
 
 
 def _tokens(role: Role, calls: Sequence[Foreseen], place: int, limits: Limits) -> tuple[float, float]:

@@ -20,7 +20,7 @@ from equipoise.core.files import read_text, shown
 from equipoise.core.options import OPTIONS, Option
 from equipoise.core.rules import Until
 from equipoise.core.settings import Settings, is_local, public_url
-from equipoise.core.types import JSON, Case, Role, Run
+from equipoise.core.types import JSON, Case, Foreseen, Role, Run
 from equipoise.judge.rubric import Rubric
 from equipoise.models import prices
 from equipoise.models.local import weights
@@ -30,7 +30,7 @@ from equipoise.results.provenance import versions
 from equipoise.results.store import Files
 from equipoise.runner import anchors, estimate, rejudge, resume, shards
 from equipoise.runner.anchors import AuditPlan
-from equipoise.runner.estimate import Limits, Use
+from equipoise.runner.estimate import Use
 from equipoise.suites import AnySuite, selection
 from equipoise.suites.resources import ORIGINAL, OWN, SHIPPED, nearest, original_folder
 from equipoise.suites.selection import Selection
@@ -287,20 +287,13 @@ class Plan:
             resume.refuse(past, self.identity(name), loaded.files)
         done = set(filter(past.has_score, wanted))
         runs = [run for run in self.runs(name) if run.id in wanted and run.id not in done]
-        foreseen = [loaded.suite.foresee(run.case, loaded.rubric) for run in runs]
         known = estimate.samples(self._journals(name), name)
-        limits: Limits = {
-            "subject": settings.subject.max_tokens,
-            "evaluator": settings.evaluator.max_tokens,
-        }
-        uses: list[tuple[str, str, Use]] = []
-        # With --rejudge the subject is not called.
-        first = len(settings.models) - len(settings.asked_models)
-        for number, model in enumerate(settings.asked_models, start=first):
-            role: Role = "evaluator" if number else "subject"
-            uses.append((role, model, estimate.use(role, model, foreseen, known, limits)))
-        audit_uses = list(self._audit_uses(name, past, limits))
-        numbers = [*range(first, len(settings.models)), *(settings.models.index(m, 1) for m, _ in audit_uses)]
+        found = estimate.uses(settings, self.foreseen(name, runs), known)
+        audit_uses = list(self._audit_uses(name, past))
+        numbers = [*found, *(settings.models.index(m, 1) for m, _ in audit_uses)]
+        uses: list[tuple[str, str, Use]] = [
+            (estimate.role(number), settings.models[number], use) for number, use in found.items()
+        ]
         uses += [(estimate.AUDIT, model, use) for model, use in audit_uses]
         return list(
             estimate.lines(
@@ -308,7 +301,12 @@ class Plan:
             )
         )
 
-    def _audit_uses(self, name: str, past: History, limits: Limits) -> Iterator[tuple[str, Use]]:
+    def foreseen(self, name: str, runs: Sequence[Run]) -> list[Sequence[Foreseen]]:
+        """The calls that each of these runs will likely make."""
+        loaded = self.load(name)
+        return [loaded.suite.foresee(run.case, loaded.rubric) for run in runs]
+
+    def _audit_uses(self, name: str, past: History) -> Iterator[tuple[str, Use]]:
         """What each evaluator's part of the audit will use that is still to be done."""
         plan, loaded, settings = self.audit(name), self.load(name), self.settings.of(name)
         if plan is None:
@@ -317,7 +315,7 @@ class Plan:
         for model in settings.evaluator_models:
             left = anchors.left(plan, past, model)
             calls = asyncio.run(anchors.foreseen(loaded.suite, loaded.rubric, settings, left))
-            yield model, estimate.use("evaluator", model, calls, known, limits)
+            yield model, estimate.use("evaluator", model, calls, known, estimate.limits(settings))
 
     def _journals(self, name: str) -> list[Path]:
         """The journals of earlier sessions of a suite, oldest first."""

@@ -6,6 +6,7 @@ Decides from the journal alone; a suite is complete once every planned run has a
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
 from collections.abc import Mapping
 from contextlib import closing, suppress
@@ -21,6 +22,7 @@ from equipoise.results.journal import Journal
 from equipoise.results.store import Files
 
 ALREADY_COMPLETE = "already complete; no calls were made; --fresh runs everything again"
+_LOCAL_PORT = re.compile(r"^(https?://(?:127\.0\.0\.1|localhost|\[::1\])):\d+")
 _EXTENT = {"runs", "limit", "languages_asked"}
 """Settings that determine how much of a suite is run: a later session may add to an earlier one."""
 
@@ -36,14 +38,22 @@ def refuse(past: History, settings: Mapping[str, JSON], files: Files) -> None:
             "all calls would be paid for again; restore it, or use --fresh, which archives the results, or "
             "another --output"
         )
-    last = past.sessions[-1]["settings"] if past.sessions else {}
-    for name in settings if past.sessions else ():
-        before, now = _shown(last.get(name)), _shown(settings[name])
+    last = _without_local_ports(past.sessions[-1]["settings"]) if past.sessions else {}
+    for name, value in _without_local_ports(settings).items() if past.sessions else ():
+        before, now = _shown(last.get(name)), _shown(value)
         if before != now and not _may_grow(name, settings):
             raise UserError(
                 f"{shown(files.journal)}: the earlier session's {name} was {before}, now {now}; "
                 "use the same to resume it, or --fresh, which archives it, or another --output"
             )
+
+
+def _without_local_ports(settings: Mapping[str, JSON]) -> dict[str, JSON]:
+    """The settings with endpoints of this machine alike: a server that is started again has another port."""
+    if "endpoints" not in settings:
+        return dict(settings)
+    hidden = {role: _LOCAL_PORT.sub(r"\1", url) for role, url in settings["endpoints"].items()}
+    return {**settings, "endpoints": hidden}
 
 
 def _may_grow(name: str, settings: Mapping[str, JSON]) -> bool:

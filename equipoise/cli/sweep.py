@@ -1,0 +1,111 @@
+"""`equipoise sweep`: models x suites x settings, as sessions in processes of their own or on Ray."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from equipoise.cli.output import say, show, width
+from equipoise.core import exit_status
+from equipoise.core.errors import UserError
+from equipoise.core.files import shown
+
+if TYPE_CHECKING:
+    from equipoise.runner.cells import Cell, Sweep
+    from equipoise.runner.processes import Ended
+    from equipoise.runner.sweep import Overview
+
+_PATH = click.Path(path_type=Path)
+PAGE = "report.html"
+"""The page over all results, in the sweep's folder."""
+
+
+@click.command()
+@click.argument("table", type=_PATH)
+@click.option("--dry-run", is_flag=True, help="Show what each cell would take, and start nothing.")
+@click.option(
+    "--processes",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Cells at a time (default: as many as CPUs).",
+)
+@click.option("--ray", "address", metavar="ADDRESS", help="Run the cells on Ray: local or an address.")
+@click.pass_context
+def sweep(ctx: click.Context, table: Path, dry_run: bool, processes: int | None, address: str | None) -> None:
+    """Run every cell of TABLE, models x suites x settings, as a session of its own.
+
+    Each cell has journal, results and log in the sweep's folder: the same command goes on where it stopped.
+    A cell that fails stops no other. At the end there is one page over all results.
+
+    Exits with the first of 4, 2, 7, 1, 8, 6, 0 with which a cell ended.
+    """
+    from equipoise.runner import cells, forecast
+    from equipoise.runner.sweep import Overview
+
+    root = Path.cwd()
+    if address and processes:
+        raise UserError("--processes: Ray decides how many cells run at a time, by their cpus and gpus")
+    found = cells.load(table, root)
+    if address is None:
+        _refuse_gpus(found)
+    expected = forecast.of_cells(found, root)
+    show(forecast.lines(expected, width()))
+    if dry_run:
+        return
+    overview = Overview(found.cells, {name: item.runs for name, item in expected.items()})
+    is_interrupted = _run(overview, root, processes, address)
+    _tell(found, overview.ended)
+    status = exit_status.first(how.status for how in overview.ended.values())
+    ctx.exit(2 if is_interrupted else status)
+
+
+def _refuse_gpus(sweep: Sweep) -> None:
+    for cell in sweep.cells:
+        if cell.gpus:
+            raise UserError(f"{cell.name}: gpus are dealt out by Ray: add --ray local, or leave gpus out")
+
+
+def _run(overview: Overview, root: Path, processes: int | None, address: str | None) -> bool:
+    """Run the cells; whether they were interrupted."""
+    from equipoise.report.status_line import Output, supports
+    from equipoise.runner import sweep
+
+    output = Output(descriptor=sys.stdout.fileno(), is_live=supports(sys.stdout.isatty()))
+    with sweep.ray_at(address) if address else nullcontext():
+        pool: sweep.Pool
+        if address:
+            pool = sweep.Tasks(overview.cells, root, _variables(overview.cells))
+        else:
+            pool = sweep.Processes(overview.cells, root, os.environ, processes or os.cpu_count() or 1)
+        return sweep.run(pool, overview, output)
+
+
+def _variables(cells: Sequence[Cell]) -> dict[str, str]:
+    """What cells on other machines need of this environment: options, and keys."""
+    keys = {name for cell in cells for name in cell.keys.values()}
+    own = ("EQUIPOISE_", "OPENAI_")
+    return {name: value for name, value in os.environ.items() if name in keys or name.startswith(own)}
+
+
+def _tell(sweep: Sweep, ended: Mapping[str, Ended]) -> None:
+    """How all cells ended, those without a fault first, and the page over their results."""
+    from equipoise.report.page import page
+    from equipoise.report.terminal import duration
+
+    show([""])
+    for cell in sorted(sweep.cells, key=lambda cell: ended[cell.name].status != 0):
+        how = ended[cell.name]
+        why = how.reason or exit_status.MEANINGS.get(how.status, "an internal error")
+        fault = f": exit status {how.status}, {why}; {shown(cell.log)}" if how.status else ""
+        show([f"{cell.name} ({duration(how.seconds)}){fault or ': complete'}"])
+    results = [cell.files.results for cell in sweep.cells if cell.files.results.exists()]
+    if results:
+        path = sweep.folder / PAGE
+        page.write(path, results)
+        say(f"page: {shown(path)} ({path.stat().st_size / 1e6:.1f} MB)")

@@ -1,0 +1,286 @@
+"""The cells of a sweep: models x suites x settings, from a table in TOML. Starts nothing.
+
+A row of the table has options of a session by name, and a few keys of its own; what a later axis says goes
+before what an earlier one says: all cells, suites, models, settings.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from equipoise import suites
+from equipoise.core.errors import UserError
+from equipoise.core.files import read_bytes, shown
+from equipoise.core.options import OPTIONS, Option
+from equipoise.core.settings import Settings
+from equipoise.results.store import Files, file_name
+from equipoise.runner.session import settings_of
+
+_AXES: Mapping[str, str] = {"suites": "suite", "models": "model", "settings": "name"}
+"""The tables of rows, and the key that names a row."""
+_TOP = {"folder", "options", "exclude", *_AXES}
+_OF_MODELS = {"serve", "ready", "ready_timeout", "cpus", "gpus", "api_key_env", "evaluator_api_key_env"}
+_REFUSED: Mapping[str, str] = {
+    "api_key": "a key does not belong in a file: name its variable with api-key-env",
+    "evaluator_api_key": "a key does not belong in a file: name its variable with evaluator-api-key-env",
+    "output": "each cell has a file of its own in the sweep's folder",
+    "report": "a sweep writes one page of all cells",
+    "fresh": "would ask everything again whenever a cell is started again: remove the sweep's folder",
+    "estimate": "is what --dry-run shows",
+    "shard": "the cells of a sweep are whole suites",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """How a cell starts a server of its own; `{model}` and `{port}` in `command` stand for the values.
+
+    It is ready when a GET of the path `ready` succeeds, within `timeout` seconds.
+    """
+
+    command: str
+    ready: str
+    timeout: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One session of a sweep: a model on a suite, in one of the settings, if there are any.
+
+    `options` are texts by name as on a command line; `keys` names the environment variable that holds the
+    value of an option. `cpus` and `gpus` are what Ray sets aside for it.
+    """
+
+    name: str
+    folder: Path
+    suite: str
+    model: str
+    options: Mapping[str, Any]
+    keys: Mapping[str, str] = field(default_factory=dict)
+    server: Server | None = None
+    cpus: float = 1.0
+    gpus: float = 0.0
+
+    @property
+    def files(self) -> Files:
+        """Its results and its journal."""
+        path = self.folder / self.name
+        return Files(results=Path(f"{path}.json"), journal=Path(f"{path}.jsonl"))
+
+    @property
+    def log(self) -> Path:
+        """What its session printed."""
+        return self.folder / f"{self.name}.log"
+
+    @property
+    def server_log(self) -> Path:
+        """What its server printed."""
+        return self.folder / f"{self.name}.server.log"
+
+    @cached_property
+    def settings(self) -> Settings:
+        """The settings of its session. Raises UserError."""
+        given = {**self.options, "model": self.model, "output": str(self.files.results)}
+        try:
+            return settings_of(given, self.environment(os.environ), {}, [self.suite])
+        except UserError as error:
+            raise UserError(f"{self.name}: {error}") from None
+
+    def arguments(self) -> list[str]:
+        """The arguments of its session, after the suite."""
+        given = {**self.options, "model": self.model, "output": str(self.files.results)}
+        options = {option.name: option for option in (*OPTIONS, *suites.options())}
+        return [word for name, value in given.items() for word in _words(options[name], value)]
+
+    def environment(self, variables: Mapping[str, str]) -> dict[str, str]:
+        """The variables of its session: these, and its keys. Raises UserError for a key that is not there."""
+        found = dict(variables)
+        for option, variable in self.keys.items():
+            if not variables.get(variable):
+                raise UserError(f"{self.name}: the variable {variable}, which should hold a key, is not set")
+            found[f"EQUIPOISE_{option.upper()}"] = variables[variable]
+        return found
+
+
+def _words(option: Option, value: Any) -> Iterator[str]:
+    if option.switch:
+        if value:
+            yield option.flag
+        return
+    for item in value if isinstance(value, list) else [value]:
+        # As one word, so that a value may begin with a hyphen.
+        yield f"{option.flag}={item}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sweep:
+    """The cells of a table, and the folder of their files."""
+
+    folder: Path
+    cells: Sequence[Cell]
+
+
+def load(path: Path, root: Path) -> Sweep:
+    """The sweep of a table; paths in it are relative to `root`. Raises UserError naming file and row."""
+    try:
+        data = tomllib.loads(read_bytes(path).decode("utf-8"))
+    except OSError as error:
+        raise UserError(f"{shown(path)}: cannot be read ({error.strerror})") from None
+    except ValueError as error:
+        raise UserError(f"{shown(path)}: is not TOML: {error}") from None
+    try:
+        return _sweep(data, root)
+    except UserError as error:
+        raise UserError(f"{shown(path)}: {error}") from None
+
+
+def _sweep(data: Mapping[str, Any], root: Path) -> Sweep:
+    if unknown := sorted(data.keys() - _TOP):
+        raise UserError(f"{unknown[0]}: there is no such table; there are {', '.join(sorted(_TOP))}")
+    if not isinstance(data.get("folder"), str) or not data["folder"]:
+        raise UserError("folder: name the folder for journals, results, logs and the page")
+    folder = root / data["folder"]
+    shared = _row("options", data.get("options", {}))
+    rows = {axis: _rows(axis, data.get(axis, [])) for axis in _AXES}
+    for axis in ("models", "suites"):
+        if not rows[axis]:
+            raise UserError(f"{axis}: there is none; write [[{axis}]] and a line {_AXES[axis]} = ...")
+    excluded = _excluded(data.get("exclude", []), rows)
+    settings: Sequence[Row | None] = [*rows["settings"]] or [None]
+    places = product(rows["models"], rows["suites"], settings)
+    cells = [
+        _cell(folder, shared, model, suite, setting)
+        for model, suite, setting in places
+        if not any(_matches(row, model, suite, setting) for row in excluded)
+    ]
+    if not cells:
+        raise UserError("exclude: leaves no cell")
+    _refuse_doubled([cell.name for cell in cells])
+    for cell in cells:
+        _ = cell.settings
+    return Sweep(folder=folder, cells=cells)
+
+
+Row = Mapping[str, Any]
+
+
+def _row(where: str, row: Any, own: frozenset[str] = frozenset()) -> dict[str, Any]:
+    """A row with its keys as names of options or of `own`, and values as texts. Raises UserError."""
+    if not isinstance(row, dict):
+        raise UserError(f"{where}: is not a table")
+    options = {option.name: option for option in (*OPTIONS, *suites.options())}
+    found = {key.replace("-", "_"): value for key, value in row.items()}
+    for name, value in found.items():
+        if name in _REFUSED:
+            raise UserError(f"{where}: {name}: {_REFUSED[name]}")
+        if name in own:
+            continue
+        if name not in options or name == "model":
+            raise UserError(f"{where}: there is no option {name!r} here; pytest --help lists them")
+        found[name] = _text(f"{where}: {name}", options[name], value)
+    return found
+
+
+def _text(where: str, option: Option, value: Any) -> Any:
+    """The value as a command line gives it. Raises UserError."""
+    if option.switch:
+        if not isinstance(value, bool):
+            raise UserError(f"{where}: is true or false")
+        return value
+    if isinstance(value, list) and option.many:
+        return [str(item) for item in value]
+    if isinstance(value, bool | list | dict):
+        raise UserError(f"{where}: is one text or number")
+    return [str(value)] if option.many else str(value)
+
+
+def _rows(axis: str, rows: Any) -> list[dict[str, Any]]:
+    if not isinstance(rows, list):
+        raise UserError(f"{axis}: write its rows as [[{axis}]]")
+    name = _AXES[axis]
+    own = frozenset({name, *(_OF_MODELS if axis == "models" else ())})
+    found = []
+    for number, row in enumerate(rows, 1):
+        read = _row(f"[[{axis}]] {number}", row, own)
+        if not isinstance(read.get(name), str) or not read[name]:
+            raise UserError(f"[[{axis}]] {number}: has no {name}")
+        found.append(read)
+    known = suites.names()
+    for row in found if axis == "suites" else ():
+        if row["suite"] not in known:
+            raise UserError(f"there is no suite {row['suite']!r}; there are {', '.join(known)}")
+    return found
+
+
+def _excluded(rows: Any, axes: Mapping[str, Sequence[Row]]) -> list[dict[str, str]]:
+    """The rows of `exclude`: which cells are left out. Raises UserError for one that names none."""
+    keys = {"model": "models", "suite": "suites", "setting": "settings"}
+    for number, row in enumerate(rows, 1):
+        if not isinstance(row, dict) or not row or row.keys() - keys.keys():
+            raise UserError(f"[[exclude]] {number}: takes {', '.join(keys)}")
+        for key, value in row.items():
+            if value not in [item[_AXES[keys[key]]] for item in axes[keys[key]]]:
+                raise UserError(f"[[exclude]] {number}: there is no {key} {value!r}")
+    return list(rows)
+
+
+def _matches(row: Mapping[str, str], model: Row, suite: Row, setting: Row | None) -> bool:
+    cell = {"model": model["model"], "suite": suite["suite"], "setting": setting and setting["name"]}
+    return all(cell[key] == value for key, value in row.items())
+
+
+def _cell(folder: Path, shared: Row, model: Row, suite: Row, setting: Row | None) -> Cell:
+    own = {*_OF_MODELS, *_AXES.values()}
+    options: dict[str, Any] = {}
+    for row in (shared, suite, model, setting or {}):
+        options |= {name: value for name, value in row.items() if name not in own}
+    names = [file_name(model["model"]), suite["suite"], *([file_name(setting["name"])] if setting else [])]
+    keys = {name: model[f"{name}_env"] for name in ("api_key", "evaluator_api_key") if f"{name}_env" in model}
+    return Cell(
+        name=".".join(names),
+        folder=folder,
+        suite=suite["suite"],
+        model=model["model"],
+        options=options,
+        keys=keys,
+        server=_server(model),
+        cpus=_amount(model, "cpus", 1.0),
+        gpus=_amount(model, "gpus", 0.0),
+    )
+
+
+def _server(model: Row) -> Server | None:
+    if "serve" not in model:
+        for name in ("ready", "ready_timeout"):
+            if name in model:
+                raise UserError(f"{model['model']}: {name} is about a server: add serve")
+        return None
+    command = model["serve"]
+    if not isinstance(command, str) or "{port}" not in command:
+        raise UserError(f"{model['model']}: serve is a command in which {{port}} stands for the port")
+    return Server(
+        command=command,
+        ready=model.get("ready", "/v1/models"),
+        timeout=_amount(model, "ready_timeout", 900.0),
+    )
+
+
+def _amount(model: Row, name: str, usual: float) -> float:
+    value = model.get(name, usual)
+    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+        raise UserError(f"{model['model']}: {name} is a number from 0 up")
+    return float(value)
+
+
+def _refuse_doubled(names: Sequence[str]) -> None:
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise UserError(f"{name}: {count} rows make the same cell; give them settings with other names")

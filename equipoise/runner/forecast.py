@@ -1,0 +1,122 @@
+"""The calls, money and hours that a sweep's cells will take. Makes no call."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from equipoise.core.settings import Settings
+from equipoise.core.types import Foreseen, Role
+from equipoise.models import prices
+from equipoise.report.layout import align
+from equipoise.report.terminal import duration
+from equipoise.results import history
+from equipoise.runner import estimate
+from equipoise.runner.cells import Cell, Sweep
+from equipoise.runner.estimate import Sample
+from equipoise.runner.plan import Plan
+
+_OWN = ("model", "output", "api_base_url")
+"""Settings that change neither the cases of a session nor its foreseen calls."""
+Known = Mapping[tuple[Role, str], tuple[Sample, str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expected:
+    """What a cell will take: its runs, those of them that are left, and for these the calls, USD and seconds.
+
+    `cost` is None if a model has no price. `seconds` are those of the wall clock, with as many calls in
+    flight as the cell's concurrency allows.
+    """
+
+    runs: int
+    left: int
+    calls: float
+    cost: float | None
+    seconds: float
+
+
+def of_cells(sweep: Sweep, root: Path) -> dict[str, Expected]:
+    """What each cell will take, by name. Raises UserError for a cell that cannot run.
+
+    Cells that differ in the model alone are planned once.
+    """
+    plans: dict[tuple[str, str], _Planned] = {}
+    found = {}
+    for cell in sweep.cells:
+        key = (cell.suite, repr(sorted((n, v) for n, v in cell.options.items() if n not in _OWN)))
+        if key not in plans:
+            plans[key] = _planned(cell, root)
+        found[cell.name] = _expected(cell, plans[key])
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Planned:
+    """The foreseen calls of every run, and what earlier sessions of the suite used."""
+
+    foreseen: Mapping[str, Sequence[Foreseen]]
+    known: Known
+
+
+def _planned(cell: Cell, root: Path) -> _Planned:
+    plan = Plan(cell.settings, root)
+    plan.check([cell.suite])
+    runs = plan.runs(cell.suite)
+    calls = plan.foreseen(cell.suite, runs)
+    journals = sorted(root.joinpath("results").rglob(f"*{cell.suite}*.jsonl"))
+    return _Planned(
+        foreseen={run.id: foreseen for run, foreseen in zip(runs, calls, strict=True)},
+        known=estimate.samples(journals, cell.suite),
+    )
+
+
+def _expected(cell: Cell, planned: _Planned) -> Expected:
+    past = history.load(cell.files.journal)
+    left = [run for run in planned.foreseen if not past.has_score(run)]
+    settings = cell.settings.of(cell.suite)
+    uses = estimate.uses(settings, [planned.foreseen[run] for run in left], planned.known)
+    costs = [_cost(settings, number, use) for number, use in uses.items()]
+    return Expected(
+        runs=len(planned.foreseen),
+        left=len(left),
+        calls=sum(use.calls.value for use in uses.values()),
+        cost=None if None in costs else math.fsum(filter(None, costs)),
+        seconds=sum(use.seconds.value for use in uses.values()) / settings.concurrency,
+    )
+
+
+def _cost(settings: Settings, number: int, use: estimate.Use) -> float | None:
+    tokens = {"input": round(use.input.value), "output": round(use.output.value)}
+    url = settings.endpoint(estimate.role(number)).base_url
+    return prices.cost(settings.models[number], url, tokens, settings.price)
+
+
+def lines(found: Mapping[str, Expected], width: int) -> Iterator[str]:
+    """A table of the cells and their sum."""
+    rows: list[Sequence[str]] = [("cell", "runs", "left", "calls", "USD", "time")]
+    rows += [(name, *_row(item)) for name, item in found.items()]
+    rows.append(("all", *_row(_sum(found.values()))))
+    yield from align(rows, width)
+    yield "time: one cell after the other; by earlier sessions, or else 1 s a call and 50 tokens a second"
+    if any(item.cost is None for item in found.values()):
+        yield "USD: unknown where a model has no listed price; give price-input and price-output"
+
+
+def _row(item: Expected) -> tuple[str, ...]:
+    cost = "unknown" if item.cost is None else f"{item.cost:,.2f}"
+    return f"{item.runs:,}", f"{item.left:,}", f"{item.calls:,.0f}", cost, duration(item.seconds)
+
+
+def _sum(items: Iterable[Expected]) -> Expected:
+    every = list(items)
+    costs = [item.cost for item in every]
+    return Expected(
+        runs=sum(item.runs for item in every),
+        left=sum(item.left for item in every),
+        calls=math.fsum(item.calls for item in every),
+        cost=None if None in costs else math.fsum(filter(None, costs)),
+        seconds=math.fsum(item.seconds for item in every),
+    )

@@ -1,0 +1,183 @@
+"""The processes of a cell: its server, if it has one of its own, and its session, each under a guard."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import ProxyHandler, build_opener
+
+from equipoise.core.errors import EquipoiseError, UserError
+from equipoise.core.files import shown
+from equipoise.results import store
+from equipoise.results.store import Files
+from equipoise.runner.cells import Cell, Server
+
+INTERRUPTED = 2
+"""The exit status of a session that was stopped, and of a cell whose server does not answer."""
+_LOCKED_SECONDS = 60.0
+"""How long a cell that was started again waits for the session that a lost worker leaves behind."""
+_LOOK_SECONDS = 0.2
+_SESSION = "from equipoise.cli import main; main()"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """How a cell ended: the exit status of its session, and why there was none."""
+
+    status: int
+    reason: str = ""
+    seconds: float = 0.0
+
+
+class ServerFailed(EquipoiseError):  # noqa: N818 - it names an event of the domain, not a defect
+    """A server ended, or did not answer in time."""
+
+
+def run(cell: Cell, root: Path, variables: Mapping[str, str], stop: threading.Event | None = None) -> Ended:
+    """Run a cell's session in the folder `root`, beside its server; once `stop` is set it is interrupted.
+
+    A KeyboardInterrupt interrupts it as well; what is finished is in its journal either way.
+    """
+    begun, asked = time.monotonic(), stop or threading.Event()
+    try:
+        cell.folder.mkdir(parents=True, exist_ok=True)
+        _await_lock(cell.files)
+        with _served(cell, root, variables, asked) as arguments:
+            command = [sys.executable, "-c", _SESSION, "run", cell.suite, *arguments]
+            with _guarded(command, root, cell.environment(variables), cell.log) as session:
+                status = _wait(session, asked)
+    except (ServerFailed, UserError) as error:
+        return Ended(status=INTERRUPTED, reason=str(error), seconds=time.monotonic() - begun)
+    return Ended(status=status, seconds=time.monotonic() - begun)
+
+
+def _await_lock(files: Files) -> None:
+    """Wait for a session that still ends. Raises UserError if it does not."""
+    until = time.monotonic() + _LOCKED_SECONDS
+    while True:
+        try:
+            store.lock(files).release()
+            return
+        except UserError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(_LOOK_SECONDS)
+
+
+# Guards.
+
+
+@contextmanager
+def _guarded(
+    command: Sequence[str], folder: Path, variables: Mapping[str, str], log: Path
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that ends with this one, whose output is appended to a log. At the end it is over."""
+    guard = [sys.executable, "-m", "equipoise.runner.guard", *command]
+    with log.open("ab") as output:
+        process = subprocess.Popen(  # noqa: S603 - the sweep's own session, or the user's command
+            guard,
+            cwd=folder,
+            env=variables,
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            # Ctrl-C in a terminal is for the sweep, which passes it on.
+            start_new_session=True,
+        )
+    assert process.stdin is not None
+    try:
+        yield process
+    finally:
+        process.stdin.close()
+        _finish(process)
+
+
+def _finish(process: subprocess.Popen[bytes]) -> None:
+    while process.poll() is None:
+        # What a guard ends must be over before anything else takes its place.
+        with suppress(KeyboardInterrupt, subprocess.TimeoutExpired):
+            process.wait(_LOOK_SECONDS)
+
+
+def _wait(session: subprocess.Popen[bytes], stop: threading.Event) -> int:
+    """The exit status of the session, which each interruption reaches."""
+    is_told = False
+    while True:
+        try:
+            with suppress(subprocess.TimeoutExpired):
+                return session.wait(_LOOK_SECONDS)
+            if stop.is_set() and not is_told:
+                is_told = True
+                session.send_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            session.send_signal(signal.SIGINT)
+
+
+# Servers.
+
+
+@contextmanager
+def _served(
+    cell: Cell, root: Path, variables: Mapping[str, str], stop: threading.Event
+) -> Iterator[list[str]]:
+    """The arguments of the session, while the cell's server runs. Raises ServerFailed."""
+    if cell.server is None:
+        yield cell.arguments()
+        return
+    port = _free_port()
+    with _guarded(_command(cell, port), root, variables, cell.server_log) as process:
+        _await_ready(cell, cell.server, process, port, stop)
+        own = [] if "api_base_url" in cell.options else [f"--api-base-url=http://127.0.0.1:{port}/v1"]
+        yield [*cell.arguments(), *own]
+
+
+def _command(cell: Cell, port: int) -> list[str]:
+    """The server's command, whose words are those of a shell; the values are not taken apart."""
+    assert cell.server is not None
+    values = {"{model}": cell.model, "{port}": str(port)}
+    words = shlex.split(cell.server.command)
+    for name, value in values.items():
+        words = [word.replace(name, value) for word in words]
+    return words
+
+
+def _free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port: int = taken.getsockname()[1]
+        return port
+
+
+def _await_ready(
+    cell: Cell, server: Server, process: subprocess.Popen[bytes], port: int, stop: threading.Event
+) -> None:
+    url, until = f"http://127.0.0.1:{port}{server.ready}", time.monotonic() + server.timeout
+    # A proxy of the environment is not for this machine.
+    opener = build_opener(ProxyHandler({}))
+    while True:
+        with suppress(URLError, OSError, ValueError), opener.open(url, timeout=5):
+            return
+        if process.poll() is not None:
+            last = _last_line(cell.server_log)
+            raise ServerFailed(f"the server ended with status {process.returncode}: {last}")
+        if time.monotonic() > until or stop.is_set():
+            why = "interrupted" if stop.is_set() else f"no answer to {server.ready} in {server.timeout:g} s"
+            raise ServerFailed(f"the server: {why}; its log is {shown(cell.server_log)}")
+        time.sleep(_LOOK_SECONDS)
+
+
+def _last_line(log: Path) -> str:
+    with log.open("rb") as file:
+        file.seek(max(0, log.stat().st_size - 2000))
+        lines = file.read().decode("utf-8", "replace").split("\n")
+    return next((line for line in reversed(lines) if line.strip()), "it printed nothing")

@@ -1,0 +1,216 @@
+"""Runs the cells of a sweep, in processes on this machine or as tasks of Ray, which schedules them.
+
+The only file that imports ray. Knows cells by their processes and their journals, and no model.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import Future as Running
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from equipoise.core.errors import UserError
+from equipoise.report.layout import fitted
+from equipoise.report.status_line import Output, open_line
+from equipoise.report.terminal import duration
+from equipoise.runner import processes
+from equipoise.runner.cells import Cell
+from equipoise.runner.processes import INTERRUPTED, Ended
+
+LOCAL = "local"
+"""Of `--ray`: a Ray on this machine, which ends with the sweep."""
+OBJECT_STORE_BYTES = 100_000_000
+"""Little more than Ray's least: a cell gives back three values."""
+MOST_RESTARTS = 5
+"""How often a cell is started again whose node or worker was lost."""
+_LOOK_SECONDS = 0.5
+_RECORD = b'{"kind":"record"'
+_SHOWN = 3
+"""How many running cells the overview names."""
+
+
+class Pool(Protocol):
+    """Where cells run."""
+
+    def ended(self) -> Iterator[tuple[Cell, Ended]]:
+        """Each cell with how it ended, as soon as it has; nothing for a while yields nothing.
+
+        Raises KeyboardInterrupt.
+        """
+
+    def interrupt(self) -> None:
+        """Interrupt the cells that run, and drop those that wait."""
+
+
+# The overview.
+
+
+@dataclass(slots=True)
+class _Journal:
+    """How many runs of a cell have ended, counted from where its journal was last looked at."""
+
+    path: Path
+    runs: int = 0
+    _position: int = 0
+
+    def look(self) -> int:
+        """The runs up to now; a run that is repeated counts again."""
+        with suppress(OSError), self.path.open("rb") as file:
+            file.seek(self._position)
+            for line in file:
+                if not line.endswith(b"\n"):
+                    break
+                self._position += len(line)
+                self.runs += line.startswith(_RECORD)
+        return self.runs
+
+
+@dataclass(slots=True)
+class Overview:
+    """What has become of the cells of a sweep, in one line; `planned` are the runs of each, by name."""
+
+    cells: Sequence[Cell]
+    planned: Mapping[str, int]
+    ended: dict[str, Ended] = field(default_factory=dict)
+    _journals: dict[str, _Journal] = field(default_factory=dict)
+    _notices: list[str] = field(default_factory=list)
+
+    def end(self, cell: Cell, how: Ended) -> None:
+        """Note how a cell ended."""
+        self.ended[cell.name] = how
+        why = f": {how.reason}" if how.reason else ""
+        done = f"{len(self.ended):,} of {len(self.cells):,}"
+        self._notices.append(
+            f"{cell.name}: exit status {how.status} after {duration(how.seconds)}{why} ({done})"
+        )
+
+    def take_notices(self) -> list[str]:
+        """Remove and return what was not shown yet."""
+        found, self._notices = self._notices, []
+        return found
+
+    def line(self, width: int) -> str:
+        """Cells that ended, and those that run with their progress, in at most `width` columns."""
+        failed = sum(how.status != 0 for how in self.ended.values())
+        parts = [(0, f"{len(self.ended):,}/{len(self.cells):,} cells done"), (1, f"{failed:,} failed")]
+        running = [cell for cell in self.cells if cell.name not in self.ended and cell.log.exists()]
+        for rank, cell in enumerate(running[:_SHOWN], 2):
+            seen = self._journals.setdefault(cell.name, _Journal(cell.files.journal))
+            parts.append((rank, f"{cell.name} {seen.look():,}/{self.planned[cell.name]:,}"))
+        if len(running) > _SHOWN:
+            parts.append((9, f"and {len(running) - _SHOWN:,} more"))
+        return fitted(parts, width)
+
+
+# Running.
+
+
+def run(pool: Pool, overview: Overview, output: Output) -> bool:
+    """Wait for all cells and show what becomes of them. Returns whether the sweep was interrupted."""
+    is_interrupted = False
+    with closing(open_line(overview.line, overview.take_notices, output)):
+        while len(overview.ended) < len(overview.cells):
+            try:
+                for cell, how in pool.ended():
+                    overview.end(cell, how)
+            except KeyboardInterrupt:
+                if is_interrupted:
+                    raise
+                is_interrupted = True
+                pool.interrupt()
+    return is_interrupted
+
+
+class Processes:
+    """Runs so many cells at a time in processes of this machine."""
+
+    def __init__(self, cells: Sequence[Cell], root: Path, variables: Mapping[str, str], most: int) -> None:
+        self._stop = threading.Event()
+        self._threads = ThreadPoolExecutor(most)
+        self._running: dict[Running[Ended], Cell] = {
+            self._threads.submit(self._run, cell, root, variables): cell for cell in cells
+        }
+
+    def _run(self, cell: Cell, root: Path, variables: Mapping[str, str]) -> Ended:
+        if self._stop.is_set():
+            return Ended(status=INTERRUPTED, reason="not begun")
+        return processes.run(cell, root, variables, self._stop)
+
+    def ended(self) -> Iterator[tuple[Cell, Ended]]:
+        """Each cell as soon as it has ended."""
+        done, _ = wait(self._running, timeout=_LOOK_SECONDS, return_when=FIRST_COMPLETED)
+        for future in done:
+            yield self._running.pop(future), future.result()
+
+    def interrupt(self) -> None:
+        """Interrupt the sessions."""
+        self._stop.set()
+
+
+class Tasks:
+    """Runs cells as tasks of Ray, which starts those of a lost node elsewhere."""
+
+    def __init__(self, cells: Sequence[Cell], root: Path, variables: Mapping[str, str]) -> None:
+        import ray
+
+        self._ray = ray
+        task = ray.remote(processes.run)
+        # Variables are an argument: Ray writes those of a runtime environment to its logs, keys and all.
+        self._running: dict[Any, Cell] = {
+            task.options(
+                name=cell.name, num_cpus=cell.cpus, num_gpus=cell.gpus, max_retries=MOST_RESTARTS
+            ).remote(cell, root, dict(variables)): cell
+            for cell in cells
+        }
+
+    def ended(self) -> Iterator[tuple[Cell, Ended]]:
+        """Each cell as soon as it has ended."""
+        done, _ = self._ray.wait(list(self._running), timeout=_LOOK_SECONDS)
+        for reference in done:
+            yield self._running.pop(reference), self._result(reference)
+
+    def _result(self, reference: Any) -> Ended:
+        try:
+            ended: Ended = self._ray.get(reference)
+        except self._ray.exceptions.TaskCancelledError:
+            return Ended(status=INTERRUPTED, reason="interrupted")
+        except self._ray.exceptions.RayTaskError:
+            raise
+        except self._ray.exceptions.RayError as error:
+            # A node or a worker that was lost more often than Ray starts it again.
+            return Ended(status=INTERRUPTED, reason=str(error).splitlines()[0])
+        return ended
+
+    def interrupt(self) -> None:
+        """Interrupt the sessions; Ray drops what waits."""
+        for reference in self._running:
+            self._ray.cancel(reference, force=False)
+
+
+@contextmanager
+def ray_at(address: str) -> Iterator[None]:
+    """Connect to the Ray at an address, or start one that ends with the block. Raises UserError."""
+    # Before the import, which reads them.
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    os.environ["RAY_ENABLE_UV_RUN_RUNTIME_ENV"] = "0"
+    try:
+        import ray
+    except ImportError:
+        raise UserError("--ray: Ray is not installed; run: pip install ray") from None
+    own: dict[str, Any] = {"include_dashboard": False, "object_store_memory": OBJECT_STORE_BYTES}
+    where = own if address == LOCAL else {"address": address}
+    try:
+        ray.init(log_to_driver=False, logging_level=logging.ERROR, **where)
+    except (OSError, RuntimeError, ValueError) as error:
+        raise UserError(f"--ray {address}: cannot be reached: {str(error).splitlines()[0]}") from None
+    try:
+        yield
+    finally:
+        ray.shutdown()

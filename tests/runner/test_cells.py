@@ -1,0 +1,145 @@
+"""The table of a sweep: which cells it makes, what each costs, and what is refused before anything starts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from equipoise.core.errors import UserError
+from equipoise.core.exit_status import first
+from equipoise.runner import forecast
+from equipoise.runner.cells import Cell, load
+from equipoise.runner.processes import Ended
+from equipoise.runner.sweep import Overview
+
+TABLE = """
+folder = "out"
+[options]
+runs = 2
+limit = 3
+[[models]]
+model = "a/b"
+[[models]]
+model = "c"
+runs = 1
+api-key-env = "C_KEY"
+serve = "serve --name {model} --port={port}"
+gpus = 0.5
+[[suites]]
+suite = "neutrality"
+language = ["en-US", "pt-BR"]
+[[suites]]
+suite = "chinese_simpleqa"
+[[settings]]
+name = "cold"
+subject-temperature = 0
+keep-going = true
+[[settings]]
+name = "warm"
+[[exclude]]
+model = "c"
+suite = "neutrality"
+setting = "warm"
+"""
+
+
+def cells(folder: Path, text: str = TABLE) -> dict[str, Cell]:
+    """The cells of a table by name."""
+    (folder / "sweep.toml").write_text(text, encoding="utf-8")
+    return {cell.name: cell for cell in load(folder / "sweep.toml", folder).cells}
+
+
+@pytest.fixture(autouse=True)
+def _a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("C_KEY", "sk-of-c-1234567890")
+
+
+def test_cells_are_models_by_suites_by_settings(tmp_path: Path) -> None:
+    """Less those that are excluded; what a later axis sets goes before what an earlier one does."""
+    found = cells(tmp_path)
+    assert len(found) == 2 * 2 * 2 - 1
+    served = found["c.chinese_simpleqa.cold"]
+    assert served.settings.runs == 1
+    assert (served.settings.subject.temperature, served.settings.keep_going) == (0, True)
+    assert (served.gpus, served.cpus, served.keys) == (0.5, 1, {"api_key": "C_KEY"})
+    assert "sk-of-c" not in str(served.arguments())
+    assert served.environment({"C_KEY": "x"})["EQUIPOISE_API_KEY"] == "x"
+    plain = next(cell for cell in found.values() if cell.model == "a/b" and cell.suite == "neutrality")
+    assert plain.arguments()[:4] == ["--runs=2", "--limit=3", "--language=en-US", "--language=pt-BR"]
+    assert {cell.files.results.parent for cell in found.values()} == {tmp_path / "out"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("folder = ", "fold = ", "fold: there is no such table"),
+        ('folder = "out"', "", "folder: name the folder"),
+        ("runs = 1", "rums = 1", "[[models]] 2: there is no option 'rums'"),
+        ("runs = 1", 'runs = "x"', "c.neutrality.cold: --runs"),
+        ("runs = 1", 'api-key = "sk-1"', "name its variable with api-key-env"),
+        ("runs = 1", "fresh = true", "would ask everything again"),
+        ("runs = 1", "runs = [1, 2]", "runs: is one text or number"),
+        ("keep-going = true", "keep-going = 1", "keep_going: is true or false"),
+        ('suite = "neutrality"\nlanguage', 'suite = "other"\nlanguage', "there is no suite 'other'"),
+        ('model = "c"\nsuite', 'model = "d"\nsuite', "there is no model 'd'"),
+        (
+            '[[settings]]\nname = "warm"',
+            '[[settings]]\nname = "cold"\n[[settings]]\nname = "warm"',
+            "2 rows make",
+        ),
+        ("{port}", "8000", "serve is a command in which {port}"),
+        ("C_KEY", "D_KEY", "the variable D_KEY, which should hold a key, is not set"),
+        ("[[models]]", "[models]", "is not TOML"),
+        ("gpus = 0.5", "gpus = -1", "gpus is a number from 0 up"),
+        ("serve = ", "ready = ", "ready is about a server: add serve"),
+    ],
+)
+def test_a_table_that_cannot_run_is_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
+    """In one line that names the file and the row."""
+    with pytest.raises(UserError) as caught:
+        cells(tmp_path, TABLE.replace(old, new))
+    assert str(caught.value).startswith("sweep.toml: ") or str(tmp_path) in str(caught.value)
+    assert message in str(caught.value)
+
+
+def test_the_forecast_of_cells(tmp_path: Path) -> None:
+    """Runs, calls, money and hours of each and of all; models without a price make the sum unknown."""
+    for name in ("topics", "rubric", "tests_benchmark"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    text = TABLE.replace("limit = 3", "limit = 3\nprice-input = 1\nprice-output = 2")
+    (tmp_path / "sweep.toml").write_text(text, encoding="utf-8")
+    found = forecast.of_cells(load(tmp_path / "sweep.toml", tmp_path), tmp_path)
+    one = next(item for name, item in found.items() if name.endswith("neutrality.cold"))
+    assert (one.runs, one.left, one.calls) == (3 * 2 * 2, 3 * 2 * 2, 3 * 2 * 2 * 2)
+    assert one.seconds == pytest.approx((24 + (12 * 800 + 12 * 250) / 50) / 32)
+    assert one.cost
+    table = list(forecast.lines(found, 100))
+    assert table[-2].split()[0] == "all"
+
+
+def test_the_overview_names_what_ended_and_what_runs(tmp_path: Path) -> None:
+    """With the runs that each journal has, counted as it grows."""
+    found = cells(tmp_path)
+    first_cell, second, *_ = found.values()
+    overview = Overview(list(found.values()), dict.fromkeys(found, 12))
+    second.log.parent.mkdir()
+    second.log.touch()
+    second.files.journal.write_bytes(b'{"kind":"session"}\n{"kind":"record"}\n{"kind":"rec')
+    overview.end(first_cell, Ended(status=7, seconds=61.0))
+    assert overview.line(200) == f"1/7 cells done | 1 failed | {second.name} 1/12"
+    with second.files.journal.open("ab") as file:
+        file.write(b'ord"}\n')
+    assert f"{second.name} 2/12" in overview.line(200)
+    assert overview.take_notices() == [f"{first_cell.name}: exit status 7 after 1 min 01 s (1 of 7)"]
+
+
+def test_the_exit_status_of_several_sessions() -> None:
+    """The gravest, by the order that all commands share."""
+    assert first([0, 0]) == 0
+    assert first([0, 6, 1]) == 1
+    assert first([1, 7, 0]) == 7
+    assert first([7, 2]) == 2
+    assert first([2, 4]) == 4
+    assert first([3, 4]) == 3
