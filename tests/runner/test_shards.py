@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -257,6 +260,30 @@ def test_sixteen_shards_are_one_session_in_every_suite(
         equipoise.run(suite, shard=f"{number}/16", **given)
     assert merge().exit_code in (0, 1)
     assert differences(figures, tmp_path / "results" / f"subject.{suite}.json", JOINED) == []
+
+
+@pytest.mark.slow
+def test_killed_shards_go_on(bench: Bench, figures: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four shards that are killed at random moments ask again at most what was in flight."""
+    monkeypatch.chdir(bench.folder)
+    bench.write_topics({name: "".join(f"What is {name} {n}?\n" for n in range(8)) for name in LANGUAGES})
+    assert bench.run("--concurrency", "4").returncode == 0
+    asked = len(bench.server.requests)
+    bench.server.delay = 0.05
+    moments = random.Random(1)  # noqa: S311 - not a secret
+    for number in range(1, 5):
+        part = ("--shard", f"{number}/4", "--concurrency", "4")
+        until = len(bench.server.requests) + moments.randrange(5, asked // 4)
+        process = bench.start(*part)
+        while len(bench.server.requests) < until and process.poll() is None:
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait(30)
+        assert bench.run(*part).returncode == 0
+    assert len(bench.server.requests) <= 2 * asked + 4 * 4
+    assert merge().exit_code == 0
+    found = differences(figures, bench.results_path, JOINED)
+    assert [line for line in found if "/metadata/calls/" not in line] == []
 
 
 # Schedulers.
