@@ -169,7 +169,8 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 def resolved(path: Path) -> Path:
     """The file that a symbolic link names, whether it exists or not; any other path as it is."""
-    return Path(os.path.realpath(path)) if path.is_symlink() else path
+    # Not the method, which raises an error for a name that no file can have.
+    return Path(os.path.realpath(path)) if os.path.islink(path) else path
 
 
 def write_text(path: Path, text: str) -> None:
