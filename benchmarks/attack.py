@@ -14,7 +14,18 @@ import argparse
 import os
 from collections.abc import Callable, Iterable, Mapping
 
-from attacks import bodies, budgets, crashes, journals, keys, mixtures, spreadsheets, transports, verdicts
+from attacks import (
+    bodies,
+    budgets,
+    characters,
+    crashes,
+    journals,
+    keys,
+    mixtures,
+    spreadsheets,
+    transports,
+    verdicts,
+)
 from attacks.tally import Size, Tally
 
 FAMILIES: Mapping[str, Callable[[Size], Tally]] = {
@@ -32,6 +43,7 @@ FAMILIES: Mapping[str, Callable[[Size], Tally]] = {
     "full disk": crashes.full_disk,
     "two at once": crashes.doubled,
     "spreadsheet cells": spreadsheets.attack,
+    "control characters": characters.attack,
 }
 TITLE = f"{'family':<22}{'tried':>7}{'held':>7}{'fell':>7}{'lost':>7}{'twice':>7}{'changed':>9}{'keys':>6}"
 

@@ -211,8 +211,8 @@ def markdown_table(table_rows: Sequence[Sequence[str]]) -> str:
 
 
 def markdown_cell(text: str) -> str:
-    """Text escaped for a Markdown table cell."""
-    return printable(text).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("`", "\\`")
+    """Text escaped for a Markdown table cell: no cell ends, and no HTML, code, link or image begins."""
+    return re.sub(r"[\\|`\[]", r"\\\g<0>", printable(text)).replace("<", "&lt;")
 
 
 def estimate(found: Mapping[str, JSON], unit: str = "", digits: int = 2) -> str:

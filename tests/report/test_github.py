@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -72,8 +73,9 @@ def test_mismatches_and_warnings_stand_in_the_summary() -> None:
 
 def test_a_title_can_break_nothing() -> None:
     """The heading is one line without HTML, whatever a model is called."""
-    for name in ("a|b", "a\nb", "a\n\n# b", "<img src=x>", "a\\|b", "a\\"):
+    for name in ("a|b", "a\nb", "a\n\n# b", "<img src=x>", "a\\|b", "a\\", "![a](http://b)", "\\[a](b)"):
         heading, rest = markdown(name, None, FAILED).split("\n", 1)
+        assert re.findall(r"(?<!\\)(?:\\\\)*\[", heading) == [], name
         assert heading.startswith("## Equipoise: "), name
         assert "<" not in heading, name
         assert rest.startswith("\n**Gate: FAIL**\n"), name
