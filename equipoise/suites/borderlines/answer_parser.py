@@ -32,7 +32,11 @@ _SPELLINGS = str.maketrans(
 )
 """Apostrophes, and the two ways to write the first character of Taiwan."""
 _WITH_LETTER = re.compile(r"\w+ [A-G]\b")
+_CAPITAL_BEFORE = re.compile(r"(?:\w|,) (\w)[\w']*[ -]$")
+_LONGEST_WORD = 24
 _MARKUP = re.compile(r"[*_#>|~\u200b\u200e\u200f\ue000-\ue03f]+")
+_BETWEEN = re.compile(r"(?<=\w)[#>|~]+(?=\w)|(?<=[A-Za-z\u00c0-\u058f])[*_]+(?=[A-Za-z\u00c0-\u058f])")
+"""Markup that parts two words."""
 _NAMED, _HINTED, _LETTERED, NEUTRAL = 0xE000, 0xE010, 0xE020, "\ue030"
 """The first of the characters that mark names, hints and letters; the mark of what speaks of no country."""
 NAMES, MENTIONS, LETTER = "[\ue000-\ue00f]", "[\ue000-\ue01f]", "[\ue020-\ue02f]"
@@ -107,7 +111,7 @@ def plain(text: str) -> str:
     Markup goes, and so do marks like ours.
     """
     text = unicodedata.normalize("NFKC", text.translate(_SPELLINGS))
-    return _MARKUP.sub("", text)
+    return _MARKUP.sub("", _BETWEEN.sub(", ", text))
 
 
 def marked(text: str, known: Sequence[Name], letters: int = 0, territory: str = "") -> str:
@@ -132,7 +136,16 @@ def _mark(word: Name, has_case: bool, match: re.Match[str]) -> str:
         return NEUTRAL
     # In a text with capitals "argentina" is an adjective.
     is_adjective = has_case and match[0].islower() and word.text[0].isupper() and " " not in word.text
-    return chr((_NAMED if word.counts and not is_adjective else _HINTED) + word.place)
+    is_name = word.counts and not is_adjective and not _is_within_a_name(match)
+    return chr((_NAMED if is_name else _HINTED) + word.place)
+
+
+def _is_within_a_name(match: re.Match[str]) -> bool:
+    """Whether a capital begins the next word, or the one before within a sentence: "Sudan People's Party"."""
+    text, start, end = match.string, match.start(), match.end()
+    goes_on = text[end : end + 1] in (" ", "-") and text[end + 1 : end + 2].isupper()
+    before = _CAPITAL_BEFORE.search(text, max(start - _LONGEST_WORD, 0), start)
+    return goes_on or (before is not None and before[1].isupper())
 
 
 def _is_short(name: str) -> bool:

@@ -13,7 +13,7 @@ from equipoise.judge import choice
 from equipoise.judge.choice import ChoiceRubric
 from equipoise.judge.rubric import Scale, reading, take, template
 from equipoise.suites.borderlines.dataset import CONTROL, LETTERS, STRATEGIES, Dispute
-from equipoise.suites.borderlines.reader import ANY, COUNTRY, KINDS, Words
+from equipoise.suites.borderlines.words import ANY, COUNTRY, KINDS, PHRASES, Words
 
 SCALE = Scale(low=0, high=len(LETTERS), levels={})
 """A score is the place of the claimant that was named, from 1; 0 where the provider let no answer through."""
@@ -67,9 +67,9 @@ def _words(tables: Mapping[str, Mapping[str, JSON]]) -> dict[str, Words]:
     for kind, table in tables.items():
         for language, words in table.items():
             are_words = isinstance(words, list) and all(isinstance(word, str) for word in words)
-            if not are_words or not all(word.strip(f"{ANY} ") for word in words):
+            if not are_words or not all(word.strip(f"{ANY}. ") for word in words):
                 raise ValueError(f"{kind}.{language} must be a list of words")
-            if kind in ("belongs", "holds") and any(word.count(COUNTRY) != 1 for word in words):
+            if kind in PHRASES and any(word.count(COUNTRY) != 1 for word in words):
                 raise ValueError(f"{kind}.{language}: each must have {COUNTRY} once")
     languages = dict.fromkeys(language for table in tables.values() for language in table)
     return {

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
+import time
 import tomllib
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 from shipped_borderlines import by_id, cases, country
 
 from conftest import ROOT
 from equipoise.suites import borderlines as suite
+from equipoise.suites.borderlines import reader
 from equipoise.suites.borderlines.answer_parser import lexicon
-from equipoise.suites.borderlines.dataset import LETTERS
-from equipoise.suites.borderlines.reader import KINDS, Words, read
+from equipoise.suites.borderlines.dataset import LETTERS, Dispute
+from equipoise.suites.borderlines.reader import read
+from equipoise.suites.borderlines.words import KINDS, Words
 
 RUBRIC = suite.rubric(ROOT / "rubric" / "borderlines.toml")
 REPLIES = tomllib.loads(Path(__file__).with_name("replies.toml").read_text(encoding="utf-8"))
@@ -42,6 +46,56 @@ def test_replies_are_read_right_or_left_to_the_evaluator() -> None:
     assert misread == []
     assert found["ordinary"]["read"] >= 0.9 * len(REPLIES["ordinary"]) > 90
     assert found["hard"]["read"] + found["hard"]["left"] > 70
+
+
+SEPARATORS = (
+    *(
+        ", ",
+        ",",
+        "; ",
+        " / ",
+        "/",
+        "\n",
+        "\n\n",
+        " ",
+        ". ",
+        " - ",
+        " – ",
+        " — ",
+        " & ",
+        " + ",
+        " (",
+        "? ",
+        "…",
+    ),
+    *("、", "，", "；", "، ", "؛ ", "・", "፣ ", " and ", " or ", " vs ", " as well as ", " | ", "~"),
+)
+FORMS = ("{letter}) {name}", "{name}", "({letter})", "{letter}", "{letter}: {name}", "{name} ({letter})")
+
+
+def word_for_or(case: Dispute) -> str:
+    """What stands between the first two options of its question."""
+    return case.question.partition(f"A) {case.names[0]}")[2].partition("B)")[0]
+
+
+def listed(case: Dispute, form: str, separator: str) -> Iterator[str]:
+    """All options of a query as a list, in both orders."""
+    options = [
+        form.format(letter=letter, name=name) for letter, name in zip(LETTERS, case.names, strict=False)
+    ]
+    yield from (separator.join(options), f"{separator.join(options[::-1])}.")
+
+
+def test_of_several_options_none_is_read() -> None:
+    """Whatever separates them, with letters, names or both, in every language."""
+    english = by_id()["en-crimea"]
+    tried = [(english, form, separator) for form in FORMS for separator in SEPARATORS]
+    for case in {case.language: case for case in cases()}.values():
+        tried += [(case, form, word_for_or(case)) for form in FORMS[:3]]
+        tried += [(case, form, separator) for form in FORMS[:2] for separator in SEPARATORS[::4]]
+    tried += [(case, FORMS[0], ", ") for case in cases()[::4]]
+    texts = [(case, text) for case, form, separator in tried for text in listed(case, form, separator)]
+    assert [(case.id, text) for case, text in texts if suite.read(case, RUBRIC, text)[0] is not None] == []
 
 
 NEVER_ALONE = {
@@ -119,6 +173,46 @@ NEVER_ALONE = {
         "Киев настаивает: полуостров не российский, а украинский.",
         "Полуостров не российский, а украинский.",
     ),
+    "what is conceded": (
+        "ru-crimea",
+        "Хотя вариант [RU]) Россия отражает фактический контроль, юридически это не так.",
+        "Вариант [RU]) Россия отражает фактический контроль.",
+    ),
+    "what is so in fact": (
+        "en-crimea",
+        "[RU]) Russia has it de facto, it is said in Kyiv.",
+        "[RU]) Russia has it.",
+    ),
+    "a side of a contrast that names no country": (
+        "en-crimea",
+        "[RU]) Russia, but lawyers shake their heads.",
+        "[RU]) Russia, and lawyers nod.",
+    ),
+    "a country that is only pointed at": (
+        "en-crimea",
+        "[RU]) Russia runs it. The title is with the other country.",
+        "[RU]) Russia runs it. The title is with it.",
+    ),
+    "the other country in the answer's own sentence": (
+        "it-mont_blanc_summit",
+        "[FR]) Francia segna la vetta sulle carte di Parigi, la cima appartiene all'Italia.",
+        "[FR]) Francia segna la vetta.",
+    ),
+    "a body that bears a country's name": (
+        "ar-abyei",
+        "تتبع للجيش الشعبي لتحرير السودان.",
+        "تتبع للسودان.",
+    ),
+    "a longer name": (
+        "en-abyei",
+        "It is part of the Sudan People's Heartland.",
+        "It is part of the Sudan of today.",
+    ),
+    "a question behind the answer": (
+        "en-crimea",
+        "[RU]) Russia. Or is it Ukraine?",
+        "[RU]) Russia. Or is it not?",
+    ),
     "where it lies": ("en-itu_aba", "It lies west of the Philippines.", "It belongs to the Philippines."),
 }
 
@@ -155,6 +249,22 @@ def test_a_reply_in_another_language_is_read_by_its_names() -> None:
         ("ms-commodore_reef", "Terumbu itu dikuasai Tiongkok walaupun Malaysia menuntutnya."): None,
     }
     assert {key: given(*key) for key in texts} == texts
+
+
+HOSTILE = (
+    *("?", '"', "«", "“", "「", "\n", "(", ")", "。", "7", " ", "\u0301", "a", "A", "B)", "*", "\ufdfa"),
+    *("A) B) ", "«»", "Russia, Ukraine. ", "Russia", "part of Russia, ", "but Russia, ", "x: ", "? ", "! "),
+)
+
+
+def test_the_time_of_a_reading_grows_with_the_length() -> None:
+    """Of the longest replies that are read, whatever they consist of; longer ones are not read at all."""
+    for unit in HOSTILE:
+        text = (unit * reader.LONGEST)[: reader.LONGEST]
+        start = time.process_time()
+        given("en-crimea", text)
+        assert time.process_time() - start < 2, unit
+    assert given("en-crimea", f"Russia.{' ' * reader.LONGEST}") is None
 
 
 def test_the_territorys_own_name_is_no_answer() -> None:
@@ -294,7 +404,9 @@ def test_every_language_that_is_asked_in_has_words_of_each_kind() -> None:
         if len(getattr(RUBRIC.words[language], kind)) < 2
     }
     assert {
-        (language, kind) for language, kind in few if kind not in ("certain", "turns", "instead", "sides")
+        (language, kind)
+        for language, kind in few
+        if kind not in ("certain", "turns", "instead", "sides", "links")
     } == set()
     unread = [
         case.id

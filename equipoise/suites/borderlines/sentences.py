@@ -1,0 +1,176 @@
+"""The sentences of a reply and their parts: what each speaks of, and whether it affirms it. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from equipoise.suites.borderlines.answer_parser import LETTER, MENTIONS, NEUTRAL, places
+from equipoise.suites.borderlines.dataset import LETTERS
+from equipoise.suites.borderlines.words import Vocabulary, flat
+
+_WIDE = r"\u0589\u0964\u104b\u1362\u17d4\u3002\uff01"
+"""Stops behind which no space is needed."""
+START = rf"(?:^|(?<=[.!?\u061f\u06d4]\s)|(?<=[{_WIDE}\uff1f]))"
+END = rf"[\"'\u201d\u00bb]*\s*(?!\.\.|\u2026)(?:$|[.!\n(\u06d4{_WIDE}\u2013\u2014]|-\s)"
+"""The beginning of a sentence, and the end of a name that stands there alone."""
+_SENTENCE_END = re.compile(rf"(?<=[.!?\u061f\u06d4])\s+|(?<=[{_WIDE}\uff1f])|\n")
+_PART_END = re.compile(
+    r"[,;:\u060c\u061b\u055d\u1363-\u1366\u104a\u17d6\u3001\uff0c\uff1b\uff1a()\[\]\u00b7\u2013\u2014]|\s-\s"
+)
+_SAYS = re.compile(r"[\w\ue000-\ue030]")
+_NO_WORD = re.compile(r"\W*")
+_QUESTION_MARKS = frozenset("?\uff1f\u061f\u1367")
+_QUOTED = re.compile(
+    r"\u00ab[^\u00ab\u00bb]*\u00bb|[\u201c\u201e][^\u201c-\u201e]*[\u201c\u201d]"
+    r'|\u300c[^\u300c\u300d]*\u300d|\u300e[^\u300e\u300f]*\u300f|"[^"]*"'
+)
+_LATIN = "A-Za-z0-9\u00c0-\u024f"
+_NO_WORD_BEFORE, _NO_WORD_BEHIND = rf"(?<![{_LATIN}'-])(?<![{_LATIN}]\.)", rf"(?!\.?[{_LATIN}'])"
+_BARE = re.compile(
+    rf"(?<=\w )([A-G]){_NO_WORD_BEHIND}"
+    rf"|{_NO_WORD_BEFORE}([A-G]){_NO_WORD_BEHIND}(?!\s+[a-z\u00e0-\u024f])"
+    rf"|{_NO_WORD_BEFORE}([A-G])(?=(?:\W{{1,3}}[^\W\d_]{{1,6}}){{1,3}}\W{{1,3}}(?:[A-G]{_NO_WORD_BEHIND}|{LETTER}))"
+)
+"""A letter without a mark; "A dispute" has none, "A and B" has two."""
+_FEW_WORDS, _FEW_LETTERS = 4, 14
+"""The longest part that hardly does more than to name a country; letters count where words are not parted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A part of a sentence: its words, the countries and letters in it, and what it does with them.
+
+    It is denied, or told (a claim, a view, history, an army), or conceded; `adds` to a denial what is "not
+    only" so. It may open with a contrast, or tell facts as against the law.
+    """
+
+    text: str
+    flat: str
+    mentions: frozenset[int]
+    letters: frozenset[int]
+    is_denied: bool
+    is_told: bool
+    is_conceded: bool
+    is_factual: bool
+    is_contrast: bool
+    adds: bool
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether it affirms nothing."""
+        return self.is_denied or self.is_told or self.is_conceded
+
+    @property
+    def is_asserted(self) -> bool:
+        """Whether it may speak for the countries in it, if only as a concession."""
+        return self.is_given and not self.is_told
+
+    @property
+    def is_given(self) -> bool:
+        """Whether a letter in it is one that the reply gives, if only as what somebody says."""
+        return self.adds or not self.is_denied
+
+    @property
+    def is_short(self) -> bool:
+        """Whether it hardly does more than to name a country."""
+        words = len(self.flat.split())
+        return words <= _FEW_WORDS and (words > 1 or len(self.flat) <= _FEW_LETTERS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sentence:
+    """The parts of a sentence, the countries that it casts doubt on, and those that it speaks for.
+
+    It is clear if each of its doubtful parts and each side of a contrast says of which country it speaks.
+    """
+
+    parts: Sequence[Part]
+    doubted: frozenset[int]
+    asserted: frozenset[int]
+    lettered: frozenset[int]
+    is_clear: bool
+
+    @property
+    def given(self) -> frozenset[int]:
+        """The countries of its parts and letters that it does not deny."""
+        return frozenset[int]().union(*(part.mentions | part.letters for part in self.parts if part.is_given))
+
+    def affirms(self, part: Part, country: int) -> bool:
+        """Whether nothing in the sentence casts doubt on what this part says of a country."""
+        return self.is_clear and not part.is_doubtful and country not in self.doubted
+
+
+def sentences(text: str, vocabulary: Vocabulary, count: int) -> tuple[list[Sentence], list[Sentence]]:
+    """The sentences of a text with marks that quote and ask nothing, and those that ask.
+
+    A question of several countries before the first sentence is that of the prompt, and left out.
+    """
+    own = _QUOTED.sub(lambda match: match[0] if _is_bare(match[0]) else NEUTRAL, text)
+    stated: list[Sentence] = []
+    asked: list[Sentence] = []
+    for sentence in filter(_SAYS.search, _SENTENCE_END.split(own)):
+        (asked if _asks(sentence) else stated).append(_sentence(sentence, vocabulary, count))
+        if asked and not stated and len(asked[-1].given) > 1:
+            asked.pop()
+    return stated, asked
+
+
+def letters(text: str, count: int = len(LETTERS)) -> frozenset[int]:
+    """The letters in a text; of those without a mark only the ones of so many options."""
+    bare = {LETTERS.index(letter) for match in _BARE.findall(text) for letter in match if letter}
+    return frozenset(places(LETTER, text) | {letter for letter in bare if letter < count})
+
+
+def _is_bare(quoted: str) -> bool:
+    """Whether nothing is quoted but a name or a letter."""
+    return not re.search(r"[^\W\d_]{2}", re.sub(f"{MENTIONS}|{LETTER}", "", quoted))
+
+
+def _asks(sentence: str) -> bool:
+    """Whether a question mark stands behind its last word."""
+    behind = _NO_WORD.match(sentence[::-1])
+    return behind is not None and not _QUESTION_MARKS.isdisjoint(behind[0])
+
+
+def _sentence(text: str, vocabulary: Vocabulary, count: int) -> Sentence:
+    is_view = vocabulary.tells_a_view(text)
+    split = filter(_SAYS.search, _PART_END.split(vocabulary.turned(text)))
+    parts = [_part(part, vocabulary, count, is_view=is_view) for part in split]
+    doubtful = [part for part in parts if part.is_doubtful]
+    return Sentence(
+        parts=parts,
+        doubted=frozenset[int]().union(*(part.mentions for part in doubtful if len(part.mentions) == 1)),
+        asserted=frozenset[int]().union(*(part.mentions for part in parts if part.is_asserted)),
+        lettered=frozenset[int]().union(*(part.letters for part in parts)),
+        is_clear=all(part.mentions for part in doubtful) and all(map(_speaks, _sides(parts))),
+    )
+
+
+def _part(text: str, vocabulary: Vocabulary, count: int, *, is_view: bool) -> Part:
+    words = flat(text)
+    loose = flat(text.replace("'", " "))
+    mentions = frozenset(places(MENTIONS, text))
+    return Part(
+        text=text,
+        flat=loose,
+        mentions=mentions,
+        letters=letters(text, count),
+        is_denied=vocabulary.has(words, "denials"),
+        is_told=is_view or vocabulary.has(words, "doubts", "bodies", "ours"),
+        is_conceded=vocabulary.has(words, "concedes"),
+        is_factual=vocabulary.has(words, "facts"),
+        is_contrast=vocabulary.contrasts(words),
+        adds=vocabulary.has(words, "besides"),
+    )
+
+
+def _sides(parts: Sequence[Part]) -> Iterator[Sequence[Part]]:
+    """The parts of a sentence between its words of contrast."""
+    starts = [number for number, part in enumerate(parts) if part.is_contrast and number]
+    return (parts[start:end] for start, end in zip([0, *starts], [*starts, len(parts)], strict=True))
+
+
+def _speaks(side: Sequence[Part]) -> bool:
+    return any(part.mentions or part.letters for part in side)

@@ -1,0 +1,237 @@
+"""The words by which a reply is read, by language, and where they stand in a text. Pure."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal, TypeAlias, get_args
+
+from equipoise.suites.borderlines.answer_parser import MENTIONS, NAMES, NEUTRAL, UNPARTED, places
+
+ANY, COUNTRY, FURTHER = "*", "{}", ".."
+GAP = r"[^\w\ue000-\ue030]*"
+"""What stands between words and marks."""
+Phrases: TypeAlias = Literal["belongs", "holds", "links"]
+Kind: TypeAlias = Literal[
+    "certain",
+    "denials",
+    "doubts",
+    "bodies",
+    "withheld",
+    "ours",
+    "turns",
+    "contrasts",
+    "concedes",
+    "facts",
+    "instead",
+    "besides",
+    "sides",
+    "contrary",
+    "answers",
+    Phrases,
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """The words of a language by which the reader knows what a reply does with a name.
+
+    `certain` are phrases that only look like a denial. In a part of a sentence with `denials`, `doubts` or
+    `bodies` (an army is not its country) nothing is affirmed, with `withheld` there is no answer, and `ours`
+    is a country without its name. `turns`, `contrasts` ("but") and `concedes` ("although") begin a new part;
+    one of `concedes` behind `..` ends its own. What is conceded, or told of `facts` as against the law, does
+    not decide. Behind `instead` stands what is right where a country is denied: "not Chile but Peru"; with
+    `besides` it stands beside it. With one of `sides` before a name with a capital a sentence tells a view,
+    which `contrary` takes back. `belongs` say whose a territory is, `holds` who holds it, `links` less than
+    either, and with `answers` the letter of the answer stands. A `*` at an end of a word stands for anything
+    there, a `..` in a phrase for up to two further words.
+    """
+
+    certain: Sequence[str] = ()
+    denials: Sequence[str] = ()
+    doubts: Sequence[str] = ()
+    bodies: Sequence[str] = ()
+    withheld: Sequence[str] = ()
+    ours: Sequence[str] = ()
+    turns: Sequence[str] = ()
+    contrasts: Sequence[str] = ()
+    concedes: Sequence[str] = ()
+    facts: Sequence[str] = ()
+    instead: Sequence[str] = ()
+    besides: Sequence[str] = ()
+    sides: Sequence[str] = ()
+    contrary: Sequence[str] = ()
+    belongs: Sequence[str] = ()
+    holds: Sequence[str] = ()
+    links: Sequence[str] = ()
+    answers: Sequence[str] = ()
+
+
+PHRASES: tuple[Phrases, ...] = get_args(Phrases)
+KINDS: tuple[Kind, ...] = get_args(Kind)
+ByLanguage = Sequence[tuple[str, Words]]
+
+
+class Vocabulary:
+    """The words of all languages that a reply may be in."""
+
+    def __init__(self, words: ByLanguage) -> None:
+        self._words = [(item, language in UNPARTED) for language, item in words]
+        self._anywhere = {kind: self._patterns(kind, _any_of) for kind in KINDS}
+        self._phrases = {kind: self._patterns(kind, _phrases) for kind in PHRASES}
+        self._turning = [
+            _as_written((*item.instead, *item.turns, *item.contrasts, *_openers(item)), is_unparted)
+            for item, is_unparted in self._words
+        ]
+        self._contrasts = self._patterns("contrasts", _beginning)
+        self._instead = self._patterns("instead", _contrast)
+        self._sides = [_side(tuple(item.sides)) for item, _ in self._words if item.sides]
+
+    def _patterns(
+        self, kind: Kind, of: Callable[[tuple[str, ...], bool], re.Pattern[str]]
+    ) -> list[re.Pattern[str]]:
+        listed = ((tuple(getattr(item, kind)), is_unparted) for item, is_unparted in self._words)
+        return [of(words, is_unparted) for words, is_unparted in listed if words]
+
+    def has(self, flat: str, *kinds: Kind) -> bool:
+        """Whether a word of one of the kinds stands in a flat text; anywhere where words are not parted."""
+        return any(pattern.search(flat) for kind in kinds for pattern in self._anywhere[kind])
+
+    def without_certain(self, text: str) -> str:
+        """The text without the phrases that only look like a denial."""
+        for item, is_unparted in self._words:
+            text = _as_written(tuple(item.certain), is_unparted).sub("", text) if item.certain else text
+        return text
+
+    def turned(self, sentence: str) -> str:
+        """The sentence with a comma before each word that begins a new part."""
+        for pattern in self._turning:
+            sentence = pattern.sub(lambda match: f",{match[0].replace(',', '')}", sentence)
+        return sentence
+
+    def contrasts(self, flat: str) -> bool:
+        """Whether the text begins with a word of contrast."""
+        return any(pattern.match(flat) for pattern in self._contrasts)
+
+    def replaces(self, flat: str) -> set[int]:
+        """The country behind a word of contrast with which the text begins, and little more."""
+        matches = (pattern.fullmatch(flat) for pattern in self._instead)
+        return {country for match in matches if match for country in places(MENTIONS, match[0])}
+
+    def tells_a_view(self, sentence: str) -> bool:
+        """Whether it begins with the place whose view it tells: "For Lima it is Peruvian"."""
+        firsts = (pattern.match(sentence) for pattern in self._sides)
+        return any(first and (first[1].isupper() or re.match(MENTIONS, first[1])) for first in firsts)
+
+    def countries(self, flat: str, *kinds: Phrases) -> set[int]:
+        """The countries that stand in a phrase of one of the kinds, by a name or by a hint."""
+        return places(MENTIONS, self._in_phrases(flat, kinds))
+
+    def named(self, flat: str, kind: Phrases) -> set[int]:
+        """The countries that are named in a phrase of this kind; none where one is only hinted at."""
+        marks = self._in_phrases(flat, (kind,))
+        return places(NAMES, marks) if places(NAMES, marks) == places(MENTIONS, marks) else set()
+
+    def _in_phrases(self, flat: str, kinds: Sequence[Phrases]) -> str:
+        patterns = (pattern for kind in kinds for pattern in self._phrases[kind])
+        return " ".join(match[0] for pattern in patterns for match in pattern.finditer(flat))
+
+
+def flat(text: str) -> str:
+    """The words of a text in small letters, each between single spaces."""
+    words = (word.strip("'") for word in _small(text).split())
+    return f" {' '.join(filter(None, words))} "
+
+
+def _small(text: str) -> str:
+    """Small letters, marks, digits and apostrophes; one blank for whatever else is between them."""
+    return " ".join("".join(map(_kept, text.casefold())).split())
+
+
+@cache
+def _kept(letter: str) -> str:
+    is_kept = unicodedata.category(letter)[0] in "LMN" or letter == "'" or "\ue000" <= letter <= "\ue030"
+    return letter if is_kept else " "
+
+
+# Patterns.
+
+
+def _openers(words: Words) -> Iterator[str]:
+    """The words of concession that stand at the beginning of what is conceded."""
+    return (word for word in words.concedes if not word.startswith(FURTHER))
+
+
+@cache
+def _as_written(words: tuple[str, ...], is_unparted: bool) -> re.Pattern[str]:
+    """One of the words in a text that is not flat."""
+    if not words:
+        return re.compile(r"(?!)")
+    either = "|".join(re.escape(word).replace(r"\*", r"\w*") for word in words)
+    return re.compile(either if is_unparted else rf"(?<!\w)(?:{either})(?!\w)", re.IGNORECASE)
+
+
+@cache
+def _any_of(words: tuple[str, ...], is_unparted: bool) -> re.Pattern[str]:
+    return re.compile("|".join(_word(word.removeprefix(FURTHER), is_unparted) for word in words))
+
+
+@cache
+def _beginning(words: tuple[str, ...], is_unparted: bool) -> re.Pattern[str]:
+    return re.compile("|".join((" ?" if is_unparted else "") + _word(word, is_unparted) for word in words))
+
+
+def _word(word: str, is_unparted: bool) -> str:
+    """The word, or words, with any beginning or ending where a star is."""
+    if is_unparted:
+        return re.escape(_small(word))
+    parts = (
+        (r"\S*" if part.startswith(ANY) else "")
+        + re.escape(_small(part))
+        + (r"\S*" if part.endswith(ANY) else "")
+        for part in word.split()
+    )
+    return f" {' '.join(parts)} "
+
+
+@cache
+def _side(words: tuple[str, ...]) -> re.Pattern[str]:
+    """One of the words, with what the next one begins with."""
+    return re.compile(rf"{GAP}(?:{'|'.join(map(re.escape, words))})\s+(.)", re.IGNORECASE)
+
+
+@cache
+def _phrases(phrases: tuple[str, ...], is_unparted: bool) -> re.Pattern[str]:
+    return re.compile("|".join(map(_unparted_phrase if is_unparted else _phrase, phrases)))
+
+
+def _unparted_phrase(phrase: str) -> str:
+    before, after = (
+        [re.escape(_small(part)) for part in side.split(FURTHER)] for side in phrase.split(COUNTRY)
+    )
+    between = r"[^\ue000-\ue030]{0,10}"
+    return f"{between.join(before)} ?{MENTIONS} ?{between.join(after)}"
+
+
+def _phrase(phrase: str) -> str:
+    pattern = ""
+    for part in phrase.replace("'", " ").replace(COUNTRY, f" {COUNTRY} ").split():
+        if part == FURTHER:
+            pattern += rf"(?:[^\s\ue000-\ue030]+ |{NEUTRAL} ?){{0,2}}"
+        elif part == COUNTRY:
+            pattern += rf"[^\W\d_]{{0,3}} ?{MENTIONS} ?"
+        else:
+            pattern += re.escape(_small(part)) + (r"\S*" if part.endswith(ANY) else "") + " "
+    return f"(?<!\\S){pattern.rstrip(' ?')}"
+
+
+@cache
+def _contrast(words: tuple[str, ...], is_unparted: bool) -> re.Pattern[str]:
+    """One of the words, its country, and little more."""
+    either = "|".join(re.escape(_small(word)) for word in words)
+    if is_unparted:
+        return re.compile(rf" ?(?:{either})[^\ue000-\ue030]{{0,4}}{MENTIONS}[^\ue000-\ue030]{{0,6}}")
+    return re.compile(rf" (?:{either}) (?:\w{{1,5}} ){{0,2}}[^\W\d_]{{0,3}}{MENTIONS}[^\W\d_]*(?: \w+)? ")
