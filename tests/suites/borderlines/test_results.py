@@ -101,7 +101,7 @@ def test_a_run_is_shown_with_its_transcripts() -> None:
 
 def test_every_run_is_looked_at_in_its_language() -> None:
     """A cell is a territory, but its queries are shown one by one, each with what it answered."""
-    data = {"metadata": {}, "results": read_back(RECORDS)}
+    data = {"metadata": {"scale": {"low": 0, "high": 7}}, "results": read_back(RECORDS)}
     suite_of = suites.load(suite.NAME)
     listed = suite_of.cells(data["results"], RUBRIC.scale)
     side = Side(file="m.json", digest=None, suite=suite_of, data=data, cells=listed)
