@@ -21,6 +21,8 @@ SHARES = {"blocked": 3, "rejected": 2, "truncated": 3, "empty": 2, "refusal": 8}
 """How a subject's reply ends, in percent; else it is an answer."""
 FAULTS = {"prose": 4, "cut": 2, "off the scale": 2, "other keys": 2}
 """What is wrong with an evaluator's verdict, in percent; else nothing is."""
+ID = "chatcmpl-00000000"
+"""The id of every completion, in place of which the server puts its own."""
 Answer = tuple[int, dict[str, Any]]
 """A status and a body."""
 
@@ -155,4 +157,4 @@ def _completion(text: str, **changes: Any) -> Answer:
     usage = {"prompt_tokens": 100, "completion_tokens": length, "total_tokens": 100 + length}
     message = {"role": "assistant", "content": text}
     choice = {"index": 0, "finish_reason": "stop", "message": message, **changes}
-    return 200, {"id": "x", "object": "chat.completion", "model": "m-1", "choices": [choice], "usage": usage}
+    return 200, {"id": ID, "object": "chat.completion", "model": "m-1", "choices": [choice], "usage": usage}

@@ -34,7 +34,7 @@ RANDOM = random.Random(1)  # noqa: S311 - faults, not secrets
 
 def _completion(text: str) -> bytes:
     body = {
-        "id": "x",
+        "id": scripted.ID,
         "object": "chat.completion",
         "model": "bench-1",
         "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}],
@@ -53,6 +53,7 @@ def _response(body: bytes, status: str = "200 OK") -> bytes:
 
 
 JUDGED, GRADED, ANSWERED = _completion(VERDICT), _completion("A"), _completion(REPLY)
+ID = scripted.ID.encode()
 REFUSED, FAILED = _error(429, "Rate limit reached."), _error(500, "Internal error.")
 
 
@@ -126,7 +127,7 @@ class Connection(asyncio.Protocol):
             self.transport.write(REFUSED)
             return
         _count(1)
-        answer = self.script(body)
+        answer = self.script(body).replace(ID, b"chatcmpl-%08d" % STATS["calls"])
         fault = _fault() if self.has_faults else None
         asyncio.get_running_loop().call_later(self.latency, self._send, answer, fault)
 

@@ -18,6 +18,8 @@ from aiohttp import web
 
 JUDGE = "judge"
 SUBJECT = "subject"
+NO_ID = "chatcmpl"
+"""The id of a completion until the server sends it with one of its own, as endpoints do."""
 
 
 @dataclass
@@ -41,7 +43,7 @@ Script = Callable[[dict[str, Any], int], "Answer | str"]
 def completion(text: str | None, **changes: Any) -> dict[str, Any]:
     """A chat completion; `changes` go into the choice, or into the body where they name a part of it."""
     body = {
-        "id": "chatcmpl-1",
+        "id": NO_ID,
         "object": "chat.completion",
         "model": changes.pop("model", "scripted-1"),
         "system_fingerprint": "fp_scripted",
@@ -166,6 +168,7 @@ class Loopback(Threaded):
         self.headers: list[dict[str, str]] = []
         self.in_flight = 0
         self.peak = 0
+        self._answered = 0
 
     def count(self, *, judge: bool) -> int:
         """How many requests came for the evaluators, or for the subject."""
@@ -227,8 +230,12 @@ class Loopback(Threaded):
             assert request.transport is not None
             request.transport.close()
             return web.Response()
-        is_text = isinstance(answer.body, str)
-        text, kind = (answer.body, "text/plain") if is_text else (json.dumps(answer.body), "application/json")
+        content = answer.body
+        if isinstance(content, dict) and content.get("id") == NO_ID:
+            self._answered += 1
+            content = {**content, "id": f"chatcmpl-{self._answered}"}
+        is_text = isinstance(content, str)
+        text, kind = (content, "text/plain") if is_text else (json.dumps(content), "application/json")
         # As bytes, so that a header may name a charset that there is not.
         headers = {"Content-Type": f"{kind}; charset=utf-8", **answer.headers}
         body = text.encode()

@@ -4,34 +4,42 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from itertools import count
+from types import MappingProxyType
 from typing import Any
 
 from loopback import Script, Threaded, completion, plain_script
 
 
 class StrayServer(Threaded):
-    """Answers each call after `delay` seconds, and those numbered in `twice` (from 1) again `apart` later.
+    """Answers each call after `delay` seconds, and some of them, by their numbers from 1, twice.
 
-    The second answer is written whatever else goes over that connection by then. With `early` the answer to
-    each call whose number is in it is written before the body of the call has been read.
+    A call in `twice` is answered again so many seconds later, whatever else goes over its connection by then.
+    A call in `late` is answered again while a later one on its connection waits: the one so many behind it.
+    A call in `early` gets another answer before its body has been read, 0.3 s before its own, with the status
+    `early_status`. Without `has_ids` all answers have the same id.
     """
 
     def __init__(
         self,
-        twice: Collection[int] = (),
+        twice: Mapping[int, float] = MappingProxyType({}),
         *,
-        apart: float = 0.05,
         delay: float = 0.005,
+        late: Mapping[int, int] = MappingProxyType({}),
         early: Collection[int] = (),
+        early_status: str = "200 OK",
+        has_ids: bool = True,
         script: Script = plain_script,
     ) -> None:
         super().__init__()
         self.requests: list[dict[str, Any]] = []
         self.connections = 0
         self._twice = twice
+        self._late = late
         self._early = early
-        self._apart = apart
+        self._early_status = early_status
+        self._has_ids = has_ids
         self._delay = delay
         self._script = script
         self._heads = 0
@@ -45,30 +53,39 @@ class StrayServer(Threaded):
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
+        copies: dict[int, bytes] = {}
         try:
-            while True:
-                await self._exchange(reader, writer)
+            for turn in count():
+                body = await self._body(reader, writer)
+                writer.write(copies.pop(turn, b""))
+                number, response = await self._answer(body)
+                writer.write(response)
+                if number in self._twice:
+                    self._loop.call_later(self._twice[number], writer.write, response)
+                if number in self._late:
+                    copies[turn + self._late[number]] = response
         except (asyncio.IncompleteReadError, ConnectionError):
             writer.close()
 
-    async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _body(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> dict[str, Any]:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
         self._heads += 1
         if self._heads in self._early:
-            writer.write(_response("The answer to something else."))
-            await asyncio.sleep(self._apart)
+            writer.write(_response(completion("The answer to something else."), self._early_status))
+            await asyncio.sleep(0.3)
         length = int(head.partition("content-length:")[2].partition("\r\n")[0])
-        body = json.loads(await reader.readexactly(length))
-        number = len(self.requests)
+        return dict(json.loads(await reader.readexactly(length)))
+
+    async def _answer(self, body: dict[str, Any]) -> tuple[int, bytes]:
+        """The number of a call, and its answer."""
         self.requests.append(body)
+        number = len(self.requests)
         await asyncio.sleep(self._delay)
-        response = _response(str(self._script(body, number)))
-        writer.write(response)
-        if number + 1 in self._twice:
-            self._loop.call_later(self._apart, writer.write, response)
+        answer = completion(str(self._script(body, number - 1)))
+        return number, _response({**answer, "id": f"chatcmpl-{number}"} if self._has_ids else answer)
 
 
-def _response(text: str) -> bytes:
-    content = json.dumps(completion(text)).encode()
-    head = f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(content)}\r\n\r\n"
+def _response(answer: dict[str, Any], status: str = "200 OK") -> bytes:
+    content = json.dumps(answer).encode()
+    head = f"HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {len(content)}\r\n\r\n"
     return head.encode() + content

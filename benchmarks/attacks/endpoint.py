@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from itertools import count
 from types import TracebackType
 from typing import Any
 
@@ -30,6 +31,7 @@ KEY = "sk-planted-attack-Zq81Xw52Kt"
 TIMEOUT = 1.0
 RETRIES = 1
 MOST_BODY = 4 * 2**20
+_IDS = count()
 LONGEST = 20.0
 """Seconds that one attack may take, on a machine that has other work."""
 
@@ -134,8 +136,8 @@ def response(
 
 
 def answering(text: str) -> bytes:
-    """An ordinary response that says this."""
-    return response(json.dumps(completion(text)))
+    """An ordinary response that says this, with an id of its own."""
+    return response(json.dumps({**completion(text), "id": f"chatcmpl-{next(_IDS)}"}))
 
 
 async def plainly(line: Line) -> None:

@@ -204,8 +204,9 @@ def warn_of_keys(settings: Settings) -> None:
 def spent(asked: Totals) -> str:
     """One line on calls and tokens."""
     read, written = map(sum, zip(*asked.tokens, strict=True))
+    repeated = f", {asked.repeated} repeated" if asked.repeated else ""
     line = (
-        f"calls: {asked.made} made, {asked.replayed} replayed, {asked.retries} retries; "
+        f"calls: {asked.made} made, {asked.replayed} replayed, {asked.retries} retries{repeated}; "
         f"{read:,} tokens in, {written:,} out"
     )
     if not asked.estimated:

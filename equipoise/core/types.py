@@ -96,7 +96,8 @@ def json_schema(name: str, properties: Mapping[str, JSON]) -> dict[str, JSON]:
 class Reply:
     """What came back from one call.
 
-    `latency` is in seconds, of the attempt that succeeded; `retries` counts the attempts before it.
+    `latency` is in seconds, of the attempt that succeeded; `retries` counts the attempts before it, and
+    `repeats` those of them whose answer may have been the late copy of another call's.
     `blocked` is the provider's own code where its filter rejected the prompt or cut the reply. `provider` is
     who answered, where the endpoint is a router and says so; `tokens` are the first ones, where probabilities
     were asked for and given; of a text that was echoed, all of them.
@@ -111,6 +112,7 @@ class Reply:
     provider: str | None = None
     latency: float = 0.0
     retries: int = 0
+    repeats: int = 0
     blocked: str | None = None
     tokens: tuple[Token, ...] | None = None
 

@@ -14,7 +14,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from types import TracebackType
 from typing import Protocol
@@ -142,7 +142,7 @@ class Client:
         while True:
             async with slot:
                 sent = self._parameters(call)
-                answer = await self._attempt(call, sent, retries.count)
+                answer = await self._attempt(call, sent, retries)
                 if isinstance(answer, Reply):
                     retries.answered()
                     slot.succeed(answer)
@@ -180,36 +180,30 @@ class Client:
         """Close all connections."""
         await self._http.close()
 
-    async def _attempt(self, call: Call, sent: Mapping[str, JSON], retries: int) -> Reply | Failure:
-        try:
-            return await self._read(call, sent, retries)
-        except RecursionError:
-            return Failure(message="the body of the answer is nested too deeply")
-
-    async def _read(self, call: Call, sent: Mapping[str, JSON], retries: int) -> Reply | Failure:
+    async def _attempt(self, call: Call, sent: Mapping[str, JSON], retries: Retries) -> Reply | Failure:
         started = time.perf_counter()
-        answer = await self._post(call, sent)
+        response = await self._post(call, sent, is_fresh=retries.is_in_doubt)
         latency = time.perf_counter() - started
-        if not isinstance(answer, Failure):
-            read = read_continuation if CONTINUES in call.parameters else read_body
-            reply = read(answer, latency=latency, retries=retries)
-            if isinstance(reply, Reply):
-                is_silent = _is_echo(call) and not _has_echoed(call, reply)
-                return NO_ECHO if is_silent else reply
-            answer = reply
-        code = answer.filter_code
-        if code is None:
+        answer = response if isinstance(response, Failure) else _read(call, response, latency, retries)
+        if isinstance(answer, Reply) or (code := answer.filter_code) is None:
             return answer
-        return Reply(text="", finish_reason="content_filter", blocked=code, latency=latency, retries=retries)
+        return Reply(
+            text="",
+            finish_reason="content_filter",
+            blocked=code,
+            latency=latency,
+            retries=retries.count,
+            repeats=retries.repeats,
+        )
 
-    async def _post(self, call: Call, sent: Mapping[str, JSON]) -> JSON | Failure:
-        """The body of the response, or why there is none."""
+    async def _post(self, call: Call, sent: Mapping[str, JSON], *, is_fresh: bool) -> Response | Failure:
+        """The response, or why there is none."""
         connection = self._connection(call)
         body = json_io.dumps(_body(connection.foreign_keys.masked_call(call), sent))
+        address = connection.addresses[CONTINUES in call.parameters]
         try:
             async with asyncio.timeout(self._timeout):
-                response = await self._http.post(connection.addresses[CONTINUES in call.parameters], body)
-            return _content(response) if response.is_success else _status_failure(response)
+                return await self._http.post(address, body, is_fresh=is_fresh)
         except _NO_CONNECTION as error:
             return self._no_connection(error)
         except TimeoutError:
@@ -221,7 +215,7 @@ class Client:
         except _NO_ANSWER as error:
             return Failure(message=f"connection failed: {_said(_causes(error)[-1])}")
         except ValueError as error:
-            return Failure(message=f"the body of the answer cannot be read: {printable(str(error))[:500]}")
+            return _unreadable(error)
 
     def _no_connection(self, error: Exception) -> Failure:
         causes = _causes(error)
@@ -366,6 +360,33 @@ def _failed(
 
 def _status(failure: Failure) -> str:
     return "" if failure.status is None else f"HTTP {failure.status}: "
+
+
+def _read(call: Call, response: Response, latency: float, retries: Retries) -> Reply | Failure:
+    """The reply in a response, or why it has none."""
+    try:
+        if not response.is_success:
+            return _status_failure(response)
+        read = read_continuation if CONTINUES in call.parameters else read_body
+        reply = read(_content(response), latency=latency, retries=retries.count)
+    except ValueError as error:
+        return _unreadable(error)
+    except RecursionError:
+        return Failure(message="the body of the answer is nested too deeply")
+    if isinstance(reply, Failure):
+        return reply
+    if retries.doubts(hash(response.content), response.repeats):
+        return COPY
+    if _is_echo(call) and not _has_echoed(call, reply):
+        return NO_ECHO
+    return replace(reply, repeats=retries.repeats) if retries.repeats else reply
+
+
+COPY = Failure(message="the answer repeats another one of its connection", status=200, is_copy=True)
+
+
+def _unreadable(error: ValueError) -> Failure:
+    return Failure(message=f"the body of the answer cannot be read: {printable(str(error))[:500]}")
 
 
 def _content(response: Response) -> JSON:

@@ -2,19 +2,23 @@
 
 An endpoint or proxy that answers one call twice leaves a response on a connection that goes back to the pool,
 and HTTP/1.1 has no request ids by which the next call could tell that it is not its own. So a connection
-rests before it is reused, and is closed if more data has arrived. Redirects to another host are not followed,
-and the size of a body is limited, compressed or not. Calls go to aiohttp directly: through the SDK's client,
-which is asked for its settings only, each would take twice the CPU time.
+rests before it is reused, and is closed once anything has arrived that was not asked for. A response says
+whether its body came before on its connection, and can be requested again on a new one. Redirects to another
+host are not followed, and the size of a body is limited, compressed or not. Calls go to aiohttp directly:
+through the SDK's client, which is asked for its settings only, each would take twice the CPU time.
 """
 
 from __future__ import annotations
 
+import asyncio
 import select
 import zlib
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from itertools import chain
+from typing import Any, cast
 
 import aiohttp
 import httpx2
@@ -24,6 +28,8 @@ REST_SECONDS = 0.25
 """How long a connection rests after a response: a duplicate response follows immediately."""
 MOST_RESTING = 256
 """How many connections may rest at a time; any more are closed instead."""
+MOST_BODIES = 16
+"""How many bodies of a connection are remembered: with the rests between them, those of 4 s at least."""
 CONNECT_SECONDS = 6.0
 """The connect timeout: an answer may take minutes, a connection never does."""
 MAX_BODY = 32 * 2**20
@@ -59,11 +65,15 @@ class BodyTooLarge(Exception):  # noqa: N818 - it names what the endpoint did
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
-    """A complete response, its body decompressed and the names of its headers in lower case."""
+    """A complete response, its body decompressed and the names of its headers in lower case.
+
+    `repeats` is how many bodies ago the same one came on this connection, 1 for the last; 0 if it is new.
+    """
 
     status: int
     headers: Mapping[str, str]
     content: bytes
+    repeats: int = 0
 
     @property
     def is_success(self) -> bool:
@@ -73,10 +83,14 @@ class Response:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """The URL of requests, the session that sends them, and the headers that they share."""
+    """The URL of requests, the session that sends them, and the headers that they share.
+
+    `fresh` is a session that makes a new connection for every request.
+    """
 
     url: str
     session: aiohttp.ClientSession
+    fresh: aiohttp.ClientSession
     headers: Mapping[str, str]
 
 
@@ -89,24 +103,29 @@ class Connections:
     def __init__(self, sdk: httpx2.AsyncClient, max_body: int = MAX_BODY) -> None:
         self._sdk = sdk
         self._max_body = max_body
-        self._sessions: dict[httpx2.AsyncBaseTransport, aiohttp.ClientSession] = {}
+        self._sessions: dict[
+            httpx2.AsyncBaseTransport, tuple[aiohttp.ClientSession, aiohttp.ClientSession]
+        ] = {}
 
     def address(self, url: str, headers: Mapping[str, str]) -> Address:
         """The address for requests with these headers."""
         # There is no public API for this: which proxy a URL needs is known to the client alone.
         transport = self._sdk._transport_for_url(httpx2.URL(url))
         if transport not in self._sessions:
-            self._sessions[transport] = _session(transport)
-        return Address(url=url, session=self._sessions[transport], headers=headers)
+            self._sessions[transport] = _session(transport), _session(transport, force_close=True)
+        session, fresh = self._sessions[transport]
+        return Address(url=url, session=session, fresh=fresh, headers=headers)
 
-    async def post(self, address: Address, content: bytes) -> Response:
+    async def post(self, address: Address, content: bytes, *, is_fresh: bool = False) -> Response:
         """Send a request with this content and read the complete response.
 
-        Raises RedirectedElsewhere for a redirect to another host, BodyTooLarge, aiohttp.ClientError, OSError
-        or ValueError. There is no time limit except for connecting.
+        With `is_fresh` it goes over a new connection. Raises RedirectedElsewhere for a redirect to another
+        host, BodyTooLarge, aiohttp.ClientError, OSError or ValueError. There is no time limit except for
+        connecting.
         """
         for _ in range(MOST_REDIRECTS):
-            response = await self._send(address, content)
+            session = address.fresh if is_fresh else address.session
+            response = await self._send(session, address, content)
             location = response.headers.get("location")
             if response.status not in _REDIRECTS or location is None:
                 return response
@@ -114,13 +133,18 @@ class Connections:
             address = self.address(there, address.headers)
         raise aiohttp.ClientPayloadError(f"the endpoint redirects more than {MOST_REDIRECTS} times")
 
-    async def _send(self, address: Address, content: bytes) -> Response:
+    async def _send(self, session: aiohttp.ClientSession, address: Address, content: bytes) -> Response:
         try:
-            async with address.session.post(
+            async with session.post(
                 address.url, data=content, headers=address.headers, allow_redirects=False
             ) as response:
                 data = await _body(response, self._max_body)
-                return Response(status=response.status, headers=_combined(response.headers), content=data)
+                return Response(
+                    status=response.status,
+                    headers=_combined(response.headers),
+                    content=data,
+                    repeats=response.repeats(data) if isinstance(response, _Response) else 0,
+                )
         except aiohttp.ClientHttpProxyError as error:
             # Its own text would contain the password of the proxy.
             why = f"the proxy answers {error.status} {error.message}"
@@ -128,19 +152,20 @@ class Connections:
 
     async def close(self) -> None:
         """Close all connections."""
-        for session in self._sessions.values():
+        for session in chain.from_iterable(self._sessions.values()):
             await session.close()
         await self._sdk.aclose()
 
 
-def _session(transport: Any) -> aiohttp.ClientSession:
+def _session(transport: Any, *, force_close: bool = False) -> aiohttp.ClientSession:
     """A session with the settings of a transport of the SDK, and without cookies.
 
     Cookies ignore ports: one endpoint's cookies would be sent to another one on the same host.
     """
     limits: httpx2.Limits = transport.limits
     connector = _Connector(
-        keepalive_timeout=limits.keepalive_expiry,
+        force_close=force_close,
+        keepalive_timeout=None if force_close else limits.keepalive_expiry,
         limit=(limits.max_connections or 0) and limits.max_connections + MOST_RESTING,
         ssl=transport.ssl_context,
     )
@@ -213,11 +238,35 @@ def _target(status: int, here: httpx2.URL, location: str) -> str:
     return str(there)
 
 
+class _Protocol(ResponseHandler):
+    """A connection that closes after anything that was not asked for, and remembers the bodies it received.
+
+    `is_asked` says whether a request waits for its response, `is_early` whether data came although none did,
+    or before it was written completely.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(loop)
+        self.is_asked, self.is_early = True, False
+        self.bodies: deque[int] = deque(maxlen=MOST_BODIES)
+
+    def data_received(self, data: bytes) -> None:
+        """Check whether the data was asked for, and read it."""
+        is_written = self.transport is None or not self.transport.get_write_buffer_size()
+        # aiohttp itself passes on nothing, to have what it holds back read.
+        if data and not (self.is_asked and is_written):
+            self.is_early = True
+            self.force_close()
+        super().data_received(data)
+
+
 class _Connector(aiohttp.TCPConnector):
-    """A connection pool that discards connections with unread data after the response."""
+    """A connection pool that discards connections on which more than the response has arrived."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
+        # There is no public API for this.
+        self._factory = cast("partial[ResponseHandler]", partial(_Protocol, loop=self._loop))
         self._resting = 0
 
     async def connect(self, *arguments: Any, **options: Any) -> aiohttp.connector.Connection:
@@ -229,9 +278,11 @@ class _Connector(aiohttp.TCPConnector):
             connection.close()
 
     def _release(self, key: Any, protocol: ResponseHandler, *, should_close: bool = False) -> None:
-        if should_close or protocol.should_close or self._resting >= MOST_RESTING:
+        if should_close or protocol.should_close or self.force_close or self._resting >= MOST_RESTING:
             super()._release(key, protocol, should_close=True)
             return
+        if isinstance(protocol, _Protocol):
+            protocol.is_asked = False
         self._resting += 1
         self._loop.call_later(REST_SECONDS, partial(self._end_rest, key, protocol))
 
@@ -252,21 +303,41 @@ def _has_unread(connection: aiohttp.connector.Connection) -> bool:
 
 
 class _Response(aiohttp.ClientResponse):
-    """A response that may not begin before its request was written completely."""
+    """A response that is none if it came before its request was written, except for a rejection."""
+
+    _source: _Protocol | None = None
 
     async def start(self, connection: aiohttp.connector.Connection) -> aiohttp.ClientResponse:
         """Read the head. Raises ClientConnectionError if it arrived too early to belong to this call."""
-        protocol, transport = connection.protocol, connection.transport
-        is_early = protocol is None or protocol.should_close
-        found = None if is_early else await super().start(connection)
-        # A small response is complete by now, and its connection back in the pool.
-        is_written = transport is not None and transport.get_write_buffer_size() == 0
-        if found is None or not is_written:
+        protocol = connection.protocol
+        if not isinstance(protocol, _Protocol) or protocol.should_close:
             connection.close()
-            if protocol is not None:
-                protocol.force_close()
-            raise aiohttp.ClientConnectionError("a response came before the request was sent")
+            raise aiohttp.ClientConnectionError(_EARLY)
+        self._source = protocol
+        protocol.is_asked = True
+        found = await super().start(connection)
+        # A small response is complete by now, and its connection back in the pool.
+        if protocol.is_early and self.ok:
+            connection.close()
+            raise aiohttp.ClientConnectionError(_EARLY)
         return found
+
+    def repeats(self, body: bytes) -> int:
+        """How many bodies ago the same one came on this connection, which then closes; 0 if it is new.
+
+        Only for answers: endpoints reject calls in the same words.
+        """
+        if self._source is None or not self.ok:
+            return 0
+        digest, before = hash(body), self._source.bodies
+        found = before.index(digest) + 1 if digest in before else 0
+        before.appendleft(digest)
+        if found:
+            self._source.force_close()
+        return found
+
+
+_EARLY = "a response came before the request was sent"
 
 
 def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:

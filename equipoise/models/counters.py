@@ -21,13 +21,14 @@ class Totals:
     """A snapshot of the counts. `tokens` holds (input, output) for each model, in order.
 
     `spent` and `reserved` are in nano-dollars, and 0 without a budget. `estimated` counts the replies whose
-    tokens the endpoint did not report.
+    tokens the endpoint did not report, `repeated` the retries because an answer might have been a copy.
     """
 
     in_flight: int
     made: int
     replayed: int
     retries: int
+    repeated: int
     sent: int
     spent: int
     reserved: int
@@ -48,7 +49,7 @@ class Counters:
         self.is_stopped = False
         self.round = 0
         self.is_enough = False
-        self._in_flight = self._made = self._replayed = self._retries = self._sent = 0
+        self._in_flight = self._made = self._replayed = self._retries = self._repeated = self._sent = 0
         self._spent = self._reserved = self._estimated = 0
         self._tokens = [[0, 0] for _ in range(models)]
         self._largest = [0] * models
@@ -109,11 +110,19 @@ class Counters:
         self.last_error = printable(why)[:MOST_OF_AN_ERROR]
 
     def count_reply(
-        self, model: int, input_tokens: int, output_tokens: int, *, replayed: bool, is_estimated: bool = False
+        self,
+        model: int,
+        input_tokens: int,
+        output_tokens: int,
+        *,
+        replayed: bool,
+        is_estimated: bool = False,
+        repeats: int = 0,
     ) -> None:
         """Count a reply of the model with that number, from the endpoint or from the journal."""
         if not replayed:
             self.last_error = ""
+            self._repeated += repeats
         self._made += not replayed
         self._replayed += replayed
         self._estimated += is_estimated
@@ -141,6 +150,7 @@ class Counters:
             made=self._made,
             replayed=self._replayed,
             retries=self._retries,
+            repeated=self._repeated,
             sent=self._sent,
             spent=self._spent,
             reserved=self._reserved,

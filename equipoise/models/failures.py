@@ -84,7 +84,7 @@ class Failure:
     """A failed attempt. `status` is None if the connection itself failed.
 
     `usage` holds the tokens that the endpoint reported nevertheless. `is_unreachable` says that there was no
-    connection, `is_insecure` that TLS was the reason.
+    connection, `is_insecure` that TLS was the reason, `is_copy` that the answer may be another call's.
     """
 
     message: str
@@ -94,6 +94,7 @@ class Failure:
     usage: Usage | None = field(default=None, compare=False)
     is_unreachable: bool = False
     is_insecure: bool = False
+    is_copy: bool = False
 
     @property
     def is_transient(self) -> bool:

@@ -36,7 +36,8 @@ class Health:
     """The health of one endpoint: how many calls were answered, and how many attempts failed.
 
     `overcome` holds failures that a retry resolved, which are therefore random. `in_row` counts the failures
-    since the last answer, `tried` is when the last attempt failed, by `time.monotonic`.
+    since the last answer, `tried` is when the last attempt failed, by `time.monotonic`. `has_repeated` says
+    that it sent the same body twice although it was asked on two connections.
     """
 
     answered: int = 0
@@ -44,6 +45,7 @@ class Health:
     in_row: int = 0
     tried: float = 0.0
     overcome: set[str] = field(default_factory=set)
+    has_repeated: bool = False
 
     def answer(self) -> None:
         """Count a call that the endpoint answered."""
@@ -63,10 +65,14 @@ class Health:
 
 
 class Retries:
-    """The retries of one call. `count` does not include the first attempt."""
+    """The retries of one call, at most so many after failures.
+
+    `count` does not include the first attempt; `repeats` of them came after an answer that may be a copy.
+    """
 
     def __init__(self, most: int, health: Health) -> None:
-        self.count = 0
+        self.repeats = 0
+        self._failures = 0
         self._most = most
         self._health = health
         self._alike = 0
@@ -77,6 +83,31 @@ class Retries:
         self._due = 0.0
         self._begun = time.monotonic()
         self._is_asked_for = self._is_probe = False
+        self._doubted: int | None = None
+
+    @property
+    def count(self) -> int:
+        """How many retries there were."""
+        return self._failures + self.repeats
+
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether an answer may have been a copy: from then on the call needs new connections."""
+        return self._doubted is not None
+
+    def doubts(self, digest: int, repeats: int) -> bool:
+        """Whether an answer may be the late copy of another call's. No call is in doubt twice.
+
+        `repeats` is how many answers ago the same one came on its connection, 0 if it is new. An endpoint
+        whose answers repeat for no such reason has nothing by which they differ: then only the last counts.
+        """
+        if self._doubted is not None:
+            self._health.has_repeated |= digest == self._doubted
+            return False
+        if not repeats or (repeats > 1 and self._health.has_repeated):
+            return False
+        self._doubted = digest
+        return True
 
     def answered(self) -> None:
         """Report that the last attempt was answered."""
@@ -90,6 +121,9 @@ class Retries:
         Does not include a pause that an overloaded endpoint requests, which applies to all its calls. An
         attempt that only probed the endpoint is not counted.
         """
+        if failure.is_copy:
+            self.repeats += 1
+            return 0.0
         if self._last is None:
             self._answered_before = self._health.answered
         self._health.fail()
@@ -104,9 +138,9 @@ class Retries:
         self._last = failure
         may_be_chance = _said(failure) in self._health.overcome
         is_hopeless = self.is_about_request and not may_be_chance
-        if not failure.is_transient or self.count >= self._most or is_hopeless:
+        if not failure.is_transient or self._failures >= self._most or is_hopeless:
             return None
-        self.count += 1
+        self._failures += 1
         self._is_asked_for = _own_wait(failure) > 0
         wait = max(self._backoff(), _own_wait(failure))
         if failure.is_unreachable and not self._health.answered:
@@ -139,7 +173,7 @@ class Retries:
         return self._begun + FIRST_CONTACT_SECONDS - time.monotonic()
 
     def _backoff(self) -> float:
-        longest = min(LONGEST_BACKOFF, FIRST_BACKOFF * 2.0 ** min(self.count - 1, 16))
+        longest = min(LONGEST_BACKOFF, FIRST_BACKOFF * 2.0 ** min(self._failures - 1, 16))
         return random.uniform(0.5, 1) * longest  # noqa: S311 - not a secret
 
     @property

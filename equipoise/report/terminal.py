@@ -179,7 +179,9 @@ def _spending(metadata: Mapping[str, JSON], wall_seconds: float | None) -> Itera
         mark = ", partly estimated" if estimated[role] else ""
         price = "" if cost[role] is None else f", {cost[role]:.4f} USD{mark}"
         yield f"{role + ':':<11}{used['input']:,} tokens in, {used['output']:,} out{price}"
-    counts = ", ".join(f"{calls[name]:,} {name}" for name in ("made", "replayed", "failed", "retries"))
+    # Results of earlier versions do not say how many were repeated.
+    names = ["made", "replayed", "failed", "retries", *(["repeated"] if calls.get("repeated") else [])]
+    counts = ", ".join(f"{calls[name]:,} {name}" for name in names)
     yield f"calls:     {counts}" + ("" if wall_seconds is None else f"; wall time {duration(wall_seconds)}")
     if unknown := [role for role, price in cost.items() if price is None]:
         yield f"cost:      unknown for {' and '.join(unknown)}: give --price-input and --price-output"

@@ -182,7 +182,13 @@ def _spent(totals: Totals, last: Mapping[str, JSON]) -> dict[str, JSON]:
     made = sum(totals.calls[session] for session in last.get("shards", [last["session"]]))
     replayed = totals.calls.total() - made
     return {
-        "calls": {"made": made, "replayed": replayed, "failed": totals.failed, "retries": totals.retries},
+        "calls": {
+            "made": made,
+            "replayed": replayed,
+            "failed": totals.failed,
+            "retries": totals.retries,
+            "repeated": totals.repeats,
+        },
         "tokens": {role: _tokens(totals, role) for role in roles},
         "cost_usd": {role: _cost(totals, role, endpoints[role], price) for role in roles},
         "usage_estimated": {role: totals.estimated[role] for role in roles},

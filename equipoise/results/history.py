@@ -198,13 +198,14 @@ class Totals:
     """The totals of a journal's calls.
 
     `calls` are counted by session, `tokens` by role and model; `estimated` counts calls without reported
-    tokens by role; `seen` has the models, fingerprints and providers that endpoints reported, `number` the
-    number of calls in all.
+    tokens by role; `repeats` are the retries because an answer might have been a copy; `seen` has the models,
+    fingerprints and providers that endpoints reported, `number` the number of calls in all.
     """
 
     calls: Counter[str] = field(default_factory=Counter)
     failed: int = 0
     retries: int = 0
+    repeats: int = 0
     tokens: dict[tuple[str, str], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     estimated: Counter[str] = field(default_factory=Counter)
     seen: dict[Answering, Seen] = field(default_factory=dict)
@@ -216,6 +217,7 @@ class Totals:
         used, is_estimated = tokens(entry)
         self.calls[entry["session"]] += 1
         self.retries += reply.get("retries", 0)
+        self.repeats += reply.get("repeats", 0)
         counted = self.tokens[role, model]
         for kind, amount in used.items():
             counted[kind] += amount
@@ -241,6 +243,7 @@ class Totals:
             calls=Counter(self.calls),
             failed=self.failed,
             retries=self.retries,
+            repeats=self.repeats,
             tokens=counted,
             estimated=Counter(self.estimated),
             seen={key: copy(seen) for key, seen in self.seen.items()},
@@ -678,7 +681,8 @@ def _check_call(entry: Mapping[str, JSON]) -> None:
     _need(entry["role"] in ("subject", "evaluator"))
     _need(isinstance(reply["text"], str) and reply.keys() <= _REPLY)
     _need(usage is None or (usage.keys() <= _USAGE and all(isinstance(n, int) for n in usage.values())))
-    _need(isinstance(entry["parameters"], dict) and isinstance(reply.get("retries", 0), int))
+    _need(isinstance(entry["parameters"], dict))
+    _need(all(isinstance(reply.get(name, 0), int) for name in ("retries", "repeats")))
     for name in ("model", "fingerprint", "provider", "reasoning", "finish_reason", "blocked"):
         _need(isinstance(reply.get(name), str | None))
     for message in entry["messages"]:

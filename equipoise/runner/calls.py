@@ -257,7 +257,12 @@ class Asker:
         usage = usage_of(call, reply)
         model = self._context.routes[call.role, call.model].model
         self._context.counters.count_reply(
-            model, usage.input, usage.output, replayed=replayed, is_estimated=not reply.is_metered
+            model,
+            usage.input,
+            usage.output,
+            replayed=replayed,
+            is_estimated=not reply.is_metered,
+            repeats=reply.repeats,
         )
 
 

@@ -7,12 +7,18 @@ import asyncio
 import pytest
 from fakes import FreeSlot
 
+from equipoise.core.errors import CallFailed
 from equipoise.core.settings import Endpoint
 from equipoise.core.types import Call, Message, Reply
+from equipoise.models import connections
 from equipoise.models.client import Client
 from equipoise.models.connections import REST_SECONDS
 from equipoise.models.redact import Secrets
 from strays import StrayServer
+
+LONG = "Consider this. " * 1_000_000
+"""A prompt that takes long to send."""
+
 
 # An endpoint that answers a call twice, or too early.
 
@@ -49,9 +55,36 @@ def test_a_second_answer_to_a_call_is_no_other_calls_answer(subtests: pytest.Sub
     questions = [f"Question number {n}?" for n in range(8)]
     for at_once in (1, 4):
         # The second answer comes while the next call waits for its own.
-        with subtests.test(at_once=at_once), StrayServer(twice={3}, apart=0.02, delay=0.15) as server:
+        with subtests.test(at_once=at_once), StrayServer({3: 0.02}, delay=0.15) as server:
             replies = answers_of(server, *questions, at_once=at_once)
             assert [reply.text for reply in replies] == [f"An answer to: {text}" for text in questions]
+
+
+def test_the_late_copy_of_an_answer_is_no_other_calls_answer(
+    monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
+) -> None:
+    """A copy that comes while the next call waits, or the one after it: that call is asked once more."""
+    monkeypatch.setattr(connections, "REST_SECONDS", 0.001)
+    questions = [f"Question number {n}?" for n in range(8)]
+    for behind in (1, 2, 3):
+        with subtests.test(behind=behind), StrayServer(late={2: behind}, delay=0.02) as server:
+            replies = answers_of(server, *questions, at_once=1)
+            assert [reply.text for reply in replies] == [f"An answer to: {text}" for text in questions]
+            assert [reply.repeats for reply in replies].count(1) == 1
+            assert len(server.requests) == len(questions) + 1
+
+
+def test_an_answer_that_comes_again_when_it_is_asked_for_again_is_accepted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An endpoint without ids says the same again: no call is asked more than twice, and that is counted."""
+    monkeypatch.setattr(connections, "REST_SECONDS", 0.001)
+    with StrayServer(delay=0.02, has_ids=False, script=lambda body, number: "Yes.") as server:
+        replies = answers_of(server, *map(str, range(6)), at_once=1)
+    assert {reply.text for reply in replies} == {"Yes."}
+    assert max(reply.repeats for reply in replies) == 1
+    assert all(reply.retries == reply.repeats for reply in replies)
+    assert len(server.requests) == len(replies) + sum(reply.repeats for reply in replies)
 
 
 def test_connections_are_used_again_once_they_have_rested() -> None:
@@ -65,9 +98,18 @@ def test_connections_are_used_again_once_they_have_rested() -> None:
 @pytest.mark.slow
 def test_a_response_that_begins_before_its_request_was_sent_is_refused() -> None:
     """Of a prompt that takes long to send: what comes meanwhile was said to another; it is asked again."""
-    long = "Consider this. " * 1_000_000
-    with StrayServer(early={1}, apart=0.3) as server:
-        (reply,) = answers_of(server, long, at_once=1)
+    with StrayServer(early={1}) as server:
+        (reply,) = answers_of(server, LONG, at_once=1)
     # Without showing 15 MB where they differ.
-    is_own = reply.text == f"An answer to: {long}"
+    is_own = reply.text == f"An answer to: {LONG}"
     assert (is_own, reply.retries) == (True, 1)
+
+
+@pytest.mark.slow
+def test_a_rejection_that_begins_before_its_request_was_sent_counts() -> None:
+    """As of a prompt that is too large, of which no endpoint reads everything; its connection is closed."""
+    with StrayServer(early={1}, early_status="413 Payload Too Large") as server:
+        with pytest.raises(CallFailed, match=r"^subject 'm': HTTP 413: "):
+            answers_of(server, LONG, at_once=1)
+        assert len(answers_of(server, "Short?", at_once=1)) == 1
+        assert server.connections == 2

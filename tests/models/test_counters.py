@@ -8,8 +8,8 @@ from equipoise.models.counters import Counters, Totals
 def test_a_new_board_is_all_zero() -> None:
     """Nothing sent, nothing spent, nobody stopped or paused, no round open."""
     counters = Counters(2)
-    nothing = dict.fromkeys(("in_flight", "made", "replayed", "retries", "sent", "spent", "reserved"), 0)
-    assert counters.totals() == Totals(**nothing, estimated=0, tokens=((0, 0), (0, 0)))
+    names = ("in_flight", "made", "replayed", "retries", "repeated", "sent", "spent", "reserved", "estimated")
+    assert counters.totals() == Totals(**dict.fromkeys(names, 0), tokens=((0, 0), (0, 0)))
     assert (counters.is_stopped, counters.stop_reason, counters.round, counters.is_enough) == (
         False,
         "",
@@ -27,12 +27,12 @@ def test_calls_and_replies_are_counted() -> None:
         counters.enter()
     counters.leave()
     counters.count_retry("HTTP 503: Overloaded.")
-    counters.count_reply(0, 10, 5, replayed=False)
-    counters.count_reply(1, 1, 7, replayed=True, is_estimated=True)
+    counters.count_reply(0, 10, 5, replayed=False, repeats=1)
+    counters.count_reply(1, 1, 7, replayed=True, is_estimated=True, repeats=1)
     counters.count_reply(1, 1, 2, replayed=False)
     now = counters.totals()
     assert (now.sent, now.in_flight, now.retries) == (3, 2, 1)
-    assert (now.made, now.replayed, now.estimated) == (2, 1, 1)
+    assert (now.made, now.replayed, now.estimated, now.repeated) == (2, 1, 1, 1)
     assert now.tokens == ((10, 5), (2, 9))
     assert counters.largest_output(1) == 7
 

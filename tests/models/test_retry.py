@@ -26,6 +26,7 @@ from equipoise.models.retry import (
 BUSY = Failure(message="slow down", status=429, body={"message": "slow down"})
 BROKEN = Failure(message="internal error", status=500, body={"message": "internal error"})
 GONE = Failure(message="connection failed")
+COPY = Failure(message="the answer repeats another one", status=200, is_copy=True)
 
 
 def numbered(number: int, status: int = 500) -> Failure:
@@ -51,6 +52,30 @@ def test_a_passing_failure_is_tried_again_so_often_and_no_more(subtests: pytest.
             retries = Retries(most, Health())
             assert attempts(retries, failure) == most + 1
             assert retries.count == most
+
+
+def test_an_answer_that_may_be_a_copy_is_asked_for_once_more() -> None:
+    """However few retries are allowed, and at once; it is no failure of the endpoint."""
+    health = Health()
+    retries = Retries(0, health)
+    assert not retries.doubts(7, 0)
+    assert retries.doubts(7, 3)
+    assert retries.is_in_doubt
+    assert retries.wait(COPY) == 0
+    assert not retries.doubts(8, 1)
+    assert (retries.count, retries.repeats, health.failed) == (1, 1, 0)
+    assert retries.wait(BROKEN) is None
+
+
+def test_of_an_endpoint_that_repeats_its_answers_only_the_last_is_in_doubt() -> None:
+    """Once an answer came again although it was asked for again, since its answers differ in nothing else."""
+    health = Health()
+    for digest in (8, 7):
+        retries = Retries(0, health)
+        assert retries.doubts(7, 2)
+        assert not retries.doubts(digest, 0)
+    assert not Retries(0, health).doubts(7, 2)
+    assert Retries(0, health).doubts(7, 1)
 
 
 def test_a_failure_that_will_not_pass_is_not_tried_again(subtests: pytest.Subtests) -> None:

@@ -193,8 +193,11 @@ def test_an_unknown_cost_is_said_once(subtests: pytest.Subtests) -> None:
 
 def test_calls_and_time_are_shown() -> None:
     """Calls that were made, replayed and repeated are told apart."""
-    shown = show(calls={"made": 1500, "replayed": 3, "failed": 1, "retries": 2}, wall_seconds=200)
+    counts = {"made": 1500, "replayed": 3, "failed": 1, "retries": 2}
+    shown = show(calls={**counts, "repeated": 0}, wall_seconds=200)
     assert "calls:     1,500 made, 3 replayed, 1 failed, 2 retries; wall time 3 min 20 s" in shown
+    shown = show(calls={**counts, "repeated": 2}, wall_seconds=200)
+    assert "calls:     1,500 made, 3 replayed, 1 failed, 2 retries, 2 repeated; wall time 3 min 20 s" in shown
 
 
 def test_a_time_that_nobody_measured_is_not_shown() -> None:

@@ -97,11 +97,11 @@ def test_two_sessions_are_one_result(path: Path) -> None:
     first.close()
     later = {"started": "2026-02-02T00:00:00+00:00", "settings": {**SETTINGS, "runs": 9}}
     second = begin(path, ["a-run1"], session="s2", **later)
-    keep(second, JUDGE, Reply(text="{}", retries=2))
+    keep(second, JUDGE, Reply(text="{}", retries=2, repeats=1))
     second.append("failed", run="a-run1", role="subject", model="m", retries=1, message="HTTP 500")
     found = metadata(path)
     assert (found["sessions"], found["started"], found["runs"]) == (2, STARTED, 9)
-    assert found["calls"] == {"made": 1, "replayed": 3, "failed": 1, "retries": 3}
+    assert found["calls"] == {"made": 1, "replayed": 3, "failed": 1, "retries": 3, "repeated": 1}
 
 
 def test_transcripts_are_read_when_they_are_written(path: Path) -> None:

@@ -317,6 +317,7 @@ def test_a_call_is_kept_with_all_that_was_asked(path: Path) -> None:
             "usage": {"input": 1, "output": 0, "cached": 0, "reasoning": 0},
             "latency": 0.0,
             "retries": 0,
+            "repeats": 0,
         },
     }
     assert exchange.call is call

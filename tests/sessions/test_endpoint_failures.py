@@ -189,7 +189,13 @@ def test_every_failure_has_its_outcome(bench: Bench, workers: tuple[str, str]) -
     assert {body["max_tokens"] for body in bench.server.requests if not is_judge(body)} == {4096}
     retries = 2 * len(TRANSIENT) + 2 * len(BROKEN)
     made = 2 * len(scored) + len(blocked)
-    assert calls(bench) == {"made": made, "replayed": 0, "failed": len(lost), "retries": retries}
+    assert calls(bench) == {
+        "made": made,
+        "replayed": 0,
+        "failed": len(lost),
+        "retries": retries,
+        "repeated": 0,
+    }
     (line,) = lines(output, "calls:")
     assert line.startswith(
         f"calls: {made} made, 0 replayed, {len(lost)} failed, {retries} retries; wall time "
@@ -357,7 +363,7 @@ def test_each_rejected_parameter_is_learned_once(bench: Bench) -> None:
         assert tried == [1, 1, len(ALL)]
         assert len(lines(output, f"parameter: {model}: response_format dropped (Invalid parameter: ")) == 1
     assert outcomes(bench) == dict.fromkeys(ALL, "scored")
-    assert calls(bench) == {"made": 12, "replayed": 0, "failed": 0, "retries": 0}
+    assert calls(bench) == {"made": 12, "replayed": 0, "failed": 0, "retries": 0, "repeated": 0}
     changes = [
         item for item in bench.results()["metadata"]["parameters_changed"] if item["role"] == "subject"
     ]
@@ -451,7 +457,8 @@ def test_an_outage_loses_nothing(bench: Bench, answers: int) -> None:
     assert outage.refused > len(dataset)
     assert outcomes(bench) == dict.fromkeys(dataset, "scored")
     made = 2 * len(dataset)
-    assert calls(bench) == {"made": made, "replayed": 0, "failed": 0, "retries": outage.refused}
+    retries = {"retries": outage.refused, "repeated": 0}
+    assert calls(bench) == {"made": made, "replayed": 0, "failed": 0, **retries}
     (line,) = lines(output, "calls:")
     assert line.startswith(f"calls: {made} made, 0 replayed, 0 failed, {outage.refused} retries; wall time ")
 

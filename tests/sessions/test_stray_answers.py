@@ -15,9 +15,10 @@ def _dataset(bench: Bench, questions: int) -> None:
 
 
 def test_a_second_answer_to_a_call_is_no_other_calls_answer(bench: Bench) -> None:
-    """Every run has the reply to its own question, however many calls share the connections."""
+    """Every run has the reply to its own question; calls that were asked again are counted."""
     _dataset(bench, 36)
-    with StrayServer(twice={5}) as server:
+    copies = {number: 0.05 * (number % 20) for number in range(5, 140, 4)}
+    with StrayServer(copies, delay=0.1) as server:
         bench.server = server  # type: ignore[assignment]
         done = bench.run("--runs", "2", "--concurrency", "8")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -28,3 +29,6 @@ def test_a_second_answer_to_a_call_is_no_other_calls_answer(bench: Bench) -> Non
     }
     assert len(said) == 72
     assert {key: text for key, text in said.items() if text != f"An answer to: {key[0]}"} == {}
+    repeated = len(server.requests) - 2 * 72
+    assert bench.results()["metadata"]["calls"]["repeated"] == repeated
+    assert f", {repeated} repeated; " in done.stdout if repeated else ", repeated" not in done.stdout
