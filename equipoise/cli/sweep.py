@@ -17,13 +17,15 @@ from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 
 if TYPE_CHECKING:
-    from equipoise.runner.cells import Cell, Sweep
+    from equipoise.runner.cells import Sweep, SweepCell
     from equipoise.runner.processes import Ended
     from equipoise.runner.sweep import Overview
 
 _PATH = click.Path(path_type=Path)
 PAGE = "report.html"
 """The page over all results, in the sweep's folder."""
+MOST_BYTES = 10**9
+"""Of results on one page: a page holds all transcripts, and no browser opens one of gigabytes."""
 
 
 @click.command()
@@ -86,7 +88,7 @@ def _run(overview: Overview, root: Path, processes: int | None, address: str | N
         return sweep.run(pool, overview, output)
 
 
-def _variables(cells: Sequence[Cell]) -> dict[str, str]:
+def _variables(cells: Sequence[SweepCell]) -> dict[str, str]:
     """What cells on other machines need of this environment: options, and keys."""
     keys = {name for cell in cells for name in cell.keys.values()}
     own = ("EQUIPOISE_", "OPENAI_")
@@ -105,7 +107,11 @@ def _tell(sweep: Sweep, ended: Mapping[str, Ended]) -> None:
         fault = f": exit status {how.status}, {why}; {shown(cell.log)}" if how.status else ""
         show([f"{cell.name} ({duration(how.seconds)}){fault or ': complete'}"])
     results = [cell.files.results for cell in sweep.cells if cell.files.results.exists()]
-    if results:
+    size = sum(path.stat().st_size for path in results)
+    if size > MOST_BYTES:
+        name = "equipoise report FILE..."
+        say(f"page: not written, as it would hold {size / 1e9:.1f} GB of results; name some of them: {name}")
+    elif results:
         path = sweep.folder / PAGE
         page.write(path, results)
         say(f"page: {shown(path)} ({path.stat().st_size / 1e6:.1f} MB)")

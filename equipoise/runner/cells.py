@@ -52,7 +52,7 @@ class Server:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cell:
+class SweepCell:
     """One session of a sweep: a model on a suite, in one of the settings, if there are any.
 
     `options` are texts by name as on a command line; `keys` names the environment variable that holds the
@@ -125,7 +125,7 @@ class Sweep:
     """The cells of a table, and the folder of their files."""
 
     folder: Path
-    cells: Sequence[Cell]
+    cells: Sequence[SweepCell]
 
 
 def load(path: Path, root: Path) -> Sweep:
@@ -237,14 +237,14 @@ def _matches(row: Mapping[str, str], model: Row, suite: Row, setting: Row | None
     return all(cell[key] == value for key, value in row.items())
 
 
-def _cell(folder: Path, shared: Row, model: Row, suite: Row, setting: Row | None) -> Cell:
+def _cell(folder: Path, shared: Row, model: Row, suite: Row, setting: Row | None) -> SweepCell:
     own = {*_OF_MODELS, *_AXES.values()}
     options: dict[str, Any] = {}
     for row in (shared, suite, model, setting or {}):
         options |= {name: value for name, value in row.items() if name not in own}
     names = [file_name(model["model"]), suite["suite"], *([file_name(setting["name"])] if setting else [])]
     keys = {name: model[f"{name}_env"] for name in ("api_key", "evaluator_api_key") if f"{name}_env" in model}
-    return Cell(
+    return SweepCell(
         name=".".join(names),
         folder=folder,
         suite=suite["suite"],

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from equipoise.core.settings import Settings
+from equipoise.core.settings import Settings, is_local
 from equipoise.core.types import Foreseen, Role
 from equipoise.models import prices
 from equipoise.report.layout import align
 from equipoise.report.terminal import duration
 from equipoise.results import history
 from equipoise.runner import estimate
-from equipoise.runner.cells import Cell, Sweep
-from equipoise.runner.estimate import Sample
+from equipoise.runner.cells import Sweep, SweepCell
+from equipoise.runner.estimate import Sample, Use
 from equipoise.runner.plan import Plan
 
 _OWN = ("model", "output", "api_base_url")
@@ -59,9 +59,23 @@ class _Planned:
 
     foreseen: Mapping[str, Sequence[Foreseen]]
     known: Known
+    _whole: dict[object, Mapping[int, Use]] = field(default_factory=dict)
+
+    def uses(self, settings: Settings, left: Sequence[str]) -> Mapping[int, Use]:
+        """What each model will use for these runs."""
+        if len(left) < len(self.foreseen):
+            return estimate.uses(settings, [self.foreseen[run] for run in left], self.known)
+        # Models of which nothing is known yet are all alike: of a thousand one is enough.
+        key = tuple(
+            model if (estimate.role(number), model) in self.known else is_local(model)
+            for number, model in enumerate(settings.models)
+        )
+        if key not in self._whole:
+            self._whole[key] = estimate.uses(settings, [*self.foreseen.values()], self.known)
+        return self._whole[key]
 
 
-def _planned(cell: Cell, root: Path) -> _Planned:
+def _planned(cell: SweepCell, root: Path) -> _Planned:
     plan = Plan(cell.settings, root)
     plan.check([cell.suite])
     runs = plan.runs(cell.suite)
@@ -73,11 +87,11 @@ def _planned(cell: Cell, root: Path) -> _Planned:
     )
 
 
-def _expected(cell: Cell, planned: _Planned) -> Expected:
+def _expected(cell: SweepCell, planned: _Planned) -> Expected:
     past = history.load(cell.files.journal)
     left = [run for run in planned.foreseen if not past.has_score(run)]
     settings = cell.settings.of(cell.suite)
-    uses = estimate.uses(settings, [planned.foreseen[run] for run in left], planned.known)
+    uses = planned.uses(settings, left)
     costs = [_cost(settings, number, use) for number, use in uses.items()]
     return Expected(
         runs=len(planned.foreseen),
@@ -88,7 +102,7 @@ def _expected(cell: Cell, planned: _Planned) -> Expected:
     )
 
 
-def _cost(settings: Settings, number: int, use: estimate.Use) -> float | None:
+def _cost(settings: Settings, number: int, use: Use) -> float | None:
     tokens = {"input": round(use.input.value), "output": round(use.output.value)}
     url = settings.endpoint(estimate.role(number)).base_url
     return prices.cost(settings.models[number], url, tokens, settings.price)

@@ -20,7 +20,7 @@ from equipoise.core.errors import EquipoiseError, UserError
 from equipoise.core.files import shown
 from equipoise.results import store
 from equipoise.results.store import Files
-from equipoise.runner.cells import Cell, Server
+from equipoise.runner.cells import Server, SweepCell
 
 INTERRUPTED = 2
 """The exit status of a session that was stopped, and of a cell whose server does not answer."""
@@ -43,7 +43,9 @@ class ServerFailed(EquipoiseError):  # noqa: N818 - it names an event of the dom
     """A server ended, or did not answer in time."""
 
 
-def run(cell: Cell, root: Path, variables: Mapping[str, str], stop: threading.Event | None = None) -> Ended:
+def run(
+    cell: SweepCell, root: Path, variables: Mapping[str, str], stop: threading.Event | None = None
+) -> Ended:
     """Run a cell's session in the folder `root`, beside its server; once `stop` is set it is interrupted.
 
     A KeyboardInterrupt interrupts it as well; what is finished is in its journal either way.
@@ -128,7 +130,7 @@ def _wait(session: subprocess.Popen[bytes], stop: threading.Event) -> int:
 
 @contextmanager
 def _served(
-    cell: Cell, root: Path, variables: Mapping[str, str], stop: threading.Event
+    cell: SweepCell, root: Path, variables: Mapping[str, str], stop: threading.Event
 ) -> Iterator[list[str]]:
     """The arguments of the session, while the cell's server runs. Raises ServerFailed."""
     if cell.server is None:
@@ -141,7 +143,7 @@ def _served(
         yield [*cell.arguments(), *own]
 
 
-def _command(cell: Cell, port: int) -> list[str]:
+def _command(cell: SweepCell, port: int) -> list[str]:
     """The server's command, whose words are those of a shell; the values are not taken apart."""
     assert cell.server is not None
     values = {"{model}": cell.model, "{port}": str(port)}
@@ -159,7 +161,7 @@ def _free_port() -> int:
 
 
 def _await_ready(
-    cell: Cell, server: Server, process: subprocess.Popen[bytes], port: int, stop: threading.Event
+    cell: SweepCell, server: Server, process: subprocess.Popen[bytes], port: int, stop: threading.Event
 ) -> None:
     url, until = f"http://127.0.0.1:{port}{server.ready}", time.monotonic() + server.timeout
     # A proxy of the environment is not for this machine.

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from concurrent.futures import Future as Running
@@ -21,7 +22,7 @@ from equipoise.report.layout import fitted
 from equipoise.report.status_line import Output, open_line
 from equipoise.report.terminal import duration
 from equipoise.runner import processes
-from equipoise.runner.cells import Cell
+from equipoise.runner.cells import SweepCell
 from equipoise.runner.processes import INTERRUPTED, Ended
 
 LOCAL = "local"
@@ -39,7 +40,7 @@ _SHOWN = 3
 class Pool(Protocol):
     """Where cells run."""
 
-    def ended(self) -> Iterator[tuple[Cell, Ended]]:
+    def ended(self) -> Iterator[tuple[SweepCell, Ended]]:
         """Each cell with how it ended, as soon as it has; nothing for a while yields nothing.
 
         Raises KeyboardInterrupt.
@@ -76,13 +77,14 @@ class _Journal:
 class Overview:
     """What has become of the cells of a sweep, in one line; `planned` are the runs of each, by name."""
 
-    cells: Sequence[Cell]
+    cells: Sequence[SweepCell]
     planned: Mapping[str, int]
     ended: dict[str, Ended] = field(default_factory=dict)
+    _begun: float = field(default_factory=time.time)
     _journals: dict[str, _Journal] = field(default_factory=dict)
     _notices: list[str] = field(default_factory=list)
 
-    def end(self, cell: Cell, how: Ended) -> None:
+    def end(self, cell: SweepCell, how: Ended) -> None:
         """Note how a cell ended."""
         self.ended[cell.name] = how
         why = f": {how.reason}" if how.reason else ""
@@ -100,13 +102,20 @@ class Overview:
         """Cells that ended, and those that run with their progress, in at most `width` columns."""
         failed = sum(how.status != 0 for how in self.ended.values())
         parts = [(0, f"{len(self.ended):,}/{len(self.cells):,} cells done"), (1, f"{failed:,} failed")]
-        running = [cell for cell in self.cells if cell.name not in self.ended and cell.log.exists()]
+        running = [cell for cell in self.cells if cell.name not in self.ended and self._runs(cell)]
         for rank, cell in enumerate(running[:_SHOWN], 2):
             seen = self._journals.setdefault(cell.name, _Journal(cell.files.journal))
             parts.append((rank, f"{cell.name} {seen.look():,}/{self.planned[cell.name]:,}"))
         if len(running) > _SHOWN:
             parts.append((9, f"and {len(running) - _SHOWN:,} more"))
         return fitted(parts, width)
+
+    def _runs(self, cell: SweepCell) -> bool:
+        """Whether its session has begun in this sweep; the log of an earlier one is older."""
+        try:
+            return cell.log.stat().st_mtime >= self._begun
+        except OSError:
+            return False
 
 
 # Running.
@@ -131,19 +140,21 @@ def run(pool: Pool, overview: Overview, output: Output) -> bool:
 class Processes:
     """Runs so many cells at a time in processes of this machine."""
 
-    def __init__(self, cells: Sequence[Cell], root: Path, variables: Mapping[str, str], most: int) -> None:
+    def __init__(
+        self, cells: Sequence[SweepCell], root: Path, variables: Mapping[str, str], most: int
+    ) -> None:
         self._stop = threading.Event()
         self._threads = ThreadPoolExecutor(most)
-        self._running: dict[Running[Ended], Cell] = {
+        self._running: dict[Running[Ended], SweepCell] = {
             self._threads.submit(self._run, cell, root, variables): cell for cell in cells
         }
 
-    def _run(self, cell: Cell, root: Path, variables: Mapping[str, str]) -> Ended:
+    def _run(self, cell: SweepCell, root: Path, variables: Mapping[str, str]) -> Ended:
         if self._stop.is_set():
             return Ended(status=INTERRUPTED, reason="not begun")
         return processes.run(cell, root, variables, self._stop)
 
-    def ended(self) -> Iterator[tuple[Cell, Ended]]:
+    def ended(self) -> Iterator[tuple[SweepCell, Ended]]:
         """Each cell as soon as it has ended."""
         done, _ = wait(self._running, timeout=_LOOK_SECONDS, return_when=FIRST_COMPLETED)
         for future in done:
@@ -157,20 +168,20 @@ class Processes:
 class Tasks:
     """Runs cells as tasks of Ray, which starts those of a lost node elsewhere."""
 
-    def __init__(self, cells: Sequence[Cell], root: Path, variables: Mapping[str, str]) -> None:
+    def __init__(self, cells: Sequence[SweepCell], root: Path, variables: Mapping[str, str]) -> None:
         import ray
 
         self._ray = ray
         task = ray.remote(processes.run)
         # Variables are an argument: Ray writes those of a runtime environment to its logs, keys and all.
-        self._running: dict[Any, Cell] = {
+        self._running: dict[Any, SweepCell] = {
             task.options(
                 name=cell.name, num_cpus=cell.cpus, num_gpus=cell.gpus, max_retries=MOST_RESTARTS
             ).remote(cell, root, dict(variables)): cell
             for cell in cells
         }
 
-    def ended(self) -> Iterator[tuple[Cell, Ended]]:
+    def ended(self) -> Iterator[tuple[SweepCell, Ended]]:
         """Each cell as soon as it has ended."""
         done, _ = self._ray.wait(list(self._running), timeout=_LOOK_SECONDS)
         for reference in done:

@@ -10,7 +10,7 @@ from conftest import ROOT
 from equipoise.core.errors import UserError
 from equipoise.core.exit_status import first
 from equipoise.runner import forecast
-from equipoise.runner.cells import Cell, load
+from equipoise.runner.cells import SweepCell, load
 from equipoise.runner.processes import Ended
 from equipoise.runner.sweep import Overview
 
@@ -45,7 +45,7 @@ setting = "warm"
 """
 
 
-def cells(folder: Path, text: str = TABLE) -> dict[str, Cell]:
+def cells(folder: Path, text: str = TABLE) -> dict[str, SweepCell]:
     """The cells of a table by name."""
     (folder / "sweep.toml").write_text(text, encoding="utf-8")
     return {cell.name: cell for cell in load(folder / "sweep.toml", folder).cells}
