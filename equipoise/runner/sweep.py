@@ -113,7 +113,8 @@ class Overview:
     def _runs(self, cell: SweepCell) -> bool:
         """Whether its session has begun in this sweep; the log of an earlier one is older."""
         try:
-            return cell.log.stat().st_mtime >= self._begun
+            # Clocks of file systems are a little behind.
+            return cell.log.stat().st_mtime > self._begun - 1
         except OSError:
             return False
 
