@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import random
-import zlib
+from functools import cache
 from typing import Any
 
+from conftest import ROOT
+from equipoise.suites import neutrality
+from equipoise.suites.selection import Selection
 from loopback import Script, is_judge, question_of, verdict
 
 
@@ -40,9 +43,18 @@ def release(
 
 
 def quality(question: str, fall: float, of_questions: float) -> float:
-    """What lies behind the scores of this question, in points: always the same for the same question."""
-    own = random.Random(zlib.crc32(question.encode()))  # noqa: S311 - not a secret
-    return 3.4 + own.gauss(0, 0.8) - (fall if own.random() < of_questions else 0.0)
+    """What lies behind the scores of a question, in points: always the same in the same place."""
+    place = _places().get(question, 0)
+    own = random.Random(place)  # noqa: S311 - not a secret
+    falls = place % round(1 / of_questions) == 0
+    return 3.4 + own.gauss(0, 0.8) - (fall if falls else 0.0)
+
+
+@cache
+def _places() -> dict[str, int]:
+    """The project's questions by number, so that nothing depends on how they are worded."""
+    cases = neutrality.cases(Selection(topics=ROOT / "topics" / "neutrality"))
+    return {case.question: number for number, case in enumerate(cases)}
 
 
 def score(chance: random.Random, quality: float) -> int:
