@@ -13,6 +13,8 @@ from equipoise.core.types import JSON, Usage
 TRANSIENT_STATUS = frozenset({408, 409, 429})
 OVERLOAD_STATUS = frozenset({429, 503, 529})
 """The endpoint is overloaded or limits the rate: fewer calls may help."""
+UNSUPPORTED_STATUS = frozenset({501, 505})
+"""The endpoint does not support the request at all."""
 OUTAGE_STATUS = frozenset({408, 409, 429, 502, 503, 504, 529})
 """Says nothing about the request itself, however often it is repeated."""
 FATAL_STATUS = frozenset({301, 302, 303, 307, 308, 401, 402, 403, 404})
@@ -110,6 +112,11 @@ class Failure:
     def is_overload(self) -> bool:
         """Whether the endpoint rejected the call because it is overloaded or limits the rate."""
         return self.status in OVERLOAD_STATUS and self.is_transient
+
+    @property
+    def may_be_overload(self) -> bool:
+        """Whether it is any other server error, which endpoints send for all kinds of reasons."""
+        return self._is_server_error and not self.is_overload and self.status not in UNSUPPORTED_STATUS
 
     @property
     def is_telling(self) -> bool:

@@ -28,6 +28,10 @@ FEW, MOST_CREDIT = 20, 100
 are remembered."""
 DOUBTS = 4
 """One in this many refusals that may be random lowers the sustained limit by one call."""
+BURST, CALM = 5, 8
+"""BURST different requests with server errors are no chance, where CALM answers cancel out one of them."""
+ALONE = 3
+"""So many calls that fail one after the other, with no other call in flight, are an outage."""
 FIRST_PATIENCE, MOST_PATIENCE = 16, 32
 """How many answers per slot the limit stays at the sustained level before it probes for more."""
 
@@ -47,9 +51,14 @@ class Cut:
 class AdaptiveLimit:
     """The number of concurrent calls to one endpoint, from 1 to `ceiling`.
 
-    Every call starts with `begin` and ends with `succeed`, `refuse` or `end`. `sustained` is 0 until a call
-    is refused; `last_good` is the sustained limit before the current probe, 0 if there is none; `lowest`,
-    `highest`, `cuts` and `refused` report what happened so far.
+    Every call starts with `begin` and ends with `succeed`, `refuse`, `fail` or `end`. `sustained` is 0 until
+    a call is refused; `last_good` is the sustained limit before the current probe, 0 if there is none;
+    `lowest`, `highest`, `cuts` and `refused` report what happened so far.
+
+    A server error may be chance, the fault of its request, or an outage: then fewer calls are no help. It is
+    due to their number if different requests fail in a burst (a CUSUM test) while others are answered. From
+    then on server errors count as refusals if no fewer calls are allowed than were sustained before. A call
+    that fails alone is not one too many: after some of these in a row the limit begins again.
     """
 
     def __init__(self, ceiling: int) -> None:
@@ -60,6 +69,10 @@ class AdaptiveLimit:
         self._in_flight_at_cut = self._refused_of_those = 0
         self._credit = self._answers = 0
         self._patience = FIRST_PATIENCE
+        self._failing: set[int] = set()
+        self._burst = 0.0
+        self._unanswered = 0
+        self._fails_of_load = False
 
     @property
     def has_room(self) -> bool:
@@ -71,10 +84,16 @@ class AdaptiveLimit:
         self.in_flight += 1
         return self.cuts
 
-    def succeed(self) -> None:
-        """End a call that was answered; if all slots were in use, the limit may grow."""
+    def succeed(self, request: int = 0) -> None:
+        """End a call that was answered; if all slots were in use, the limit may grow.
+
+        `request` is a number of what was asked, as for `fail`.
+        """
         is_full = not self.has_room
         self.end()
+        self._failing.discard(request)
+        self._burst = max(0.0, self._burst - 1 / CALM)
+        self._unanswered = 0
         self._credit = min(MOST_CREDIT, self._credit + 1)
         if is_full:
             self._grow()
@@ -99,6 +118,39 @@ class AdaptiveLimit:
         self.lowest = min(self.lowest, self.limit)
         self.end()
         return cut
+
+    def fail(self, cuts: int, request: int) -> Cut | None:
+        """End a call that ended with a server error. Returns the cut, if this caused one."""
+        is_new = request not in self._failing
+        self._failing.add(request)
+        self._burst += is_new
+        self._unanswered += 1
+        if self.in_flight == 1 and self._unanswered >= ALONE:
+            self._restart()
+        elif self._is_refusal(cuts, is_new=is_new):
+            return self.refuse(cuts)
+        self.end()
+        return None
+
+    def _is_refusal(self, cuts: int, *, is_new: bool) -> bool:
+        """Whether a server error is due to too many calls at once."""
+        if cuts < self.cuts:
+            return self._fails_of_load
+        if self._unanswered > self.limit:
+            # Nothing is answered: an outage.
+            return False
+        is_burst = self._burst >= BURST
+        if is_burst:
+            self._burst, self._fails_of_load = 0.0, True
+        return is_burst or (self._fails_of_load and is_new and self.limit >= self.sustained)
+
+    def _restart(self) -> None:
+        """Begin again after an outage: a call that fails alone is not one too many."""
+        if self._fails_of_load:
+            self.limit, self.sustained, self.last_good = self._initial, 0, 0
+            self._answers = self._credit = 0
+        self._burst, self._fails_of_load = 0.0, False
+        self._failing.clear()
 
     def _halve(self) -> Cut:
         before = self.limit
@@ -251,16 +303,20 @@ class Limiter:
 class Slot:
     """A slot for one call in flight at a time, entered once per attempt.
 
-    `priority` is called on each entry. While the slot is held, `answered` or `refused` reports how the
-    attempt ended; an attempt that reports neither does not change the limit.
+    `request` is a number of what is asked, `priority` is called on each entry. While the slot is held,
+    `answered`, `refused` or `failed` reports how the attempt ended; an attempt that reports nothing does not
+    change the limit.
     """
 
-    __slots__ = ("_cuts", "_is_counted", "_limiter", "_priority", "_queue")
+    __slots__ = ("_cuts", "_is_counted", "_limiter", "_priority", "_queue", "_request")
 
-    def __init__(self, limiter: Limiter, queue: EndpointQueue, priority: Callable[[], Priority]) -> None:
+    def __init__(
+        self, limiter: Limiter, queue: EndpointQueue, priority: Callable[[], Priority], request: int = 0
+    ) -> None:
         self._limiter = limiter
         self._queue = queue
         self._priority = priority
+        self._request = request
         self._cuts = 0
         self._is_counted = False
 
@@ -271,12 +327,17 @@ class Slot:
     def answered(self) -> None:
         """Report that the endpoint answered."""
         self._is_counted = False
-        self._queue.concurrency.succeed()
+        self._queue.concurrency.succeed(self._request)
 
     def refused(self) -> Cut | None:
         """Report that the endpoint rate-limited the call. Returns the cut, if this caused one."""
         self._is_counted = False
         return self._queue.concurrency.refuse(self._cuts)
+
+    def failed(self) -> Cut | None:
+        """Report that the endpoint had a server error. Returns the cut, if this caused one."""
+        self._is_counted = False
+        return self._queue.concurrency.fail(self._cuts, self._request)
 
     async def __aexit__(
         self,

@@ -15,7 +15,7 @@ from equipoise.core.errors import CallFailed
 from equipoise.core.types import Call, Exchange, Reply, Usage
 from equipoise.models.budget import prompt_tokens, usage_of
 from equipoise.models.failures import Failure
-from equipoise.models.rate_limit import Priority, Slot
+from equipoise.models.rate_limit import Cut, Priority, Slot
 from equipoise.report.terminal import duration
 from equipoise.results import journal
 from equipoise.results.history import History
@@ -92,7 +92,8 @@ class CallSlot(Slot):
         log: Journal,
     ) -> None:
         self._route = context.routes[call.role, call.model]
-        super().__init__(context.limiter, self._route.queue, priority)
+        asked = hash((self._route.model, *(message["content"] for message in call.messages)))
+        super().__init__(context.limiter, self._route.queue, priority, asked)
         self._context = context
         self._call = call
         self._deadline = deadline
@@ -140,10 +141,12 @@ class CallSlot(Slot):
         elif failure.status not in (None, 200):
             self._spent = 0
         if failure.is_overload:
-            self._slow_down(failure)
+            self._slow_down(failure, super().refused(), failure.retry_after)
+        elif failure.may_be_overload:
+            self._slow_down(failure, super().failed(), None)
 
-    def _slow_down(self, failure: Failure) -> None:
-        cut, wait = super().refused(), failure.retry_after
+    def _slow_down(self, failure: Failure, cut: Cut | None, wait: float | None) -> None:
+        """Pause the endpoint for as long as it asks, and record a cut of its limit."""
         pause = 0.0 if wait is None else min(wait, LONGEST_PAUSE)
         if wait:
             self._pause(wait, time.monotonic() + pause)

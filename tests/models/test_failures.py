@@ -192,6 +192,8 @@ def test_the_status_says_what_a_failure_means() -> None:
     meant = {(True, False): PASSES, (False, True): ALL_FAIL, (False, False): ONE_FAILS}
     assert {status: meant[item.is_transient, item.is_fatal] for status, item in found.items()} == CLASSES
     assert {status for status, item in found.items() if item.is_overload} == {429, 503, 529}
+    others = {500, 502, 504, 520}
+    assert {status for status, item in found.items() if item.may_be_overload} == others
     assert {status for status, item in found.items() if item.is_telling} == {200, 500, 501, 520}
 
 

@@ -125,6 +125,56 @@ def test_a_refusal_halves_the_limit() -> None:
     assert limit.has_room
 
 
+def test_server_errors_of_different_requests_in_a_burst_halve_the_limit() -> None:
+    """The fifth of them does; those behind it make no second cut, as with refusals."""
+    limit = AdaptiveLimit(64)
+    fill(limit)
+    cuts = [limit.fail(0, request) for request in range(7)]
+    assert cuts == [None] * 4 + [Cut(before=16, after=6, sustained=11), None, None]
+    assert (limit.limit, limit.cuts, limit.refused) == (6, 1, 3)
+
+
+def test_a_request_that_keeps_failing_does_not_lower_the_limit() -> None:
+    """However often, also beside three others."""
+    limit = AdaptiveLimit(64)
+    fill(limit)
+    assert [limit.fail(0, number % 4) for number in range(12)] == [None] * 12
+    assert (limit.limit, limit.cuts) == (16, 0)
+
+
+def test_server_errors_between_answers_do_not_lower_the_limit() -> None:
+    """Eight answers cancel out one."""
+    limit = AdaptiveLimit(32)
+    for request in range(50):
+        answer(limit, 8)
+        assert limit.fail(0, request) is None
+    assert (limit.limit, limit.cuts) == (32, 0)
+
+
+def test_once_there_were_too_many_each_server_error_counts() -> None:
+    """Where as many calls are in flight as were sustained, but below that it is chance."""
+    limit = AdaptiveLimit(64)
+    fill(limit)
+    for request in range(5):
+        limit.fail(0, request)
+    assert (limit.limit, limit.sustained) == (6, 11)
+    limit.begin()
+    assert limit.fail(1, 77) is None
+    while limit.limit < limit.sustained:
+        answer(limit, 1)
+    assert limit.fail(1, 78) is not None
+
+
+def test_calls_that_fail_one_after_the_other_are_an_outage() -> None:
+    """Whatever their requests are: nothing else is in flight, so there were not too many at once."""
+    limit = AdaptiveLimit(64)
+    fill(limit)
+    for request in range(16):
+        limit.fail(0, request)
+    assert limit.in_flight == 0
+    assert (limit.limit, limit.sustained) == (16, 0)
+
+
 def test_calls_that_were_in_flight_together_halve_it_once() -> None:
     """Of 40 calls ten are refused: the limit goes to 20, and comes back to the 30 that were sustained."""
     limit, _ = refused_at(40)

@@ -567,6 +567,24 @@ def test_calls_that_were_refused_together_are_one_cut(world: World) -> None:
     assert all_slots_are_free(world)
 
 
+def test_server_errors_of_many_requests_while_others_are_answered_are_a_cut(world: World) -> None:
+    """A line says with which status; the same request failing as often is none."""
+
+    async def story(*questions: str) -> None:
+        for question in questions:
+            failed, answered = world.slot(ask(question)), world.slot()
+            async with failed, answered:
+                failed.fail(Failure(message="broken", status=500, retry_after=5.0))
+                answered.succeed(REPLY)
+
+    run(story(*["Where?"] * 12))
+    assert world.lines("limit") == []
+    run(story(*(f"Question {number}?" for number in range(6))))
+    (line,) = world.lines("limit")
+    assert (line["status"], line["pause"], line["after"]) == (500, 0.0, 1)
+    assert world.counters.paused_until(0) == 0
+
+
 def test_a_failure_of_another_kind_cuts_nothing(world: World) -> None:
     """An endpoint that is broken does not say that it is asked too much."""
     for failure in (Failure(message="broken", status=500), Failure(message="no answer")):
