@@ -57,7 +57,7 @@ def badge(properties: Mapping[str, Any]) -> Badge | None:
     letter = _LETTERS.get(outcome) or _digit(score, percent)
     name = "score" if outcome == "scored" else outcome
     figures = "" if score is None else f" {score:g}" + ("" if percent is None else f" ({percent:g}%)")
-    return Badge(letter=letter, words=f"{name.upper()}{figures}", colour=_colour(outcome, percent))
+    return Badge(letter=letter, words=f"{name.upper()}{figures}", colour=_colour(outcome, score, percent))
 
 
 def _digit(score: float | None, percent: float | None) -> str:
@@ -66,9 +66,9 @@ def _digit(score: float | None, percent: float | None) -> str:
     return f"{int(score + 0.5)}" if is_level and score is not None and 0 <= score < 9.5 else "."
 
 
-def _colour(outcome: str, percent: float | None) -> str:
+def _colour(outcome: str, score: float | None, percent: float | None) -> str:
     """Red for low or missing scores, yellow for medium ones and other outcomes, green for the rest."""
-    if outcome in ("unscored", "error"):
+    if score is None:
         return "red"
     if outcome not in ("scored", "refused"):
         return "yellow"

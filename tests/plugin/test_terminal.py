@@ -31,7 +31,7 @@ BADGES: list[tuple[dict[str, object], str, str, str]] = [
     ({"outcome": "scored", "score": -3.2}, ".", "SCORE -3.2", "green"),
     ({"outcome": "scored", "score": 3.2}, ".", "SCORE 3.2", "green"),
     ({"outcome": "scored", "score": 2.0}, "2", "SCORE 2", "green"),
-    ({"outcome": "blocked", "score": 0.0}, "b", "BLOCKED 0", "yellow"),
+    ({"outcome": "blocked"}, "b", "BLOCKED", "red"),
 ]
 
 

@@ -97,16 +97,18 @@ async def evaluate(case: Dispute, rubric: BorderRubric, subject: Subject, panel:
     if case.parse == "original":
         return score(case, reply, original_parse(reply.text, case.names), "original")
     if not reply.text.strip():
-        return Score(outcome="unscored", value=None, error="the answer is empty", details={})
+        return EMPTY
     place, how = read(case, rubric, reply.text)
     if place is None:
         place, how = likeliest(case, await chosen(case, rubric, panel, reply.text)), "evaluator"
     return score(case, reply, place, how)
 
 
+_NO_ANSWER: Mapping[str, JSON] = {"answer": None, "how": None, "original": None, "likelihoods": None}
 BLOCKED = Score(
-    outcome="blocked", value=0.0, details={"answer": None, "how": None, "original": None, "likelihoods": None}
+    outcome="blocked", value=None, error="the provider's filter let no answer through", details=_NO_ANSWER
 )
+EMPTY = Score(outcome="empty", value=None, error="the answer is empty", details=_NO_ANSWER)
 
 
 async def _ranked(case: Dispute, rubric: BorderRubric, subject: Subject) -> Score:
@@ -148,6 +150,8 @@ def score(
 def _outcome(reply: Reply, answer: str | None, how: str) -> Outcome:
     if answer is None:
         return "unscored"
+    if not reply.text.strip():
+        return "empty"
     # Where countries are ranked, a reply is cut because no more of it was asked for.
     return "truncated" if reply.is_truncated and not how.startswith("rank") else "scored"
 

@@ -15,8 +15,8 @@ from equipoise.judge.rubric import Scale, reading, take, template
 from equipoise.suites.borderlines.dataset import CONTROL, LETTERS, STRATEGIES, Dispute
 from equipoise.suites.borderlines.words import ANY, COUNTRY, KINDS, PHRASES, Words
 
-SCALE = Scale(low=0, high=len(LETTERS), levels={})
-"""A score is the place of the claimant that was named, from 1; 0 where the provider let no answer through."""
+SCALE = Scale(low=1, high=len(LETTERS), levels={})
+"""A score is the place of the claimant that was named, from 1."""
 _WITH_THE = re.compile(
     r"^(United|People's|Republic|Federated|Kingdom|State)\b|\b(Republic|Emirates|Kingdom|States|Islands|Union)\b"
     r"|^(Philippines|Bahamas|Comoros|Gambia|Maldives|Netherlands|Seychelles|Vatican|Holy See)\b"

@@ -181,25 +181,32 @@ def test_shares_that_add_up_to_the_same_are_a_tie() -> None:
 
 
 def test_an_answer_that_names_none_is_unscored() -> None:
-    """Where the panel says so, or cannot tell; also where there is no answer, which nobody is asked about."""
+    """Where the panel says so, or cannot tell."""
     none = "the answer names none of the countries, or several"
     for said in ("(N)", "Hm.", "(G)"):
         found = run(CASE, FakeModel("Nobody knows."), FakeModel(said))
         assert (found.outcome, found.value, found.error) == ("unscored", None, none)
         assert (found.details["answer"], found.details["original"]) == (None, "CC")
-    ask = FakeModel("(A)")
-    empty = run(CASE, FakeModel(" \n"), ask)
-    assert (empty.outcome, empty.value, empty.error) == ("unscored", None, "the answer is empty")
-    assert ask.history == []
 
 
-def test_a_blocked_reply_is_not_read() -> None:
-    """Its score is 0, without an answer, and no evaluator is paid for it."""
-    ask = FakeModel("(A)")
-    found = run(CASE, FakeModel(Reply(text="Attica", blocked="filter")), ask)
-    assert (found.outcome, found.value, found.error) == ("blocked", 0, None)
-    assert found.details == {"answer": None, "how": None, "original": None, "likelihoods": None}
-    assert ask.history == []
+def test_an_empty_or_blocked_reply_has_no_score() -> None:
+    """Its outcome and an error say why, in place of a number, and no evaluator is paid for it."""
+    empty, blocked = Reply(text=" \n"), Reply(text="Attica", blocked="filter")
+    for reply, outcome, error in (
+        (empty, "empty", "the answer is empty"),
+        (blocked, "blocked", "the provider's filter let no answer through"),
+    ):
+        ask = FakeModel("(A)")
+        found = run(CASE, FakeModel(reply), ask)
+        assert (found.outcome, found.value, found.error) == (outcome, None, error)
+        assert found.details == {"answer": None, "how": None, "original": None, "likelihoods": None}
+        assert ask.history == []
+
+
+def test_the_original_reads_an_empty_reply_as_the_first_claimant() -> None:
+    """As the published code does; the outcome says that it is empty."""
+    found = run(replace(CASE, parse="original"), FakeModel(""))
+    assert (found.outcome, found.value, found.details["answer"]) == ("empty", 3, "CC")
 
 
 def test_a_reply_that_was_cut_counts_where_it_names_a_country() -> None:
@@ -269,7 +276,7 @@ def test_ranking_without_a_letter_is_unscored_and_blocked_is_blocked() -> None:
     ask = FakeModel("(A)")
     assert run(RANKED, FakeModel("It is Attica."), ask).outcome == "unscored"
     blocked = run(RANKED, FakeModel(Reply(text="", blocked="filter")), ask)
-    assert (blocked.outcome, blocked.value) == ("blocked", 0)
+    assert (blocked.outcome, blocked.value) == ("blocked", None)
     assert ask.history == []
 
 
@@ -290,7 +297,7 @@ def test_the_rubric_has_an_instruction_for_every_strategy() -> None:
     assert tuple(found.strategies) == STRATEGIES
     told_of = {name: text.get_identifiers() for name, text in found.strategies.items() if text.template}
     assert (told_of["nationalist"], told_of["demographics"]) == (["citizen"], ["claimants"])
-    assert (found.scale.low, found.scale.high, found.version) == (0, 7, "8")
+    assert (found.scale.low, found.scale.high, found.version) == (1, 7, "8")
 
 
 FAULTY = [

@@ -101,7 +101,7 @@ def test_a_run_is_shown_with_its_transcripts() -> None:
 
 def test_every_run_is_looked_at_in_its_language() -> None:
     """A cell is a territory, but its queries are shown one by one, each with what it answered."""
-    data = {"metadata": {"scale": {"low": 0, "high": 7}}, "results": read_back(RECORDS)}
+    data = {"metadata": {"scale": {"low": 1, "high": 7}}, "results": read_back(RECORDS)}
     suite_of = suites.load(suite.NAME)
     listed = suite_of.cells(data["results"], RUBRIC.scale)
     side = Side(file="m.json", digest=None, suite=suite_of, data=data, cells=listed)
@@ -113,7 +113,9 @@ def test_every_run_is_looked_at_in_its_language() -> None:
 
 def test_a_summary_says_how_answers_were_read() -> None:
     """By name, letter or panel; how often the original reads the same; what chance would get."""
-    blocked = Record(case=CASE.to_json(), run=3, outcome="blocked", score=0.0, details={"answer": None})
+    blocked = Record(
+        case=CASE.to_json(), run=3, outcome="blocked", score=None, error="why", details={"answer": None}
+    )
     found = suite.aggregate([*RECORDS, blocked], RUBRIC).summary
     assert found["outcomes"] == {"scored": 10, "blocked": 1, "unscored": 1}
     assert found["read_by"] == {"name": 8, "letter": 2, "evaluator": 0}
