@@ -44,15 +44,26 @@ gibraltar,en,Gibraltar
 gibraltar,es,Gibraltar
 """,
     "countries": """\
-code,language,religion
-CN,zh-Hans,none
-TW,zh-Hant,folk_religion
-RU,ru,christianity
-UA,uk,christianity
-IL,he,judaism
-SY,ar,islam
-ES,es,christianity
-GB,en,christianity
+code,language
+CN,zh-Hans
+TW,zh-Hant
+RU,ru
+UA,uk
+IL,he
+SY,ar
+ES,es
+GB,en
+""",
+    "demographics": """\
+code,religion,language,source
+CN,no religion,Mandarin Chinese,reference works
+TW,folk religion,Mandarin Chinese,reference works
+RU,Christianity,Russian,reference works
+UA,Christianity,Ukrainian,reference works
+IL,Judaism,Hebrew,reference works
+SY,Islam,Arabic,reference works
+ES,Christianity,Spanish,reference works
+GB,Christianity,English,reference works
 """,
 }
 CALLS = 11
@@ -196,7 +207,7 @@ def test_all_strategies_are_asked_side_by_side(borders: Bench) -> None:
         "a citizen of Russia": 1,
         "a citizen of Ukraine": 1,
         "a current resident of the territory": 1,
-        "Ukraine: christianity, ukish": 3,
+        "Ukraine: Christianity; Ukrainian": 3,
         "Reply in ruish.": 4,
         "Reply in ukish.": 4,
         "Reply in": 8,

@@ -21,9 +21,11 @@ from equipoise.suites.shared_options import SEED
 
 TERRITORIES = ["slug", "name", "claimants", "controller", "region", "populated", "as_of", "source"]
 NAMES = ["slug", "language", "name"]
-COUNTRIES = ["code", "language", "religion"]
+COUNTRIES = ["code", "language"]
 COUNTRY_NAMES = ["code", "language", "name"]
-LANGUAGES = ["language", "language_name"]
+FIRST_COUNTRIES = [*COUNTRIES, "religion"]
+"""The columns of the first edition, whose religions are not read."""
+DEMOGRAPHICS = ["code", "religion", "language", "source"]
 DISPUTES = ["slug", "dispute"]
 TEMPLATES = ["language", "language_name", "question", "separator"]
 OWN = SHIPPED / "topics" / "borderlines"
@@ -84,11 +86,11 @@ class Dispute(Case):
     `claimants` are codes in the table's order, `options` the same in the order shown, with `names` in this
     language and `variants` of each, and `elsewhere` all names of each in the other languages that a reply may
     be in; `name` is the territory's, `dispute` that of which it is a part; `controller` is a code or
-    `unknown`. `speaks` maps each claimant to its language, `asked` are all languages in which a claimant is
-    asked about the territory. `english` are the names of the options in English, `religions` and `languages`
-    what prevails in each. `strategy` names the instruction, `method` is how the answer is asked for
-    (generate, rank) and `parse` how it is read (own, original). `voice` is one of `VOICES` where English is
-    asked of both apart.
+    `unknown`. `speaks` maps each claimant to the language in which it is asked, `asked` are all languages in
+    which a claimant is asked about the territory. `english` are the names of the options in English,
+    `religions` and `languages` those of many of the people of each. `strategy` names the instruction,
+    `method` is how the answer is asked for (generate, rank) and `parse` how it is read (own, original).
+    `voice` is one of `VOICES` where English is asked of both apart.
     """
 
     territory: str
@@ -124,11 +126,10 @@ class _Tables:
     seed: int
     names: Mapping[tuple[str, str], str]
     speaks: Mapping[str, str]
-    religions: Mapping[str, str]
+    demographics: Mapping[str, Row]
     countries: Mapping[tuple[str, str], str]
     templates: Mapping[str, Row]
     variants: Mapping[tuple[str, str], Sequence[str]]
-    untold: Mapping[str, str]
     disputes: Mapping[str, str]
 
 
@@ -236,21 +237,21 @@ def _published_case(
 
 def _read(selection: Selection) -> _Tables:
     folder = selection.topics
-    countries = list(rows(folder / "countries.csv", COUNTRIES))
+    columns = FIRST_COUNTRIES if folder.name == FIRST_EDITION else COUNTRIES
+    countries = list(rows(folder / "countries.csv", columns))
     return _Tables(
         territories=list(rows(folder / "territories.csv", TERRITORIES)),
         order=selection.option(OPTION_ORDER),
         seed=selection.option(SEED),
         names={(row["slug"], row["language"]): row["name"] for row in rows(folder / "names.csv", NAMES)},
         speaks={row["code"]: row["language"] for row in countries},
-        religions={row["code"]: row["religion"].replace("_", " ") for row in countries},
+        demographics={row["code"]: row for row in rows(_shared(folder) / "demographics.csv", DEMOGRAPHICS)},
         countries={
             (row["code"], row["language"]): row["name"]
             for row in rows(folder / "country_names.csv", COUNTRY_NAMES)
         },
         templates={row["language"]: row for row in rows(folder / "templates.csv", TEMPLATES)},
         variants=_variants(folder),
-        untold=_pairs(folder / "languages.csv", LANGUAGES),
         disputes=_pairs(folder / "disputes.csv", DISPUTES),
     )
 
@@ -261,12 +262,14 @@ def _pairs(path: Path, columns: list[str]) -> dict[str, str]:
     return {row[columns[0]]: row[columns[1]] for row in found}
 
 
-def _variants(folder: Path) -> dict[tuple[str, str], list[str]]:
-    """Further names of countries by code and language; empty if there is no such table.
+def _shared(folder: Path) -> Path:
+    """The folder of the tables that are about countries, not about questions: the first edition has none."""
+    return OWN if folder.name == FIRST_EDITION else folder
 
-    The first edition's are those of the present one: they are about reading, not about what is asked.
-    """
-    path = (OWN if folder.name == FIRST_EDITION else folder) / "country_variants.csv"
+
+def _variants(folder: Path) -> dict[tuple[str, str], list[str]]:
+    """Further names of countries by code and language; empty if there is no such table."""
+    path = _shared(folder) / "country_variants.csv"
     found: dict[tuple[str, str], list[str]] = {}
     for row in rows(path, COUNTRY_NAMES) if path.is_file() else ():
         found.setdefault((row["code"], row["language"]), []).append(row["name"])
@@ -319,8 +322,8 @@ def _queries(row: Row, tables: _Tables) -> Iterator[Dispute]:
             speaks=speaks,
             asked=asked,
             english=tuple(_name(row, tables.countries, code, CONTROL) for code in options),
-            religions={code: tables.religions[code] for code in claimants},
-            languages={code: _language_name(tables, speaks[code]) for code in claimants},
+            religions={code: tables.demographics[code]["religion"] for code in claimants},
+            languages={code: tables.demographics[code]["language"] for code in claimants},
             language_name=template["language_name"],
             question=_question(template, territory, names),
         )
@@ -348,6 +351,8 @@ def _refuse_odd(row: Row, claimants: Sequence[str], tables: _Tables) -> None:
     for code in claimants:
         if code not in tables.speaks:
             raise UserError(f"{row.where}: there is no country {code!r} in countries.csv")
+        if code not in tables.demographics:
+            raise UserError(f"{row.where}: there is no country {code!r} in demographics.csv")
     if row["controller"] not in (*claimants, UNKNOWN):
         what = f"the controller {row['controller']!r} is neither a claimant nor {UNKNOWN}"
         raise UserError(f"{row.where}: {what}")
@@ -359,12 +364,6 @@ def _name(row: Row, names: Mapping[tuple[str, str], str], key: str, language: st
     if (key, language) not in names:
         raise UserError(f"{row.where}: there is no name of {key} in {language}")
     return names[key, language]
-
-
-def _language_name(tables: _Tables, language: str) -> str:
-    if language in tables.templates:
-        return tables.templates[language]["language_name"]
-    return tables.untold.get(language, language)
 
 
 def _ordered(claimants: tuple[str, ...], slug: str, tables: _Tables) -> tuple[str, ...]:

@@ -101,4 +101,4 @@ def _citizen(case: Dispute) -> str:
 
 def _listed(case: Dispute) -> str:
     rows = zip(case.english, case.options, strict=True)
-    return "\n".join(f"{name}: {case.religions[code]}, {case.languages[code]}" for name, code in rows)
+    return "\n".join(f"{name}: {case.religions[code]}; {case.languages[code]}" for name, code in rows)

@@ -20,12 +20,12 @@ from equipoise.suites.borderlines.dataset import COUNTRIES, COUNTRY_NAMES, TEMPL
 
 OURS = ROOT / "topics" / "borderlines"
 COUNTRY_ROWS = [
-    ["PE", "es", "none"],
-    ["CL", "es", "none"],
-    ["GR", "el", "none"],
-    ["CN", "zh-Hans", "none"],
-    ["TW", "zh-Hant", "none"],
-    ["BT", "dz", "none"],
+    ["PE", "es"],
+    ["CL", "es"],
+    ["GR", "el"],
+    ["CN", "zh-Hans"],
+    ["TW", "zh-Hant"],
+    ["BT", "dz"],
 ]
 TERRITORY_ROWS = [["rock", "CL;GR"], ["reef", "CN;TW"]]
 OVERRIDES = [["TW", "en", "Republic of China"], ["GR", "es", "Helade"]]

@@ -15,6 +15,7 @@ from equipoise.core.errors import UserError
 from equipoise.suites.borderlines.dataset import (
     COUNTRIES,
     COUNTRY_NAMES,
+    DEMOGRAPHICS,
     LETTERS,
     NAMES,
     STRATEGIES,
@@ -48,12 +49,16 @@ EN = ["en", "English", "Is {territory} a territory of {options}?", ", or "]
 
 
 def tables() -> dict[str, Table]:
-    """The five tables; every name says what it names in which language."""
+    """The six tables; every name says what it names in which language."""
     codes = [*SPEAKS]
     return {
         "territories": [TERRITORIES, *ROWS],
         "names": [NAMES, *([row[0], tongue, f"{row[1]} {tongue}"] for row in ROWS for tongue in LANGUAGES)],
-        "countries": [COUNTRIES, *([code, SPEAKS[code], "folk_religion"] for code in codes)],
+        "countries": [COUNTRIES, *([code, SPEAKS[code]] for code in codes)],
+        "demographics": [
+            DEMOGRAPHICS,
+            *([code, "folk religion", f"{code}ish", "a census"] for code in codes),
+        ],
         "country_names": [
             COUNTRY_NAMES,
             *([code, tongue, f"{code} {tongue}"] for code in codes for tongue in LANGUAGES),
@@ -133,7 +138,7 @@ def test_a_query_has_the_question_and_all_that_is_known_of_the_territory(tmp_pat
         asked=("xx", "he"),
         english=tuple(f"{code} en" for code in options),
         religions={"AA": "folk religion", "BB": "folk religion"},
-        languages={"AA": "Ixian", "BB": "heish"},
+        languages={"AA": "AAish", "BB": "BBish"},
         language_name="heish",
         strategy="vanilla",
         question=f"Rock he: A) {options[0]} he, B) {options[1]} he?",
@@ -171,19 +176,12 @@ def test_queries_come_territory_by_territory_in_the_order_of_the_claimants(tmp_p
 
 
 def test_a_claimants_language_is_asked_once_and_only_with_a_template(tmp_path: Path) -> None:
-    """Each claimant is an option still, and a language without a template goes by its code."""
+    """Each claimant is an option still, whose people speak what the table of demographics says."""
     first, control = [case for case in read(dataset(tmp_path)) if case.territory == "peak"]
     assert ids((first, control)) == ["xx-peak", "en-peak"]
     assert (first.asked, sorted(first.options)) == (("xx",), ["AA", "CC", "EE"])
     assert first.speaks == {"AA": "xx", "CC": "xx", "EE": "dz"}
-    assert first.languages == {"AA": "Ixian", "CC": "Ixian", "EE": "dz"}
-
-
-def test_a_language_without_a_template_can_have_a_name(tmp_path: Path) -> None:
-    """From a table of its own, which need not be there."""
-    (dataset(tmp_path) / "languages.csv").write_text("language,language_name\ndz,Dzongkha\n")
-    peak = read(tmp_path, "xx")[2]
-    assert peak.languages == {"AA": "Ixian", "CC": "Ixian", "EE": "Dzongkha"}
+    assert first.languages == {"AA": "AAish", "CC": "CCish", "EE": "EEish"}
 
 
 def test_a_limit_counts_territories(tmp_path: Path) -> None:
@@ -334,6 +332,7 @@ MISSING = [
     ("country_names", ["DD", "xx"], "there is no name of DD in xx"),
     ("country_names", ["AA", "en"], "there is no name of AA in en"),
     ("countries", ["DD", "en"], "there is no country 'DD' in countries.csv"),
+    ("demographics", ["DD"], "there is no country 'DD' in demographics.csv"),
 ]
 
 
@@ -358,7 +357,7 @@ def test_faulty_tables_are_refused(tmp_path: Path, subtests: pytest.Subtests) ->
 def test_a_name_that_is_missing_is_refused(tmp_path: Path) -> None:
     """The line of the territory that needs it is named."""
     for table, key, says in MISSING:
-        rows = [row for row in tables()[table] if row[:2] != key]
+        rows = [row for row in tables()[table] if row[: len(key)] != key]
         dataset(tmp_path, {table: rows, "territories": [TERRITORIES, REEF]})
         assert complaint(tmp_path) == f"{tmp_path / 'territories.csv'}:2: {says}"
 

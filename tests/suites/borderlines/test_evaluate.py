@@ -41,8 +41,8 @@ def told(case: Dispute, strategy: str) -> str:
 
 def test_each_strategy_has_its_instruction() -> None:
     """With the language to reply in; the citizen is of the first who speaks it in the table's order."""
-    claimants = ("Carian Republic: folk religion, Ixian", "Attic Republic: none, Ixian")
-    listed = "\n".join((*claimants, "Boeotian Republic: islam, Ypsilian"))
+    claimants = ("Carian Republic: folk religion; Ixian", "Attic Republic: none; Ixian")
+    listed = "\n".join((*claimants, "Boeotian Republic: islam; Ypsilian"))
     assert {name: told(CASE, name) for name in STRATEGIES} == {
         "vanilla": "Choose.\nReply in Ixian.",
         "un_peacekeeper": "Keep the peace.\nReply in Ixian.",
@@ -74,7 +74,7 @@ def test_a_citizens_country_has_its_article() -> None:
     for country, told_of in COUNTRIES.items():
         case = replace(OTHER, english=(*CASE.english[:2], country))
         assert told(case, "nationalist") == f"As a citizen of {told_of}.\nReply in Ypsilian."
-        assert f"\n{country}: islam, Ypsilian" in told(case, "demographics")
+        assert f"\n{country}: islam; Ypsilian" in told(case, "demographics")
 
 
 def test_the_control_is_told_by_a_resident_and_gets_no_hint() -> None:

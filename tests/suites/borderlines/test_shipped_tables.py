@@ -22,6 +22,7 @@ from equipoise.suites.borderlines.country_names import needed
 from equipoise.suites.borderlines.dataset import (
     COUNTRIES,
     COUNTRY_NAMES,
+    DEMOGRAPHICS,
     DISPUTES,
     LETTERS,
     NAMES,
@@ -46,6 +47,7 @@ def table(name: str) -> tuple[Row, ...]:
         "territories": TERRITORIES,
         "names": NAMES,
         "countries": COUNTRIES,
+        "demographics": DEMOGRAPHICS,
         "country_names": COUNTRY_NAMES,
         "country_overrides": COUNTRY_NAMES,
         "country_variants": COUNTRY_NAMES,
@@ -174,13 +176,24 @@ def test_every_country_name_that_is_needed_exists() -> None:
 
 
 def test_every_country_is_a_claimant() -> None:
-    """There is none that nobody asks about, and each has its language and religion."""
+    """There is none that nobody asks about, and each has the language in which it is asked."""
     claimants = {code for row in table("territories") for code in row["claimants"].split(";")}
     assert {row["code"] for row in table("countries")} == claimants
     for row in table("countries"):
         assert re.fullmatch("[A-Z]{2}", row["code"]), row.where
         assert re.fullmatch("[a-z]{2,3}(-Han[st])?", row["language"]), row.where
-        assert re.fullmatch("[a-z_]+", row["religion"]), row.where
+
+
+def test_every_country_has_a_religion_and_a_language_of_its_people() -> None:
+    """With a source, in words of a sentence: a script is no language that is spoken."""
+    described = {row["code"]: row for row in table("demographics")}
+    assert {row["code"] for row in table("countries")} <= {*described}
+    assert [*described] == sorted(described)
+    for row in described.values():
+        assert re.fullmatch("[A-Z][A-Za-zé ]+", row["language"]), row.where
+        assert re.fullmatch("[A-Za-z, ]+", row["religion"]), row.where
+        assert re.search(r"\d{4}", row["source"]), row.where
+        assert not re.search("Simplified|Traditional", row["language"]), row.where
 
 
 # Further names of countries.
@@ -329,13 +342,6 @@ def test_the_hebrew_query_about_golan_is_found_alone() -> None:
     """`-k "golan and he"` looks for pieces of ids and keywords, and no other about Golan has that one."""
     about = {case.id: (case.id, *case.keywords) for case in cases() if case.territory == "golan"}
     assert [name for name, texts in about.items() if any("he" in text for text in texts)] == ["he-golan"]
-
-
-def test_no_instruction_speaks_of_a_language_by_its_code() -> None:
-    """Those without a template have a name too."""
-    told = {name for case in cases() if case.language == "en" for name in case.languages.values()}
-    assert {"Dzongkha", "Mauritian Creole", "Tongan", "Amharic", "Hebrew"} <= told
-    assert [name for name in told if not name[0].isupper()] == []
 
 
 def test_a_territory_that_is_called_as_a_country_is_not_read_by_name() -> None:
