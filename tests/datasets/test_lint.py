@@ -21,7 +21,14 @@ from equipoise.cli.data import validate as command
 from equipoise.core.errors import UserError
 from equipoise.core.findings import Finding, Recognised, Text
 from equipoise.datasets.lint import validate
-from equipoise.suites.borderlines.dataset import COUNTRIES, COUNTRY_NAMES, NAMES, TEMPLATES, TERRITORIES
+from equipoise.suites.borderlines.dataset import (
+    COUNTRIES,
+    COUNTRY_NAMES,
+    DEMOGRAPHICS,
+    NAMES,
+    TEMPLATES,
+    TERRITORIES,
+)
 from equipoise.suites.even_handedness.dataset import STANCES
 from equipoise.suites.selection import Selection
 
@@ -132,7 +139,8 @@ def disputes(**tables: str) -> Path:
             ),
         ),
         "names": f"{','.join(NAMES)}\nisle,en,Isle\nisle,xx,Ile\n",
-        "countries": f"{','.join(COUNTRIES)}\nAA,en,a\nBB,xx,b\n",
+        "countries": f"{','.join(COUNTRIES)}\nAA,en\nBB,xx\n",
+        "demographics": f"{','.join(DEMOGRAPHICS)}\nAA,a,b,c\nBB,a,b,c\n",
         "country_names": f"{','.join(COUNTRY_NAMES)}\nAA,en,Aland\nAA,xx,Ala\nBB,en,Bland\nBB,xx,Bla\n",
         "templates": f"{','.join(TEMPLATES)}\n"
         'en,English,"Whose is {territory}: {options}?", or \nxx,Xish,"De {territory}: {options}?", ou \n',
