@@ -23,6 +23,19 @@ from loopback import JUDGE, SUBJECT, Loopback, plain_script
 pytestmark = pytest.mark.slow
 DOCUMENT = "Ada Lovelace published her notes on the Analytical Engine in 1843. " * 20
 
+SWEEP = f"""
+folder = "out"
+[options]
+limit = 1
+runs = 1
+api-base-url = "{{url}}"
+evaluator-model = "{JUDGE}"
+[[models]]
+model = "{SUBJECT}"
+[[suites]]
+suite = "neutrality"
+"""
+
 
 def script(body: dict[str, Any], number: int) -> str:
     """A translator, and the models of every other command."""
@@ -103,6 +116,16 @@ def test_the_package_is_whole_and_works_in_an_empty_folder(
     with subtests.test("compare"):
         told = said(0, "equipoise", "compare", f"results/{SUBJECT}.neutrality.json", "new.json")
         assert "overall" in told
+    with subtests.test("shards"):
+        for number in (1, 2):
+            shard = ("--limit", "2", "--runs", "1", "--shard", f"{number}/2")
+            assert "3 passed" in said(0, "equipoise", "run", "neutrality", *models, *shard)
+        assert "12 made" in said(0, "equipoise", "merge", "results/shards", "-o", "merged.json")
+    with subtests.test("sweep"):
+        (empty / "sweep.toml").write_text(SWEEP.format(url=endpoint[1]), encoding="utf-8")
+        assert "page: out/report.html" in said(0, "equipoise", "sweep", "sweep.toml")
+        told = said(4, "equipoise", "sweep", "sweep.toml", "--ray", "local")
+        assert "--ray: Ray is not installed; run: pip install ray" in told
     with subtests.test("local"):
         told = said(4, "equipoise", "run", "neutrality", "--model", "local")
         assert told.startswith("ERROR: the built-in model needs the package xllamacpp; run: pip install ")
