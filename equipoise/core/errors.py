@@ -37,12 +37,11 @@ def printable(text: str) -> str:
     escaped, and so is the start of a command to a CI system. A text that was escaped stays as it is.
     """
     if not text.isprintable():
-        text = "".join(map(_visible, text))
+        odd = (character for character in set(text) if not character.isprintable())
+        text = text.translate(
+            {ord(character): character.encode("unicode_escape").decode() for character in odd}
+        )
     return _COMMAND.sub(lambda start: f"{start[0][:-1]}\\x{ord(start[0][-1]):x}", text)
-
-
-def _visible(character: str) -> str:
-    return character if character.isprintable() else character.encode("unicode_escape").decode()
 
 
 class CallFailed(EquipoiseError):  # noqa: N818 - it names an event of the domain, not a defect

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+
+from equipoise.core.unicode import nfkc
 
 TRIGRAM = 3
 ALIKE = 0.8
@@ -17,14 +18,14 @@ ALIKE = 0.8
 _SLACK = 1e-9
 """Tolerance for rounding in a product of floats."""
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_ASIDE = re.compile(r"[\W_]+")
-_BEFORE, _AFTER = r"(?<!\d)(?<!\d[.,])", r"(?!\d|[.,]\d)"
-"""Where a number begins and ends."""
+_BETWEEN = re.compile(r"(?<=\d)(?![.,]\d)[\W_]+(?=\d)")
+_ASIDE = re.compile(r"(?:(?!(?<=\d)[ .,](?=\d))[\W_])+")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 def folded(text: str) -> str:
     """The text normalised for comparison: NFKC, case-folded, with single spaces."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    return " ".join(nfkc(text).casefold().split())
 
 
 def holds(text: str, part: str) -> bool:
@@ -33,26 +34,16 @@ def holds(text: str, part: str) -> bool:
     A number must match as a whole: 12 is not in 1912, nor in 12.5. A part without letters or digits is never
     found.
     """
-    wanted, whole = _letters(part), _letters(text)
-    if not wanted:
-        return False
-    before = _BEFORE if wanted[0].isdecimal() else ""
-    after = _AFTER if wanted[-1].isdecimal() else ""
-    return re.search(before + re.escape(wanted) + after, whole) is not None
+    wanted = _letters(part)
+    return bool(wanted) and wanted in _letters(text)
 
 
 def _letters(text: str) -> str:
-    """Letters and digits, folded; a separator is kept between two numbers, so that they stay two."""
+    """Letters and digits, folded; a number stands between NULs, which are in no other place."""
     plain = _THOUSANDS.sub("", folded(text))
-    return _ASIDE.sub(_of_aside, plain)
-
-
-def _of_aside(found: re.Match[str]) -> str:
-    start, end = found.span()
-    beside = found.string[max(start - 1, 0) : start], found.string[end : end + 1]
-    if not all(map(str.isdecimal, beside)):
-        return ""
-    return found[0] if found[0] in (".", ",") else " "
+    # A separator is kept between two numbers, so that they stay two.
+    apart = _ASIDE.sub("", _BETWEEN.sub(" ", plain))
+    return _NUMBER.sub(lambda number: f"\0{number[0]}\0", apart)
 
 
 def grams(text: str, size: int = TRIGRAM) -> frozenset[str]:

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from itertools import groupby
 
-MOST_MARKS = 30
-"""More combining marks in a row than any language uses (Unicode Standard Annex 15, section 13)."""
-_MARKS = re.compile(rb"[^\0]{%d}(?=[^\0])" % MOST_MARKS)
-_JOINER = "\u034f"
+_MARKS = re.compile(r"[^\w\x00-\x7f]{31,}")
+"""More combining marks in a row than any language uses (Unicode Standard Annex 15, section 13).
+
+They are neither letters nor ASCII."""
 
 
 def nfkc(text: str) -> str:
-    """The text in Unicode's form NFKC.
+    """The text in Unicode's form NFKC, as `unicodedata` has it.
 
-    A combining grapheme joiner divides longer runs of combining marks, as in the stream-safe text format:
-    `unicodedata` sorts a run in quadratic time.
+    That sorts a run of combining marks in quadratic time, unless they are in their canonical order (The
+    Unicode Standard, section 3.11): long runs are sorted beforehand.
     """
-    if text.isascii():
-        return text
-    # Combining classes are below 256.
-    classes = bytes(map(unicodedata.combining, text))
-    ends = [run.end() for run in _MARKS.finditer(classes)]
-    starts = [0, *ends]
-    pieces = [text[start:end] for start, end in zip(starts, [*ends, None], strict=True)]
-    return unicodedata.normalize("NFKC", _JOINER.join(pieces))
+    return unicodedata.normalize("NFKC", _MARKS.sub(lambda run: _in_order(run[0]), text))
+
+
+def _in_order(run: str) -> str:
+    # A few characters are no marks, but written as two.
+    parts = {character: unicodedata.normalize("NFKD", character) for character in set(run)}
+    classes = {mark: unicodedata.combining(mark) for part in parts.values() for mark in part}
+    if not any(classes.values()):
+        return run
+    groups = groupby("".join(map(parts.__getitem__, run)), lambda mark: classes[mark] > 0)
+    return "".join("".join(sorted(group, key=classes.__getitem__)) for _, group in groups)

@@ -6,8 +6,9 @@ Widths are in terminal columns; a wide character takes two.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import zip_longest
+from itertools import accumulate, zip_longest
 
 from wcwidth import wcswidth, wcwidth
 
@@ -27,7 +28,8 @@ Markup = Mapping[str, bool]
 _FIGURE = re.compile(r"(?:[-+<>±~()\d.,:%\s]|to|pp|USD)*")
 _BREAKS = (re.compile(r"[;.] "), re.compile(r"[:,] "), re.compile(r" (?!%|pp\b|to\b|USD\b|s\b)"))
 """Where a line may be broken, the best places first."""
-_SPACE, _COMMA, _PART = (re.compile(pattern) for pattern in (r"(?<= )(?!%)", r"(?<=, )", r"(?<=[._ -])(?=.)"))
+_BLANK = re.compile(r"\s*")
+_SPACE, _COMMA, _PART = map(re.compile, (r"(?<= )(?![ %])", r"(?<=, )", r"(?<=[._ -])(?=[^ \n])"))
 """Separators: between the words of a header, between outcomes, and between the parts of a name."""
 _STYLES: Sequence[tuple[re.Pattern[str], Markup]] = (
     (re.compile(r"gate:? FAIL\b"), {"red": True, "bold": True}),
@@ -133,19 +135,21 @@ def _fold(cells: Cells, place: int, excess: int, separator: re.Pattern[str]) -> 
 
 def _filled(text: str, room: int, separator: re.Pattern[str]) -> list[str]:
     """The text in lines of at most `room` columns, broken after a separator."""
-    lines = [""]
+    lines, line = [], ""
     for part in separator.split(text):
-        if lines[-1] and columns((lines[-1] + part).rstrip()) > room:
-            lines.append("")
-        lines[-1] += part
-    return [line.rstrip() for line in lines]
+        if line and part.strip() and columns((line + part).rstrip()) > room:
+            lines.append(line.rstrip())
+            line = ""
+        line += part
+    return [*lines, line.rstrip()]
 
 
 def _lines(row: Sequence[Sequence[str]], widths: Sequence[int], is_left: Sequence[bool]) -> Iterator[str]:
     for texts in zip_longest(*row, fillvalue=""):
+        last = max((place for place, text in enumerate(texts, start=1) if text), default=0)
         padded = (
             text + blank if left else blank + text
-            for text, room, left in zip(texts, widths, is_left, strict=True)
+            for text, room, left in zip(texts[:last], widths, is_left, strict=False)
             for blank in [" " * (room - columns(text))]
         )
         yield GAP.join(padded).rstrip()
@@ -173,32 +177,58 @@ def _markup(line: str) -> Markup:
 
 def wrapped(line: str, width: int) -> list[str]:
     """Wrap a line at punctuation; continuation lines are aligned with the text after its label."""
-    indent = _indent(line)
-    found, rest = [], line
-    while columns(rest) > width and (place := _break(rest, width, len(indent))):
-        found.append(rest[:place].rstrip())
-        rest = indent + rest[place:].lstrip()
-    return [*found, rest]
+    indent, before, ends = _indent(line, width), _columns_before(line), _break_ends(line)
+    found: list[str] = []
+    start, margin = 0, ""
+    while len(margin) + before[-1] - before[start] > width:
+        fitting = bisect_right(before, before[start] + width - len(margin)) - 1
+        end = _break(ends, start + len(indent) - len(margin), fitting, len(margin) + fitting - start)
+        if end is None:
+            break
+        found.append((margin + line[start:end]).rstrip())
+        start, margin = _after_blank(line, end), indent
+    return [*found, margin + line[start:]]
 
 
-def _indent(line: str) -> str:
-    blank = re.match(r"\s*", line)
+def _indent(line: str, width: int) -> str:
     label = re.match(rf"(?=.{{{LABEL}}}\S)[^\s:]+: +", line)
     if label and label.end() == LABEL:
         return " " * LABEL
-    return (blank[0] if blank else "") or "  "
+    return line[: _after_blank(line, 0)][:width] or "  "
 
 
-def _break(line: str, width: int, indent: int) -> int | None:
-    """Where to break: after the last punctuation of the best kind, unless a third of the line stays empty."""
-    room = len(cut(line, width))
-    for pattern in _BREAKS:
-        places = [found.end() for found in pattern.finditer(line) if indent < found.end() <= room + 1]
-        if places and (places[-1] > room * 2 / 3 or pattern is _BREAKS[-1]):
-            return places[-1]
+def _after_blank(line: str, start: int) -> int:
+    """The index of the first character from `start` on that is not blank."""
+    blank = _BLANK.match(line, start)
+    return blank.end() if blank else start
+
+
+def _columns_before(line: str) -> Sequence[int]:
+    """How many columns are before each character, and in all."""
+    if line.isascii():
+        return range(len(line) + 1)
+    return [0, *accumulate(max(0, wcwidth(character)) for character in line)]
+
+
+def _break_ends(line: str) -> list[list[int]]:
+    """Where the line can be broken, for each kind of punctuation."""
+    return [[found.end() for found in pattern.finditer(line)] for pattern in _BREAKS]
+
+
+def _break(ends: Sequence[Sequence[int]], start: int, fitting: int, room: int) -> int | None:
+    """Where to break: after the last punctuation of the best kind, unless a third of the line stays empty.
+
+    The place is after `start`; `fitting` is the last index that fits, with `room` characters before it.
+    """
+    for places in ends:
+        last = bisect_right(places, fitting + 1) - 1
+        if last >= 0 and places[last] > start:
+            is_full = room + places[last] - fitting > room * 2 / 3
+            if is_full or places is ends[-1]:
+                return places[last]
     # A word that is wider than the line is not broken.
-    ends = (found.end() for found in _BREAKS[-1].finditer(line))
-    return next((end for end in ends if end > max(room, indent)), None)
+    following = bisect_right(ends[-1], max(fitting, start))
+    return ends[-1][following] if following < len(ends[-1]) else None
 
 
 # Markdown.

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from typing import NamedTuple
 
+from equipoise.core.unicode import nfkc
 from equipoise.suites.borderlines.dataset import LETTERS
 
 _OPTION = re.compile(
@@ -110,7 +111,7 @@ def plain(text: str) -> str:
 
     Markup goes, and so do marks like ours.
     """
-    text = unicodedata.normalize("NFKC", text.translate(_SPELLINGS))
+    text = nfkc(text.translate(_SPELLINGS))
     return _MARKUP.sub("", _BETWEEN.sub(", ", text))
 
 

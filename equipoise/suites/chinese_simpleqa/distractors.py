@@ -10,7 +10,7 @@ from equipoise.core.similarity import holds
 from equipoise.suites.chinese_simpleqa.scoring import normal
 
 _HAN_FIGURES = "\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341\u767e\u5343\u96f6"
-_FIGURES = re.compile(rf"[\d,.]*\d|[{_HAN_FIGURES}]+")
+_FIGURES = re.compile(rf"(?<![\d,.])[\d,.]*\d|[{_HAN_FIGURES}]+")
 _YEAR = re.compile(r"(?<!\d)(?:1\d|20)\d\d(?!\d)")
 _TIMES = 3
 """How many times as long as all others an option may be before its length stands out."""

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.core.errors import CallFailed, UserError
-from equipoise.core.files import objects, read_bytes, read_text
+from equipoise.core.files import objects, read_bytes, read_text, whole
 from equipoise.core.types import JSON
 
 PASSAGES = 3
@@ -140,7 +140,7 @@ def words(text: str) -> list[str]:
     """The words of a text, Chinese or not, in lower case and without punctuation."""
     import rjieba
 
-    return [word for word in rjieba.cut_for_search(text.casefold()) if any(map(str.isalnum, word))]
+    return [word for word in rjieba.cut_for_search(whole(text).casefold()) if any(map(str.isalnum, word))]
 
 
 def passages(path: Path) -> Iterator[Passage]:
@@ -172,11 +172,12 @@ def _documents(file: Path) -> Iterator[tuple[str, str]]:
 
 def pieces(text: str) -> Iterator[str]:
     """The text in pieces of whole sentences, each of at most LONGEST characters where possible."""
-    piece = ""
+    piece, is_blank = "", True
     for sentence in _SENTENCE.findall(text):
-        if piece.strip() and len(piece) + len(sentence) > LONGEST:
+        if not is_blank and len(piece) + len(sentence) > LONGEST:
             yield piece.strip()
-            piece = ""
+            piece, is_blank = "", True
         piece += sentence
-    if piece.strip():
+        is_blank = is_blank and not sentence.strip()
+    if not is_blank:
         yield piece.strip()

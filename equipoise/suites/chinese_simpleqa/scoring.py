@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import math
 import re
-import unicodedata
 from collections.abc import Sequence
 from itertools import pairwise
 
 from equipoise.core.types import JSON
+from equipoise.core.unicode import nfkc
 from equipoise.stats import mean
 
 CORRECT, INCORRECT, NOT_ATTEMPTED = "A", "B", "C"
@@ -29,13 +29,13 @@ _SMALL = re.compile(r"[a-z\u00df-\u024f\u03ac-\u03ce\u0430-\u045f]")
 _WORD = re.compile(r"[^\W\d_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _VERB = re.compile(r"\b(?:is|was|are|were|has|have|do|don|know|think|est|es|ist|fue)\b", re.ASCII)
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_OF_NUMBERS = re.compile(r"(?<=\d)[.,](?=\d)|(?<!\w)-(?=\d)")
+_PUNCTUATION = re.compile(r"(?:(?!(?<=\d)[.,](?=\d)|(?<!\w)-(?=\d))[\W_])+")
+"""Whatever is neither letter nor digit, nor belongs to a number."""
 _ARTICLE = re.compile(
-    r"(?:^|(?<=[.!?\n]))\W*A\s+(?!(?:is|was|because|since|as|for|seems|must|would|and|or)\b)[a-z]"
+    r"(?:^|[.!?\n])[^\w.!?\n]*A\s+(?!(?:is|was|because|since|as|for|seems|must|would|and|or)\b)[a-z]"
 )
 """A word that begins an English sentence and is not a choice."""
-_OBJECT = re.compile(r"\{.*\}", re.DOTALL)
-_NUMBER = re.compile(r"\s*(\d+(?:\.\d+)?)\s*%?\s*")
+_NUMBER = re.compile(r"(\d+(?:\.\d+)?)\s*%?")
 
 
 def shares(correct: float, incorrect: float, not_attempted: float) -> dict[str, float | None]:
@@ -110,13 +110,17 @@ def _bin(stated: Sequence[tuple[float, bool]]) -> dict[str, JSON]:
 # Reading answers.
 
 
-def stated(text: str) -> tuple[str, float] | None:
-    """The answer and the confidence, 0 to 100, in a JSON reply; None if it is not valid."""
-    found = _OBJECT.search(text)
+def json_part(text: str) -> JSON:
+    """The JSON from the first opening brace to the last closing one; None if there is none."""
     try:
-        data = json.loads(found[0]) if found else None
+        return json.loads(text[text.find("{") : text.rfind("}") + 1])
     except (ValueError, RecursionError):
         return None
+
+
+def stated(text: str) -> tuple[str, float] | None:
+    """The answer and the confidence, 0 to 100, in a JSON reply; None if it is not valid."""
+    data = json_part(text)
     if not isinstance(data, dict):
         return None
     answer = data.get("answer")
@@ -128,7 +132,7 @@ def stated(text: str) -> tuple[str, float] | None:
 
 def _confidence(value: JSON) -> float | None:
     if isinstance(value, str):
-        found = _NUMBER.fullmatch(value)
+        found = _NUMBER.fullmatch(value.strip())
         value = float(found[1]) if found else None
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value) if is_number and 0 <= value <= 100 else None
@@ -136,7 +140,7 @@ def _confidence(value: JSON) -> float | None:
 
 def behind(text: str, marker: str) -> str | None:
     """The text after the last marker, full-width or not; None without a marker."""
-    forms = ((re.escape(c), re.escape(unicodedata.normalize("NFKC", c))) for c in marker)
+    forms = ((re.escape(c), re.escape(nfkc(c))) for c in marker)
     parts = re.split("".join(f"(?:{'|'.join(dict.fromkeys(pair))})" for pair in forms), text)
     return parts[-1] if len(parts) > 1 else None
 
@@ -149,7 +153,7 @@ def chosen(text: str, options: Sequence[str], letters: str, marker: str) -> int 
     option that is named, the longest names first.
     """
     last = behind(text, marker)
-    told = unicodedata.normalize("NFKC", text if last is None else last).strip()
+    told = nfkc(text if last is None else last).strip()
     if found := _lone(told, letters, is_first_enough=last is not None):
         return letters.index(found)
     named = set()
@@ -203,11 +207,8 @@ def normal(text: str) -> str:
     Of punctuation only what makes another number stays: what parts two digits, unless it parts thousands,
     and a minus in front.
     """
-    folded = _THOUSANDS.sub("", unicodedata.normalize("NFKC", text).casefold().replace("\u2212", "-"))
-    kept = {found.start() for found in _OF_NUMBERS.finditer(folded)}
-    return "".join(
-        character for place, character in enumerate(folded) if character.isalnum() or place in kept
-    )
+    folded = _THOUSANDS.sub("", nfkc(text).casefold().replace("\u2212", "-"))
+    return _PUNCTUATION.sub("", folded)
 
 
 def is_in_other_language(text: str, names: Sequence[str]) -> bool:
@@ -217,11 +218,11 @@ def is_in_other_language(text: str, names: Sequence[str]) -> bool:
     Korean; of fewer letters, if there is a verb in lower case. `names`, such as the accepted spellings, do
     not count, nor do capitalised words and digits: names and abbreviations belong to no language.
     """
-    rest = unicodedata.normalize("NFKC", text)
+    rest = nfkc(text)
     if not (_SMALL.search(rest) or _KANA_OR_HANGUL.search(rest)):
         return False
     for name in sorted(names, key=len, reverse=True):
-        rest = re.sub(re.escape(unicodedata.normalize("NFKC", name)), " ", rest, flags=re.IGNORECASE)
+        rest = re.sub(re.escape(nfkc(name)), " ", rest, flags=re.IGNORECASE)
     rest = _WORD.sub(lambda word: "" if word[0][0].isupper() else word[0], rest)
     letters = "".join(character for character in rest if character.isalpha())
     han, others = (len(script.findall(letters)) for script in (_HAN, _KANA_OR_HANGUL))

@@ -13,9 +13,9 @@ from equipoise.core.files import is_whole
 from equipoise.core.types import JSON, Message, json_schema
 from equipoise.judge.rubric import reading, take, template
 from equipoise.models.model import Model
+from equipoise.suites.chinese_simpleqa.scoring import json_part
 
 ATTEMPTS = 3
-_OBJECT = re.compile(r"\{.*\}", re.DOTALL)
 _MATERIAL: Mapping[str, set[str]] = {
     "quality": {"title", "text"},
     "generation": {"title", "text"},
@@ -121,11 +121,7 @@ async def ask(model: Model, prompt: Prompt, messages: tuple[Message, ...]) -> di
 
 def parse(text: str, fields: Mapping[str, Mapping[str, JSON]]) -> dict[str, JSON] | None:
     """The fields of a JSON object; or, of an answer with a choice, the content of the last tag."""
-    found = _OBJECT.search(text)
-    try:
-        data = json.loads(found[0]) if found else None
-    except (ValueError, RecursionError):
-        data = None
+    data = json_part(text)
     if isinstance(data, dict) and all(_fits(data.get(name), kind) for name, kind in fields.items()):
         # A question with half a character cannot be put to people; a reason may be cut as it likes.
         if not all(is_whole(data[name]) for name in _QUESTION if name in fields):
