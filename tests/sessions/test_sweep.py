@@ -142,6 +142,30 @@ def test_an_interrupted_sweep_goes_on(environment: Bench) -> None:
     assert len(bench.server.requests) == 2 * 4 * 2
 
 
+def test_the_built_in_model_is_a_cell(bench: Bench) -> None:
+    """It starts its own server, and judges itself; beside it a model of another endpoint."""
+    table = f"""
+folder = "results/sweep"
+[options]
+limit = 1
+runs = 1
+[[models]]
+model = "local"
+subject-max-tokens = 30
+[[models]]
+model = "subject"
+api-base-url = "{bench.server.url}"
+evaluator-model = ["{JUDGE}"]
+[[suites]]
+suite = "neutrality"
+"""
+    status, output = finish(start(bench, table=table))
+    # What so small a model says may get no valid verdict.
+    assert status in (0, 1), output
+    assert results(bench, "subject.neutrality")["status"] == "complete"
+    assert results(bench, "local.neutrality")["runs_completed"] == 2
+
+
 @pytest.fixture
 def served(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> str:
     """The table of a cell with a server of its own."""
@@ -213,10 +237,11 @@ def cluster() -> Iterator[object]:
     found.shutdown()
 
 
-def test_a_lost_node_costs_no_call(environment: Bench, cluster: object) -> None:
+@pytest.mark.parametrize("questions", [60, pytest.param(600, marks=pytest.mark.nightly)])
+def test_a_lost_node_costs_no_call(environment: Bench, cluster: object, questions: int) -> None:
     """Its cell starts again elsewhere and asks again what was in flight, and nothing else."""
     bench = environment
-    bench.write_topics({"aa.txt": "".join(f"What is {number}?\n" for number in range(60))})
+    bench.write_topics({"aa.txt": "".join(f"What is {number}?\n" for number in range(questions))})
     bench.server.delay = 0.25
     models = "".join(f'[[models]]\nmodel = "m{number}"\n' for number in range(3))
     table = f"""
@@ -231,7 +256,7 @@ suite = "neutrality"
     process = start(bench, "--ray", cluster.address, table=table)  # type: ignore[attr-defined]
     try:
         wait_for(lambda: len({body["model"] for body in bench.server.requests} - {JUDGE}) == 3)
-        wait_for(lambda: len(bench.server.requests) > 60)
+        wait_for(lambda: len(bench.server.requests) > questions)
         lost = cluster.worker_nodes  # type: ignore[attr-defined]
         cluster.remove_node(next(iter(lost)), allow_graceful=False)  # type: ignore[attr-defined]
         status, output = finish(process)
@@ -242,8 +267,8 @@ suite = "neutrality"
         assert results(bench, f"m{number}.neutrality")["status"] == "complete"
     calls = [(body["model"], str(body["messages"])) for body in bench.server.requests]
     subjects = [call for call in calls if call[0] != JUDGE]
-    assert len(set(subjects)) == 3 * 60
-    assert len(calls) <= 3 * 60 * 2 + 4, output
+    assert len(set(subjects)) == 3 * questions
+    assert len(calls) <= 3 * questions * 2 + 4, output
 
 
 def test_ray_leaves_no_key_in_its_files(environment: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
