@@ -11,7 +11,7 @@ from attacks.sessions import IN_FLIGHT, bed, compare, go_on, is_orderly
 from attacks.tally import Harm, Size, Tally
 from loopback import plain_script
 
-FATAL = tuple(f"status-{status}" for status in (300, 304, 401, 402, 403, 404))
+FATAL = tuple(f"status-{status}" for status in (300, 304, 401, 402, 403, 404, 407))
 """After these a session stops at once, as it should."""
 IN_TIME = ("late",)
 """Answers for a client that waits as long as a session does."""

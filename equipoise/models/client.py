@@ -34,6 +34,7 @@ from equipoise.models.connections import (
     Address,
     BodyTooLarge,
     Connections,
+    ProxyRefused,
     RedirectedElsewhere,
     Response,
 )
@@ -162,9 +163,11 @@ class Client:
                 await retries.rest()
 
     def _advice(self, call: Call, failure: Failure) -> str:
-        """What to do if an endpoint has never answered, or if its account has no balance."""
+        """What to do about an endpoint that has never answered, about its account, or about a proxy."""
         if failure.is_out_of_balance or failure.status == 402:
             return "; top up the account, then run the same command again"
+        if failure.is_of_proxy or failure.status == 407:
+            return "; check the proxy in HTTP_PROXY, HTTPS_PROXY or ALL_PROXY, and its password"
         endpoint, url = self._endpoint(call.role, call.model), _flag(call.role, "api-base-url")
         if self._connection(call).health.answered:
             return ""
@@ -210,6 +213,8 @@ class Client:
             return Failure(message=f"no answer within {self._timeout:g} s")
         except RedirectedElsewhere as error:
             return Failure(message=str(error), status=error.status)
+        except ProxyRefused as error:
+            return Failure(message=printable(str(error))[:500], status=error.status, is_of_proxy=True)
         except BodyTooLarge as error:
             return Failure(message=str(error), status=200)
         except _NO_ANSWER as error:
@@ -222,7 +227,13 @@ class Client:
         is_late = isinstance(causes[-1], TimeoutError) and not _said(causes[-1])
         why = f"no connection within {CONNECT_SECONDS:g} s" if is_late else _said(causes[-1])
         is_insecure = any(isinstance(cause, ssl.SSLError) for cause in causes)
-        return Failure(message=f"connection failed: {why}", is_unreachable=True, is_insecure=is_insecure)
+        is_of_proxy = isinstance(error, aiohttp.ClientProxyConnectionError)
+        return Failure(
+            message=f"connection {'to the proxy ' if is_of_proxy else ''}failed: {why}",
+            is_unreachable=True,
+            is_insecure=is_insecure,
+            is_of_proxy=is_of_proxy,
+        )
 
     def _connection(self, call: Call) -> _Connection:
         key = (call.role, call.model)

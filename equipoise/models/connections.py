@@ -56,6 +56,14 @@ class RedirectedElsewhere(Exception):  # noqa: N818 - it names what the endpoint
         self.status = status
 
 
+class ProxyRefused(Exception):  # noqa: N818 - it names what the proxy did
+    """A proxy does not connect to the endpoint."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(f"the proxy refuses: {reason}")
+        self.status = status
+
+
 class BodyTooLarge(Exception):  # noqa: N818 - it names what the endpoint did
     """A body exceeds its size limit."""
 
@@ -120,8 +128,8 @@ class Connections:
         """Send a request with this content and read the complete response.
 
         With `is_fresh` it goes over a new connection. Raises RedirectedElsewhere for a redirect to another
-        host, BodyTooLarge, aiohttp.ClientError, OSError or ValueError. There is no time limit except for
-        connecting.
+        host, ProxyRefused, BodyTooLarge, aiohttp.ClientError, OSError or ValueError. There is no time limit
+        except for connecting.
         """
         for _ in range(MOST_REDIRECTS):
             session = address.fresh if is_fresh else address.session
@@ -147,8 +155,7 @@ class Connections:
                 )
         except aiohttp.ClientHttpProxyError as error:
             # Its own text would contain the password of the proxy.
-            why = f"the proxy answers {error.status} {error.message}"
-            raise aiohttp.ClientPayloadError(why) from None
+            raise ProxyRefused(error.status, error.message) from None
 
     async def close(self) -> None:
         """Close all connections."""

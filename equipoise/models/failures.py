@@ -17,7 +17,7 @@ UNSUPPORTED_STATUS = frozenset({501, 505})
 """The endpoint does not support the request at all."""
 OUTAGE_STATUS = frozenset({408, 409, 429, 502, 503, 504, 529})
 """Says nothing about the request itself, however often it is repeated."""
-FATAL_STATUS = frozenset({301, 302, 303, 307, 308, 401, 402, 403, 404})
+FATAL_STATUS = frozenset({301, 302, 303, 307, 308, 401, 402, 403, 404, 407})
 """Every other request would fail in the same way; redirects that were followed never get here."""
 
 # How providers report that their filter rejected a prompt. In order: OpenAI, Azure and Moonshot (two codes);
@@ -86,7 +86,8 @@ class Failure:
     """A failed attempt. `status` is None if the connection itself failed.
 
     `usage` holds the tokens that the endpoint reported nevertheless. `is_unreachable` says that there was no
-    connection, `is_insecure` that TLS was the reason, `is_copy` that the answer may be another call's.
+    connection, `is_insecure` that TLS was the reason, `is_of_proxy` that a proxy was, `is_copy` that the
+    answer may be another call's.
     """
 
     message: str
@@ -96,6 +97,7 @@ class Failure:
     usage: Usage | None = field(default=None, compare=False)
     is_unreachable: bool = False
     is_insecure: bool = False
+    is_of_proxy: bool = False
     is_copy: bool = False
 
     @property

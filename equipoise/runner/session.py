@@ -24,6 +24,7 @@ from equipoise.core.settings import Endpoint, Settings, resolve_suites
 from equipoise.core.types import JSON, Role, Run
 from equipoise.models.counters import Counters
 from equipoise.models.local import LocalServers
+from equipoise.models.proxies import refuse_proxies
 from equipoise.results import audits, build, history, store
 from equipoise.results.history import History
 from equipoise.results.store import Files, Lock
@@ -79,6 +80,7 @@ class Session:
     def check(self, names: Iterable[str]) -> None:
         """Raise UserError for anything that is bound to fail, before a call is paid for."""
         names = list(names)
+        refuse_proxies(self.settings)
         self.plan.check(names)
         for name in names:
             files = self.plan.load(name).files

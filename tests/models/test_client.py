@@ -978,6 +978,17 @@ def test_a_refused_key_is_no_declining(loopback: Loopback, caller: Caller) -> No
     assert (failure.is_declined, failure.stops_session) == (False, True)
 
 
+def test_a_proxy_that_refuses_in_the_middle_of_a_session_ends_it(loopback: Loopback, caller: Caller) -> None:
+    """Its password has changed, or run out: every other call would be refused, too."""
+    script = loopback.script
+    loopback.script = lambda body, number: error(407, "Who?") if number else script(body, number)
+    _, failure = caller.ask(call("One?"), call("Two?"))
+    assert isinstance(failure, CallFailed)
+    assert failure.stops_session
+    assert "check the proxy" in str(failure)
+    assert len(loopback.requests) == 2
+
+
 def test_the_proxy_of_the_environment_is_used(
     loopback: Loopback, caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -991,8 +1002,14 @@ def test_the_proxy_of_the_environment_is_used(
     refusal = b"HTTP/1.1 407 Who are you?\r\nContent-Length: 0\r\n\r\n"
     with rude_server(refusal) as url:
         monkeypatch.setenv("https_proxy", url.removesuffix("/v1").replace("//", "//me:secret@"))
-        said = str(Caller("https://model.invalid/v1").failure(call(), max_retries=0))
-        assert said == "subject 'm': connection failed: the proxy answers 407 Who are you?"
+        failure = Caller("https://model.invalid/v1").failure(call())
+        advice = "check the proxy in HTTP_PROXY, HTTPS_PROXY or ALL_PROXY, and its password"
+        assert str(failure) == f"subject 'm': HTTP 407: the proxy refuses: Who are you?; {advice}"
+        assert failure.stops_session
+    # It listens no more.
+    said = str(Caller("https://model.invalid/v1").failure(call(), max_retries=0))
+    assert said.startswith("subject 'm': connection to the proxy failed: ")
+    assert said.endswith(f"; {advice}")
     monkeypatch.setenv("no_proxy", "model.invalid")
     assert "connection failed" in str(Caller("http://model.invalid/v1").failure(call(), max_retries=0))
     assert len(loopback.requests) == 1

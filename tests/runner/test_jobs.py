@@ -254,6 +254,20 @@ def test_a_limit_of_cost_needs_a_price_of_every_model(server: Loopback, journal:
     assert len(run_jobs(settings(server, **given, **prices), journal, [asking("a")]).results) == 1
 
 
+def test_a_proxy_that_is_not_supported_is_refused(
+    server: Loopback, journal: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before anything is asked."""
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HTTP_PROXY", "socks5://127.0.0.1:9")
+    with pytest.raises(
+        UserError, match=r"^HTTP_PROXY: 'socks5://127\.0\.0\.1:9' is not the URL of an HTTP proxy"
+    ):
+        run_jobs(settings(server), journal, [asking("a")])
+    assert server.requests == []
+
+
 def test_a_signal_stops_though_all_came_home(server: Loopback, journal: Path) -> None:
     """What was wanted is stopped, not half of it; the next time everything is there already."""
 

@@ -34,6 +34,14 @@ def test_a_bad_value_on_the_command_line(bench: Bench) -> None:
     assert "--runs: '1.5' is not a whole number from 1 up" in refusal(bench, "--runs=1.5")
 
 
+def test_a_proxy_that_is_not_supported(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The line names the variable, before a key is sent to it in the clear."""
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:9")
+    assert "ALL_PROXY: 'socks5://127.0.0.1:9' is not the URL of an HTTP proxy" in refusal(bench)
+
+
 def test_a_dataset_without_questions(bench: Bench) -> None:
     """The line names file and line."""
     bench.write_topics({"aa.txt": "One?\n\nOne?\n"})

@@ -1,0 +1,53 @@
+"""The proxies that the environment names, as far as calls can use them. Knows no HTTP library."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+from equipoise.core.errors import UserError, printable
+from equipoise.core.settings import Settings
+
+_SUPPORTED, _SOCKS = ("http", "https"), ("socks5://", "socks5h://")
+
+
+def refuse_proxies(settings: Settings) -> None:
+    """Raise UserError if calls to the endpoints would need a proxy that is not an HTTP proxy.
+
+    Also for one that cannot be read, needed or not: the HTTP client reads all of them.
+    """
+    proxies = getproxies()
+    if proxies.get("no") == "*":
+        return
+    endpoints = (settings.subject_endpoint, settings.evaluator_endpoint)
+    needed = {_kind(endpoint.base_url, proxies) for endpoint in endpoints}
+    for kind in ("http", "https", "all"):
+        given = proxies.get(kind, "")
+        proxy = given if "://" in given else f"http://{given}"
+        if given and not _is_supported(proxy) and (kind in needed or not proxy.startswith(_SOCKS)):
+            raise UserError(
+                f"{kind.upper()}_PROXY: {_shown(proxy)} is not the URL of an HTTP proxy, and no other is "
+                "supported; unset it, or name the endpoint's host in NO_PROXY"
+            )
+
+
+def _kind(url: str, proxies: Mapping[str, str]) -> str:
+    """Which of the proxies a URL needs; empty if none."""
+    parts = urlsplit(url)
+    if proxy_bypass(parts.netloc):
+        return ""
+    return parts.scheme if proxies.get(parts.scheme) else "all"
+
+
+def _is_supported(proxy: str) -> bool:
+    try:
+        parts = urlsplit(proxy)
+        return parts.scheme in _SUPPORTED and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
+def _shown(proxy: str) -> str:
+    """The URL as an error may show it: user info may contain a password."""
+    return "the value" if "@" in proxy else repr(printable(proxy)[:100])
