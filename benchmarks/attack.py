@@ -42,6 +42,7 @@ FAMILIES: Mapping[str, Callable[[Size], Tally]] = {
     "replies and verdicts": verdicts.attack,
     "crashes": crashes.attack,
     "journals": journals.attack,
+    "edited journals": journals.edited,
     "budgets": budgets.attack,
     "keys": keys.attack,
     "full disk": crashes.full_disk,

@@ -1,102 +1,167 @@
-"""What it costs to compare two results files of 750 runs, start-up included.
+"""What it costs to read results again: time and memory of `equipoise compare` and of `equipoise report`.
 
-    python benchmarks/comparing.py [--repeat 3]
+    python benchmarks/comparing.py [--runs 5] [--repeat 3] [--report] [--keep FOLDER]
 
-Makes two results of the neutrality questions with simulated scores and replies of a usual length, and runs
-`equipoise compare` on them. Prints the best wall time and CPU time; on a busy machine the rest is noise.
-Fails where the best wall time is not under 2 seconds.
+Makes two results of neutrality's 150 cases, with as many runs of each as asked for, simulated scores and
+replies of a usual length, and the journals to verify them against. Runs the command on both, start-up
+included, and prints the best wall time, CPU time and peak memory; on a busy machine the rest is noise. With 5
+runs of each case it fails where a comparison does not take less than 2 seconds of CPU. With --keep the files
+stay in a folder, and are not made again where they are there.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
+import json
 import os
 import random
 import subprocess
 import sys
 import tempfile
 import time
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 from equipoise import suites
-from equipoise.core.records import Record, Verdict
-from equipoise.core.types import Call, Message, Reply
-from equipoise.results import build, store
+from equipoise.core.records import Record
+from equipoise.core.settings import Sampling
+from equipoise.core.types import Call, Exchange, Reply, Usage
+from equipoise.judge.judge import Evaluator, Panel
+from equipoise.models.model import Subject
+from equipoise.results import build, journal, store
 from equipoise.results.history import History
 from equipoise.results.journal import FORMAT, Journal
+from equipoise.suites.neutrality.dataset import Question
 from equipoise.suites.selection import Selection
 
 ROOT = Path(__file__).resolve().parent.parent
-RUNS = 5
+SEEDS = (1, 2)
+USUAL_RUNS = 5
 MOST_SECONDS = 2.0
-REPLY = "A balanced answer that names its sources. " * 60
+REPLY = "A balanced answer that names its sources. " * 40
+SUITE = suites.load("neutrality")
+RUBRIC = SUITE.rubric(ROOT / "rubric" / "neutrality.toml")
+CASES: list[Question] = list(SUITE.cases(Selection(topics=ROOT / "topics" / "neutrality")))
 
 
-def make(folder: Path, seed: int) -> Path:
-    """A results file of 750 runs whose scores are drawn with this seed."""
-    suite = suites.load("neutrality")
-    rubric = suite.rubric(ROOT / "rubric" / "neutrality.toml")
-    cases = suite.cases(Selection(topics=ROOT / "topics" / "neutrality"))
-    chance = random.Random(seed)  # noqa: S311 - not a secret
-    path = folder / f"{seed}.jsonl"
-    log = Journal(path, "s")
-    plan = {f"{case.id}-run{run}": case.language for run in range(1, RUNS + 1) for case in cases}
-    log.append("session", format=FORMAT, suite="neutrality", nonce="n", **about(plan))
-    for run in range(1, RUNS + 1):
-        for case in cases:
-            call = Call(
-                role="subject",
-                model=f"m{seed}",
-                messages=(Message(role="user", content=case.question),),
-                parameters={},
-            )
-            kept = log.append_call(f"{case.id}-run{run}", call, "d", Reply(text=REPLY))
-            score = min(5, max(1, round(chance.gauss(3.5, 0.9))))
-            fields = {"reasoning": "Because.", "refused": False, "score": score}
-            log.append_record(
-                Record(
-                    case=case.to_json(),
-                    run=run,
-                    outcome="scored",
-                    score=float(score),
-                    percent=25.0 * (score - 1),
-                    verdicts=(Verdict(evaluator="e", fields=fields, attempts=1),),
-                ),
-                [kept.id],
-            )
-    log.close()
-    history = History(path)
+def named(folder: Path, seed: int) -> Path:
+    """The results that are made with this seed."""
+    return folder / f"{seed}.neutrality.json"
+
+
+def make(path: Path, seed: int, runs: int) -> None:
+    """Write the results of a session whose scores are drawn with this seed, unless they are there."""
+    if path.exists():
+        return
+    plan = {f"{case.id}-run{run}": case.language for run in range(1, runs + 1) for case in CASES}
+    history = History(path.with_suffix(".jsonl"))
+    with closing(Journal(history.path, "s")) as log:
+        log.append("session", format=FORMAT, suite="neutrality", nonce="n", **about(plan, seed, runs))
+        asyncio.run(ask_all(log, random.Random(seed), runs))  # noqa: S311 - not a secret
     history.refresh()
-    target = folder / f"{seed}.neutrality.json"
-    store.write_json(target, build.build(suite, rubric, history))
-    return target
+    store.write_json(path, build.build(SUITE, RUBRIC, history))
 
 
-def about(plan: dict[str, str]) -> dict[str, object]:
+async def ask_all(log: Journal, chance: random.Random, runs: int) -> None:
+    """Every run of every case, answered at once."""
+    for run in range(1, runs + 1):
+        for case in CASES:
+            score = min(5, max(1, round(chance.gauss(3.5, 0.9))))
+            await ask_one(log, case, run, score)
+
+
+async def ask_one(log: Journal, case: Question, run: int, score: int) -> None:
+    """One run, evaluated as in a session, by an evaluator that gives this score."""
+    name, exchanges = f"{case.id}-run{run}", list[Exchange]()
+
+    async def ask(call: Call) -> Reply:
+        text = REPLY
+        if call.role == "evaluator":
+            text = json.dumps({"reasoning": "Because it is.", "refused": False, "score": score})
+        reply = Reply(text=text, usage=Usage(input=100, output=600), finish_reason="stop", latency=1.5)
+        exchanges.append(log.append_call(name, call, journal.request_hash(call), reply))
+        return reply
+
+    code = journal.code("n", name, "e")
+    evaluator = Evaluator("e", Sampling(), ask, attempts=5, code=lambda model: code)
+    found = await SUITE.evaluate(
+        case, RUBRIC, Subject("m", Sampling(), ask), Panel([evaluator], keeps_going=False)
+    )
+    record = Record(
+        case=case.to_json(),
+        run=run,
+        outcome=found.outcome,
+        score=found.value,
+        percent=found.percent,
+        verdicts=found.verdicts,
+        details=found.details,
+    )
+    log.append_record(record, [exchange.id for exchange in exchanges])
+
+
+def about(plan: dict[str, str], seed: int, runs: int) -> dict[str, object]:
     """The rest of a session's first line."""
+    nothing: dict[str, object] = {}
+    for role in ("subject", "evaluator"):
+        nothing |= {f"{role}_sampling": {}, f"{role}_system_prompt": None}
     return {
-        "started": "2026-01-02T03:04:05+00:00",
+        "started": f"2026-01-0{seed}T03:04:05+00:00",
         "plan": plan,
         "settings": {
+            **nothing,
             "subject_model": "m",
             "evaluator_models": ["e"],
             "endpoints": {"subject": "x", "evaluator": "x"},
-            "runs": RUNS,
+            "runs": runs,
+            "limit": None,
+            "languages_asked": None,
+            "data_hash": "0",
+            "rubric_version": RUBRIC.version,
+            "rubric_hash": RUBRIC.hash,
         },
         "selection": {"keyword": None, "mark": None, "deselected": 0},
         "versions": {},
         "data_notes": [],
-        "session_settings": {"price_per_million": None},
+        "session_settings": {
+            "concurrency": 32,
+            "evaluator_attempts": 5,
+            "keep_going": False,
+            "price_per_million": None,
+        },
     }
 
 
-def measure(command: list[str]) -> tuple[float, float]:
-    """Wall and CPU seconds of one command."""
-    began, before = time.perf_counter(), os.times()
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    after = os.times()
-    cpu = after.children_user + after.children_system - before.children_user - before.children_system
-    return time.perf_counter() - began, cpu
+def measure(command: list[str]) -> tuple[float, float, float]:
+    """Wall seconds, CPU seconds and peak memory in MB of one command."""
+    began = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    assert status == 0, f"{command}: {os.waitstatus_to_exitcode(status)}"
+    return time.perf_counter() - began, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+
+
+def compare(folder: Path, runs: int, repeat: int, *, makes_page: bool) -> None:
+    """Make what is missing in the folder, measure, and print."""
+    for seed in SEEDS:
+        # In a process of its own, whose memory would otherwise count as the least of its children's.
+        subprocess.run(
+            [sys.executable, __file__, f"--make={folder}", f"--seed={seed}", f"--runs={runs}"], check=True
+        )
+    files = [named(folder, seed) for seed in SEEDS]
+    size = sum(path.stat().st_size for path in files) / 1e6
+    name, more = ("report", ["-o", str(folder / "report.html")]) if makes_page else ("compare", [])
+    command = [str(Path(sys.executable).with_name("equipoise")), name, *map(str, files), *more]
+    measured = [measure(command) for _ in range(repeat)]
+    wall, cpu, _ = min(measured)
+    print(
+        f"{name} two results of {len(CASES) * runs:,} runs ({size:,.1f} MB): "
+        f"{wall:.2f} s, {cpu:.2f} s of CPU, {max(peak for *_, peak in measured):,.0f} MB of memory"
+    )
+    is_usual = runs == USUAL_RUNS and not makes_page
+    assert not is_usual or cpu < MOST_SECONDS, (
+        f"{cpu:.2f} s of CPU: a comparison takes less than {MOST_SECONDS:g} s"
+    )
 
 
 def main() -> None:
@@ -104,16 +169,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("--runs", type=int, default=USUAL_RUNS)
     parser.add_argument("--repeat", type=int, default=3)
-    repeat = parser.parse_args().repeat
-    with tempfile.TemporaryDirectory() as folder:
-        files = [make(Path(folder), seed) for seed in (1, 2)]
-        size = sum(path.stat().st_size for path in files) / 1e6
-        command = [str(Path(sys.executable).with_name("equipoise")), "compare", *map(str, files)]
-        found = [measure(command) for _ in range(repeat)]
-    wall, cpu = min(found)
-    print(f"compare two results of {150 * RUNS} runs ({size:.1f} MB): {wall:.2f} s, {cpu:.2f} s of CPU")
-    assert wall < MOST_SECONDS, f"{wall:.2f} s: a comparison takes less than {MOST_SECONDS:g} s"
+    parser.add_argument("--report", action="store_true")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER")
+    parser.add_argument("--make", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--seed", type=int, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.make:
+        make(named(given.make, given.seed), given.seed, given.runs)
+        return
+    with ExitStack() as steps:
+        folder = given.keep or Path(steps.enter_context(tempfile.TemporaryDirectory()))
+        folder.mkdir(parents=True, exist_ok=True)
+        compare(folder, given.runs, given.repeat, makes_page=given.report)
 
 
 if __name__ == "__main__":

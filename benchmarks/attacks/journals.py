@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -16,11 +17,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from fake_client import FakeClient, Project
+from journals import sealed
 
 from attacks.sessions import CALLS, IN_FLIGHT, bed, calls, compare, go_on, is_orderly
 from attacks.tally import Harm, Size, Tally
 from conftest import Bench
 from equipoise.cli import main
+from equipoise.compare.verify import load_verified
 from equipoise.core.errors import UserError
 from loopback import plain_script
 
@@ -137,6 +140,83 @@ def _expected() -> dict[str, list[Any]]:
     with tempfile.TemporaryDirectory() as folder, _project(Path(folder)) as project:
         assert project.run().is_complete
         return _scores(project.results_path)
+
+
+# Edited lines.
+
+
+def edited(size: Size) -> Tally:
+    """Lines changed, removed, doubled or moved, and flipped bytes: noticed, or no figure is another."""
+    tally = Tally("edited journals")
+    dice = size.dice("edited journals")
+    for name, change in _LINES.items():
+        for number in dice.sample(range(len(whole())), size.of(2, len(whole()))):
+            lines = [*whole()]
+            lines[number : number + 1] = change(lines[number], dice.choice(whole()))
+            with tally.attack(f"{name}: line {number + 1}") as harm:
+                _go_on(b"".join(lines), harm)
+    for name, (old, new) in _WORDS.items():
+        content = b"".join(whole())
+        places = [match.span() for match in re.finditer(old, content)]
+        for start, end in dice.sample(places, min(len(places), size.of(1, 5))):
+            changed = content[:start] + new + content[end:]
+            for how, lines in (
+                ("", changed),
+                (", with new checksums", sealed(changed.splitlines(keepends=True))),
+            ):
+                with tally.attack(f"{name}{how}: byte {start}") as harm:
+                    _go_on(lines, harm)
+    for _ in range(size.of(8, 200)):
+        content = bytearray(b"".join(whole()))
+        place = dice.randrange(len(content))
+        content[place] ^= 1 << dice.randrange(8)
+        with tally.attack(f"flipped: byte {place}") as harm:
+            _go_on(bytes(content), harm)
+    return tally
+
+
+_LINES: Mapping[str, Callable[[bytes, bytes], list[bytes]]] = {
+    "removed": lambda line, other: [],
+    "doubled": lambda line, other: [line, line],
+    "another one again": lambda line, other: [line, other],
+    "replaced by another": lambda line, other: [other],
+}
+_WORDS: Mapping[str, tuple[bytes, bytes]] = {
+    "a score": (rb'"score":\d\.0', b'"score":1.0'),
+    "a percentage": (rb'"percent":\d+\.0', b'"percent":1.0'),
+    "a verdict": (rb'"refused":false,"score":\d', b'"refused":true,"score":1'),
+    "an outcome": (rb'"outcome":"scored"', b'"outcome":"refused"'),
+    "an evaluator's reply": (rb'score\\": \d', b'score\\\\": 1'),
+    "a run": (rb'"run":"aa-[^"]*"', b'"run":"aa-other-run1"'),
+    "an id of a call": (rb'"id":"[0-9a-f]{8}-\d+"', b'"id":"00000000-0"'),
+}
+
+
+def _go_on(content: bytes, harm: Harm) -> None:
+    """It is refused by name, or completed; where a figure is another one, the results are not verified."""
+    with tempfile.TemporaryDirectory() as folder, _project(Path(folder)) as project:
+        project.journal_path.parent.mkdir()
+        project.journal_path.write_bytes(content)
+        try:
+            ran = project.run()
+        except UserError as error:
+            harm.expect(project.journal_path.name in str(error), f"refused without a name: {error}")
+            return
+        harm.expect(ran.is_complete, f"not complete: {ran}"[:800])
+        is_same = _figures(project.results_path) == _undisturbed()
+        harm.changed += not is_same and load_verified(project.results_path).doubt is None
+
+
+def _figures(path: Path) -> Any:
+    data = json.loads(path.read_bytes())
+    return _scores(path), data["summary"], data["metadata"]["tokens"]
+
+
+@cache
+def _undisturbed() -> Any:
+    with tempfile.TemporaryDirectory() as folder, _project(Path(folder)) as project:
+        assert project.run().is_complete
+        return _figures(project.results_path)
 
 
 # In mid-session.

@@ -84,11 +84,13 @@ def compare(
     from equipoise.compare.release import compare_files
     from equipoise.report import comparison
     from equipoise.results import store
+    from equipoise.results.schema import reading
 
     earlier, candidates = (baselines, files) if baselines else (files[:1], files[1:])
     if not candidates:
         raise click.UsageError("Missing argument 'CANDIDATE...'.")
-    found = compare_files(earlier, candidates, rules, allows_mismatch=allow_mismatch)
+    with reading(*earlier, *candidates):
+        found = compare_files(earlier, candidates, rules, allows_mismatch=allow_mismatch)
     show(comparison.report(found, width()))
     for part in found:
         publish(part["comparison"]["candidate"]["subject_model"], part)
@@ -107,8 +109,10 @@ def robustness(results: tuple[Path, ...]) -> None:
     """Rank the models in RESULTS by each panel that judged them, and say how far the panels agree."""
     from equipoise.compare import panels
     from equipoise.report import comparison
+    from equipoise.results.schema import reading
 
-    sides = panels.load(results)
-    found = panels.rankings(sides)
-    correlations, within = panels.rank_correlations(found), panels.within_panels(sides)
+    with reading(*results):
+        sides = panels.load(results)
+        found = panels.rankings(sides)
+        correlations, within = panels.rank_correlations(found), panels.within_panels(sides)
     show(comparison.rankings(found, correlations, within, width()))

@@ -32,13 +32,14 @@ _RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
 @click.option("--outcome", type=click.Choice(OUTCOMES), help="Transcripts of runs with this outcome.")
 def show(results: Path, text: str | None, lowest: int | None, outcome: str | None) -> None:
     """Show RESULTS again: the table, or with -k, --lowest or --outcome the transcripts of single runs."""
-    from equipoise.compare.baseline import DAMAGE, load
+    from equipoise.compare.baseline import ONLY_COMPARED, load
     from equipoise.report import comparison, transcripts
     from equipoise.report.layout import wrapped
     from equipoise.report.terminal import summary
+    from equipoise.results.schema import reading
 
     found = load(results, is_whole=True)
-    try:
+    with reading(results, otherwise=ONLY_COMPARED):
         if text is None and lowest is None and outcome is None:
             rows = found.suite.table(found.data["summary"])
             print_lines(summary(rows, found.data, path=shown(results), width=width()))
@@ -48,14 +49,12 @@ def show(results: Path, text: str | None, lowest: int | None, outcome: str | Non
                 print_lines(["", *comparison.rulings(found.data["gate"], found.data.get("comparison"))])
             return
         every = transcripts.runs(found)
-    except DAMAGE:
-        why = "an earlier version or another tool wrote it: only compare reads it"
-        raise UserError(f"{results}: {why}") from None
-    selected = transcripts.select(every, text=text, outcome=outcome, lowest=lowest)
-    for run in selected:
-        for place, line in enumerate(transcripts.lines(run)):
-            for part in wrapped(line, width()):
-                click.secho(printable(part), bold=place == 0)
+    with reading(results):
+        selected = transcripts.select(every, text=text, outcome=outcome, lowest=lowest)
+        for run in selected:
+            for place, line in enumerate(transcripts.lines(run)):
+                for part in wrapped(line, width()):
+                    click.secho(printable(part), bold=place == 0)
     say(f"{len(selected):,} of {len(every):,} runs")
 
 

@@ -30,9 +30,11 @@ def sample(results: Path, n: int, output: Path, seed: int) -> None:
     """Write a blind sheet (CSV) of replies in RESULTS, in proportion to languages, areas and scores."""
     from equipoise.compare.baseline import load
     from equipoise.people import sheets
+    from equipoise.results.schema import reading
 
     side = load(results, is_whole=True)
-    found = sheets.sample(side, n, seed)
+    with reading(results):
+        found = sheets.sample(side, n, seed)
     sheets.write(output, found)
     say(f"{shown(output)}: {len(found)} replies; give each person a copy, and score by this scale:")
     named = side.suite.rubric(rubric(f"{side.suite.NAME}.toml")).scale.describe()
@@ -52,10 +54,11 @@ def agree(results: Path, sheet: tuple[Path, ...]) -> None:
     from equipoise.people import agreement
     from equipoise.report import added
     from equipoise.results import sections
+    from equipoise.results.schema import reading
 
     side = load(results, is_whole=True)
     sections.refuse_other_version(results, side.data)
-    with sections.adding(results):
+    with sections.adding(results), reading(results):
         found, wrong = agreement.agree(side, sheet)
         sections.add(results, "people", found)
     for line in wrong[:MOST_SHOWN]:

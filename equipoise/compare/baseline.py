@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from equipoise import suites
@@ -16,8 +16,9 @@ from equipoise.core.records import Bounds, Cell, Metric
 from equipoise.core.rules import MOST_UNSCORED
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Scale
-from equipoise.results import answered, published, versions
+from equipoise.results import answered, light, published, schema, versions
 from equipoise.results.history import WITH_UNSCORED
+from equipoise.results.schema import DAMAGE
 from equipoise.suites import AnySuite
 from equipoise.suites.shared_options import DATASET
 
@@ -36,8 +37,8 @@ _ANSWERED, _LEARNED = ("role", "model"), ("role", "model", "parameter", "action"
 """What a row says in the metadata's parts `response_models` and `parameters_changed`."""
 _SAMPLING = ("temperature", "top_p", "top_k")
 """Without one of these, or with another name for it, replies are drawn in another way."""
-DAMAGE = (KeyError, TypeError, AttributeError, IndexError, ValueError, ArithmeticError)
-"""The exceptions that reading damaged results raises."""
+ONLY_COMPARED = "an earlier version or another tool wrote it: only compare reads it"
+"""Why results that can be compared cannot be shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,18 +103,27 @@ class Side:
 def load(path: Path, *, is_whole: bool = False) -> Side:
     """The results in a file, also of a published benchmark. Raises UserError.
 
-    The message names the file and says what is wrong.
+    The message names the file and says what is wrong. Unless `is_whole`, its data are only what a comparison
+    needs, and the transcripts are never in memory.
     """
+    found = _load(path, is_whole=is_whole)
+    return found if is_whole else replace(found, data=brief(found.data))
+
+
+def load_without_transcripts(path: Path) -> Side:
+    """The results in a file with empty transcripts. Raises UserError as `load` does."""
+    return _load(path, is_whole=False)
+
+
+def _load(path: Path, *, is_whole: bool) -> Side:
     if path.is_dir():
         raise UserError(f"{path}: is a folder; name the results files in it")
     try:
-        content = read_bytes(path)
-    except OSError as error:
-        raise UserError(f"{path}: cannot be read ({error.strerror})") from None
-    try:
-        data = published.adapted(path, json_io.loads(content))
+        data, digest = _read(path, is_whole=is_whole)
         metadata = data["metadata"]
         version, suite, _ = metadata["schema_version"], metadata["suite"], data["results"]
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read ({error.strerror})") from None
     except DAMAGE:
         hint = (
             f"; a journal's results are {path.with_suffix('.json').name}" if path.suffix == ".jsonl" else ""
@@ -126,11 +136,24 @@ def load(path: Path, *, is_whole: bool = False) -> Side:
         raise UserError(f"{path}: there is no suite {suite!r}")
     try:
         _refuse_damaged(data)
-        found = side(shown(path), data, hashlib.sha256(content).hexdigest(), is_whole=is_whole)
+        found = side(shown(path), data, digest, is_whole=True)
         _refuse_odd_cells(found)
         return found
     except DAMAGE as error:
-        raise UserError(f"{path}: is damaged: {type(error).__name__}: {error}") from None
+        if isinstance(error, _ImpossibleValueError):
+            raise UserError(f"{path}: is damaged: {error}") from None
+        problem = schema.first_problem(path) or schema.in_words(error)
+        raise UserError(f"{path}: is damaged: {problem}") from None
+
+
+def _read(path: Path, *, is_whole: bool) -> tuple[JSON, str]:
+    """The JSON of a file in the current format, and its SHA-256. Raises OSError, UserError or DAMAGE."""
+    if not is_whole:
+        data, digest = light.load(path)
+        if published.is_ours(data):
+            return published.adapted(path, data), digest
+    content = read_bytes(path)
+    return published.adapted(path, json_io.loads(content)), hashlib.sha256(content).hexdigest()
 
 
 def _refuse_damaged(data: Mapping[str, JSON]) -> None:
@@ -148,6 +171,8 @@ def _refuse_damaged(data: Mapping[str, JSON]) -> None:
             raise ValueError(f"metadata.{name}")
     if not all(map(answered.is_row, metadata["response_models"])):
         raise ValueError("metadata.response_models")
+    if not all(isinstance(name, str) for name in metadata["evaluator_models"]):
+        raise ValueError("metadata.evaluator_models")
     scale = metadata["scale"]
     if not (
         isinstance(scale["low"], int) and isinstance(scale["high"], int) and scale["low"] < scale["high"]
@@ -155,22 +180,26 @@ def _refuse_damaged(data: Mapping[str, JSON]) -> None:
         raise ValueError("metadata.scale")
 
 
+class _ImpossibleValueError(ValueError):
+    """A value that no session can have measured."""
+
+
 def _refuse_odd_cells(found: Side) -> None:
-    """Raise ValueError for values that no session can have measured."""
+    """Raise _ImpossibleValueError for values that no session can have measured."""
     places = {(cell.cluster, cell.stratum) for cell in found.cells}
     if len(places) < len(found.cells):
-        raise ValueError("a question stands there twice in a language")
+        raise _ImpossibleValueError("a question stands there twice in a language")
     bounds = _bounds(found.suite.metrics(found.cells))
     for cell in found.cells:
         if not all(isinstance(text, str) for text in (cell.cluster, *cell.labels.values())):
-            raise ValueError(f"{cell.id}: its id and its labels are no texts")
+            raise _ImpossibleValueError(f"{cell.id}: its id and its labels are no texts")
         for name, values in cell.values.items():
             low, high = bounds.get(name, (-math.inf, math.inf))
             numbers = [number for number in values if number is not None]
             if any(isinstance(number, bool) or not low <= number <= high for number in numbers):
-                raise ValueError(f"{cell.id}: {name} is not within {low:g} and {high:g}")
+                raise _ImpossibleValueError(f"{cell.id}: {name} is not within {low:g} and {high:g}")
             if not all(map(math.isfinite, numbers)):
-                raise ValueError(f"{cell.id}: {name} is infinite")
+                raise _ImpossibleValueError(f"{cell.id}: {name} is infinite")
 
 
 def _bounds(metrics: Sequence[Metric]) -> dict[str, Bounds]:

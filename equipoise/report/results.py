@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from html import escape
@@ -14,13 +15,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from equipoise.compare import baseline
-from equipoise.compare.baseline import DAMAGE, Side
+from equipoise.compare.baseline import Side
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_bytes
 from equipoise.core.types import JSON
 from equipoise.results import published
-from equipoise.results.runs import RunResult, at, runs, without_transcripts
+from equipoise.results.runs import RunResult, at, check, runs, without_transcripts
+from equipoise.results.schema import reading
 
 if TYPE_CHECKING:
     import pandas
@@ -91,21 +93,21 @@ class Results:
     @cached_property
     def metrics(self) -> Mapping[str, Figure]:
         """The figures by name, the headline first; computed where the file has none, as a published one."""
-        found = self.summary.get("metrics")
-        if found is None:
-            from equipoise.results.summary import summarise
+        with self._reading():
+            found = self.summary.get("metrics")
+            if found is None:
+                from equipoise.results.summary import summarise
 
-            found = summarise(self._side.suite, self._side.data["results"], self._side.scale)["metrics"]
-        return {name: _figure(name, said) for name, said in found.items()}
+                found = summarise(self._side.suite, self._side.data["results"], self._side.scale)["metrics"]
+            return {name: _figure(name, said) for name, said in found.items()}
 
     @cached_property
     def table(self) -> Sequence[Sequence[str]]:
         """The suite's own table of its summary as texts, header first. Raises UserError if there is none."""
-        try:
+        with self._reading(
+            "has no table: its session has not ended, or an earlier version or another tool wrote it"
+        ):
             return self._side.suite.table(self.summary)
-        except DAMAGE:
-            why = "has no table: its session has not ended, or an earlier version or another tool wrote it"
-            raise UserError(f"{self.path}: {why}") from None
 
     def runs(self) -> Iterator[RunResult]:
         """Every run, in the order of the file."""
@@ -124,6 +126,9 @@ class Results:
         from equipoise.report.export import table
 
         return table.to_pandas([self])
+
+    def _reading(self, otherwise: str | None = None) -> AbstractContextManager[None]:
+        return reading(self.path, otherwise=otherwise)
 
     def _with_transcripts(self, pointer: str) -> Mapping[str, JSON]:
         found: Mapping[str, JSON] = at(self._whole, pointer)
@@ -158,8 +163,11 @@ class Results:
 def load(path: Path, *, keeps_transcripts: bool = False) -> Results:
     """The results in a file, also of an earlier version or a published benchmark. Raises UserError."""
     side = baseline.load(path, is_whole=True)
-    try:
+    with reading(path):
         light = {**side.data, "results": without_transcripts(side.data["results"])}
+        for run in runs(light["results"]):
+            # What is missing would only be noticed where it is used.
+            check(run)
         return Results(
             path=path,
             metadata=side.metadata,
@@ -168,8 +176,6 @@ def load(path: Path, *, keeps_transcripts: bool = False) -> Results:
             _side=_with_data(side, light),
             _kept=side.data if keeps_transcripts else None,
         )
-    except DAMAGE as error:
-        raise UserError(f"{path}: is damaged: {type(error).__name__}: {error}") from None
 
 
 def _with_data(side: Side, data: Mapping[str, JSON]) -> Side:

@@ -25,7 +25,7 @@ def adapted(path: Path, data: JSON) -> JSON:
 
     Raises UserError.
     """
-    if _is_ours(data):
+    if is_ours(data):
         return versions.upgraded(data)
     if (published := _format(data)) is None:
         return data
@@ -42,10 +42,11 @@ def adapted(path: Path, data: JSON) -> JSON:
 
 def _format(data: JSON) -> ResultsFormat | None:
     # Suites are slow to import, and most results are our own.
-    return None if _is_ours(data) else next((item for item in _formats() if item.is_published(data)), None)
+    return None if is_ours(data) else next((item for item in _formats() if item.is_published(data)), None)
 
 
-def _is_ours(data: JSON) -> bool:
+def is_ours(data: JSON) -> bool:
+    """Whether Equipoise wrote these results, in whatever version."""
     metadata = data.get("metadata") if isinstance(data, dict) else None
     return isinstance(metadata, dict) and "schema_version" in metadata
 
@@ -95,7 +96,7 @@ def _added(added: Counter[str]) -> Iterator[str]:
 
 
 def _why_unknown(data: JSON) -> str:
-    if _is_ours(data):
+    if is_ours(data):
         return "is a results file of Equipoise, which has everything; there is nothing to convert"
     known = " or ".join(item.BENCHMARK for item in _formats())
     return f"not a results file of the {known}; only those can be converted"

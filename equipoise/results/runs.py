@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from equipoise.core.records import Outcome
+from equipoise.core.records import OUTCOMES, Outcome
 from equipoise.core.types import JSON, Message, Usage
 
 SUBJECT = ("subject_transcript", "subject_transcripts")
@@ -134,6 +134,12 @@ def runs(
                 at=f"{row.at}/runs/{number}",
                 _whole=whole or _constantly(run),
             )
+
+
+def check(run: RunResult) -> None:
+    """Raise KeyError or ValueError if a run lacks a part, or has one of the wrong type."""
+    if run.number < 1 or run.outcome not in OUTCOMES or not isinstance(run.score, float | int | None):
+        raise ValueError(run.at)
 
 
 def is_row(data: JSON) -> bool:

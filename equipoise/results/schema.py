@@ -6,6 +6,7 @@ The published one, `docs/results.schema.json`, is what `whole` returns.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from equipoise import suites
@@ -16,6 +17,8 @@ from equipoise.core.types import JSON
 from equipoise.results import versions
 
 SHARED = Path(__file__).with_name("schema.json")
+DAMAGE = (KeyError, TypeError, AttributeError, IndexError, ValueError, ArithmeticError)
+"""The exceptions that reading damaged results raises."""
 MOST_SHOWN = 20
 """The longest list of problems; one mistake often has thousands."""
 
@@ -49,6 +52,40 @@ def _problems(data: JSON) -> Iterator[str]:
     for error in jsonschema_rs.Draft202012Validator(whole()).iter_errors(data):
         said = error.message if len(error.message) <= LONGEST else f"{error.message[:LONGEST]}..."
         yield f"{'/'.join(['', *map(str, error.instance_path)]) or '/'}: {said}"
+
+
+def first_problem(path: Path) -> str | None:
+    """The first problem of the results in a file; None without one, or if they are of another version."""
+    try:
+        data = json_io.loads(read_bytes(path))
+        if data["metadata"]["schema_version"] != versions.CURRENT:
+            return None
+    except (OSError, *DAMAGE):
+        return None
+    return next(_problems(data), None)
+
+
+@contextmanager
+def reading(*paths: Path, otherwise: str | None = None) -> Iterator[None]:
+    """Raise UserError naming the damaged field if reading the results in these files fails in the block.
+
+    Where the schema finds nothing, as in results of earlier versions, the message is `otherwise`; without one
+    the failure is a bug.
+    """
+    try:
+        yield
+    except DAMAGE as error:
+        for path in paths:
+            if (problem := first_problem(path)) is not None:
+                raise UserError(f"{path}: is damaged: {problem}") from None
+        if otherwise is None:
+            raise
+        raise UserError(f"{paths[0]}: {otherwise} ({in_words(error)})") from error
+
+
+def in_words(error: Exception) -> str:
+    """What reading damaged results has failed on."""
+    return f"{error} is missing" if isinstance(error, KeyError) else f"{type(error).__name__}: {error}"
 
 
 def read(path: Path) -> JSON:

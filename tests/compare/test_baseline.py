@@ -224,7 +224,8 @@ def test_damaged_results_are_refused(tmp_path: Path, subtests: pytest.Subtests) 
         with subtests.test(name):
             data = data_of(RUNS)
             damage(data)
-            assert refusal(write_data(tmp_path / "m.json", data)).startswith("is damaged: ")
+            message = refusal(write_data(tmp_path / "m.json", data))
+            assert message.startswith(("is damaged: /", "is damaged: aa/", "is damaged: a question"))
     assert load(write(tmp_path / "m.json", RUNS, parameters_changed=[CHANGED])).model == "m1"
 
 

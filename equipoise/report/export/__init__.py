@@ -16,6 +16,7 @@ from equipoise.core.files import read_bytes, shown, write_text
 from equipoise.report.export import every_eval_ever, inspect, table
 from equipoise.report.export.every_eval_ever import Publisher as Publisher
 from equipoise.report.results import Results, load
+from equipoise.results.schema import reading
 from equipoise.results.store import ARCHIVE, SHARDS
 
 Format = Literal["csv", "parquet", "jsonl", "markdown", "every_eval_ever", "inspect"]
@@ -64,14 +65,15 @@ def export(
     if to == "inspect":
         inspect.require()
     files, skipped = find(paths)
-    if to in ("csv", "parquet", "jsonl"):
-        yield from _table(files, to, output or Path(f"runs.{to}"))
-    elif to == "markdown":
-        yield from _markdown(files, output)
-    elif to == "inspect":
-        yield from _logs(files, output or FOLDERS[to])
-    else:
-        yield from _registry(files, output or FOLDERS[to], publisher or Publisher())
+    with reading(*files):
+        if to in ("csv", "parquet", "jsonl"):
+            yield from _table(files, to, output or Path(f"runs.{to}"))
+        elif to == "markdown":
+            yield from _markdown(files, output)
+        elif to == "inspect":
+            yield from _logs(files, output or FOLDERS[to])
+        else:
+            yield from _registry(files, output or FOLDERS[to], publisher or Publisher())
     yield from skipped
 
 

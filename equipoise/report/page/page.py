@@ -15,7 +15,7 @@ from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 from equipoise import __version__
-from equipoise.compare.baseline import DAMAGE, Side, load
+from equipoise.compare.baseline import ONLY_COMPARED, Side, load
 from equipoise.core import json_io
 from equipoise.core.errors import UserError, printable
 from equipoise.core.figures import COLUMNS, Figure
@@ -27,6 +27,7 @@ from equipoise.report.page import figures
 from equipoise.report.page.data import Result, differences, overview, result, warnings
 from equipoise.report.page.reviews import Review, Reviewed
 from equipoise.report.page.transcripts import Pack, packed, rows_of
+from equipoise.results.schema import reading
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -103,15 +104,17 @@ def read(paths: Sequence[Path], keep: Callable[[Side, Result], None] = _ignore) 
     """The page's data of these results, one after the other; only `keep` sees the whole. Raises UserError."""
     taken: dict[str, Result] = {}
     for path in paths:
-        side = load(path, is_whole=True)
-        try:
-            item = result(side, len(taken), taken)
-            keep(side, item)
-        except DAMAGE:
-            why = "an earlier version or another tool wrote it: only compare reads it"
-            raise UserError(f"{path}: {why}") from None
+        item = _read(path, taken, keep)
         taken[item.key] = item
         yield item
+
+
+def _read(path: Path, taken: Mapping[str, Result], keep: Callable[[Side, Result], None]) -> Result:
+    side = load(path, is_whole=True)
+    with reading(path, otherwise=ONLY_COMPARED):
+        item = result(side, len(taken), taken)
+        keep(side, item)
+    return item
 
 
 def write(path: Path, paths: Sequence[Path], reviews: Sequence[Review] = ()) -> Reviewed:

@@ -1,0 +1,63 @@
+"""Reads results without their transcripts, which are most of a file, in a fraction of the memory.
+
+Sessions write results indented, so that a transcript is a block of lines. A file that another tool has
+reformatted is read as a whole. Knows no suite.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Iterator
+from io import BytesIO
+from pathlib import Path
+
+from equipoise.core import json_io
+from equipoise.core.files import opened, read_bytes
+from equipoise.core.types import JSON
+
+_OPENS = re.compile(rb'( *)"(?:subject_transcripts?|evaluator_transcripts)": ([\[{])\n')
+_CLOSES = {b"[": b"]", b"{": b"}"}
+_RESULTS = b'  "results": '
+_DEPTH = 3
+"""How deep the pieces of results are split: down to a question."""
+
+
+def load(path: Path) -> tuple[JSON, str]:
+    """The JSON in a file with empty transcripts, and the SHA-256 of the file. Raises OSError, ValueError."""
+    digest, kept = hashlib.sha256(), BytesIO()
+    with opened(path) as file:
+        kept.writelines(_without_transcripts(file, digest.update))
+    try:
+        return json_io.loads(kept.getvalue()), digest.hexdigest()
+    except ValueError:
+        return json_io.loads(read_bytes(path)), digest.hexdigest()
+
+
+def _without_transcripts(lines: Iterable[bytes], seen: Callable[[bytes], None]) -> Iterator[bytes]:
+    """The lines, with nothing in the blocks of transcripts. A cut in a wrong place leaves no valid JSON."""
+    end = b""
+    for line in lines:
+        seen(line)
+        if end:
+            if line.startswith(end):
+                yield line.lstrip(b" ")
+                end = b""
+        elif b"_transcript" in line and (match := _OPENS.fullmatch(line)):
+            end = match[1] + _CLOSES[match[2]]
+            yield line.rstrip(b"\n")
+        else:
+            yield line
+
+
+def has_results(path: Path, results: JSON) -> bool:
+    """Whether a file has these results, byte for byte as a session writes them. Raises OSError."""
+    with opened(path) as file:
+        position = 0
+        for line in file:
+            if line.startswith(_RESULTS):
+                break
+            position += len(line)
+        file.seek(position + len(_RESULTS))
+        is_same = all(file.read(len(piece)) == piece for piece in json_io.pieces(results, _DEPTH, b"  "))
+        return is_same and file.read(1) in (b",", b"\n")

@@ -1,0 +1,107 @@
+"""Damaged results at every reader: the field is named by its JSON pointer, with what is wrong there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from fake_client import Project
+
+import equipoise
+from equipoise.cli import main
+from equipoise.core.errors import UserError
+from equipoise.report.page import page
+
+SOUND, SHEET = Path("sound.json"), Path("sheet.csv")
+RUN = ("results", "aa", "questions", 0, "runs", 0)
+MESSAGE = (*RUN, "evaluator_transcripts", 0, "messages", 0)
+
+
+def command(*arguments: str) -> Callable[[Path], str | None]:
+    """What a command says of a file, in one line; None where it reads it all the same."""
+
+    def read(path: Path) -> str | None:
+        done = CliRunner().invoke(
+            main, [argument.format(path=path, to=path.parent) for argument in arguments]
+        )
+        if done.exception is not None and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        return done.stderr if done.exit_code == 4 else None
+
+    return read
+
+
+def api(path: Path) -> str | None:
+    """What the API says of it."""
+    try:
+        found = equipoise.load(path)
+        _ = found.metrics, found.table, [*found.runs()]
+    except UserError as error:
+        return str(error)
+    return None
+
+
+def report(path: Path) -> str | None:
+    """What the page says of it."""
+    try:
+        page.write(path.with_suffix(".html"), [path])
+    except UserError as error:
+        return str(error)
+    return None
+
+
+READERS = {
+    "show": command("show", "{path}"),
+    "show -k": command("show", "{path}", "-k", "a"),
+    "compare": command("compare", "{path}", str(SOUND), "--allow-mismatch"),
+    "csv": command("export", "{path}", "--to", "csv", "-o", "x.csv"),
+    "markdown": command("export", "{path}", "--to", "markdown"),
+    "registry": command("export", "{path}", "--to", "every_eval_ever", "-o", "registry"),
+    "review": command("review", "sample", "{path}", "-n", "2", "-o", str(SHEET)),
+    "report": report,
+    "load": api,
+}
+EVERY = frozenset(READERS)
+TRANSCRIPTS = frozenset(("show -k", "csv", "registry"))
+DAMAGES: Sequence[tuple[tuple[str | int, ...], Any, frozenset[str]]] = [
+    (("metadata", "evaluator_models", 0), None, EVERY),
+    (("metadata", "scale", "low"), "?", EVERY),
+    (("errors",), {}, EVERY),
+    ((*RUN, "score"), "?", frozenset(("csv", "registry", "load"))),
+    ((*RUN, "verdicts"), None, EVERY),
+    (MESSAGE, "?", TRANSCRIPTS),
+    (("summary", "metrics"), [], frozenset(("show", "report", "load"))),
+]
+"""A field, what stands there, and the readers that cannot do without it."""
+
+
+def set_to(data: Any, place: Sequence[str | int], value: Any) -> Any:
+    """A copy of the data with another value in a place."""
+    copy = json.loads(json.dumps(data))
+    holder = copy
+    for name in place[:-1]:
+        holder = holder[name]
+    holder[place[-1]] = value
+    return copy
+
+
+def test_every_reader_names_the_damaged_field(project: Project, subtests: pytest.Subtests) -> None:
+    """In one line with the file; a reader that does not need the field goes on without a word."""
+    project.run(runs="2")
+    sound, path = json.loads(project.results_path.read_bytes()), Path("damaged.json")
+    SOUND.write_bytes(project.results_path.read_bytes())
+    SHEET.unlink(missing_ok=True)
+    assert [name for name, read in READERS.items() if read(SOUND)] == []
+    for place, value, needing in DAMAGES:
+        pointer = "/".join(("", *map(str, place)))
+        path.write_text(json.dumps(set_to(sound, place, value)), encoding="utf-8")
+        for name, read in READERS.items():
+            with subtests.test(name, pointer=pointer):
+                SHEET.unlink(missing_ok=True)
+                message = read(path)
+                assert message is not None or name not in needing
+                assert message is None or f"{path}: is damaged: {pointer}: " in message

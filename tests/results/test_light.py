@@ -1,0 +1,79 @@
+"""Results read without their transcripts, and held against what they should be byte for byte."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_client import Project
+
+from equipoise.core.types import Reply
+from equipoise.results import light
+from equipoise.results.runs import without_transcripts
+
+ODD = 'like\n  "subject_transcript": [\n        ]\n\\" "evaluator_transcripts": [ \u2028 \x85 {"a": [1]}'
+
+
+@pytest.fixture
+def results(project: Project) -> Path:
+    """Those of a session whose replies look like what is skipped."""
+    plain = project.client.script
+    project.client.script = lambda call: Reply(text=ODD) if call.role == "subject" else plain(call)
+    project.run(runs="2")
+    return project.results_path
+
+
+def stripped(data: Any) -> Any:
+    """The runs of results without their transcripts."""
+    return {**data, "results": without_transcripts(data["results"])}
+
+
+def test_all_but_transcripts_is_read(results: Path) -> None:
+    """With the digest of the whole file; none of the conversations is left."""
+    whole = json.loads(results.read_bytes())
+    data, digest = light.load(results)
+    assert digest == hashlib.sha256(results.read_bytes()).hexdigest()
+    assert stripped(data) == stripped(whole) != whole
+    (language, *_) = data["results"].values()
+    run = language["questions"][0]["runs"][0]
+    assert (run["subject_transcript"], run["evaluator_transcripts"]) == ([], [])
+
+
+@pytest.mark.parametrize("indent", [None, 0, 1, 2, 4, "\t"])
+def test_a_file_that_was_reformatted_is_read(results: Path, indent: int | str | None) -> None:
+    """By another tool, indented in another way or not at all, or with lines of another system."""
+    whole = json.loads(results.read_bytes())
+    for end in ("\n", "\r\n"):
+        results.write_bytes(json.dumps(whole, indent=indent).replace("\n", end).encode())
+        data, _ = light.load(results)
+        assert stripped(data) == stripped(whole)
+
+
+def test_lines_that_stand_anywhere_are_no_transcript_cut_short(results: Path) -> None:
+    """Where a bracket within a transcript stands as its end would, the file is read as a whole."""
+    whole = json.loads(results.read_bytes())
+    lines = results.read_text(encoding="utf-8").split("\n")
+    results.write_text(
+        "\n".join([lines[0], *("  " + line.lstrip(" ") for line in lines[1:])]), encoding="utf-8"
+    )
+    assert stripped(light.load(results)[0]) == stripped(whole)
+
+
+def test_results_are_held_against_what_they_should_be(results: Path) -> None:
+    """Byte for byte: an edit of a score, of a transcript, a part more or less is another file."""
+    made = json.loads(results.read_bytes())["results"]
+    content = results.read_bytes()
+    assert light.has_results(results, made)
+    for old, new in (
+        (b'"score": ', b'"score":  '),
+        (b"like", b"dislike"),
+        (b'\n  "results": {', b'\n  "results": {\n    "cc": {},'),
+        (b'\n  "results": ', b'\n  "other": '),
+    ):
+        results.write_bytes(content.replace(old, new))
+        assert not light.has_results(results, made)
+    results.write_bytes(content)
+    assert not light.has_results(results, {**made, "cc": {}})
