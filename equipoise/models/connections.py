@@ -24,10 +24,10 @@ import aiohttp
 import httpx2
 from aiohttp.client_proto import ResponseHandler
 
+from equipoise.models.open_files import most_resting
+
 REST_SECONDS = 0.25
 """How long a connection rests after a response: a duplicate response follows immediately."""
-MOST_RESTING = 256
-"""How many connections may rest at a time; any more are closed instead."""
 MOST_BODIES = 16
 """How many bodies of a connection are remembered: with the rests between them, those of 4 s at least."""
 CONNECT_SECONDS = 6.0
@@ -173,7 +173,7 @@ def _session(transport: Any, *, force_close: bool = False) -> aiohttp.ClientSess
     connector = _Connector(
         force_close=force_close,
         keepalive_timeout=None if force_close else limits.keepalive_expiry,
-        limit=(limits.max_connections or 0) and limits.max_connections + MOST_RESTING,
+        limit=(limits.max_connections or 0) and limits.max_connections + most_resting(),
         ssl=transport.ssl_context,
     )
     return aiohttp.ClientSession(
@@ -275,6 +275,7 @@ class _Connector(aiohttp.TCPConnector):
         # There is no public API for this.
         self._factory = cast("partial[ResponseHandler]", partial(_Protocol, loop=self._loop))
         self._resting = 0
+        self._most_resting = most_resting()
 
     async def connect(self, *arguments: Any, **options: Any) -> aiohttp.connector.Connection:
         """A connection without unread data."""
@@ -285,7 +286,7 @@ class _Connector(aiohttp.TCPConnector):
             connection.close()
 
     def _release(self, key: Any, protocol: ResponseHandler, *, should_close: bool = False) -> None:
-        if should_close or protocol.should_close or self.force_close or self._resting >= MOST_RESTING:
+        if should_close or protocol.should_close or self.force_close or self._resting >= self._most_resting:
             super()._release(key, protocol, should_close=True)
             return
         if isinstance(protocol, _Protocol):

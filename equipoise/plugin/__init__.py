@@ -148,7 +148,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         _as_usage_error(config.stash[SESSION].plan.check, names)
         _warn_of_rubrics(config, names)
         return
-    _as_usage_error(config.stash[SESSION].check, names)
+    _as_usage_error(config.stash[SESSION].check, names, _workers(config))
     _warn_of_rubrics(config, names)
     for warning in warnings(config.stash[SESSION].settings):
         config.issue_config_time_warning(pytest.PytestWarning(warning), stacklevel=2)
@@ -166,8 +166,7 @@ def _warn_of_rubrics(config: pytest.Config, names: Iterable[str]) -> None:
 def _serve_workers(config: pytest.Config) -> None:
     from equipoise.plugin.xdist import Distribution
 
-    workers = len(config.getvalue("tx"))
-    distribution = Distribution(config.stash[SESSION], lambda nodes: _begin(config, nodes), workers)
+    distribution = Distribution(config.stash[SESSION], lambda nodes: _begin(config, nodes), _workers(config))
     config.add_cleanup(distribution.server.close)
     config.pluginmanager.register(distribution, "equipoise-distribution")
 
@@ -507,6 +506,11 @@ def _is_program() -> bool:
     while frame is not None and frame.f_code.co_name.lstrip("_") != "console_main":
         frame = frame.f_back
     return frame is not None
+
+
+def _workers(config: pytest.Config) -> int:
+    """How many workers this process distributes its tests to."""
+    return len(config.getvalue("tx")) if _distributes(config) else 0
 
 
 def _distributes(config: pytest.Config) -> bool:

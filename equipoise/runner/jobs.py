@@ -22,6 +22,7 @@ from equipoise.judge.judge import JobModels
 from equipoise.models import prices
 from equipoise.models.counters import Counters, Totals
 from equipoise.models.local import LocalServers
+from equipoise.models.open_files import allow_connections
 from equipoise.models.proxies import refuse_proxies
 from equipoise.results import history, journal, store
 from equipoise.results.history import Answering, History
@@ -108,6 +109,7 @@ class JobSession:
     def _start(self) -> Engine:
         if self._engine is None:
             refuse_proxies(self.settings)
+            allow_connections(self.settings.concurrency)
             self._servers.start(self.settings.models)
             self._servers.wait_until_ready()
             self._engine = Engine(self.settings, endpoint=self._endpoint, counters=self._counters)

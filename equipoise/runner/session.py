@@ -24,6 +24,7 @@ from equipoise.core.settings import Endpoint, Settings, resolve_suites
 from equipoise.core.types import JSON, Role, Run
 from equipoise.models.counters import Counters
 from equipoise.models.local import LocalServers
+from equipoise.models.open_files import allow_connections
 from equipoise.models.proxies import refuse_proxies
 from equipoise.results import audits, build, history, store
 from equipoise.results.history import History
@@ -77,10 +78,11 @@ class Session:
         self.plan = Plan(self.settings, self.root)
         self.counters = Counters(len(self.settings.models))
 
-    def check(self, names: Iterable[str]) -> None:
+    def check(self, names: Iterable[str], workers: int = 0) -> None:
         """Raise UserError for anything that is bound to fail, before a call is paid for."""
         names = list(names)
         refuse_proxies(self.settings)
+        allow_connections(self.settings.concurrency, workers)
         self.plan.check(names)
         for name in names:
             files = self.plan.load(name).files

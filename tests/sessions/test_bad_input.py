@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,17 @@ def test_a_proxy_that_is_not_supported(bench: Bench, monkeypatch: pytest.MonkeyP
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:9")
     assert "ALL_PROXY: 'socks5://127.0.0.1:9' is not the URL of an HTTP proxy" in refusal(bench)
+
+
+def test_too_few_open_files(bench: Bench) -> None:
+    """The line has the limit that the shell has set, and what the session needs."""
+    limited = ("sh", "-c", 'ulimit -n 40; exec "$@"', "sh", *bench.command("-n", "4"))
+    done = subprocess.run(limited, cwd=bench.folder, capture_output=True, text=True, check=False)
+    assert (done.returncode, bench.server.requests) == (4, []), done.stdout + done.stderr
+    (line,) = done.stderr.strip().splitlines()
+    assert line.startswith(
+        "ERROR: at most 40 files may be open (ulimit -n), and --concurrency 32 with 4 workers"
+    )
 
 
 def test_a_dataset_without_questions(bench: Bench) -> None:
