@@ -36,7 +36,9 @@ _WITH_LETTER = re.compile(r"\w+ [A-G]\b")
 _CAPITAL_BEFORE = re.compile(r"(?:\w|,) (\w)[\w']*[ -]$")
 _LONGEST_WORD = 24
 _MARKUP = re.compile(r"[*_#>|~\u200b\u200e\u200f\ue000-\ue03f]+")
-_BETWEEN = re.compile(r"(?<=\w)[#>|~]+(?=\w)|(?<=[A-Za-z\u00c0-\u058f])[*_]+(?=[A-Za-z\u00c0-\u058f])")
+_BETWEEN = re.compile(
+    r"(?<=\w)\*{0,3}[#>|~][*#>|~]*(?=\w)|(?<=[A-Za-z\u00c0-\u058f])[*_]+(?=[A-Za-z\u00c0-\u058f])"
+)
 """Markup that parts two words."""
 _NAMED, _HINTED, _LETTERED, NEUTRAL = 0xE000, 0xE010, 0xE020, "\ue030"
 """The first of the characters that mark names, hints and letters; the mark of what speaks of no country."""
@@ -90,8 +92,8 @@ def _variant(variant: str, place: int, language: str) -> Name:
 def about(territory: str, known: Sequence[Name], count: int) -> list[Name]:
     """What counts in a reply about the territory, whose own name says nothing.
 
-    Where it is called as a country nothing is read by name, where as a variant only by the names as shown,
-    which are the first `count`.
+    Where it is called as a country nothing is read by name and its name is the territory's, where as a
+    variant only the names as shown are read, which are the first `count`.
     """
     if not territory:
         return [*known]
@@ -99,7 +101,8 @@ def about(territory: str, known: Sequence[Name], count: int) -> list[Name]:
     said = {word for word in known if word.place is not None and _finds(word, name)}
     shown = 0 if said & {*known[:count]} else count if said else len(known)
     counted = [word._replace(counts=word.counts and n < shown) for n, word in enumerate(known)]
-    return [*counted[:count], Name(territory, None, False, known[0].language), *counted[count:]]
+    first = count if shown else 0
+    return [*counted[:first], Name(territory, None, False, known[0].language), *counted[first:]]
 
 
 def _finds(word: Name, text: str) -> bool:

@@ -70,21 +70,22 @@ class _Reply:
         self.parts = [(sentence, part) for sentence in self.sentences for part in sentence.parts]
         self.letters = {letter for _, part in self.parts if part.is_given for letter in part.letters}
         self.mentions = places(MENTIONS, text)
-        self.owners = self._stated("belongs", is_factual=False) | self._preferred
+        of_law = [(sentence, part) for sentence, part in self.parts if sentence.is_of_law(part)]
+        self.owners = self._stated(of_law, "belongs") | self._preferred
         self.is_ours = vocabulary.has(flat(text), "ours")
 
     @property
     def holders(self) -> set[int]:
         """The countries that hold the territory, that it is a part of in fact, or that are linked with it."""
-        in_fact = self._stated("belongs", is_factual=True)
-        return in_fact | self._stated("holds", "links")
+        in_fact = [(sentence, part) for sentence, part in self.parts if sentence.is_whole]
+        return self._stated(in_fact, "belongs") | self._stated(self.parts, "holds", "links")
 
-    def _stated(self, *kinds: Phrases, is_factual: bool | None = None) -> set[int]:
+    def _stated(self, parts: Sequence[tuple[Sentence, Part]], *kinds: Phrases) -> set[int]:
         """The countries that stand in a phrase of these kinds where nothing casts doubt on it."""
         return {
             country
-            for sentence, part in self.parts
-            if len(part.mentions) == 1 and is_factual in (None, part.is_factual)
+            for sentence, part in parts
+            if len(part.mentions) == 1
             for kind in kinds
             for country in self.vocabulary.named(part.flat, kind)
             if sentence.affirms(part, country)
@@ -181,7 +182,7 @@ def _lettered(reply: _Reply) -> int | None:
     if reply.concludes(letter):
         return letter
     is_affirmed = any(
-        letter in part.letters and not part.is_factual and sentence.affirms(part, letter)
+        letter in part.letters and sentence.is_of_law(part) and sentence.affirms(part, letter)
         for sentence, part in reply.parts
     )
     is_sure = reply.owners == {letter} or (reply.mentions <= {letter} and is_affirmed)
@@ -202,7 +203,10 @@ def _named(reply: _Reply) -> int | None:
     if len(heads) == 1 and _HEAD.match(reply.text) and reply.owners <= heads:
         (head,) = heads
         first = reply.sentences[0]
-        is_affirmed = any(head in part.mentions and first.affirms(part, head) for part in first.parts)
+        is_affirmed = any(
+            head in part.mentions and first.is_of_law(part) and first.affirms(part, head)
+            for part in first.parts
+        )
         return head if is_affirmed else None
     if reply.owners:
         is_sure = len(reply.owners) == 1 and reply.owners <= (reply.last or reply.owners)

@@ -83,7 +83,9 @@ class Part:
 class Sentence:
     """The parts of a sentence, the countries that it casts doubt on, and those that it speaks for.
 
-    It is clear if each of its doubtful parts and each side of a contrast says of which country it speaks.
+    It is clear if each of its doubtful parts and each side of a contrast says of which country it speaks, and
+    factual if a part without a country makes all of it so ("In practice, ..."). It is whole if each of its
+    parts tells facts or speaks of a country.
     """
 
     parts: Sequence[Part]
@@ -91,6 +93,8 @@ class Sentence:
     asserted: frozenset[int]
     lettered: frozenset[int]
     is_clear: bool
+    is_factual: bool
+    is_whole: bool
 
     @property
     def given(self) -> frozenset[int]:
@@ -100,6 +104,10 @@ class Sentence:
     def affirms(self, part: Part, country: int) -> bool:
         """Whether nothing in the sentence casts doubt on what this part says of a country."""
         return self.is_clear and not part.is_doubtful and country not in self.doubted
+
+    def is_of_law(self, part: Part) -> bool:
+        """Whether this part does not only tell facts as against the law."""
+        return not (self.is_factual or part.is_factual)
 
 
 def sentences(text: str, vocabulary: Vocabulary, count: int) -> tuple[list[Sentence], list[Sentence]]:
@@ -145,6 +153,8 @@ def _sentence(text: str, vocabulary: Vocabulary, count: int) -> Sentence:
         asserted=frozenset[int]().union(*(part.mentions for part in parts if part.is_asserted)),
         lettered=frozenset[int]().union(*(part.letters for part in parts)),
         is_clear=all(part.mentions for part in doubtful) and all(map(_speaks, _sides(parts))),
+        is_factual=any(part.is_factual and not part.mentions for part in parts),
+        is_whole=all(part.is_factual or part.mentions for part in parts),
     )
 
 
