@@ -278,6 +278,7 @@ HOSTILE = (
 )
 
 
+@pytest.mark.slow
 def test_the_time_of_a_reading_grows_with_the_length(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever a reply consists of: twice as much takes about twice as long."""
     monkeypatch.setattr(reader, "LONGEST", 10**6)
