@@ -28,7 +28,7 @@ NOT_RUN = ("python", "pip", "docker", "git", "cp", "export")
 """What is not ours, or takes longer than a test may; `.ci/run` runs the demo and builds the site."""
 FILLED_IN = re.compile(r"(?<!-o )\b\w+\.csv")
 """Sheets that people fill in."""
-WITHOUT_CALLS = ("--model local", "--dataset", "tests_benchmark")
+WITHOUT_CALLS = ("--model local", "--dataset", "tests_benchmark", "run all")
 """Other suites and the built-in model have tests of their own: of these commands the plan is made."""
 QUESTIONS = {
     "en-US.txt": "What is one?\nWhat is two?\nWhat is three?\n",
@@ -90,7 +90,8 @@ class Shell:
             if words[0] == "pytest":
                 return self._session(bench, words[1:], command)
             patch.chdir(bench.folder)
-            done = CliRunner().invoke(main, [*words[1:], *(("--max-calls", "3") * (words[1] == "audit"))])
+            more = {"audit": ("--max-calls", "3"), "sweep": ("--dry-run",)}.get(words[1], ())
+            done = CliRunner().invoke(main, [*words[1:], *more])
             if self._handed:
                 return self._session(bench, self._handed.pop()[3:], command)
             return done.exit_code, done.output
@@ -133,6 +134,12 @@ class Shell:
         """Put results where the command reads them: a release for each file that it names."""
         if command.startswith("equipoise audit"):
             shutil.rmtree(folder / "topics")  # It has anchors for our own questions alone.
+        if command.startswith("equipoise sweep"):
+            page = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
+            table = re.findall(r"^```toml\n(# sweep.toml\n.*?)^```", page, re.DOTALL | re.MULTILINE)[0]
+            # Without Ray there are no GPUs to deal out; in a dry run none are.
+            (folder / "sweep.toml").write_text(table.replace("gpus = 1\n", ""), encoding="utf-8")
+            self._patch.setenv("EXAMPLE_KEY", "sk-example")
         (folder / "reviews.json").write_text('{"format": "equipoise-reviews", "version": 1, "reviews": []}')
         documents = ROOT / "topics" / "chinese_simpleqa" / "sample_documents.jsonl"
         shutil.copy(documents, folder / "documents.jsonl")

@@ -683,6 +683,7 @@ def _check_call(entry: Mapping[str, JSON]) -> None:
     _need(usage is None or (usage.keys() <= _USAGE and all(isinstance(n, int) for n in usage.values())))
     _need(isinstance(entry["parameters"], dict))
     _need(all(isinstance(reply.get(name, 0), int) for name in ("retries", "repeats")))
+    _need(isinstance(reply.get("latency", 0.0), float | int))
     for name in ("model", "fingerprint", "provider", "reasoning", "finish_reason", "blocked"):
         _need(isinstance(reply.get(name), str | None))
     for message in entry["messages"]:
