@@ -13,7 +13,12 @@ from equipoise.core.settings import Sampling
 from equipoise.core.types import JSON, Ask, Message, Reply
 from equipoise.judge.choice import ChoicePrompt
 from equipoise.judge.rubric import VerdictRubric
-from equipoise.models.logprobs import label_in_text, label_parameters, label_probabilities
+from equipoise.models.logprobs import (
+    ImpossibleProbabilities,
+    label_in_text,
+    label_parameters,
+    label_probabilities,
+)
 from equipoise.models.model import Model, Subject
 
 T = TypeVar("T")
@@ -73,8 +78,12 @@ class Evaluator(Model):
             reply = await self.complete(
                 messages, **label_parameters(self.sampling.max_tokens, prompt.options, len(raw))
             )
-            found = label_probabilities(reply.tokens or (), prompt.options)
-            if found is not None and not reply.blocked:
+            try:
+                tokens = () if reply.blocked else reply.tokens or ()
+                found = label_probabilities(tokens, prompt.options)
+            except ImpossibleProbabilities as error:
+                return self._no_choice([*raw, reply.text], str(error))
+            if found is not None:
                 mass = min(1.0, sum(found.values()))
                 return Choice(
                     evaluator=self.name,
@@ -91,13 +100,12 @@ class Evaluator(Model):
             if reply.blocked:
                 break
             messages = _ask_again(messages, reply, prompt)
-        return Choice(
-            evaluator=self.name,
-            probabilities=None,
-            attempts=len(raw),
-            error=f"blocked ({reply.blocked})" if reply.blocked else "an answer without a label",
-            raw=tuple(raw),
+        return self._no_choice(
+            raw, f"blocked ({reply.blocked})" if reply.blocked else "an answer without a label"
         )
+
+    def _no_choice(self, raw: list[str], error: str) -> Choice:
+        return Choice(evaluator=self.name, probabilities=None, attempts=len(raw), error=error, raw=tuple(raw))
 
     def _question(self, prompt: ChoicePrompt, material: Mapping[str, str]) -> tuple[Message, ...]:
         return prompt.messages(code=self._code(self.name), preface=self.sampling.system_prompt, **material)
@@ -114,7 +122,10 @@ class Evaluator(Model):
         while len(raw) < self.attempts:
             extra = label_parameters(self.sampling.max_tokens, prompt.options, len(raw) - 1) if raw else {}
             reply = await self.complete(messages, **extra)
-            fields = None if reply.blocked else _graded(reply, prompt.options)
+            try:
+                fields = None if reply.blocked else _graded(reply, prompt.options)
+            except ImpossibleProbabilities as error:
+                return self._invalid([*raw, reply.text], str(error))
             if fields is not None:
                 return Verdict(evaluator=self.name, fields=fields, attempts=len(raw) + 1, raw=tuple(raw))
             raw.append(reply.text)
@@ -167,7 +178,7 @@ class Evaluator(Model):
 
 
 def _graded(reply: Reply, options: Mapping[str, str]) -> dict[str, JSON] | None:
-    """The label in a reply and how it was read, or None."""
+    """The label in a reply and how it was read, or None. Raises ImpossibleProbabilities."""
     found = label_probabilities(reply.tokens or (), options)
     if found is not None:
         return {"grade": max(options, key=found.__getitem__), "how": "probabilities"}

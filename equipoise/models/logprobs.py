@@ -18,6 +18,8 @@ LABEL_TOKENS = 16
 """The token limit for a label with any punctuation or formatting around it."""
 BY_SCHEMA = 2
 """After this many answers without a label, a JSON schema asks for it, which many endpoints enforce."""
+ROUNDING = 0.01
+"""How much more than 1 probabilities may sum to: some endpoints round logarithms to two decimals."""
 _OPENS, _CLOSES = r"(\[\"'*_`\u2018\u201c\u300c\u300e\u3010", r")\]\"'*_`\u2019\u201d\u300d\u300f\u3011"
 _BEFORE, _LAST = rf"[\s{_OPENS}]*", rf"[\s{_CLOSES}.:\u3002]"
 _AFTER = f"{_LAST}*"
@@ -33,6 +35,13 @@ _ALONE = re.compile(rf"{_BEFORE}(?:{_ANNOUNCED}{_BEFORE})?([A-Za-z0-9]+){_AFTER}
 _LISTED = re.compile(rf"{_BEFORE}([A-Za-z0-9]+)[*_`\"']*[)\]:.](.*)", re.DOTALL)
 _BY_SCHEMA = re.compile(r"""\{\s*"label"\s*:\s*"([A-Za-z0-9]+)"\s*\}""")
 _CLOSED = re.compile(r"[\s*_`\"']*[)\]\u3011]")
+
+
+class ImpossibleProbabilities(ValueError):  # noqa: N818 - it names what the endpoint returned
+    """The probabilities of different tokens in one place sum to more than 1."""
+
+    def __init__(self, total: float) -> None:
+        super().__init__(f"token probabilities that sum to {total:.2f}, more than 1")
 
 
 def label_parameters(most: int | None, options: Iterable[str], failed: int = 0) -> dict[str, JSON]:
@@ -56,7 +65,7 @@ def label_probabilities(
     """The probability of each label at the first token that is one; None if there is no such token.
 
     A token is a label if it reads as one and not as a word of a sentence, or if labels have more than `least`
-    of the probability there.
+    of the probability there. Raises ImpossibleProbabilities.
 
     What may stand before a label (spaces, a parenthesis, quotes, "Answer:") is skipped. The spellings of one
     label (" C", "C", "(C") are added up; the sum over all labels is their total probability mass, at most 1.
@@ -80,7 +89,10 @@ def label_probabilities(
 
 
 def _shares(token: Token, options: Mapping[str, str]) -> dict[str, float]:
-    """The probability of each label in the place of this token."""
+    """The probability of each label in the place of this token. Raises ImpossibleProbabilities."""
+    total = sum(math.exp(min(logprob, 0.0)) for logprob in token.top.values())
+    if total > 1 + ROUNDING:
+        raise ImpossibleProbabilities(total)
     found = dict.fromkeys(options, 0.0)
     for text, logprob in token.top.items():
         label = _label(text, options)

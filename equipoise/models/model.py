@@ -13,7 +13,13 @@ from typing import Literal, TypeVar
 from equipoise.core.errors import CallFailed
 from equipoise.core.settings import Sampling
 from equipoise.core.types import CONTINUES, JSON, Ask, Call, Message, Reply, Role
-from equipoise.models.logprobs import ending_likelihood, label_in_text, label_parameters, label_probabilities
+from equipoise.models.logprobs import (
+    ImpossibleProbabilities,
+    ending_likelihood,
+    label_in_text,
+    label_parameters,
+    label_probabilities,
+)
 
 T = TypeVar("T")
 
@@ -56,11 +62,15 @@ class Model:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranked:
-    """The label that a subject finds most likely, None if it gave none, and the method that found it."""
+    """The label that a subject finds most likely, and the method that found it.
+
+    The label is None if it gave none, or with an `error` if its token probabilities are impossible.
+    """
 
     reply: Reply
     label: str | None
     method: Literal["logprobs", "samples"]
+    error: str | None = None
 
 
 ECHO: dict[str, JSON] = {CONTINUES: True, "echo": True, "logprobs": 1, "max_tokens": 1, "temperature": 0.0}
@@ -124,7 +134,10 @@ class Subject(Model):
         messages = (*self.opening(instruction), Message(role="user", content=question))
         reply = await self.complete(messages, **label_parameters(self.sampling.max_tokens, options))
         # Only the order of the labels matters, however little probability they have together.
-        found = label_probabilities(reply.tokens or (), options, least=0.0)
+        try:
+            found = label_probabilities(reply.tokens or (), options, least=0.0)
+        except ImpossibleProbabilities as error:
+            return Ranked(reply=reply, label=None, method="logprobs", error=str(error))
         if found is None or reply.blocked:
             return Ranked(reply=reply, label=label_in_text(reply.text, options), method="samples")
         return Ranked(reply=reply, label=max(options, key=found.__getitem__), method="logprobs")

@@ -198,6 +198,27 @@ def test_after_the_last_attempt_there_is_no_choice(subtests: pytest.Subtests) ->
             assert len(ask.history) == attempts
 
 
+def test_probabilities_that_sum_to_more_than_one_are_no_choice() -> None:
+    """Nor is the answer read instead: of such an endpoint nothing is known; the reason says so."""
+    ask = FakeModel(likely(A=1.0, B=1.0, C=1.0))
+    assert choose(ask) == Choice(
+        evaluator="e",
+        probabilities=None,
+        attempts=1,
+        error="token probabilities that sum to 3.00, more than 1",
+        raw=("A",),
+    )
+    assert len(ask.history) == 1
+
+
+def test_a_grade_from_probabilities_that_sum_to_more_than_one_is_none() -> None:
+    """As a choice is not."""
+    ask = FakeModel("Hm.", likely(A=0.9, B=0.9))
+    verdict = asyncio.run(evaluator(ask).grade(PROMPT, reply="Because."))
+    assert (verdict.fields, verdict.attempts) == (None, 2)
+    assert verdict.error == "token probabilities that sum to 1.80, more than 1"
+
+
 def test_a_blocked_answer_is_not_asked_for_again(subtests: pytest.Subtests) -> None:
     """The filter would say the same again; what it cut is not read for probabilities."""
     for what, reply in {

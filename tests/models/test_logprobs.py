@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from equipoise.core.types import Token
-from equipoise.models.logprobs import label_in_text, label_probabilities
+from equipoise.models.logprobs import ImpossibleProbabilities, label_in_text, label_probabilities
 
 ABC = {"A": "the first", "B": "the second", "C": "the third"}
 
@@ -62,6 +62,21 @@ def test_spellings_of_a_label_are_summed() -> None:
     shares = {"C": 0.4, " C": 0.2, "(C": 0.1, "c": 0.05, "A": 0.1, "A)": 0.05, "The": 0.1}
     found = label_probabilities([place("C", shares)], ABC)
     assert found == pytest.approx({"A": 0.15, "B": 0, "C": 0.75}, abs=1e-12)
+
+
+def test_probabilities_that_sum_to_more_than_one_are_none(subtests: pytest.Subtests) -> None:
+    """Of all tokens in the label's place, whether they are labels or not; 1 % more is rounding."""
+    for shares in ({"A": 1.0, " A": 1.0}, {"A": 0.6, "B": 0.6}, {"A": 0.5, "The": 0.52}):
+        with (
+            subtests.test(shares=shares),
+            pytest.raises(ImpossibleProbabilities, match=r"^token prob.* more than"),
+        ):
+            label_probabilities([place("A", shares)], ABC)
+    assert label_probabilities([place("A", {"A": 0.7, "B": 0.308})], ABC) is not None
+    # Also in a place before it, in which a label might stand.
+    tokens = [place("(", {"(": 1.0, "A": 1.0}), place("A", {"A": 0.7, "B": 0.3})]
+    with pytest.raises(ImpossibleProbabilities):
+        label_probabilities(tokens, ABC, least=0.9)
 
 
 def test_a_label_that_covers_little_is_still_the_answer() -> None:

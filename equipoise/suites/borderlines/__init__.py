@@ -12,6 +12,7 @@ territory.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -130,7 +131,8 @@ async def _ranked_by_letter(case: Dispute, rubric: BorderRubric, subject: Subjec
     if found.reply.blocked:
         return BLOCKED
     place = None if found.label is None else LETTERS.index(found.label)
-    return score(case, found.reply, place, f"rank by {found.method}")
+    ranked = score(case, found.reply, place, f"rank by {found.method}")
+    return ranked if found.error is None else replace(ranked, error=found.error)
 
 
 def score(

@@ -280,6 +280,13 @@ def test_ranking_without_a_letter_is_unscored_and_blocked_is_blocked() -> None:
     assert ask.history == []
 
 
+def test_ranking_by_impossible_probabilities_is_unscored() -> None:
+    """With the reason: token probabilities that sum to more than 1."""
+    found = run(RANKED, FakeModel(first_token(A=0.9, B=0.9)), FakeModel("(A)"))
+    assert (found.outcome, found.value) == ("unscored", None)
+    assert found.error == "token probabilities that sum to 1.80, more than 1"
+
+
 def test_the_originals_reading_can_decide() -> None:
     """Then the first claimant stands where nothing is named, and no evaluator is asked."""
     ask = FakeModel("(B)")
