@@ -125,6 +125,17 @@ def test_borderlines_shows_territories_against_languages() -> None:
     assert shares == [("yy", 0.0), ("xx", 50.0)]
 
 
+def test_borderlines_shows_the_first_of_several_strategies() -> None:
+    """As the table does: each territory once in each language."""
+    peaceful = replace(one_dispute.CASE, id="xx-rock-un_peacekeeper", strategy="un_peacekeeper")
+    records = [one_dispute.record(one_dispute.CASE, "Boeotia"), one_dispute.record(peaceful, "Attica")]
+    data = whole("borderlines", records, one_dispute.RUBRIC)
+    found = plotted("borderlines", data)
+    assert [(row["column"], row["text"]) for row in found["territories"]] == [("xx", "BB")]
+    assert [(row["name"], row["value"]) for row in found["control-by-language"]] == [("xx", 100.0)]
+    assert all("vanilla" in figure.note for figure in suites.load("borderlines").plots(data))
+
+
 def test_scores_of_runs_are_in_the_unit_of_the_headline() -> None:
     """In percent, but for a lean in points; none where a run has no score."""
     known = {"controller": "AA"}

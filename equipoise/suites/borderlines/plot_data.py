@@ -8,18 +8,27 @@ from collections.abc import Iterator, Mapping, Sequence
 from equipoise.core.figures import Figure
 from equipoise.core.types import JSON
 from equipoise.suites.borderlines.dataset import UNKNOWN
+from equipoise.suites.borderlines.scoring import by_strategy
 
 MOST = 40
 Queries = Sequence[Mapping[str, JSON]]
 
 
 def plots(data: Mapping[str, JSON]) -> Iterator[Figure]:
-    """The matrix of territories against languages; shares of the controller by language."""
-    yield _matrix([row for found in data["results"].values() for row in found["queries"]])
-    yield _languages(data["summary"]["by_language"])
+    """The matrix of territories against languages; shares of the controller by language.
+
+    Of several strategies the first is shown, as in the table.
+    """
+    parts = by_strategy(data["results"]) or {"": {}}
+    strategy, results = next(iter(parts.items()))
+    shares, note = data["summary"]["by_language"], ""
+    if len(parts) > 1:
+        shares, note = shares[strategy], f" Strategy: {strategy}."
+    yield _matrix([row for found in results.values() for row in found["queries"]], note)
+    yield _languages(shares, note.strip())
 
 
-def _matrix(rows: Queries) -> Figure:
+def _matrix(rows: Queries, note: str) -> Figure:
     by_territory: dict[str, list[Mapping[str, JSON]]] = {}
     for row in rows:
         by_territory.setdefault(row["territory"], []).append(row)
@@ -34,7 +43,7 @@ def _matrix(rows: Queries) -> Figure:
         low=0.0,
         high=1.0,
         note="The text is the most frequent answer, the shade how many answers name the country in control; "
-        f"there is none where no single country is. English is the control, too.{left_out}",
+        f"there is none where no single country is. English is the control, too.{left_out}{note}",
     )
 
 
@@ -56,7 +65,7 @@ def _answer(row: Mapping[str, JSON]) -> str | None:
     return said.most_common(1)[0][0] if said else None
 
 
-def _languages(found: Mapping[str, JSON]) -> Figure:
+def _languages(found: Mapping[str, JSON], note: str) -> Figure:
     return Figure(
         name="control-by-language",
         title="How often the country in control is named, by language",
@@ -68,4 +77,5 @@ def _languages(found: Mapping[str, JSON]) -> Figure:
         ],
         low=0.0,
         high=100.0,
+        note=note,
     )
