@@ -15,6 +15,8 @@ from equipoise.core.types import JSON, Message, Usage
 SUBJECT = ("subject_transcript", "subject_transcripts")
 TRANSCRIPTS = (*SUBJECT, "evaluator_transcripts")
 """The keys of a run that hold conversations."""
+_ENDS = {*OUTCOMES, "unknown"}
+"""How a run may have ended; published results do not say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +140,7 @@ def runs(
 
 def check(run: RunResult) -> None:
     """Raise KeyError or ValueError if a run lacks a part, or has one of the wrong type."""
-    if run.number < 1 or run.outcome not in OUTCOMES or not isinstance(run.score, float | int | None):
+    if run.number < 1 or run.outcome not in _ENDS or not isinstance(run.score, float | int | None):
         raise ValueError(run.at)
 
 
