@@ -25,6 +25,7 @@ from attacks import (
     mixtures,
     overload,
     spreadsheets,
+    strings,
     transports,
     verdicts,
 )
@@ -49,6 +50,7 @@ FAMILIES: Mapping[str, Callable[[Size], Tally]] = {
     "two at once": crashes.doubled,
     "spreadsheet cells": spreadsheets.attack,
     "control characters": characters.attack,
+    "hostile strings": strings.attack,
 }
 TITLE = f"{'family':<22}{'tried':>7}{'held':>7}{'fell':>7}{'lost':>7}{'twice':>7}{'changed':>9}{'keys':>6}"
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,6 +37,20 @@ def plain(call: Call) -> Answer:
     """Every question gets an answer, every answer the score that its question fixes."""
     asked = question(call)
     return verdict(score_of(asked)) if call.role == "evaluator" else f"An answer to: {asked}"
+
+
+def any_answer(call: Call) -> str:
+    """A verdict by the schema that the call asks for, a label where it asks for none."""
+    if call.role == "subject":
+        return "It is disputed."
+    if "response_format" not in call.parameters:
+        return "(A)"
+    properties = call.parameters["response_format"]["json_schema"]["schema"]["properties"]
+    return json.dumps({name: _value(kind) for name, kind in properties.items()})
+
+
+def _value(kind: Mapping[str, JSON]) -> JSON:
+    return {"integer": kind.get("enum", [1])[0], "boolean": False}.get(kind["type"], "Because.")
 
 
 class FakeClient:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_client import ALL, Project, question
+from fake_client import ALL, Project, any_answer, question
 from journals import rewrite
 
 from equipoise import suites
 from equipoise.compare.verify import unlike_calls
 from equipoise.core.errors import CallFailed
-from equipoise.core.types import JSON, Call, Reply
+from equipoise.core.types import Call, Reply
 from equipoise.results import replay
 from equipoise.results.history import History
 from equipoise.runner.session import Session, settings_of
@@ -107,20 +106,6 @@ def edited(folder: Path) -> Path:
     path = folder / "other.toml"
     path.write_bytes(Path("rubric", "neutrality.toml").read_bytes() + b"\n# Mine.\n")
     return path
-
-
-def any_answer(call: Call) -> str:
-    """A verdict by the schema that the call asks for, a label where it asks for none."""
-    if call.role == "subject":
-        return "It is disputed."
-    if "response_format" not in call.parameters:
-        return "(A)"
-    properties = call.parameters["response_format"]["json_schema"]["schema"]["properties"]
-    return json.dumps({name: _value(kind) for name, kind in properties.items()})
-
-
-def _value(kind: Mapping[str, JSON]) -> JSON:
-    return {"integer": kind.get("enum", [1])[0], "boolean": False}.get(kind["type"], "Because.")
 
 
 @pytest.mark.parametrize("suite", [name for name in suites.names() if name != "neutrality"])

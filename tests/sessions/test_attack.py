@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from functools import partial
 from importlib import import_module
 from types import ModuleType
 
@@ -43,6 +45,16 @@ def test_every_family_holds_at_full_size(attack: ModuleType, subtests: pytest.Su
     for family in attack.FAMILIES:
         with subtests.test(family):
             assert falls(attack, family, is_full=True) == []
+
+
+def test_a_reader_that_hangs_is_stopped_and_counted(attack: ModuleType) -> None:
+    """The kernel ends it, and the next text is read by another process."""
+    worker = import_module("attacks.strings").Worker(limit=1)
+    backtracks = partial(re.fullmatch, "(a*)*b")
+    assert worker.failure(backtracks, "a" * 99) == "took more than 1 s of CPU for 99 characters"
+    assert worker.failure(backtracks, None).startswith("TypeError")
+    assert worker.failure(backtracks, "ab") == ""
+    worker.close()
 
 
 def test_the_table_tells_what_fell(attack: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,611 @@
+"""Every function that reads or shows text from a model, an endpoint or a file, and hostile texts for it.
+
+`READERS` is the list. `tests/test_readers.py` fails where a function of the package uses a regular expression
+and is neither reached from here nor named in `ELSEWHERE`; the benchmark `readers.py` and the attack "hostile
+strings" go through the same list.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+from fakes import FakeModel
+
+from conftest import ROOT
+from equipoise import suites
+from equipoise.core.errors import InvalidVerdict, UserError
+from equipoise.core.settings import Sampling
+from equipoise.core.types import Reply, Token
+from equipoise.judge.judge import Evaluator, Panel
+from equipoise.models.model import Subject
+from equipoise.suites.selection import Selection
+
+Reader = Callable[[str], object]
+
+UNITS: Mapping[str, str] = {
+    "question marks": "?",
+    "spaces": " ",
+    "nested objects": '{"a":',
+    "numbers": "1,234.5 ",
+    "backticks": "`",
+    "options": "A) B) ",
+    "countries": "Chile, Peru. ",
+    "combining marks in disorder": "\u0301\u0316",
+}
+"""What hostile texts repeat, by name."""
+MORE_UNITS: Mapping[str, str] = {
+    "full stops": ".",
+    "newlines": "\n",
+    "blank lines": " \n",
+    "tabs": "\t",
+    "carriage returns": "\r",
+    "quotes": '"',
+    "quoted": '" "',
+    "typographic quotes": "“”",
+    "apostrophes": "'",
+    "parentheses": "(",
+    "brackets": "[",
+    "closing brackets": ")]",
+    "braces": "{",
+    "braces in pairs": "{}",
+    "digits": "1",
+    "zeros": "0",
+    "groups of thousands": ",111",
+    "groups apart": "111 ",
+    "percent signs": "1% ",
+    "percent escapes": "%25",
+    "fences": "```\n",
+    "fences in a line": "``` ",
+    "backslashes": "\\",
+    "asterisks": "*",
+    "underscores": "_",
+    "hyphens": "-",
+    "slashes": "/",
+    "angle brackets": "<",
+    "tags": "<think>",
+    "closing tags": "</think>",
+    "entities": "&amp;",
+    "one option": "A) ",
+    "letters": "A ",
+    "choices": "A or ",
+    "labels": "Answer: ",
+    "answers": "answer is ",
+    "headings": "reasoning: ",
+    "one word": "a",
+    "capitals": "A",
+    "words": "a ",
+    "hashes": "#",
+    "colons": ":",
+    "semicolons": "; ",
+    "commas": ",",
+    "full-width marks": "？",
+    "ideographic full stops": "。",
+    "ideographic commas": "，、",
+    "Chinese": "中",
+    "Chinese sentences": "答案是一。",
+    "combining marks": "e\u0301",
+    "marks written as two": "\u0f73",
+    "ligatures": "\ufdfa",
+    "invisible": "\u200b",
+    "right to left": "\u202e",
+    "control characters": "\x1b[",
+    "half characters": "\ud800",
+    "emoji": "🙂",
+}
+"""Further ones, for benchmarks, attacks and nightly tests."""
+FLOOR = 0.025
+"""Seconds; a reader that takes less is not quadratic: at a megabyte none takes so little."""
+MOST = 3.0
+"""How many times as long a reader may take for twice the text."""
+REPEATS = 5
+
+
+def hostile(unit: str, size: int) -> str:
+    """The unit repeated to this many bytes of UTF-8."""
+    return unit * (size // len(unit.encode("utf-8", "surrogatepass")))
+
+
+def growth(read: Reader, unit: str, size: int) -> float:
+    """How many times as long a reader takes for this many bytes as for half of them; 0 if that is no time.
+
+    Shorter texts come first: a reader that takes quadratic time fails before it hangs.
+    """
+    for length in (size // 64, size // 16, size // 4, size):
+        times = _growth(read, hostile(unit, length), hostile(unit, length // 2))
+        if times > MOST:
+            return times
+    return times
+
+
+def _growth(read: Reader, text: str, half: str) -> float:
+    """By the least times of several: a busy machine makes some longer."""
+    long = short = float("inf")
+    for _ in range(REPEATS):
+        long = min(long, seconds(read, text))
+        if long < FLOOR:
+            return 0.0
+        short = min(short, seconds(read, half))
+        if long <= MOST * short:
+            break
+    return long / short
+
+
+def seconds(read: Reader, text: str) -> float:
+    """The CPU time that a reader takes for a text."""
+    gc.disable()
+    try:
+        started = time.thread_time()
+        read(text)
+        return time.thread_time() - started
+    finally:
+        gc.enable()
+
+
+# Judges and models.
+
+
+@cache
+def _rubric(suite: str) -> Any:
+    return suites.load(suite).rubric(ROOT / "rubric" / f"{suite}.toml")
+
+
+def _verdict(text: str) -> None:
+    for said in (text, f"```json\n{text}"):
+        with suppress(InvalidVerdict):
+            _rubric("neutrality").parse(said)
+
+
+_OPTIONS = {"A": "first", "B": "second"}
+
+
+def _label(text: str) -> None:
+    from equipoise.models.logprobs import label_in_text
+
+    label_in_text(text, _OPTIONS)
+    label_in_text(f"A) {text}", _OPTIONS)
+
+
+def _label_of_tokens(text: str) -> None:
+    from equipoise.models.logprobs import label_probabilities
+
+    for said in ("A", f"A{text}"):
+        top = {said: -0.1, "B": -3.0}
+        label_probabilities([Token(text=said, top=top), Token(text=text, top=top)], _OPTIONS)
+
+
+def _ending(text: str) -> None:
+    from equipoise.models.logprobs import ending_likelihood
+
+    tokens = [Token(text=":", top={}), *(Token(text=said, top={said: -0.1}) for said in text[::10])]
+    ending_likelihood(tokens, "Peru", 1)
+
+
+def _body(text: str) -> None:
+    from equipoise.models.response import as_json, read_body, read_continuation
+
+    choice = {"message": {"content": text, "reasoning_content": text}, "finish_reason": text}
+    read_body({"choices": [choice], "model": text}, latency=0, retries=0)
+    read_continuation({"choices": [{"text": text}]}, latency=0, retries=0)
+    as_json(text)
+
+
+def _parts(text: str) -> None:
+    from equipoise.models.response import read_body
+
+    thought = {"type": "thinking", "thinking": [{"text": part} for part in text[::20]]}
+    parts = [{"type": "text", "text": part} for part in text[::20]]
+    read_body({"choices": [{"message": {"content": [thought, *parts]}}]}, latency=0, retries=0)
+
+
+def _failure(text: str) -> None:
+    from equipoise.models import failures
+
+    sent = {"max_tokens": 1, "top_logprobs": 20, "prefill": "("}
+    body = {"error": {"message": f"not a valid top_logprobs {text}", "code": text, "type": text}}
+    failure = failures.Failure(message=f"invalid top_logprobs: {text}", status=400, body=body)
+    assert failure.is_fatal + failure.is_transient + failure.is_overload <= 3
+    failures.rejected_parameter(failure, sent)
+    failures.complains_of_parameter(failure, sent)
+    failures.describe_body(body)
+    failures.passed_on_headers(body)
+
+
+def _headers(text: str) -> None:
+    from equipoise.models.retry import retry_after
+
+    for name in ("date", "retry-after", "x-ratelimit-reset-tokens", f"x-ratelimit-{text}-reset-{text}\n"):
+        retry_after({name: text}, 0.0)
+    retry_after({"retry-after": f"{text}s"}, 0.0)
+    retry_after({"retry-after": "2026-11-23T10:00:00Z"}, 0.0)
+
+
+def _thoughts(text: str) -> None:
+    from equipoise.models.reasoning import split
+
+    split(text)
+    split(f"<think>{text}</think>{text}")
+    split(f"<|channel|>final<|message|>{text}<|end|>{text}")
+
+
+def _object_behind_thoughts(text: str) -> None:
+    from equipoise.models.reasoning import split
+
+    split(f"</think>```json\n{{{text}}}```")
+    split(f"```json\n{{{text}}}```<think>")
+
+
+def _masked(text: str) -> None:
+    from equipoise.models.redact import Secrets
+
+    Secrets(["sk-0123456789abcdef0123", "a" * 20, "1" * 20]).mask(f"{text}%41")
+
+
+def _masked_word(text: str) -> None:
+    from equipoise.models.redact import Secrets
+
+    Secrets(["secret", "aaaaaa", "111111"]).mask(text)
+
+
+# Suites.
+
+
+@cache
+def _first(suite: str) -> Any:
+    """The first of the suite's cases."""
+    folder, datasets = ROOT / "topics" / suite, suites.load(suite).DATASETS
+    own = folder / datasets[0] if datasets else folder
+    return suites.load(suite).cases(Selection(topics=own if own.is_dir() else folder, limit=1))[0]
+
+
+def _suite(name: str, text: str) -> None:
+    """A run in which everybody says the text: the subject, and then the evaluator."""
+    sampling = Sampling()
+    evaluator = Evaluator("judge", sampling, FakeModel(text), attempts=2, code=lambda model: "8c1f0a47")
+    panel = Panel([evaluator], keeps_going=False)
+    subject = Subject("m", sampling, FakeModel(Reply(text=text)))
+    asyncio.run(suites.load(name).evaluate(_first(name), _rubric(name), subject, panel))
+
+
+def _country(text: str) -> None:
+    """As much of the text as is read; whoever says more is left to the evaluator."""
+    from equipoise.suites.borderlines import answer_parser, judging, reader
+
+    case = _dispute()
+    part = text[: max(99, len(text) * reader.LONGEST >> 20)]
+    judging.read(case, _rubric("borderlines"), f"{case.names[0]}. {part}"[: reader.LONGEST])
+    answer_parser.original_parse(text, case.names)
+
+
+@cache
+def _dispute() -> Any:
+    cases = suites.load("borderlines").cases(Selection(topics=ROOT / "topics" / "borderlines"))
+    return next(case for case in cases if case.language == "ru" and case.name not in case.names)
+
+
+_ANSWERS = ("1949 年", "Beijing", "3.5", "孙中山")
+
+
+def _choice(text: str) -> None:
+    from equipoise.suites.chinese_simpleqa.scoring import chosen
+
+    chosen(text, _ANSWERS, "ABCD", "答案：")
+    chosen(f"答案：B{text}", _ANSWERS, "ABCD", "答案：")
+
+
+def _choice_in_a_sentence(text: str) -> None:
+    from equipoise.suites.chinese_simpleqa.scoring import chosen
+
+    chosen(f"The answer is {text}B{text}A 1949{text}", _ANSWERS, "ABCD", "答案：")
+
+
+def _stated(text: str) -> None:
+    from equipoise.suites.chinese_simpleqa.scoring import stated
+
+    stated(text)
+    stated(json.dumps({"answer": text, "confidence": f"9{text}x"}))
+
+
+def _fact(text: str) -> None:
+    from equipoise.suites.chinese_simpleqa import scoring
+
+    scoring.behind(text, "答案：")
+    scoring.is_exact(text, ["陆羽"])
+    scoring.is_in_other_language(f"{text} is", ["陆羽", "??"])
+
+
+def _made(text: str) -> None:
+    from equipoise.suites.chinese_simpleqa.from_documents.prompts import ANSWERS, parse
+
+    for name in ("critique", "generation"):
+        parse(text, ANSWERS[name])
+        parse(f"<verdict>{text}", ANSWERS[name])
+
+
+def _duplicates(text: str) -> None:
+    from equipoise.suites.chinese_simpleqa.from_documents.stages import near_duplicates
+
+    near_duplicates([{"id": "a", "question": text}, {"id": "b", "question": f"{text}?"}])
+
+
+def _passages(text: str) -> None:
+    from equipoise.suites.chinese_simpleqa.retrieval import pieces, words
+
+    for _ in pieces(text):
+        pass
+    words(text)
+
+
+def _distractor(text: str) -> None:
+    from equipoise.suites.chinese_simpleqa.distractors import faults
+
+    list(faults("In 1949?", ["1949"], [text], "date"))
+
+
+def _wording(text: str) -> None:
+    from equipoise.suites.neutrality import wording
+
+    wording._years(text)
+    wording._stands("party", text)
+
+
+def _mirrors(text: str) -> None:
+    from equipoise.suites.politicsbench import checks
+
+    list(checks._stage(text, text))
+
+
+# Texts and files.
+
+
+def _similar(text: str) -> None:
+    from equipoise.core.similarity import holds
+
+    holds(f"{text} 2", f"1 {text}")
+
+
+def _json(text: str) -> None:
+    from equipoise.core import json_io
+
+    for data in (text.encode("utf-8", "replace"), json.dumps(text).encode()):
+        with suppress(ValueError):
+            json_io.loads(data)
+    json_io.dumps({"text": text})
+    json_io.is_whole(text)
+
+
+@contextmanager
+def _file(name: str, text: str) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        path.write_text(text, encoding="utf-8", errors="replace")
+        yield path
+
+
+def _rows(text: str) -> None:
+    from equipoise.core import files
+
+    with _file("x.jsonl", text) as path, suppress(UserError):
+        list(files.readable_objects(path))
+        list(files.rows(path, ["a", "b"]))
+
+
+def _cells(text: str) -> None:
+    from equipoise.core import files, spreadsheet
+
+    files.table_text([[text, text]])
+    files.whole(text)
+    spreadsheet.unguarded(spreadsheet.guarded(text))
+
+
+def _journal(text: str) -> None:
+    from equipoise.results import journal
+
+    with _file("x.jsonl", text) as path:
+        list(journal.scan(path))
+        journal.other_format(path)
+
+
+def _journal_line(text: str) -> None:
+    from equipoise.results import journal
+
+    with _file("x.jsonl", "") as path:
+        path.write_bytes(journal.encode({"kind": "call", "reply": text}, ""))
+        list(journal.read(path))
+        journal.Reader(path).read(0)
+
+
+def _results(text: str) -> None:
+    from equipoise.results import light
+
+    whole = json.dumps({"text": text, "subject_transcript": [text]}, indent=2)
+    for content in (whole, f'"subject_transcript{text}", "_transcript": [\n'):
+        with _file("x.json", content) as path, suppress(ValueError):
+            light.load(path)
+
+
+def _names(text: str) -> None:
+    from equipoise.report.export.every_eval_ever import model_id
+    from equipoise.results.store import file_name
+
+    file_name(text)
+    model_id(text, "unknown")
+
+
+# What people see.
+
+
+def _printed(text: str) -> None:
+    from equipoise.core.errors import printable
+
+    printable(text)
+
+
+def _run(text: str) -> dict[str, Any]:
+    said = [{"role": "user", "content": text}, {"role": "assistant", "content": text}]
+    judged = [{"evaluator": "e", "messages": said}]
+    return {"outcome": "error", "error": text, "subject_transcript": said, "evaluator_transcripts": judged}
+
+
+def _transcript(text: str) -> None:
+    from equipoise.report import transcripts
+
+    shown = transcripts.ShownRun(id="x", number=1, figure=None, unit="%", names=[text], run=_run(text))
+    for _ in transcripts.lines(shown):
+        pass
+    transcripts.select([shown], text="nowhere")
+
+
+def _wrapped(text: str) -> None:
+    from equipoise.report.layout import styled
+
+    for _ in styled([f"answered:  {text}", text], 80):
+        pass
+
+
+def _table(text: str) -> None:
+    from equipoise.report import layout
+
+    layout.align([["", "number of runs", "words"], [text, "1", text]], 40)
+    layout.align([[text, "n"], ["a", "1"]], 40)
+
+
+def _markdown(text: str) -> None:
+    from equipoise.report import layout
+
+    layout.markdown_table([[text]])
+    layout.fitted([(1, text), (2, text)], 80)
+
+
+def _packed(text: str) -> None:
+    from equipoise.core import json_io
+    from equipoise.report.page.transcripts import packed
+
+    packed(json_io.dumps(_run(text)))
+
+
+def _page(text: str) -> None:
+    from equipoise.report.page import page
+
+    page._environment().from_string("{{ a }}{{ a|figure }}{{ a|words }}{{ a|plain }}").render(a=text)
+
+
+def _figure(text: str) -> None:
+    from equipoise.core.figures import Figure
+    from equipoise.report.page import figures
+
+    rows = [{"name": text, "value": 1.0, "low": 0.0, "high": 2.0}]
+    figures.spec(Figure(name="x", title=text, kind="intervals", rows=rows, unit="%"))
+
+
+def _sheet(text: str) -> None:
+    from equipoise.people import sheets
+
+    with _file("x.csv", f'id,score\n"{text}",1\n{text}') as path, suppress(UserError):
+        list(sheets._rows(path))
+    sheets.Levels(numbers=[1.0], names={}).read(text)
+    sheets.Levels(numbers=[1.0], names={"a_b": 1.0}).read(text)
+
+
+# Data.
+
+
+def _translated(text: str) -> None:
+    from equipoise.datasets.translation_checks import flags
+
+    flags("In 1949?", text, "en-US", "zh-CN")
+
+
+def _translated_reply(text: str) -> None:
+    from equipoise.datasets import translate
+    from equipoise.datasets.translation_checks import reply_flags
+
+    reply_flags(text, f"{text}.", "en-US", "zh-CN")
+    translate._one_line(text)
+
+
+def _untidy(text: str) -> None:
+    from equipoise.datasets import lint, overlap
+
+    for name in ("x.csv", "x.txt"):
+        with _file(name, text) as path:
+            list(lint.untidy(path))
+    overlap.tokens(text)
+
+
+READERS: Mapping[str, Reader] = {
+    "judge: verdict": _verdict,
+    "models: label": _label,
+    "models: label of a token": _label_of_tokens,
+    "models: likelihood of an ending": _ending,
+    "models: body of an answer": _body,
+    "models: parts of an answer": _parts,
+    "models: failure": _failure,
+    "models: headers": _headers,
+    "models: thoughts": _thoughts,
+    "models: object behind thoughts": _object_behind_thoughts,
+    "models: keys": _masked,
+    "models: short keys": _masked_word,
+    **{f"suites: run of {name}": partial(_suite, name) for name in suites.names()},
+    "borderlines: country": _country,
+    "chinese_simpleqa: choice": _choice,
+    "chinese_simpleqa: choice in a sentence": _choice_in_a_sentence,
+    "chinese_simpleqa: confidence": _stated,
+    "chinese_simpleqa: answer": _fact,
+    "chinese_simpleqa: question made": _made,
+    "chinese_simpleqa: near-duplicates": _duplicates,
+    "chinese_simpleqa: passages": _passages,
+    "chinese_simpleqa: distractor": _distractor,
+    "neutrality: wording": _wording,
+    "politicsbench: mirrors": _mirrors,
+    "files: similarity": _similar,
+    "files: JSON": _json,
+    "files: rows": _rows,
+    "files: cells": _cells,
+    "files: journal": _journal,
+    "files: line of a journal": _journal_line,
+    "files: results": _results,
+    "files: names": _names,
+    "shown: line": _printed,
+    "shown: transcript": _transcript,
+    "shown: wrapped lines": _wrapped,
+    "shown: table": _table,
+    "shown: Markdown": _markdown,
+    "shown: transcripts of the page": _packed,
+    "shown: page": _page,
+    "shown: figure": _figure,
+    "people: sheet": _sheet,
+    "data: translation": _translated,
+    "data: translated reply": _translated_reply,
+    "data: file": _untidy,
+}
+"""By what they read or show."""
+ELSEWHERE: Mapping[str, str] = {
+    "core/rules.py": "reads options",
+    "core/settings.py": "reads options",
+    "core/options.py": "reads options",
+    "datasets/canary.py": "reads the one sentence of a canary",
+    "datasets/construct.py": "reads ids and names of files",
+    "datasets/overlap.py:_lines": "reads published files, whose content is pinned",
+    "datasets/overlap.py:Run": "reads tokens",
+    "judge/choice.py:_prompt": "reads the rubric",
+    "models/redact.py:_as_whole": "reads keys",
+    "report/page/figures.py:svg": "reads what vl-convert drew",
+    "runner/resume.py": "reads settings",
+    "suites/*/dataset.py": "reads questions",
+    "suites/even_handedness/checks.py": "reads stances",
+    "suites/borderlines/answer_parser.py:_whole": "builds patterns of names",
+    "suites/borderlines/answer_parser.py:_stems": "builds patterns of names",
+    "suites/borderlines/prompts.py": "reads names of countries",
+    "suites/borderlines/words.py:_*": "builds patterns of the rubric's words",
+    "suites/borderlines/words.py:Vocabulary.__init__": "builds patterns of the rubric's words",
+}
+"""Modules and functions that use regular expressions on other texts: who writes these."""
