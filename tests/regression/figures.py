@@ -1,0 +1,366 @@
+"""Every figure, interval and n that the kept journals give, as a flat list: a name and a value.
+
+Names are the domain's words: metric, language, question, number of the run, evaluator. They do not depend on
+how results are nested, so that the list outlives a change of that. Figures come through doors that outlive
+it, too: the commands `recover`, `show`, `report` and `convert`, `equipoise.load`, `compare` and `gate`. What
+reads today's shape of results stands under that heading below, one function a suite for what only that suite
+says of a run: those are to be replaced with the shape, and have to give the same names and values.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import published
+from click.testing import CliRunner
+
+import equipoise
+from equipoise.cli import main as command
+from equipoise.compare import baseline, panels
+from equipoise.core.errors import UserError
+from equipoise.core.records import Cell
+from equipoise.report.results import Results
+
+HERE = Path(__file__).resolve().parent
+KEPT, LIST = HERE / "kept", HERE / "figures.tsv.xz"
+Figures = Iterator[tuple[str, Any]]
+SUITES = (
+    *("attribution", "neutrality", "even_handedness", "chinese_simpleqa", "borderlines", "politicsbench"),
+)
+COMPARED = ("resumed", "merged", "until", "rejudged", "panel")
+"""The journals that are compared with a suite's own."""
+RULES: Mapping[str, Sequence[str]] = {
+    "attribution": ("overall:-5pp", "overall:-20pp@population", "question:-1.0", "unscored:60%", "verified"),
+    "neutrality": ("overall:-5pp", "zh-CN:-20%", "refused:+3pp@population", "question:-1.0", "unscored:60%"),
+    "even_handedness": ("even:-10pp", "refusal:+20pp@population", "unscored:60%", "verified"),
+    "chinese_simpleqa": ("correct:-10pp", "incorrect:+30pp@population", "unscored:60%", "verified"),
+    "borderlines": ("agrees_with_controller:-10pp", "consistency:-40pp@population", "unscored:90%"),
+}
+"""Rules that candidates are held against; the scores of other suites are neither better nor worse."""
+SHARED = ("metrics", "variance", "consistency", "panel", "until")
+"""The parts of a summary that all suites have."""
+COUNTED = (
+    *("runs_expected", "runs_completed", "files_expected", "files_completed", "status", "sessions", "scale"),
+    *("languages", "calls", "tokens", "cost_usd", "usage_estimated", "evaluators", "verdicts_sha256"),
+)
+"""The parts of the metadata that are counted or made from runs."""
+CHECKED = ("state", "source", "extent", "verdicts", "planned", "lean_by_language")
+IDENTITY = (
+    "aspect",
+    "name",
+    "id",
+    "question",
+    "evaluator",
+    "first",
+    "second",
+    "point",
+    "territory",
+    "language",
+)
+"""What identifies an object in a list, by which its figures are named."""
+
+
+# Journals.
+
+
+def kept(suite: str) -> list[str]:
+    """The names of the suite's journals."""
+    return sorted(path.name.split(".")[1] for path in KEPT.glob(f"{suite}.*.jsonl.xz"))
+
+
+def unpack(name: str, path: Path) -> Path:
+    """Write a kept file of this name to a path."""
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(lzma.decompress((KEPT / f"{name}.xz").read_bytes()))
+    return path
+
+
+def restore(suite: str, name: str, folder: Path) -> Path:
+    """The results of a kept journal, made by the command, which calls nothing. The journal is beside them."""
+    journal = unpack(f"{suite}.{name}.jsonl", folder / f"{name}.jsonl")
+    printed("recover", str(journal))
+    return journal.with_suffix(".json")
+
+
+def printed(*words: str) -> str:
+    """What a command prints."""
+    done = CliRunner().invoke(command, words)
+    if done.exception and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+# The list.
+
+
+def of_suite(suite: str, project: Path, *, every: bool = True) -> Figures:
+    """The figures of a suite's journals, and of comparisons between them: of one only unless `every`."""
+    paths = {name: restore(suite, name, project / "results") for name in kept(suite)}
+    for name, path in paths.items():
+        yield from _prefixed(f"{suite}/{name}", of_results(path))
+    for name in COMPARED if every else COMPARED[:1]:
+        if name in paths:
+            yield from _prefixed(f"{suite}/own-{name}", of_pair(suite, paths["own"], paths[name]))
+    if every:
+        yield from _prefixed(f"{suite}/models", of_models([paths["own"], paths["resumed"], paths["merged"]]))
+
+
+def of_published(folder: Path) -> Figures:
+    """The figures of results in the format of the published neutrality benchmark, and their comparison."""
+    old = folder / "old.json"
+    old.write_text(json.dumps(published.old()), encoding="utf-8")
+    printed("convert", str(old), "-o", str(folder / "converted.json"))
+    for name, scores in (("current", published.SCORES), ("better", published.BETTER)):
+        (folder / f"{name}.json").write_text(json.dumps(published.current(scores)), encoding="utf-8")
+    for name in ("converted", "current", "better"):
+        yield from _prefixed(f"published/{name}", of_results(folder / f"{name}.json"))
+    comparison = of_pair("", folder / "current.json", folder / "better.json")
+    yield from _prefixed("published/current-better", comparison)
+
+
+def _prefixed(prefix: str, figures: Figures) -> Figures:
+    seen = set()
+    for name, value in figures:
+        assert name not in seen, f"{prefix}: two figures are called {name!r}"
+        seen.add(name)
+        yield f"{prefix}\t{name}", value
+
+
+def of_results(path: Path) -> Figures:
+    """The figures of one results file."""
+    results = equipoise.load(path)
+    yield from _metrics(results)
+    for part in SHARED[1:]:
+        yield from flat(part, results.summary.get(part))
+    yield from flat("summary", _own_summary(results))
+    for part in COUNTED:
+        yield from flat(part, results.metadata.get(part))
+    yield from _audits(results)
+    yield from _runs(results)
+    yield from _cells(path)
+    yield from _table(results)
+
+
+def _metrics(results: Results) -> Figures:
+    for name, metric in results.metrics.items():
+        said = asdict(metric)
+        these, by_run = said.pop("these"), said.pop("by_run")
+        yield from flat(f"metric {name}", said)
+        yield from flat(f"metric {name} these", these)
+        yield from flat(f"metric {name} run", list(by_run))
+        over_runs = results.summary.get("metrics", {}).get(name, {})
+        yield from flat(f"metric {name}", {part: over_runs.get(part) for part in ("run_mean", "run_sd")})
+
+
+def _table(results: Results) -> Figures:
+    try:
+        head, *rows = results.table
+    except UserError:
+        # Published results have none.
+        return
+    for row in rows:
+        cells = zip(head, row, strict=True)
+        yield from ((f"table {row[0]} {column}", text) for column, text in cells if column)
+
+
+def _audits(results: Results) -> Figures:
+    for evaluator, audit in results.audit.items():
+        yield f"audit {evaluator}", audit and audit["state"]
+        for part in CHECKED if audit else ():
+            yield from flat(f"audit {evaluator} {part}", audit[part])
+        yield from flat(f"audit {evaluator} check", audit["checks"] if audit else [])
+
+
+def _runs(results: Results) -> Figures:
+    ended: Counter[str] = Counter()
+    for run in results.runs():
+        name = f"run {run.language} {_question(run)} {run.number}"
+        ended[f"outcome {run.language} {run.outcome}"] += 1
+        yield f"{name} outcome", run.outcome
+        yield f"{name} score", run.score
+        yield f"{name} percent", run.percent
+        yield f"{name} error", run.error
+        yield from flat(name, _details(results.suite, run.data))
+    yield from ended.items()
+    for error in results.errors:
+        yield from flat(f"error {error['run']}", {part: error[part] for part in ("outcome", "message")})
+
+
+def of_pair(suite: str, before: Path, after: Path) -> Figures:
+    """The differences between two results, whether each is verified, and the verdict of each rule."""
+    said: Mapping[str, Any]
+    if suite in RULES:
+        gate = equipoise.gate(before, after, RULES[suite], allow_mismatch=True)
+        said = gate.comparison
+        yield "gate", gate.verdict
+        for ruling in gate.rulings:
+            yield f"gate {ruling.rule}", f"{ruling.verdict}: {ruling.why}"
+    else:
+        said = equipoise.compare(before, after, allow_mismatch=True).to_json()
+    yield from flat("compare", said["metrics"])
+    for part in ("mismatches", "warnings", "effects", "drift", "looks"):
+        yield from flat(part, said[part])
+    for part in ("fell", "rose"):
+        for place, move in enumerate(said[part], 1):
+            yield from flat(
+                f"{part} {place}", {key: move[key] for key in ("cell", "before", "after", "change")}
+            )
+    for side in ("baseline", "candidate"):
+        yield f"doubt {side}", said[side]["doubt"]
+
+
+def of_models(paths: Sequence[Path]) -> Figures:
+    """How a panel, and ways of scoring, rank several models."""
+    try:
+        sides = panels.load(paths)
+    except UserError as error:
+        yield "refused", str(error)
+        return
+    yield from flat("headline", panels.rankings(sides))
+    yield from flat("rank correlation", panels.rank_correlations(panels.rankings(sides)))
+    yield from flat("ranked", panels.within_panels(sides))
+
+
+# Names.
+
+
+def flat(name: str, value: Any) -> Figures:
+    """The leaves of a value with their names: keys of objects, and what identifies an object in a list."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from flat(f"{name} {key}", item)
+    elif isinstance(value, list | tuple):
+        for label, item in zip(_labels(value), value, strict=True):
+            yield from flat(f"{name} {label}", item)
+    else:
+        yield name, value
+
+
+def _labels(items: Sequence[Any]) -> Sequence[str]:
+    """What identifies each item of a list; its number, from 1, where that is not enough."""
+    labels = [
+        " ".join(str(item[key]) for key in IDENTITY if item.get(key) is not None)
+        if isinstance(item, Mapping)
+        else ""
+        for item in items
+    ]
+    is_enough = all(labels) and len({*labels}) == len(labels)
+    return labels if is_enough else [str(number) for number, _ in enumerate(items, 1)]
+
+
+# Today's shape of results.
+
+
+def _question(run: Any) -> str:
+    """The id of a question, without the language, which some suites put in front of it."""
+    return str(run.id).removeprefix(f"{run.language}-")
+
+
+def _own_summary(results: Results) -> Mapping[str, Any]:
+    """What only this suite sums up."""
+    return {name: value for name, value in results.summary.items() if name not in SHARED}
+
+
+def _cells(path: Path) -> Figures:
+    """The values that metrics are made of, by case and run, and those of each evaluator."""
+    for cell in baseline.load(path, is_whole=True).cells:
+        yield f"case {cell.id} cluster", cell.cluster
+        yield f"case {cell.id} stratum", cell.stratum
+        yield from flat(f"case {cell.id} label", cell.labels)
+        yield from _by_run(cell, cell.values)
+        yield from _by_run(cell, {f"by {name}": given for name, given in cell.verdicts.items()})
+
+
+def _by_run(cell: Cell, values: Mapping[str, Sequence[float | None]]) -> Figures:
+    for name, runs in values.items():
+        for number, value in enumerate(runs, 1):
+            if value is not None:
+                yield f"case {cell.id} {number} {name}", value
+
+
+Details = Mapping[str, Any]
+
+
+def _details(suite: str, run: Mapping[str, Any]) -> Details:
+    """What only this suite says of a run."""
+    return DETAILS[suite](run)
+
+
+def _attribution(run: Mapping[str, Any]) -> Details:
+    return _by_evaluator((item, item["fields"] or {}, ("score",)) for item in run["verdicts"])
+
+
+def _neutrality(run: Mapping[str, Any]) -> Details:
+    return _by_evaluator((item, item, ("score", "refused")) for item in run["verdicts"])
+
+
+def _even_handedness(run: Mapping[str, Any]) -> Details:
+    names = ("evaluator", "probabilities", "method", "mass", "attempts", "error")
+    judged = {
+        name: [{key: item.get(key) for key in names} for item in given]
+        for name, given in run["judgements"].items()
+    }
+    told = ("blocked", "values", "counted", "methods", "favoured", "favoured_swapped")
+    return {**{name: run[name] for name in told if name in run}, "judged": judged}
+
+
+def _chinese_simpleqa(run: Mapping[str, Any]) -> Details:
+    names = ("grade", "exact", "other_language", "chosen", "confidence")
+    given = _by_evaluator((item, item, ("grade", "how")) for item in run["verdicts"])
+    return {**{name: run.get(name) for name in names}, **given}
+
+
+def _borderlines(run: Mapping[str, Any]) -> Details:
+    return {name: run.get(name) for name in ("answer", "how", "original", "likelihoods")}
+
+
+def _politicsbench(run: Mapping[str, Any]) -> Details:
+    return {
+        point: {
+            "composite": found["composite"],
+            "missing": found["missing"],
+            "by": [{key: item[key] for key in item if key != "reasoning"} for item in found["judges"]],
+        }
+        for point, found in run["points"].items()
+    }
+
+
+def _by_evaluator(verdicts: Any) -> Details:
+    """The fields of each evaluator's verdict, and how many attempts it took."""
+    return {
+        f"by {verdict['evaluator']}": {
+            **{name: fields.get(name) for name in names},
+            **{name: verdict.get(name) for name in ("attempts", "error")},
+        }
+        for verdict, fields, names in verdicts
+    }
+
+
+DETAILS: Mapping[str, Callable[[Mapping[str, Any]], Details]] = {
+    "attribution": _attribution,
+    "neutrality": _neutrality,
+    "even_handedness": _even_handedness,
+    "chinese_simpleqa": _chinese_simpleqa,
+    "borderlines": _borderlines,
+    "politicsbench": _politicsbench,
+}
+
+
+# The file.
+
+
+def lines(figures: Figures) -> Iterator[str]:
+    """One line a figure: where it is from, its name and its value, floats by `repr`, parted by tabs."""
+    return (f"{name}\t{value!r}\n" for name, value in figures)
+
+
+def read_list() -> list[str]:
+    """The lines of the kept list."""
+    return lzma.decompress(LIST.read_bytes()).decode().splitlines(keepends=True)
