@@ -13,7 +13,7 @@ import json
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -272,7 +272,8 @@ def _suite(name: str, text: str) -> None:
     evaluator = Evaluator("judge", sampling, FakeModel(text), attempts=2, code=lambda model: "8c1f0a47")
     panel = Panel([evaluator], keeps_going=False)
     subject = Subject("m", sampling, FakeModel(Reply(text=text)))
-    asyncio.run(suites.load(name).evaluate(_first(name), _rubric(name), subject, panel))
+    with closing(asyncio.new_event_loop()) as loop:
+        loop.run_until_complete(suites.load(name).evaluate(_first(name), _rubric(name), subject, panel))
 
 
 def _country(text: str) -> None:

@@ -29,7 +29,7 @@ _SMALL = re.compile(r"[a-z\u00df-\u024f\u03ac-\u03ce\u0430-\u045f]")
 _WORD = re.compile(r"[^\W\d_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _VERB = re.compile(r"\b(?:is|was|are|were|has|have|do|don|know|think|est|es|ist|fue)\b", re.ASCII)
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_PUNCTUATION = re.compile(r"(?:(?!(?<=\d)[.,](?=\d)|(?<!\w)-(?=\d))[\W_])+")
+_PUNCTUATION = re.compile(r"[^\w.,-]+|_+|(?!(?<=\d)[.,](?=\d)|(?<!\w)-(?=\d))[.,-]")
 """Whatever is neither letter nor digit, nor belongs to a number."""
 _ARTICLE = re.compile(
     r"(?:^|[.!?\n])[^\w.!?\n]*A\s+(?!(?:is|was|because|since|as|for|seems|must|would|and|or)\b)[a-z]"
@@ -181,12 +181,16 @@ def _lone(told: str, letters: str, *, is_first_enough: bool) -> str | None:
 def _spelled(option: str) -> re.Pattern[str]:
     """An option however it is spaced and punctuated, and not within a longer number or Latin word."""
     told = normal(option)
-    pattern = "".join(_gap(a, b) + re.escape(b) for a, b in pairwise(" " + told)) or r"(?!)"
-    before = r"(?<!\d)(?<!\d[.,])(?<!^-)(?<!\W-)" if told[:1].isdigit() else ""
-    after = r"(?![.,]?\d)" if told[-1:].isdigit() else ""
-    before += r"(?<![A-Za-z])" if _LATIN.match(told[:1]) else ""
-    after += r"(?![A-Za-z])" if _LATIN.match(told[-1:]) else ""
-    return re.compile(before + pattern + after, re.IGNORECASE)
+    if not told:
+        return re.compile(r"(?!)")
+    # What may not stand before comes after the first character, which `re` finds at once.
+    first = re.escape(told[0])
+    before = rf"(?<!\d{first})(?<!\d[.,]{first})(?<!^-{first})(?<!\W-{first})" if told[0].isdigit() else ""
+    after = r"(?![.,]?\d)" if told[-1].isdigit() else ""
+    before += rf"(?<![A-Za-z]{first})" if _LATIN.match(told) else ""
+    after += r"(?![A-Za-z])" if _LATIN.match(told[-1]) else ""
+    rest = "".join(_gap(a, b) + re.escape(b) for a, b in pairwise(told))
+    return re.compile(first + before + rest + after, re.IGNORECASE)
 
 
 def _gap(before: str, after: str) -> str:
