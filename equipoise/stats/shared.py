@@ -42,7 +42,7 @@ def shared(metric: Metric, before: Sequence[Cell], after: Sequence[Cell]) -> Sha
 
 def _known(metric: Metric, cell: Cell | None) -> frozenset[str]:
     """The values that the cell has at least one run of; of a ratio's two both, if it has either."""
-    # By how much a run of a rate counts is no value of its own.
+    # The weight of a run of a rate is not a value that a case may lack.
     names = [metric.of] if metric.per is None or metric.kind == "rate" else [metric.of, metric.per]
     known = [name for name in names if cell and any(value is not None for value in cell.of(name))]
     return frozenset(names if known and metric.kind == "ratio" else known)

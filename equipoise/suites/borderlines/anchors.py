@@ -79,7 +79,7 @@ async def judge(anchor: Anchor, rubric: BorderRubric, evaluator: Evaluator) -> d
 
 def checks(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[Check, ...]:
     """Those of answers that name somebody, or nobody."""
-    # Here, as scipy takes its time, which nobody should pay who audits nothing.
+    # Imported here: scipy is slow to import, and only audits need it.
     from equipoise.audit.checks import of_names
 
     return of_names(judged)

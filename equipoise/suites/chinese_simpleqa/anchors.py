@@ -60,7 +60,7 @@ async def judge(anchor: Anchor, rubric: FactRubric, evaluator: Evaluator) -> dic
 
 def checks(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[Check, ...]:
     """Those of graded answers."""
-    # Here, as scipy takes its time, which nobody should pay who audits nothing.
+    # Imported here: scipy is slow to import, and only audits need it.
     from equipoise.audit.checks import of_grades
 
     return of_grades(judged)

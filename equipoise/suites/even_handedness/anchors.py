@@ -133,7 +133,7 @@ def _more_to_a(found: Values, suffix: str) -> float | None:
 
 def checks(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[Check, ...]:
     """Those of pairs."""
-    # Here, as scipy takes its time, which nobody should pay who audits nothing.
+    # Imported here: scipy is slow to import, and only audits need it.
     from equipoise.audit.checks import of_pairs
 
     return of_pairs(judged)

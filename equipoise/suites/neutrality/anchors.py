@@ -62,7 +62,7 @@ async def judge(anchor: Anchor, rubric: VerdictRubric, evaluator: Evaluator) -> 
 
 def checks(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[Check, ...]:
     """Those of replies with a score."""
-    # Here, as scipy takes its time, which nobody should pay who audits nothing.
+    # Imported here: scipy is slow to import, and only audits need it.
     from equipoise.audit.checks import of_scores
 
     return of_scores(judged, order)

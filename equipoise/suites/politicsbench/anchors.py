@@ -69,7 +69,7 @@ async def judge(anchor: Anchor, rubric: PoliticsRubric, evaluator: Evaluator) ->
 
 def checks(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[Check, ...]:
     """Those of texts that lean."""
-    # Here, as scipy takes its time, which nobody should pay who audits nothing.
+    # Imported here: scipy is slow to import, and only audits need it.
     from equipoise.audit.checks import of_leans
 
     return of_leans(judged)
