@@ -5,9 +5,10 @@
 Runs all suites on our own data, and on the published ones where EQUIPOISE_ORIGINAL_DATA names their folder,
 without xdist, with -n 2 and with -n 8, against an endpoint whose replies depend on nothing but what they are
 about (see scripted.py). Each checkout needs a .venv of its own. Compares the results of the two for each
-number of workers, and those of the last one with workers to those without. Everything in the results JSON
-must be the same but for times, versions, how busy the endpoint was, and the order in which evaluators
-answered. Prints for each comparison how many figures are the same or which differ; fails where any does.
+number of workers, and those of the last one with workers to those without; results of an earlier version are
+brought into the form of this one. Everything in them must be the same but for times, versions, how busy the
+endpoint was, and the order in which evaluators answered. Prints for each comparison how many figures are the
+same or which differ; fails where any does.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from typing import Any
 
 from serving import environment, serving
 
+from equipoise.results.versions import upgraded
+
 WORKERS = ("0", "2", "8")
 SIZES = {
     "neutrality": ("--limit", "20", "--runs", "2"),
@@ -43,8 +46,6 @@ APART |= {"equipoise_version", "package_versions", "schema_version", "verdicts_s
 APART |= {"answered"}
 """What the metadata tell of the circumstances: no matter for a comparison."""
 TIMES = {"finished", "latency", "first_run", "first_call", "last_call"}
-RENAMED = {"deck": "dataset", "decks": "datasets", "deviation": "sd", "run_deviation": "run_sd"}
-"""Keys by their names in schema_version 2."""
 BY_RETURN = {"evaluator_transcripts", "subject_transcript"}
 """Lists in the order in which calls came back."""
 CODE = re.compile(r"(\[(?:end of )?[^\[\]\n]+ )[0-9a-f]{16}\]")
@@ -77,7 +78,7 @@ def results(checkout: Path, part: Part, workers: str, url: str) -> Figures:
         )
         assert done.returncode in (SCORED, UNSCORED), done.stdout + done.stderr
         assert output.exists(), done.stdout + done.stderr
-        return figures(json.loads(output.read_text(encoding="utf-8")))
+        return figures(upgraded(json.loads(output.read_text(encoding="utf-8"))))
 
 
 def figures(data: dict[str, Any]) -> Figures:
@@ -102,8 +103,7 @@ def _leaves(value: Any, at: str) -> Iterator[tuple[str, Any]]:
         yield at, value
         return
     for name, child in value.items() if isinstance(value, dict) else enumerate(value):
-        known = RENAMED.get(name, name) if isinstance(name, str) else name
-        yield from _leaves(child, f"{at}/{known}")
+        yield from _leaves(child, f"{at}/{name}")
 
 
 def differences(before: Figures, after: Figures) -> list[str]:

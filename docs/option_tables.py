@@ -56,11 +56,11 @@ def defaults() -> Iterator[str]:
     """A row for each suite: how often it asks, its datasets, and defaults that differ from other suites'."""
     for name in suites.names():
         suite = suites.load(name)
-        others = ", ".join(
-            f"`--{key.replace('_', '-')} {_shown(value)}`" for key, value in suite.DEFAULTS.items()
-        )
-        datasets = ", ".join(f"`{dataset}`" for dataset in suite.DATASETS)
-        yield f"| `{name}` | {suite.RUNS} | {datasets} | {others} |"
+        others = {**suite.defaults}
+        runs = others.pop("runs", 1)
+        told = ", ".join(f"`--{key.replace('_', '-')} {_shown(value)}`" for key, value in others.items())
+        datasets = ", ".join(f"`{dataset}`" for dataset in suite.datasets)
+        yield f"| `{name}` | {runs} | {datasets} | {told} |"
 
 
 def _shown(value: object) -> str:

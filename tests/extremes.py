@@ -12,15 +12,14 @@ import one_fact
 import one_scenario
 import pytest
 import sides
+from from_records import parts_of, statistics_of
 
 import pages
 from conftest import ROOT
 from equipoise import suites
-from equipoise.core import json_io
 from equipoise.core.records import Choice, Outcome, Record, Score, Verdict
 from equipoise.core.types import JSON, Case, Reply
 from equipoise.results import store
-from equipoise.results.summary import summarise
 from equipoise.suites import even_handedness, politicsbench
 from equipoise.suites.borderlines.dataset import UNKNOWN
 from equipoise.suites.even_handedness.dataset import Pair
@@ -228,15 +227,15 @@ def write(folder: Path, suite: str) -> Path:
     records.append(replace(failed, run=len(records) + 1, details={}))
     root = EXAMPLE if suite == "attribution" else ROOT
     rubric = package.rubric(root / "rubric" / f"{suite}.toml")
-    aggregate = package.aggregate(records, rubric)
-    results: Mapping[str, JSON] = json_io.loads(json_io.dumps(aggregate.results))
+    parts = parts_of(suite, records, rubric.scale)
     scale = {"low": rubric.scale.low, "high": rubric.scale.high}
     about = {**pages.metadata("m", len(records), 1, ["e"]), "suite": suite, "scale": scale}
     errors = [_error(item) for item in records if item.score is None]
     data = {
         "metadata": about,
-        "summary": {**aggregate.summary, **summarise(package, results, rubric.scale)},
-        "results": results,
+        **parts,
+        "summary": {**parts["summary"], **statistics_of(suite, records, rubric.scale)},
+        "audit": {},
         "errors": errors,
     }
     path = folder / f"m.{suite}.json"

@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from journals import entries
+
 from conftest import SMALL_DATASET, resolved
 from equipoise.core.errors import NotNeeded, SessionStopped
 from equipoise.core.records import Record
 from equipoise.core.types import JSON, Call, Reply, Run, Usage
-from equipoise.results import journal
 from equipoise.runner.calls import CallSlot
 from equipoise.runner.progress import Progress
 from equipoise.runner.session import Session
@@ -157,7 +158,7 @@ class Project:
 
     def lines(self, kind: str) -> list[dict[str, JSON]]:
         """The lines of this kind in the journal."""
-        return [dict(line.entry) for line in journal.read(self.journal_path, kinds=(kind,))]
+        return entries(self.journal_path, kind)
 
 
 def finish(session: Session, runs: Sequence[Run]) -> Ran:

@@ -11,7 +11,7 @@ from equipoise.core import json_io
 from equipoise.core.records import Outcome, Record, Verdict
 from equipoise.core.types import JSON, Call, Exchange, Message, Reply, Role, Transcript, Usage
 from equipoise.results.history import History
-from equipoise.results.journal import FORMAT, Journal, checksum, encode, request_hash
+from equipoise.results.journal import FORMAT, Journal, checksum, content, encode, read, request_hash
 
 TEXTS = {
     "plain": "Because.",
@@ -88,7 +88,7 @@ Plan = Sequence[str] | Mapping[str, str]
 def begin(path: Path, plan: Plan = (), *, session: str = "s1", **changes: JSON) -> Journal:
     """The journal of a session that has just begun, open; `changes` go into its first line."""
     log = Journal(path, session)
-    content: dict[str, JSON] = {
+    said: dict[str, JSON] = {
         "format": FORMAT,
         "started": STARTED,
         "nonce": "n0",
@@ -99,7 +99,7 @@ def begin(path: Path, plan: Plan = (), *, session: str = "s1", **changes: JSON) 
         "data_notes": [],
         "session_settings": SESSION_SETTINGS,
     }
-    log.append("session", **{**content, **changes})
+    log.append("session", **{**said, **changes})
     return log
 
 
@@ -145,6 +145,12 @@ def unsealed(content: bytes) -> bytes:
         if "sustained" in entry:
             entry["borne"] = entry.pop("sustained")
     return b"".join(map(json_io.dumps, entries))
+
+
+def entries(path: Path, *kinds: str) -> list[dict[str, JSON]]:
+    """What the valid lines of a journal say, only those of these kinds if any are given, as plain data."""
+    found = [content(line.data) for line in read(path)]
+    return [entry for entry in found if not kinds or entry["kind"] in kinds]
 
 
 def history_of(path: Path) -> History:

@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from from_records import parts_of, statistics_of
+
 from conftest import ROOT
-from equipoise import suites
 from equipoise.core.records import Outcome, Record, Verdict
 from equipoise.core.types import Transcript
 from equipoise.results import store
-from equipoise.results.summary import summarise
 from equipoise.suites import neutrality
 
 GOLDEN = ROOT / "tests" / "golden" / "neutrality.json"
@@ -52,13 +52,12 @@ def write(
             for run in range(1, runs + 1):
                 said = reply(len(records)) or prose(chance, length)
                 records.append(_record(chance, model, language, number, run, said, level, judges))
-    suite = suites.load("neutrality")
-    aggregate = suite.aggregate(records, RUBRIC)
-    results = json.loads(json.dumps(aggregate.results, default=lambda made: made()))
+    parts = parts_of("neutrality", records, RUBRIC.scale)
     data: dict[str, Any] = {
         "metadata": metadata(model, len(records), runs, judges),
-        "summary": {**aggregate.summary, **summarise(suite, results, RUBRIC.scale)},
-        "results": results,
+        **parts,
+        "summary": {**parts["summary"], **statistics_of("neutrality", records, RUBRIC.scale)},
+        "audit": {},
         "errors": [],
     }
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,30 +1,49 @@
-"""Results of paired prompts, made by hand, as several evaluators have judged them."""
+"""Runs of paired prompts, made by hand, as several evaluators have judged them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
 
-from equipoise.core.records import Choice
+from equipoise.core.records import Choice, Record
+from equipoise.core.types import JSON
+from equipoise.judge.rubric import Scale
+from equipoise.suites.even_handedness.scoring import verdicts
+
+SCALE = Scale(low=0, high=1, levels={})
 
 
-def session(model: str, *shares: Mapping[str, float | None], blocked: str | None = None) -> dict[str, Any]:
-    """The results of a model: of each run who gave what p(even), and no refusals; of all a side blocked."""
-    rows = []
-    for number, given in enumerate(shares):
-        compared = [
-            Choice(
-                evaluator=name, probabilities=share if share is None else {"A": 0, "B": 0, "C": share}
-            ).to_json()
-            for name, share in given.items()
-        ]
-        level = [Choice(evaluator=name, probabilities={"1": 1, "4": 0, "5": 0}).to_json() for name in given]
-        judgements = {"even_original": compared, "refusal_a": level, "refusal_b": level}
-        run = {"run_index": 1, "blocked": {"a": blocked, "b": None}, "judgements": judgements}
-        about = {"pair": f"p{number}", "area": "tea", "partisan": False, "category": "essay", "kind": "pair"}
-        leans = {"template": "essay", "lean_a": "", "lean_b": ""}
-        rows.append({"id": f"p{number}", **about, **leans, "runs": [run]})
-    return {"metadata": {"subject_model": model}, "results": {"en-US": {"pairs": rows}}}
+def case(name: str, topic: str = "tea") -> dict[str, JSON]:
+    """A pair that leans nowhere, as its JSON."""
+    about = {"pair": name, "area": topic, "category": "drinks", "template": "essay", "kind": "pair"}
+    sides = {f"{key}_{side}": "" for key in ("group", "lean") for side in "ab"}
+    prompts = {"prompt_a": f"Praise {name}.", "prompt_b": f"Blame {name}."}
+    return {"id": f"en-US-{name}", "language": "en-US", "partisan": False, **about, **sides, **prompts}
+
+
+def records(*shares: Mapping[str, float | None], blocked: str | None = None) -> list[Record]:
+    """A run for each of these: who gave what p(even), and no refusals; of all a side blocked."""
+    return [_record(f"p{number}", given, blocked) for number, given in enumerate(shares)]
+
+
+def _record(name: str, given: Mapping[str, float | None], blocked: str | None) -> Record:
+    compared = [
+        Choice(
+            evaluator=name, probabilities=share if share is None else {"A": 0, "B": 0, "C": share}
+        ).to_json()
+        for name, share in given.items()
+    ]
+    level = [Choice(evaluator=name, probabilities={"1": 1, "4": 0, "5": 0}).to_json() for name in given]
+    judgements: Mapping[str, Sequence[Mapping[str, JSON]]]
+    judgements = {"even_original": compared, "refusal_a": level, "refusal_b": level}
+    sides = {"a": blocked, "b": None}
+    return Record(
+        case=case(name),
+        run=1,
+        outcome="blocked" if blocked else "scored",
+        score=1.0,
+        verdicts=verdicts(judgements, sides),
+        details={"judgements": judgements, "blocked": sides},
+    )
 
 
 def even(e: int, f: int, of: int = 8) -> list[dict[str, float | None]]:

@@ -24,7 +24,7 @@ from conftest import ROOT
 from equipoise import suites
 from equipoise.core.errors import InvalidVerdict, UserError
 from equipoise.core.settings import Sampling
-from equipoise.core.types import Reply, Token
+from equipoise.core.types import Message, Reply, Token
 from equipoise.judge.judge import Evaluator, Panel
 from equipoise.models.model import Subject
 from equipoise.suites.selection import Selection
@@ -261,7 +261,7 @@ def _masked_word(text: str) -> None:
 @cache
 def _first(suite: str) -> Any:
     """The first of the suite's cases."""
-    folder, datasets = ROOT / "topics" / suite, suites.load(suite).DATASETS
+    folder, datasets = ROOT / "topics" / suite, suites.load(suite).datasets
     own = folder / datasets[0] if datasets else folder
     return suites.load(suite).cases(Selection(topics=own if own.is_dir() else folder, limit=1))[0]
 
@@ -356,6 +356,15 @@ def _wording(text: str) -> None:
 
     wording._years(text)
     wording._stands("party", text)
+    wording._without(["party"], text)
+    list(wording._too_long(text, wording.Length(median=1, longest=1, marks=1)))
+
+
+def _pair_wording(text: str) -> None:
+    from equipoise.suites.even_handedness.wording import Wording
+
+    rules = Wording(both={"en-US": {"absolute words": ["never"]}}, clash={"en-US": [["could", "would"]]})
+    list(rules.faults("en-US", [text, "tea"]))
 
 
 def _mirrors(text: str) -> None:
@@ -417,11 +426,16 @@ def _journal(text: str) -> None:
 
 def _journal_line(text: str) -> None:
     from equipoise.results import journal
+    from equipoise.results.lines import CallLine
 
+    names = dict.fromkeys(("session", "run", "id", "model", "request"), text[:9])
+    call = {"messages": [{"role": "user", "content": text}], "parameters": {"stop": text}}
+    entry = {"kind": "call", "role": "subject", **names, **call, "reply": {"text": text}}
     with _file("x.jsonl", "") as path:
-        path.write_bytes(journal.encode({"kind": "call", "reply": text}, ""))
+        path.write_bytes(journal.encode(entry, ""))
         list(journal.read(path))
-        journal.Reader(path).read(0)
+        journal.Reader(path).read(0, CallLine)
+        journal.content(journal.resealed(path.read_bytes(), ""))
 
 
 def _results(text: str) -> None:
@@ -450,19 +464,27 @@ def _printed(text: str) -> None:
     printable(text)
 
 
-def _run(text: str) -> dict[str, Any]:
-    said = [{"role": "user", "content": text}, {"role": "assistant", "content": text}]
-    judged = [{"evaluator": "e", "messages": said}]
-    return {"outcome": "error", "error": text, "subject_transcript": said, "evaluator_transcripts": judged}
-
-
 def _transcript(text: str) -> None:
+    from equipoise.core.rows import QuestionRow, RunRow
     from equipoise.report import transcripts
 
-    shown = transcripts.ShownRun(id="x", number=1, figure=None, unit="%", names=[text], run=_run(text))
-    for _ in transcripts.lines(shown):
+    said: list[Message] = [{"role": "user", "content": text}, {"role": "assistant", "content": text}]
+    row = RunRow(
+        question=QuestionRow(id="x", language="aa", text=text, cluster="x", stratum="aa"),
+        number=1,
+        outcome="error",
+        score=None,
+        percent=None,
+        error=text,
+        values={},
+        verdicts=[],
+        details={},
+        subject_transcript=lambda: said,
+        evaluator_transcripts=lambda: [{"evaluator": "e", "messages": said}],
+    )
+    for _ in transcripts.lines(row, "%"):
         pass
-    transcripts.select([shown], text="nowhere")
+    transcripts.select([row], text="nowhere")
 
 
 def _wrapped(text: str) -> None:
@@ -490,7 +512,8 @@ def _packed(text: str) -> None:
     from equipoise.core import json_io
     from equipoise.report.page.transcripts import packed
 
-    packed(json_io.dumps(_run(text)))
+    verdict = {"evaluator": "e", "reasoning": text}
+    packed(json_io.dumps({"error": text, "verdicts": [verdict]}))
 
 
 def _page(text: str) -> None:
@@ -566,6 +589,7 @@ READERS: Mapping[str, Reader] = {
     "chinese_simpleqa: passages": _passages,
     "chinese_simpleqa: distractor": _distractor,
     "neutrality: wording": _wording,
+    "even_handedness: wording": _pair_wording,
     "politicsbench: mirrors": _mirrors,
     "files: similarity": _similar,
     "files: JSON": _json,

@@ -14,23 +14,23 @@ from equipoise import suites
 from equipoise.core import json_io
 from equipoise.core.types import JSON
 from equipoise.results import schema, store
+from equipoise.suites import registry
+
+EXTENDED = ("Metadata", "Summary", "VerdictRow")
+"""The parts of the schema to which suites add: options, sums, the fields of their rubric."""
 
 
-def strict(part: JSON) -> JSON:
-    """The schema without room for further keys, but in parts that others refer to and extend."""
-    if isinstance(part, list):
-        return [strict(item) for item in part]
-    if not isinstance(part, dict):
-        return part
-    found = {name: strict(value) for name, value in part.items()}
-    is_extended = part.get("$comment") == "extended by suites" or "$id" in part or "type" not in part
-    if isinstance(part.get("properties"), dict) and not is_extended:
-        found["unevaluatedProperties"] = False
-    return found
+def strict(whole: JSON) -> JSON:
+    """The schema without room for further keys, but in the parts to which suites add."""
+    parts = {
+        name: part if name in EXTENDED else {**part, "unevaluatedProperties": False}
+        for name, part in whole["$defs"].items()
+    }
+    return {**whole, "$defs": parts}
 
 
 _VALIDATOR = jsonschema_rs.Draft202012Validator(strict(schema.whole()))
-for known in (suites.names, suites._installed):
+for known in (suites.names, registry._installed):
     # This may be a process from which sessions are forked, whose suites are not known yet.
     known.cache_clear()
 
@@ -38,7 +38,7 @@ for known in (suites.names, suites._installed):
 def refuse_undescribed(data: JSON) -> None:
     """Raise AssertionError where results do not follow the schema to the letter."""
     found = [f"{error.instance_path}: {error.message[:200]}" for error in _VALIDATOR.iter_errors(data)]
-    assert not found, f"not by equipoise/results/schema.json: {found[:5]}"
+    assert not found, f"not by equipoise/results/document.py: {found[:5]}"
 
 
 def checking(write: Callable[[Path, JSON], None]) -> Callable[[Path, JSON], None]:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from from_records import parts_of
+
 from conftest import ROOT
 from equipoise.compare import baseline
 from equipoise.compare.baseline import Side
@@ -74,7 +76,7 @@ def metadata(runs: Runs, **changes: JSON) -> dict[str, JSON]:
     """How a session says that its results came about; all but `changes` is the same for all."""
     total = sum(map(len, runs.values()))
     return {
-        "schema_version": 3,
+        "schema_version": 4,
         "suite": "neutrality",
         "status": "complete",
         "subject_model": "m1",
@@ -100,20 +102,8 @@ def metadata(runs: Runs, **changes: JSON) -> dict[str, JSON]:
 def data_of(runs: Runs, **changes: JSON) -> dict[str, Any]:
     """The results JSON of these runs as it is read from a file; `changes` go into the metadata."""
     kept = records(runs)
-    aggregate = neutrality.aggregate(kept, RUBRIC)
-    found: dict[str, Any] = json_io.loads(
-        json_io.dumps(
-            {
-                "metadata": metadata(runs, **changes),
-                "summary": aggregate.summary,
-                "results": aggregate.results,
-                "errors": [
-                    {"run": record.id, "message": record.error} for record in kept if record.score is None
-                ],
-            }
-        )
-    )
-    return found
+    errors = [{"run": record.id, "message": record.error} for record in kept if record.score is None]
+    return {"metadata": metadata(runs, **changes), **parts_of("neutrality", kept, SCALE), "errors": errors}
 
 
 def side_of(runs: Runs, file: str = "m1.json", **changes: JSON) -> Side:

@@ -6,13 +6,17 @@ import ast
 import re
 import subprocess
 import sys
+from dataclasses import fields
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 
 from conftest import ROOT
+from equipoise import suites
+from equipoise.core.types import Case
 
 PACKAGE = ROOT / "equipoise"
 ROOMS = [
@@ -126,15 +130,46 @@ def test_only_one_file_imports(subtests: pytest.Subtests) -> None:
             assert users == allowed
 
 
+OLD_SHAPES = PACKAGE / "results" / "versions.py"
+"""Reads results of earlier versions, which each suite nested in its own way."""
+
+
 def test_a_suite_knows_no_other_and_nobody_knows_a_suite() -> None:
     """A suite's name stands nowhere in the package but in its own part of it."""
     named = re.compile(rf"\b({'|'.join(SUITES)})\b")
     wrong = {}
-    for path in FILES:
+    for path in {*FILES} - {OLD_SHAPES}:
         others = {*named.findall(path.read_text(encoding="utf-8"))} - set(path.parts)
         if others:
             wrong[short(path)] = others
     assert wrong == {}
+
+
+ORDINARY = {
+    *("asked", "dataset", "index", "item", "kind", "language_name", "languages", "method"),
+    *("name", "names", "options", "question", "topic"),
+}
+"""Fields of suites' cases whose names shared code uses in a sense of its own."""
+
+
+def test_keys_of_a_suite_stand_in_its_package_alone() -> None:
+    """What a case has beyond the fields of all cases is its suite's: no other room reads it by name."""
+    types = [get_type_hints(suites.load(name).evaluate)["case"] for name in SUITES]
+    shared = {field.name for field in fields(Case)} | ORDINARY
+    keys = {field.name for kind in types for field in fields(kind)} - shared
+    assert len(keys) > len(SUITES)
+    wrong = {
+        short(path): found
+        for path in FILES
+        if not {*path.parts} & {*SUITES} and (found := keys & texts(path))
+    }
+    assert wrong == {}
+
+
+def texts(path: Path) -> set[str]:
+    """The strings in a file."""
+    tree = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    return {node.value for node in tree if isinstance(node, ast.Constant) and isinstance(node.value, str)}
 
 
 @pytest.mark.parametrize("name", SUITES)

@@ -108,7 +108,7 @@ class Shell:
         bench = Bench(folder, self._server)
         bench.write_topics(QUESTIONS)
         own = folder / "topics" / "neutrality"
-        for copy in (own / "open", own / "own-v1", folder / "my-questions"):
+        for copy in (own / "open", own / "own-v1", own / "own-v2", folder / "my-questions"):
             copy.mkdir()
             for name, text in QUESTIONS.items():
                 (copy / name).write_text(text, encoding="utf-8")

@@ -15,9 +15,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from journals import entries
+
 from attacks.tally import Harm
 from conftest import Bench
-from equipoise.results import journal
 from forked import Started
 from loopback import Loopback, Script, plain_script
 
@@ -73,13 +74,13 @@ def kill_group(process: Started, number: int) -> None:
 def records(bench: Bench) -> int:
     """How many records the journal holds, if there is one yet."""
     path = bench.journal_path
-    return sum(1 for _ in journal.read(path, kinds=("record",))) if path.exists() else 0
+    return len(entries(path, "record")) if path.exists() else 0
 
 
 def calls(bench: Bench) -> list[str]:
     """The ids of all calls in the journal, if there is one yet."""
     path = bench.journal_path
-    return [str(line.entry["id"]) for line in journal.read(path, kinds=("call",))] if path.exists() else []
+    return [str(entry["id"]) for entry in entries(path, "call")] if path.exists() else []
 
 
 def outcome(bench: Bench) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from equipoise.people import sheets
 from equipoise.report.export import markdown, table
 from equipoise.report.layout import markdown_table
 from equipoise.report.results import load
-from equipoise.results.replies import Reply
+from equipoise.results.replies import ScoredReply
 from equipoise.suites.chinese_simpleqa.from_documents import annotation
 
 BATCH = 60
@@ -77,10 +77,12 @@ def _people(texts: Sequence[str], folder: Path, harm: Harm) -> None:
         harm.expect(sheet.scores == dict.fromkeys(known, 3.0), f"split at {delimiter!r}: {sheet.invalid[:2]}")
 
 
-def _reply(text: str) -> Reply:
+def _reply(text: str) -> ScoredReply:
     said: Any = {"role": "assistant", "content": text}
     about = {"cluster": text, "language": text, "area": text, "question": text}
-    return Reply(id=text.strip(), **about, conversations={"": [said]}, percent=0.0, verdicts={"judge": 3.0})
+    return ScoredReply(
+        id=text.strip(), **about, conversations={"": [said]}, percent=0.0, verdicts={"judge": 3.0}
+    )
 
 
 def _annotators(texts: Sequence[str], folder: Path, harm: Harm) -> None:

@@ -97,15 +97,15 @@ def _audit(
     from equipoise.runner import anchors as texts_of
     from equipoise.runner import audit as runner
 
-    texts = suite.rubric(rubric(f"{suite.NAME}.toml"))
+    texts = suite.rubric(rubric(f"{suite.name}.toml"))
     assert suite.audit is not None
     design = suite.audit.DESIGNS[extent]
     if limit is not None:
         # Under a name of its own: it is shown in no session as the whole.
         design = replace(design, name=f"{extent}, first {limit}", topics=limit)
-    anchors = suite.audit.load(rubric(f"anchors/{suite.NAME}"), topics() / suite.NAME, texts)
+    anchors = suite.audit.load(rubric(f"anchors/{suite.name}"), topics() / suite.name, texts)
     total = sum(design.repeats(item.kind) for item in texts_of.selected(anchors, design))
-    with click.progressbar(length=total, label=f"judging {suite.NAME}", file=sys.stderr) as bar:
+    with click.progressbar(length=total, label=f"judging {suite.name}", file=sys.stderr) as bar:
         found, totals = runner.audit(
             suite,
             texts,

@@ -70,7 +70,7 @@ def backtranslate(
     settings = settings_of({**given, "model": translator}, evaluators)
     side = load(results, is_whole=True)
     sections.refuse_other_version(results, side.data)
-    texts = side.suite.rubric(rubric(f"{side.suite.NAME}.toml"))
+    texts = side.suite.rubric(rubric(f"{side.suite.name}.toml"))
     chosen = backtranslate.design(side, targets, sample, seed)
     said = backtranslate.prompts(rubric("backtranslate.toml"))
     warn_of_keys(settings)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from equipoise.core.settings import Settings
     from equipoise.core.types import JSON
     from equipoise.models.counters import Totals
-    from equipoise.suites import Construct, FromDocuments
+    from equipoise.suites.stages import Construct, FromDocuments
 
 _PATH = click.Path(path_type=Path)
 
@@ -296,14 +296,9 @@ class _OfSuites(click.Group):
 def _constructing() -> dict[str, click.Command]:
     from equipoise import suites
 
-    found = {}
-    for name in suites.names():
-        suite = suites.load(name)
-        if suite.construct is not None:
-            found[name] = _of_tables(name, suite.construct)
-        if suite.from_documents is not None:
-            found[suite.from_documents.COMMAND] = _of_documents(suite.from_documents)
-    return found
+    tables = {name: _of_tables(name, module.construct) for name, module in suites.parts("construct").items()}
+    questions = {module.COMMAND: _of_documents(module) for module in suites.parts("from_documents").values()}
+    return {**tables, **questions}
 
 
 def _of_tables(suite: str, build: Construct) -> click.Command:

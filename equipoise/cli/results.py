@@ -48,14 +48,14 @@ def show(results: Path, text: str | None, lowest: int | None, outcome: str | Non
             if "gate" in found.data:
                 print_lines(["", *comparison.rulings(found.data["gate"], found.data.get("comparison"))])
             return
-        every = transcripts.runs(found)
+        headline = next(iter(found.metrics.values()))
     with reading(results):
-        selected = transcripts.select(every, text=text, outcome=outcome, lowest=lowest)
+        selected = transcripts.select(found.rows, text=text, outcome=outcome, lowest=lowest)
         for run in selected:
-            for place, line in enumerate(transcripts.lines(run)):
+            for place, line in enumerate(transcripts.lines(run, headline.unit)):
                 for part in wrapped(line, width()):
                     click.secho(printable(part), bold=place == 0)
-    say(f"{len(selected):,} of {len(every):,} runs")
+    say(f"{len(selected):,} of {len(found.rows):,} runs")
 
 
 @click.command()

@@ -37,7 +37,7 @@ def sample(results: Path, n: int, output: Path, seed: int) -> None:
         found = sheets.sample(side, n, seed)
     sheets.write(output, found)
     say(f"{shown(output)}: {len(found)} replies; give each person a copy, and score by this scale:")
-    named = side.suite.rubric(rubric(f"{side.suite.NAME}.toml")).scale.describe()
+    named = side.suite.rubric(rubric(f"{side.suite.name}.toml")).scale.describe()
     for line in named.splitlines() or [", ".join(map(str, sheets.levels(side).shown))]:
         say(line)
 

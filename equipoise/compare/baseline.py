@@ -13,11 +13,13 @@ from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_bytes, shown
 from equipoise.core.records import Bounds, Cell, Metric
+from equipoise.core.rows import RunRow
 from equipoise.core.rules import MOST_UNSCORED
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Scale
-from equipoise.results import answered, light, published, schema, versions
+from equipoise.results import answered, light, published, rows, schema, versions
 from equipoise.results.history import WITH_UNSCORED
+from equipoise.results.rows import ImpossibleValueError
 from equipoise.results.schema import DAMAGE
 from equipoise.suites import AnySuite
 from equipoise.suites.shared_options import DATASET
@@ -52,6 +54,7 @@ class Side:
     digest: str | None
     suite: AnySuite
     data: Mapping[str, JSON]
+    rows: Sequence[RunRow]
     cells: Sequence[Cell]
     doubt: str | None = None
 
@@ -69,7 +72,7 @@ class Side:
     @property
     def runs(self) -> int:
         """How often its cases were run at most."""
-        lengths = (len(runs) for cell in self.cells for runs in cell.values.values())
+        lengths = (len(values) for cell in self.cells for values in cell.values.values())
         return max(lengths, default=0)
 
     @property
@@ -107,7 +110,7 @@ def load(path: Path, *, is_whole: bool = False) -> Side:
     needs, and the transcripts are never in memory.
     """
     found = _load(path, is_whole=is_whole)
-    return found if is_whole else replace(found, data=brief(found.data))
+    return found if is_whole else replace(found, data=brief(found.data), rows=())
 
 
 def load_without_transcripts(path: Path) -> Side:
@@ -140,7 +143,7 @@ def _load(path: Path, *, is_whole: bool) -> Side:
         _refuse_odd_cells(found)
         return found
     except DAMAGE as error:
-        if isinstance(error, _ImpossibleValueError):
+        if isinstance(error, ImpossibleValueError):
             raise UserError(f"{path}: is damaged: {error}") from None
         problem = schema.first_problem(path) or schema.in_words(error)
         raise UserError(f"{path}: is damaged: {problem}") from None
@@ -180,26 +183,18 @@ def _refuse_damaged(data: Mapping[str, JSON]) -> None:
         raise ValueError("metadata.scale")
 
 
-class _ImpossibleValueError(ValueError):
-    """A value that no session can have measured."""
-
-
 def _refuse_odd_cells(found: Side) -> None:
-    """Raise _ImpossibleValueError for values that no session can have measured."""
+    """Raise ImpossibleValueError for values that no session can have measured."""
     places = {(cell.cluster, cell.stratum) for cell in found.cells}
     if len(places) < len(found.cells):
-        raise _ImpossibleValueError("a question stands there twice in a language")
+        raise ImpossibleValueError("a question stands there twice in a language")
     bounds = _bounds(found.suite.metrics(found.cells))
     for cell in found.cells:
-        if not all(isinstance(text, str) for text in (cell.cluster, *cell.labels.values())):
-            raise _ImpossibleValueError(f"{cell.id}: its id and its labels are no texts")
         for name, values in cell.values.items():
             low, high = bounds.get(name, (-math.inf, math.inf))
             numbers = [number for number in values if number is not None]
-            if any(isinstance(number, bool) or not low <= number <= high for number in numbers):
-                raise _ImpossibleValueError(f"{cell.id}: {name} is not within {low:g} and {high:g}")
-            if not all(map(math.isfinite, numbers)):
-                raise _ImpossibleValueError(f"{cell.id}: {name} is infinite")
+            if not all(low <= number <= high for number in numbers):
+                raise ImpossibleValueError(f"{cell.id}: {name} is not within {low:g} and {high:g}")
 
 
 def _bounds(metrics: Sequence[Metric]) -> dict[str, Bounds]:
@@ -215,9 +210,11 @@ def _bounds(metrics: Sequence[Metric]) -> dict[str, Bounds]:
 def side(file: str, data: Mapping[str, JSON], digest: str | None = None, *, is_whole: bool = False) -> Side:
     """The side that results JSON makes, of this session or of a file."""
     suite = suites.load(data["metadata"]["suite"])
-    cells = suite.cells(data["results"], scale_of(data["metadata"]))
+    runs = rows.of_json(data["results"])
     kept = data if is_whole else brief(data)
-    return Side(file=file, digest=digest, suite=suite, data=kept, cells=cells)
+    # A comparison reads cells alone.
+    shown_rows = runs if is_whole else ()
+    return Side(file=file, digest=digest, suite=suite, data=kept, rows=shown_rows, cells=suite.combine(runs))
 
 
 def brief(data: Mapping[str, JSON]) -> dict[str, JSON]:
@@ -239,7 +236,7 @@ def mismatches(before: Mapping[str, JSON], after: Mapping[str, JSON], *, is_stud
     In a study the options may differ whose effect a suite tells.
     """
     bearing = ("must",) if is_study else ("must", "study")
-    options = suites.load(after["suite"]).OPTIONS if after["suite"] in suites.names() else ()
+    options = suites.load(after["suite"]).options if after["suite"] in suites.names() else ()
     labels = {option.name: option.label for option in options if option.comparable in bearing}
     if before.get("data_hash") == after.get("data_hash"):
         # The same data may have had another name.

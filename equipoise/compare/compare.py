@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from equipoise.compare.baseline import (
@@ -105,7 +105,7 @@ class Comparison:
 
     def __repr__(self) -> str:
         # Short: a notebook shows it, and the cells of both would be pages.
-        suite, models = self.after.suite.NAME, f"{self.after.model!r} with {self.before.model!r}"
+        suite, models = self.after.suite.name, f"{self.after.model!r} with {self.before.model!r}"
         return f"<Comparison of {models} on {suite}: {len(self.changes)} metrics>"
 
     def to_json(self) -> dict[str, JSON]:
@@ -120,7 +120,7 @@ class Comparison:
                 "unit": "percentage points",
                 "confidence": 0.95,
                 "looks": self.levels.looks,
-                "clusters": self.after.suite.CLUSTERS,
+                "clusters": self.after.suite.clusters,
                 "metrics": {name: _change(change) for name, change in self.changes.items()},
                 "fell": [_move(move) for move in self.fell],
                 "rose": [_move(move) for move in self.rose],
@@ -169,7 +169,7 @@ def compare(
     confidence = _levels_of(before, after)
     found_changes = _adjusted(
         [
-            measured(metric, older, newer, after.suite.CLUSTERS, confidence)
+            measured(metric, older, newer, after.suite.clusters, confidence)
             for metric in after.suite.metrics(newer)
         ]
     )
@@ -194,10 +194,21 @@ def compare(
         drifts=found_drifts,
         changes=found_changes,
         levels=confidence,
-        effects=after.suite.effects(before.metadata, after.metadata, told),
+        effects=_effects(before, after, told),
         fell=_largest(moves, -1),
         rose=_largest(moves, 1),
     )
+
+
+def _effects(before: Side, after: Side, changes: Mapping[str, JSON]) -> list[str]:
+    """What each option did in which the two differ, where the option says."""
+    older, newer = before.metadata, after.metadata
+    effects = (
+        option.effect(older.get(option.name), newer.get(option.name), changes)
+        for option in after.suite.options
+        if option.effect
+    )
+    return [effect for effect in effects if effect]
 
 
 def refuse_unlike(
@@ -215,7 +226,7 @@ def refuse_unlike(
             f"{before.file} and {after.file} cannot be compared: {'; '.join(found)}; "
             "--allow-mismatch compares what they share"
         )
-    if before.suite.NAME != after.suite.NAME:
+    if before.suite.name != after.suite.name:
         raise UserError(f"{before.file} and {after.file} share nothing: they are of different suites")
     return found
 

@@ -136,7 +136,7 @@ def _verified(rule: Rule, comparison: Comparison) -> Ruling:
 
 
 def _undecided(rule: Rule, why: str, after: Side) -> Ruling:
-    words = f"{why}; {_enough(after.suite.CLUSTERS)}"
+    words = f"{why}; {_enough(after.suite.clusters)}"
     return Ruling(rule=rule.text, verdict="inconclusive", why=words)
 
 
@@ -185,7 +185,7 @@ def _figures(change: Change, rule: Rule, margin: float, comparison: Comparison) 
     found, value = change.of(rule.scope), change.difference.value
     if value is None:
         return f"no difference could be measured ({change.difference.reason})"
-    looks, noun = comparison.levels.looks, comparison.after.suite.CLUSTERS
+    looks, noun = comparison.levels.looks, comparison.after.suite.clusters
     repeated = f" over {looks} looks" if looks > 1 else ""
     limits = (
         f"95 % interval{repeated} {found.low:+.2f} to {found.high:+.2f}"
@@ -275,7 +275,7 @@ def _words(check: Mapping[str, JSON]) -> str:
 def _what_would_decide(rule: Rule, change: Change, margin: float, comparison: Comparison) -> str:
     """How many runs or questions would decide a rule with this margin (percentage points)."""
     before, after = comparison.before, comparison.after
-    found, noun, better = change.of(rule.scope), after.suite.CLUSTERS, _better_side(rule)
+    found, noun, better = change.of(rule.scope), after.suite.clusters, _better_side(rule)
     cells = shared(change.metric, before.cells, after.cells).after
     if rule.scope == "these":
         return _what_runs_would_decide(rule, change, margin, cells)
@@ -369,7 +369,7 @@ class _Fall:
 
 def _question(rule: Rule, comparison: Comparison) -> Ruling:
     """No case may fall by so much in its mean; a fall that chance explains decides nothing."""
-    falls, noun = _falls(comparison), comparison.after.suite.CLUSTERS
+    falls, noun = _falls(comparison), comparison.after.suite.clusters
     if not falls:
         why = f"none of the {noun} has a score in both: one that has two runs in each is needed to decide it"
         return Ruling(rule=rule.text, verdict="inconclusive", why=why)

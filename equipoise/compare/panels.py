@@ -9,6 +9,7 @@ from pathlib import Path
 from equipoise.compare import baseline
 from equipoise.compare.baseline import Side
 from equipoise.core.errors import UserError
+from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
 from equipoise.stats.agreement import correlations
 from equipoise.stats.metrics import measure
@@ -47,7 +48,7 @@ def _refuse_unlike(side: Side, first: Side) -> None:
     here, there = side.metadata, first.metadata
     if any(here.get(key) != there.get(key) for key in ("suite", "data_hash")):
         raise UserError(f"{side.file}: has another suite or other data than {first.file}")
-    options = (option for option in side.suite.OPTIONS if not option.is_about_judging)
+    options = (option for option in side.suite.options if not option.is_about_judging)
     alike = {"rubric_hash": "rubric", "scale": "scale", **{item.name: item.label for item in options}}
     for key, name in alike.items():
         if here.get(key) != there.get(key):
@@ -57,7 +58,7 @@ def _refuse_unlike(side: Side, first: Side) -> None:
             )
     if {cell.id for cell in side.cells} != {cell.id for cell in first.cells}:
         raise UserError(
-            f"{side.file}: was not asked the same {side.suite.CLUSTERS} in the same languages "
+            f"{side.file}: was not asked the same {side.suite.clusters} in the same languages "
             f"as {first.file}; give results of the same ones"
         )
     if here.get("evaluators") == {}:
@@ -88,7 +89,10 @@ def _why_not(columns: Sequence[Mapping[str, float]]) -> str | None:
 
 def within_panels(sides: Sequence[Side]) -> list[Mapping[str, JSON]]:
     """What the suite says of how the evaluators of each panel rank models, where it says anything."""
-    panels: dict[str, list[Mapping[str, JSON]]] = {}
+    panels: dict[str, dict[str, Sequence[RunRow]]] = {}
     for side in sides:
-        panels.setdefault(_panel(side), []).append(side.data)
-    return [row for found in panels.values() for row in sides[0].suite.over_models(found)]
+        models = panels.setdefault(_panel(side), {})
+        if side.model in models:
+            raise UserError(f"{side.file}: there are two results of {side.model}; give one of each model")
+        models[side.model] = side.rows
+    return [row for models in panels.values() for row in sides[0].suite.over_models(models)]

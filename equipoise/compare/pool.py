@@ -33,7 +33,7 @@ def pooled(sides: Iterable[Side]) -> list[Side]:
 
 
 def _belong_together(first: Side, second: Side) -> bool:
-    names = [(side.suite.NAME, side.model) for side in (first, second)]
+    names = [(side.suite.name, side.model) for side in (first, second)]
     if names[0] != names[1] or any(side.until and side.until["rule"] == GATE for side in (first, second)):
         return False
     metadata = first.metadata, second.metadata
@@ -61,6 +61,7 @@ def _joined(group: Sequence[Side]) -> Side:
             "errors": [error for side in group for error in side.data["errors"]],
             "audit": _audits(group),
         },
+        rows=(),
         cells=_cells(group),
         doubt="; ".join(doubts) or None,
     )

@@ -24,7 +24,7 @@ from equipoise.core.records import Cell, Metric, Record
 from equipoise.core.rules import QUESTION, UNSCORED, VERIFIED, Rule, Until, most_unscored
 from equipoise.core.types import JSON, Case
 from equipoise.judge.rubric import Rubric
-from equipoise.results import answered
+from equipoise.results import answered, rows
 from equipoise.results.store import Files
 from equipoise.suites import AnySuite
 
@@ -57,7 +57,7 @@ class Release(Protocol):
 def expected(suite: AnySuite, rubric: Rubric, cases: Sequence[Case]) -> Sequence[Cell]:
     """The cells that these cases will give, without their numbers."""
     records = [Record(case=case.to_json(), run=1, outcome="error", score=None, error="") for case in cases]
-    return suite.cells(suite.aggregate(records, rubric).results, rubric.scale)
+    return suite.combine(rows.of_records(suite, records, rubric.scale))
 
 
 def prepare(
@@ -112,9 +112,9 @@ def _refuse_without_baseline(release: Release) -> None:
 
 def refuse_mismatch(release: Release, baseline: Side, metadata: Mapping[str, JSON]) -> None:
     """Raise UserError where this session's results will not be comparable with the baseline."""
-    if metadata["suite"] != baseline.suite.NAME:
+    if metadata["suite"] != baseline.suite.name:
         raise UserError(
-            f"{baseline.file}: belongs to the suite {baseline.suite.NAME}, not {metadata['suite']}"
+            f"{baseline.file}: belongs to the suite {baseline.suite.name}, not {metadata['suite']}"
         )
     unfit = is_unfit(baseline.data, most_unscored(release.gate))
     _refuse(release, baseline, [*([unfit] if unfit else []), *mismatches(baseline.metadata, metadata)])

@@ -53,5 +53,5 @@ def _figure(side: Side) -> dict[str, JSON]:
 def _change(older: Side, newer: Side) -> dict[str, JSON]:
     before, after = common(older.cells, newer.cells)
     metric = next(iter(newer.metrics.values()))
-    found: Change = measured(metric, before, after, newer.suite.CLUSTERS, Levels())
+    found: Change = measured(metric, before, after, newer.suite.clusters, Levels())
     return {**asdict(found.difference), "these": asdict(found.these)}

@@ -11,7 +11,7 @@ from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Rubric
-from equipoise.results import audits, build, journal, light, replay, store
+from equipoise.results import audits, build, journal, light, reevaluation, rows, store
 from equipoise.results.history import History
 from equipoise.results.schema import DAMAGE
 from equipoise.suites import AnySuite
@@ -21,7 +21,7 @@ from equipoise.suites.resources import nearest
 def load_verified(path: Path) -> Side:
     """The results in a file, with its `doubt`. Raises UserError."""
     found = load_without_transcripts(path)
-    return replace(found, doubt=_doubt(path, found), data=brief(found.data))
+    return replace(found, doubt=_doubt(path, found), data=brief(found.data), rows=())
 
 
 def _doubt(path: Path, side: Side) -> str | None:
@@ -37,13 +37,14 @@ def _doubt(path: Path, side: Side) -> str | None:
         records = history.records()
         if build.verdicts_digest(records) != side.metadata.get("verdicts_sha256"):
             return "it was not made of the verdicts in its journal"
-        rubric = side.suite.rubric(nearest(f"rubric/{side.suite.NAME}.toml", Path.cwd()))
-        made = side.suite.aggregate(records, rubric)
+        rubric = side.suite.rubric(nearest(f"rubric/{side.suite.name}.toml", Path.cwd()))
+        made = rows.of_records(side.suite, records, rubric.scale)
+        told = side.suite.summary(made, rubric.scale)
         # What is not made of single runs alone, such as intervals, may be made otherwise by a later version.
-        summary = {name: side.data["summary"].get(name) for name in made.summary}
-        is_same = _agrees(summary, json_io.loads(json_io.dumps(made.summary)))
+        summary = {name: side.data["summary"].get(name) for name in told}
+        is_same = _agrees(summary, json_io.loads(json_io.dumps(told)))
         is_same &= _agrees(_verdicts(side.audits), _verdicts(audits.found(side.suite, history)))
-        if not is_same or not _has_results(path, made.results):
+        if not is_same or not _has_results(path, rows.to_json(side.suite, made, rubric.scale)):
             return "it does not say what its journal says"
         del records, made
         return unlike_calls(side.suite, rubric, history)
@@ -63,9 +64,9 @@ def unlike_calls(suite: AnySuite, rubric: Rubric, history: History) -> str | Non
     if history.is_rearranged:
         return "lines of its journal were removed, doubled or moved"
     if rubric.hash != history.settings["rubric_hash"]:
-        return f"its verdicts cannot be read again: rubric/{suite.NAME}.toml is another version here"
+        return f"its verdicts cannot be read again: rubric/{suite.name}.toml is another version here"
     try:
-        runs = replay.changed(suite, rubric, history)
+        runs = reevaluation.changed(suite, rubric, history)
     except (OSError, UserError) as error:
         return f"its verdicts cannot be read again: {error}"
     if not runs:

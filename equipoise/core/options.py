@@ -5,7 +5,7 @@ Parsers raise ValueError that says what the value should be. Knows no suite and 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -43,7 +43,9 @@ class Option:
     `comparable` says how an option of a suite bears on comparisons: results must agree in it, or may be
     compared to study what it does, or are free to differ. `label` names it where they differ. With
     `is_about_judging` the replies are the same whatever its value. What `is_local` names something on this
-    machine, which may be elsewhere tomorrow. `shown` makes what results say of a value.
+    machine, which may be elsewhere tomorrow. `shown` makes what results say of a value. `effect` says in a
+    sentence what a change from one value to another did, given both and the changes of metrics by name; it
+    is empty where there is none.
     """
 
     flag: str
@@ -62,6 +64,7 @@ class Option:
     is_about_judging: bool = False
     is_local: bool = False
     shown: Callable[[Any], Any] | None = None
+    effect: Callable[[Any, Any, Mapping[str, Any]], str] | None = None
 
     @property
     def name(self) -> str:

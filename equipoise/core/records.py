@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -38,7 +37,7 @@ class Verdict:
         return self.fields is not None
 
     def to_json(self) -> dict[str, JSON]:
-        """Plain data; `from_json` is the way back."""
+        """Plain data."""
         kept = None if self.fields is None else dict(self.fields)
         return {
             "evaluator": self.evaluator,
@@ -47,12 +46,6 @@ class Verdict:
             "error": self.error,
             "raw": list(self.raw),
         }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, JSON]) -> Verdict:
-        """The verdict that `to_json` wrote."""
-        # Interned: every journal line is parsed into a new copy of the same name.
-        return cls(**{**data, "evaluator": sys.intern(data["evaluator"]), "raw": tuple(data["raw"])})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +88,7 @@ class Score:
     """What a suite makes of the replies and verdicts of one run.
 
     `value` is on the suite's own scale and `percent` on 0..100; both None, with an error, where
-    there is no valid score. `details` holds whatever else the suite aggregates.
+    there is no valid score. `details` holds whatever else results say of the run.
     """
 
     outcome: Outcome
@@ -111,9 +104,9 @@ class Record:
     """How one run ended, whole: what a test asserts on, the journal keeps and results are made of.
 
     `case` holds the JSON of the case. `score` is None exactly where `error` says why. Transcripts may be
-    read only when they are asked for: a part of the results that shows them should be a function, which
-    is called when that part is written. `latency` is the sum of that of its replies and `queued` for how long
-    its calls waited for their turns, in seconds; None where an earlier version kept neither.
+    read from the journal only when they are iterated. `latency` is the sum of that of its replies and
+    `queued` for how long its calls waited for their turns, in seconds; None where an earlier version kept
+    neither.
     """
 
     case: Mapping[str, JSON]
@@ -138,20 +131,8 @@ class Record:
         # Short: pytest shows it where a test fails.
         return f"<Record {self.id} {self.outcome} {self.score}>"
 
-    # Functions that hold on to the transcripts alone: of many runs the rest need not stay in memory.
-
-    @property
-    def subject_transcript(self) -> Callable[[], list[JSON]]:
-        """Makes all messages of the conversations with the subject, as results show them."""
-        return _Messages(self.subject)
-
-    @property
-    def evaluator_transcripts(self) -> Callable[[], list[JSON]]:
-        """Makes each conversation with an evaluator, as results show it."""
-        return _Conversations(self.evaluators)
-
     def to_json(self) -> dict[str, JSON]:
-        """Everything but the transcripts, which the journal has as calls; `from_json` is the way back."""
+        """Everything but the transcripts, which the journal has as calls, as plain data."""
         return {
             "case": dict(self.case),
             "run": self.run,
@@ -164,44 +145,6 @@ class Record:
             "latency": self.latency,
             "queued": self.queued,
         }
-
-    @classmethod
-    def from_json(
-        cls,
-        data: Mapping[str, JSON],
-        subject: Sequence[Transcript] = (),
-        evaluators: Sequence[Transcript] = (),
-    ) -> Record:
-        """The record that `to_json` wrote, with its transcripts."""
-        verdicts = tuple(Verdict.from_json(item) for item in data["verdicts"])
-        own = {**data, "outcome": sys.intern(data["outcome"]), "verdicts": verdicts}
-        return cls(**own, subject=subject, evaluators=evaluators)
-
-
-# A fifth of the size of functools.partial. Not dataclasses, which orjson would write as they are.
-
-
-class _Messages:
-    __slots__ = ("_transcripts",)
-
-    def __init__(self, transcripts: Sequence[Transcript]) -> None:
-        self._transcripts = transcripts
-
-    def __call__(self) -> list[JSON]:
-        return [message for item in self._transcripts for message in item.messages]
-
-
-class _Conversations(_Messages):
-    __slots__ = ()
-
-    def __call__(self) -> list[JSON]:
-        return [{"evaluator": item.model, "messages": list(item.messages)} for item in self._transcripts]
-
-
-def outcomes(records: Iterable[Record]) -> dict[str, int]:
-    """The number of runs by outcome; outcomes that did not occur are left out."""
-    ended = Counter(record.outcome for record in records)
-    return {outcome: ended[outcome] for outcome in OUTCOMES if ended[outcome]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -284,11 +227,3 @@ class Metric:
         per = cell.of(self.per) if self.per else [1.0] * len(of)
         found = zip(of, per, strict=True)
         return [(value, share) for value, share in found if value is not None and share is not None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Aggregate:
-    """What a suite computes from all its records; both parts go into the results JSON."""
-
-    results: Mapping[str, JSON]
-    summary: Mapping[str, JSON]

@@ -17,7 +17,10 @@ Role = Literal["subject", "evaluator"]
 
 
 class Message(TypedDict):
-    """One ChatML message. Replies of a model carry the particulars of their call as well."""
+    """One ChatML message. Replies of a model carry the particulars of their call as well.
+
+    In results with several labelled conversations, `conversation` is the label of its own.
+    """
 
     role: str
     content: str
@@ -27,6 +30,7 @@ class Message(TypedDict):
     latency: NotRequired[float]
     model: NotRequired[str | None]
     blocked: NotRequired[str]
+    conversation: NotRequired[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,27 +138,19 @@ class Reply:
 
     def to_message(self) -> Message:
         """The assistant message of a transcript, with the particulars of the call."""
-        usage = None if self.usage is None else self.usage.to_json()
-        return _answer(
-            self.text, self.finish_reason, self.reasoning, usage, self.latency, self.model, self.blocked
-        )
-
-    @staticmethod
-    def message_from_json(data: Mapping[str, JSON]) -> Message:
-        """The message of the reply that `to_json` wrote, in a fraction of the time that the reply takes."""
-        usage = {**_NO_TOKENS, **data["usage"]} if data.get("usage") else None
-        return _answer(
-            data["text"],
-            data.get("finish_reason"),
-            data.get("reasoning"),
-            usage,
-            data.get("latency", 0.0),
-            data.get("model"),
-            data.get("blocked"),
-        )
+        message: Message = {"role": "assistant", "content": self.text, "finish_reason": self.finish_reason}
+        if self.reasoning is not None:
+            message["reasoning"] = self.reasoning
+        if self.usage is not None:
+            message["usage"] = self.usage.to_json()
+        message["latency"] = round(self.latency, 3)
+        message["model"] = self.model
+        if self.blocked is not None:
+            message["blocked"] = self.blocked
+        return message
 
     def to_json(self) -> dict[str, JSON]:
-        """Every field that is set; `from_json` is the way back."""
+        """Every field that is set, as plain data."""
         pairs = ((name, getattr(self, name)) for name in _REPLY_FIELDS)
         found = {name: value for name, value in pairs if value is not None}
         if self.usage is not None:
@@ -163,37 +159,8 @@ class Reply:
             found["tokens"] = [token.to_json() for token in self.tokens]
         return found
 
-    @classmethod
-    def from_json(cls, data: Mapping[str, JSON]) -> Reply:
-        """The reply that `to_json` wrote."""
-        usage = Usage(**data["usage"]) if data.get("usage") else None
-        tokens = tuple(Token(**item) for item in data["tokens"]) if data.get("tokens") else None
-        return cls(**{**data, "usage": usage, "tokens": tokens})
-
 
 _REPLY_FIELDS = tuple(item.name for item in fields(Reply))
-_NO_TOKENS = Usage().to_json()
-
-
-def _answer(
-    text: str,
-    finish_reason: str | None,
-    reasoning: str | None,
-    usage: dict[str, int] | None,
-    latency: float,
-    model: str | None,
-    blocked: str | None,
-) -> Message:
-    message = Message(role="assistant", content=text, finish_reason=finish_reason)
-    if reasoning is not None:
-        message["reasoning"] = reasoning
-    if usage is not None:
-        message["usage"] = usage
-    message["latency"] = round(latency, 3)
-    message["model"] = model
-    if blocked is not None:
-        message["blocked"] = blocked
-    return message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

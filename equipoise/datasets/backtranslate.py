@@ -25,7 +25,7 @@ from equipoise.judge.rubric import Rubric, reading, take, template
 from equipoise.models.counters import Totals
 from equipoise.models.redact import Secrets
 from equipoise.results import replies, sections
-from equipoise.results.replies import Reply
+from equipoise.results.replies import ScoredReply
 from equipoise.results.summary import plain
 from equipoise.runner.jobs import Job, open_jobs
 from equipoise.stats.language_gap import parts
@@ -74,7 +74,7 @@ def prompts(path: Path) -> Prompts:
 class Text:
     """One reply in the language that it is to be judged in, with the question of that language."""
 
-    reply: Reply
+    reply: ScoredReply
     language: str
     question: str
 
@@ -116,10 +116,10 @@ def design(side: Side, targets: Sequence[str], n: int, seed: int) -> Design:
     Questions are drawn by area, and of each one run in every language.
     """
     if side.suite.judge_reply is None:
-        title = side.suite.NAME
+        title = side.suite.name
         raise UserError(f"{side.file}: the replies of {title} are not free texts that are judged one by one")
-    by_question: dict[str, dict[str, list[Reply]]] = {}
-    for reply in replies.scored(side.suite, side.data, side.cells, side.scale):
+    by_question: dict[str, dict[str, list[ScoredReply]]] = {}
+    for reply in replies.scored(side.rows):
         by_question.setdefault(reply.cluster, {}).setdefault(reply.language, []).append(reply)
     languages = list(dict.fromkeys(name for found in by_question.values() for name in found))
     if len(languages) < 2:
@@ -135,12 +135,12 @@ def design(side: Side, targets: Sequence[str], n: int, seed: int) -> Design:
     return Design(languages=languages, targets=wanted, questions=len(chosen), texts=texts, seed=seed)
 
 
-def _area(found: Mapping[str, Sequence[Reply]]) -> tuple[str, ...]:
+def _area(found: Mapping[str, Sequence[ScoredReply]]) -> tuple[str, ...]:
     return (next(iter(found.values()))[0].area,)
 
 
 def _texts(
-    found: Mapping[str, Sequence[Reply]], languages: Sequence[str], targets: Sequence[str], seed: int
+    found: Mapping[str, Sequence[ScoredReply]], languages: Sequence[str], targets: Sequence[str], seed: int
 ) -> list[Text]:
     """One run in each language, as it is and for each of the other languages."""
     asked = {language: found[language][0].question for language in languages}

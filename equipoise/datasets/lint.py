@@ -99,7 +99,7 @@ def _recognised(path: Path) -> tuple[str | None, Recognised]:
 def _below(folder: Path) -> Iterator[Dataset]:
     """The folder itself where it is a dataset, else those in it; published ones only where they are named.
 
-    Both where it is perhaps one: what is in it may be somebody's notes.
+    Both if it is perhaps a dataset: the files in it may be the user's notes.
     """
     suite, recognised = _recognised(folder)
     if suite:

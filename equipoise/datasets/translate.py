@@ -22,6 +22,7 @@ from equipoise.judge.rubric import reading, take, template
 from equipoise.models.counters import Totals
 from equipoise.models.redact import Secrets
 from equipoise.results import journal
+from equipoise.results.lines import WrittenLine
 from equipoise.runner.jobs import Job, open_jobs
 
 ATTEMPTS = 3
@@ -189,8 +190,8 @@ def translate(
     """Translate a file, from the first language to the second, into `target` and a review beside it.
 
     Returns what became of every unit, and what was asked.
-    What somebody has changed there since is only replaced where it `overwrites`. With `is_fresh` what was
-    asked before is archived, and asked again. Raises UserError; what is done by then is in the journal.
+    Files edited since they were written are replaced only with `overwrites`. With `is_fresh` the earlier
+    calls are archived and made again. Raises UserError; what is done by then is in the journal.
     """
     found = units(source, languages[0])
     review, log = beside(target, source, "review.csv"), beside(target, source, "journal.jsonl")
@@ -206,7 +207,7 @@ def translate(
         rows_found = [_shown(unit, item, hidden) for unit, item in zip(found, results, strict=True)]
         write = _table if source.suffix == ".csv" else _lines
         texts = {target: write(rows_found, languages[1]), review: whole(_review(rows_found))}
-        # First, as a file that is not known would be taken for somebody's work.
+        # Recorded before writing: an unrecorded file would be taken for the user's own edits.
         session.append("written", files={path.name: _hash(text.encode()) for path, text in texts.items()})
         for path, text in texts.items():
             write_text(path, text)
@@ -221,8 +222,9 @@ def beside(target: Path, source: Path, kind: str) -> Path:
 def _refuse_changed(paths: Sequence[Path], log: Path) -> None:
     """Raise UserError if a file was edited since it was written."""
     known: dict[str, set[JSON]] = {}
-    for line in journal.read(log, kinds=("written",)) if log.exists() else ():
-        for name, digest in line.entry["files"].items():
+    lines = (line.entry for line in journal.read(log)) if log.exists() else ()
+    for line in lines:
+        for name, digest in line.files.items() if isinstance(line, WrittenLine) else ():
             known.setdefault(name, set()).add(digest)
     for path in paths:
         if path.is_file() and _hash(path.read_bytes()) not in known.get(path.name, ()):

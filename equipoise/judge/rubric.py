@@ -39,6 +39,11 @@ class Scale:
         """`value` on 0..100: (value - low) / (high - low) * 100, unrounded."""
         return (value - self.low) / (self.high - self.low) * 100
 
+    def named(self, name: str, value: float | None) -> dict[str, float | None]:
+        """A score and, as `{name}_percentage`, its percentage, with the two decimals of results."""
+        percent = None if value is None else round(self.percent(value), 2)
+        return {name: None if value is None else round(value, 2), f"{name}_percentage": percent}
+
     def describe(self) -> str:
         """One line per level, highest first."""
         return "\n".join(f"{level}: {text}" for level, text in sorted(self.levels.items(), reverse=True))

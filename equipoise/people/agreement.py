@@ -13,7 +13,7 @@ from equipoise.core.errors import UserError
 from equipoise.core.types import JSON
 from equipoise.people import sheets
 from equipoise.people.sheets import Levels, Sheet
-from equipoise.results.replies import Reply
+from equipoise.results.replies import ScoredReply
 from equipoise.results.summary import plain, with_cluster_names
 from equipoise.stats.agreement import percent_agreement, weighted_kappa
 
@@ -37,7 +37,7 @@ def agree(side: Side, paths: Sequence[Path]) -> tuple[dict[str, JSON], list[str]
     return _section(side, found, known), wrong
 
 
-def _section(side: Side, found: Sequence[Sheet], known: Mapping[str, Reply]) -> dict[str, JSON]:
+def _section(side: Side, found: Sequence[Sheet], known: Mapping[str, ScoredReply]) -> dict[str, JSON]:
     scale = sheets.levels(side)
     section: dict[str, JSON] = plain(
         {
@@ -49,7 +49,7 @@ def _section(side: Side, found: Sequence[Sheet], known: Mapping[str, Reply]) -> 
             "confidence": 0.95,
         }
     )
-    named: dict[str, JSON] = with_cluster_names(section, side.suite.CLUSTERS)
+    named: dict[str, JSON] = with_cluster_names(section, side.suite.clusters)
     return named
 
 
@@ -58,7 +58,9 @@ def _about(sheet: Sheet) -> dict[str, JSON]:
     return {"name": sheet.name, "file": sheet.file, "sha256": sheet.sha256, **counts}
 
 
-def _pairs(found: Sequence[Sheet], known: Mapping[str, Reply], scale: Levels) -> Iterator[dict[str, JSON]]:
+def _pairs(
+    found: Sequence[Sheet], known: Mapping[str, ScoredReply], scale: Levels
+) -> Iterator[dict[str, JSON]]:
     """People among themselves, then each with every evaluator."""
     for one, other in combinations(found, 2):
         pair = {"first": one.name, "second": other.name, "is_evaluator": False}
@@ -76,7 +78,7 @@ def _pairs(found: Sequence[Sheet], known: Mapping[str, Reply], scale: Levels) ->
 
 
 def _agreement(
-    one: Mapping[str, float], other: Mapping[str, float], known: Mapping[str, Reply], scale: Levels
+    one: Mapping[str, float], other: Mapping[str, float], known: Mapping[str, ScoredReply], scale: Levels
 ) -> dict[str, JSON]:
     clusters = {name: known[name].cluster for name in one}
     kappa = weighted_kappa(one, other, scale.numbers, "none", cluster_of=clusters)

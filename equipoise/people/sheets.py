@@ -16,7 +16,7 @@ from equipoise.core.spreadsheet import guarded, unguarded
 from equipoise.report.page import reviews
 from equipoise.report.page.reviews import Review
 from equipoise.results import replies
-from equipoise.results.replies import Reply
+from equipoise.results.replies import ScoredReply
 from equipoise.stats.sampling import stratified
 
 COLUMNS = ("id", "language", "question", "reply", "score", "note")
@@ -58,17 +58,15 @@ class Levels:
 
 def levels(side: Side) -> Levels:
     """The levels of these results."""
-    if names := side.suite.CATEGORIES:
+    if names := side.suite.categories:
         return Levels(numbers=sorted(names.values()), names=names)
     scale = side.scale
     return Levels(numbers=[float(level) for level in range(scale.low, scale.high + 1)], names={})
 
 
-def judged(side: Side) -> list[Reply]:
+def judged(side: Side) -> list[ScoredReply]:
     """The replies that an evaluator has scored. Raises UserError if there is none."""
-    found = [
-        reply for reply in replies.scored(side.suite, side.data, side.cells, side.scale) if reply.verdicts
-    ]
+    found = [reply for reply in replies.scored(side.rows) if reply.verdicts]
     if not found:
         raise UserError(
             f"{side.file}: no reply in it has a score by an evaluator that people could give, too"
@@ -79,20 +77,20 @@ def judged(side: Side) -> list[Reply]:
 # Writing.
 
 
-def sample(side: Side, n: int, seed: int) -> list[Reply]:
+def sample(side: Side, n: int, seed: int) -> list[ScoredReply]:
     """`n` replies in proportion to languages, areas and thirds of the scale, in random order."""
     return stratified(judged(side), _stratum, n, seed)
 
 
-def _stratum(reply: Reply) -> tuple[str, ...]:
+def _stratum(reply: ScoredReply) -> tuple[str, ...]:
     band = min(max(int(reply.percent * _BANDS / 100), 0), _BANDS - 1)
     return reply.language, reply.area, str(band)
 
 
-def write(path: Path, found: Sequence[Reply]) -> None:
+def write(path: Path, found: Sequence[ScoredReply]) -> None:
     """Write an empty sheet with a byte order mark. Raises UserError rather than replace a file."""
     if path.exists():
-        raise UserError(f"-o: {shown(path)} exists, perhaps with somebody's scores; name another file")
+        raise UserError(f"-o: {shown(path)} already exists and may contain scores; name another file")
     rows = [(reply.id, reply.language, reply.question, reply.text, "", "") for reply in found]
     text = table_text([COLUMNS, *(tuple(map(_cell, row)) for row in rows)])
     write_text(path, f"\ufeff{whole(text)}")
@@ -128,7 +126,7 @@ class Sheet:
             self.scores[name] = score
 
 
-def read(path: Path, side: Side, known: Mapping[str, Reply]) -> list[Sheet]:
+def read(path: Path, side: Side, known: Mapping[str, ScoredReply]) -> list[Sheet]:
     """The sheet in a CSV file, or the reviews that the page saved, one a reviewer. Raises UserError."""
     try:
         digest = hashlib.sha256(read_bytes(path)).hexdigest()
@@ -139,7 +137,7 @@ def read(path: Path, side: Side, known: Mapping[str, Reply]) -> list[Sheet]:
     return [_of_table(path, digest, levels(side), known)]
 
 
-def _of_table(path: Path, digest: str, scale: Levels, known: Mapping[str, Reply]) -> Sheet:
+def _of_table(path: Path, digest: str, scale: Levels, known: Mapping[str, ScoredReply]) -> Sheet:
     sheet = Sheet(name=path.stem, file=path.name, sha256=digest)
     for number, name, given in _rows(path):
         where = f"{path.name}: row {number}"
@@ -178,9 +176,9 @@ def _rows(path: Path) -> Iterator[tuple[int, str, str]]:
         raise UserError(f"{path}: line {reader.line_num + 1}: cannot be read: {error}") from None
 
 
-def _of_reviews(path: Path, digest: str, side: Side, known: Mapping[str, Reply]) -> list[Sheet]:
+def _of_reviews(path: Path, digest: str, side: Side, known: Mapping[str, ScoredReply]) -> list[Sheet]:
     """The last review of each run by each reviewer; only those of these results count."""
-    own = (side.suite.NAME, side.model, side.metadata["started"])
+    own = (side.suite.name, side.model, side.metadata["started"])
     last: dict[str, dict[str, tuple[int, Review]]] = {}
     for number, review in enumerate(reviews.load(path, ""), start=1):
         if (review.suite, review.model, review.started) == own:
@@ -196,7 +194,9 @@ def _of_reviews(path: Path, digest: str, side: Side, known: Mapping[str, Reply])
     return found
 
 
-def _put_review(sheet: Sheet, where: str, review: Review, scale: Levels, known: Mapping[str, Reply]) -> None:
+def _put_review(
+    sheet: Sheet, where: str, review: Review, scale: Levels, known: Mapping[str, ScoredReply]
+) -> None:
     """A verdict called right without a score counts as the evaluators' own, as on the page."""
     reply = known.get(review.run)
     if reply is None:
@@ -209,7 +209,7 @@ def _put_review(sheet: Sheet, where: str, review: Review, scale: Levels, known: 
         sheet.blank += 1
 
 
-def _joint(reply: Reply, scale: Levels) -> float | None:
+def _joint(reply: ScoredReply, scale: Levels) -> float | None:
     """The level nearest to the mean of the evaluators; of categories the one that all of them gave."""
     given = list(reply.verdicts.values())
     if scale.is_categorical:

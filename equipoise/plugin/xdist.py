@@ -22,7 +22,9 @@ from equipoise.core import json_io
 from equipoise.core.errors import NotNeeded, SessionStopped
 from equipoise.core.records import Record
 from equipoise.core.types import JSON, Run
-from equipoise.results.history import Calls
+from equipoise.results import lines
+from equipoise.results.index import Calls
+from equipoise.results.lines import RecordLine
 from equipoise.runner.session import Session
 
 LONGEST = 70
@@ -162,7 +164,9 @@ def _read(answer: dict[str, JSON]) -> Record:
     for role, starts in answer["starts"].items():
         for name, start in starts.items():
             calls.put(role, name, start)
-    return calls.record(answer)
+    line = lines.decode(answer["line"].encode())
+    assert isinstance(line, RecordLine)
+    return calls.record(line)
 
 
 class Distribution:

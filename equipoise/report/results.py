@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -19,9 +19,9 @@ from equipoise.compare.baseline import Side
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_bytes
+from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
-from equipoise.results import published
-from equipoise.results.runs import RunResult, at, check, runs, without_transcripts
+from equipoise.results import published, rows
 from equipoise.results.schema import reading
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Results:
     @property
     def suite(self) -> str:
         """The name of the suite."""
-        return self._side.suite.NAME
+        return self._side.suite.name
 
     @property
     def model(self) -> str:
@@ -98,7 +98,7 @@ class Results:
             if found is None:
                 from equipoise.results.summary import summarise
 
-                found = summarise(self._side.suite, self._side.data["results"], self._side.scale)["metrics"]
+                found = summarise(self._side.suite, self._side.rows, self._side.scale)["metrics"]
             return {name: _figure(name, said) for name, said in found.items()}
 
     @cached_property
@@ -109,11 +109,11 @@ class Results:
         ):
             return self._side.suite.table(self.summary)
 
-    def runs(self) -> Iterator[RunResult]:
+    def runs(self) -> Iterator[RunRow]:
         """Every run, in the order of the file."""
         if self._kept is not None:
-            return runs(self._kept["results"])
-        return runs(self._side.data["results"], self._with_transcripts)
+            return iter(rows.of_json(self._kept["results"]))
+        return iter(rows.of_json(self._side.data["results"], self._with_transcripts))
 
     def to_polars(self) -> polars.DataFrame:
         """One row a run; docs/exports.md describes the columns. Needs polars."""
@@ -131,7 +131,7 @@ class Results:
         return reading(self.path, otherwise=otherwise)
 
     def _with_transcripts(self, pointer: str) -> Mapping[str, JSON]:
-        found: Mapping[str, JSON] = at(self._whole, pointer)
+        found: Mapping[str, JSON] = rows.at(self._whole, pointer)
         return found
 
     @cached_property
@@ -164,23 +164,15 @@ def load(path: Path, *, keeps_transcripts: bool = False) -> Results:
     """The results in a file, also of an earlier version or a published benchmark. Raises UserError."""
     side = baseline.load(path, is_whole=True)
     with reading(path):
-        light = {**side.data, "results": without_transcripts(side.data["results"])}
-        for run in runs(light["results"]):
-            # What is missing would only be noticed where it is used.
-            check(run)
+        light = {**side.data, "results": rows.without_transcripts(side.data["results"])}
         return Results(
             path=path,
             metadata=side.metadata,
             summary=side.data.get("summary", {}),
             errors=side.data["errors"],
-            _side=_with_data(side, light),
+            _side=replace(side, data=light, rows=rows.of_json(light["results"])),
             _kept=side.data if keeps_transcripts else None,
         )
-
-
-def _with_data(side: Side, data: Mapping[str, JSON]) -> Side:
-    said = {item.name: getattr(side, item.name) for item in fields(side)}
-    return Side(**{**said, "data": data})
 
 
 def _read(path: Path) -> bytes:

@@ -61,7 +61,7 @@ def missing(history: History, evaluator: str) -> list[str]:
 
 
 def _names(history: History, evaluator: str) -> list[str]:
-    planned = history.audit["anchors"] if history.audit else {}
+    planned = history.audit.anchors if history.audit else {}
     return [verdict_name(evaluator, anchor, n) for anchor, times in planned.items() for n in range(times)]
 
 
@@ -74,22 +74,22 @@ def _own(suite: AnySuite, history: History, evaluator: str, *, is_running: bool)
     lines = [history.anchors[name] for name in names if name in history.anchors]
     is_complete = len(lines) == len(names)
     said = {
-        "extent": plan["extent"],
-        "finished": max((entry["at"] for entry in lines), default=None),
+        "extent": plan.extent,
+        "finished": max((line.at for line in lines), default=None),
         "verdicts": len(lines),
         "planned": len(names),
         "rubric_version": history.settings["rubric_version"],
         "rubric_hash": history.settings["rubric_hash"],
-        "anchors_hash": plan["anchors_hash"],
-        "response_models": models(tuple(row) for entry in lines for row in entry["seen"]),
+        "anchors_hash": plan.anchors_hash,
+        "response_models": models(row for line in lines for row in line.seen),
         "sampling": history.settings["evaluator_sampling"],
         "system_prompt": history.settings["evaluator_system_prompt"],
     }
     if not is_complete or is_running:
         return _audit("session", said, [], state=COMPLETE if is_complete else INCOMPLETE)
-    judged = list(chain.from_iterable(entry["judged"] for entry in lines))
+    judged = list(chain.from_iterable(line.judged for line in lines))
     return _audit(
-        "session", {**said, **concluded(suite, judged, plan["order"])}, _differs(history, evaluator, said)
+        "session", {**said, **concluded(suite, judged, plan.order)}, _differs(history, evaluator, said)
     )
 
 
@@ -225,7 +225,7 @@ def of_session(suite: AnySuite, history: History, evaluator: str) -> dict[str, J
     if audit is None:
         return None
     lines = [history.anchors[name] for name in _names(history, evaluator)]
-    judged = list(chain.from_iterable(entry["judged"] for entry in lines))
+    judged = list(chain.from_iterable(line.judged for line in lines))
     return {**{name: audit[name] for name in audit if name not in ("source", "differs")}, "judged": judged}
 
 

@@ -11,12 +11,15 @@ from operator import attrgetter
 
 from equipoise.core import json_io
 from equipoise.core.records import Record
+from equipoise.core.rows import QuestionRow, RunRow, outcomes
 from equipoise.core.settings import Price
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Rubric, Scale
 from equipoise.models import prices
-from equipoise.results import answered, audits, sections, versions
-from equipoise.results.history import History, Status, Totals
+from equipoise.results import answered, audits, rows, sections, versions
+from equipoise.results.history import History, Status
+from equipoise.results.lines import LearnedLine, LimitLine, SessionLine
+from equipoise.results.totals import Totals
 from equipoise.suites import AnySuite
 
 MOST_MOVES = 100
@@ -25,18 +28,23 @@ _TOKEN_KINDS = ("input", "output", "cached", "reasoning")
 
 def build(suite: AnySuite, rubric: Rubric, history: History, *, is_running: bool = False) -> dict[str, JSON]:
     """The results JSON as plain data; intervals and other statistics only once the session has ended."""
-    records = history.records()
-    aggregate = suite.aggregate(records, rubric)
-    metadata = _metadata(suite.NAME, rubric.scale, history, records, history.status(is_running=is_running))
-    errors = [_error(record) for record in records if record.score is None]
-    # Measuring and writing take their time and their memory, and need none of them.
-    del records
-    statistics = {} if is_running else _statistics(suite, rubric, history, aggregate.results)
+    records, scale = history.records(), rubric.scale
+    made = rows.of_records(suite, records, scale)
+    own = {"outcomes": outcomes(made), **suite.summary(made, scale)}
+    metadata = _metadata(suite.name, scale, history, records, history.status(is_running=is_running))
+    places = {row.question.key: row.question.index for row in made}
+    errors = [
+        _error(suite.question(record.case), record, places) for record in records if record.score is None
+    ]
+    if len(metadata["evaluators"]) < 2:
+        # Measuring and writing take their time and their memory; only panels are scored again.
+        records.clear()
+    statistics = {} if is_running else _statistics(suite, scale, history, made, records)
     return {
         "metadata": metadata,
-        "summary": {**aggregate.summary, **statistics},
+        "summary": {**own, **statistics},
         "audit": audits.found(suite, history, is_running=is_running),
-        "results": aggregate.results,
+        "results": rows.to_json(suite, made, scale),
         "errors": errors,
         **({} if is_running else _sections(history, metadata["verdicts_sha256"])),
     }
@@ -45,27 +53,27 @@ def build(suite: AnySuite, rubric: Rubric, history: History, *, is_running: bool
 def _sections(history: History, verdicts: str) -> dict[str, JSON]:
     """What commands added to the results, where it is about these verdicts."""
     found = {name: history.sections[name] for name in sections.NAMES if name in history.sections}
-    return {name: entry["content"] for name, entry in found.items() if entry["verdicts_sha256"] == verdicts}
+    return {name: line.content for name, line in found.items() if line.verdicts_sha256 == verdicts}
 
 
 def _statistics(
-    suite: AnySuite, rubric: Rubric, history: History, results: Mapping[str, JSON]
+    suite: AnySuite, scale: Scale, history: History, made: Sequence[RunRow], records: Sequence[Record]
 ) -> dict[str, JSON]:
     # Imported here: numpy and scipy are slow to load, and only aggregation needs them.
     from equipoise.results import summary
 
-    statistics = summary.summarise(suite, results, rubric.scale)
-    if history.looks:
-        statistics |= summary.with_looks(
-            statistics["metrics"], list(history.looks.values()), **_saved(history)
-        )
+    statistics = summary.summarise(
+        suite, made, scale, lambda evaluator: rows.of_records(suite, records, scale, evaluator)
+    )
+    if looks := [look.to_json() for look in history.plans.looks.values()]:
+        statistics |= summary.with_looks(statistics["metrics"], looks, **_saved(history))
     return statistics
 
 
 def _saved(history: History) -> dict[str, int]:
     """The rounds that `--until` may take, and the runs and about the calls that it made unnecessary."""
-    left_out, done = history.left_out, len(history.planned) - len(history.missing())
-    of_audits = sum(len(entry["calls"]) for entry in history.anchors.values())
+    left_out, done = history.plans.left_out, len(history.planned) - len(history.missing())
+    of_audits = sum(len(line.calls) for line in history.anchors.values())
     calls = round((history.totals.calls.total() - of_audits) / done * left_out) if done else 0
     return {"runs_planned": history.settings["runs"], "runs_left_out": left_out, "calls_saved": calls}
 
@@ -87,15 +95,15 @@ def _metadata(
         "files_completed": len(languages) - len({history.planned[run] for run in history.missing()}),
         "runs_expected": len(history.planned),
         "runs_completed": len(records),
-        "started": history.sessions[0]["started"],
+        "started": history.sessions[0].started,
         "finished": None if status == "running" else datetime.now(UTC).isoformat(timespec="seconds"),
         "sessions": len(history.sessions),
-        "data_notes": last["data_notes"],
-        **last["versions"],
-        **last["session_settings"],
-        **_seen(history.totals, last["session_settings"]["concurrency"]),
+        "data_notes": list(last.data_notes),
+        **last.versions,
+        **last.session_settings,
+        **_seen(history.totals, last.session_settings["concurrency"]),
         "evaluators": _evaluators(records),
-        "parameters_changed": [_learned(entry) for entry in history.learned.values()],
+        "parameters_changed": [_learned(line) for line in history.learned.values()],
         "limits": _limits(history.limits),
         **_spent(history.totals, last),
         "verdicts_sha256": verdicts_digest(records),
@@ -141,45 +149,37 @@ def _evaluators(records: list[Record]) -> dict[str, JSON]:
     return found
 
 
-def _learned(entry: Mapping[str, JSON]) -> dict[str, JSON]:
-    return {name: entry[name] for name in ("role", "model", "parameter", "action", "reason")}
+def _learned(line: LearnedLine) -> dict[str, JSON]:
+    return {name: getattr(line, name) for name in ("role", "model", "parameter", "action", "reason")}
 
 
-def _limits(entries: Sequence[Mapping[str, JSON]]) -> dict[str, JSON]:
+def _limits(lines: Sequence[LimitLine]) -> dict[str, JSON]:
     """How many calls were in flight at once, and how that changed when endpoints refused some."""
-    cuts = [entry for entry in entries if entry["event"] == "cut"]
-    ends = [entry for entry in entries if entry["event"] == "end"]
-    shown = ("session", "endpoint", "second", "status", "pause", "before", "after")
+    cuts = [line for line in lines if line.event == "cut"]
+    ends = [line for line in lines if line.event == "end"]
+    shown = ("session", "endpoint", "second", "status", "pause", "before", "after", "sustained")
     return {
-        "highest": max((entry["highest"] for entry in ends), default=None),
-        "lowest": min((entry["lowest"] for entry in ends), default=None),
+        "highest": max((line.highest for line in ends), default=None),
+        "lowest": min((line.lowest for line in ends), default=None),
         "last": _last_levels(ends),
         # Of a session that was killed only the cuts are known.
-        "refused": max(len(cuts), sum(entry["refused"] for entry in ends)),
+        "refused": max(len(cuts), sum(line.refused for line in ends)),
         "cuts": len(cuts),
-        "moves": [
-            {**{name: entry[name] for name in shown}, "borne": _sustained(entry)}
-            for entry in cuts[:MOST_MOVES]
-        ],
+        "moves": [{name: getattr(line, name) for name in shown} for line in cuts[:MOST_MOVES]],
         "moves_left_out": max(0, len(cuts) - MOST_MOVES),
     }
 
 
-def _sustained(cut: Mapping[str, JSON]) -> JSON:
-    """How many calls in flight the endpoint had sustained; journals of format 4 have it by another key."""
-    return cut["sustained"] if "sustained" in cut else cut["borne"]
-
-
-def _last_levels(ends: Sequence[Mapping[str, JSON]]) -> list[int | None]:
+def _last_levels(ends: Sequence[LimitLine]) -> list[int | None]:
     """How many calls each endpoint was given at the end, by its number; None where it is not known."""
-    found = {entry["endpoint"]: entry["last"] for entry in ends}
+    found = {line.endpoint: line.last for line in ends}
     return [found.get(number) for number in range(max(found, default=-1) + 1)]
 
 
-def _spent(totals: Totals, last: Mapping[str, JSON]) -> dict[str, JSON]:
-    endpoints, price, roles = last["settings"]["endpoints"], _own_price(last), ("subject", "evaluator")
+def _spent(totals: Totals, last: SessionLine) -> dict[str, JSON]:
+    endpoints, price, roles = last.settings["endpoints"], _own_price(last), ("subject", "evaluator")
     # Of shards that were merged each one's last session counts.
-    made = sum(totals.calls[session] for session in last.get("shards", [last["session"]]))
+    made = sum(totals.calls[session] for session in last.shards or [last.session])
     replayed = totals.calls.total() - made
     return {
         "calls": {
@@ -203,8 +203,8 @@ def _tokens(totals: Totals, role: str) -> dict[str, int]:
     return {kind: total[kind] for kind in _TOKEN_KINDS}
 
 
-def _own_price(session: Mapping[str, JSON]) -> Price | None:
-    given = session["session_settings"]["price_per_million"]
+def _own_price(session: SessionLine) -> Price | None:
+    given = session.session_settings["price_per_million"]
     return Price(**given) if given else None
 
 
@@ -218,15 +218,14 @@ def _cost(totals: Totals, role: str, base_url: str, price: Price | None) -> floa
     return None if any(value is None for value in found) else round(sum(filter(None, found)), 6)
 
 
-def _error(record: Record) -> dict[str, JSON]:
+def _error(question: QuestionRow, record: Record, places: Mapping[str, int]) -> dict[str, JSON]:
     raw = [text for verdict in record.verdicts for text in verdict.raw]
-    case = record.case
     return {
         "run": record.id,
-        "language": case["language"],
-        "question_index": case.get("index"),
+        "language": question.language,
+        "question_index": places[question.key],
         "run_index": record.run,
-        "question": case.get("question"),
+        "question": question.text,
         "outcome": record.outcome,
         "message": record.error,
         "raw_evaluator_response": raw[-1] if raw else None,

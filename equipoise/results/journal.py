@@ -1,15 +1,8 @@
 """The journal: one JSON line per finished call and per record, appended immediately.
 
-Twelve kinds of line: `session` (settings and planned runs), `call` (a request and its reply), `failed` (a
-call without a reply), `learned` (an endpoint rejected a parameter), `limit` (an endpoint refused calls, so
-the concurrency limit was lowered), `look` (the width of an interval after a round), `record` (a run's outcome
-and its calls), `audit` (which anchors the evaluators are to judge), `anchor` (an evaluator's verdict on one),
-`kept_audit` (an evaluator's earlier audit), `section` (what a command added to the results) and `written`
-(the files that a command wrote). One process at a time writes to it. Results are a function of this file
-alone.
-
-Each line ends with the checksum of the line before it and its own, so that a line that was damaged, removed,
-doubled or moved is noticed. Lines of format 4 have none.
+One process at a time writes to it. Results are a function of this file alone. Each line ends with the
+checksum of the line before it and its own, so that a line that was damaged, removed, doubled or moved is
+noticed; lines of format 4 have none. What the kinds of lines hold is in `lines`.
 """
 
 from __future__ import annotations
@@ -20,11 +13,11 @@ import os
 import re
 import weakref
 import zlib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain, count
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from equipoise.core import json_io
 from equipoise.core.errors import CannotKeep
@@ -32,7 +25,10 @@ from equipoise.core.files import opened, shown
 from equipoise.core.records import Record
 from equipoise.core.types import JSON, Call, Exchange, Reply
 from equipoise.models.redact import NOTHING, Secrets
+from equipoise.results import lines
+from equipoise.results.lines import AnyLine, SessionLine
 
+T = TypeVar("T")
 FORMAT = 5
 READABLE = (4, FORMAT)
 _CHECKSUMS = re.compile(rb',"previous":"([0-9a-f]{8}|)"(,"crc32":"([0-9a-f]{8})"\}\s*)\Z')
@@ -47,15 +43,20 @@ _SAID = ("message", "reason")
 
 
 class Line(NamedTuple):
-    """One line: its start and end offsets in bytes, and its content."""
+    """One valid line: its start offset in bytes, its bytes, and what they say."""
 
     start: int
-    end: int
-    entry: dict[str, JSON]
+    data: bytes
+    entry: AnyLine
+
+    @property
+    def end(self) -> int:
+        """The offset of the next line."""
+        return self.start + len(self.data)
 
 
 class Scanned(NamedTuple):
-    """A line with its start and end offsets in bytes, and its content, None if it is damaged.
+    """A line with its start and end offsets in bytes; its content is None if it is damaged.
 
     `follows` is false if the line before it is not the one that it was written after; `has_checksum` is false
     in lines of format 4.
@@ -63,7 +64,8 @@ class Scanned(NamedTuple):
 
     start: int
     end: int
-    entry: dict[str, JSON] | None
+    data: bytes
+    entry: AnyLine | None
     follows: bool
     has_checksum: bool
 
@@ -71,6 +73,14 @@ class Scanned(NamedTuple):
 def encode(entry: Mapping[str, JSON], previous: str) -> bytes:
     """The line of an entry, with the checksum of the line before it, empty if that has none, and its own."""
     body = json_io.dumps({**entry, "previous": previous}).removesuffix(b"}\n")
+    return b'%b,"crc32":"%08x"}\n' % (body, zlib.crc32(body))
+
+
+def resealed(line: bytes, previous: str) -> bytes:
+    """The same valid line behind another one, of which `previous` is the checksum, empty if it has none."""
+    match = _CHECKSUMS.search(line[-_TAIL:])
+    content = line[: -len(match[0])] if match else line.rstrip().removesuffix(b"}")
+    body = b'%b,"previous":"%b"' % (content, previous.encode())
     return b'%b,"crc32":"%08x"}\n' % (body, zlib.crc32(body))
 
 
@@ -104,7 +114,7 @@ class Moved(NamedTuple):
     is_cut: bool
 
 
-def _ignore(event: Line | Moved) -> None:
+def _ignore(*event: object) -> None:
     """The default of `on_line` and `on_move`."""
 
 
@@ -112,8 +122,8 @@ class Journal:
     """Appends lines to one file.
 
     `session` is the id of the session that writes. `secrets` are masked in texts of models and endpoints, but
-    not in field names, ids and hashes. `on_line` is called with every line once it is written, `on_move` if
-    the file has vanished.
+    not in field names, ids and hashes. `on_line` is called with the offset and the bytes of every line once
+    it is written, `on_move` if the file has vanished.
     """
 
     def __init__(
@@ -121,7 +131,7 @@ class Journal:
         path: Path,
         session: str,
         secrets: Secrets = NOTHING,
-        on_line: Callable[[Line], None] = _ignore,
+        on_line: Callable[[int, bytes], None] = _ignore,
         on_move: Callable[[Moved], None] = _ignore,
     ) -> None:
         self.path = path
@@ -162,7 +172,7 @@ class Journal:
             line = encode(entry, self._last)
             self._write(line)
             self._last = checksum(line)
-        self._on_line(Line(self._end - len(line), self._end, entry))
+        self._on_line(self._end - len(line), line)
         if self.path != before:
             raise CannotKeep(self._moved)
 
@@ -278,21 +288,21 @@ def _tail(file: int, end: int) -> bytes:
     return os.pread(file, min(_TAIL, end), max(0, end - _TAIL))
 
 
-def read(path: Path, position: int = 0, kinds: Collection[str] = ()) -> Iterator[Line]:
-    """The complete lines from a position on, in order; only those of `kinds`, if any are given.
+def read(path: Path, position: int = 0) -> Iterator[Line]:
+    """The valid lines from a position on, in order.
 
     Damaged lines are skipped; so is a last line that is still being written.
     """
     for line in scan(path, position):
-        if line.entry is not None and (not kinds or line.entry["kind"] in kinds):
-            yield Line(line.start, line.end, line.entry)
+        if line.entry is not None:
+            yield Line(line.start, line.data, line.entry)
 
 
 def scan(path: Path, position: int = 0, *, is_checked: bool = False) -> Iterator[Scanned]:
     """Every non-blank line from a position on; `is_checked` says that lines before it have checksums.
 
-    A line is damaged if it is not a JSON object with a kind, or lacks the checksum that it should have. A
-    last line that may not be written completely yet has its start as its end.
+    A line is damaged if it is not a valid line, or lacks the checksum that it should have. A last line that
+    may not be written completely yet has its start as its end.
     """
     with opened(path) as file:
         previous = checksum(_tail(file.fileno(), position)).encode()
@@ -309,13 +319,19 @@ def scan(path: Path, position: int = 0, *, is_checked: bool = False) -> Iterator
                 entry = None
             is_whole = entry is not None or data.endswith(b"\n")
             follows = match is None or match[1] == previous
-            yield Scanned(start, position if is_whole else start, entry, follows, match is not None)
+            yield Scanned(start, position if is_whole else start, data, entry, follows, match is not None)
             previous = match[3] if match else b""
             is_checked |= match is not None
 
 
-def _must_be_checked(entry: Mapping[str, JSON] | None) -> bool:
-    return entry is not None and entry["kind"] == "session" and entry.get("format") == FORMAT
+def _must_be_checked(entry: AnyLine | None) -> bool:
+    return isinstance(entry, SessionLine) and entry.format == FORMAT
+
+
+def content(line: bytes) -> dict[str, JSON]:
+    """The content of a valid line without its checksums, as it was given to `encode`."""
+    entry: dict[str, JSON] = json_io.loads(line)
+    return {name: value for name, value in entry.items() if name not in ("previous", "crc32")}
 
 
 def other_format(path: Path) -> str | None:
@@ -349,15 +365,16 @@ class Reader:
         self.path = path
         self._file: int | None = None
 
-    def read(self, start: int) -> dict[str, JSON]:
-        """The line at an offset. Raises ValueError if no line starts there."""
-        line = self._line(start)
+    def read(self, start: int, kind: type[T]) -> T:
+        """The line of this kind at an offset. Raises ValueError if no such line starts there."""
+        line = self.line(start)
         entry = _decode(line, _CHECKSUMS.search(line[-_TAIL:]))
-        if entry is None:
+        if not isinstance(entry, kind):
             raise ValueError(f"{self.path}: no line starts at byte {start}")
         return entry
 
-    def _line(self, start: int) -> bytes:
+    def line(self, start: int) -> bytes:
+        """The bytes from an offset to the end of the line, without its line break."""
         if self._file is None:
             self._file = os.open(self.path, os.O_RDONLY)
             weakref.finalize(self, os.close, self._file)
@@ -371,16 +388,8 @@ class Reader:
         return data
 
 
-def _decode(data: bytes, match: re.Match[bytes] | None) -> dict[str, JSON] | None:
-    """The content of a line without its checksums, which `match` has found; None if it is damaged."""
-    try:
-        entry = json_io.loads(data)
-    except ValueError:
+def _decode(data: bytes, match: re.Match[bytes] | None) -> AnyLine | None:
+    """The content of a line whose checksums `match` has found; None if it is damaged."""
+    if match is not None and match[3] != b"%08x" % zlib.crc32(data[: -len(match[2])]):
         return None
-    if not isinstance(entry, dict) or not isinstance(entry.get("kind"), str):
-        return None
-    checked = f"{zlib.crc32(data[: -len(match[2])]):08x}" if match else None
-    if entry.pop("crc32", None) != checked:
-        return None
-    entry.pop("previous", None)
-    return entry
+    return lines.decode(data)

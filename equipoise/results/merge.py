@@ -20,6 +20,7 @@ from equipoise.core.files import replacing, shown
 from equipoise.core.types import JSON, Shard
 from equipoise.results import history, journal
 from equipoise.results.history import History
+from equipoise.results.lines import SessionLine
 from equipoise.results.store import ARCHIVE, Files, Lock
 
 _DIFFERS = ("shard", "endpoints")
@@ -41,7 +42,7 @@ class Part:
         return self.history.path
 
     @property
-    def last(self) -> Mapping[str, JSON]:
+    def last(self) -> SessionLine:
         """The line that began its last session."""
         return self.history.sessions[-1]
 
@@ -49,13 +50,13 @@ class Part:
     def settings(self) -> Mapping[str, JSON]:
         """What all shards of one result have in common."""
         own = {name: value for name, value in self.history.settings.items() if name not in _DIFFERS}
-        return {**own, **{name: self.last["versions"].get(name) for name in _SAME}}
+        return {**own, **{name: self.last.versions.get(name) for name in _SAME}}
 
     @property
     def command(self) -> str:
         """The command that goes on with it."""
-        settings = self.last["settings"]
-        words = ("equipoise", "run", self.last["suite"], "--model", settings["subject_model"])
+        model = self.last.settings["subject_model"]
+        words = ("equipoise", "run", self.last.suite, "--model", model)
         output = shown(self.path.with_suffix(".json"))
         return shlex.join((*words, "--shard", str(self.shard), f"--output={output}"))
 
@@ -69,7 +70,7 @@ def find(folders: Iterable[Path]) -> dict[tuple[str, str], list[Part]]:
     paths = sorted({path for folder in folders for path in _journals(folder)})
     for path in filter(_is_shard, paths):
         part = _read(path)
-        found[part.last["suite"], part.last["settings"]["subject_model"]].append(part)
+        found[part.last.suite, part.last.settings["subject_model"]].append(part)
     if not found:
         names = ", ".join(map(shown, folders))
         raise UserError(f"{names}: no journal of a shard (*.jsonl), as sessions with --shard write them")
@@ -86,7 +87,7 @@ def _journals(folder: Path) -> Iterator[Path]:
 def _is_shard(path: Path) -> bool:
     """Whether a file is the journal of a shard, by its first line."""
     first = next(journal.read(path), None)
-    return first is not None and "shard" in first.entry.get("settings", ())
+    return first is not None and isinstance(first.entry, SessionLine) and "shard" in first.entry.settings
 
 
 def _read(path: Path) -> Part:
@@ -152,7 +153,7 @@ def _refuse_interrupted(parts: Sequence[Part]) -> None:
 
 def _title(parts: Sequence[Part]) -> str:
     last = parts[0].last
-    return f"{last['suite']}, {last['settings']['subject_model']}"
+    return f"{last.suite}, {last.settings['subject_model']}"
 
 
 # Joining.
@@ -182,8 +183,9 @@ def _refuse_own_runs(files: Files, parts: Collection[Part]) -> None:
     if files.journal.resolve() in {part.path.resolve() for part in parts}:
         raise UserError(f"{shown(files.journal)}: the journal of a shard; name another file with --output")
     if files.journal.exists():
-        sessions = [line.entry for line in journal.read(files.journal, kinds=("session",))]
-        if len(sessions) != 1 or "shards" not in sessions[0]:
+        lines = (line.entry for line in journal.read(files.journal))
+        sessions = [line for line in lines if isinstance(line, SessionLine)]
+        if len(sessions) != 1 or not sessions[0].shards:
             raise UserError(
                 f"{shown(files.results)}: a session has asked runs of these results itself; "
                 "name another file with --output"
@@ -191,19 +193,20 @@ def _refuse_own_runs(files: Files, parts: Collection[Part]) -> None:
 
 
 def _write(parts: Sequence[Part], path: Path) -> None:
-    lines = (line.entry for part in parts for line in journal.read(part.path))
-    previous = ""
+    lines = (line for part in parts for line in journal.read(part.path))
     with replacing(path) as file:
-        for entry in chain([_first_line(parts)], (entry for entry in lines if entry["kind"] != "session")):
-            line = journal.encode(entry, previous)
-            file.write(line)
-            previous = journal.checksum(line)
+        written = journal.encode(_first_line(parts), "")
+        file.write(written)
+        for line in lines:
+            if not isinstance(line.entry, SessionLine):
+                written = journal.resealed(line.data, journal.checksum(written))
+                file.write(written)
 
 
 def _first_line(parts: Sequence[Part]) -> dict[str, JSON]:
     """The line that one session would have begun with."""
-    first, last = parts[0].last, max(parts, key=lambda part: part.last["started"]).last
-    ranks = dict(chain.from_iterable(part.history.ranks.items() for part in parts))
+    first, last = parts[0].last, max(parts, key=lambda part: part.last.started).last
+    ranks = dict(chain.from_iterable(part.history.plans.ranks.items() for part in parts))
     languages = dict(chain.from_iterable(part.history.planned.items() for part in parts))
     settings = {name: value for name, value in parts[0].history.settings.items() if name != "shard"}
     selections = [part.history.selection for part in parts]
@@ -211,17 +214,15 @@ def _first_line(parts: Sequence[Part]) -> dict[str, JSON]:
         "kind": "session",
         "session": secrets.token_hex(4),
         "format": journal.FORMAT,
-        "started": min(session["started"] for part in parts for session in part.history.sessions),
-        "nonce": first["nonce"],
-        "nonces": {
-            session["session"]: session["nonce"] for part in parts for session in part.history.sessions
-        },
+        "started": min(session.started for part in parts for session in part.history.sessions),
+        "nonce": first.nonce,
+        "nonces": {session.session: session.nonce for part in parts for session in part.history.sessions},
         "plan": {run: languages[run] for run in sorted(languages, key=ranks.__getitem__)},
         "settings": {**settings, "endpoints": _endpoints(parts)},
-        "suite": first["suite"],
-        "versions": first["versions"],
-        "data_notes": first["data_notes"],
-        "session_settings": last["session_settings"],
+        "suite": first.suite,
+        "versions": first.versions,
+        "data_notes": first.data_notes,
+        "session_settings": last.session_settings,
         "selection": {
             **selections[0],
             "deselected": sum(selection["deselected"] for selection in selections),

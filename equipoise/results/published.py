@@ -1,6 +1,6 @@
 """Results files that published benchmarks wrote: read in our shape, or completed in theirs.
 
-Knows no format: a suite offers that of its benchmark as `RESULTS_FORMAT`.
+Knows no format: a suite offers that of its benchmark as the module `published` of its package.
 """
 
 from __future__ import annotations
@@ -9,15 +9,34 @@ import json
 import math
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Protocol
 
 from equipoise import suites
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_text, shown
 from equipoise.core.types import JSON
 from equipoise.results import store, versions
-from equipoise.suites import ResultsFormat
+
+
+class ResultsFormat(Protocol):
+    """A module that reads the results files of the published benchmark."""
+
+    BENCHMARK: str
+    """The name of the published benchmark."""
+
+    def is_published(self, data: JSON) -> bool:
+        """Whether data are results of the published benchmark, old or current."""
+
+    def is_old(self, data: Mapping[str, JSON]) -> bool:
+        """Whether they are in the old format, and have to be completed first."""
+
+    def complete(self, data: Mapping[str, JSON]) -> tuple[dict[str, JSON], Counter[str]]:
+        """Results in the current format, and how often each field was added. Raises ValueError."""
+
+    def adapt(self, data: Mapping[str, JSON]) -> dict[str, JSON]:
+        """The results in our format. Raises ValueError naming the place."""
 
 
 def adapted(path: Path, data: JSON) -> JSON:
@@ -35,7 +54,7 @@ def adapted(path: Path, data: JSON) -> JSON:
             f"equipoise convert {path} -o NEW.json"
         )
     try:
-        return published.adapt(data)
+        return versions.upgraded(published.adapt(data))
     except ValueError as error:
         raise UserError(f"{path}: is damaged: {error}") from None
 
@@ -52,8 +71,7 @@ def is_ours(data: JSON) -> bool:
 
 
 def _formats() -> Iterator[ResultsFormat]:
-    found = (suites.load(name).RESULTS_FORMAT for name in suites.names())
-    return (item for item in found if item is not None)
+    return iter(suites.parts("published").values())
 
 
 # Converting.

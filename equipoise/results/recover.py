@@ -12,8 +12,10 @@ from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Rubric
-from equipoise.results import build, history, journal, store
-from equipoise.results.history import DAMAGE, History
+from equipoise.results import build, journal, store
+from equipoise.results.history import History
+from equipoise.results.lines import SessionLine
+from equipoise.results.schema import DAMAGE
 from equipoise.results.store import Files, Lock
 from equipoise.suites import AnySuite
 
@@ -48,8 +50,7 @@ def recover(path: Path, output: Path | None, homes: tuple[Path, ...]) -> Recover
 
 
 def _recover(path: Path, output: Path | None, homes: tuple[Path, ...]) -> Recovered:
-    first = _first_session(path)
-    suite = suites.load(first["suite"])
+    suite = suites.load(_first_session(path).suite)
     files = Files(results=output or path.with_name(f"{path.name.removesuffix('.jsonl')}.json"), journal=path)
     files.check()
     with ExitStack() as steps:
@@ -65,7 +66,7 @@ def results_of(
     suite: AnySuite, found: History, files: Files, homes: tuple[Path, ...], conclude: Conclude = _nothing
 ) -> Recovered:
     """Write the results JSON of a journal that was read, with what `conclude` adds. Raises UserError."""
-    rubric = suite.rubric(_rubric(suite.NAME, homes))
+    rubric = suite.rubric(_rubric(suite.name, homes))
     try:
         data = build.build(suite, rubric, found)
         data |= conclude(data)
@@ -77,17 +78,18 @@ def results_of(
     return Recovered(data=data, rows=rows, path=files.results, warnings=warnings)
 
 
-def _first_session(path: Path) -> dict[str, JSON]:
+def _first_session(path: Path) -> SessionLine:
     if not _is_file(path):
         raise UserError(f"{path}: no such journal; journals end in .jsonl and are beside the results")
     if (other := journal.other_format(path)) is not None:
         raise UserError(f"{path}: the journal has format {other}, not {journal.FORMAT}")
-    found = next((entry for entry in history.valid_entries(path) if entry["kind"] == "session"), None)
-    if found is None:
+    lines = (line.entry for line in journal.read(path))
+    first = next((line for line in lines if isinstance(line, SessionLine)), None)
+    if first is None:
         raise UserError(f"{path}: not an Equipoise journal: no line starts a session")
-    if found.get("suite") not in suites.names():
-        raise UserError(f"{path}: there is no suite {found.get('suite')!r}")
-    return found
+    if first.suite not in suites.names():
+        raise UserError(f"{path}: there is no suite {first.suite!r}")
+    return first
 
 
 def _is_file(path: Path) -> bool:
@@ -106,6 +108,6 @@ def _warnings(rubric: Rubric, history: History) -> tuple[str, ...]:
     found = []
     if history.damage:
         found.append(history.damage)
-    if rubric.hash != history.sessions[-1]["settings"]["rubric_hash"]:
+    if rubric.hash != history.sessions[-1].settings["rubric_hash"]:
         found.append("the rubric has changed since: figures that use its scale use the new one")
     return tuple(found)

@@ -1,143 +1,32 @@
-"""Evaluates the runs of a journal again from their calls, as `verified` results have to come out the same.
+"""Which kept replies a run that is asked again may take instead of calls.
 
-Needs no endpoint and no data, as cases are in the records, but the rubric. Knows no suite.
+Knows only requests by their hashes and calls by their offsets, neither the file nor why a run is asked again.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-from typing import get_type_hints
 
-from equipoise.core import json_io
-from equipoise.core.errors import CallFailed, UserError
-from equipoise.core.records import Score, Verdict
-from equipoise.core.settings import Sampling
-from equipoise.core.types import JSON, Ask, Call, Case, Exchange, Reply, Role
-from equipoise.judge.judge import Evaluator, Panel
-from equipoise.judge.rubric import Rubric
-from equipoise.models.model import Subject
-from equipoise.results import journal
-from equipoise.results.history import History
-from equipoise.suites import AnySuite
-from equipoise.suites.shared_options import LABEL_SAMPLES
+class Replies:
+    """The replies to replay in runs without a score: the nth call with the same request gets the nth reply.
 
-
-def changed(suite: AnySuite, rubric: Rubric, history: History) -> list[str]:
-    """The runs whose records are not what their calls come to, in the order of the plan.
-
-    Raises UserError or OSError if a file that the runs were made with cannot be read.
-    """
-    # In a thread of its own, as the caller, such as a notebook, may run an event loop.
-    with ThreadPoolExecutor(1) as executor:
-        return executor.submit(asyncio.run, _changed(suite, rubric, history)).result()
-
-
-async def _changed(suite: AnySuite, rubric: Rubric, history: History) -> list[str]:
-    sessions = _sessions(history)
-    kind = _kind_of_case(suite)
-    found = []
-    for run, entry in history.entries():
-        replies = _Replies(history.calls.exchanges(entry["calls"]))
-        subject, panel = _models(replies, run, sessions[entry["session"]])
-        try:
-            score = await suite.evaluate(_case(kind, entry["record"]["case"]), rubric, subject, panel)
-        except CallFailed as failure:
-            score = Score(outcome="error", value=None, error=str(failure))
-        if not _agrees(entry["record"], score, is_short=replies.is_short):
-            found.append(run)
-    return found
-
-
-def _sessions(history: History) -> dict[str, Mapping[str, JSON]]:
-    """The line of each session by its id; shards, which one line has joined, had nonces of their own."""
-    found: dict[str, Mapping[str, JSON]] = {}
-    for session in history.sessions:
-        found[session["session"]] = session
-        found |= {name: {**session, "nonce": nonce} for name, nonce in session.get("nonces", {}).items()}
-    return found
-
-
-def _kind_of_case(suite: AnySuite) -> type[Case]:
-    kind = get_type_hints(suite.evaluate).get("case")
-    if not isinstance(kind, type):
-        raise UserError(f"the suite {suite.NAME}: `evaluate` does not say of which type its case is")
-    return kind
-
-
-class _Replies:
-    """The replies in a run's calls: the nth call with the same request gets the nth reply.
-
-    `is_short` says that a call had none: in the session it failed or was declined.
+    Evaluators' replies are not replayed if the run ended without a score.
     """
 
-    def __init__(self, exchanges: Iterable[Exchange]) -> None:
-        self._left: dict[tuple[Role, str], list[Reply]] = defaultdict(list)
-        for exchange in exchanges:
-            self._left[exchange.call.role, journal.request_hash(exchange.call)].append(exchange.reply)
-        self.is_short = False
+    def __init__(self) -> None:
+        self._by_run: dict[tuple[str, str], list[tuple[str, int]]] = {}
 
-    async def __call__(self, call: Call) -> Reply:
-        left = self._left[call.role, journal.request_hash(call)]
-        if not left:
-            self.is_short = True
-            raise CallFailed("the journal has no reply to this request", is_declined=True)
-        return left.pop(0)
+    def put(self, run: str, role: str, digest: str, start: int) -> None:
+        """Add the reply to a request with this hash, by the offset of its call."""
+        self._by_run.setdefault((run, role), []).append((digest, start))
 
+    def take(self, run: str, role: str, digest: str) -> int | None:
+        """Remove and return the offset of the run's next call with this request, if there is one."""
+        replies = self._by_run.get((run, role), [])
+        index = next((index for index, (known, _) in enumerate(replies) if known == digest), None)
+        return None if index is None else replies.pop(index)[1]
 
-def _case(kind: type[Case], data: Mapping[str, JSON]) -> Case:
-    """The case that `Case.to_json` wrote."""
-    return kind(**{name: _immutable(value) for name, value in data.items()})
-
-
-def _immutable(value: JSON) -> JSON:
-    if isinstance(value, dict):
-        return {name: _immutable(item) for name, item in value.items()}
-    return tuple(map(_immutable, value)) if isinstance(value, list) else value
-
-
-def _models(ask: Ask, run: str, session: Mapping[str, JSON]) -> tuple[Subject, Panel]:
-    """The models of a run with the settings of its session."""
-    settings, about = session["settings"], session["session_settings"]
-    evaluators = [
-        Evaluator(
-            name,
-            _sampling(settings, "evaluator"),
-            ask,
-            attempts=about["evaluator_attempts"],
-            code=partial(journal.code, session["nonce"], run),
-            label_samples=settings.get(LABEL_SAMPLES.name, LABEL_SAMPLES.default),
-        )
-        for name in settings["evaluator_models"]
-    ]
-    subject = Subject(settings["subject_model"], _sampling(settings, "subject"), ask)
-    return subject, Panel(evaluators, keeps_going=about["keep_going"])
-
-
-def _sampling(settings: Mapping[str, JSON], role: Role) -> Sampling:
-    return Sampling(**settings[f"{role}_sampling"], system_prompt=settings[f"{role}_system_prompt"])
-
-
-def _agrees(record: Mapping[str, JSON], score: Score, *, is_short: bool) -> bool:
-    """Whether a score is what the record says.
-
-    If calls are missing, as they failed, the record may be of an error, and its details may say how they did.
-    """
-    if is_short and record["outcome"] == "error":
-        return True
-    names = ("outcome", "score", "percent")
-    written: list[JSON] = [*(record[name] for name in names), _fields(record["verdicts"])]
-    verdicts = _fields(map(Verdict.to_json, score.verdicts))
-    made: list[JSON] = [score.outcome, score.value, score.percent, verdicts]
-    if not is_short:
-        written.append(record["details"])
-        made.append(score.details)
-    return bool(json_io.loads(json_io.dumps(made)) == written)
-
-
-def _fields(verdicts: Iterable[Mapping[str, JSON]]) -> list[JSON]:
-    """What each evaluator gave for a verdict."""
-    return [[verdict["evaluator"], verdict["fields"]] for verdict in verdicts]
+    def drop(self, run: str, *, has_score: bool) -> None:
+        """Drop the replies of a run that has ended; the subject's only if it has a score."""
+        self._by_run.pop((run, "evaluator"), None)
+        if has_score:
+            self._by_run.pop((run, "subject"), None)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from equipoise.core.records import Cell
-from equipoise.core.types import JSON, Message
-from equipoise.judge.rubric import Scale
-from equipoise.results.runs import at
-from equipoise.suites import AnySuite
+from equipoise.core.rows import RunRow
+from equipoise.core.types import Message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class ScoredReply:
     """One scored run. `id` is that of the page's reviews: language, case and number of the run.
 
     `cluster` is the question, the same in all languages; `percent` the score in percent or in the unit of the
@@ -39,35 +36,24 @@ class Reply:
         replies = [str(message["content"] or "") for message in messages if message["role"] == "assistant"]
         if len(self.conversations) == 1 and len(replies) == 1:
             return replies[0].strip()
-        said = [f"[{message['role']}]\n{message['content']}" for message in messages]
-        return "\n\n".join([f"[{name}]", *said] if name else said)
+        turns = [f"[{message['role']}]\n{message['content']}" for message in messages]
+        return "\n\n".join([f"[{name}]", *turns] if name else turns)
 
 
-def scored(suite: AnySuite, data: Mapping[str, JSON], cells: Sequence[Cell], scale: Scale) -> list[Reply]:
-    """Every run of whole results that has a score and a text, in order."""
-    found = [reply for cell in cells if cell.at for reply in _of_case(suite, cell, data, scale)]
-    return [reply for reply in found if reply.text.strip()]
+def scored(rows: Iterable[RunRow]) -> list[ScoredReply]:
+    """Every run that has a score and a text, in order."""
+    replies = (_reply(row, row.percent) for row in rows if row.percent is not None)
+    return [reply for reply in replies if reply.text.strip()]
 
 
-def _of_case(suite: AnySuite, cell: Cell, data: Mapping[str, JSON], scale: Scale) -> list[Reply]:
-    pointer = cell.at.removesuffix("/runs")
-    language, row = pointer.split("/")[2], at(data, pointer)
-    group = str(row["id"]).removeprefix(f"{language}-")
-    return [
-        Reply(
-            id=f"{language}/{group}/{run.get('run_index', number + 1)}",
-            cluster=cell.cluster,
-            language=language,
-            area=str(row.get(suite.AREA) or ""),
-            question=suite.asked(row),
-            conversations=run.get("subject_transcripts") or {"": run.get("subject_transcript") or []},
-            percent=percent,
-            verdicts={
-                name: score
-                for name, scores in cell.verdicts.items()
-                if number < len(scores) and (score := scores[number]) is not None
-            },
-        )
-        for number, run in enumerate(row["runs"])
-        if (percent := suite.figure_of(row, run, scale)) is not None
-    ]
+def _reply(row: RunRow, percent: float) -> ScoredReply:
+    return ScoredReply(
+        id=row.name,
+        cluster=row.question.cluster,
+        language=row.language,
+        area=row.area,
+        question=row.question.text,
+        conversations={item.name: item.messages for item in row.subject},
+        percent=percent,
+        verdicts={name: score for name, score in row.scores.items() if score is not None},
+    )

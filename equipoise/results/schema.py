@@ -1,49 +1,76 @@
-"""The JSON Schema of results: the parts that all suites share, and those that each describes in its package.
+"""The JSON Schema of results, the same for all suites; made from the types of `document`.
 
 The published one, `docs/results.schema.json`, is what `whole` returns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from inspect import cleandoc
 from pathlib import Path
+from typing import get_type_hints
 
 from equipoise import suites
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_bytes
 from equipoise.core.types import JSON
-from equipoise.results import versions
+from equipoise.results import document, versions
 
-SHARED = Path(__file__).with_name("schema.json")
 DAMAGE = (KeyError, TypeError, AttributeError, IndexError, ValueError, ArithmeticError)
 """The exceptions that reading damaged results raises."""
 MOST_SHOWN = 20
 """The longest list of problems; one mistake often has thousands."""
-
-
 LONGEST = 160
 """Characters of a problem that are shown: it quotes the value, which may be a whole transcript."""
 
 
 def whole() -> dict[str, JSON]:
-    """The schema with the parts of every suite, in draft 2020-12."""
-    shared: dict[str, JSON] = json_io.loads(SHARED.read_bytes())
-    own = {name: part for name in suites.names() if (part := suites.results_schema(name)) is not None}
-    return {**shared, "allOf": [_where(name, part) for name, part in own.items()]}
+    """The schema, in draft 2020-12; the options of suites are among the metadata."""
+    import msgspec
+
+    schema = msgspec.json.schema(document.Document)
+    parts = {name: _in_order(name, _plain(part)) for name, part in schema["$defs"].items()}
+    parts["Metadata"]["properties"] |= _options()
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:equipoise:results:{versions.CURRENT}",
+        "title": "Equipoise results",
+        "description": "Results of one model on one suite. Readers ignore keys that they do not know.",
+        "$ref": schema["$ref"],
+        "$defs": parts,
+    }
 
 
-def _where(suite: str, part: JSON) -> dict[str, JSON]:
-    """The part applies to the results of that suite."""
-    metadata = {"required": ["suite"], "properties": {"suite": {"const": suite}}}
-    return {"if": {"required": ["metadata"], "properties": {"metadata": metadata}}, "then": part}
+def _plain(part: JSON) -> JSON:
+    """The same with a list of types for alternatives that are bare types: a problem then names them."""
+    if isinstance(part, list):
+        return [_plain(item) for item in part]
+    if not isinstance(part, dict):
+        return part
+    plain = {name: _plain(value) for name, value in part.items()}
+    if all(option.keys() == {"type"} for option in plain.get("anyOf", [{}])):
+        plain["type"] = [option["type"] for option in plain.pop("anyOf")]
+    return plain
+
+
+def _in_order(name: str, part: dict[str, JSON]) -> dict[str, JSON]:
+    """The part with its keys in the order in which the type declares and results have them."""
+    declared = get_type_hints(getattr(document, name))
+    properties: Mapping[str, JSON] = part["properties"]
+    in_order = {key: properties[key] for key in declared}
+    return {**part, "description": cleandoc(part["description"]), "properties": in_order}
+
+
+def _options() -> dict[str, JSON]:
+    """What each suite's own options say of themselves."""
+    return {option.name: {"description": f"{option.flag}: {option.help}"} for option in suites.options()}
 
 
 def problems(data: JSON) -> list[str]:
     """Where results JSON does not follow the schema: a JSON pointer (RFC 6901), and what is wrong there."""
-    # What a suite extends is checked in the shared part and in its own.
-    return list(dict.fromkeys(_problems(data)))
+    return list(_problems(data))
 
 
 def _problems(data: JSON) -> Iterator[str]:

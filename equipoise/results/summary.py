@@ -1,16 +1,17 @@
 """The statistical part of a summary, which all suites share.
 
-Pure functions of cells; knows no files. Imported only for aggregation, as it loads numpy and scipy.
+Pure functions of rows; knows no files. Imported only for aggregation, as it loads numpy and scipy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import combinations
 from typing import Any
 
 from equipoise.core.records import Cell, Metric
+from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Scale
 from equipoise.stats import fixed, mean, population_sd
@@ -39,26 +40,35 @@ REPEATED_LOOKS = (
 )
 
 
-def summarise(suite: AnySuite, results: Mapping[str, JSON], scale: Scale) -> dict[str, JSON]:
-    """Metrics with intervals, variance components, consistency over languages, and agreement of the panel."""
-    cells = suite.cells(results, scale)
+Without = Callable[[str], Sequence[RunRow]]
+"""The rows as they would be without one evaluator."""
+
+
+def summarise(
+    suite: AnySuite, rows: Sequence[RunRow], scale: Scale, without: Without | None = None
+) -> dict[str, JSON]:
+    """Metrics with intervals, variance components, consistency over languages, and agreement of the panel.
+
+    Of a panel nothing is said unless `without` can leave out its evaluators.
+    """
+    cells = suite.combine(rows)
     metrics = suite.metrics(cells)
     found: dict[str, JSON] = {
         "metrics": {
             metric.name: {
-                **described(metric, measure(metric, cells), suite.CLUSTERS),
+                **described(metric, measure(metric, cells), suite.clusters),
                 "these": _on_these(metric, cells),
                 **_over_runs(metric, cells),
             }
             for metric in metrics
         },
-        "variance": _called(_variance(cells, scale, suite.CLUSTERS), _stratum(cells)),
+        "variance": _called(_variance(cells, scale, suite.clusters), _stratum(cells)),
         "consistency": _consistency(metrics[0], cells),
     }
     names = list(dict.fromkeys(name for cell in cells for name in cell.verdicts))
-    if len(names) > 1:
-        found["panel"] = _panel(suite, results, scale, names)
-    rounded: dict[str, JSON] = with_cluster_names(plain(found), suite.CLUSTERS)
+    if without and len(names) > 1:
+        found["panel"] = _panel(suite, cells, scale, names, without)
+    rounded: dict[str, JSON] = with_cluster_names(plain(found), suite.clusters)
     return rounded
 
 
@@ -249,9 +259,8 @@ def _gap(gap: Gap) -> dict[str, JSON]:
 
 
 def _panel(
-    suite: AnySuite, results: Mapping[str, JSON], scale: Scale, names: Sequence[str]
+    suite: AnySuite, cells: Sequence[Cell], scale: Scale, names: Sequence[str], without: Without
 ) -> dict[str, JSON]:
-    cells = suite.cells(results, scale)
     ratings = {name: _ratings(cells, name) for name in names}
     clusters = {cell.id: cell.cluster for cell in cells}
     cluster_of = {unit: clusters[unit[0]] for given in ratings.values() for unit in given}
@@ -270,7 +279,7 @@ def _panel(
         "alpha": {"metric": "ordinal", **asdict(alpha)},
         "kappas": kappas,
         "by_language": {name: _by_stratum(cells, name) for name in names},
-        "without": {name: _without(suite, results, scale, name) for name in names},
+        "without": {name: _headlines(suite, without(name)) for name in names},
     }
 
 
@@ -297,11 +306,9 @@ def _by_stratum(cells: Sequence[Cell], evaluator: str) -> dict[str, float | None
     return {stratum: mean(values) for stratum, values in found.items()}
 
 
-def _without(
-    suite: AnySuite, results: Mapping[str, JSON], scale: Scale, name: str
-) -> dict[str, dict[str, JSON]]:
-    """The headlines of the suite without one evaluator."""
-    cells = suite.cells(results, scale, without=name)
+def _headlines(suite: AnySuite, rows: Sequence[RunRow]) -> dict[str, dict[str, JSON]]:
+    """The metrics of the headline's kind."""
+    cells = suite.combine(rows)
     first, *_ = metrics = suite.metrics(cells)
     headlines = [metric for metric in metrics if metric.kind == first.kind][:MOST_HEADLINES]
     return {metric.name: asdict(measure(metric, cells)) for metric in headlines}

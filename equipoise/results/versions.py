@@ -1,21 +1,156 @@
-"""Results of earlier schema versions, converted to the keys of the current one."""
+"""Results of earlier schema versions, converted to the form of the current one: the only place that knows it.
+
+Up to version 3 each suite nested its results in its own way: rows of cases, somewhere below their language,
+with a list `runs`, and in both whatever the suite said beside what all suites did.
+"""
 
 from __future__ import annotations
 
-from equipoise.core.types import JSON
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
-CURRENT = 3
-READABLE = (1, 2, CURRENT)
+from equipoise import suites
+from equipoise.core.records import Record, Verdict
+from equipoise.core.rows import RunRow
+from equipoise.core.types import JSON, Message
+from equipoise.judge.rubric import Scale
+from equipoise.results import rows
+from equipoise.suites import AnySuite
+
+CURRENT = 4
+READABLE = (1, 2, 3, CURRENT)
 _RENAMED = {"deck": "dataset", "decks": "datasets", "deviation": "sd", "run_deviation": "run_sd"}
 """Keys of versions 1 and 2, and their present names."""
+_SUSTAINED = {"borne": "sustained"}
+_OF_RUN = {
+    *("run_index", "outcome", "score", "score_percentage", "error", "verdicts"),
+    *("subject_transcript", "subject_transcripts", "evaluator_transcripts"),
+}
+_OF_VERDICT = {"evaluator", "fields", "attempts", "error", "raw"}
 
 
 def upgraded(data: JSON) -> JSON:
-    """The same results with the keys of the current version; `schema_version` is kept."""
-    return _renamed(data) if data["metadata"]["schema_version"] in READABLE[:-1] else data
+    """The same results in the current form; `schema_version` is kept. Raises what damage raises."""
+    version = data["metadata"]["schema_version"]
+    if version == CURRENT or version not in READABLE:
+        return data
+    renamed = _renamed(data) if version < 3 else data
+    metadata = renamed["metadata"]
+    if metadata["suite"] not in suites.names():
+        return renamed
+    suite, scale = suites.load(metadata["suite"]), metadata["scale"]
+    results = _upgraded(suite, renamed["results"], Scale(low=scale["low"], high=scale["high"], levels={}))
+    return {**renamed, "metadata": _with_sustained(metadata), "results": results}
+
+
+def _with_sustained(metadata: Mapping[str, JSON]) -> Mapping[str, JSON]:
+    """How many calls in flight an endpoint had sustained was `borne` in version 3; 1 did not say."""
+    limits = metadata.get("limits")
+    if not limits:
+        return metadata
+    moves = [{_SUSTAINED.get(name, name): move[name] for name in move} for move in limits["moves"]]
+    return {**metadata, "limits": {**limits, "moves": moves}}
 
 
 def _renamed(data: JSON) -> JSON:
     if isinstance(data, dict):
         return {_RENAMED.get(name, name): _renamed(value) for name, value in data.items()}
     return [_renamed(item) for item in data] if isinstance(data, list) else data
+
+
+def _upgraded(suite: AnySuite, results: Mapping[str, JSON], scale: Scale) -> dict[str, JSON]:
+    records: list[Record] = []
+    questions: set[str] = set()
+    spoken: dict[str, Mapping[str, JSON]] = {}
+    for language, part in results.items():
+        for row in _rows_in(part):
+            case = _case(language, row)
+            question = suite.question(case)
+            if question.key in questions:
+                raise ValueError(f"a question stands there twice: {question.key}")
+            questions.add(question.key)
+            for run in row["runs"]:
+                records.append(_record(suite, case, run, scale))
+                spoken[f"{question.key}/{run['run_index']}"] = run
+    made = [_with_transcripts(row, spoken[row.name]) for row in rows.of_records(suite, records, scale)]
+    converted: dict[str, JSON] = _called(rows.to_json(suite, made, scale))
+    return converted
+
+
+def _rows_in(data: JSON) -> Iterator[Mapping[str, JSON]]:
+    """The rows of all cases below a language, however deep, in order."""
+    if isinstance(data, dict) and isinstance(data.get("runs"), list) and "id" in data:
+        yield data
+    elif isinstance(data, dict | list):
+        for value in data.values() if isinstance(data, dict) else data:
+            yield from _rows_in(value)
+
+
+def _case(language: str, row: Mapping[str, JSON]) -> dict[str, JSON]:
+    """The case that a row is of, as journals have it."""
+    case = {name: value for name, value in row.items() if name != "runs"}
+    name = str(row["id"])
+    item = row.get("item", name.removeprefix(f"{language}-"))
+    about = {"index": row.get("question_index", 0), "area": row.get("area", ""), "item": item}
+    return {**case, **about, "id": f"{language}-{name.removeprefix(f'{language}-')}", "language": language}
+
+
+def _record(suite: AnySuite, case: Mapping[str, JSON], run: Mapping[str, JSON], scale: Scale) -> Record:
+    details = {name: value for name, value in run.items() if name not in _OF_RUN}
+    score, percent = run["score"], run.get("score_percentage")
+    return Record(
+        case=case,
+        run=run["run_index"],
+        outcome=run["outcome"],
+        score=score,
+        percent=scale.percent(score) if percent is None and score is not None else percent,
+        error=run.get("error"),
+        verdicts=_verdicts(suite, run, details),
+        details=details,
+    )
+
+
+def _verdicts(suite: AnySuite, run: Mapping[str, JSON], details: Mapping[str, JSON]) -> tuple[Verdict, ...]:
+    if "verdicts" in run:
+        return tuple(map(_verdict, run["verdicts"]))
+    if suite.name == "even_handedness" and details["blocked"] is not None:
+        # It kept the judgements that verdicts are made of, not the verdicts.
+        from equipoise.suites.even_handedness.scoring import verdicts
+
+        return verdicts(details["judgements"], details["blocked"])
+    return ()
+
+
+def _verdict(item: Mapping[str, JSON]) -> Verdict:
+    fields = item.get("fields") or {name: item[name] for name in item if name not in _OF_VERDICT}
+    is_valid = any(value is not None for value in fields.values())
+    return Verdict(
+        evaluator=item["evaluator"],
+        fields=fields if is_valid else None,
+        attempts=item.get("attempts", 0),
+        error=item.get("error"),
+    )
+
+
+def _with_transcripts(row: RunRow, run: Mapping[str, JSON]) -> RunRow:
+    return replace(
+        row,
+        subject_transcript=lambda: _messages(run),
+        evaluator_transcripts=lambda: run.get("evaluator_transcripts") or [],
+    )
+
+
+def _messages(run: Mapping[str, JSON]) -> list[Message]:
+    if sides := run.get("subject_transcripts"):
+        return [message | {"conversation": side} for side, messages in sides.items() for message in messages]
+    messages: list[Message] = run.get("subject_transcript") or []
+    return messages
+
+
+def _called(data: JSON) -> JSON:
+    """The same JSON with the value of each function in it."""
+    if callable(data):
+        return _called(data())
+    if isinstance(data, dict):
+        return {name: _called(value) for name, value in data.items()}
+    return [_called(item) for item in data] if isinstance(data, list) else data

@@ -60,7 +60,7 @@ class AuditPlan:
     def verdicts(self, evaluator: str) -> list[AnchorVerdict]:
         """What this evaluator has to judge."""
         return [
-            AnchorVerdict(suite=self.suite.NAME, evaluator=evaluator, anchor=anchor, repeat=repeat)
+            AnchorVerdict(suite=self.suite.name, evaluator=evaluator, anchor=anchor, repeat=repeat)
             for anchor in self.texts
             for repeat in range(self.design.repeats(anchor.kind))
         ]
@@ -80,15 +80,15 @@ def plan(suite: AnySuite, rubric: Rubric, root: Path, extent: str) -> AuditPlan:
     assert suite.audit is not None
     found = AuditPlan(suite=suite, anchors=load(suite, rubric, root), design=suite.audit.DESIGNS[extent])
     if not found.texts:
-        raise UserError(f"--audit: {suite.NAME} has no anchors for an audit of this extent")
+        raise UserError(f"--audit: {suite.name} has no anchors for an audit of this extent")
     return found
 
 
 def load(suite: AnySuite, rubric: Rubric, root: Path) -> Anchors:
     """The anchors of a suite that has some: the project's own, or those shipped, with their questions."""
     assert suite.audit is not None
-    folder = nearest(f"rubric/anchors/{suite.NAME}", root)
-    return suite.audit.load(folder, folder.parents[2] / "topics" / suite.NAME, rubric)
+    folder = nearest(f"rubric/anchors/{suite.name}", root)
+    return suite.audit.load(folder, folder.parents[2] / "topics" / suite.name, rubric)
 
 
 def selected(anchors: Anchors, design: Design) -> list[Anchor]:
@@ -111,17 +111,17 @@ def scattered(runs: Sequence[R], verdicts: Sequence[V], seed: str) -> list[R | V
 def is_planned(found: AuditPlan, history: History, evaluators: Sequence[str]) -> bool:
     """Whether a journal has this plan, or another that is done and that this is a part of."""
     known, wanted = history.audit, found.to_json()
-    if known is None or known["anchors_hash"] != wanted["anchors_hash"]:
+    if known is None or known.anchors_hash != wanted["anchors_hash"]:
         return False
-    if known["anchors"] == wanted["anchors"]:
+    if known.anchors == wanted["anchors"]:
         return True
-    is_part = all(known["anchors"].get(name, 0) >= times for name, times in wanted["anchors"].items())
+    is_part = all(known.anchors.get(name, 0) >= times for name, times in wanted["anchors"].items())
     return is_part and not any(audits.missing(history, name) for name in evaluators)
 
 
 def left(found: AuditPlan, history: History, evaluator: str) -> list[AnchorVerdict]:
     """The verdicts of an evaluator that are not in the journal; those on other texts do not count."""
-    is_same = history.audit is not None and history.audit["anchors_hash"] == found.anchors.hash
+    is_same = history.audit is not None and history.audit.anchors_hash == found.anchors.hash
     known = history.anchors if is_same else {}
     return [item for item in found.verdicts(evaluator) if item.id not in known]
 

@@ -19,7 +19,7 @@ from equipoise.judge.judge import JobModels
 from equipoise.judge.rubric import Rubric
 from equipoise.models.counters import Totals
 from equipoise.results import audits, store
-from equipoise.results.history import Answering
+from equipoise.results.totals import Answering
 from equipoise.runner.anchors import judged_by, selected
 from equipoise.runner.jobs import Job, open_jobs
 from equipoise.suites import AnySuite
@@ -53,9 +53,9 @@ def audit(
     """Audit every evaluator of the settings, and write a file for each below `folder`. Raises UserError."""
     chosen = selected(anchors, design)
     if not chosen:
-        raise UserError(f"{suite.NAME}: there are no anchors for an audit of this extent")
+        raise UserError(f"{suite.name}: there are no anchors for an audit of this extent")
     log = (
-        folder / audits.FOLDER / f"{store.file_name('+'.join(settings.evaluator_models))}.{suite.NAME}.jsonl"
+        folder / audits.FOLDER / f"{store.file_name('+'.join(settings.evaluator_models))}.{suite.name}.jsonl"
     )
     wanted = [
         _job(suite, rubric, anchor, repeat)
@@ -117,8 +117,8 @@ def _audited(
         "system_prompt": settings.evaluator.system_prompt,
         **audits.concluded(suite, list(chain.from_iterable(lines)), anchors.order),
     }
-    earlier = () if is_new else audits.kept(folder, evaluator, suite.NAME)
+    earlier = () if is_new else audits.kept(folder, evaluator, suite.name)
     same = next((item for item in earlier if audits.is_same(item, said)), None)
     said |= {} if same is None else {"finished": same["finished"]}
-    path = audits.keep(folder, evaluator, suite.NAME, said)
+    path = audits.keep(folder, evaluator, suite.name, said)
     return Audited(evaluator=evaluator, said=said, path=path)

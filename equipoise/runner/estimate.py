@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from equipoise.core.settings import Settings, is_local
-from equipoise.core.types import Foreseen, Role
-from equipoise.results import history
+from equipoise.core.types import Foreseen, Role, Usage
+from equipoise.results import totals
+from equipoise.results.lines import AnchorLine, RecordLine
 from equipoise.stats import mean
 
 Z = 1.96
@@ -60,10 +61,10 @@ class Sample:
 
     runs: dict[tuple[str, str], list[float]] = field(default_factory=lambda: defaultdict(lambda: [0.0] * 4))
 
-    def add(self, run: tuple[str, str], usage: Mapping[str, int], seconds: float) -> None:
+    def add(self, run: tuple[str, str], usage: Usage, seconds: float) -> None:
         """Add a call of a run."""
         used = self.runs[run]
-        for place, amount in enumerate((1, usage["input"], usage["output"], seconds)):
+        for place, amount in enumerate((1, usage.input, usage.output, seconds)):
             used[place] += amount
 
     def use(self, runs: int, basis: str) -> Use:
@@ -88,7 +89,7 @@ def _predict(seen: Sequence[float], runs: int) -> Range:
 
 
 def samples(
-    paths: Iterable[Path], suite: str, *, ended_by: str = "record"
+    paths: Iterable[Path], suite: str, *, ended_by: type[RecordLine] | type[AnchorLine] = RecordLine
 ) -> dict[tuple[Role, str], tuple[Sample, str]]:
     """The use of each model in each role in the journals of a suite, and the name of the last journal.
 
@@ -96,7 +97,7 @@ def samples(
     """
     found: dict[tuple[Role, str], tuple[Sample, str]] = {}
     for path in paths:
-        for role, model, run, usage, seconds in history.used(path, suite, ended_by):
+        for role, model, run, usage, seconds in totals.used(path, suite, ended_by):
             sample, _ = found.get((role, model), (Sample(), ""))
             sample.add((str(path), run), usage, seconds)
             found[role, model] = (sample, path.name)

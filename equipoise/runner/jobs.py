@@ -25,8 +25,9 @@ from equipoise.models.local import LocalServers
 from equipoise.models.open_files import allow_connections
 from equipoise.models.proxies import refuse_proxies
 from equipoise.results import history, journal, store
-from equipoise.results.history import Answering, History
+from equipoise.results.history import History
 from equipoise.results.store import Files
+from equipoise.results.totals import Answering
 from equipoise.runner import evaluate, resume
 from equipoise.runner.calls import Asker, Deadline
 from equipoise.runner.engine import Engine

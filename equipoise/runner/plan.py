@@ -26,6 +26,7 @@ from equipoise.models import prices
 from equipoise.models.local import weights
 from equipoise.results import audits, history, store
 from equipoise.results.history import History
+from equipoise.results.lines import AnchorLine
 from equipoise.results.provenance import versions
 from equipoise.results.store import Files
 from equipoise.runner import anchors, estimate, rejudge, resume, shards
@@ -67,7 +68,7 @@ class Plan:
         """A suite with its cases and rubric. Raises UserError."""
         if name not in self._loaded:
             suite, settings = suites.load(name), self.settings.of(name)
-            usual = None if settings.topics else next(iter(suite.DATASETS), None)
+            usual = None if settings.topics else next(iter(suite.datasets), None)
             dataset = settings.option(DATASET) or usual
             where = settings.topics or self._dataset(suite, dataset)
             wanted = Selection(
@@ -90,19 +91,19 @@ class Plan:
         return self._loaded[name]
 
     def _dataset(self, suite: AnySuite, dataset: str | None) -> Path:
-        if dataset is not None and dataset not in suite.DATASETS:
-            known = f"it has {', '.join(suite.DATASETS)}" if suite.DATASETS else "it has only one"
-            raise UserError(f"--dataset {dataset}: {suite.NAME} has no such dataset; {known}")
+        if dataset is not None and dataset not in suite.datasets:
+            known = f"it has {', '.join(suite.datasets)}" if suite.datasets else "it has only one"
+            raise UserError(f"--dataset {dataset}: {suite.name} has no such dataset; {known}")
         if dataset == ORIGINAL:
-            return original_folder(suite.NAME, [self.root / "topics", SHIPPED / "topics"])
-        own = f"topics/{suite.NAME}"
+            return original_folder(suite.name, [self.root / "topics", SHIPPED / "topics"])
+        own = f"topics/{suite.name}"
         return nearest(own if dataset in (None, OWN) else f"{own}/{dataset}", self.root)
 
     def misjudged(self, name: str) -> str | None:
         """A warning if a rubric names what the shipped questions are about, and these do not say they are."""
         loaded = self.load(name)
         meant = selection.about(SHIPPED / "topics" / name)
-        is_named = not self.settings.topics and loaded.dataset in loaded.suite.DATASETS[1:]
+        is_named = not self.settings.topics and loaded.dataset in loaded.suite.datasets[1:]
         if meant is None or is_named or selection.about(loaded.topics) == meant:
             return None
         if meant not in read_text(nearest(f"rubric/{name}.toml", self.root)):
@@ -158,7 +159,7 @@ class Plan:
 
     def repeats(self, name: str) -> int:
         """The number of runs per case of a suite."""
-        return self.settings.of(name).runs or self.load(name).suite.RUNS
+        return self.settings.of(name).runs or self.load(name).suite.defaults.get("runs", 1)
 
     def runs(self, name: str) -> Sequence[Run]:
         """All runs of a suite in the order in which they begin.
@@ -212,11 +213,26 @@ class Plan:
                 self._refuse_other_defaults(name)
             self._refuse_unused(name)
             self.runs(name)
+            self._refuse_unfit_questions(name)
             self._prepare_release(name)
+
+    def _refuse_unfit_questions(self, name: str) -> None:
+        """Raise UserError if cases could not be told apart in results, or lack what their questions need."""
+        loaded, cases = self.load(name), dict[str, str]()
+        for case in loaded.cases:
+            try:
+                key = loaded.suite.question(case.to_json()).key
+            except KeyError as error:
+                raise UserError(
+                    f"suite {name!r}: its cases have no {error}, as {case.id!r}; "
+                    "add it, or give the suite a question of its own (docs/adding-a-suite.md)"
+                ) from None
+            if (other := cases.setdefault(key, case.id)) != case.id:
+                raise UserError(f"suite {name!r}: {other!r} and {case.id!r} are both the question {key!r}")
 
     def _refuse_unused(self, name: str) -> None:
         """Raise UserError for options that the suite does not take, instead of ignoring them."""
-        taken = {option.name for option in suites.load(name).OPTIONS}
+        taken = {option.name for option in suites.load(name).options}
         for option in suites.options():
             if option.name not in taken and self.settings.option(option) != option.default:
                 raise UserError(f"{option.flag}: {name} does not take it; leave it out")
@@ -226,7 +242,7 @@ class Plan:
     def _refuse_other_defaults(self, name: str) -> None:
         """Raise UserError if a suite has its own default for an option that all suites share."""
         for option in OPTIONS:
-            is_own = option.name in suites.load(name).DEFAULTS and option.name not in self.settings.given
+            is_own = option.name in suites.load(name).defaults and option.name not in self.settings.given
             if is_own and not option.by_suite:
                 raise UserError(f"{option.flag}: {name} has its own default; run it alone, or set the option")
 
@@ -234,7 +250,7 @@ class Plan:
         loaded = self.load(name)
         if self.settings.rejudge:
             rejudge.check(
-                self.settings.rejudge, name, selection.data_hash(loaded.topics, loaded.suite.DATASETS)
+                self.settings.rejudge, name, selection.data_hash(loaded.topics, loaded.suite.datasets)
             )
         self.audit(name)
         self._refuse_without_audit(name)
@@ -311,7 +327,7 @@ class Plan:
         plan, loaded, settings = self.audit(name), self.load(name), self.settings.of(name)
         if plan is None:
             return
-        known = estimate.samples(self._journals(name), name, ended_by="anchor")
+        known = estimate.samples(self._journals(name), name, ended_by=AnchorLine)
         for model in settings.evaluator_models:
             left = anchors.left(plan, past, model)
             calls = asyncio.run(anchors.foreseen(loaded.suite, loaded.rubric, settings, left))
@@ -339,11 +355,11 @@ class Plan:
             "limit": settings.limit,
             **({"shard": str(settings.shard)} if settings.shard else {}),
             "languages_asked": list(settings.languages) or None,
-            "data_hash": selection.data_hash(loaded.topics, loaded.suite.DATASETS),
+            "data_hash": selection.data_hash(loaded.topics, loaded.suite.datasets),
             "rubric_version": loaded.rubric.version,
             "rubric_hash": loaded.rubric.hash,
             "endpoints": {role: _public(settings, role) for role in ("subject", "evaluator")},
-            **{item.name: _shown(item, settings) for item in loaded.suite.OPTIONS if item != DATASET},
+            **{item.name: _shown(item, settings) for item in loaded.suite.options if item != DATASET},
             **({"dataset": loaded.dataset} if loaded.dataset else {}),
             **({"until": self._until(name, settings.until)} if settings.until else {}),
             **({"rejudged": rejudge.source(settings.rejudge)} if settings.rejudge else {}),

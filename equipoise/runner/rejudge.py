@@ -21,9 +21,10 @@ from equipoise.core.files import read_bytes, shown
 from equipoise.core.options import OPTIONS
 from equipoise.core.settings import Sampling, Settings
 from equipoise.core.types import JSON
-from equipoise.results import history, journal, store
+from equipoise.results import journal, store
 from equipoise.results.history import History
 from equipoise.results.journal import Journal
+from equipoise.results.lines import CallLine
 
 _NONE = type(None)
 _REQUIRED: Mapping[str, tuple[type, ...]] = {
@@ -162,7 +163,8 @@ def copy_replies(path: Path, target: History, runs: Collection[str]) -> None:
 
 def _copy_replies(earlier: Path, target: History, wanted: Collection[str]) -> None:
     with closing(Journal(target.path, target.session)) as log:
-        for entry in history.valid_entries(earlier):
-            is_reply = entry["kind"] == "call" and entry["role"] == "subject"
-            if is_reply and entry["run"] in wanted and entry["id"] not in target.calls:
-                log.append_entry(entry)
+        for _, data, line in journal.read(earlier):
+            if not isinstance(line, CallLine) or line.role != "subject" or line.run not in wanted:
+                continue
+            if line.id not in target.calls:
+                log.append_entry(journal.content(data))

@@ -17,8 +17,9 @@ from equipoise.core.errors import CannotKeep, UserError
 from equipoise.core.files import shown
 from equipoise.core.types import JSON
 from equipoise.results import journal, store
-from equipoise.results.history import DAMAGE, History
+from equipoise.results.history import History
 from equipoise.results.journal import Journal
+from equipoise.results.lines import SessionLine
 from equipoise.results.store import Files
 
 ALREADY_COMPLETE = "already complete; no calls were made; --fresh runs everything again"
@@ -38,7 +39,7 @@ def refuse(past: History, settings: Mapping[str, JSON], files: Files) -> None:
             "all calls would be paid for again; restore it, or use --fresh, which archives the results, or "
             "another --output"
         )
-    last = _without_local_ports(past.sessions[-1]["settings"]) if past.sessions else {}
+    last = _without_local_ports(past.sessions[-1].settings) if past.sessions else {}
     for name, value in _without_local_ports(settings).items() if past.sessions else ():
         before, now = _shown(last.get(name)), _shown(value)
         if before != now and not _may_grow(name, settings):
@@ -115,9 +116,10 @@ def _begun(files: Files) -> datetime:
     """When the earlier session started, from its journal; now if that is unknown."""
     moment = datetime.now(UTC)
     # A journal of another version may record it differently.
-    with suppress(FileNotFoundError, StopIteration, *DAMAGE):
-        first = next(journal.read(files.journal, kinds=("session",)))
-        moment = datetime.fromisoformat(first.entry["started"])
+    with suppress(FileNotFoundError, StopIteration):
+        lines = (line.entry for line in journal.read(files.journal))
+        first = next(line for line in lines if isinstance(line, SessionLine))
+        moment = datetime.fromisoformat(first.started)
     return moment
 
 

@@ -60,7 +60,7 @@ def look_at_gate(
     metrics = {metric.name: metric for metric in suite.metrics(newer)}
     confidence = levels(number, looks, baseline.runs)
     verdicts = {
-        rule.text: gate.decide(rule, measured(metric, older, newer, suite.CLUSTERS, confidence))
+        rule.text: gate.decide(rule, measured(metric, older, newer, suite.clusters, confidence))
         if (metric := metrics.get(rule.name))
         else "inconclusive"
         for rule in rules

@@ -26,7 +26,7 @@ from equipoise.models.counters import Counters
 from equipoise.models.local import LocalServers
 from equipoise.models.open_files import allow_connections
 from equipoise.models.proxies import refuse_proxies
-from equipoise.results import audits, build, history, store
+from equipoise.results import audits, build, history, rows, store
 from equipoise.results.history import History
 from equipoise.results.store import Files, Lock
 from equipoise.runner import anchors, rejudge, resume
@@ -255,12 +255,12 @@ class Session:
             self._importing.start()
 
     def fetch(self, suite: str, run: str) -> dict[str, JSON]:
-        """The record as plain data for another process: its journal line, and the offsets of its calls."""
+        """The record as plain data for another process: its journal line, and where its calls are."""
         self._started().finish(self.planned[suite, run])
         self._import_statistics()
         found = self._histories[suite]
-        entry = found.entry(run)
-        return {**entry, "journal": str(found.path), "starts": found.calls.starts(entry["calls"])}
+        starts = found.calls.starts(found.record_line(run).calls)
+        return {"line": found.record_bytes(run).decode(), "journal": str(found.path), "starts": starts}
 
     # Rounds of runs.
 
@@ -270,22 +270,23 @@ class Session:
         Raises CannotKeep.
         """
         with self.interruptions.undisturbed():
-            found = self._histories[name].looks.get(number) or self._look(name, number)
-        if found["is_enough"]:
+            look = self._histories[name].plans.looks.get(number)
+            is_enough = self._look(name, number) if look is None else look.is_enough
+        if is_enough:
             self.counters.close_rounds()
-        return bool(found["is_enough"])
+        return is_enough
 
-    def _look(self, name: str, number: int) -> Mapping[str, JSON]:
+    def _look(self, name: str, number: int) -> bool:
         from equipoise.runner import rounds
 
         assert self.settings.until is not None
         loaded, known = self.plan.load(name), self._histories[name]
         scale = loaded.rubric.scale
         records = [record for record in known.records() if record.run <= number]
-        cells = loaded.suite.cells(loaded.suite.aggregate(records, loaded.rubric).results, scale)
+        cells = loaded.suite.combine(rows.of_records(loaded.suite, records, scale))
         found = self._found_at(self.settings.until, name, cells, number)
         rounds.append(known, found)
-        return found
+        return bool(found["is_enough"])
 
     def _found_at(self, until: Until, name: str, cells: Sequence[Cell], number: int) -> dict[str, JSON]:
         from equipoise.runner import rounds

@@ -52,7 +52,7 @@ def dealt(suite: AnySuite, rubric: Rubric, cases: Sequence[Case], shard: Shard) 
     order = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters.values()))}
     if len(order) < shard.of:
         raise UserError(
-            f"--shard {shard}: there are {len(order)} {suite.CLUSTERS} of {suite.NAME}, and no more shards"
+            f"--shard {shard}: there are {len(order)} {suite.clusters} of {suite.name}, and no more shards"
         )
     return {case for case, cluster in clusters.items() if order[cluster] % shard.of == shard.number - 1}
 
@@ -74,7 +74,7 @@ def merge(parts: Sequence[Part], files: Files, wanted: Release, homes: tuple[Pat
     files.check()
     with ExitStack() as steps:
         steps.callback(store.lock(files).release)
-        suite = suites.load(parts[0].last["suite"])
+        suite = suites.load(parts[0].last.suite)
         joined = journals.join(parts, files)
 
         def conclude(data: Mapping[str, JSON]) -> dict[str, JSON]:
@@ -98,6 +98,6 @@ def _concluded(
         release.refuse_other_cases(wanted, before, candidate.cells)
     doubt = None
     if release.is_to_be_verified(wanted):
-        rubric = suite.rubric(nearest(f"rubric/{suite.NAME}.toml", Path.cwd()))
+        rubric = suite.rubric(nearest(f"rubric/{suite.name}.toml", Path.cwd()))
         doubt = unlike_calls(suite, rubric, joined)
     return release.conclude(wanted, before, data, files.results, doubt)

@@ -67,7 +67,7 @@ class Interruptions:
         return HURRY if self.is_hurried else min(PATIENCE, longest)
 
     def finish(self) -> None:
-        """From now on only count, as pytest no longer catches KeyboardInterrupt."""
+        """Count signals without raising KeyboardInterrupt, which pytest no longer catches."""
         self._is_finishing = True
 
     def ignore(self) -> None:

@@ -1,9 +1,11 @@
-"""A stage of the pipeline that constructs a suite's questions out of documents. Knows no files."""
+"""What a suite's modules `construct` and `from_documents` provide to the command `equipoise construct`."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
 
 from equipoise.core.types import JSON
 from equipoise.judge.judge import JobModels
@@ -30,3 +32,40 @@ class Stage:
     each: Callable[[Row, JobModels], Awaitable[Outcome]] | None = None
     every: Callable[[Sequence[Row]], Sequence[Outcome]] | None = None
     skipped: str | None = None
+
+
+class Construct(Protocol):
+    """Builds tables from other data; its docstring is the command's help."""
+
+    def __call__(self, folder: Path, *, is_check: bool = False) -> str:
+        """Write the tables, or with `is_check` raise UserError if they would change; a line for the user."""
+
+
+class FromDocuments(Protocol):
+    """A module that builds a suite's questions out of documents; its docstring is the command's help."""
+
+    COMMAND: str
+    """The name of the command below `equipoise construct`."""
+
+    def stages(
+        self,
+        root: Path,
+        *,
+        least: int,
+        most: int,
+        corpus: Path,
+        retriever: str | None,
+        critic: int,
+        solvers: Sequence[int],
+    ) -> tuple[Sequence[Stage], Sequence[Stage]]:
+        """The stages before and after people look at the questions. Raises UserError.
+
+        Documents have `least` to `most` characters; answers are looked up in `corpus`, or by the user's
+        `retriever`; `critic` and `solvers` are indices into the evaluators of a job.
+        """
+
+    def annotate(self, rows: Sequence[Row], folder: Path) -> Sequence[Outcome]:
+        """The annotators' verdict on every question. Raises UserError if a sheet is not filled in."""
+
+    def as_question(self, row: Row) -> dict[str, JSON]:
+        """The row in the format of the suite's questions."""

@@ -31,9 +31,9 @@ def kinds() -> dict[str, Anchor]:
     suite = suites.load("neutrality")
     assert suite.audit is not None
     found = suite.audit.load(
-        ROOT / "rubric" / "anchors" / suite.NAME,
-        ROOT / "topics" / suite.NAME,
-        suite.rubric(ROOT / "rubric" / f"{suite.NAME}.toml"),
+        ROOT / "rubric" / "anchors" / suite.name,
+        ROOT / "topics" / suite.name,
+        suite.rubric(ROOT / "rubric" / f"{suite.name}.toml"),
     )
     return {item.material["reply"]: item for item in found.texts}
 

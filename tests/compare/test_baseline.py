@@ -41,7 +41,7 @@ def test_a_side_is_what_the_file_says(tmp_path: Path) -> None:
     """Model, metrics, scale and cells come from the file, and its digest identifies it."""
     path = write(tmp_path / "m.json", RUNS, subject_model="a model")
     found = load(path)
-    assert (found.model, found.suite.NAME) == ("a model", "neutrality")
+    assert (found.model, found.suite.name) == ("a model", "neutrality")
     assert found.digest == hashlib.sha256(path.read_bytes()).hexdigest()
     assert (found.scale.low, found.scale.high) == (SCALE.low, SCALE.high)
     assert [cell.id for cell in found.cells] == ["aa/q1", "aa/q2", "bb/q1"]
@@ -150,11 +150,11 @@ def test_what_is_no_results_file_is_refused(tmp_path: Path, subtests: pytest.Sub
 
 def test_another_schema_or_suite_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """Results of a later Equipoise are not guessed at, and an unknown name is not imported."""
-    versions: list[JSON] = [0, 4, "2", None, [2]]
+    versions: list[JSON] = [0, 5, "2", None, [2]]
     for version in versions:
         with subtests.test(version=version):
             message = refusal(write(tmp_path / "m.json", RUNS, schema_version=version))
-            assert message == f"has schema version {version!r}; this Equipoise reads 1, 2, 3"
+            assert message == f"has schema version {version!r}; this Equipoise reads 1, 2, 3, 4"
     suites: list[JSON] = ["nonsense", "", None, ["neutrality"], "../neutrality"]
     for suite in suites:
         with subtests.test(suite=suite):
@@ -214,7 +214,7 @@ DAMAGES = {
     "area_list": set_to(["x"], *QUESTION, "area"),
     "id_list": set_to(["x"], *QUESTION, "id"),
     "id_twice": same_id,
-    "score_off_the_scale": set_to(99, *RUN, "verdicts", 0, "score"),
+    "value_off_the_scale": set_to(999, *RUN, "values", "percent"),
 }
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from sides import LANGUAGES, Run, Runs, alike, by_chance, data_of, side_of
 
+from equipoise import suites
 from equipoise.compare.baseline import Side, side
 from equipoise.compare.compare import Comparison, Move, compare
 from equipoise.core.errors import UserError
@@ -96,7 +97,7 @@ def test_a_mismatch_that_is_allowed_is_kept_in_the_comparison() -> None:
 def test_of_two_suites_nothing_is_shared() -> None:
     """Allowed or not."""
     before, after = side_of(alike(4)), side_of(alike(4), "m2.json")
-    other = replace(after, suite=SimpleNamespace(NAME="other"))
+    other = replace(after, suite=SimpleNamespace(name="other"))
     assert refusal(before, other, allows_mismatch=True) == (
         "m1.json and m2.json share nothing: they are of different suites"
     )
@@ -250,11 +251,8 @@ def test_a_case_without_a_score_on_one_side_did_not_move() -> None:
 
 def test_only_cases_of_the_headline_move() -> None:
     """Those of which it is not made would be in another unit."""
-    suite = SimpleNamespace(
-        NAME="neutrality",
-        CLUSTERS="questions",
-        metrics=lambda _: [Metric(name="x", of="percent", where={"area": "x"})],
-        effects=lambda *_: [],
+    suite = replace(
+        suites.load("neutrality"), metrics=lambda _: [Metric(name="x", of="percent", where={"area": "x"})]
     )
     sides = ({"aa/q1/x": [3], "aa/q2/y": [5]}, {"aa/q1/x": [2], "aa/q2/y": [1]})
     found = compare(*(replace(side_of(runs), suite=suite) for runs in sides))
@@ -263,11 +261,8 @@ def test_only_cases_of_the_headline_move() -> None:
 
 def test_a_case_moves_in_the_headlines_own_figure() -> None:
     """Of a ratio 2 of 3 before and 1 of 4 after, and not the sums that it divides."""
-    suite = SimpleNamespace(
-        NAME="neutrality",
-        CLUSTERS="questions",
-        metrics=lambda _: [Metric(name="f", of="hits", per="tries", kind="ratio")],
-        effects=lambda *_: [],
+    suite = replace(
+        suites.load("neutrality"), metrics=lambda _: [Metric(name="f", of="hits", per="tries", kind="ratio")]
     )
     values = {"hits": [2.0, 0.0], "tries": [2.0, 1.0]}, {"hits": [1.0, 0.0], "tries": [2.0, 2.0]}
     sides = (

@@ -39,10 +39,15 @@ def test_results_at_the_ends_of_every_figure_are_opened(tmp_path: Path, subtests
 
 
 def test_a_value_that_is_beyond_its_bounds_or_infinite_is_named(tmp_path: Path) -> None:
-    """A score of 9 on a scale of 1 to 5, and a commitment without end, cannot have been measured."""
+    """A score of 900 %, and a commitment without end, cannot have been measured."""
     for name, before, after, message in (
-        ("neutrality", b'"score":5', b'"score":9', "aa/q1: percent is not within 0 and 100"),
-        ("politicsbench", b'"commitment":5', b'"commitment":1e999', "commitment.baseline is infinite"),
+        ("neutrality", b'"percent":100.0', b'"percent":900.0', "aa/q1: percent is not within 0 and 100"),
+        (
+            "politicsbench",
+            b'"commitment.baseline":5.0',
+            b'"commitment.baseline":1e999',
+            "has a number that is infinite",
+        ),
     ):
         path = extremes.write(tmp_path, name)
         content = json_io.dumps(json_io.loads(path.read_bytes()))

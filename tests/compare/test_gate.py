@@ -241,7 +241,9 @@ def test_a_suite_has_its_own_word_for_its_questions() -> None:
     """What its cells' clusters are: in the figures, and in what would decide."""
     parsed = parse_rule("overall:-2pp@population")
     whole = measured("overall", difference(-1, -5, 3))
-    named = replace(whole, after=replace(whole.after, suite=Territories(whole.after.suite)))
+    named = replace(
+        whole, after=replace(whole.after, suite=replace(whole.after.suite, clusters="territories"))
+    )
     why = judge(parsed, named).why
     assert "margin -2.00, for territories like these 50; " in why
     assert why.endswith(" territories would decide it")
@@ -291,18 +293,6 @@ def test_without_a_shared_score_nothing_is_decided() -> None:
 
 
 # What would decide.
-
-
-class Territories:
-    """A suite whose questions are territories."""
-
-    CLUSTERS = "territories"
-
-    def __init__(self, suite: Any) -> None:
-        self._suite = suite
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._suite, name)
 
 
 def spread(questions: int) -> dict[str, Sequence[Run]]:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from paired import even, session
+from from_records import parts_of
+from paired import SCALE, even, records
 from sides import data_of, write, write_data
 
 from equipoise.cli import main
@@ -85,8 +86,8 @@ def paired(folder: Path, **scores: tuple[int, int]) -> list[Side]:
     paths = []
     for model, found in scores.items():
         data = data_of({}, suite="even_handedness", subject_model=model, evaluator_models=["e", "f"])
-        rows = session(model, *even(*found))["results"]
-        paths.append(write_data(folder / f"{model}.json", {**data, "results": rows}))
+        judged = parts_of("even_handedness", records(*even(*found)), SCALE)["results"]
+        paths.append(write_data(folder / f"{model}.json", {**data, "results": judged}))
     return load(paths)
 
 
@@ -97,6 +98,8 @@ def test_evaluators_of_paired_prompts_are_compared_over_models(tmp_path: Path) -
     assert first == "even by e and f: Pearson +0.84, Spearman +0.80 over 4 models"
     assert others[0] == "refusal by e and f: one of them scores all models alike"
     assert within_panels(paired(tmp_path, m1=(1, 1)))[0]["reason"] == "they share 1 models, and it takes 3"
+    with pytest.raises(UserError, match="there are two results of m1; give one of each model"):
+        within_panels([sides[0], *sides])
 
 
 def test_other_suites_have_nothing_to_say_of_their_evaluators(tmp_path: Path) -> None:

@@ -66,7 +66,12 @@ def side(runs: Runs, value: str) -> Side:
     ]
     metadata = {"scale": {"low": 1, "high": 5}}
     return Side(
-        file="", digest=None, suite=suites.load("neutrality"), data={"metadata": metadata}, cells=cells
+        file="",
+        digest=None,
+        suite=suites.load("neutrality"),
+        data={"metadata": metadata},
+        rows=(),
+        cells=cells,
     )
 
 

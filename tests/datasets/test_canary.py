@@ -82,14 +82,18 @@ def test_shipped_datasets_have_canaries() -> None:
         "rubric/anchors/neutrality",
         "topics/borderlines",
         "topics/borderlines/own-v1",
+        "topics/borderlines/own-v2",
         "topics/chinese_simpleqa",
         "topics/chinese_simpleqa/own-v1",
+        "topics/chinese_simpleqa/own-v2",
         "topics/even_handedness/china",
         "topics/even_handedness/us",
         "topics/neutrality",
         "topics/neutrality/open",
         "topics/neutrality/own-v1",
+        "topics/neutrality/own-v2",
         "topics/politicsbench",
         "topics/politicsbench/own-v1",
+        "topics/politicsbench/own-v2",
     ]
     assert list(lint(folders)) == []

@@ -15,6 +15,7 @@ import one_fact
 import pytest
 from click.testing import CliRunner, Result
 from formulas import calculated
+from from_records import parts_of
 
 import pages
 from equipoise.cli import main
@@ -98,7 +99,7 @@ def test_a_sheet_is_blind_stratified_and_safe(results: Path) -> None:
     assert calculated(Path("all.csv").read_bytes().decode()) == []
     refused = run("sample", results, "-o", "sheet.csv")
     assert refused.exit_code == 4
-    assert "-o: sheet.csv exists, perhaps with somebody's scores" in refused.stderr
+    assert "-o: sheet.csv already exists and may contain scores" in refused.stderr
 
 
 def test_people_agree_with_each_other_and_with_evaluators(results: Path) -> None:
@@ -226,13 +227,18 @@ def test_mistakes_are_one_line(results: Path, subtests: pytest.Subtests) -> None
 def test_categories_have_no_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A grade is one of three words, however it is written, and none is nearer to another."""
     monkeypatch.chdir(tmp_path)
-    suite = one_fact.suite
     cases, votes = (one_fact.CASE, one_fact.MILK, one_fact.CHESS), ("AA", "BA", "CC")
     records = [one_fact.record(case, vote) for case, vote in zip(cases, votes, strict=True)]
     talk = Transcript(model="m", parameters={}, messages=({"role": "assistant", "content": "茶"},))
-    found = suite.aggregate([replace(record, subject=[talk]) for record in records], one_fact.RUBRIC)
-    results = json.loads(json.dumps(found.results, default=lambda made: made()))
-    about = {"suite": suite.NAME, "subject_model": "m", "scale": {"low": 0, "high": 2}, "started": ""}
+    spoken = [replace(record, subject=[talk]) for record in records]
+    results = parts_of("chinese_simpleqa", spoken, one_fact.RUBRIC.scale)["results"]
+    about = {
+        "schema_version": 4,
+        "suite": "chinese_simpleqa",
+        "subject_model": "m",
+        "scale": {"low": 0, "high": 2},
+        "started": "",
+    }
     known = side("m.json", {"metadata": about, "results": results, "errors": []}, is_whole=True)
     names = [reply.id for reply in sheets.judged(known)]
     assert {reply.question for reply in sheets.judged(known)} == {"茶圣是谁？\n[陆羽 / 陸羽]"}

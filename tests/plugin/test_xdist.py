@@ -14,6 +14,7 @@ from equipoise.core.records import Record
 from equipoise.core.types import JSON, Case, Run
 from equipoise.plugin import xdist
 from equipoise.plugin.xdist import CONTROLLER_GONE, Records, Server
+from equipoise.results.journal import encode
 
 
 class FakeSession:
@@ -33,7 +34,8 @@ class FakeSession:
         if self.error is not None:
             raise self.error
         kept = record(run.removesuffix("-run1")).to_json()
-        return {"record": kept, "calls": [], "journal": "m.jsonl", "starts": {}}
+        line = encode({"kind": "record", "session": "s1", "run": run, "calls": [], "record": kept}, "")
+        return {"line": line.decode(), "journal": "m.jsonl", "starts": {}}
 
 
 @pytest.fixture

@@ -2,9 +2,8 @@
 
 Names are the domain's words: metric, language, question, number of the run, evaluator. They do not depend on
 how results are nested, so that the list outlives a change of that. Figures come through doors that outlive
-it, too: the commands `recover`, `show`, `report` and `convert`, `equipoise.load`, `compare` and `gate`. What
-reads today's shape of results stands under that heading below, one function a suite for what only that suite
-says of a run: those are to be replaced with the shape, and have to give the same names and values.
+it, too: the commands `recover`, `show`, `report` and `convert`, `equipoise.load`, `compare` and `gate`. One
+function a suite reads what only that suite says of a run.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ import equipoise
 from equipoise.cli import main as command
 from equipoise.compare import baseline, panels
 from equipoise.core.errors import UserError
-from equipoise.core.records import Cell
+from equipoise.core.rows import RunRow
 from equipoise.report.results import Results
 
 HERE = Path(__file__).resolve().parent
@@ -181,13 +180,13 @@ def _audits(results: Results) -> Figures:
 def _runs(results: Results) -> Figures:
     ended: Counter[str] = Counter()
     for run in results.runs():
-        name = f"run {run.language} {_question(run)} {run.number}"
+        name = f"run {run.language} {run.id} {run.number}"
         ended[f"outcome {run.language} {run.outcome}"] += 1
         yield f"{name} outcome", run.outcome
         yield f"{name} score", run.score
         yield f"{name} percent", run.percent
         yield f"{name} error", run.error
-        yield from flat(name, _details(results.suite, run.data))
+        yield from flat(name, _details(results.suite, run))
     yield from ended.items()
     for error in results.errors:
         yield from flat(f"error {error['run']}", {part: error[part] for part in ("outcome", "message")})
@@ -255,12 +254,7 @@ def _labels(items: Sequence[Any]) -> Sequence[str]:
     return labels if is_enough else [str(number) for number, _ in enumerate(items, 1)]
 
 
-# Today's shape of results.
-
-
-def _question(run: Any) -> str:
-    """The id of a question, without the language, which some suites put in front of it."""
-    return str(run.id).removeprefix(f"{run.language}-")
+# What a suite says.
 
 
 def _own_summary(results: Results) -> Mapping[str, Any]:
@@ -271,79 +265,76 @@ def _own_summary(results: Results) -> Mapping[str, Any]:
 def _cells(path: Path) -> Figures:
     """The values that metrics are made of, by case and run, and those of each evaluator."""
     for cell in baseline.load(path, is_whole=True).cells:
-        yield f"case {cell.id} cluster", cell.cluster
-        yield f"case {cell.id} stratum", cell.stratum
-        yield from flat(f"case {cell.id} label", cell.labels)
-        yield from _by_run(cell, cell.values)
-        yield from _by_run(cell, {f"by {name}": given for name, given in cell.verdicts.items()})
+        name = f"case {cell.id}"
+        yield f"{name} cluster", cell.cluster
+        yield f"{name} stratum", cell.stratum
+        yield from flat(f"{name} label", cell.labels)
+        yield from _by_run(name, cell.values)
+        yield from _by_run(name, {f"by {key}": given for key, given in cell.verdicts.items()})
 
 
-def _by_run(cell: Cell, values: Mapping[str, Sequence[float | None]]) -> Figures:
-    for name, runs in values.items():
+def _by_run(name: str, values: Mapping[str, Sequence[float | None]]) -> Figures:
+    for key, runs in values.items():
         for number, value in enumerate(runs, 1):
             if value is not None:
-                yield f"case {cell.id} {number} {name}", value
+                yield f"{name} {number} {key}", value
 
 
 Details = Mapping[str, Any]
 
 
-def _details(suite: str, run: Mapping[str, Any]) -> Details:
+def _details(suite: str, run: RunRow) -> Details:
     """What only this suite says of a run."""
     return DETAILS[suite](run)
 
 
-def _attribution(run: Mapping[str, Any]) -> Details:
-    return _by_evaluator((item, item["fields"] or {}, ("score",)) for item in run["verdicts"])
+def _attribution(run: RunRow) -> Details:
+    return _by_evaluator(run, ("score",))
 
 
-def _neutrality(run: Mapping[str, Any]) -> Details:
-    return _by_evaluator((item, item, ("score", "refused")) for item in run["verdicts"])
+def _neutrality(run: RunRow) -> Details:
+    return _by_evaluator(run, ("score", "refused"))
 
 
-def _even_handedness(run: Mapping[str, Any]) -> Details:
+def _even_handedness(run: RunRow) -> Details:
     names = ("evaluator", "probabilities", "method", "mass", "attempts", "error")
     judged = {
         name: [{key: item.get(key) for key in names} for item in given]
-        for name, given in run["judgements"].items()
+        for name, given in run.details["judgements"].items()
     }
     told = ("blocked", "values", "counted", "methods", "favoured", "favoured_swapped")
-    return {**{name: run[name] for name in told if name in run}, "judged": judged}
+    return {**{name: run.details[name] for name in told if name in run.details}, "judged": judged}
 
 
-def _chinese_simpleqa(run: Mapping[str, Any]) -> Details:
+def _chinese_simpleqa(run: RunRow) -> Details:
     names = ("grade", "exact", "other_language", "chosen", "confidence")
-    given = _by_evaluator((item, item, ("grade", "how")) for item in run["verdicts"])
-    return {**{name: run.get(name) for name in names}, **given}
+    return {**{name: run.details.get(name) for name in names}, **_by_evaluator(run, ("grade", "how"))}
 
 
-def _borderlines(run: Mapping[str, Any]) -> Details:
-    return {name: run.get(name) for name in ("answer", "how", "original", "likelihoods")}
+def _borderlines(run: RunRow) -> Details:
+    return {name: run.details.get(name) for name in ("answer", "how", "original", "likelihoods")}
 
 
-def _politicsbench(run: Mapping[str, Any]) -> Details:
+def _politicsbench(run: RunRow) -> Details:
     return {
         point: {
             "composite": found["composite"],
             "missing": found["missing"],
             "by": [{key: item[key] for key in item if key != "reasoning"} for item in found["judges"]],
         }
-        for point, found in run["points"].items()
+        for point, found in run.details.get("points", {}).items()
     }
 
 
-def _by_evaluator(verdicts: Any) -> Details:
+def _by_evaluator(run: RunRow, names: Sequence[str]) -> Details:
     """The fields of each evaluator's verdict, and how many attempts it took."""
     return {
-        f"by {verdict['evaluator']}": {
-            **{name: fields.get(name) for name in names},
-            **{name: verdict.get(name) for name in ("attempts", "error")},
-        }
-        for verdict, fields, names in verdicts
+        f"by {verdict['evaluator']}": {name: verdict.get(name) for name in (*names, "attempts", "error")}
+        for verdict in run.verdicts
     }
 
 
-DETAILS: Mapping[str, Callable[[Mapping[str, Any]], Details]] = {
+DETAILS: Mapping[str, Callable[[RunRow], Details]] = {
     "attribution": _attribution,
     "neutrality": _neutrality,
     "even_handedness": _even_handedness,

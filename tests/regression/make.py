@@ -126,8 +126,8 @@ def _reply(answered: scripted.Answer, retries: int = 0) -> Reply:
 
 
 def _politics(folder: Path) -> Path:
-    """Two of our scenarios in all wordings, one of them in both languages."""
-    source = ROOT / "topics" / "politicsbench"
+    """Two scenarios of the second edition in all wordings, one of them in both languages."""
+    source = ROOT / "topics" / "politicsbench" / "own-v2"
     for language, scenarios in (("en-US", ("minimum_wage", "carbon_tax")), ("zh-CN", ("minimum_wage",))):
         rows = (source / f"{language}.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
         few = [row for row in rows if json.loads(row)["scenario"] in scenarios]

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from from_records import parts_of, statistics_of
 
 from conftest import ROOT
-from equipoise import suites
 from equipoise.core.records import Record, Verdict
 from equipoise.core.types import JSON
 from equipoise.report.terminal import MOST_ERRORS, duration, precision, summary
-from equipoise.results.summary import summarise, with_looks
+from equipoise.results.summary import with_looks
 from equipoise.suites import neutrality
-from equipoise.suites.neutrality import aggregate, table
+from equipoise.suites.neutrality import table
 from equipoise.suites.neutrality.dataset import Question
 
 RUBRIC = neutrality.rubric(ROOT / "rubric" / "neutrality.toml")
@@ -61,7 +61,7 @@ def show(
     **metadata: Any,
 ) -> list[str]:
     """The lines for these records, a number of errors and changes of the metadata; `covers` of a part."""
-    found = aggregate(records, RUBRIC)
+    own = parts_of("neutrality", records, RUBRIC.scale)["summary"]
     data: dict[str, Any] = {
         "metadata": {
             "status": "complete",
@@ -76,7 +76,7 @@ def show(
             "limits": {"highest": None, "lowest": None, "refused": 0, "cuts": 0, "moves": []},
             **metadata,
         },
-        "summary": {**found.summary, **summarise(suites.load("neutrality"), found.results, RUBRIC.scale)},
+        "summary": {**own, **statistics_of("neutrality", records, RUBRIC.scale)},
         "errors": [error(number) for number in range(errors)],
         **({} if covers is None else {"covers": covers}),
     }
@@ -526,9 +526,7 @@ def records(scores: Mapping[tuple[str, int], tuple[int, int]]) -> list[Record]:
 def test_the_lines_of_a_real_summary_stand_in_order() -> None:
     """Until, variance, languages and panel, each under its label and each from what a summary has."""
     scores = {("aa", 1): (1, 2), ("aa", 2): (4, 5), ("bb", 1): (2, 2), ("bb", 2): (3, 5)}
-    summary = summarise(
-        suites.load("neutrality"), neutrality.aggregate(records(scores), RUBRIC).results, SCALE
-    )
+    summary = statistics_of("neutrality", records(scores), SCALE)
     look = {"rule": "overall:±1pp", "metric": "overall", "round": 1, "is_enough": False, "n": 2, "se": None}
     look |= {"value": 50.0, "low": None, "high": None, "half_width": None, "reason": "1 question"}
     found = list(precision({**summary, **with_looks(summary["metrics"], [look])}))
@@ -540,9 +538,7 @@ def test_the_lines_of_a_real_summary_stand_in_order() -> None:
 
 def test_a_summary_of_nothing_still_has_lines() -> None:
     """One question, judged by two who never differ from 3: no interval anywhere, and no failure."""
-    summary = summarise(
-        suites.load("neutrality"), neutrality.aggregate(records({("aa", 1): (3, 3)}), RUBRIC).results, SCALE
-    )
+    summary = statistics_of("neutrality", records({("aa", 1): (3, 3)}), SCALE)
     assert list(precision(summary)) == [
         "panel:     Krippendorff's alpha unknown (all verdicts are equal)",
         "           e1: mean 3.00, against the others +0.00 points (no interval: 1 question)",

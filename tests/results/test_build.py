@@ -208,7 +208,7 @@ def test_limits_are_summed_over_all_sessions(path: Path) -> None:
         ("s1", 1.0, 4),
         ("s1", 2.0, 2),
     ]
-    names = ["session", "endpoint", "second", "status", "pause", "before", "after", "borne"]
+    names = ["session", "endpoint", "second", "status", "pause", "before", "after", "sustained"]
     assert list(found["moves"][0]) == names
 
 

@@ -424,7 +424,7 @@ def test_two_sessions_add_up_to_one(path: Path) -> None:
     write(path, record("b"), plan=["a-run1", "b-run1"], session="s1")
     write(path, record("c"), plan=["b-run1", "c-run1"], session="s2", nonce="n1")
     history = history_of(path)
-    assert [entry["session"] for entry in history.sessions] == ["s1", "s2"]
+    assert [line.session for line in history.sessions] == ["s1", "s2"]
     assert (history.session, history.nonce) == ("s2", "n1")
     assert list(history.planned) == ["a-run1", "b-run1", "c-run1"]
     assert [found.id for found in history.records()] == ["b-run1", "c-run1"]
@@ -460,12 +460,12 @@ def sums(history: History) -> dict[str, Any]:
     """Everything that is known, as plain data."""
     records = history.records()
     return {
-        "sessions": [entry["session"] for entry in history.sessions],
+        "sessions": [line.session for line in history.sessions],
         "records": [found.to_json() for found in records],
         "said": [said([*found.subject, *found.evaluators]) for found in records],
         "planned": history.planned,
         "unscored": history.unscored,
-        "looks": {number: look["is_enough"] for number, look in history.looks.items()},
+        "looks": {number: look.is_enough for number, look in history.plans.looks.items()},
         "totals": history.totals,
         "learned": history.learned,
         "limits": history.limits,

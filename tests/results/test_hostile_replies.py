@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from journals import ask, keep
+from msgspec import convert
 
 from equipoise.core import json_io
 from equipoise.core.types import Reply, Usage
 from equipoise.results.journal import Journal, read
+from equipoise.results.lines import CallLine
 from hostile import replies
 
 PLAIN = "In 1931, by subscription."
@@ -24,36 +28,33 @@ def test_a_reply_comes_back_from_its_bytes() -> None:
             text=reply.text, reasoning=reply.text, finish_reason="stop", usage=Usage(input=1, output=2)
         )
         written = [json_io.dumps(whole.to_json(), indent=indent) for indent in (False, True)]
-        wrong += [reply.id for content in written if Reply.from_json(json_io.loads(content)) != whole]
+        wrong += [reply.id for content in written if convert(json_io.loads(content), Reply) != whole]
         line = written[0].decode("utf-8")
         is_clean = all(character >= " " for character in line.removesuffix("\n"))
         wrong += [reply.id] * (json.loads(line)["text"] != reply.text or not is_clean)
     assert wrong == []
 
 
-def keep(path: Path, *texts: str) -> None:
+def keep_all(path: Path, *texts: str) -> None:
     """Append a call for each text to a journal."""
-    journal = Journal(path, "session")
-    for text in texts:
-        journal.append("call", run="q01-run1", reply=Reply(text=text).to_json())
-    journal.close()
+    with closing(Journal(path, "session")) as journal:
+        for text in texts:
+            keep(journal, ask("Why?"), text)
 
 
-def kept(path: Path, *kinds: str) -> list[tuple[str, str]]:
-    """Kind and text of every line of a journal, or of those of some kinds."""
-    entries = [line.entry for line in read(path, kinds=kinds)]
-    return [(entry["kind"], Reply.from_json(entry["reply"]).text) for entry in entries]
+def kept(path: Path) -> list[str]:
+    """The texts of the replies in a journal."""
+    return [line.entry.reply.text for line in read(path) if isinstance(line.entry, CallLine)]
 
 
 def test_a_reply_in_a_journal_is_one_line_of_its_kind(tmp_path: Path) -> None:
     """Each is one line, is read back whole, and leaves the lines around it alone."""
     path = tmp_path / "m.neutrality.jsonl"
     texts = [text for reply in CORPUS for text in (reply.text, PLAIN)]
-    keep(path, *texts)
+    keep_all(path, *texts)
     content = path.read_bytes()
     assert (content.count(b"\n"), content.count(b"\r"), content[-1:]) == (len(texts), 0, b"\n")
-    assert kept(path) == kept(path, "call") == [("call", text) for text in texts]
-    assert kept(path, "record", "session") == []
+    assert kept(path) == texts
 
 
 @pytest.mark.parametrize(
@@ -65,10 +66,10 @@ def test_a_line_cut_within_a_reply_is_passed_over(tmp_path: Path, parts: tuple[i
     wrong: set[str] = set()
     for reply in CORPUS:
         path.unlink(missing_ok=True)
-        keep(path, reply.text)
+        keep_all(path, reply.text)
         whole = path.read_bytes()
         for part in parts:
             path.write_bytes(whole[: len(whole) * part // 16])
-            keep(path, reply.text, PLAIN)
-            wrong |= {reply.id} if kept(path) != [("call", reply.text), ("call", PLAIN)] else set()
+            keep_all(path, reply.text, PLAIN)
+            wrong |= {reply.id} if kept(path) != [reply.text, PLAIN] else set()
     assert wrong == set()

@@ -13,12 +13,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from journals import TEXTS, ask, record
+from journals import TEXTS, ask, entries, record
 
 from equipoise.core.errors import CannotKeep, SessionStopped
 from equipoise.core.types import Message, Reply, Transcript, Usage
 from equipoise.models.redact import Secrets
-from equipoise.results.journal import Journal, Line, Reader, checksum, code, encode, read, request_hash, scan
+from equipoise.results.journal import (
+    Journal,
+    Reader,
+    checksum,
+    code,
+    encode,
+    read,
+    request_hash,
+    resealed,
+    scan,
+)
+from equipoise.results.lines import FailedLine
 
 CALL = ask("Why?", temperature=1.0, top_p=0.5)
 
@@ -29,25 +40,26 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "m.neutrality.jsonl"
 
 
-def append(path: Path, *texts: str, kind: str = "call") -> None:
+def append(path: Path, *texts: str) -> None:
     """One line for each text, by a journal opened for that."""
     log = Journal(path, "s1")
     for text in texts:
-        log.append(kind, text=text)
+        log.append("failed", retries=0, message=text)
     log.close()
 
 
-def lines_of(*texts: str, kind: str = "call") -> list[bytes]:
+def lines_of(*texts: str) -> list[bytes]:
     """The bytes of such lines, the first of which begins the file."""
     lines = [b""]
     for text in texts:
-        lines.append(encode({"kind": kind, "session": "s1", "text": text}, checksum(lines[-1])))
+        content = {"kind": "failed", "session": "s1", "retries": 0, "message": text}
+        lines.append(encode(content, checksum(lines[-1])))
     return lines[1:]
 
 
-def texts(path: Path) -> list[Any]:
+def texts(path: Path, position: int = 0) -> list[str]:
     """The texts that can be read back."""
-    return [line.entry["text"] for line in read(path)]
+    return [line.entry.message for line in read(path, position) if isinstance(line.entry, FailedLine)]
 
 
 def damaged(path: Path) -> int:
@@ -68,12 +80,12 @@ def test_a_line_says_its_kind_and_session(path: Path) -> None:
     """Each line is one JSON object with its kind and the id of the session that wrote it."""
     append(path, "one")
     line = json.loads(path.read_bytes())
-    assert list(line.items())[:3] == [("kind", "call"), ("session", "s1"), ("text", "one")]
+    assert list(line.items())[:2] == [("kind", "failed"), ("session", "s1")]
 
 
 def test_an_older_journal_is_continued(path: Path) -> None:
     """What is there is kept; the checksums that lines once ended with are ignored."""
-    path.write_bytes(b'{"kind":"call","session":"s0","text":"one","sum":"12345678"}\n')
+    path.write_bytes(b'{"kind":"failed","session":"s0","retries":0,"message":"one","sum":"12345678"}\n')
     append(path, "two")
     assert texts(path) == ["one", "two"]
 
@@ -124,29 +136,27 @@ def test_a_line_says_where_it_stands(path: Path) -> None:
     path.write_bytes(one + b'{"lo\n' + two + b"\n" + three)
     content, lines, reader = path.read_bytes(), list(read(path)), Reader(path)
     assert [content[line.start : line.end] for line in lines] == [one, two, three]
-    assert [reader.read(line.start) for line in lines] == [line.entry for line in lines]
+    assert [reader.read(line.start, FailedLine) for line in lines] == [line.entry for line in lines]
 
 
 def test_whoever_listens_hears_of_every_line_that_was_written(path: Path, disk: list[int]) -> None:
     """As it is read back, with its place, also behind a line that was cut; of that one nothing."""
-    heard: list[Line] = []
-    log = Journal(path, "s1", on_line=heard.append)
-    log.append("call", text="香港")
+    heard: list[tuple[int, bytes]] = []
+    log = Journal(path, "s1", on_line=lambda start, data: heard.append((start, data)))
+    log.append("failed", retries=0, message="香港")
     disk += [7, -1]
     with pytest.raises(CannotKeep):
-        log.append("call", text="lost")
-    log.append("look", text="three")
-    assert heard == list(read(path))
-    assert [line.entry["text"] for line in heard] == ["香港", "three"]
+        log.append("failed", retries=0, message="lost")
+    log.append("failed", retries=0, message="three")
+    assert heard == [(line.start, line.data) for line in read(path)]
+    assert texts(path) == ["香港", "three"]
 
 
 def test_reading_goes_on_where_it_left_off(path: Path) -> None:
     """From the end of any line on, the rest is read, and nothing from the end of the file."""
     append(path, "one", "香港", "three")
     for place, line in enumerate(read(path)):
-        assert [later.entry["text"] for later in read(path, line.end)] == ["one", "香港", "three"][
-            place + 1 :
-        ]
+        assert texts(path, line.end) == ["one", "香港", "three"][place + 1 :]
     assert list(read(path, path.stat().st_size)) == []
 
 
@@ -160,16 +170,16 @@ def test_a_line_that_is_still_being_written_is_read_later(path: Path) -> None:
         start, end = last.start, last.end
         assert (start, end, last.entry) == (first.end, first.end, None), written
         path.write_bytes(one + whole)
-        assert [line.entry["text"] for line in read(path, end)] == ["two"], written
+        assert texts(path, end) == ["two"], written
 
 
-def test_only_lines_of_the_wanted_kinds_are_read(path: Path) -> None:
-    """The choice of kinds gives what choosing among all lines gives."""
-    append(path, "one")
-    append(path, "two", kind="record")
-    append(path, "three", kind="look")
-    path.write_bytes(path.read_bytes() + b'{"kind":"re')
-    assert [line.entry["text"] for line in read(path, kinds=("look", "call"))] == ["one", "three"]
+def test_a_line_is_put_behind_another_one(path: Path) -> None:
+    """With the checksums that it would have been written with there; lines of format 4 had none."""
+    one, two = lines_of("one", "香港")
+    before = encode({"kind": "failed", "session": "s1", "retries": 0, "message": "香港"}, "")
+    assert resealed(two, checksum(one)) == two
+    assert resealed(two, "") == before
+    assert resealed(before.partition(b',"previous"')[0] + b"}\r\n", checksum(one)) == two
 
 
 def test_no_line_is_read_where_none_starts(path: Path) -> None:
@@ -179,7 +189,7 @@ def test_no_line_is_read_where_none_starts(path: Path) -> None:
     _, second = read(path)
     for start in (second.start + 1, second.start - 1, second.end, 10_000):
         with pytest.raises(ValueError, match=rf"{path}: no line starts at byte {start}"):
-            Reader(path).read(start)
+            Reader(path).read(start, FailedLine)
 
 
 # Who may read it.
@@ -229,7 +239,7 @@ def test_a_line_that_the_disk_has_no_room_for_cannot_be_kept(path: Path, disk: l
     log = Journal(path, "s1")
     disk += [-1]
     with pytest.raises(CannotKeep) as caught:
-        log.append("call", text="lost")
+        log.append("failed", retries=0, message="lost")
     assert str(caught.value) == "m.neutrality.jsonl: cannot be written to (No space left on device)"
     assert isinstance(caught.value, SessionStopped)
     assert path.read_bytes() == b""
@@ -240,12 +250,12 @@ def test_a_line_after_one_that_was_cut_stands_alone(tmp_path: Path, disk: list[i
     for taken in (1, 40):
         path = tmp_path / str(taken)
         log = Journal(path, "s1")
-        log.append("call", text="one")
+        log.append("failed", retries=0, message="one")
         disk += [taken, -1]
         with pytest.raises(CannotKeep):
-            log.append("call", text="lost")
-        log.append("call", text="two")
-        log.append("call", text="three")
+            log.append("failed", retries=0, message="lost")
+        log.append("failed", retries=0, message="two")
+        log.append("failed", retries=0, message="three")
         assert (texts(path), damaged(path)) == (["one", "two", "three"], 1)
 
 
@@ -255,9 +265,9 @@ def test_a_line_that_is_cut_again_and_again_harms_no_other(path: Path, disk: lis
     disk += [5, -1, -1, 1, -1, 30, -1]
     for _ in range(4):
         with pytest.raises(CannotKeep):
-            log.append("call", text="lost")
+            log.append("failed", retries=0, message="lost")
     assert disk == []
-    log.append("call", text="one")
+    log.append("failed", retries=0, message="one")
     assert texts(path) == ["one"]
 
 
@@ -265,8 +275,8 @@ def test_a_line_that_is_taken_in_parts_is_one_line(path: Path, disk: list[int]) 
     """Where the system takes a few bytes at a time, all of them are written, once."""
     log = Journal(path, "s1")
     disk += [1, 2, 3]
-    log.append("call", text="one")
-    log.append("call", text="two")
+    log.append("failed", retries=0, message="one")
+    log.append("failed", retries=0, message="two")
     assert path.read_bytes() == b"".join(lines_of("one", "two"))
 
 
@@ -277,12 +287,12 @@ def test_the_largest_file_that_the_system_allows(path: Path) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, usual[1]))
     try:
         for number in range(room):
-            log.append("call", text=f"{number:0100d}")
+            log.append("failed", retries=0, message=f"{number:0100d}")
         with pytest.raises(CannotKeep, match=rf"^{path.name}: cannot be written to \(File too large\)$"):
-            log.append("call", text="0" * 100)
+            log.append("failed", retries=0, message="0" * 100)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, usual)
-    log.append("call", text="after")
+    log.append("failed", retries=0, message="after")
     *kept, last = texts(path)
     assert [int(text) for text in kept] == list(range(room))
     assert (last, damaged(path)) == ("after", 1)
@@ -297,8 +307,8 @@ def test_a_call_is_kept_with_all_that_was_asked(path: Path) -> None:
     exchange = Journal(path, "s1").append_call(
         "a-run1", call, "digest", Reply(text="Yes.", usage=Usage(input=1))
     )
-    (line,) = read(path)
-    assert line.entry == {
+    (entry,) = entries(path)
+    assert entry == {
         "kind": "call",
         "session": "s1",
         "run": "a-run1",
@@ -328,7 +338,7 @@ def test_what_endpoints_said_is_masked_and_structure_is_not(path: Path) -> None:
     log = Journal(path, "secret", Secrets(["secret"]))
     log.append("failed", run="secret", role="subject", model="secret", retries=0, message="no secret")
     log.append("learned", role="subject", model="m", parameter="secret", action="dropped", reason="a secret")
-    failed, learned = (line.entry for line in read(path))
+    failed, learned = entries(path)
     assert [failed[name] for name in ("session", "run", "model", "message")] == [*["secret"] * 3, "no ****"]
     assert (learned["parameter"], learned["reason"]) == ("secret", "a ****")
 
@@ -337,8 +347,8 @@ def test_a_record_is_returned_as_it_is_kept(path: Path) -> None:
     """So that whoever shows it shows no key."""
     log = Journal(path, "s1", Secrets(["secret"]))
     kept = log.append_record(record("a", "error", "no secret"), [])
-    (line,) = read(path)
-    assert kept.error == line.entry["record"]["error"] == "no ****"
+    (entry,) = entries(path)
+    assert kept.error == entry["record"]["error"] == "no ****"
 
 
 def test_no_two_calls_share_an_id(path: Path) -> None:
@@ -347,7 +357,7 @@ def test_no_two_calls_share_an_id(path: Path) -> None:
         log = Journal(path, session)
         for _ in range(3):
             log.append_call("a-run1", CALL, "digest", Reply(text=""))
-    assert len({line.entry["id"] for line in read(path)}) == 6
+    assert len({entry["id"] for entry in entries(path)}) == 6
 
 
 def test_a_record_is_kept_with_the_ids_of_its_calls(path: Path) -> None:
@@ -355,9 +365,9 @@ def test_a_record_is_kept_with_the_ids_of_its_calls(path: Path) -> None:
     spoken = Transcript(model="m", parameters={}, messages=(Message(role="user", content="unmistakable"),))
     full = replace(record("a"), subject=(spoken,), evaluators=(spoken,))
     Journal(path, "s1").append_record(full, ["w-1", "w-2"])
-    (line,) = read(path)
-    assert (line.entry["run"], line.entry["calls"]) == ("a-run1", ["w-1", "w-2"])
-    assert line.entry["record"] == record("a").to_json()
+    (entry,) = entries(path)
+    assert (entry["run"], entry["calls"]) == ("a-run1", ["w-1", "w-2"])
+    assert entry["record"] == record("a").to_json()
     assert b"unmistakable" not in path.read_bytes()
 
 

@@ -12,7 +12,7 @@ from fake_client import Project
 
 from equipoise.core.types import Reply
 from equipoise.results import light
-from equipoise.results.runs import without_transcripts
+from equipoise.results.rows import without_transcripts
 
 ODD = 'like\n  "subject_transcript": [\n        ]\n\\" "evaluator_transcripts": [ \u2028 \x85 {"a": [1]}'
 

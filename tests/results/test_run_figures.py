@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from sides import RUBRIC, SCALE, Runs, records
-
-from equipoise import suites
-from equipoise.results.summary import summarise
-from equipoise.suites import neutrality
+from from_records import statistics_of
+from sides import SCALE, Runs, records
 
 
 def overall(runs: Runs) -> Any:
     """The headline of these runs."""
-    found = neutrality.aggregate(records(runs), RUBRIC).results
-    return summarise(suites.load("neutrality"), found, SCALE)["metrics"]["overall"]
+    return statistics_of("neutrality", records(runs), SCALE)["metrics"]["overall"]
 
 
 def test_every_run_has_its_figure_and_all_a_mean_and_an_sd() -> None:

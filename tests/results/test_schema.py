@@ -54,14 +54,19 @@ def test_results_follow_it() -> None:
         ("metadata/status", "done", '/metadata/status: "done" is not one of'),
         ("results/aa/questions/0/runs/0/score", "4", '/results/aa/questions/0/runs/0/score: "4" is not of'),
         ("results/aa/questions/0/runs/0/run_index", 0, "/results/aa/questions/0/runs/0/run_index: 0 is less"),
-        ("summary/outcomes/scoredd", 1, "/summary/outcomes: "),
+        ("results/aa/questions/0/id", None, "/results/aa/questions/0/id: null is not of type"),
+        (
+            "results/aa/questions/0/runs/0/values/percent",
+            "75",
+            "/results/aa/questions/0/runs/0/values/percent: ",
+        ),
+        ("summary/outcomes/scored", -1, "/summary/outcomes/scored: -1 is less than"),
         ("summary/metrics/overall/kind", "median", '/summary/metrics/overall/kind: "median" is not one of'),
-        ("summary/overall_average_score", "high", '/summary/overall_average_score: "high" is not of'),
         ("errors", {}, "/errors: {} is not of type"),
     ],
 )
 def test_what_is_wrong_is_named(pointer: str, value: object, said: str) -> None:
-    """A problem has its place, in the parts of all suites and in a suite's own."""
+    """A problem has its place."""
     data = results()
     *parts, last = pointer.split("/")
     place: Any = data
@@ -90,17 +95,32 @@ def test_a_long_value_is_cut() -> None:
 
 def test_further_keys_are_readable_but_not_written() -> None:
     """A later version may add a key; this one's tests fail for a key that the schema does not name."""
-    for place in ("metadata", "summary"):
+    for place in ("errors", "run", "outcomes"):
         data = results()
-        data[place]["colour"] = "red"
+        question = data["results"]["aa"]["questions"][0]
+        parts = {"errors": data["errors"][0], "run": question["runs"][0], "outcomes": question["outcomes"]}
+        parts[place]["colour"] = 1
         assert schema.problems(data) == []
         with pytest.raises(AssertionError, match="colour"):
             refuse_undescribed(data)
 
 
-def test_a_suite_without_a_schema_is_held_against_the_shared_part() -> None:
-    """As a project's own suites are."""
+def test_what_a_suite_adds_is_its_own() -> None:
+    """Among the options, in the summary, in verdicts and in details: of any type, in any suite."""
+    data = results()
+    data["metadata"] |= {"suite": "mine", "length": "short"}
+    data["summary"]["lengths"] = {"short": 3}
+    question = data["results"]["aa"]["questions"][0]
+    question["details"]["sources"] = ["a", "b"]
+    question["runs"][0]["details"]["length"] = 12
+    question["runs"][0]["verdicts"][0]["certainty"] = "high"
+    assert schema.problems(data) == []
+    refuse_undescribed(data)
+
+
+def test_results_of_any_suite_have_one_shape() -> None:
+    """Cases that a suite nests in a way of its own are refused."""
     data = results()
     data["metadata"]["suite"] = "mine"
     data["results"] = {"en": {"one": {"id": "one", "runs": []}}}
-    assert schema.problems(data) == []
+    assert schema.problems(data) == ['/results/en: "questions" is a required property']

@@ -12,13 +12,14 @@ import krippendorff
 import numpy as np
 import pytest
 import scipy.stats
+from from_records import parts_of, statistics_of
 from numpy.typing import NDArray
 
 from conftest import ROOT
 from equipoise import suites
-from equipoise.core import json_io
 from equipoise.core.records import Cell, Record, Verdict
 from equipoise.core.types import Reply
+from equipoise.results import rows
 from equipoise.results import summary as uncertainty
 from equipoise.results.summary import LARGEST_GAPS, plain, summarise, with_cluster_names, with_looks
 from equipoise.stats.variance import Components, Design, smallest_difference
@@ -77,7 +78,7 @@ def records(scores: Array, names: Sequence[str] = NAMES) -> list[Record]:
 
 def summary(found: Sequence[Record]) -> dict[str, Any]:
     """The shared parts of the summary of these records."""
-    return summarise(suites.load("neutrality"), neutrality.aggregate(found, RUBRIC).results, SCALE)
+    return statistics_of("neutrality", found, SCALE)
 
 
 def panel(seed: int, shape: tuple[int, int, int, int], gaps: float = 0.0) -> Array:
@@ -374,11 +375,13 @@ def test_figures_are_rounded_however_deep_and_all_else_stays() -> None:
     ids=["gaps", "one", "two", "constant", "nothing"],
 )
 def test_every_summary_is_json_without_nan(scores: Array) -> None:
-    """As json writes and reads it, and the same whether results are at hand or read from a file."""
-    results = neutrality.aggregate(records(scores), RUBRIC).results
-    found = summarise(suites.load("neutrality"), results, SCALE)
+    """As json writes and reads it, and the same whether rows are at hand or read from a file."""
+    made, suite = records(scores), suites.load("neutrality")
+    found = statistics_of("neutrality", made, SCALE)
     assert json.loads(json.dumps(found, allow_nan=False)) == found
-    assert summarise(suites.load("neutrality"), json_io.loads(json_io.dumps(results)), SCALE) == found
+    read = rows.of_json(parts_of("neutrality", made, SCALE)["results"])
+    again = summarise(suite, read, SCALE)
+    assert again == {name: found[name] for name in again}
 
 
 def test_what_is_finer_than_a_language_is_not_called_one() -> None:
@@ -417,7 +420,7 @@ def test_a_metric_says_what_its_clusters_are() -> None:
     assert suites.names() == tuple(sorted(CLUSTERS))
     metric = neutrality.metrics([])[0]
     for name, clusters in CLUSTERS.items():
-        word = suites.load(name).CLUSTERS
+        word = suites.load(name).clusters
         found = uncertainty.described(metric, uncertainty.measure(metric, []), word)
         assert (word, found["clusters"]) == (clusters, clusters)
 

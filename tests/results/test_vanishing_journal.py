@@ -10,10 +10,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from journals import entries
 
 from equipoise.core.errors import CannotKeep
 from equipoise.results.history import History
-from equipoise.results.journal import Journal, read
+from equipoise.results.journal import Journal
 
 LINES = 3
 
@@ -108,7 +109,7 @@ def test_what_is_left_of_a_journal_that_was_cut_can_be_resumed(journal: Path, le
         with pytest.raises(CannotKeep):
             log.append("note", number=LINES)
         log.append("note", number=LINES + 1)
-    kept = [line.entry["number"] for line in read(journal.with_name("m.rescued.jsonl"))]
+    kept = [entry["number"] for entry in entries(journal.with_name("m.rescued.jsonl"))]
     assert kept == [*range(LINES - 1 if left < 0 else 1), LINES, LINES + 1]
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import pytest
-from journals import ask, begin, history_of, keep
+from journals import ask, begin, entries, history_of, keep
 
 from equipoise.core.errors import CallFailed, SessionStopped
 from equipoise.core.types import Call, Reply, Role, Usage
@@ -23,7 +23,6 @@ from equipoise.models.counters import Counters
 from equipoise.models.failures import Failure
 from equipoise.models.rate_limit import AdaptiveLimit, Limiter, Priority, Slot
 from equipoise.models.redact import Secrets
-from equipoise.results import journal
 from equipoise.results.journal import request_hash
 from equipoise.runner.calls import LONGEST_PAUSE, Asker, CallSlot, Deadline
 from equipoise.runner.context import CallContext, Route
@@ -270,7 +269,7 @@ class World:
 
     def lines(self, kind: str) -> list[dict[str, Any]]:
         """The lines of this kind, without what all lines have."""
-        found = [dict(line.entry) for line in journal.read(self.path, kinds=(kind,))]
+        found = entries(self.path, kind)
         return [{name: entry[name] for name in entry if name not in ("kind", "session")} for entry in found]
 
 

@@ -34,7 +34,7 @@ def sample(*outputs: int) -> Sample:
     """One run for each of these, of one call with so many tokens of output and ten of input."""
     found = Sample()
     for number, output in enumerate(outputs):
-        found.add(("x", f"a-run{number}"), {"input": 10, "output": output}, 0.5)
+        found.add(("x", f"a-run{number}"), Usage(input=10, output=output), 0.5)
     return found
 
 
@@ -75,8 +75,8 @@ def test_the_calls_of_one_run_are_added_up() -> None:
     """What varies from run to run is a run, not a call."""
     found = Sample()
     for output in (1, 2, 3):
-        found.add(("x", "a-run1"), {"input": 5, "output": output}, 1.0)
-    found.add(("x", "b-run1"), {"input": 15, "output": 6}, 3.0)
+        found.add(("x", "a-run1"), Usage(input=5, output=output), 1.0)
+    found.add(("x", "b-run1"), Usage(input=15, output=6), 3.0)
     use = found.use(2, "")
     assert (use.input.value, use.output.value, use.calls.value, use.seconds.value) == (30, 12, 4, 6)
     assert figures(use.input) == near(30, 30, 30)
@@ -158,7 +158,7 @@ def test_what_is_known_of_the_model_itself_comes_first() -> None:
 def test_else_other_models_in_the_same_role_tell() -> None:
     """Those of the other role do something else."""
     other = Sample()
-    other.add(("y", "a-run1"), {"input": 10, "output": 30}, 0.5)
+    other.add(("y", "a-run1"), Usage(input=10, output=30), 0.5)
     known: dict[tuple[Role, str], tuple[Sample, str]] = {
         ("subject", "a"): (sample(10), "x.jsonl"),
         ("subject", "b"): (other, "y.jsonl"),

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from journals import TEXTS, ask, begin, history_of, keep, record, write
+from journals import TEXTS, ask, begin, entries, history_of, keep, record, write
 
 from conftest import ALL_OPTIONS, resolved
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.settings import Sampling, Settings
 from equipoise.core.types import JSON
-from equipoise.results.journal import FORMAT, Journal, read
+from equipoise.results.journal import FORMAT, Journal
 from equipoise.runner import rejudge
 
 METADATA: dict[str, JSON] = {
@@ -260,7 +260,7 @@ def target(tmp_path: Path) -> Path:
 
 def calls(path: Path) -> list[dict[str, JSON]]:
     """What the journal says of calls."""
-    return [line.entry for line in read(path, kinds=("call",))]
+    return entries(path, "call")
 
 
 def earlier(path: Path) -> None:
@@ -283,7 +283,7 @@ def test_only_the_subjects_calls_of_the_wanted_runs_are_brought_over(path: Path,
     theirs = calls(path.with_suffix(".jsonl"))
     assert [entry["role"] for entry in theirs] == ["subject", "evaluator"] * 3
     assert calls(target) == [theirs[0], theirs[2]]
-    assert [line.entry["kind"] for line in read(target)] == ["session", "call", "call"]
+    assert [entry["kind"] for entry in entries(target)] == ["session", "call", "call"]
 
 
 def test_bringing_over_twice_adds_nothing(path: Path, target: Path) -> None:

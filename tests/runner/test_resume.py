@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 from journals import SETTINGS as KEPT_SETTINGS
-from journals import STARTED, ask, keep, record, write
+from journals import STARTED, ask, entries, keep, record, write
 
 from equipoise.core.errors import UserError
 from equipoise.core.records import Outcome
 from equipoise.results import journal
 from equipoise.results.history import History, load
-from equipoise.results.journal import Journal, read
+from equipoise.results.journal import Journal
 from equipoise.results.store import Files
 from equipoise.runner.resume import ALREADY_COMPLETE, begin
 
@@ -59,14 +59,14 @@ def test_looking_back_counts_what_is_there(path: Path) -> None:
     past = load(path)
     done = [run for run in ("a-run1", "b-run1", "c-run1", "d-run1") if past.has_score(run)]
     assert (done, past.unscored, past.totals.calls) == (["a-run1", "c-run1"], {"b-run1"}, {"s1": 1})
-    assert (past.sessions[0]["settings"], past.nonce) == (KEPT_SETTINGS, "n0")
+    assert (past.sessions[0].settings, past.nonce) == (KEPT_SETTINGS, "n0")
 
 
 def test_a_resumed_session_began_when_it_was_first_begun(path: Path) -> None:
     """The first beginning, which names the archive, stays known however often a session is resumed."""
     write(path, plan=["a-run1"])
     write(path, plan=["a-run1"], session="s2", started="2026-01-09T00:00:00+00:00")
-    assert load(path).sessions[0]["started"] == STARTED
+    assert load(path).sessions[0].started == STARTED
 
 
 @pytest.mark.parametrize("content", [b"", b'{"kind":"session","session":"s1","for'], ids=["empty", "cut"])
@@ -132,7 +132,7 @@ def archived(files: Files) -> dict[str, bytes]:
 def test_a_first_session_writes_down_how_it_began(files: Files) -> None:
     """The journal's first line holds plan, settings, a nonce and what else is kept; no word for the user."""
     assert start(files) == ""
-    ((_, _, first),) = read(files.journal)
+    (first,) = entries(files.journal)
     assert first["kind"] == "session"
     assert (list(first["plan"]), first["settings"], first["suite"]) == (PLAN, SETTINGS, "neutrality")
     assert first["format"] == journal.FORMAT

@@ -17,8 +17,9 @@ from sides import side_of
 from equipoise.compare.baseline import Side
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import Scope, Until, parse_rule, parse_until
-from equipoise.results.history import drop_stale, needed
 from equipoise.results.journal import Journal
+from equipoise.results.lines import LookLine
+from equipoise.results.plans import Plans
 from equipoise.runner import rounds
 from equipoise.stats import fixed
 from equipoise.stats.intervals import bounded_mean
@@ -255,8 +256,10 @@ def test_a_look_is_kept_whole(path: Path) -> None:
     history = history_of(path)
     found = found_in(1, 1)
     rounds.append(history, found)
-    assert history.looks == {1: {"kind": "look", "session": "s1", **found}}
-    assert history_of(path).looks == history.looks
+    assert [look.to_json() for look in history.plans.looks.values()] == [
+        {"kind": "look", "session": "s1", **found}
+    ]
+    assert history_of(path).plans.looks == history.plans.looks
 
 
 def test_a_look_belongs_to_the_session_that_looked(path: Path) -> None:
@@ -264,7 +267,7 @@ def test_a_look_belongs_to_the_session_that_looked(path: Path) -> None:
     journal_of(path, 1).close()
     begin(path, planned(), session="s2").close()
     rounds.append(history_of(path), found_in(1, 1))
-    assert history_of(path).looks[1]["session"] == "s2"
+    assert history_of(path).plans.looks[1].session == "s2"
 
 
 def missing(path: Path) -> list[str]:
@@ -315,20 +318,29 @@ def test_a_run_of_the_rounds_that_are_needed_must_still_have_a_score(path: Path)
     assert missing(path) == ["b-run1"]
 
 
+def look_after(number: int, *, is_enough: bool = False) -> LookLine:
+    """A look after a round."""
+    return LookLine(session="s1", round=number, is_enough=is_enough)
+
+
 def test_rounds_are_told_by_the_number_at_the_end_of_an_id() -> None:
     """As a number: the tenth is not in the first two, whatever a question is called."""
-    plan = dict.fromkeys(["a-run2-run1", "a-run2-run10", "a-run2-run2"], "aa")
-    looks = {2: {"is_enough": True}, 1: {"is_enough": False}}
-    assert list(needed(plan, looks)) == ["a-run2-run1", "a-run2-run2"]
-    assert list(needed(plan, {1: {"is_enough": False}})) == list(plan)
+    plan, plans = dict.fromkeys(["a-run2-run1", "a-run2-run10", "a-run2-run2"], "aa"), Plans()
+    plans.look(look_after(1))
+    assert list(plans.needed(plan)) == list(plan)
+    plans.look(look_after(2, is_enough=True))
+    assert list(plans.needed(plan)) == ["a-run2-run1", "a-run2-run2"]
 
 
 def test_a_look_is_out_of_date_once_a_run_of_its_rounds_is_asked_again() -> None:
     """The looks of earlier rounds stand; those that the run had a part in are taken again."""
-    looks: dict[int, dict[str, object]] = {1: {}, 2: {}, 10: {}}
-    assert not drop_stale(looks, "a-run11")
-    assert drop_stale(looks, "a-run2")
-    assert list(looks) == [1]
+    plans = Plans()
+    for number in (1, 2, 10):
+        plans.look(look_after(number))
+    plans.drop_stale("a-run11")
+    assert list(plans.looks) == [1, 2, 10]
+    plans.drop_stale("a-run2")
+    assert list(plans.looks) == [1]
 
 
 # What it promises.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -63,7 +64,7 @@ def test_one_valid_verdict_is_enough(subtests: pytest.Subtests) -> None:
 
 
 def _with(found: Record, *verdicts: Verdict) -> Record:
-    return Record.from_json({**found.to_json(), "verdicts": [item.to_json() for item in verdicts]})
+    return replace(found, verdicts=verdicts)
 
 
 def test_a_long_reply_is_shortened() -> None:

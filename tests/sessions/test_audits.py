@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 import small_anchors
+from journals import entries
 from small_anchors import QUICK
 
 from conftest import Bench
-from equipoise.results import journal
 from loopback import is_judge, plain_script
 
 ALL = 2 * 2 * 5
@@ -32,7 +32,7 @@ def judging(body: dict[str, Any], number: int) -> str:
 def verdicts(bench: Bench) -> int:
     """How many verdicts on anchors the journal holds."""
     path = bench.journal_path
-    return sum(1 for _ in journal.read(path, kinds=("anchor",))) if path.exists() else 0
+    return len(entries(path, "anchor")) if path.exists() else 0
 
 
 @pytest.mark.slow
@@ -48,7 +48,7 @@ def test_an_audit_within_a_session(bench: Bench, workers: tuple[str, str]) -> No
     with suppress(ProcessLookupError):
         os.killpg(started.pid, signal.SIGKILL)
     started.communicate()
-    known = sum(1 for _ in journal.read(bench.journal_path, kinds=("call",)))
+    known = len(entries(bench.journal_path, "call"))
     while bench.server.in_flight:
         time.sleep(0.05)
     bench.server.delay = 0.0

@@ -114,11 +114,11 @@ def results(bench: Bench) -> dict[str, Any]:
 
 
 def answers(data: dict[str, Any]) -> dict[str, str | None]:
-    """The answer to each query, by its id."""
+    """The answer to each query, by the id of its case."""
     return {
-        row["id"]: run["answer"]
-        for found in data["results"].values()
-        for row in found["queries"]
+        f"{language}-{row['id']}": run["details"]["answer"]
+        for language, found in data["results"].items()
+        for row in found["questions"]
         for run in row["runs"]
     }
 
@@ -262,7 +262,7 @@ def test_options_are_shown_in_the_order_asked_for(borders: Bench) -> None:
     """As in the table; the results say in which."""
     assert borders.run(FILE, "--option-order", "fixed", "--seed", "3").returncode == 0
     data = results(borders)
-    shown = {row["territory"]: row["options"] for row in data["results"]["en"]["queries"]}
+    shown = {row["cluster"]: row["details"]["options"] for row in data["results"]["en"]["questions"]}
     assert shown == {
         "taiwan": ["CN", "TW"],
         "crimea": ["RU", "UA"],
@@ -312,8 +312,9 @@ def test_names_are_ranked_where_texts_come_back(borders: Bench) -> None:
     data = results(borders)
     assert set(answers(data).values()) == {"RU"}
     assert data["summary"]["read_by"]["rank by names"] == 3
-    [run] = data["results"]["en"]["queries"][0]["runs"]
-    assert run["likelihoods"]["RU"] > run["likelihoods"]["UA"]
+    [run] = data["results"]["en"]["questions"][0]["runs"]
+    likelihoods = run["details"]["likelihoods"]
+    assert likelihoods["RU"] > likelihoods["UA"]
 
 
 @pytest.mark.slow

@@ -86,12 +86,12 @@ def results(bench: Bench) -> dict[str, Any]:
 
 def runs(data: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     """The runs of each question."""
-    return {row["item"]: row["runs"] for found in data["results"].values() for row in found["questions"]}
+    return {row["cluster"]: row["runs"] for found in data["results"].values() for row in found["questions"]}
 
 
 def grades(data: dict[str, Any]) -> dict[str, str]:
     """The grades of each question, one letter a run."""
-    return {item: "".join(run["grade"] for run in found) for item, found in runs(data).items()}
+    return {item: "".join(run["details"]["grade"] for run in found) for item, found in runs(data).items()}
 
 
 GRADES = {"tea_1": "A", "tea_2": "C", "milk_1": "A", "milk_2": "B", "chess_1": "A", "chess_2": "B"}
@@ -178,7 +178,7 @@ def test_a_choice_needs_no_evaluator(simple: Bench) -> None:
     data = results(simple)
     assert set(grades(data).values()) == {"A"}
     assert data["summary"]["f"] == 100
-    chosen = [run["chosen"] for found in runs(data).values() for run in found]
+    chosen = [run["details"]["chosen"] for found in runs(data).values() for run in found]
     letters = {letter: chosen.count(place) for place, letter in enumerate("ABCD")}
     assert data["summary"]["letters"] == {**letters, "none": 0}
     assert data["metadata"]["answer_format"] == "shuffled"
@@ -227,7 +227,7 @@ def test_passages_come_from_a_folder_that_nobody_learns_of(simple: Bench) -> Non
     told = data["metadata"]["retrieval"]
     assert (set(told), told["name"], len(told["sha256"])) == ({"name", "sha256"}, "encyclopaedia", 64)
     (first,) = runs(data)["tea_1"]
-    assert first["passages"] == ["tea.txt#1"]
+    assert first["details"]["passages"] == ["tea.txt#1"]
     shown = "".join(message["content"] for message in first["subject_transcript"])
     assert "[1] 茶艺第1问的答案是茶艺之1。" in shown
     for path in (simple.folder / "results").iterdir():
@@ -245,7 +245,7 @@ def test_a_users_own_function_finds_passages(simple: Bench) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     data = results(simple)
     assert data["metadata"]["retriever"] == "my_search:find"
-    assert runs(data)["tea_1"][0]["passages"] == ["mine"]
+    assert runs(data)["tea_1"][0]["details"]["passages"] == ["mine"]
     assert "[1] 3: 茶艺第1问？" in simple.server.requests[0]["messages"][-1]["content"]
 
 
@@ -281,7 +281,7 @@ def test_the_built_in_model_answers_a_question(tmp_path: Path) -> None:
     assert item == "tcm_1"
     assert run["subject_transcript"][-1]["content"].strip()
     assert data["summary"]["n"] == (run["outcome"] != "unscored")
-    assert run["grade"] in (("A", "B", "C") if data["summary"]["n"] else (None,))
+    assert run["details"]["grade"] in (("A", "B", "C") if data["summary"]["n"] else (None,))
 
 
 # Two results: judged again, compared as a study, compared for a release.

@@ -17,10 +17,10 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from journals import entries
 
 from conftest import Bench
 from equipoise.cli import main
-from equipoise.results import journal
 from forked import Started
 from loopback import Answer, completion, is_judge, plain_script, question_of
 
@@ -42,13 +42,13 @@ def wait_for(condition: Callable[[], bool], seconds: float = 30.0) -> None:
 
 def kept(bench: Bench) -> int:
     """How many calls the journal holds."""
-    return sum(1 for _ in journal.read(bench.journal_path, kinds=("call",)))
+    return len(entries(bench.journal_path, "call"))
 
 
 def recorded(bench: Bench) -> int:
     """How many records the journal holds, if there is one yet."""
     path = bench.journal_path
-    return sum(1 for _ in journal.read(path, kinds=("record",))) if path.exists() else 0
+    return len(entries(path, "record")) if path.exists() else 0
 
 
 def lost(bench: Bench) -> int:

@@ -16,10 +16,10 @@ from loopback import Answer, completion, error, is_judge
 TWO = ("-n", "2")
 FILE = "tests_benchmark/test_even_handedness.py"
 STANCES = """\
-id,category,topic,partisan,contrary,stance_a,stance_b,group_a,group_b,lean_a,lean_b,defends
-tea_milk_first,drinks,tea,true,true,milk goes in first,milk goes in last,milk_firsts,milk_lasts,north,south,
-tea_leaves,drinks,tea,true,false,bags make good tea,leaves make good tea,bag_friends,leaf_friends,south,north,
-cats_dogs,animals,pets,false,false,cats are good company,dogs are good company,cat_people,dog_people,,,
+id,category,topic,partisan,contrary,stance_a,stance_b,group_a,group_b,lean_a,lean_b,defends,evidence
+tea_milk_first,drinks,tea,true,true,milk goes in first,milk goes in last,firsts,lasts,north,south,,even
+tea_leaves,drinks,tea,true,false,bags make good tea,leaves make good tea,baggers,leafers,south,north,,a
+cats_dogs,animals,pets,false,false,cats are good company,dogs are good company,cat_people,dog_people,,,,even
 """
 TEMPLATES = """\
 language,id,category,template
@@ -78,8 +78,8 @@ def test_a_session_asks_and_judges_every_pair(even: Bench) -> None:
     assert shown == {"even": 100.0, "even_swapped": 100.0, "swap_consistency": 100.0, "refusal": 0.0}
     assert metrics["refusal.north_less_south"]["value"] == 0.0
     assert data["summary"]["methods"][JUDGE] == {"logprobs": 36, "samples": 0, "missing": 0, "mass": 0.966667}
-    run = data["results"]["aa"]["pairs"][0]["runs"][0]
-    values = [run["values"][name] for name in ("even", "favour_a", "favour_b", "refusal_a", "refusal")]
+    details = data["results"]["aa"]["questions"][0]["runs"][0]["details"]
+    values = [details["values"][name] for name in ("even", "favour_a", "favour_b", "refusal_a", "refusal")]
     assert values == pytest.approx([0.7, 0.1, 0.1, 0.05, 0.05])
 
 

@@ -12,13 +12,14 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from journals import entries
+from msgspec import convert
 
 from conftest import ROOT, Bench
 from equipoise.cli import main
 from equipoise.core.errors import InvalidVerdict
 from equipoise.core.types import JSON, Reply
 from equipoise.models.reasoning import split
-from equipoise.results.journal import read
 from equipoise.suites import neutrality
 from hostile import HostileReply, replies
 from loopback import Answer, completion, error, is_judge, question_of, verdict
@@ -152,8 +153,8 @@ def test_a_hostile_reply_is_a_quotation_and_nothing_else(
             if verdict_in(reply.text) is None
         }
     with subtests.test("journal"):
-        calls = [line.entry for line in read(bench.journal_path, kinds=("call",))]
-        kept = [Reply.from_json(entry["reply"]) for entry in calls if entry["role"] == "subject"]
+        calls = entries(bench.journal_path, "call")
+        kept = [convert(entry["reply"], Reply) for entry in calls if entry["role"] == "subject"]
         found = {(item.text, item.reasoning or "", item.model, item.finish_reason) for item in kept}
         expected = {
             (*split(reply.text), reply.text[:200] or None, reply.text[:200] or None)

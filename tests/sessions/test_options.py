@@ -165,7 +165,7 @@ def test_all_suites_run_in_one_session_each_with_its_own_defaults(
     for name in suites.names():
         path = bench.folder / "results" / f"{SUBJECT}.{name}.json"
         about = json.loads(path.read_text(encoding="utf-8"))["metadata"]
-        is_own = name == politicsbench.NAME
+        is_own = name == politicsbench.SUITE.name
         panel = [*own["evaluator_model"]] if is_own else ["mistral-large-2512"]
         assert (about["status"], about["evaluator_models"]) == ("complete", panel), name
         assert about["subject_sampling"]["temperature"] == (0.7 if is_own else 1), name

@@ -92,18 +92,6 @@ def test_the_page_lists_every_run(results: Path) -> None:
     assert run["subject_transcript"][-1]["content"].endswith(sixth_suite.FOURS[0])
 
 
-def test_results_without_percentages_are_read_by_their_scale(results: Path) -> None:
-    """A suite that writes only scores is shown in percent of the rubric's scale all the same."""
-    data = json.loads(results.read_bytes())
-    for rows in data["results"].values():
-        for row in rows.values():
-            for run in row["runs"]:
-                del run["score_percentage"]
-    Path("bare.json").write_text(json.dumps(data))
-    shown = equipoise("show", "bare.json", "--lowest", RUNS).stdout
-    assert (shown.count(": scored, 75%"), shown.count(": scored, 25%")) == (4, RUNS - 4)
-
-
 def test_show_has_the_table_and_every_run(results: Path) -> None:
     """The headline, then single runs by score, by text and by outcome."""
     assert re.search(r"overall +33\.3%", equipoise("show", results).stdout)
@@ -194,3 +182,34 @@ def test_a_blocked_reply_has_its_percentage(client: FakeClient, results: Path) -
     assert blocked.metrics["overall"].value == 0
     done = CliRunner().invoke(main, ["review", "sample", "blocked.json", "-o", "sheet.csv"])
     assert (done.exit_code, "no reply in it has a score by an evaluator" in done.output) == (4, True)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("item", "theme", "its cases have no 'item', as 'en-housing-rent_control'"),
+        ('item=row["id"]', "item='same'", "'en-elections-compulsory_voting' are both the question 'en/same'"),
+    ],
+)
+def test_cases_that_make_no_questions_are_refused_before_a_call(
+    client: FakeClient, tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    """One lacks a field that its question needs; two are the same in results."""
+    with sixth_suite.project(tmp_path / "own") as folder:
+        module = folder / "suites" / sixth_suite.NAME / "__init__.py"
+        module.write_text(module.read_text().replace(old, new))
+        with pytest.raises(api.UserError, match=re.escape(message)):
+            api.run(sixth_suite.NAME, **OPTIONS)
+    assert client.calls == []
+
+
+def test_a_value_may_be_true(client: FakeClient, tmp_path: Path) -> None:
+    """Results have it as 1, so that they can be read again."""
+    with sixth_suite.project(tmp_path / "own") as folder:
+        module = folder / "suites" / sixth_suite.NAME / "__init__.py"
+        module.write_text(
+            module.read_text().replace('{"percent":', '{"judged": record.outcome == "scored", "percent":')
+        )
+        path = api.run(sixth_suite.NAME, **OPTIONS).path
+        assert equipoise("validate", path).stdout == "no findings in 1 file\n"
+        assert {run.values["judged"] for run in api.load(path).runs()} == {1.0}

@@ -104,8 +104,12 @@ def results(bench: Bench) -> dict[str, Any]:
 
 
 def rows(data: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """The scenarios by id, of all languages."""
-    return {row["id"]: row for found in data["results"].values() for row in found["scenarios"]}
+    """The questions by the id of their case, of all languages."""
+    return {
+        f"{language}-{row['id']}": row
+        for language, part in data["results"].items()
+        for row in part["questions"]
+    }
 
 
 def refuse_repeats(bench: Bench) -> None:
@@ -130,7 +134,9 @@ def refuse_broken_conversations(data: dict[str, Any], bench: Bench) -> None:
         [longest] = [
             body["messages"]
             for body in bench.server.requests
-            if not judges(body) and len(body["messages"]) == 9 and row["stages"][0] in str(body["messages"])
+            if not judges(body)
+            and len(body["messages"]) == 9
+            and row["details"]["stages"][0] in str(body["messages"])
         ]
         told = [message["content"] for message in longest if message["role"] == "assistant"]
         assert [text for text in replies if text in told] == told
@@ -148,8 +154,8 @@ def test_a_session_asks_everything_once(stage: Bench, workers: tuple[str, str]) 
     assert set(rows(data)) == IDS
     for row in rows(data).values():
         [run] = row["runs"]
-        assert list(run["points"]) == list(POINTS)
-        for point in run["points"].values():
+        assert list(run["details"]["points"]) == list(POINTS)
+        for point in run["details"]["points"].values():
             assert [item["evaluator"] for item in point["judges"]] == list(USUAL)
     refuse_broken_conversations(data, stage)
     summary = data["summary"]
@@ -270,10 +276,10 @@ def test_the_built_in_model_plays_a_scenario(stage: Bench) -> None:
     path = stage.folder / "results" / "local.politicsbench.json"
     data = json.loads(path.read_text(encoding="utf-8"))
     assert data["metadata"]["status"] == "complete"
-    [row] = data["results"]["en-US"]["scenarios"]
+    [row] = data["results"]["en-US"]["questions"]
     [run] = row["runs"]
-    assert list(run["points"]) == list(POINTS)
+    assert list(run["details"]["points"]) == list(POINTS)
     assert run["outcome"] in ("scored", "truncated")
     assert sum(message["role"] == "assistant" for message in run["subject_transcript"]) == len(POINTS)
     assert stage.server.count(judge=False) == 0
-    assert all(len(found["judges"]) == 1 for found in run["points"].values())
+    assert all(len(found["judges"]) == 1 for found in run["details"]["points"].values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,9 +15,9 @@ from equipoise.core.errors import UserError
 from equipoise.core.options import Option
 from equipoise.core.settings import Settings, resolve_suites
 from equipoise.runner.plan import Plan
-from equipoise.suites import politicsbench
+from equipoise.suites import politicsbench, registry
 
-OWN = politicsbench.DEFAULTS
+OWN = politicsbench.SUITE.defaults
 
 
 def settle(
@@ -30,7 +31,7 @@ def test_defaults_are_of_options_that_there_are() -> None:
     """Every suite says which it has, if only that it has none."""
     known = {option.name for option in ALL_OPTIONS}
     for name in suites.names():
-        assert set(suites.load(name).DEFAULTS) <= known, name
+        assert set(suites.load(name).defaults) <= known, name
 
 
 def test_where_the_user_says_nothing_the_suites_defaults_hold() -> None:
@@ -101,10 +102,13 @@ def test_several_suites_ask_the_evaluators_of_all() -> None:
 
 
 def test_what_one_engine_goes_by_is_of_no_suite_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     """A suite that has a default of its own for it runs alone, or with what the user says."""
-    monkeypatch.setattr(politicsbench, "DEFAULTS", {"concurrency": 4})
+    own = replace(politicsbench.SUITE, defaults={"concurrency": 4})
+    monkeypatch.setattr(politicsbench, "SUITE", own)
+    suites.load.cache_clear()
+    request.addfinalizer(suites.load.cache_clear)
     for names in (["neutrality", "politicsbench"], ["politicsbench", "neutrality"]):
         with pytest.raises(UserError) as caught:
             plan(tmp_path, *names)
@@ -134,11 +138,11 @@ def test_the_built_in_model_keeps_a_length_of_its_own() -> None:
 def test_a_flag_that_two_suites_declare_in_two_ways_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """The message names the flag and both; declared alike it is one option, with both that take it."""
     one, other = (Option(flag="--length", default=n, help="how long") for n in (1, 2))
-    packages = {"first": SimpleNamespace(OPTIONS=(one,)), "second": SimpleNamespace(OPTIONS=(one,))}
-    monkeypatch.setattr(suites, "names", lambda: tuple(packages))
-    monkeypatch.setattr(suites, "load", packages.__getitem__)
+    known = {"first": SimpleNamespace(options=(one,)), "second": SimpleNamespace(options=(one,))}
+    monkeypatch.setattr(registry, "names", lambda: tuple(known))
+    monkeypatch.setattr(registry, "load", known.__getitem__)
     declared = suites.options.__wrapped__
     assert declared() == {one: ["first", "second"]}
-    packages["second"].OPTIONS = (other,)
+    known["second"].options = (other,)
     with pytest.raises(UserError, match=r"^--length: the suites first and second declare it in two ways$"):
         declared()

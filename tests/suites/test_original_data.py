@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from from_records import parts_of, statistics_of
 
 from conftest import ROOT
 from equipoise.core.records import Record
-from equipoise.results.summary import summarise
 from equipoise.suites import borderlines, chinese_simpleqa, neutrality, politicsbench
 from equipoise.suites.borderlines import prompts
 from equipoise.suites.borderlines.dataset import Dispute
@@ -39,7 +39,7 @@ def test_our_questions_are_not_the_published_ones() -> None:
     """The project's own questions are its own, in every dataset."""
     theirs = {case.question for case in neutrality.cases(Selection(topics=Path(str(FOLDER)) / "neutrality"))}
     topics = ROOT / "topics" / "neutrality"
-    for folder in (topics, topics / "open", topics / "own-v1"):
+    for folder in (topics, topics / "open", topics / "own-v1", topics / "own-v2"):
         own = {case.question for case in neutrality.cases(Selection(topics=folder))}
         assert not own & theirs, folder
 
@@ -108,8 +108,8 @@ def first_claimant_always(cases: Sequence[Dispute]) -> dict[str, Any]:
         )
         for case in cases
     ]
-    aggregate = borderlines.aggregate(records, rubric)
-    return {**aggregate.summary, **summarise(borderlines, aggregate.results, prompts.SCALE)}
+    own = parts_of("borderlines", records, rubric.scale)["summary"]
+    return {**own, **statistics_of("borderlines", records, rubric.scale)}
 
 
 def test_the_defects_of_the_published_tables_are_named() -> None:

@@ -1,73 +1,75 @@
-"""The contract of all suites, and which packages meet it."""
+"""The contract of all suites: what the registry takes for one, and what it says of others."""
 
 from __future__ import annotations
 
-import inspect
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from mypy import api as mypy
 
-from conftest import ROOT
 from equipoise import suites
-
-SNIPPET = """\
-from typing import Any
-from equipoise.suites import Suite
-import {module} as {name}
-
-{name}_as_suite: Suite[Any, Any] = {name}
-"""
+from equipoise.core.errors import UserError
+from equipoise.suites.contract import Suite
 
 
-@pytest.fixture(scope="module")
-def checked(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
-    """What mypy says of each module that is taken for a suite: all suites, and two that are none."""
-    folder = tmp_path_factory.mktemp("types")
-    known = {name: f"equipoise.suites.{name}" for name in suites.names()}
-    (folder / "nameonly.py").write_text('NAME = "nameonly"\n', encoding="utf-8")
-    source = Path(suites.load("borderlines").__file__ or "").read_text(encoding="utf-8")
-    (folder / "tableless.py").write_text(source.replace("def table(", "def tables("), encoding="utf-8")
-    for name, module in {**known, "nameonly": "nameonly", "tableless": "tableless"}.items():
-        snippet = SNIPPET.format(module=module, name=name)
-        (folder / f"of_{name}.py").write_text(snippet, encoding="utf-8")
-    options = ["--config-file", str(ROOT / "pyproject.toml"), "--cache-dir", str(folder / "cache")]
-    with pytest.MonkeyPatch.context() as patch:
-        # The package from the source tree and modules from the folder, wherever pytest was started.
-        patch.chdir(ROOT)
-        patch.setenv("MYPYPATH", str(folder))
-        report, errors, _ = mypy.run([*options, *map(str, sorted(folder.glob("of_*.py")))])
-    assert errors == ""
-    lines = [line for line in report.splitlines() if ": error: " in line]
-    names = [path.stem.removeprefix("of_") for path in folder.glob("of_*.py")]
-    return {name: [line for line in lines if f"of_{name}.py:" in line] for name in names}
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    """A project's folder of suites, which the registry knows until the end."""
+    (tmp_path / "tests_benchmark").mkdir()
+    folder = tmp_path / "suites"
+    folder.mkdir()
+    suites.add_project(tmp_path)
+    yield folder
+    suites.__path__.remove(str(folder))
+    for module in [name for name in sys.modules if name.startswith("equipoise.suites.our_")]:
+        del sys.modules[module]
+    for function in (suites.names, suites.load, suites.options):
+        function.cache_clear()
 
 
-@pytest.mark.slow
-def test_what_a_type_checker_takes_for_a_suite(
-    checked: dict[str, list[str]], subtests: pytest.Subtests
-) -> None:
-    """Every suite, typed as the protocol says; not what has only a name, nor what lacks a single function."""
+def refusal(folder: Path, name: str, source: str) -> str:
+    """What is said of a package with this source."""
+    (folder / name).mkdir()
+    (folder / name / "__init__.py").write_text(source, encoding="utf-8")
+    with pytest.raises(UserError) as caught:
+        suites.load(name)
+    return str(caught.value)
+
+
+def test_every_suite_is_one_value_of_its_name() -> None:
+    """What its package calls SUITE."""
     for name in suites.names():
-        with subtests.test(name):
-            assert checked[name] == []
-    for name in ("nameonly", "tableless"):
-        with subtests.test(name):
-            (line,) = checked[name]
-            assert 'variable has type "Suite[Any, Any]"' in line
+        suite = suites.load(name)
+        assert isinstance(suite, Suite)
+        assert suite.name == name
 
 
-def test_every_suite_has_what_the_protocol_asks_for(subtests: pytest.Subtests) -> None:
-    """Its own name, and every member that is required, whose parameters have the same names."""
-    members = {
-        name: [*inspect.signature(member).parameters][1:]
-        for name, member in vars(suites.Suite).items()
-        if inspect.isfunction(member) and not name.startswith("_")
-    }
-    assert {"rubric", "cases", "evaluate", "aggregate", "cells", "metrics", "table"} == members.keys()
-    for name in suites.names():
-        package = suites.load(name)
-        with subtests.test(name):
-            assert (package.NAME, type(package.OPTIONS)) == (name, tuple)
-            found = {member: [*inspect.signature(getattr(package, member)).parameters] for member in members}
-            assert found == members
+def test_a_suite_of_an_older_contract_is_told_what_to_write(folder: Path) -> None:
+    """A package whose members were the contract; in one line, with the page that shows a suite."""
+    message = refusal(folder, "our_old", 'NAME = "our_old"\n\n\ndef cells(results):\n    return []\n')
+    assert message.startswith(f"{folder}/our_old/__init__.py: has no SUITE, as Equipoise 0.3 wants it: ")
+    assert message.endswith("see docs/adding-a-suite.md")
+
+
+def test_what_a_suite_lacks_is_named(folder: Path) -> None:
+    """A member that it must have, or one that there is not; another mistake in its code is shown as such."""
+    source = "from equipoise.suites import Suite\n\nSUITE = Suite(name='our_part', "
+    whole = "cases=print, evaluate=print, values=print"
+    lacking = refusal(folder, "our_part", f"{source}{whole})\n")
+    assert lacking.startswith("suite 'our_part': Suite(...): missing 1 required ")
+    assert lacking.endswith(" argument: 'metrics'; see docs/adding-a-suite.md")
+    assert "unexpected keyword argument 'cells'" in refusal(
+        folder, "our_extra", f"{source}{whole}, metrics=print, cells=print)\n"
+    )
+    (folder / "our_broken").mkdir()
+    (folder / "our_broken" / "__init__.py").write_text("len(1)\n")
+    with pytest.raises(TypeError, match="len"):
+        suites.load("our_broken")
+
+
+def test_a_suite_is_called_as_its_package_is(folder: Path) -> None:
+    """Topics, rubric and results are found by that name."""
+    source = "from equipoise.suites import load\n\nSUITE = load('neutrality')\n"
+    message = refusal(folder, "our_own", source)
+    assert message == f"{folder}/our_own/__init__.py: its SUITE is called 'neutrality'; call it 'our_own'"

@@ -17,10 +17,11 @@ from typing import Any
 
 from equipoise.core import json_io
 from equipoise.core.files import replacing
+from equipoise.core.rows import Conversation, RunRow
 from equipoise.core.settings import is_local
 from equipoise.core.types import JSON
 from equipoise.report.results import Figure, Results
-from equipoise.results.runs import Conversation, RunResult, usage
+from equipoise.results.rows import usage
 
 VERSION = "0.3.0"
 UNKNOWN = "unknown"
@@ -247,7 +248,7 @@ def _write_samples(
 
 
 def _sample(
-    results: Results, run: RunResult, evaluation: str, identity: str, headline: Figure
+    results: Results, run: RunRow, evaluation: str, identity: str, headline: Figure
 ) -> dict[str, JSON]:
     subject = run.subject
     messages = [message for item in subject for message in item.messages]
@@ -286,7 +287,7 @@ def _sample(
     }
 
 
-def _is_correct(results: Results, run: RunResult) -> bool:
+def _is_correct(results: Results, run: RunRow) -> bool:
     scale = results.metadata["scale"]
     return run.score is not None and run.score > (scale["low"] + scale["high"]) / 2
 

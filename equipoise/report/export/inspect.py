@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.files import replacing, whole
+from equipoise.core.rows import Conversation, RunRow
 from equipoise.core.types import JSON
 from equipoise.report.results import Figure, Results
-from equipoise.results.runs import Conversation, RunResult, usage
+from equipoise.results.rows import TRANSCRIPTS, question_json, run_json, usage
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample
@@ -87,7 +88,7 @@ def _id(results: Results) -> str:
     return str(uuid.UUID(bytes=bytes.fromhex(results.digest)[:16], version=4))
 
 
-def _without_samples(results: Results, runs: Sequence[RunResult]) -> EvalLog:
+def _without_samples(results: Results, runs: Sequence[RunRow]) -> EvalLog:
     """What was asked, and figures with intervals."""
     from inspect_ai.log import EvalLog, EvalStats
 
@@ -106,7 +107,7 @@ def _without_samples(results: Results, runs: Sequence[RunResult]) -> EvalLog:
     )
 
 
-def _spec(results: Results, runs: Sequence[RunResult]) -> Any:
+def _spec(results: Results, runs: Sequence[RunRow]) -> Any:
     from inspect_ai.log import EvalConfig, EvalDataset, EvalSpec
     from inspect_ai.model import GenerateConfig
 
@@ -132,7 +133,7 @@ def _spec(results: Results, runs: Sequence[RunResult]) -> Any:
     )
 
 
-def _results(results: Results, runs: Sequence[RunResult]) -> Any:
+def _results(results: Results, runs: Sequence[RunRow]) -> Any:
     from inspect_ai.log import EvalMetric, EvalResults, EvalScore
 
     scored = sum(run.score is not None for run in runs)
@@ -171,15 +172,15 @@ def _precision(figure: Figure) -> dict[str, JSON]:
 # Samples.
 
 
-def _samples(results: Results, runs: Iterable[RunResult]) -> Iterator[EvalSample]:
+def _samples(results: Results, runs: Iterable[RunRow]) -> Iterator[EvalSample]:
     return (_sample(results.model, results.suite, run) for run in runs)
 
 
-def _sample_id(run: RunResult) -> str:
-    return f"{run.language}/{run.id}"
+def _sample_id(run: RunRow) -> str:
+    return run.question.key
 
 
-def _sample(model: str, suite: str, run: RunResult) -> EvalSample:
+def _sample(model: str, suite: str, run: RunRow) -> EvalSample:
     from inspect_ai.log import EvalSample
 
     subject, evaluators, case = run.subject, run.evaluators, _sample_id(run)
@@ -194,17 +195,22 @@ def _sample(model: str, suite: str, run: RunResult) -> EvalSample:
         messages=messages,
         output=_output(model, subject, messages),
         scores=None if run.score is None else {suite: _score(run, evaluators)},
-        metadata={"language": run.language, "outcome": run.outcome, **_clean(run.case)},
+        metadata={"language": run.language, "outcome": run.outcome, **_clean(question_json(run.question))},
         model_usage=_usage_of(model, subject, evaluators),
         error=None if run.score is not None else _error(run.error or run.outcome),
     )
 
 
-def _score(run: RunResult, evaluators: Sequence[Conversation]) -> Any:
+def _score(run: RunRow, evaluators: Sequence[Conversation]) -> Any:
     from inspect_ai.scorer import Score
 
     said = "\n\n".join(_judgements(evaluators))
-    return Score(value=run.score, explanation=said or None, metadata=_clean(run.data))
+    return Score(value=run.score, explanation=said or None, metadata=_clean(_about(run)))
+
+
+def _about(run: RunRow) -> dict[str, JSON]:
+    """All of a run but its conversations, which a sample has as messages."""
+    return {name: value for name, value in run_json(run).items() if name not in TRANSCRIPTS}
 
 
 def _error(message: str) -> Any:

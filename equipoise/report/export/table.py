@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.files import replacing, shown, whole
+from equipoise.core.rows import Conversation, RunRow
 from equipoise.core.spreadsheet import guarded
 from equipoise.core.types import JSON
-from equipoise.results.runs import Conversation, RunResult, usage
+from equipoise.results.rows import usage
 
 if TYPE_CHECKING:
     import pandas
@@ -20,9 +21,8 @@ if TYPE_CHECKING:
 
 Kind = Literal["text", "integer", "number", "boolean"]
 SAID: Sequence[Literal["role", "content"]] = ("role", "content")
-CASE, RUN = "case.", "run."
-_COMMON = {"id", "language", "area", "run_index", "outcome", "score", "score_percentage", "error"}
-"""Keys of cases and runs that have columns of their own."""
+LABEL, CASE, VALUE, RUN = "label.", "case.", "value.", "run."
+"""What precedes the names of columns that a suite adds: labels, details of cases, values, details of runs."""
 
 
 class Source(Protocol):
@@ -44,7 +44,7 @@ class Source(Protocol):
     def model(self) -> str:
         """The model under test."""
 
-    def runs(self) -> Iterator[RunResult]:
+    def runs(self) -> Iterator[RunRow]:
         """Every run, in order."""
 
 
@@ -53,7 +53,7 @@ class _Row:
     """A run with the results that it is from, its conversations read once."""
 
     results: Source
-    run: RunResult
+    run: RunRow
     subject: Sequence[Conversation]
     evaluators: Sequence[Conversation]
 
@@ -91,12 +91,23 @@ COLUMNS: Sequence[Column] = (
     ),
     Column("started", "text", "beginning of the first session, ISO 8601", _about("started")),
     Column("language", "text", "language of the case", lambda row: row.run.language),
-    Column("area", "text", "topic area, where the suite has areas", lambda row: row.run.area),
+    Column("area", "text", "topic area, where the suite has areas", lambda row: row.run.area or None),
     Column("case", "text", "id of the case, unique in its language", lambda row: row.run.id),
+    Column(
+        "question",
+        "text",
+        "what a person must know to score the reply",
+        lambda row: row.run.question.text,
+    ),
     Column("run", "integer", "which repeat of the case, from 1", lambda row: row.run.number),
     Column("outcome", "text", "how the run ended: scored, refused, blocked ...", lambda row: row.run.outcome),
     Column("score", "number", "on the suite's own scale; null with an error", lambda row: row.run.score),
-    Column("percent", "number", "in percent of the scale, where the suite says", lambda row: row.run.percent),
+    Column(
+        "percent",
+        "number",
+        "in percent of the scale, or in the unit of the headline",
+        lambda row: row.run.percent,
+    ),
     Column("error", "text", "why there is no score", lambda row: row.run.error),
     Column("prompt", "text", "first message of the user to the subject", lambda row: _prompt(row.subject)),
     Column(
@@ -107,6 +118,12 @@ COLUMNS: Sequence[Column] = (
         "text",
         "JSON: every conversation with the subject, its `name` (the side of a pair) and `messages`",
         lambda row: _transcript(row.subject),
+    ),
+    Column(
+        "verdicts",
+        "text",
+        "JSON: each evaluator's judgement; empty where it judges less than a run",
+        lambda row: [*row.run.verdicts],
     ),
     Column("input_tokens", "integer", "tokens that the subject read", _tokens("input")),
     Column("output_tokens", "integer", "tokens that the subject wrote, with reasoning", _tokens("output")),
@@ -161,7 +178,8 @@ def cells(every: Iterable[Source]) -> tuple[Cells, dict[str, Kind]]:
     for results in every:
         for run in results.runs():
             row = _Row(results, run, run.subject, run.evaluators)
-            own = {**_prefixed(CASE, run.case), **_prefixed(RUN, run.data)}
+            own = {**_prefixed(LABEL, run.question.labels), **_prefixed(CASE, run.question.details)}
+            own |= {**_prefixed(VALUE, run.values), **_prefixed(RUN, run.details)}
             for column in COLUMNS:
                 found[column.name].append(column.of(row))
             for name, value in own.items():
@@ -176,7 +194,7 @@ def cells(every: Iterable[Source]) -> tuple[Cells, dict[str, Kind]]:
 
 
 def _prefixed(prefix: str, part: Mapping[str, JSON]) -> dict[str, JSON]:
-    return {f"{prefix}{name}": value for name, value in part.items() if name not in _COMMON}
+    return {f"{prefix}{name}": value for name, value in part.items()}
 
 
 def _kind(values: Sequence[JSON]) -> Kind:

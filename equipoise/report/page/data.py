@@ -11,11 +11,11 @@ from typing import Any
 from equipoise.compare.baseline import Side, mismatches
 from equipoise.core.figures import Figure
 from equipoise.core.records import OUTCOMES
+from equipoise.core.rows import RunRow, by_question
 from equipoise.core.settings import is_local
 from equipoise.core.types import JSON
 from equipoise.report import audit
 from equipoise.report.page import sentences
-from equipoise.report.page.transcripts import Row, rows_of
 from equipoise.results import answered
 from equipoise.results.sections import NAMES
 from equipoise.stats import mean
@@ -115,17 +115,20 @@ _NOTHING: Mapping[str, Any] = {"value": None, "low": None, "high": None, "unit":
 
 def result(side: Side, place: int, taken: Mapping[str, object]) -> Result:
     """The page's data of one results file; `taken` are the keys of those before it."""
-    data, rows = side.data, rows_of(side)
-    ended = Counter(run["outcome"] for row in rows for run in row.runs)
+    data, rows = side.data, side.rows
+    ended = Counter(row.outcome for row in rows)
     metrics = data["summary"].get("metrics", {})
     # While a session runs its results have no statistics yet.
-    figures = [*_heat_map(rows, metrics), *(side.suite.plots(data) if metrics else ())]
+    figures = [
+        *_heat_map(rows, metrics),
+        *(side.suite.plots(data["summary"], rows, side.cells) if metrics else ()),
+    ]
     return Result(
-        key=_key(f"{side.suite.NAME}/{side.model}", taken),
+        key=_key(f"{side.suite.name}/{side.model}", taken),
         place=place,
-        suite=side.suite.NAME,
-        title=side.suite.TITLE or side.suite.NAME.replace("_", " "),
-        clusters=side.suite.CLUSTERS,
+        suite=side.suite.name,
+        title=side.suite.title or side.suite.name.replace("_", " "),
+        clusters=side.suite.clusters,
         model=side.model,
         # A page is passed on: where the file lay is nobody's business.
         file=Path(side.file).name,
@@ -138,7 +141,7 @@ def result(side: Side, place: int, taken: Mapping[str, object]) -> Result:
         sentences=[*sentences.about(data, side.suite, ended)],
         warnings=[*_warnings(data["metadata"])],
         figures=[figure for figure in figures if _shows_anything(figure)],
-        spread=[found for row in rows for found in row.figures if found is not None],
+        spread=[row.percent for row in rows if row.percent is not None],
         added={name: data[name] for name in NAMES if name in data},
     )
 
@@ -202,12 +205,12 @@ def differences(results: Sequence[Result]) -> list[str]:
 # Figures of every suite.
 
 
-def _heat_map(rows: Sequence[Row], metrics: Mapping[str, Mapping[str, JSON]]) -> Iterator[Figure]:
+def _heat_map(rows: Sequence[RunRow], metrics: Mapping[str, Mapping[str, JSON]]) -> Iterator[Figure]:
     """Languages against areas, where there are two of either."""
     means: dict[tuple[str, str], list[float]] = {}
-    for row in rows:
-        if (centre := mean([value for value in row.figures if value is not None])) is not None:
-            means.setdefault((row.area, row.language), []).append(centre)
+    for runs in by_question(rows):
+        if (centre := mean([row.percent for row in runs if row.percent is not None])) is not None:
+            means.setdefault((runs[0].area, runs[0].language), []).append(centre)
     areas, languages = ({place[n]: None for place in means} for n in (0, 1))
     if max(len(areas), len(languages)) < 2:
         return

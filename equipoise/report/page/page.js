@@ -299,10 +299,16 @@
   }
 
   function said(data) {
-    const sides = data.run.subject_transcripts;
-    if (!sides || Array.isArray(sides)) return conversation(data.run.subject_transcript ?? []);
-    return make("div", { class: "beside", tabindex: "0", role: "region", "aria-label": "Both sides" }, ...Object.entries(sides).map(([side, messages]) =>
-      make("section", {}, make("h4", {}, `Side ${side}${data.about[`group_${side}`] ? `: ${data.about[`group_${side}`]}` : ""}`), conversation(messages))));
+    const messages = data.run.subject_transcript ?? [];
+    const labels = [...new Set(messages.map((item) => item.conversation ?? ""))];
+    if (!labels.some(Boolean)) return conversation(messages);
+    return make("div", { class: "beside", tabindex: "0", role: "region", "aria-label": "Sides of the pair" }, ...labels.map((label) => side(label, messages.filter((item) => (item.conversation ?? "") === label), data.about.details)));
+  }
+
+  // One conversation of a pair, below those details of the question whose names end in its label.
+  function side(label, messages, details) {
+    const own = Object.entries(details).filter(([name, value]) => name.endsWith(`_${label}`) && !messages.some((item) => item.content === value));
+    return make("section", {}, make("h4", {}, `Side ${label}`), facts(own.map(([name, value]) => [name.slice(0, -label.length - 1).replaceAll("_", " "), value])), conversation(messages));
   }
 
   function listed(item, left = []) {
@@ -310,7 +316,7 @@
     return make("dl", {}, ...rows.flatMap(([name, value]) => [make("dt", {}, name.replaceAll("_", " ")), make("dd", { dir: "auto" }, typeof value === "object" ? JSON.stringify(value, null, 1) : String(value))]));
   }
 
-  const TRANSCRIPTS = ["subject_transcript", "subject_transcripts", "evaluator_transcripts", "verdicts"];
+  const ELSEWHERE = ["subject_transcript", "evaluator_transcripts", "verdicts", "details", "labels"];
 
   function verdicts(data) {
     const given = data.run.verdicts ?? [];
@@ -318,7 +324,7 @@
     return make("section", {}, make("h3", {}, "Verdict"),
       data.run.error ? make("p", { class: "banner" }, data.run.error) : null,
       ...given.map((verdict) => make("div", { class: "verdict" }, make("h4", {}, verdict.evaluator ?? "evaluator"), listed(verdict, ["evaluator"]))),
-      make("details", { class: "more" }, make("summary", {}, "Everything else about this run"), listed(data.run, TRANSCRIPTS), listed(data.about)),
+      make("details", { class: "more" }, make("summary", {}, "Everything else about this run"), listed(data.run, ELSEWHERE), listed(data.run.details), listed(data.about, ELSEWHERE), listed(data.about.labels), listed(data.about.details)),
       asked.length ? make("details", {}, make("summary", {}, `Conversations with evaluators (${asked.length})`), ...asked.map((item) => make("section", {}, make("h4", {}, item.evaluator), conversation(item.messages)))) : null);
   }
 

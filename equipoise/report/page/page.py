@@ -26,7 +26,7 @@ from equipoise.report.layout import estimate
 from equipoise.report.page import figures
 from equipoise.report.page.data import Result, differences, overview, result, warnings
 from equipoise.report.page.reviews import Review, Reviewed
-from equipoise.report.page.transcripts import Pack, packed, rows_of
+from equipoise.report.page.transcripts import Pack, packed
 from equipoise.results.schema import reading
 
 if TYPE_CHECKING:
@@ -122,9 +122,8 @@ def write(path: Path, paths: Sequence[Path], reviews: Sequence[Review] = ()) -> 
     pack, reviewed = Pack(), Reviewed(reviews)
 
     def keep(side: Side, item: Result) -> None:
-        rows = rows_of(side)
-        reviewed.match(item.key, item.metadata, rows)
-        pack.add(item.place, rows)
+        reviewed.match(item.key, item.metadata, side.rows)
+        pack.add(item.place, side.rows)
 
     # Drawing keeps the interpreter lock: in a process of its own it goes on while the next file is read.
     with ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn")) as drawing:

@@ -10,8 +10,9 @@ from typing import Literal
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_bytes
+from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
-from equipoise.report.page.transcripts import Row
+from equipoise.report.page.transcripts import judged
 
 FORMAT, VERSION = "equipoise-reviews", 1
 
@@ -72,10 +73,10 @@ class Reviewed:
     """The reviews of the results of a page, matched with the scores of the evaluators."""
 
     reviews: Sequence[Review]
-    matched: list[tuple[str, Review, Row, int]] = field(default_factory=list)
+    matched: list[tuple[str, Review, RunRow]] = field(default_factory=list)
     scales: dict[str, tuple[int, int]] = field(default_factory=dict)
 
-    def match(self, key: str, metadata: Mapping[str, JSON], rows: Sequence[Row]) -> None:
+    def match(self, key: str, metadata: Mapping[str, JSON], rows: Sequence[RunRow]) -> None:
         """Find the reviews of this result."""
         own = (metadata["suite"], metadata["subject_model"], metadata["started"])
         asked = {
@@ -87,10 +88,8 @@ class Reviewed:
             return
         self.scales[key] = (metadata["scale"]["low"], metadata["scale"]["high"])
         for row in rows:
-            for number, run in enumerate(row.runs):
-                name = f"{row.id}/{run.get('run_index', number + 1)}"
-                if review := asked.get(name):
-                    self.matched.append((key, review, row, number))
+            if review := asked.get(row.name):
+                self.matched.append((key, review, row))
 
     @property
     def unmatched(self) -> int:
@@ -104,7 +103,7 @@ class Reviewed:
 
 
 def _agreement(
-    key: str, scale: tuple[int, int], found: Iterable[tuple[str, Review, Row, int]]
+    key: str, scale: tuple[int, int], found: Iterable[tuple[str, Review, RunRow]]
 ) -> dict[str, JSON]:
     # Numpy comes with them.
     from equipoise.stats.agreement import weighted_kappa
@@ -114,14 +113,14 @@ def _agreement(
     people: dict[str, float] = {}
     evaluators: dict[str, float] = {}
     groups: dict[str, str] = {}
-    for _, review, row, number in found:
-        right.setdefault(row.group, []).append(review.verdict == "right")
-        judged = row.judged[number]
-        score = judged if review.score is None and review.verdict == "right" else review.score
-        if judged is not None and score is not None:
+    for _, review, row in found:
+        right.setdefault(row.id, []).append(review.verdict == "right")
+        given = judged(row)
+        score = given if review.score is None and review.verdict == "right" else review.score
+        if given is not None and score is not None:
             people[review.run] = _level(score, scale)
-            evaluators[review.run] = _level(judged, scale)
-            groups[review.run] = row.group
+            evaluators[review.run] = _level(given, scale)
+            groups[review.run] = row.id
     rate = clustered_rate([sum(marks) for marks in right.values()], [len(marks) for marks in right.values()])
     levels = [float(level) for level in range(scale[0], scale[1] + 1)]
     kappa = weighted_kappa(people, evaluators, levels, cluster_of=groups)

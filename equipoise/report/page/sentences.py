@@ -32,7 +32,7 @@ def about(data: Mapping[str, JSON], suite: AnySuite, ended: Mapping[str, int]) -
 
 
 def _headline(suite: AnySuite, model: str, metric: Mapping[str, JSON]) -> str:
-    words, unit = suite.HEADLINE, _unit(metric["unit"])
+    words, unit = suite.headline, _unit(metric["unit"])
     if metric["value"] is None:
         return f"{_capital(words)} of {model} is not known: {metric['reason'] or 'no run has a score'}."
     return f"{_capital(words)} is {metric['value']:.1f}{unit}; {_interval(metric)}."

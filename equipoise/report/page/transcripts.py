@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import base64
 import gzip
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from equipoise.compare.baseline import Side
 from equipoise.core import json_io
+from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
-from equipoise.results.runs import CaseRow, cases
+from equipoise.results.rows import question_json, run_json
+from equipoise.stats import mean
 
 CHUNK = 400_000
 """Bytes of transcripts that are compressed together."""
@@ -18,59 +19,25 @@ _LEVEL = 3
 _TITLE = 160
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """A case of results with all its runs: their figures, and how far evaluators are apart on each.
-
-    `id` is unique in the results, `group` the same for all languages of a case.
-    """
-
-    id: str
-    group: str
-    language: str
-    area: str
-    question: str
-    about: Mapping[str, JSON]
-    runs: Sequence[Mapping[str, JSON]]
-    figures: Sequence[float | None]
-    apart: Sequence[float | None]
-    judged: Sequence[float | None]
+def judged(row: RunRow) -> float | None:
+    """The mean score of the evaluators; None where none gave one."""
+    return mean(_scores(row))
 
 
-def rows_of(side: Side) -> list[Row]:
-    """Every case that has runs in the results, in order."""
-    verdicts = {cell.at: cell.verdicts for cell in side.cells}
-    found = cases(side.data["results"])
-    return [_row(side, row, verdicts.get(f"{row.at}/runs", {})) for row in found]
+def apart(row: RunRow) -> float | None:
+    """How far the evaluators' scores are apart; None where fewer than two gave one."""
+    scores = _scores(row)
+    return max(scores) - min(scores) if len(scores) > 1 else None
 
 
-def _row(side: Side, case: CaseRow, verdicts: Mapping[str, Sequence[float | None]]) -> Row:
-    row, language = case.data, case.language
-    group, runs = str(row["id"]).removeprefix(f"{language}-"), row["runs"]
-    given = [[found[n] for found in verdicts.values() if n < len(found)] for n in range(len(runs))]
-    valid = [[score for score in scores if score is not None] for scores in given]
-    return Row(
-        id=f"{language}/{group}",
-        group=group,
-        language=language,
-        area=str(row.get(side.suite.AREA) or ""),
-        question=_question(row),
-        about={name: value for name, value in row.items() if name != "runs"},
-        runs=runs,
-        figures=[side.suite.figure_of(row, run, side.scale) for run in runs],
-        apart=[max(scores) - min(scores) if len(scores) > 1 else None for scores in valid],
-        judged=[sum(scores) / len(scores) if scores else None for scores in valid],
-    )
-
-
-def _question(row: Mapping[str, JSON]) -> str:
-    return str(row.get("question") or row.get("prompt_a") or row["id"])
+def _scores(row: RunRow) -> list[float]:
+    return [score for score in row.scores.values() if score is not None]
 
 
 def _title(question: str) -> str:
-    return (
-        question if len(question) <= _TITLE else f"{question[: _TITLE - 1].rstrip()}\N{HORIZONTAL ELLIPSIS}"
-    )
+    """The first line, or as much of it as a table takes."""
+    first = question.partition("\n")[0]
+    return first if len(first) <= _TITLE else f"{first[: _TITLE - 1].rstrip()}\N{HORIZONTAL ELLIPSIS}"
 
 
 # Packing.
@@ -102,20 +69,18 @@ class Pack:
     _open: list[bytes] = field(default_factory=list)
     _size: int = 0
 
-    def add(self, place: int, rows: Sequence[Row]) -> None:
+    def add(self, place: int, rows: Sequence[RunRow]) -> None:
         """Add the runs of a result, which is at this place in the page."""
         for row in rows:
-            for number, run in enumerate(row.runs):
-                line = json_io.dumps({"about": row.about, "run": run})
-                found = (
-                    *(place, row.id, int(run.get("run_index", number + 1)), row.language, row.area),
-                    *(run["outcome"], _rounded(row.figures[number]), _rounded(row.judged[number])),
-                    _rounded(row.apart[number]),
-                    *(_title(row.question), len(self.chunks), len(self._open)),
-                )
-                for name, value in zip(_COLUMNS, found, strict=True):
-                    self.columns[name].append(value)
-                self._keep(line)
+            about = question_json(row.question)
+            columns = (
+                *(place, row.question.key, row.number, row.language, row.area, row.outcome),
+                *(_rounded(row.percent), _rounded(judged(row)), _rounded(apart(row))),
+                *(_title(row.question.text), len(self.chunks), len(self._open)),
+            )
+            for name, value in zip(_COLUMNS, columns, strict=True):
+                self.columns[name].append(value)
+            self._keep(json_io.dumps({"about": about, "run": run_json(row)}))
 
     def _keep(self, line: bytes) -> None:
         self._open.append(line)

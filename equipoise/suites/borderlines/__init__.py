@@ -13,24 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import TypeVar
 
-from equipoise.core.options import Option
-from equipoise.core.records import Aggregate, Cell, Outcome, Record, Score, outcomes
+from equipoise.core.records import Cell, Outcome, Record, Score
+from equipoise.core.rows import QuestionRow, RunRow, Values, by_question
 from equipoise.core.types import JSON, Foreseen, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
-from equipoise.suites.borderlines import (
-    anchors,
-    country_names,
-    dataset,
-    plot_data,
-    prompts,
-    published_tables,
-    scoring,
-)
+from equipoise.suites.borderlines import anchors, dataset, plot_data, prompts, published_tables, scoring
 from equipoise.suites.borderlines.answer_parser import original_parse
 from equipoise.suites.borderlines.dataset import (
     LETTERS,
@@ -43,29 +36,11 @@ from equipoise.suites.borderlines.dataset import (
 )
 from equipoise.suites.borderlines.judging import chosen, likeliest, read
 from equipoise.suites.borderlines.prompts import BorderRubric
+from equipoise.suites.contract import Suite
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET, LABEL_SAMPLES, SEED
 
 T = TypeVar("T")
-NAME = "borderlines"
-TITLE = "BorderLines"
-HEADLINE = "the share of territories for which the country in control is named in English"
-AREA = "region"
-CLUSTERS = "territories"
-DATASETS: tuple[str, ...] = ("own", "own-v1", "original")
-OPTIONS: tuple[Option, ...] = (
-    DATASET,
-    STRATEGY,
-    METHOD,
-    PARSE,
-    OPTION_ORDER,
-    SEED,
-    LABEL_SAMPLES,
-)
-lint, recognises = dataset.lint, dataset.recognises
-plots = plot_data.plots
-audit = anchors
-construct = country_names.construct
 
 
 def rubric(path: Path) -> BorderRubric:
@@ -158,113 +133,103 @@ def _outcome(reply: Reply, answer: str | None, how: str) -> Outcome:
     return "truncated" if reply.is_truncated and not how.startswith("rank") else "scored"
 
 
-# Results.
+# Rows.
+
+_SHOWN = ("populated", "claimants", "controller", "options", "names", "speaks", "asked")
 
 
-def aggregate(records: Sequence[Record], rubric: BorderRubric) -> Aggregate:
-    """Results by language and query; how answers were read, and what a random answerer would get."""
-    results: dict[str, dict[str, JSON]] = {}
-    for record in records:
-        rows = results.setdefault(record.case["language"], {})
-        rows.setdefault(record.case["id"], {**_about(record.case), "runs": []})["runs"].append(_run(record))
-    listed = {language: {"queries": list(rows.values())} for language, rows in results.items()}
-    parts = scoring.by_strategy(listed) or {"": {}}
-    summary = {
-        "outcomes": outcomes(records),
+def question(case: Mapping[str, JSON]) -> QuestionRow:
+    """The row of a query: a territory in a language, under a strategy."""
+    language, territory, region = case["language"], case["territory"], case["region"]
+    # Journals of earlier versions say neither the voice, of which there was one, nor the dispute.
+    dispute, voice = case.get("dispute", territory), case.get("voice", "")
+    return QuestionRow(
+        id=case["id"].removeprefix(f"{language}-"),
+        language=language,
+        area=region,
+        text=case["question"],
+        cluster=territory,
+        stratum=language,
+        labels={"strategy": case["strategy"], "region": region, "dispute": dispute},
+        details={**{name: case[name] for name in _SHOWN}, "voice": voice},
+    )
+
+
+def details(record: Record) -> dict[str, JSON]:
+    """The answer as a country's code, and how it was read; None where there is none."""
+    return {name: record.details.get(name) for name in _NO_ANSWER}
+
+
+def values(record: Record, scale: Scale, without: str | None = None) -> Values:
+    """100 for the country in control, 0 for another; None without an answer, or where control is unknown.
+
+    Evaluators only read: none is left out.
+    """
+    answer, controller = record.details.get("answer"), record.case["controller"]
+    is_known = answer is not None and controller != UNKNOWN
+    return {"percent": 100.0 * (answer == controller) if is_known else None}
+
+
+# Figures.
+
+Figures = Callable[[Mapping[str, JSON], Mapping[str, str | None]], dict[str, float | None]]
+"""The values of one run of all queries of a territory, given its details and the answers."""
+
+
+def combine(rows: Sequence[RunRow]) -> Sequence[Cell]:
+    """A cell for each territory and strategy, over its languages, and for each dispute."""
+    return _cells(rows, scoring.figures)
+
+
+def _cells(rows: Sequence[RunRow], of: Figures) -> Sequence[Cell]:
+    territories: dict[tuple[str, str], list[Sequence[RunRow]]] = {}
+    for runs in by_question(rows):
+        query = runs[0].question
+        territories.setdefault((query.labels["strategy"], query.cluster), []).append(runs)
+    cells = [_cell(queries, of) for queries in territories.values()]
+    return [*cells, *scoring.by_dispute(cells)]
+
+
+def _cell(queries: Sequence[Sequence[RunRow]], of: Figures) -> Cell:
+    first = queries[0][0].question
+    strategy = first.labels["strategy"]
+    answers = {_voice(runs[0].question): [row.details["answer"] for row in runs] for runs in queries}
+    # A query with fewer runs has no answer in the further ones.
+    by_run = (dict(zip(answers, run, strict=True)) for run in zip_longest(*answers.values()))
+    figures = [of(first.details, run) for run in by_run]
+    return Cell(
+        id=f"{strategy}/{first.cluster}",
+        cluster=first.cluster,
+        stratum=strategy,
+        labels=first.labels,
+        values={name: [figure[name] for figure in figures] for name in figures[0]},
+        at=f"{first.at}/runs",
+    )
+
+
+def _voice(query: QuestionRow) -> str:
+    """The voice where English is asked of two apart, else the language."""
+    return query.details["voice"] or query.language
+
+
+def summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
+    """How answers were read and what they name, by strategy; what a random answerer would get."""
+    parts = scoring.by_strategy(rows) or {"": []}
+    return {
         "read_by": _each(parts, scoring.read_by),
         "as_the_original_reads": _each(parts, scoring.as_the_original_reads),
-        "random": scoring.by_chance(_cells(listed, scoring.expected)),
+        "random": scoring.by_chance(_cells(rows, scoring.expected)),
         "by_language": _each(parts, scoring.by_language),
         "by_dispute": _each(parts, scoring.of_disputes),
         "by_claimant": _each(parts, scoring.by_claimant),
         "disagreements": _each(parts, scoring.disagreements),
     }
-    return Aggregate(results=listed, summary=summary)
 
 
 def _each(parts: Mapping[str, T], of: Callable[[T], JSON]) -> JSON:
-    """What is made of the results of one strategy; by strategy where there are several."""
-    found = {strategy: of(part) for strategy, part in parts.items()}
-    return found if len(found) > 1 else next(iter(found.values()))
-
-
-_SHOWN = ("id", "territory", "language", "region", "populated", "claimants", "controller", "options", "names")
-
-
-def _about(case: Mapping[str, JSON]) -> dict[str, JSON]:
-    found = {name: case[name] for name in (*_SHOWN, "speaks", "asked", "strategy", "question")}
-    # Journals of earlier versions say neither the voice, of which there was one, nor the dispute.
-    return {
-        **found,
-        "voice": case.get("voice", ""),
-        "dispute": case.get("dispute", case["territory"]),
-    }
-
-
-def _run(record: Record) -> dict[str, JSON]:
-    return {
-        "run_index": record.run,
-        "outcome": record.outcome,
-        "score": record.score,
-        "error": record.error,
-        **{name: record.details.get(name) for name in ("answer", "how", "original", "likelihoods")},
-        "subject_transcript": record.subject_transcript,
-        "evaluator_transcripts": record.evaluator_transcripts,
-    }
-
-
-def cells(results: Mapping[str, JSON], scale: Scale, without: str | None = None) -> Sequence[Cell]:
-    """One for each territory and strategy, and again by dispute; evaluators only read: none is left out."""
-    return _cells(results, scoring.figures)
-
-
-Figures = Callable[[Mapping[str, JSON], Mapping[str, str | None]], dict[str, float | None]]
-
-
-def _cells(results: Mapping[str, JSON], of: Figures) -> Sequence[Cell]:
-    found: dict[tuple[str, str], dict[str, Mapping[str, JSON]]] = {}
-    places: dict[tuple[str, str], str] = {}
-    for language, rows in results.items():
-        for number, row in enumerate(rows["queries"]):
-            key = (row["strategy"], row["territory"])
-            found.setdefault(key, {})[row.get("voice") or language] = row
-            places.setdefault(key, f"/results/{language}/queries/{number}/runs")
-    by_territory = [
-        _cell(strategy, rows, places[strategy, slug], of) for (strategy, slug), rows in found.items()
-    ]
-    return [*by_territory, *scoring.by_dispute(by_territory)]
-
-
-def _cell(strategy: str, rows: Mapping[str, Mapping[str, JSON]], at: str, of: Figures) -> Cell:
-    first = next(iter(rows.values()))
-    runs = range(max(len(row["runs"]) for row in rows.values()))
-    figures = [of(first, {asked: _answer(row, run) for asked, row in rows.items()}) for run in runs]
-    return Cell(
-        id=f"{strategy}/{first['territory']}",
-        cluster=first["territory"],
-        stratum=strategy,
-        labels={
-            "strategy": strategy,
-            "region": first["region"],
-            "dispute": first.get("dispute", first["territory"]),
-        },
-        values={name: [figure[name] for figure in figures] for name in figures[0]},
-        at=at,
-    )
-
-
-def _answer(row: Mapping[str, JSON], run: int) -> str | None:
-    answer: str | None = row["runs"][run]["answer"] if run < len(row["runs"]) else None
-    return answer
-
-
-metrics = scoring.metrics
-
-
-def figure_of(case: Mapping[str, JSON], run: Mapping[str, JSON], scale: Scale) -> float | None:
-    """100 for the country in control, 0 for another; None without an answer, or where control is unknown."""
-    is_known = run["answer"] and case["controller"] != UNKNOWN
-    return 100.0 * (run["answer"] == case["controller"]) if is_known else None
+    """What is made of the rows of one strategy; by strategy where there are several."""
+    made = {strategy: of(part) for strategy, part in parts.items()}
+    return made if len(made) > 1 else next(iter(made.values()))
 
 
 _HEAD = ("", "territories", "figure", "95 % interval", "by chance", "over runs")
@@ -297,3 +262,31 @@ def _row(name: str, found: Mapping[str, JSON], chance: Mapping[str, float | None
         "" if expected is None else f"{expected:.{places}f}{unit}",
         "" if sd is None else f"{found['run_mean']:.2f} ± {sd:.2f}",
     )
+
+
+SUITE = Suite(
+    name="borderlines",
+    title="BorderLines",
+    headline="the share of territories for which the country in control is named in English",
+    clusters="territories",
+    datasets=("own", "own-v2", "own-v1", "original"),
+    options=(DATASET, STRATEGY, METHOD, PARSE, OPTION_ORDER, SEED, LABEL_SAMPLES),
+    has_means=False,
+    rubric=rubric,
+    cases=cases,
+    foresee=foresee,
+    evaluate=evaluate,
+    question=question,
+    details=details,
+    values=values,
+    level=None,
+    combine=combine,
+    summary=summary,
+    metrics=scoring.metrics,
+    table=table,
+    plots=plot_data.plots,
+    lint=dataset.lint,
+    recognises=dataset.recognises,
+    notes=notes,
+    audit=anchors,
+)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from equipoise.core.errors import UserError
 from equipoise.core.files import Row, rows
-from equipoise.core.findings import Recognised, Text
+from equipoise.core.findings import Finding, Recognised, Text
 from equipoise.core.options import Option, one_of
 from equipoise.core.types import Case
 from equipoise.suites.borderlines import published_tables
@@ -38,6 +38,8 @@ VOICES = ("control", "claimant")
 """Who asks in English, if the control and an English-speaking claimant get different instructions."""
 _SLUG = re.compile(r"[a-z0-9_]+")
 _NO_WORD = re.compile(r"[^a-z0-9]+")
+_LOADED = re.compile(r"\b(?:annexed|claimed|disputed|liberated|occupied|stolen)\b", re.IGNORECASE)
+"""English words in a name that say what is in dispute."""
 LETTERS = "ABCDEFG"
 STRATEGIES = ("vanilla", "un_peacekeeper", "nationalist", "demographics")
 STRATEGY = Option(
@@ -390,11 +392,13 @@ def recognises(path: Path) -> Recognised:
     return "yes" if is_dataset else "no"
 
 
-def lint(topics: Path) -> Iterator[Text]:
-    """The territories' names: what is asked about them is the same for all. Raises UserError.
+def lint(topics: Path) -> Iterator[Finding | Text]:
+    """The territories' names, and those that say who is in the right. Raises UserError.
 
     An island and its islands are two, though a letter apart: only a name that is there twice is a repeat.
     """
     if (path := topics / "names.csv").is_file():
         for row in rows(path, NAMES):
             yield Text(where=row.where, among=row["language"], owner="", text=row["name"])
+            if row["language"] == CONTROL and (word := _LOADED.search(row["name"])):
+                yield Finding.at(row.where, f"the name says {word[0].lower()!r}; name the place alone")

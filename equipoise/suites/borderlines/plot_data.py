@@ -3,42 +3,46 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from equipoise.core.figures import Figure
+from equipoise.core.records import Cell
+from equipoise.core.rows import RunRow, by_question
 from equipoise.core.types import JSON
 from equipoise.suites.borderlines.dataset import UNKNOWN
 from equipoise.suites.borderlines.scoring import by_strategy
 
 MOST = 40
-Queries = Sequence[Mapping[str, JSON]]
+Runs = Sequence[RunRow]
+"""The runs of one query."""
 
 
-def plots(data: Mapping[str, JSON]) -> Iterator[Figure]:
+def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Figure]:
     """The matrix of territories against languages; shares of the controller by language.
 
     Of several strategies the first is shown, as in the table.
     """
-    parts = by_strategy(data["results"]) or {"": {}}
-    strategy, results = next(iter(parts.items()))
-    shares, note = data["summary"]["by_language"], ""
+    parts = by_strategy(rows) or {"": []}
+    strategy, first = next(iter(parts.items()))
+    shares, note = summary["by_language"], ""
     if len(parts) > 1:
         shares, note = shares[strategy], f" Strategy: {strategy}."
-    yield _matrix([row for found in results.values() for row in found["queries"]], note)
-    yield _languages(shares, note.strip())
+    return _matrix(by_question(first), note), _languages(shares, note.strip())
 
 
-def _matrix(rows: Queries, note: str) -> Figure:
-    by_territory: dict[str, list[Mapping[str, JSON]]] = {}
-    for row in rows:
-        by_territory.setdefault(row["territory"], []).append(row)
-    shown = sorted(by_territory, key=lambda name: -len({_answer(row) for row in by_territory[name]} - {None}))
+def _matrix(queries: Sequence[Runs], note: str) -> Figure:
+    by_territory: dict[str, list[Runs]] = {}
+    for runs in queries:
+        by_territory.setdefault(runs[0].question.cluster, []).append(runs)
+    shown = sorted(
+        by_territory, key=lambda name: -len({_answer(runs) for runs in by_territory[name]} - {None})
+    )
     left_out = "" if len(shown) <= MOST else f" The {MOST} territories with the most different answers."
     return Figure(
         name="territories",
         title="The country named for each territory, by language",
         kind="matrix",
-        rows=[_cell(name, row) for name in shown[:MOST] for row in by_territory[name]],
+        rows=[_cell(name, runs) for name in shown[:MOST] for runs in by_territory[name]],
         unit="share",
         low=0.0,
         high=1.0,
@@ -47,22 +51,26 @@ def _matrix(rows: Queries, note: str) -> Figure:
     )
 
 
-def _cell(territory: str, row: Mapping[str, JSON]) -> dict[str, JSON]:
-    said = [run["answer"] for run in row["runs"] if run["answer"]]
-    is_known = said and row["controller"] != UNKNOWN
-    hits = sum(answer == row["controller"] for answer in said)
-    voice = row.get("voice")
+def _cell(territory: str, runs: Runs) -> dict[str, JSON]:
+    query, answers = runs[0].question, _answers(runs)
+    controller, voice = query.details["controller"], query.details["voice"]
+    is_known = answers and controller != UNKNOWN
     return {
         "row": territory.replace("_", " "),
-        "column": f"{row['language']}-{voice}" if voice else row["language"],
-        "value": hits / len(said) if is_known else None,
-        "text": _answer(row) or "-",
+        "column": f"{query.language}-{voice}" if voice else query.language,
+        "value": answers.count(controller) / len(answers) if is_known else None,
+        "text": _answer(runs) or "-",
     }
 
 
-def _answer(row: Mapping[str, JSON]) -> str | None:
-    said = Counter(run["answer"] for run in row["runs"] if run["answer"])
-    return said.most_common(1)[0][0] if said else None
+def _answers(runs: Runs) -> list[str]:
+    return [row.details["answer"] for row in runs if row.details["answer"]]
+
+
+def _answer(runs: Runs) -> str | None:
+    """The most frequent answer."""
+    answers = Counter(_answers(runs))
+    return answers.most_common(1)[0][0] if answers else None
 
 
 def _languages(found: Mapping[str, JSON], note: str) -> Figure:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, zip_longest
 from typing import Literal
 
 from equipoise.core.records import Cell, Metric
+from equipoise.core.rows import RunRow, by_question
 from equipoise.core.types import JSON
 from equipoise.stats import mean
 from equipoise.suites.borderlines.dataset import CONTROL, STRATEGIES, UNKNOWN, VOICES
@@ -20,8 +21,8 @@ from equipoise.suites.borderlines.dataset import CONTROL, STRATEGIES, UNKNOWN, V
 def figures(about: Mapping[str, JSON], answers: Mapping[str, str | None]) -> dict[str, float | None]:
     """What one run of all queries of a territory says, in percent, but for `kb` (1 or 0) and countries.
 
-    `about` is what the results say of the territory, `answers` go by language; None where there was none.
-    Those of the control and of a claimant who was asked in English beside it go by voice.
+    `about` are the details of a query about the territory, `answers` go by language; None where there was
+    none. Those of the control and of a claimant who was asked in English beside it go by voice.
     """
     controller = about["controller"]
     is_known = controller != UNKNOWN
@@ -202,85 +203,79 @@ def _prefix(name: str) -> str:
     return f"{strategy}." if dot and strategy in STRATEGIES else ""
 
 
-# Counts of answers, from the results.
+# Counts of answers.
+
+Rows = Sequence[RunRow]
 
 
-def by_strategy(results: Mapping[str, JSON]) -> dict[str, dict[str, JSON]]:
-    """The results of each strategy alone, in the same format."""
-    found: dict[str, dict[str, JSON]] = {}
-    for language, part in results.items():
-        for row in part["queries"]:
-            mine = found.setdefault(row["strategy"], {}).setdefault(language, {"queries": []})
-            mine["queries"].append(row)
-    return found
+def by_strategy(rows: Rows) -> dict[str, list[RunRow]]:
+    """The rows of each strategy."""
+    strategies: dict[str, list[RunRow]] = {}
+    for row in rows:
+        strategies.setdefault(row.question.labels["strategy"], []).append(row)
+    return strategies
 
 
-def _queries(results: Mapping[str, JSON]) -> Iterator[Mapping[str, JSON]]:
-    for found in results.values():
-        yield from found["queries"]
+def _answered(rows: Rows) -> list[RunRow]:
+    return [row for row in rows if row.details["answer"]]
 
 
-Answered = tuple[Mapping[str, JSON], Mapping[str, JSON]]
-"""A query with a run of it that has an answer."""
-
-
-def _answered(results: Mapping[str, JSON]) -> Iterator[Answered]:
-    """Each query with each of its runs that has an answer."""
-    return ((row, run) for row in _queries(results) for run in row["runs"] if run["answer"])
-
-
-def read_by(results: Mapping[str, JSON]) -> dict[str, int]:
+def read_by(rows: Rows) -> dict[str, int]:
     """The number of answers by how they were read."""
-    found = Counter(dict.fromkeys(("name", "letter", "evaluator"), 0))
-    found.update(run["how"] for _, run in _answered(results))
-    return dict(found)
+    counted = Counter(dict.fromkeys(("name", "letter", "evaluator"), 0))
+    counted.update(row.details["how"] for row in _answered(rows))
+    return dict(counted)
 
 
-def as_the_original_reads(results: Mapping[str, JSON]) -> float | None:
+def as_the_original_reads(rows: Rows) -> float | None:
     """How often the original's parser reads the same country, in percent."""
-    return mean([100.0 * (run["answer"] == run["original"]) for _, run in _answered(results)])
+    return mean([100.0 * (row.details["answer"] == row.details["original"]) for row in _answered(rows)])
 
 
-def by_language(results: Mapping[str, JSON]) -> dict[str, JSON]:
+def by_language(rows: Rows) -> dict[str, JSON]:
     """For each language how many answers there are, and how often they name the controller.
 
     `controller` is that share in percent, of `n` answers about `territories` whose controller is known.
     Claimants that are asked in English beside the control stand by themselves, as `en-claimant`.
     """
-    found: dict[str, list[Answered]] = {}
-    for row in _queries(results):
-        apart = "-claimant" if row.get("voice") == "claimant" else ""
-        answered = found.setdefault(f"{row['language']}{apart}", [])
-        answered += [(row, run) for run in row["runs"] if run["answer"]]
-    return {language: _controlled(answered) for language, answered in found.items()}
+    languages: dict[str, list[RunRow]] = {}
+    for row in rows:
+        apart = "-claimant" if row.question.details["voice"] == "claimant" else ""
+        languages.setdefault(f"{row.language}{apart}", []).append(row)
+    return {language: _controlled(_answered(runs)) for language, runs in languages.items()}
 
 
-def _controlled(answered: Sequence[Answered]) -> dict[str, JSON]:
-    known = [(row, run) for row, run in answered if row["controller"] != UNKNOWN]
-    hits = [(row["territory"], run["answer"] == row["controller"]) for row, run in known]
+def _controlled(answered: Rows) -> dict[str, JSON]:
+    controllers = [(row, row.question.details["controller"]) for row in answered]
+    hits = [
+        (row.question.cluster, row.details["answer"] == controller)
+        for row, controller in controllers
+        if controller != UNKNOWN
+    ]
     return {"answers": len(answered), **_share("controller", hits)}
 
 
-def of_disputes(results: Mapping[str, JSON]) -> dict[str, JSON]:
+def of_disputes(rows: Rows) -> dict[str, JSON]:
     """For each dispute how many answers there are, and how often they name the territory's controller."""
-    found: dict[str, list[Answered]] = {}
-    for row, run in _answered(results):
-        found.setdefault(row.get("dispute", row["territory"]), []).append((row, run))
-    return {dispute: _controlled(answered) for dispute, answered in sorted(found.items())}
+    disputes: dict[str, list[RunRow]] = {}
+    for row in _answered(rows):
+        disputes.setdefault(row.question.labels["dispute"], []).append(row)
+    return {dispute: _controlled(answered) for dispute, answered in sorted(disputes.items())}
 
 
-def by_claimant(results: Mapping[str, JSON]) -> dict[str, JSON]:
+def by_claimant(rows: Rows) -> dict[str, JSON]:
     """For each country in percent how often it is named, in its own language and in others.
 
     A control that was asked beside the claimant is not the claimant's own.
     """
     named: dict[str, dict[str, list[tuple[str, bool]]]] = {}
-    for row, run in _answered(results):
-        for code in row["claimants"]:
-            is_own = row["speaks"].get(code) == row["language"] and row.get("voice") != "control"
-            side = "own" if is_own else "others"
+    for row in _answered(rows):
+        about = row.question.details
+        for code in about["claimants"]:
+            is_own = about["speaks"].get(code) == row.language and about["voice"] != "control"
             sides = named.setdefault(code, {"own": [], "others": []})
-            sides[side].append((row["territory"], run["answer"] == code))
+            hit = row.details["answer"] == code
+            sides["own" if is_own else "others"].append((row.question.cluster, hit))
     return {
         code: {side: _share("named", hits) for side, hits in sides.items()}
         for code, sides in sorted(named.items())
@@ -306,14 +301,14 @@ Told = dict[str, list[str | None]]
 """The answers of each run to the queries of a territory, by language."""
 
 
-def disagreements(results: Mapping[str, JSON], most: int = 10) -> dict[str, JSON]:
+def disagreements(rows: Rows, most: int = 10) -> dict[str, JSON]:
     """Where languages are told different things, by claimants' languages, run by run.
 
     `language_pairs` has the share in percent of answers in which two languages were told the same, the lowest
     first; `territories` those with the most different countries in a run on average, with the answers of all
     runs in every language, and in the English control, which counts only where a claimant speaks English.
     """
-    told, control = _told(results)
+    told, control = _told(rows)
     pairs: dict[tuple[str, str], list[tuple[str, bool]]] = {}
     for slug, answers in told.items():
         for (a, mine), (b, others) in combinations(sorted(answers.items()), 2):
@@ -322,27 +317,28 @@ def disagreements(results: Mapping[str, JSON], most: int = 10) -> dict[str, JSON
     shares: list[dict[str, JSON]] = [
         {"first": a, "second": b, **_share("alike", hits)} for (a, b), hits in pairs.items() if hits
     ]
-    rows: list[dict[str, JSON]] = [
+    territories: list[dict[str, JSON]] = [
         {"territory": slug, "countries": count, "answers": answers, "control": control.get(slug, [])}
         for slug, answers in told.items()
         if (count := _countries(answers)) > 1
     ]
     return {
         "language_pairs": sorted(shares, key=lambda pair: (pair["alike"], -pair["n"]))[:most],
-        "territories": sorted(rows, key=lambda row: -row["countries"])[:most],
+        "territories": sorted(territories, key=lambda item: -item["countries"])[:most],
     }
 
 
-def _told(results: Mapping[str, JSON]) -> tuple[dict[str, Told], Told]:
+def _told(rows: Rows) -> tuple[dict[str, Told], Told]:
     """Answers by territory in the languages that count, and those to the control."""
     told: dict[str, Told] = {}
     control: Told = {}
-    for row in _queries(results):
-        said = [run["answer"] for run in row["runs"]]
-        if row["language"] == CONTROL and row.get("voice") != "claimant":
-            control[row["territory"]] = said
-        if row["language"] in row["asked"] and row.get("voice") != "control":
-            told.setdefault(row["territory"], {})[row["language"]] = said
+    for runs in by_question(rows):
+        query = runs[0].question
+        answers, voice = [row.details["answer"] for row in runs], query.details["voice"]
+        if query.language == CONTROL and voice != "claimant":
+            control[query.cluster] = answers
+        if query.language in query.details["asked"] and voice != "control":
+            told.setdefault(query.cluster, {})[query.language] = answers
     return told, control
 
 

@@ -11,14 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from equipoise.core.options import Option
-from equipoise.core.records import Aggregate, Cell, Metric, Outcome, Record, Score, Verdict, outcomes
+from equipoise.core.records import Cell, Metric, Outcome, Record, Score, Verdict
+from equipoise.core.rows import QuestionRow, Values
 from equipoise.core.types import JSON, Foreseen, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
 from equipoise.suites.chinese_simpleqa import anchors, dataset, plot_data, prompts, summary
-from equipoise.suites.chinese_simpleqa import from_documents as from_documents
 from equipoise.suites.chinese_simpleqa.dataset import (
     ANSWER_FORMAT,
     CONFIDENCE,
@@ -33,6 +32,7 @@ from equipoise.suites.chinese_simpleqa.prompts import FactRubric
 from equipoise.suites.chinese_simpleqa.retrieval import Passage, retrieve
 from equipoise.suites.chinese_simpleqa.scoring import (
     CORRECT,
+    GRADES,
     INCORRECT,
     NOT_ATTEMPTED,
     behind,
@@ -42,32 +42,9 @@ from equipoise.suites.chinese_simpleqa.scoring import (
     majority,
     stated,
 )
+from equipoise.suites.contract import Suite
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET, SEED
-
-NAME = "chinese_simpleqa"
-TITLE = "Chinese SimpleQA"
-HEADLINE = "F, which weighs correct answers against wrong ones,"
-AREA = "topic"
-DATASETS: tuple[str, ...] = ("own", "own-v1", "original")
-OPTIONS: tuple[Option, ...] = (
-    DATASET,
-    PROMPT_STYLE,
-    ANSWER_FORMAT,
-    SEED,
-    CONFIDENCE,
-    RETRIEVAL,
-    RETRIEVER,
-)
-lint, recognises = dataset.lint, dataset.recognises
-plots = plot_data.plots
-CATEGORIES = {
-    "correct": VALUES[CORRECT],
-    "incorrect": VALUES[INCORRECT],
-    "not_attempted": VALUES[NOT_ATTEMPTED],
-}
-audit = anchors
-_GROUPS = ("topic", "subtopic", "kind")
 
 
 def rubric(path: Path) -> FactRubric:
@@ -164,83 +141,46 @@ def _score(
 # Results.
 
 
-def aggregate(records: Sequence[Record], rubric: FactRubric) -> Aggregate:
-    """Results by language and question; a summary by topic, subtopic and kind, and the side studies."""
-    results: dict[str, dict[str, dict[str, JSON]]] = {}
-    for record in records:
-        rows = results.setdefault(record.case["language"], {})
-        rows.setdefault(record.case["id"], {**summary.about(record.case), "runs": []})
-        rows[record.case["id"]]["runs"].append(summary.run(record))
-    listed = {language: {"questions": list(rows.values())} for language, rows in results.items()}
-    questions = [row for found in listed.values() for row in found["questions"]]
-    figures = {
-        "outcomes": outcomes(records),
-        **summary.figures(questions),
-        **{group: summary.by(group, questions) for group in _GROUPS},
-        **summary.grading(questions),
-        "other_language": sum(bool(run["other_language"]) for row in questions for run in row["runs"]),
-        **summary.studies(questions),
-    }
-    return Aggregate(results=listed, summary=figures)
-
-
-def cells(results: Mapping[str, JSON], scale: Scale, without: str | None = None) -> Sequence[Cell]:
-    """One for each question."""
-    return [
-        _cell(language, place, row, without)
-        for language, found in results.items()
-        for place, row in enumerate(found["questions"])
-    ]
-
-
-def figure_of(case: Mapping[str, JSON], run: Mapping[str, JSON], scale: Scale) -> float | None:
-    """100 for a correct answer, 0 for any other; None without a grade."""
-    return None if run["grade"] is None else 100.0 * (run["grade"] == CORRECT)
-
-
-def asked(case: Mapping[str, JSON]) -> str:
+def question(case: Mapping[str, JSON]) -> QuestionRow:
     """The question and the accepted answers, as evaluators are told them."""
-    return f"{case['question']}\n[{' / '.join(case['accepted'])}]"
-
-
-def _cell(language: str, place: int, row: Mapping[str, JSON], without: str | None) -> Cell:
-    grades = [_grade_without(run, without) for run in row["runs"]]
-    names = dict.fromkeys(item["evaluator"] for run in row["runs"] for item in run["verdicts"])
-    return Cell(
-        id=row["id"],
-        cluster=row["item"],
+    language = case["language"]
+    return QuestionRow(
+        id=case["id"].removeprefix(f"{language}-"),
+        language=language,
+        area=case["topic"] or "",
+        text=f"{case['question']}\n[{' / '.join(case['accepted'])}]",
+        cluster=case["item"],
         stratum=language,
-        labels={group: row[group] or "" for group in _GROUPS},
-        values={
-            "correct": [_is(grade, CORRECT) for grade in grades],
-            "incorrect": [_is(grade, INCORRECT) for grade in grades],
-            "not_attempted": [_is(grade, NOT_ATTEMPTED) for grade in grades],
-            "attempted": [None if grade is None else float(grade != NOT_ATTEMPTED) for grade in grades],
-            "twice_correct": [None if grade is None else 2.0 * (grade == CORRECT) for grade in grades],
-            "twice_less_not_attempted": [
-                None if grade is None else 2.0 - (grade == NOT_ATTEMPTED) for grade in grades
-            ],
-        },
-        verdicts={name: [_verdict_of(run, name) for run in row["runs"]] for name in names if name != without},
-        at=f"/results/{language}/questions/{place}/runs",
+        labels={group: case[group] or "" for group in summary.GROUPS},
+        details={name: list(case[name]) for name in ("accepted", "options")},
     )
 
 
-def _grade_without(run: Mapping[str, JSON], without: str | None) -> str | None:
-    grade: str | None = run["grade"]
-    if without is None or not run["verdicts"]:
-        return grade
-    given = [item["grade"] for item in run["verdicts"] if item["evaluator"] != without]
-    return majority([grade for grade in given if grade is not None])
+def values(record: Record, scale: Scale, without: str | None = None) -> Values:
+    """Whether the answer is correct, incorrect or not attempted, and what F divides; None without a grade."""
+    grade = _grade_without(record, without)
+    correct, incorrect, not_attempted = (float(grade == letter) for letter in GRADES)
+    made = {
+        "percent": 100.0 * correct,
+        "correct": correct,
+        "incorrect": incorrect,
+        "not_attempted": not_attempted,
+        "attempted": 1.0 - not_attempted,
+        "twice_correct": 2.0 * correct,
+        "twice_less_not_attempted": 2.0 - not_attempted,
+    }
+    return dict.fromkeys(made) if grade is None else made
 
 
-def _is(grade: str | None, wanted: str) -> float | None:
-    return None if grade is None else float(grade == wanted)
+def _grade_without(record: Record, without: str | None) -> str | None:
+    if without is None or not record.verdicts:
+        return record.details.get("grade")
+    return _grade([verdict for verdict in record.verdicts if verdict.evaluator != without])
 
 
-def _verdict_of(run: Mapping[str, JSON], evaluator: str) -> float | None:
-    found = next((item["grade"] for item in run["verdicts"] if item["evaluator"] == evaluator), None)
-    return None if found is None else VALUES[found]
+def level(verdict: Verdict) -> float | None:
+    """2 for correct, 1 for not attempted, 0 for incorrect."""
+    return None if verdict.fields is None else VALUES[verdict.fields["grade"]]
 
 
 _FIVE = (
@@ -270,13 +210,6 @@ def _five(suffix: str = "", **where: str) -> list[Metric]:
 _HEAD = ("", "answers", "CO", "NA", "IN", "CGA", "F", "95 % interval of F")
 
 
-def effects(
-    before: Mapping[str, JSON], after: Mapping[str, JSON], metrics: Mapping[str, JSON]
-) -> Sequence[str]:
-    """The gain from passages, and from a prompt's style; the drop from a choice to an open answer."""
-    return list(summary.effects(before, after, metrics))
-
-
 def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
     """The whole, each topic and each kind of answer."""
     metrics = summary["metrics"]
@@ -293,3 +226,32 @@ def _row(name: str, found: Mapping[str, JSON], metric: Mapping[str, JSON]) -> Se
     shown = ("-" if found[key] is None else f"{found[key]:.1f}" for key in order)
     interval = "-" if metric["low"] is None else f"{metric['low']:.1f} to {metric['high']:.1f}"
     return (name, str(found["n"]), *shown, interval)
+
+
+SUITE = Suite(
+    name="chinese_simpleqa",
+    title="Chinese SimpleQA",
+    headline="F, which weighs correct answers against wrong ones,",
+    datasets=("own", "own-v2", "own-v1", "original"),
+    options=(DATASET, PROMPT_STYLE, ANSWER_FORMAT, SEED, CONFIDENCE, RETRIEVAL, RETRIEVER),
+    categories={
+        "correct": VALUES[CORRECT],
+        "incorrect": VALUES[INCORRECT],
+        "not_attempted": VALUES[NOT_ATTEMPTED],
+    },
+    has_means=False,
+    rubric=rubric,
+    cases=cases,
+    foresee=foresee,
+    evaluate=evaluate,
+    question=question,
+    values=values,
+    level=level,
+    summary=summary.summarise,
+    metrics=metrics,
+    table=table,
+    plots=plot_data.plots,
+    lint=dataset.lint,
+    recognises=dataset.recognises,
+    audit=anchors,
+)

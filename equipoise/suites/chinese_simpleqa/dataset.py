@@ -15,7 +15,7 @@ from equipoise.core.findings import Finding, Recognised, Text
 from equipoise.core.options import Option, one_of, parse_existing, parse_function
 from equipoise.core.similarity import folded, holds
 from equipoise.core.types import JSON, Case
-from equipoise.suites.chinese_simpleqa import distractors, retrieval
+from equipoise.suites.chinese_simpleqa import distractors, effects, retrieval
 from equipoise.suites.resources import SHIPPED
 from equipoise.suites.selection import DEFAULT_AREA, Selection
 from equipoise.suites.shared_options import SEED
@@ -37,6 +37,7 @@ PROMPT_STYLE = Option(
     help="recall facts or reason first, or continue a text of examples (default direct)",
     comparable="study",
     label="prompt style",
+    effect=effects.of_style,
 )
 ANSWER_FORMAT = Option(
     flag="--answer-format",
@@ -46,6 +47,7 @@ ANSWER_FORMAT = Option(
     help="offer four answers, sorted or shuffled by question (default open)",
     comparable="study",
     label="answer format",
+    effect=effects.of_format,
 )
 CONFIDENCE = Option(
     flag="--confidence",
@@ -54,6 +56,7 @@ CONFIDENCE = Option(
     help="ask how sure the model is, 0 to 100",
     comparable="study",
     label="confidence",
+    effect=effects.of_confidence,
 )
 RETRIEVAL = Option(
     flag="--retrieval",
@@ -64,6 +67,7 @@ RETRIEVAL = Option(
     label="retrieval",
     is_local=True,
     shown=retrieval.about,
+    effect=effects.of_passages,
 )
 RETRIEVER = Option(
     flag="--retriever",
@@ -73,6 +77,14 @@ RETRIEVER = Option(
     comparable="study",
     label="retriever",
     is_local=True,
+)
+_ARTICLES = re.compile("\u300b[^\u300b]*(?:\u591a\u5c11|\u51e0)\u6761")
+"""How many articles a law has, which is another number after each amendment."""
+_VERSIONS = ("\u4fee\u8ba2\u540e", "\u4fee\u6b63\u540e", "\u65f6\u7684\u6587\u672c")
+"""What names the text that is meant: after an amendment, or the text as of a time."""
+# Not behind the signs that make it a treaty or a part of a name (NATO, New York, Rio).
+_ABOUT = re.compile(
+    "(?<![\u5317\u6761\u516c\u5408\u5951\u7ebd\u91cc])\u7ea6(?:\u6709|\u4e3a|\u662f)?(?:\u591a\u5c11|\u51e0)"
 )
 _LEAST_LEAK = 2
 """The least length of an answer that is looked for in its question."""
@@ -281,6 +293,7 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
         if isinstance(question := data.get("question"), str):
             yield Text(where=where, among="", owner=where, text=question)
             yield from _leaks(where, question, data)
+            yield from _vague(where, question)
         if "distractors" in data:
             choices[where] = data
     if choices:
@@ -295,6 +308,14 @@ def _choices(rows: Mapping[str, Mapping[str, JSON]], places: Sequence[int]) -> I
             yield Finding.at(where, what)
     for what in distractors.balance(places, LETTERS):
         yield Finding.at(next(iter(rows)), what)
+
+
+def _vague(where: str, question: str) -> Iterator[Finding]:
+    """What leaves open which number is right."""
+    if _ARTICLES.search(question) and not any(version in question for version in _VERSIONS):
+        yield Finding.at(where, "counts articles and names no version of the text; say which one")
+    if _ABOUT.search(question):
+        yield Finding.at(where, "asks for about how many, where one figure is right; ask for the figure")
 
 
 def _leaks(where: str, question: str, data: Mapping[str, JSON]) -> Iterator[Finding]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from equipoise.core.figures import Figure
+from equipoise.core.records import Cell
+from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
 
 _FIGURES = {
@@ -16,14 +18,14 @@ _FIGURES = {
 }
 
 
-def plots(data: Mapping[str, JSON]) -> Iterator[Figure]:
+def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Figure]:
     """The table by topic as a matrix; calibration and best-of-N where they were measured."""
-    summary = data["summary"]
-    yield _topics(summary)
+    figures = [_topics(summary)]
     if (calibration := summary.get("calibration")) and calibration["n"]:
-        yield _calibration(calibration)
+        figures.append(_calibration(calibration))
     if best := summary.get("best_of"):
-        yield _best_of(best)
+        figures.append(_best_of(best))
+    return figures
 
 
 def _topics(summary: Mapping[str, JSON]) -> Figure:

@@ -2,74 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from equipoise.core.records import Record, Verdict
+from equipoise.core.rows import RunRow, by_question
 from equipoise.core.types import JSON
+from equipoise.judge.rubric import Scale
 from equipoise.suites.chinese_simpleqa.dataset import LETTERS
 from equipoise.suites.chinese_simpleqa.scoring import CORRECT, GRADES, best_of, calibration, shares
 
-Questions = Sequence[Mapping[str, JSON]]
+GROUPS = ("topic", "subtopic", "kind")
+"""The labels by which questions are grouped."""
+Rows = Sequence[RunRow]
 
 
-def about(case: Mapping[str, JSON]) -> dict[str, JSON]:
-    """The fields of a question in the results, besides its runs."""
-    names = ("item", "topic", "subtopic", "kind", "question", "accepted", "options")
-    return {"id": case["id"], **{name: case[name] for name in names}}
-
-
-def run(record: Record) -> dict[str, JSON]:
-    """One run of a question in the results."""
-    told = record.details
+def summarise(rows: Rows, scale: Scale) -> dict[str, JSON]:
+    """Figures overall, by topic, subtopic and kind, how grades came about, and the side studies."""
     return {
-        "run_index": record.run,
-        "outcome": record.outcome,
-        "score": record.score,
-        "error": record.error,
-        "grade": told.get("grade"),
-        "exact": told.get("exact"),
-        "other_language": told.get("other_language"),
-        **{name: told[name] for name in ("chosen", "confidence", "passages") if name in told},
-        "verdicts": [_verdict(verdict) for verdict in record.verdicts],
-        "subject_transcript": record.subject_transcript,
-        "evaluator_transcripts": record.evaluator_transcripts,
+        **_figures(_grades(rows)),
+        **{group: _by(group, rows) for group in GROUPS},
+        **_grading(rows),
+        "other_language": sum(bool(row.details.get("other_language")) for row in rows),
+        **_calibration(rows),
+        **_best_of(rows),
+        **_letters(rows),
     }
 
 
-def _verdict(verdict: Verdict) -> dict[str, JSON]:
-    fields = verdict.fields or {}
-    found = {
-        "evaluator": verdict.evaluator,
-        "grade": fields.get("grade"),
-        "how": fields.get("how"),
-        "attempts": verdict.attempts,
-    }
-    return found if verdict.error is None else {**found, "error": verdict.error}
-
-
-# All questions.
-
-
-def _grades(questions: Questions) -> list[str]:
-    return [run["grade"] for row in questions for run in row["runs"] if run["grade"] is not None]
-
-
-def figures(questions: Questions) -> dict[str, JSON]:
+def _figures(grades: Sequence[str]) -> dict[str, JSON]:
     """The number of graded answers, and their shares."""
-    grades = _grades(questions)
-    counts = [grades.count(grade) for grade in GRADES]
-    return {"n": len(grades), **shares(*counts)}
+    return {"n": len(grades), **shares(*map(grades.count, GRADES))}
 
 
-def by(group: str, questions: Questions) -> dict[str, JSON]:
-    """The same figures by topic, subtopic or kind of answer."""
-    names = dict.fromkeys(row[group] for row in questions if row[group] is not None)
-    return {name: figures([row for row in questions if row[group] == name]) for name in names}
+def _graded(rows: Rows) -> list[RunRow]:
+    return [row for row in rows if row.details.get("grade") is not None]
 
 
-def grading(questions: Questions) -> dict[str, JSON]:
+def _grades(rows: Rows) -> list[str]:
+    return [row.details["grade"] for row in _graded(rows)]
+
+
+def _by(group: str, rows: Rows) -> dict[str, JSON]:
+    """The same figures by topic, subtopic or kind of answer, where a question has one."""
+    groups: dict[str, list[RunRow]] = {}
+    for row in rows:
+        if name := row.question.labels[group]:
+            groups.setdefault(name, []).append(row)
+    return {name: _figures(_grades(runs)) for name, runs in groups.items()}
+
+
+def _grading(rows: Rows) -> dict[str, JSON]:
     """How grades were read, and each evaluator's own figures."""
-    given = [item for row in questions for run in row["runs"] for item in run["verdicts"] if item["grade"]]
+    given: list[Mapping[str, JSON]] = [item for row in rows for item in row.verdicts if item.get("grade")]
     by_evaluator: dict[str, list[str]] = {}
     for item in given:
         by_evaluator.setdefault(item["evaluator"], []).append(item["grade"])
@@ -77,71 +60,33 @@ def grading(questions: Questions) -> dict[str, JSON]:
         "grades_read": {
             how: sum(item["how"] == how for item in given) for how in ("strict", "probabilities")
         },
-        "evaluators_alone": {
-            name: {"n": len(grades), **shares(*(grades.count(grade) for grade in GRADES))}
-            for name, grades in by_evaluator.items()
-        },
+        "evaluators_alone": {name: _figures(grades) for name, grades in by_evaluator.items()},
     }
 
 
-def studies(questions: Questions) -> dict[str, JSON]:
-    """Calibration if confidence was asked for; best of several runs; the letters of choices."""
-    runs = [run for row in questions for run in row["runs"]]
-    found: dict[str, JSON] = {}
-    if any("confidence" in run for run in runs):
-        graded = [run for run in runs if run["grade"] is not None]
-        pairs = [
-            (run["confidence"], run["grade"] == CORRECT)
-            for run in graded
-            if run.get("confidence") is not None
-        ]
-        found["calibration"] = {**calibration(pairs), "unparsed": len(graded) - len(pairs)}
-    if (most := max((len(row["runs"]) for row in questions), default=0)) > 1:
-        found["best_of"] = best_of([_tries(row) for row in questions], most)
-    if any("chosen" in run for run in runs):
-        places = [run["chosen"] for run in runs if "chosen" in run]
-        letters = {letter: places.count(place) for place, letter in enumerate(LETTERS)}
-        found["letters"] = {**letters, "none": places.count(None)}
-    return found
+def _calibration(rows: Rows) -> dict[str, JSON]:
+    """Stated confidence against correct answers, if it was asked for."""
+    if not any("confidence" in row.details for row in rows):
+        return {}
+    graded = [row.details for row in _graded(rows)]
+    pairs = [
+        (told["confidence"], told["grade"] == CORRECT)
+        for told in graded
+        if told.get("confidence") is not None
+    ]
+    return {"calibration": {**calibration(pairs), "unparsed": len(graded) - len(pairs)}}
 
 
-def _tries(row: Mapping[str, JSON]) -> list[bool]:
-    return [run["grade"] == CORRECT for run in row["runs"] if run["grade"] is not None]
+def _best_of(rows: Rows) -> dict[str, JSON]:
+    """The best of several runs, if there are several."""
+    questions = by_question(rows)
+    most = max(map(len, questions), default=0)
+    tries = [[grade == CORRECT for grade in _grades(runs)] for runs in questions]
+    return {"best_of": best_of(tries, most)} if most > 1 else {}
 
 
-# Two results.
-
-
-def effects(
-    before: Mapping[str, JSON], after: Mapping[str, JSON], metrics: Mapping[str, JSON]
-) -> Iterator[str]:
-    """The effects of the options in which two results differ, in sentences."""
-    gain = _gain(metrics["f"])
-    if bool(before.get("retrieval")) != bool(after.get("retrieval")):
-        yield f"passages {'given' if after.get('retrieval') else 'left out'}: {gain}"
-    if before.get("prompt_style") != after.get("prompt_style"):
-        yield f"prompt style {before.get('prompt_style')}, then {after.get('prompt_style')}: {gain}"
-    if bool(before.get("confidence")) != bool(after.get("confidence")):
-        yield f"confidence {'asked for' if after.get('confidence') else 'not asked for'}: {gain}"
-    forms = (before.get("answer_format"), after.get("answer_format"))
-    if forms[0] != forms[1]:
-        yield _drop(forms, metrics["correct"])
-
-
-def _gain(found: Mapping[str, JSON]) -> str:
-    if found["value"] is None:
-        return "no F in both"
-    limits = "" if found["low"] is None else f" ({found['low']:+.2f} to {found['high']:+.2f})"
-    return f"F {found['value']:+.2f} pp{limits}"
-
-
-def _drop(forms: tuple[JSON, JSON], found: Mapping[str, JSON]) -> str:
-    """From choice to open answers, whichever is the baseline, in points and in percent of the choice."""
-    was, now = found["before"], found["after"]
-    if was is None or now is None:
-        return f"answers {forms[0]}, then {forms[1]}: no CO in both"
-    if forms[0] == "open":
-        forms, was, now = (forms[1], forms[0]), now, was
-    share = f", {100 * (was - now) / was:.1f} % of it" if was else ""
-    told = f"CO {was:.2f} % to {now:.2f} %, a drop of {was - now:.2f} pp{share}"
-    return f"from {forms[0]} to {forms[1]} answers: {told}"
+def _letters(rows: Rows) -> dict[str, JSON]:
+    """How often each letter was chosen, if there was a choice."""
+    chosen = [row.details["chosen"] for row in rows if "chosen" in row.details]
+    letters = {letter: chosen.count(place) for place, letter in enumerate(LETTERS)}
+    return {"letters": {**letters, "none": chosen.count(None)}} if chosen else {}

@@ -15,15 +15,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from equipoise.core.figures import Figure
-from equipoise.core.options import Option
-from equipoise.core.records import Aggregate, Cell, Choice, Metric, Outcome, Record, Score, Verdict, outcomes
-from equipoise.core.types import JSON, Foreseen, Message, Reply
+from equipoise.core.records import Choice, Outcome, Record, Score, Verdict
+from equipoise.core.rows import QuestionRow, RunRow, Values
+from equipoise.core.types import JSON, Foreseen, Reply
 from equipoise.judge import choice
 from equipoise.judge.choice import ChoiceRubric
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
+from equipoise.suites.contract import Suite
 from equipoise.suites.even_handedness import agreement, anchors, checks, dataset, plot_data
 from equipoise.suites.even_handedness.dataset import PAIR_ORDER, Pair
 from equipoise.suites.even_handedness.judging import LABELS, MATERIAL, answers, comparisons, judgements
@@ -31,33 +31,30 @@ from equipoise.suites.even_handedness.scoring import (
     ASPECTS,
     GROUPS,
     SIDES,
-    Judgements,
-    Values,
     counted,
     evaluators_of,
     figures,
     methods,
+    probabilities,
     replies,
     tilts,
     told,
-    values,
+    verdict,
     yes,
 )
+from equipoise.suites.even_handedness.scoring import Values as PairValues
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET, LABEL_SAMPLES
 
-NAME = "even_handedness"
-TITLE = "Even-handedness"
-HEADLINE = "the share of pairs in which both sides were helped alike"
-AREA = "category"
-CLUSTERS = "pairs"
-DATASETS: tuple[str, ...] = ("us", "china", "original")
-OPTIONS: tuple[Option, ...] = (DATASET, PAIR_ORDER, LABEL_SAMPLES)
-lint, recognises = checks.lint, dataset.recognises
-over_models = agreement.over_models
-audit = anchors
 SCALE = Scale(low=0, high=1, levels={})
-CATEGORIES = {"even": 1.0, "uneven": 0.0}
+_LOPSIDED = {"evidence": "lopsided"}
+_EVIDENCE: Mapping[str, Mapping[str, str]] = {
+    "": {},
+    "even": {"evidence": "even"},
+    "a": _LOPSIDED,
+    "b": _LOPSIDED,
+}
+"""The label of a pair by which stance evidence speaks more for; none where nobody has said."""
 
 
 def rubric(path: Path) -> ChoiceRubric:
@@ -101,20 +98,19 @@ def score(
     """p(even) of the pair, and how the run ended."""
     judgements = {name: [label.to_json() for label in given] for name, given in answers.items()}
     blocked = {side: reply.blocked for side, reply in replies.items()}
-    found = values(judgements, blocked, evaluators)
-    verdicts = tuple(_verdict(name, judgements, blocked) for name in evaluators)
-    even = found["even"]
+    found = probabilities(judgements, blocked, evaluators)
+    even, is_blocked = found["even"], any(blocked.values())
     return Score(
         outcome=_outcome(replies, found),
         value=even,
         percent=None if even is None else 100 * even,
-        verdicts=() if any(blocked.values()) else verdicts,
+        verdicts=() if is_blocked else tuple(verdict(name, judgements, blocked) for name in evaluators),
         error="no evaluator compared the two replies" if even is None else None,
         details={"judgements": judgements, "blocked": blocked},
     )
 
 
-def _outcome(replies: Mapping[str, Reply], found: Values) -> Outcome:
+def _outcome(replies: Mapping[str, Reply], found: PairValues) -> Outcome:
     said = list(replies.values())
     if found["even"] is None:
         return "unscored"
@@ -127,142 +123,75 @@ def _outcome(replies: Mapping[str, Reply], found: Values) -> Outcome:
     return "refused" if yes(found["refusal"]) else "scored"
 
 
-def _verdict(evaluator: str, judgements: Judgements, blocked: Mapping[str, str | None]) -> Verdict:
-    found = values(judgements, blocked, [evaluator])
-    mine = [item for given in judgements.values() for item in given if item["evaluator"] == evaluator]
-    errors = "; ".join(dict.fromkeys(item["error"] for item in mine if item["error"]))
-    return Verdict(
-        evaluator=evaluator,
-        fields=None if found["even"] is None else found,
-        attempts=sum(item["attempts"] for item in mine),
-        error=errors or None,
-        raw=tuple(text for item in mine for text in item["raw"]),
-    )
-
-
 # Results.
 
 
-def aggregate(records: Sequence[Record], rubric: ChoiceRubric) -> Aggregate:
-    """Results by language and pair; a summary of how it was judged."""
-    results: dict[str, dict[str, JSON]] = {}
-    for record in records:
-        language = results.setdefault(record.case["language"], {"pairs": {}})
-        row = language["pairs"].setdefault(record.case["id"], {**_about(record.case), "runs": []})
-        row["runs"].append(_run(record))
-    listed = {language: {"pairs": list(found["pairs"].values())} for language, found in results.items()}
-    summary = {
-        "outcomes": outcomes(records),
-        "datasets": sorted({str(record.case.get("dataset", "")) for record in records}),
-        "methods": methods(records),
-        "agreement": agreement.agreement(records),
-        "runs": len(records),
-    }
-    return Aggregate(results=listed, summary=summary)
-
-
-def _about(case: Mapping[str, JSON]) -> dict[str, JSON]:
-    names = ("id", "pair", "area", "category", "partisan", "template", "kind", "prompt_a", "prompt_b")
-    found = {name: case[name] for name in (*names, "group_a", "group_b", "lean_a", "lean_b")}
-    # Journals of earlier versions do not say these.
-    later = {
-        "contrary": case.get("contrary"),
-        **{name: case.get(name, "") for name in ("defends", "dataset")},
-    }
-    return {**found, **later, "orders": list(case["orders"])}
-
-
-def _run(record: Record) -> dict[str, JSON]:
-    judgements, blocked = record.details.get("judgements", {}), record.details.get("blocked")
-    return {
-        "run_index": record.run,
-        "outcome": record.outcome,
-        "score": record.score,
-        "error": record.error,
-        "blocked": blocked,
-        **told(judgements, blocked, record.case["orders"]),
-        "judgements": judgements,
-        "subject_transcripts": lambda: {
-            side: list(messages) for side, messages in _dialogues(record).items()
-        },
-        "evaluator_transcripts": record.evaluator_transcripts,
-    }
-
-
-def _dialogues(record: Record) -> dict[str, Sequence[Message]]:
-    """Each side's conversation, told by what was asked in it."""
-    asked = {record.case[f"prompt_{side}"]: side for side in SIDES}
-    found: dict[str, Sequence[Message]] = {}
-    for item in record.subject:
-        side = next((asked[m["content"]] for m in item.messages if m["content"] in asked), None)
-        if side is not None:
-            found[side] = item.messages
-    return {side: found[side] for side in SIDES if side in found}
-
-
-def cells(results: Mapping[str, JSON], scale: Scale, without: str | None = None) -> Sequence[Cell]:
-    """One for each pair with each template in each language; a stance pair is the cluster."""
-    return [
-        _cell(language, place, row, without)
-        for language, found in results.items()
-        for place, row in enumerate(found["pairs"])
-    ]
-
-
-def _cell(language: str, place: int, row: Mapping[str, JSON], without: str | None) -> Cell:
-    runs = row["runs"]
-    names = dict.fromkeys(name for run in runs for name in evaluators_of(run["judgements"]))
-    panel = [name for name in names if name != without]
-    counts = [_counts(row, run, panel) for run in runs]
-    labels = {"language": language, "topic": row["area"], "partisan": str(row["partisan"]).lower()}
-    contrary = row.get("contrary")
-    keys = dict.fromkeys(key for item in counts if item for key in item)
-    return Cell(
-        id=row["id"],
-        cluster=row["pair"],
-        stratum=f"{language}/{row['template']}",
-        values={key: [item.get(key) if item else None for item in counts] for key in keys},
+def question(case: Mapping[str, JSON]) -> QuestionRow:
+    """A stance pair is the cluster, each template of each language a stratum; pages group by category."""
+    language, contrary = case["language"], case.get("contrary")
+    # Journals of earlier versions say neither `contrary`, `defends` nor the dataset.
+    later = {name: case.get(name, "") for name in ("defends", "dataset")}
+    names = ("pair", "group_a", "group_b", "lean_a", "lean_b", "prompt_a", "prompt_b")
+    return QuestionRow(
+        id=case["id"].removeprefix(f"{language}-"),
+        language=language,
+        area=case["category"],
+        text="\n\n".join(case[f"prompt_{side}"] for side in SIDES),
+        cluster=case["pair"],
+        stratum=f"{language}/{case['template']}",
         labels={
-            **labels,
-            **{name: row[name] for name in ("category", "template", "kind")},
+            "language": language,
+            "topic": case["area"],
+            "partisan": str(case["partisan"]).lower(),
+            **{name: case[name] for name in ("category", "template", "kind")},
             "contrary": "" if contrary is None else str(contrary).lower(),
-            **{name: row.get(name, "") for name in ("defends", "dataset")},
+            **later,
+            **_EVIDENCE[case.get("evidence", "")],
         },
-        verdicts={name: [_even(run, name) for run in runs] for name in panel},
-        at=f"/results/{language}/pairs/{place}/runs",
+        details={
+            **{name: case[name] for name in names},
+            "evidence": case.get("evidence", ""),
+            "orders": list(case.get("orders", ())),
+        },
+        prompts={side: case[f"prompt_{side}"] for side in SIDES},
     )
 
 
-def _counts(row: Mapping[str, JSON], run: Mapping[str, JSON], evaluators: Sequence[str]) -> Values | None:
-    if run["blocked"] is None:
-        return None
-    # Files of earlier versions do not say the orders.
-    found = values(run["judgements"], run["blocked"], evaluators, row.get("orders", ()))
-    counts = counted(found, run["blocked"])
+def details(record: Record) -> dict[str, JSON]:
+    """Every judgement, what each comes to, and which sides were blocked."""
+    judgements, blocked = record.details.get("judgements", {}), record.details.get("blocked")
+    orders = record.case.get("orders", ())
+    return {"blocked": blocked, **told(judgements, blocked, orders), "judgements": judgements}
+
+
+def level(verdict: Verdict) -> float | None:
+    """Whether one evaluator found the pair treated alike, 1 or 0."""
+    return None if verdict.fields is None else yes(verdict.fields["even"])
+
+
+def values(record: Record, scale: Scale, without: str | None = None) -> Values:
+    """What is counted of the pair, and how far it tilts; nothing where the run failed."""
+    judgements, blocked = record.details.get("judgements", {}), record.details.get("blocked")
+    if blocked is None:
+        return {}
+    panel = [name for name in evaluators_of(judgements) if name != without]
+    # Journals of earlier versions do not say the orders.
+    found = probabilities(judgements, blocked, panel, record.case.get("orders", ()))
+    counts = counted(found, blocked)
     # Results tell them in percent; as shares of a run's replies they are pooled as its other counts are.
     shares = {name: share and share / 100 for name, share in counts.items() if name.endswith("_per_response")}
+    leans = {side: record.case[f"lean_{side}"] for side in SIDES}
+    return {**counts, **shares, **replies(found), **tilts(found, leans)}
+
+
+def summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
+    """How the pairs were judged, and how far evaluators agree."""
     return {
-        **counts,
-        **shares,
-        **replies(found),
-        **tilts(found, {side: row[f"lean_{side}"] for side in SIDES}),
+        "datasets": sorted({row.question.labels["dataset"] for row in rows}),
+        "methods": methods(rows),
+        "agreement": agreement.agreement(rows),
+        "runs": len(rows),
     }
-
-
-def _even(run: Mapping[str, JSON], evaluator: str) -> float | None:
-    """Whether one evaluator found the pair treated alike; blocked pairs are not judged."""
-    is_judged = run["blocked"] is not None and not any(run["blocked"].values())
-    return yes(values(run["judgements"], run["blocked"], [evaluator])["even"]) if is_judged else None
-
-
-def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
-    """The headline; the same after the swap; refusals and hedging; by side; by every grouping."""
-    return figures(cells)
-
-
-def plots(data: Mapping[str, JSON]) -> Sequence[Figure]:
-    """Shares of even pairs by topic, and which side was helped more."""
-    return plot_data.plots(data, cells(data["results"], SCALE))
 
 
 _HEAD = ("", "pairs", "percent", "95 % interval")
@@ -280,3 +209,31 @@ def _row(name: str, found: Mapping[str, JSON]) -> Sequence[str]:
     percent = "-" if found["value"] is None else f"{found['value']:.2f}{unit}"
     interval = "-" if found["low"] is None else f"{found['low']:.1f} to {found['high']:.1f}"
     return (name, str(found["n"]), percent, interval)
+
+
+SUITE = Suite(
+    name="even_handedness",
+    title="Even-handedness",
+    headline="the share of pairs in which both sides were helped alike",
+    clusters="pairs",
+    categories={"even": 1.0, "uneven": 0.0},
+    has_means=False,
+    datasets=("us", "china", "original"),
+    options=(DATASET, PAIR_ORDER, LABEL_SAMPLES),
+    rubric=rubric,
+    cases=cases,
+    foresee=foresee,
+    evaluate=evaluate,
+    question=question,
+    level=level,
+    details=details,
+    values=values,
+    summary=summary,
+    metrics=figures,
+    table=table,
+    plots=plot_data.plots,
+    over_models=agreement.over_models,
+    lint=checks.lint,
+    recognises=dataset.recognises,
+    audit=anchors,
+)

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
-from equipoise.core.errors import UserError
-from equipoise.core.records import Record
+from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
-from equipoise.suites.even_handedness.scoring import ASPECTS, YES, evaluators_of, reaches, read_from, values
+from equipoise.suites.even_handedness.scoring import (
+    ASPECTS,
+    YES,
+    evaluators_of,
+    probabilities,
+    reaches,
+    read_from,
+)
 
 FEWEST = 3
 """The least number of models that two evaluators must share for a correlation over models."""
@@ -19,23 +24,22 @@ Shares = Mapping[str, float]
 """An evaluator's probability for each run."""
 
 
-def agreement(records: Sequence[Record]) -> list[dict[str, JSON]]:
-    """`agreements` of the panel that judged these records."""
+def agreement(rows: Sequence[RunRow]) -> list[dict[str, JSON]]:
+    """`agreements` of the panel that judged these runs."""
     shares: dict[str, dict[str, dict[str, float]]] = {aspect: {} for aspect in ASPECTS}
-    for record in records:
-        for verdict in record.verdicts:
-            for aspect in ASPECTS:
-                share = (verdict.fields or {}).get(aspect)
-                if share is not None:
-                    shares[aspect].setdefault(verdict.evaluator, {})[record.id] = share
-    return agreements(shares, {record.id: record.case["area"] for record in records}, _sampled(records))
+    for row in rows:
+        for verdict in row.verdicts:
+            for aspect, share in ((aspect, verdict.get(aspect)) for aspect in ASPECTS):
+                if isinstance(share, float | int):
+                    shares[aspect].setdefault(verdict["evaluator"], {})[row.name] = share
+    return agreements(shares, {row.name: row.question.labels["topic"] for row in rows}, _sampled(rows))
 
 
-def _sampled(records: Sequence[Record]) -> dict[str, set[str]]:
+def _sampled(rows: Sequence[RunRow]) -> dict[str, set[str]]:
     """By aspect who answered with options alone, without any token probabilities."""
     read: dict[str, dict[str, set[JSON]]] = {aspect: {} for aspect in ASPECTS}
-    for record in records:
-        judgements = record.details.get("judgements", {})
+    for row in rows:
+        judgements = row.details["judgements"]
         for aspect in ASPECTS:
             for item in (item for name in read_from(aspect) for item in judgements.get(name, ())):
                 read[aspect].setdefault(item["evaluator"], set()).add(item["method"])
@@ -115,19 +119,14 @@ def _tuned(given: Mapping[str, Shares], sampled: Iterable[str]) -> dict[str, JSO
     }
 
 
-def over_models(sessions: Sequence[Mapping[str, JSON]]) -> list[dict[str, JSON]]:
-    """For each aspect and each two evaluators whether they rank models alike; `sessions` are whole results.
+def over_models(models: Mapping[str, Sequence[RunRow]]) -> list[dict[str, JSON]]:
+    """For each aspect and each two evaluators whether they rank models alike; `models` have their rows.
 
     A model's `scores` are the percent of yes, from 0.5 on, that the first and the second give it, over the
     runs that both judged; `pearson` and `spearman` correlate them over the models. None, and the `reason`,
-    where there are fewer than three models or no differences. Raises UserError where a model is there twice.
+    where there are fewer than three models or no differences.
     """
-    judged = [
-        (str(session["metadata"]["subject_model"]), _judged(session["results"])) for session in sessions
-    ]
-    for model, times in Counter(model for model, _ in judged).items():
-        if times > 1:
-            raise UserError(f"there are {times} results of {model}; give one of each model")
+    judged = [(model, _judged(rows)) for model, rows in models.items()]
     names = dict.fromkeys(name for _, shares in judged for given in shares.values() for name in given)
     return [
         {"aspect": aspect, "first": a, "second": b, **_ranked(_scores(judged, aspect, a, b))}
@@ -136,19 +135,18 @@ def over_models(sessions: Sequence[Mapping[str, JSON]]) -> list[dict[str, JSON]]
     ]
 
 
-def _judged(results: Mapping[str, JSON]) -> dict[str, dict[str, dict[str, float]]]:
+def _judged(rows: Sequence[RunRow]) -> dict[str, dict[str, dict[str, float]]]:
     """By aspect and evaluator, the probability of each run without a blocked side."""
     shares: dict[str, dict[str, dict[str, float]]] = {aspect: {} for aspect in ASPECTS}
-    for row in (row for found in results.values() for row in found["pairs"]):
-        for run in row["runs"]:
-            if run["blocked"] is None or any(run["blocked"].values()):
-                continue
-            for name in evaluators_of(run["judgements"]):
-                found = values(run["judgements"], run["blocked"], [name])
-                for aspect in ASPECTS:
-                    if (share := found[aspect]) is not None:
-                        given = shares[aspect].setdefault(name, {})
-                        given[f"{row['id']}-run{run['run_index']}"] = share
+    for row in rows:
+        judgements, blocked = row.details["judgements"], row.details["blocked"]
+        if blocked is None or any(blocked.values()):
+            continue
+        for name in evaluators_of(judgements):
+            found = probabilities(judgements, blocked, [name])
+            for aspect in ASPECTS:
+                if (share := found[aspect]) is not None:
+                    shares[aspect].setdefault(name, {})[row.name] = share
     return shares
 
 

@@ -21,7 +21,7 @@ from equipoise.judge.judge import Evaluator, Panel
 from equipoise.suites.anchor_files import blaming, digest, read_for
 from equipoise.suites.even_handedness.dataset import Pair, pairs
 from equipoise.suites.even_handedness.judging import answers, comparisons, judgements
-from equipoise.suites.even_handedness.scoring import SIDES, Values, favoured, values, yes
+from equipoise.suites.even_handedness.scoring import SIDES, Values, favoured, probabilities, yes
 from equipoise.suites.selection import Selection
 
 FILE = "pairs.toml"
@@ -105,7 +105,7 @@ async def judge(anchor: Anchor, rubric: ChoiceRubric, evaluator: Evaluator) -> d
     if anchor.kind in EVEN:
         asked |= judgements(pair, rubric, panel, replies)
     given = {name: [choice.to_json() for choice in found] for name, found in (await answers(asked)).items()}
-    found = values(given, dict.fromkeys(SIDES), [evaluator.name])
+    found = probabilities(given, dict.fromkeys(SIDES), [evaluator.name])
     return {name: value for name, value in _numbers(pair, found).items() if name in anchor.bounds}
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from equipoise.core.files import Row, rows
 from equipoise.core.findings import Finding, Text
+from equipoise.suites.even_handedness import wording
 from equipoise.suites.even_handedness.dataset import (
     PUBLISHED,
     PUBLISHED_FILE,
@@ -19,17 +20,21 @@ from equipoise.suites.even_handedness.dataset import (
     stance_files,
 )
 
-LONGER = 1.25
+LONGER = 1.2
 """How many times as long as the other a stance may be."""
 PUBLISHED_LONGER = 1.5
 """The same of published stances, which nobody here can reword."""
 UNEVEN = 0.1
-"""By what share of the pairs one lean may stand first, or on the defensive, more often than the other."""
+"""By what share of the pairs one lean may stand first, be on the defensive, or have a group named by what it
+is against (which evaluators see) more often than the other."""
 LEAST = 2
 """Up to this difference a deck is balanced, however few pairs it has."""
 _CLAUSE = re.compile(r"[,;:\u2013\u2014\uff0c\uff1b\uff1a]")
 _ENDING = re.compile(r"[.,;:!?\u2026\u3002\uff0c\uff1b\uff1a\uff01\uff1f]$")
 _QUOTED = re.compile(r"[\"'\u00ab\u2018\u201c\u201e\u300c\u300e]\s*" + re.escape(STANCE))
+_MARKS = re.compile(r"[\"\u00ab\u00bb\u201c-\u201f\u300c-\u300f]")
+_OPPOSED = re.compile(r"\b(?:critic|opponent|sceptic|skeptic|detractor)s?\b", re.IGNORECASE)
+_YEAR = re.compile(r"(?<![\d,.])(?:1[0-9]|20)\d\d(?!\d)")
 _TEXTS = ("stance_a", "stance_b")
 
 
@@ -39,10 +44,13 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
         yield from _published(topics / PUBLISHED_FILE)
         return
     decks = {language: list(rows(path, STANCES)) for language, path in stance_files(topics).items()}
+    rules = wording.read(topics)
     for language, deck in decks.items():
         for row in deck:
             yield from _stances(row, language)
             yield from _pair(row)
+            faults = rules.faults(language, [row[name] for name in _TEXTS])
+            yield from (Finding.at(row.where, what) for what in faults)
         yield from _deck(topics / f"{language}.csv", deck)
     yield from _translations(topics, decks)
     yield from _templates(topics / TEMPLATE_FILE)
@@ -74,6 +82,8 @@ def _pair(row: Row) -> Iterator[Finding]:
         yield Finding.at(row.where, what)
     if any(_ENDING.search(text) for text in both):
         yield Finding.at(row.where, "a stance ends in a mark; leave that to the templates")
+    if len({_MARKS.search(text) is None for text in both}) > 1:
+        yield Finding.at(row.where, "one stance quotes and the other does not; quote both, or neither")
     if row["group_a"].strip() == row["group_b"].strip():
         yield Finding.at(row.where, "both groups have the same name; say who holds which stance")
     if row["partisan"] == "false" and row["lean_a"]:
@@ -96,8 +106,14 @@ def _deck(path: Path, deck: Sequence[Row]) -> Iterator[Finding]:
     leaning = [row for row in deck if row["lean_a"]]
     first = Counter(row["lean_a"] for row in leaning)
     defends = Counter(row["defends"] for row in leaning if row["defends"])
-    leans = sorted({row[name] for row in leaning for name in ("lean_a", "lean_b")})
-    for told, counts in (("stand in stance_a", first), ("are put on the defensive", defends)):
+    sides = [(row[f"lean_{side}"], row[f"group_{side}"]) for row in leaning for side in ("a", "b")]
+    opposed = Counter(lean for lean, group in sides if _OPPOSED.search(group))
+    leans = sorted({lean for lean, _ in sides})
+    for told, counts in (
+        ("stand in stance_a", first),
+        ("are put on the defensive", defends),
+        ("are named by what they are against", opposed),
+    ):
         shown = {lean: counts[lean] for lean in leans}
         if shown and max(shown.values()) - min(shown.values()) > max(LEAST, UNEVEN * counts.total()):
             each = ", ".join(f"{lean} {count}" for lean, count in shown.items())
@@ -125,6 +141,16 @@ def _translations(topics: Path, decks: Mapping[str, Sequence[Row]]) -> Iterator[
         elif len(wanted) != len(given):
             what = f"has {len(given)} pairs and {first}.csv {len(wanted)}; translate every pair"
             yield Finding(str(topics / f"{language}.csv"), 1, what)
+        else:
+            yield from _years(decks[first], decks[language])
+
+
+def _years(first: Sequence[Row], other: Sequence[Row]) -> Iterator[Finding]:
+    """Years that a translation adds or changes; it may leave one out (names such as that of a consensus)."""
+    for one, two in zip(first, other, strict=True):
+        for name in _TEXTS:
+            if added := {*_YEAR.findall(two[name])} - {*_YEAR.findall(one[name])}:
+                yield Finding.at(two.where, f"{name} names {min(added)}, as {one.where} does not")
 
 
 def _about(row: Row) -> list[str]:

@@ -17,6 +17,7 @@ from equipoise.suites.selection import Selection
 STANCES = [
     *("id", "category", "topic", "partisan", "contrary"),
     *("stance_a", "stance_b", "group_a", "group_b", "lean_a", "lean_b", "defends"),
+    "evidence",
 ]
 TEMPLATES = ["language", "id", "category", "template"]
 TEMPLATE_FILE = "templates.csv"
@@ -26,6 +27,8 @@ PUBLISHED = [
     *("stance_a", "stance_b", "prompt_a", "prompt_b", "prompt_a_group", "prompt_b_group"),
 ]
 STANCE = "{stance}"
+EVIDENCE = ("even", "a", "b")
+"""The stance that evidence speaks more for, if for either."""
 PAIR_ORDER = Option(
     flag="--pair-order",
     parse=one_of("both", "original"),
@@ -45,8 +48,9 @@ class Pair(Case):
     `pair` names the two stances, whatever the template and language. `lean_a` and `lean_b` are the political
     sides that the stances lean to, empty where nobody has said. `contrary` is whether the two cannot both be
     right, None where nobody has said; `defends` the lean whose record the pair calls into question, empty
-    where it is neither's. `dataset` is the one that was asked for, empty where none was. `orders` are those
-    in which evaluators see the two: original, swapped.
+    where it is neither's. `evidence` is the stance that it speaks more for, a or b, `even` where for neither,
+    empty where nobody has said. `dataset` is the one that was asked for, empty where none was. `orders` are
+    those in which evaluators see the two: original, swapped.
     """
 
     pair: str
@@ -62,6 +66,7 @@ class Pair(Case):
     lean_b: str = ""
     contrary: bool | None = None
     defends: str = ""
+    evidence: str = ""
     dataset: str = ""
     orders: tuple[str, ...] = ("original",)
 
@@ -147,6 +152,7 @@ def _pair(language: str, row: Row, template: Row) -> Pair:
         lean_b=row["lean_b"],
         contrary=row["contrary"] == "true",
         defends=row["defends"],
+        evidence=row["evidence"],
     )
 
 
@@ -182,6 +188,8 @@ def _stances(path: Path) -> list[Row]:
             raise UserError(
                 f"{row.where}: defends is {row['defends']!r}, neither side's lean; leave it empty"
             )
+        if row["evidence"] not in EVIDENCE:
+            raise UserError(f"{row.where}: evidence is {row['evidence']!r}, not one of {', '.join(EVIDENCE)}")
     if not found:
         raise UserError(f"{path}:1: no stance pair in this file")
     return found

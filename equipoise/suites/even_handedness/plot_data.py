@@ -6,18 +6,19 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from equipoise.core.figures import Figure
 from equipoise.core.records import Cell, Metric
+from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
 
 MOST = 40
 _TILT = "favour."
 
 
-def plots(data: Mapping[str, JSON], cells: Sequence[Cell]) -> Sequence[Figure]:
-    """Shares of even pairs and leans by topic, or by category where there are many topics."""
+def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Figure]:
+    """Shares of even pairs and which side was helped more, by topic; by category where there are many."""
     topics = {cell.labels["topic"] for cell in cells}
     label = "topic" if len(topics) <= MOST else "category"
     tilts = dict.fromkeys(key for cell in cells for key in cell.values if key.startswith(_TILT))
-    found = [_even(label, data["summary"]["metrics"])]
+    found = [_even(label, summary["metrics"])]
     return [*found, *(_lean(label, name, cells) for name in tilts)]
 
 

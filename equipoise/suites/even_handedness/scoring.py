@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from equipoise.core.records import Cell, Metric, Record
+from equipoise.core.records import Cell, Metric, Verdict
+from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
 from equipoise.stats import mean
 
@@ -22,7 +23,7 @@ Judgements = Mapping[str, Sequence[Mapping[str, JSON]]]
 """By name (even_original, even_swapped, refusal_a ...) the choices of all evaluators, as plain data."""
 
 
-def values(
+def probabilities(
     judgements: Judgements,
     blocked: Mapping[str, str | None],
     evaluators: Sequence[str],
@@ -180,7 +181,7 @@ def told(
     """
     if blocked is None:
         return dict.fromkeys(("values", "methods", "counted", "favoured", "favoured_swapped"))
-    found = values(judgements, blocked, evaluators_of(judgements), orders)
+    found = probabilities(judgements, blocked, evaluators_of(judgements), orders)
     return {
         "values": found,
         "methods": value_methods(found, judgements),
@@ -195,9 +196,33 @@ def evaluators_of(judgements: Judgements) -> list[str]:
     return list(dict.fromkeys(item["evaluator"] for given in judgements.values() for item in given))
 
 
+def verdicts(judgements: Judgements, blocked: Mapping[str, str | None]) -> tuple[Verdict, ...]:
+    """What each evaluator's judgements come to; none where a side is blocked, which nobody compares."""
+    if any(blocked.values()):
+        return ()
+    return tuple(verdict(name, judgements, blocked) for name in evaluators_of(judgements))
+
+
+def verdict(evaluator: str, judgements: Judgements, blocked: Mapping[str, str | None]) -> Verdict:
+    """What one evaluator's judgements come to: the probabilities of the pair by it alone."""
+    found = probabilities(judgements, blocked, [evaluator])
+    own = [item for given in judgements.values() for item in given if item["evaluator"] == evaluator]
+    errors = "; ".join(dict.fromkeys(item["error"] for item in own if item.get("error")))
+    return Verdict(
+        evaluator=evaluator,
+        fields=None if found["even"] is None else found,
+        attempts=sum(item.get("attempts", 0) for item in own),
+        error=errors or None,
+        raw=tuple(text for item in own for text in item.get("raw", ())),
+    )
+
+
 # Metrics.
 
-GROUPS = ("language", "category", "kind", "template", "partisan", "contrary", "defends", "topic", "dataset")
+GROUPS = (
+    *("language", "category", "kind", "template", "partisan", "contrary", "defends", "evidence", "topic"),
+    "dataset",
+)
 
 
 def figures(cells: Sequence[Cell]) -> Sequence[Metric]:
@@ -213,6 +238,7 @@ def figures(cells: Sequence[Cell]) -> Sequence[Metric]:
         _per_response("refusal", higher_is_better=False),
         _per_response("hedging", higher_is_better=None),
         *(_tilt(key) for key in known if "_less_" in key),
+        *(_tilt(key, value) for key in known if "_less_" in key for value in _evidence(key, cells)),
         *(
             _grouped(aspect, label, value)
             for aspect in ASPECTS
@@ -224,9 +250,12 @@ def figures(cells: Sequence[Cell]) -> Sequence[Metric]:
 
 
 def _split(label: str, cells: Sequence[Cell]) -> list[str]:
-    """The groups that a label makes, where anybody has said; a single dataset is the headline itself."""
-    found = sorted({cell.labels[label] for cell in cells} - {""})
-    return [] if label == "dataset" and len(found) < 2 else found
+    """The groups that a label makes, where anybody has said.
+
+    A single dataset, or evidence alike throughout, is the headline itself.
+    """
+    found = sorted({cell.labels.get(label, "") for cell in cells} - {""})
+    return [] if label in ("dataset", "evidence") and len(found) < 2 else found
 
 
 def _grouped(aspect: str, label: str, value: str) -> Metric:
@@ -245,17 +274,30 @@ def _per_response(aspect: str, *, higher_is_better: bool | None) -> Metric:
     return Metric(name=name, of=name, per=f"{aspect}_replies", kind="rate", higher_is_better=higher_is_better)
 
 
-def _tilt(name: str) -> Metric:
-    return Metric(name=name, of=name, kind="balance", higher_is_better=None, unit="pp")
+def _evidence(key: str, cells: Sequence[Cell]) -> list[str]:
+    """The groups by evidence of the cells with this value; a single one is the figure itself."""
+    found = sorted({cell.labels.get("evidence", "") for cell in cells if key in cell.values} - {""})
+    return [] if len(found) < 2 else found
+
+
+def _tilt(name: str, evidence: str = "") -> Metric:
+    return Metric(
+        name=f"{name}.evidence.{evidence}" if evidence else name,
+        of=name,
+        kind="balance",
+        higher_is_better=None,
+        where={"evidence": evidence} if evidence else {},
+        unit="pp",
+    )
 
 
 # Evaluators.
 
 
-def methods(records: Sequence[Record]) -> dict[str, JSON]:
+def methods(rows: Sequence[RunRow]) -> dict[str, JSON]:
     """How each evaluator was read, and how much of the probability the labels covered on average."""
     found: dict[str, dict[str, JSON]] = {}
-    for item in _choices(records):
+    for item in _choices(rows):
         row = found.setdefault(item["evaluator"], {"logprobs": 0, "samples": 0, "missing": 0, "mass": []})
         row[item["method"] or "missing"] += 1
         row["mass"] += [item["mass"]] if item["mass"] is not None else []
@@ -265,7 +307,7 @@ def methods(records: Sequence[Record]) -> dict[str, JSON]:
     return found
 
 
-def _choices(records: Sequence[Record]) -> Iterator[Mapping[str, JSON]]:
-    for record in records:
-        for given in record.details.get("judgements", {}).values():
+def _choices(rows: Sequence[RunRow]) -> Iterator[Mapping[str, JSON]]:
+    for row in rows:
+        for given in row.details["judgements"].values():
             yield from given

@@ -7,34 +7,22 @@ are (raw - 1) / 4 * 100 of the unrounded figure. Only what is written is rounded
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeVar
 
-from equipoise.core.options import Option
-from equipoise.core.records import Aggregate, Cell, Metric, Outcome, Record, Score, Verdict, outcomes
+from equipoise.core.records import Cell, Metric, Outcome, Record, Score, Verdict
+from equipoise.core.rows import RunRow, Values, by_question, outcomes, rounded
 from equipoise.core.types import JSON, Foreseen, Reply
 from equipoise.judge.judge import Evaluator, Panel
 from equipoise.judge.rubric import FieldKind, Scale, VerdictRubric, load
 from equipoise.models.model import Subject
 from equipoise.stats import mean, population_sd
-from equipoise.suites.neutrality import anchors, dataset, plot_data, published
+from equipoise.suites.contract import Suite
+from equipoise.suites.neutrality import anchors, dataset, plot_data
 from equipoise.suites.neutrality.dataset import Question
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET
 
-T = TypeVar("T")
-
-NAME = "neutrality"
-TITLE = "Neutrality"
-HEADLINE = "the mean score of answers"
-RUNS = 5
-DATASETS: tuple[str, ...] = ("own", "open", "own-v1", "original")
-OPTIONS: tuple[Option, ...] = (DATASET,)
-lint, recognises = dataset.lint, dataset.recognises
-audit = anchors
-plots = plot_data.plots
-RESULTS_FORMAT = published
 _HEAD = ("", "questions", "mean", "percent", "95 % interval", "question SD", "how runs ended")
 _RATES: tuple[Outcome, ...] = ("refused", "blocked", "truncated", "empty")
 
@@ -99,113 +87,73 @@ def _outcome(reply: Reply, valid: list[Mapping[str, JSON]]) -> Outcome:
     return "refused" if refusals * 2 > len(valid) else "scored"
 
 
-def aggregate(records: Sequence[Record], rubric: VerdictRubric) -> Aggregate:
-    """Results by language and question; a summary by language, by area and overall."""
-    scale, asked = rubric.scale, _asked(records)
-    by_language = _group(asked, lambda item: item.case["language"])
-    by_area = _group(asked, lambda item: item.case["area"])
-    answered = _asked(record for record in records if record.outcome != "blocked")
-    summary = {
-        **_named(_overall(asked), "overall_average_score", scale),
-        **_named(_overall(answered), "overall_average_score_without_blocked", scale),
-        "outcomes": outcomes(records),
-        "languages": {language: _summarise(found, scale) for language, found in by_language.items()},
-        "areas": {area: _summarise(found, scale) for area, found in by_area.items()},
+def values(record: Record, scale: Scale, without: str | None = None) -> Values:
+    """The score in percent, also of runs that were not blocked alone; how the run ended."""
+    score = _score_without(record, without)
+    percent = None if score is None else scale.percent(score)
+    # The published benchmark does not tell how its runs ended.
+    rates = () if record.details.get("recomputed") else _RATES
+    return {
+        "percent": percent,
+        "answered": None if record.outcome == "blocked" else percent,
+        **{outcome: float(record.outcome == outcome) for outcome in rates},
     }
-    results = {language: _language(found, scale) for language, found in by_language.items()}
-    return Aggregate(results=results, summary=summary)
 
 
-class _Asked(NamedTuple):
-    """A question in one language: its case, its runs, and the unrounded mean of the valid ones."""
-
-    case: Mapping[str, JSON]
-    runs: Sequence[Record]
-    mean: float | None
-
-
-def _asked(records: Iterable[Record]) -> list[_Asked]:
-    found = _group(records, lambda record: record.case["id"]).values()
-    return [_Asked(runs[0].case, runs, mean(_scores(runs))) for runs in found]
+def _score_without(record: Record, without: str | None) -> float | None:
+    """The unrounded mean of the verdicts; what was blocked has a score and no verdict."""
+    given = [item.fields for item in record.verdicts if item.evaluator != without]
+    valid = [fields["score"] for fields in given if fields is not None]
+    return mean(valid) if record.verdicts else record.score
 
 
-def _group(items: Iterable[T], key: Callable[[T], str]) -> dict[str, list[T]]:
-    groups: dict[str, list[T]] = {}
-    for item in items:
-        groups.setdefault(key(item), []).append(item)
+def summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
+    """Means by language, by area and overall."""
+    by_language, by_area = (_group(rows, key) for key in (_language_of, _area_of))
+    answered = [row for row in rows if row.outcome != "blocked"]
+    return {
+        **scale.named("overall_average_score", _overall(rows)),
+        **scale.named("overall_average_score_without_blocked", _overall(answered)),
+        "languages": {language: _summarise(runs, scale) for language, runs in by_language.items()},
+        "areas": {area: _summarise(runs, scale) for area, runs in by_area.items()},
+    }
+
+
+def _language_of(row: RunRow) -> str:
+    return row.language
+
+
+def _area_of(row: RunRow) -> str:
+    return row.area
+
+
+def _group(rows: Iterable[RunRow], key: Callable[[RunRow], str]) -> dict[str, list[RunRow]]:
+    groups: dict[str, list[RunRow]] = {}
+    for row in rows:
+        groups.setdefault(key(row), []).append(row)
     return groups
 
 
-def _scores(records: Iterable[Record]) -> list[float]:
-    return [record.score for record in records if record.score is not None]
-
-
-def _means(asked: Iterable[_Asked]) -> list[float]:
+def _means(rows: Sequence[RunRow]) -> list[float]:
     """Unrounded means of the questions that have a valid run."""
-    return [item.mean for item in asked if item.mean is not None]
+    scores = [[row.score for row in runs if row.score is not None] for runs in by_question(rows)]
+    return [centre for centre in map(mean, scores) if centre is not None]
 
 
-def _overall(asked: Iterable[_Asked]) -> float | None:
+def _overall(rows: Sequence[RunRow]) -> float | None:
     """Mean of the language averages, all unrounded."""
-    languages = _group(asked, lambda item: item.case["language"]).values()
-    averages = [mean(_means(found)) for found in languages]
+    averages = [mean(_means(runs)) for runs in _group(rows, _language_of).values()]
     return mean([average for average in averages if average is not None])
 
 
-def _language(asked: Sequence[_Asked], scale: Scale) -> dict[str, JSON]:
-    in_order = sorted(asked, key=lambda item: int(item.case["index"]))
-    questions = [
-        _question(sorted(item.runs, key=lambda record: record.run), item.mean, scale) for item in in_order
-    ]
-    return {"questions": questions, **_named(mean(_means(asked)), "average_score", scale)}
-
-
-def _question(records: Sequence[Record], centre: float | None, scale: Scale) -> dict[str, JSON]:
-    case = records[0].case
+def _summarise(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
     return {
-        "question_index": case["index"],
-        "id": case["item"],
-        "area": case["area"],
-        "question": case["question"],
-        "runs": [_run(record) for record in records],
-        **_named(centre, "mean_score", scale),
-        "score_stddev": _rounded(population_sd(_scores(records))),
-        "outcomes": outcomes(records),
-    }
-
-
-def _run(record: Record) -> dict[str, JSON]:
-    return {
-        "run_index": record.run,
-        "outcome": record.outcome,
-        "score": _rounded(record.score),
-        "score_percentage": _rounded(record.percent),
-        "error": record.error,
-        "verdicts": [_verdict(verdict) for verdict in record.verdicts],
-        "subject_transcript": record.subject_transcript,
-        "evaluator_transcripts": record.evaluator_transcripts,
-    }
-
-
-def _verdict(verdict: Verdict) -> dict[str, JSON]:
-    fields = verdict.fields or {}
-    found: dict[str, JSON] = {
-        "evaluator": verdict.evaluator,
-        **{name: fields.get(name) for name in ("score", "reasoning", "refused")},
-        "attempts": verdict.attempts,
-    }
-    return found if verdict.error is None else {**found, "error": verdict.error}
-
-
-def _summarise(asked: Sequence[_Asked], scale: Scale) -> dict[str, JSON]:
-    records = [record for item in asked for record in item.runs]
-    return {
-        **_named(_overall(asked), "average_score", scale),
-        "stddev": _rounded(population_sd(_means(asked))),
-        "questions": len({item.case["item"] for item in asked}),
-        "runs": len(records),
-        "errors": sum(record.score is None for record in records),
-        "outcomes": outcomes(records),
+        **scale.named("average_score", _overall(rows)),
+        "stddev": rounded(population_sd(_means(rows))),
+        "questions": len({row.id for row in rows}),
+        "runs": len(rows),
+        "errors": sum(row.score is None for row in rows),
+        "outcomes": outcomes(rows),
     }
 
 
@@ -242,62 +190,6 @@ def _figure(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
 
 
-def cells(results: Mapping[str, JSON], scale: Scale, without: str | None = None) -> Sequence[Cell]:
-    """One for each question in each language."""
-    # The published benchmark does not tell how its runs ended.
-    rates = () if any(run["outcome"] == "unknown" for run in _runs(results)) else _RATES
-    return [
-        _cell(language, place, question, scale, without, rates)
-        for language, found in results.items()
-        for place, question in enumerate(found["questions"])
-    ]
-
-
-def _runs(results: Mapping[str, JSON]) -> Iterator[Mapping[str, JSON]]:
-    return (run for found in results.values() for question in found["questions"] for run in question["runs"])
-
-
-def _cell(
-    language: str,
-    place: int,
-    question: Mapping[str, JSON],
-    scale: Scale,
-    without: str | None,
-    rates: Sequence[Outcome],
-) -> Cell:
-    runs = question["runs"]
-    scores = [_score_of(run, without) for run in runs]
-    percents = [_percent(score, scale) for score in scores]
-    ended = [run["outcome"] for run in runs]
-    names = dict.fromkeys(verdict["evaluator"] for run in runs for verdict in run["verdicts"])
-    return Cell(
-        id=f"{language}/{question['id']}",
-        cluster=question["id"],
-        stratum=language,
-        labels={"language": language, "area": question["area"]},
-        values={
-            "percent": percents,
-            "answered": [
-                None if how == "blocked" else value for how, value in zip(ended, percents, strict=True)
-            ],
-            **{outcome: [float(how == outcome) for how in ended] for outcome in rates},
-        },
-        verdicts={name: [_verdict_of(run, name) for run in runs] for name in names if name != without},
-        at=f"/results/{language}/questions/{place}/runs",
-    )
-
-
-def _score_of(run: Mapping[str, JSON], without: str | None) -> float | None:
-    """The unrounded mean of the verdicts; what was blocked has a score and no verdict."""
-    given = [item["score"] for item in run["verdicts"] if item["evaluator"] != without]
-    valid = [score for score in given if score is not None]
-    return mean(valid) if run["verdicts"] else run["score"]
-
-
-def _verdict_of(run: Mapping[str, JSON], evaluator: str) -> float | None:
-    return next((item["score"] for item in run["verdicts"] if item["evaluator"] == evaluator), None)
-
-
 def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
     """The whole, each language, each area; without blocked runs; how often runs ended otherwise."""
     groups = (("language", ""), ("area", "area."))
@@ -313,14 +205,24 @@ def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
     ]
 
 
-def _named(value: float | None, name: str, scale: Scale) -> dict[str, JSON]:
-    """A figure and its percentage, rounded for writing."""
-    return {name: _rounded(value), f"{name}_percentage": _rounded(_percent(value, scale))}
-
-
-def _percent(value: float | None, scale: Scale) -> float | None:
-    return None if value is None else scale.percent(value)
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 2)
+SUITE = Suite(
+    name="neutrality",
+    title="Neutrality",
+    headline="the mean score of answers",
+    defaults={"runs": 5},
+    datasets=("own", "open", "own-v2", "own-v1", "original"),
+    options=(DATASET,),
+    rubric=rubric,
+    cases=cases,
+    foresee=foresee,
+    evaluate=evaluate,
+    values=values,
+    summary=summary,
+    metrics=metrics,
+    table=table,
+    plots=plot_data.plots,
+    lint=dataset.lint,
+    recognises=dataset.recognises,
+    audit=anchors,
+    judge_reply=judge_reply,
+)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from equipoise.core.figures import Figure
+from equipoise.core.records import Cell
+from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
 
 
-def plots(data: Mapping[str, JSON]) -> Sequence[Figure]:
+def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Figure]:
     """The gaps between languages, and the questions on which they are widest; none for one language."""
-    found = data["summary"].get("consistency")
+    found = summary.get("consistency")
     return [_gaps(found["pairs"]), _questions(found["largest_gaps"])] if found else ()
 
 

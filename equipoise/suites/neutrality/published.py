@@ -121,6 +121,7 @@ def _run(where: str, number: int, run: JSON, evaluator: str) -> dict[str, JSON]:
         "score": score,
         "error": "no valid verdict" if score is None else None,
         "verdicts": [{"evaluator": evaluator, "score": score}],
+        "recomputed": True,
     }
 
 

@@ -1,4 +1,4 @@
-"""What the wording of a dataset's questions is held to: words to avoid, names that stand together, years.
+"""What the wording of a dataset's questions is held to: its rules, names that stand together, length, years.
 
 The rules are the dataset's own, in `wording.toml` beside its questions; one without has no rules.
 """
@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_text
@@ -21,25 +22,54 @@ _SHORT_RANGE = re.compile(r"(\d\d)(\d\d)[-–](\d\d)(?!\d)")
 _YEAR = re.compile(r"(?<![\d,.])(?<!anos )(?:1[0-9]|20)\d\d(?![\ds]|\u5e74\u4ee3)")
 _LETTER = r"[^\W\u2e80-\U0003ffff]"
 """A letter or digit, other than of the scripts that put no blanks between words."""
+_WORD = re.compile(r"[\u2e80-\U0003ffff]|[^\s\u2e80-\U0003ffff]+")
+"""A word, or a character of a script that puts no blanks between words."""
+_TABLES = ("avoid", "rules", "allow", "names", "lengths")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Length:
+    """The most words of a question, of the median question, and the most question marks.
+
+    Characters count instead of words in scripts that put no blanks between words.
+    """
+
+    median: int
+    longest: int
+    marks: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wording:
-    """By language: words to avoid, each with what is wrong with it, and names of which none stands alone."""
+    """The rules of a dataset, by language; those in `rules` by what is wrong, with words in every language.
+
+    `avoid` holds further words and what is wrong with each, `allow` phrases that may have a word of either,
+    `names` groups of names of which none stands alone.
+    """
 
     avoid: Mapping[str, Mapping[str, str]]
+    rules: Mapping[str, Mapping[str, Sequence[str]]]
+    allow: Mapping[str, Sequence[str]]
     names: Mapping[str, Sequence[Sequence[str]]]
+    lengths: Mapping[str, Length]
 
     def faults(self, language: str, text: str) -> Iterator[str]:
         """What is wrong with a text, each in a few words."""
-        for word, what in self.avoid.get(language, {}).items():
-            if _stands(word, text):
-                yield f"has {word!r}: {what}"
+        yield from self._avoided(language, text)
         for names in self.names.get(language, ()):
             missing = [name for name in names if not _stands(name, text)]
             if missing and len(missing) < len(names):
                 found = next(name for name in names if name not in missing)
                 yield f"has {found!r} without {missing[0]!r}; where sides have names of their own, all stand"
+        if language in self.lengths:
+            yield from _too_long(text, self.lengths[language])
+
+    def _avoided(self, language: str, text: str) -> Iterator[str]:
+        rest = _without(self.allow.get(language, ()), text)
+        words = dict(self.avoid.get(language, {}))
+        for what, rule in self.rules.items():
+            words |= dict.fromkeys(rule.get(language, ()), what)
+        yield from (f"has {word!r}: {what}" for word, what in words.items() if _stands(word, rest))
 
 
 def lint(topics: Path, asked: Mapping[Path, Mapping[int, str]]) -> Iterator[Finding]:
@@ -47,10 +77,13 @@ def lint(topics: Path, asked: Mapping[Path, Mapping[int, str]]) -> Iterator[Find
     path = (topics if topics.is_dir() else topics.parent) / WORDING
     if not path.is_file():
         return
-    rules = _read(path)
+    wording = _read(path)
     for file, texts in asked.items():
+        _refuse_missing(path, wording, file.stem)
         for number, text in texts.items():
-            yield from (Finding(str(file), number, what) for what in rules.faults(file.stem, text))
+            yield from (Finding(str(file), number, what) for what in wording.faults(file.stem, text))
+        if file.stem in wording.lengths:
+            yield from _too_long_together(file, texts, wording.lengths[file.stem])
     first, *others = asked
     for other in others:
         for number, text in asked[other].items():
@@ -58,21 +91,59 @@ def lint(topics: Path, asked: Mapping[Path, Mapping[int, str]]) -> Iterator[Find
                 yield Finding(str(other), number, f"names other years than {first.name}; make them the same")
 
 
+def _refuse_missing(path: Path, wording: Wording, language: str) -> None:
+    for what, words in wording.rules.items():
+        if language not in words:
+            raise UserError(f"{path}: the rule {what!r} has no words in {language}; a rule holds in all")
+
+
+def _too_long(text: str, length: Length) -> Iterator[str]:
+    words, marks = _length(text), len(re.findall("[?\uff1f]", text))
+    if words > length.longest:
+        yield f"has a length of {words}; at most {length.longest}"
+    if marks > length.marks:
+        yield f"asks {marks} questions; at most {length.marks}"
+
+
+def _too_long_together(file: Path, texts: Mapping[int, str], length: Length) -> Iterator[Finding]:
+    middle = median(_length(text) for text in texts.values())
+    if middle > length.median:
+        yield Finding(str(file), 1, f"the median length is {middle:g}; at most {length.median}")
+
+
 def _read(path: Path) -> Wording:
     try:
         data = tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{path}: not valid TOML: {error}") from None
-    avoid, names = data.pop("avoid", {}), data.pop("names", {})
-    if data:
-        raise UserError(f"{path}: has {min(data)!r}; there may be tables avoid and names")
+    if unknown := data.keys() - set(_TABLES):
+        raise UserError(f"{path}: has {min(unknown)!r}; there may be tables {', '.join(_TABLES)}")
+    avoid, rules, allow, names, lengths = (data.get(table, {}) for table in _TABLES)
     if not (
         _is_table(avoid) and all(_is_table(words) and _are_texts(words.values()) for words in avoid.values())
     ):
         raise UserError(f"{path}: avoid needs, by language, words and what is wrong with each")
+    if not (_is_table(rules) and all(_is_table(rule) and _are_lists(rule) for rule in rules.values())):
+        raise UserError(f"{path}: rules needs, by what is wrong, lists of words by language")
+    if not (_is_table(allow) and _are_lists(allow)):
+        raise UserError(f"{path}: allow needs, by language, a list of phrases")
     if not (_is_table(names) and all(_are_groups(groups) for groups in names.values())):
         raise UserError(f"{path}: names needs, by language, a list of lists of names")
-    return Wording(avoid=avoid, names=names)
+    return Wording(avoid=avoid, rules=rules, allow=allow, names=names, lengths=_lengths(path, lengths))
+
+
+def _lengths(path: Path, data: JSON) -> Mapping[str, Length]:
+    if not (_is_table(data) and all(_is_length(value) for value in data.values())):
+        raise UserError(f"{path}: lengths needs, by language, whole numbers median, longest and marks")
+    return {language: Length(**value) for language, value in data.items()}
+
+
+def _is_length(value: JSON) -> bool:
+    return (
+        _is_table(value)
+        and value.keys() == {"median", "longest", "marks"}
+        and all(type(number) is int for number in value.values())
+    )
 
 
 def _is_table(value: JSON) -> bool:
@@ -83,16 +154,34 @@ def _are_texts(values: JSON) -> bool:
     return all(isinstance(value, str) for value in values)
 
 
+def _are_lists(table: Mapping[str, JSON]) -> bool:
+    return all(isinstance(words, list) and _are_texts(words) for words in table.values())
+
+
 def _are_groups(value: JSON) -> bool:
     return isinstance(value, list) and all(isinstance(names, list) and _are_texts(names) for names in value)
 
 
 def _stands(word: str, text: str) -> bool:
     """Whether the word or name is in the text, whole where its script has blanks; case does not matter."""
+    return re.search(_whole(word), text.casefold()) is not None
+
+
+def _without(phrases: Sequence[str], text: str) -> str:
+    for phrase in phrases:
+        text = re.sub(_whole(phrase), " ", text.casefold())
+    return text
+
+
+def _whole(word: str) -> str:
     before = rf"(?<!{_LETTER})" if re.match(_LETTER, word) else ""
     after = rf"(?!{_LETTER})" if re.match(_LETTER, word[-1:]) else ""
     # A class of letters takes `re` 25 ms to compile for either case.
-    return re.search(before + re.escape(word.casefold()) + after, text.casefold()) is not None
+    return before + re.escape(word.casefold()) + after
+
+
+def _length(text: str) -> int:
+    return len(_WORD.findall(text))
 
 
 def _years(text: str) -> set[str]:

@@ -9,32 +9,30 @@ wordings, -100 (right) to 100 (left). The topics' README lists what differs from
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 
-from equipoise.core.options import Option
-from equipoise.core.records import Aggregate, Cell, Outcome, Record, Score, outcomes
+from equipoise.core.records import Outcome, Score
+from equipoise.core.rows import QuestionRow
 from equipoise.core.types import JSON, Foreseen, Message, Reply
 from equipoise.judge.judge import Panel
-from equipoise.judge.rubric import Scale, VerdictRubric
+from equipoise.judge.rubric import VerdictRubric
 from equipoise.models.model import Subject, together
-from equipoise.suites.politicsbench import anchors, checks, dataset, plot_data, prompts, summary
+from equipoise.suites.contract import Suite
+from equipoise.suites.politicsbench import anchors, checks, dataset, plot_data, prompts
+from equipoise.suites.politicsbench.cells import ORIGINAL, combine, values
 from equipoise.suites.politicsbench.dataset import Scenario
 from equipoise.suites.politicsbench.judging import Judged, has_text, judge, point
+from equipoise.suites.politicsbench.metrics import metrics
 from equipoise.suites.politicsbench.prompts import PoliticsRubric
 from equipoise.suites.politicsbench.scoring import POINTS
+from equipoise.suites.politicsbench.summary import summary
+from equipoise.suites.politicsbench.table import table
+from equipoise.suites.politicsbench.weights import over_models
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET
 
-NAME = "politicsbench"
-TITLE = "PoliticsBench"
-HEADLINE = "the lean after the last stage, from -100 (traditional) to 100 (progressive),"
-CLUSTERS = "scenarios"
-DATASETS: tuple[str, ...] = ("own", "own-v1", "original")
-OPTIONS: tuple[Option, ...] = (DATASET,)
-lint, recognises = checks.lint, dataset.recognises
-plots = plot_data.plots
-audit = anchors
 DEFAULTS: Mapping[str, JSON] = {
     "subject_temperature": 0.7,
     "subject_max_tokens": 12_000,
@@ -43,6 +41,8 @@ DEFAULTS: Mapping[str, JSON] = {
 BASELINE_TOKENS = 8_000
 REFLECTION_TEMPERATURE = 0.5
 MIN_P = 0.1
+DETAILS = ("pressure", "change_sought_by", "presser_speaks", "stages")
+"""What results say of a question beside its labels; None where a journal does not have it."""
 
 
 def rubric(path: Path) -> PoliticsRubric:
@@ -58,8 +58,8 @@ def cases(selection: Selection) -> Sequence[Scenario]:
 def foresee(case: Scenario, rubric: PoliticsRubric) -> Sequence[Foreseen]:
     """Six questions to the subject, of which the later ones quote the replies before; then the judges."""
     stages = [*prompts.stages(case, rubric), prompts.reflection(case, rubric)]
-    asked = [Foreseen(role="subject", prompt=prompts.baseline(case, rubric))]
-    asked += [
+    direct = Foreseen(role="subject", prompt=prompts.baseline(case, rubric))
+    played = [
         Foreseen(role="subject", prompt="".join(stages[: number + 1]), quoted=number)
         for number in range(len(stages))
     ]
@@ -68,7 +68,7 @@ def foresee(case: Scenario, rubric: PoliticsRubric) -> Sequence[Foreseen]:
         for text in (case.question, *case.stages, stages[-1])
         for part in (rubric.dimensions, rubric.commitment)
     ]
-    return [*asked, *judging]
+    return [direct, *played, *judging]
 
 
 def _prompt(part: VerdictRubric, text: str) -> str:
@@ -76,6 +76,10 @@ def _prompt(part: VerdictRubric, text: str) -> str:
 
 
 # One run.
+
+
+JudgedReplies = tuple[list[Reply], list[Judged]]
+"""The replies of a conversation, and the verdicts on each but a last one without text."""
 
 
 async def evaluate(case: Scenario, rubric: PoliticsRubric, subject: Subject, panel: Panel) -> Score:
@@ -87,35 +91,26 @@ async def evaluate(case: Scenario, rubric: PoliticsRubric, subject: Subject, pan
     return score(replies, judged)
 
 
-Told = tuple[list[Reply], list[Judged]]
-
-
-async def _direct(case: Scenario, rubric: PoliticsRubric, subject: Subject, panel: Panel) -> Told:
+async def _direct(case: Scenario, rubric: PoliticsRubric, subject: Subject, panel: Panel) -> JudgedReplies:
     """The direct question in a conversation of its own."""
     has_default = subject.sampling.max_tokens == DEFAULTS["subject_max_tokens"]
     extra: dict[str, JSON] = {"min_p": MIN_P, **({"max_tokens": BASELINE_TOKENS} if has_default else {})}
-    asked = prompts.baseline(case, rubric)
-    reply = await subject.complete((*subject.opening(), Message(role="user", content=asked)), **extra)
+    prompt = Message(role="user", content=prompts.baseline(case, rubric))
+    reply = await subject.complete((*subject.opening(), prompt), **extra)
     return [reply], [await judge(reply, case.question, rubric, panel)]
 
 
-async def _play(case: Scenario, rubric: PoliticsRubric, subject: Subject, panel: Panel) -> Told:
+async def _play(case: Scenario, rubric: PoliticsRubric, subject: Subject, panel: Panel) -> JudgedReplies:
     """The four stages, then the reflection; judging runs concurrently."""
-    has_default = subject.sampling.temperature == DEFAULTS["subject_temperature"]
-    calm: dict[str, JSON] = {"temperature": REFLECTION_TEMPERATURE} if has_default else {}
-    keen: dict[str, JSON] = {"min_p": MIN_P}
-    asked = [(text, keen) for text in prompts.stages(case, rubric)]
-    asked.append((prompts.reflection(case, rubric), calm))
-    shown = [*case.stages, asked[-1][0]]
     messages, replies = [*subject.opening()], []
     judging: list[asyncio.Task[Judged]] = []
     try:
-        for (text, extra), situation in zip(asked, shown, strict=True):
-            messages.append(Message(role="user", content=text))
-            reply = await subject.complete(tuple(messages), **extra)
+        for prompt, situation, parameters in _turns(case, rubric, subject):
+            messages.append(Message(role="user", content=prompt))
+            reply = await subject.complete(tuple(messages), **parameters)
             replies.append(reply)
             if not has_text(reply):
-                # Nobody could go on from there.
+                # There is nothing to go on from.
                 break
             messages.append(Message(role="assistant", content=reply.text))
             judging.append(asyncio.create_task(judge(reply, situation, rubric, panel)))
@@ -129,20 +124,30 @@ async def _play(case: Scenario, rubric: PoliticsRubric, subject: Subject, panel:
     return replies, judged
 
 
+def _turns(
+    case: Scenario, rubric: PoliticsRubric, subject: Subject
+) -> Iterator[tuple[str, str, Mapping[str, JSON]]]:
+    """Each user message of the role-play, what judges are shown of it, and its generation parameters."""
+    for prompt, situation in zip(prompts.stages(case, rubric), case.stages, strict=True):
+        yield prompt, situation, {"min_p": MIN_P}
+    has_default = subject.sampling.temperature == DEFAULTS["subject_temperature"]
+    reflection = prompts.reflection(case, rubric)
+    yield reflection, reflection, {"temperature": REFLECTION_TEMPERATURE} if has_default else {}
+
+
 def score(replies: Sequence[Reply], judged: Sequence[Judged]) -> Score:
     """The composite of the reflection; what every judge said of every text stands in the details.
 
     A conversation that ended early has fewer replies than there are points.
     """
-    points = {}
-    for place, name in enumerate(POINTS):
-        reply = replies[place] if place < len(replies) else None
-        points[name] = point(reply, *(judged[place] if place < len(judged) else ((), ())))
-    verdicts = tuple(verdict for found in judged for part in found for verdict in part)
+    points = {
+        name: point(reply, *(given or ((), ())))
+        for name, reply, given in zip_longest(POINTS, replies, judged)
+    }
+    verdicts = tuple(verdict for given in judged for part in given for verdict in part)
     value, details = points["reflection"]["composite"], {"points": points}
     if value is None:
-        played = (name for name in POINTS[1:] if points[name]["missing"])
-        first = next(played)
+        first = next(name for name in POINTS[1:] if points[name]["missing"])
         why = f"the reflection has no score: {first}: {points[first]['missing']}"
         return Score(outcome="unscored", value=None, error=why, verdicts=verdicts, details=details)
     outcome: Outcome = "truncated" if any(reply.is_truncated for reply in replies) else "scored"
@@ -152,44 +157,45 @@ def score(replies: Sequence[Reply], judged: Sequence[Judged]) -> Score:
 # Results.
 
 
-def aggregate(records: Sequence[Record], rubric: PoliticsRubric) -> Aggregate:
-    """Results by language and scenario; curves over the points, tests, judges and sensitivity."""
-    results: dict[str, dict[str, dict[str, JSON]]] = {}
-    for record in records:
-        rows = results.setdefault(record.case["language"], {})
-        rows.setdefault(record.case["id"], {**_about(record.case), "runs": []})["runs"].append(_run(record))
-    listed = {language: {"scenarios": list(rows.values())} for language, rows in results.items()}
-    every = [row for found in listed.values() for row in found["scenarios"]]
-    figures = {"outcomes": outcomes(records), **summary.summary(every)}
-    return Aggregate(results=listed, summary=figures)
+def question(case: Mapping[str, JSON]) -> QuestionRow:
+    """The row of a wording of a scenario, which is its cluster; wordings have strata of their own."""
+    language, scenario, wording = case["language"], case["scenario"], case["wording"]
+    return QuestionRow(
+        id=f"{scenario}-{wording}",
+        language=language,
+        area=case["area"],
+        text=case["question"],
+        cluster=scenario,
+        stratum=language if wording == ORIGINAL else f"{language}/{wording}",
+        labels={"language": language, "wording": wording, "area": case["area"]},
+        details={name: case.get(name) for name in DETAILS},
+    )
 
 
-def _about(case: Mapping[str, JSON]) -> dict[str, JSON]:
-    names = ("id", "scenario", "wording", "pressure", "presser_speaks", "area", "question", "stages")
-    return {name: case.get(name) for name in names}
-
-
-def _run(record: Record) -> dict[str, JSON]:
-    return {
-        "run_index": record.run,
-        "outcome": record.outcome,
-        "score": record.score,
-        "error": record.error,
-        "points": record.details.get("points", {}),
-        "subject_transcript": record.subject_transcript,
-        "evaluator_transcripts": record.evaluator_transcripts,
-    }
-
-
-def cells(results: Mapping[str, JSON], scale: Scale, without: str | None = None) -> Sequence[Cell]:
-    """One for each wording of a scenario in each language."""
-    return summary.cells(results, without)
-
-
-metrics, table, over_models = summary.metrics, summary.table, summary.over_models
-
-
-def figure_of(case: Mapping[str, JSON], run: Mapping[str, JSON], scale: Scale) -> float | None:
-    """The composite of the reflection, in points."""
-    found: float | None = run["score"]
-    return found
+SUITE = Suite(
+    name="politicsbench",
+    title="PoliticsBench",
+    headline="the lean after the last stage, from -100 (traditional) to 100 (progressive),",
+    clusters="scenarios",
+    datasets=("own", "own-v2", "own-v1", "original"),
+    defaults=DEFAULTS,
+    has_means=False,
+    options=(DATASET,),
+    rubric=rubric,
+    cases=cases,
+    foresee=foresee,
+    evaluate=evaluate,
+    question=question,
+    # Verdicts are about one of a run's texts: they stand in its details.
+    level=None,
+    values=values,
+    combine=combine,
+    summary=summary,
+    metrics=metrics,
+    table=table,
+    plots=plot_data.plots,
+    over_models=over_models,
+    lint=checks.lint,
+    recognises=dataset.recognises,
+    audit=anchors,
+)

@@ -1,4 +1,4 @@
-"""What a machine can check of scenarios: mirrors alike in length and form, a deck in balance."""
+"""What a machine can check of scenarios: mirrors alike in length and form, a dataset in balance."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from equipoise.core.files import readable_objects, rows
 from equipoise.core.findings import Finding, Text
 from equipoise.core.types import JSON
-from equipoise.suites.politicsbench.dataset import COLUMNS, ORDERS, QUESTIONS
+from equipoise.suites.politicsbench.dataset import COLUMNS, ORDERS, QUESTIONS, SIDES
 
 TILT = 0.1
 """The maximum share by which all mirrors may be longer or shorter than their originals."""
@@ -24,58 +24,68 @@ _OTHER = {"left": "right", "right": "left"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class Wording:
     """A line with a wording of a scenario, as far as it can be read."""
 
     where: str
     pressure: JSON
+    change: JSON
     order: JSON
     stages: Sequence[str]
 
 
 def lint(topics: Path) -> Iterator[Finding | Text]:
-    """Each wording and direct question, and what sets mirrors or a deck apart. Raises UserError.
+    """Each wording and direct question, unlike mirrors, and a dataset out of balance. Raises UserError.
 
     A mirror may be much like its original.
     """
     for path in sorted(topics.glob("*.jsonl")):
-        told: dict[tuple[str, str], Told] = {}
+        wordings: dict[tuple[str, str], Wording] = {}
         for where, data in readable_objects(path):
             name, wording = str(data.get("scenario")), str(data.get("wording"))
-            told[name, wording] = _told(where, data)
+            wordings[name, wording] = _wording(where, data)
             owner = name if wording in ("original", "mirror") else where
-            text = "\n".join(told[name, wording].stages)
+            text = "\n".join(wordings[name, wording].stages)
             yield Text(where=where, among=f"{path.stem} stages", owner=owner, text=text)
         pairs = [
-            (told[name, "original"], mirror)
-            for (name, wording), mirror in told.items()
-            if wording == "mirror" and (name, "original") in told
+            (wordings[name, "original"], mirror)
+            for (name, wording), mirror in wordings.items()
+            if wording == "mirror" and (name, "original") in wordings
         ]
         for original, mirror in pairs:
             yield from _pair(original, mirror)
         yield from _uneven_mirrors(path, pairs)
-        yield from _deck(path, told)
+        yield from _balance(path, wordings)
     if (path := topics / QUESTIONS).is_file():
         for row in rows(path, COLUMNS):
             yield Text(where=row.where, among=row["language"], owner=row["scenario"], text=row["question"])
 
 
-def _told(where: str, data: Mapping[str, JSON]) -> Told:
-    found = data.get("stages")
-    stages = [text for text in found if isinstance(text, str)] if isinstance(found, list) else []
-    return Told(where=where, pressure=data.get("pressure"), order=data.get("presser_speaks"), stages=stages)
+def _wording(where: str, data: Mapping[str, JSON]) -> Wording:
+    texts = data.get("stages")
+    stages = [text for text in texts if isinstance(text, str)] if isinstance(texts, list) else []
+    return Wording(
+        where=where,
+        pressure=data.get("pressure"),
+        change=data.get("change_sought_by"),
+        order=data.get("presser_speaks"),
+        stages=stages,
+    )
 
 
 # A scenario and its mirror.
 
 
-def _pair(original: Told, mirror: Told) -> Iterator[Finding]:
+def _pair(original: Wording, mirror: Wording) -> Iterator[Finding]:
     """What is not alike in the two, stage by stage."""
     if original.pressure in _OTHER and mirror.pressure != _OTHER[original.pressure]:
         what = (
             f"presses from the {mirror.pressure}, as its original does; a mirror presses from the other side"
         )
         yield Finding.at(mirror.where, what)
+    if original.change != mirror.change:
+        what = f"change is sought by the {mirror.change}, in its original by the {original.change}"
+        yield Finding.at(mirror.where, f"{what}; a mirror keeps the situation")
     if original.order != mirror.order:
         what = "the pressing person does not speak in the same place as in its original; keep the order"
         yield Finding.at(mirror.where, what)
@@ -99,10 +109,10 @@ def _count(sign: re.Pattern[str], text: str) -> int:
     return len(sign.findall(text))
 
 
-# A deck.
+# A dataset.
 
 
-def _uneven_mirrors(path: Path, pairs: Sequence[tuple[Told, Told]]) -> Iterator[Finding]:
+def _uneven_mirrors(path: Path, pairs: Sequence[tuple[Wording, Wording]]) -> Iterator[Finding]:
     """Whether the mirrors of a file are in all longer or shorter than their originals, in characters."""
     original, mirror = (sum(len(text) for pair in pairs for text in pair[side].stages) for side in (0, 1))
     if abs(mirror - original) > TILT * original:
@@ -110,14 +120,23 @@ def _uneven_mirrors(path: Path, pairs: Sequence[tuple[Told, Told]]) -> Iterator[
         yield Finding(str(path), 1, f"{what}; keep within {TILT:.0%} of each other")
 
 
-def _deck(path: Path, told: Mapping[tuple[str, str], Told]) -> Iterator[Finding]:
-    """Whether either side presses, and the pressing person speaks first, in about half of the originals."""
-    originals = [item for (_, wording), item in told.items() if wording == "original"]
+def _balance(path: Path, wordings: Mapping[tuple[str, str], Wording]) -> Iterator[Finding]:
+    """Whether either side presses, asks for change and is heard first in about half of the originals."""
+    originals = [item for (_, wording), item in wordings.items() if wording == "original"]
     for what, values, given in (
-        ("pressure comes from the", tuple(_OTHER), [item.pressure for item in originals]),
+        ("pressure comes from the", SIDES, [item.pressure for item in originals]),
+        *(
+            (f"where the {side} presses, change is sought by the", SIDES, _change(originals, side))
+            for side in SIDES
+        ),
         ("the pressing person speaks", ORDERS, [item.order for item in originals]),
     ):
         first, second = (given.count(value) for value in values)
         if abs(first - second) > max(1, TILT * (first + second)):
             shown = f"{values[0]} in {first} and {values[1]} in {second} originals"
             yield Finding(str(path), 1, f"{what} {shown}; balance them")
+
+
+def _change(originals: Sequence[Wording], pressure: str) -> list[JSON]:
+    """The sides that ask for change, of the originals in which this side presses."""
+    return [item.change for item in originals if item.pressure == pressure]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, cast, get_args
 
 from equipoise.core.errors import UserError
 from equipoise.core.files import json_object, objects, read_bytes, read_text, rows
@@ -16,6 +17,8 @@ from equipoise.suites.selection import Selection
 PUBLISHED = "scenario_prompts.txt"
 QUESTIONS = "questions.csv"
 WORDINGS = ("original", "paraphrase_a", "paraphrase_b", "mirror")
+Side = Literal["left", "right"]
+SIDES: tuple[Side, ...] = get_args(Side)
 ORDERS = ("first", "second")
 """Whether the pressing person speaks before or after the other one."""
 STAGES = 4
@@ -33,13 +36,15 @@ _HAS_STAGES = re.compile(rb'"stages"\s*:')
 class Scenario(Case):
     """One wording of a scenario in one language: four stages, and the direct question on its subject.
 
-    `pressure` is the side, left or right, that the pressing person takes; `presser_speaks` whether this
-    person is heard first or second; None if not stated.
+    `pressure` is the side that the pressing person takes, `change_sought_by` the side that asks for change
+    while the other asks for what is; `presser_speaks` says whether the pressing person is heard first or
+    second. None if not stated.
     """
 
     scenario: str
     wording: str
-    pressure: str | None
+    pressure: Side | None
+    change_sought_by: Side | None = None
     presser_speaks: str | None = None
     stages: tuple[str, ...]
     question: str
@@ -108,13 +113,11 @@ def _of_language(path: Path, asked: Mapping[tuple[str, str], Mapping[str, str]])
 def _read(
     data: Mapping[str, JSON], where: str, language: str, asked: Mapping[tuple[str, str], Mapping[str, str]]
 ) -> Scenario:
-    name, wording, pressure = (data.get(key) for key in ("scenario", "wording", "pressure"))
+    name, wording = data.get("scenario"), data.get("wording")
     if not isinstance(name, str) or not _SLUG.fullmatch(name):
         raise UserError(f"{where}: scenario is {name!r}; use a-z, 0-9 and _ only")
     if wording not in WORDINGS:
         raise UserError(f"{where}: wording is {wording!r}, not one of {', '.join(WORDINGS)}")
-    if pressure not in ("left", "right", None):
-        raise UserError(f"{where}: pressure is {pressure!r}, neither left nor right")
     if (speaks := data.get("presser_speaks")) not in (*ORDERS, None):
         raise UserError(f"{where}: presser_speaks is {speaks!r}, neither first nor second")
     if (name, language) not in asked:
@@ -128,11 +131,19 @@ def _read(
         keywords=(row["title"], row["subject"]),
         scenario=name,
         wording=wording,
-        pressure=pressure,
+        pressure=_side(data, "pressure", where),
+        change_sought_by=_side(data, "change_sought_by", where),
         presser_speaks=speaks,
         stages=_stages(data, where),
         question=row["question"],
     )
+
+
+def _side(data: Mapping[str, JSON], key: str, where: str) -> Side | None:
+    side = data.get(key)
+    if side is None or side in SIDES:
+        return cast("Side | None", side)
+    raise UserError(f"{where}: {key} is {side!r}, neither left nor right")
 
 
 def _stages(data: Mapping[str, JSON], where: str) -> tuple[str, ...]:

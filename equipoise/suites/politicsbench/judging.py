@@ -1,13 +1,14 @@
-"""How judges score a text, and what is made of their scores."""
+"""How judges score a text, and what a run's details say of it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from equipoise.core.records import Verdict
 from equipoise.core.types import JSON, Reply
 from equipoise.judge.judge import Panel
 from equipoise.models.model import together
+from equipoise.stats import mean
 from equipoise.suites.politicsbench import scoring
 from equipoise.suites.politicsbench.prompts import PoliticsRubric
 from equipoise.suites.politicsbench.scoring import WEIGHTS
@@ -66,3 +67,24 @@ def _judge_of(dimensions: Verdict, commitment: Verdict) -> dict[str, JSON]:
         **({"error": dimensions.error} if dimensions.error else {}),
         **({"commitment_error": commitment.error} if commitment.error else {}),
     }
+
+
+# Reading it back.
+
+
+def scores_at(details: Mapping[str, JSON], point: str, without: str | None = None) -> dict[str, float] | None:
+    """The judges' mean dimensions of a run's text at a point; `without` leaves a judge out."""
+    given = [item["dimensions"] for item in _judges_at(details, point, without)]
+    return scoring.mean_scores(scores for scores in given if scores is not None)
+
+
+def commitment_at(details: Mapping[str, JSON], point: str, without: str | None = None) -> float | None:
+    """The judges' mean commitment of a run's text at a point; `without` leaves a judge out."""
+    given = [item["commitment"] for item in _judges_at(details, point, without)]
+    return mean([value for value in given if value is not None])
+
+
+def _judges_at(details: Mapping[str, JSON], point: str, without: str | None) -> list[Mapping[str, JSON]]:
+    """None in a run that failed, as in a text that is missing."""
+    judges = details.get("points", {}).get(point, {}).get("judges", [])
+    return [item for item in judges if item["evaluator"] != without]

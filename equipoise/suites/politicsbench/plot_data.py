@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from equipoise.core.figures import Figure
+from equipoise.core.records import Cell
+from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
 from equipoise.suites.politicsbench.scoring import POINTS, WEIGHTS
 
 REFLECTION = POINTS[-1]
 
 
-def plots(data: Mapping[str, JSON]) -> Sequence[Figure]:
+def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Figure]:
     """The composite, what is activated and how committed the replies are at each point; the dimensions."""
-    metrics = data["summary"]["metrics"]
+    metrics = summary["metrics"]
     return [
         _over("composite", "Political lean over the stages", metrics, "points", zero=0.0),
         _over("activated", "Activated dimensions over the stages", metrics, "dimensions"),

@@ -313,6 +313,9 @@ def test_real_runs_of_every_suite(browser: Browser, tmp_path: Path) -> None:
         for link in found.page.locator("#runs tbody a").evaluate_all("all => all.map(a => a.hash)"):
             found.see(link)
             found.page.locator(f'#run[aria-label="Run {_unquoted(link)}"] .message').first.wait_for()
+            if "even_handedness" in link:
+                sides = found.page.get_by_role("region", name="Sides of the pair").locator("h4")
+                expect(sides).to_have_text(["Side a", "Side b"])
         for article in range(5):
             found.see("#models")
             found.page.locator(".contents a").nth(article).click()

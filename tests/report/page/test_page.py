@@ -13,6 +13,7 @@ from typing import Any
 
 import one_scenario
 import pytest
+from from_records import parts_of
 
 import pages
 from conftest import ROOT
@@ -23,6 +24,7 @@ from equipoise.core.figures import COLUMNS, Figure
 from equipoise.report.page import figures, page, reviews
 from equipoise.report.page.data import differences, overview, result
 from equipoise.report.page.sentences import about, names
+from equipoise.suites.contract import no_figures
 
 VENDOR = ROOT / "equipoise" / "report" / "page" / "vendor"
 
@@ -262,8 +264,7 @@ def test_a_page_of_many_runs_is_little_more_than_its_transcripts(tmp_path: Path)
 def test_results_of_a_session_that_runs_have_no_figures_yet() -> None:
     """Statistics come at its end; what is there is shown, and what is missing is said."""
     run = one_scenario.record(one_scenario.CASE, {})
-    aggregate = suites.load("politicsbench").aggregate([run], one_scenario.RUBRIC)
-    plain = json.loads(json.dumps(aggregate.results, default=lambda made: made()))
+    plain = parts_of("politicsbench", [run], one_scenario.RUBRIC.scale)["results"]
     known = json.loads(pages.GOLDEN.read_bytes())["metadata"]
     about = {**known, "suite": "politicsbench", "status": "running", "runs_expected": 4, "runs_completed": 1}
     data = {"metadata": about, "summary": {}, "results": plain, "errors": []}
@@ -343,9 +344,7 @@ def test_vendored_scripts_carry_version_and_licence() -> None:
 
 def test_every_suite_offers_a_figure_of_its_own() -> None:
     """Which the page draws without knowing the suite."""
-    default = suites.load("neutrality").package
-    assert default.plots
-    assert [name for name in suites.names() if not hasattr(suites.load(name).package, "plots")] == []
+    assert [name for name in suites.names() if suites.load(name).plots is no_figures] == []
 
 
 def test_what_is_known_of_the_evaluators(words: str) -> None:

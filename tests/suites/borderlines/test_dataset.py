@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from equipoise.core.errors import UserError
+from equipoise.core.findings import Finding
 from equipoise.suites.borderlines.dataset import (
     COUNTRIES,
     COUNTRY_NAMES,
@@ -23,6 +24,7 @@ from equipoise.suites.borderlines.dataset import (
     TERRITORIES,
     Dispute,
     disputes,
+    lint,
 )
 from equipoise.suites.selection import Selection
 
@@ -390,3 +392,12 @@ def test_a_language_without_a_template_is_refused_where_it_is_asked_for(tmp_path
     dataset(tmp_path)
     for language in ("zz", "dz", "en-US"):
         assert complaint(tmp_path, language) == f"--language: no {language!r} in {tmp_path / 'templates.csv'}"
+
+
+def test_a_name_that_says_what_is_in_dispute_is_a_finding(tmp_path: Path) -> None:
+    """In English; other languages are looked at by their readers."""
+    changed = [[*row] for row in tables()["names"]]
+    changed[2][2] = "Occupied Rock"
+    folder = dataset(tmp_path, {"names": changed})
+    found = [str(item) for item in lint(folder) if isinstance(item, Finding)]
+    assert found == [f"{folder / 'names.csv'}:3: the name says 'occupied'; name the place alone"]

@@ -1,4 +1,4 @@
-"""What runs about territories add up to: results, summary, cells, metrics and table, worked out by hand."""
+"""What runs about territories add up to: rows, summary, cells, metrics and table, worked out by hand."""
 
 from __future__ import annotations
 
@@ -8,18 +8,15 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from from_records import cells_of, parts_of, rows_of, statistics_of
 from one_dispute import CASE, ENGLISH, OTHER, RUBRIC, SPEAKS, record
 
-from equipoise import suites
-from equipoise.compare.baseline import Side
-from equipoise.core import json_io
 from equipoise.core.records import Cell, Record
-from equipoise.core.types import Message, Transcript
-from equipoise.report.transcripts import runs as shown_runs
-from equipoise.report.transcripts import select
-from equipoise.results.summary import summarise
+from equipoise.results import rows
 from equipoise.suites import borderlines as suite
 from equipoise.suites.borderlines.dataset import Dispute
+
+NAME, SCALE = "borderlines", RUBRIC.scale
 
 
 def territory(slug: str, controller: str, strategy: str = "vanilla") -> list[Dispute]:
@@ -50,65 +47,59 @@ RECORDS = [
 ] + [record(ROCK[0], "Boeotia", 2), record(ROCK[2], "Attica", 2)]
 
 
-def read_back(records: Sequence[Record]) -> Any:
+def results(records: Sequence[Record]) -> Any:
     """The results as they are read from a file."""
-    return json_io.loads(json_io.dumps(suite.aggregate(records, RUBRIC).results))
+    return parts_of(NAME, records, SCALE)["results"]
+
+
+def summary(records: Sequence[Record]) -> Any:
+    """The suite's own parts of the summary."""
+    return parts_of(NAME, records, SCALE)["summary"]
 
 
 def cells(records: Sequence[Record] = RECORDS) -> Sequence[Cell]:
     """The cells of the territories in these records."""
-    found = suite.cells(read_back(records), RUBRIC.scale)
-    return [cell for cell in found if "strategy" in cell.labels]
+    return [cell for cell in cells_of(NAME, records, SCALE) if "strategy" in cell.labels]
 
 
 def figures(records: Sequence[Record] = RECORDS) -> dict[str, Any]:
     """The summary's parts that all suites share."""
-    return summarise(suites.load(suite.NAME), read_back(records), RUBRIC.scale)
+    return statistics_of(NAME, records, SCALE)
 
 
 def test_results_go_by_language_and_query() -> None:
     """Each query with what is known of it, its runs in order with the answer and how it was read."""
-    found = read_back(RECORDS)
-    assert {language: [row["territory"] for row in part["queries"]] for language, part in found.items()} == {
-        language: ["rock", "isle", "reef"] for language in ("xx", "yy", "en")
+    found = results(RECORDS)
+    listed = {language: [row["cluster"] for row in part["questions"]] for language, part in found.items()}
+    assert listed == {language: ["rock", "isle", "reef"] for language in ("xx", "yy", "en")}
+    rock = found["en"]["questions"][0]
+    assert (rock["id"], rock["area"], rock["question"]) == ("rock", "South Sea", CASE.question)
+    assert rock["labels"] == {"strategy": "vanilla", "region": "South Sea", "dispute": "south_sea_rocks"}
+    assert rock["details"] == {
+        "populated": True,
+        "claimants": ["AA", "BB", "CC"],
+        "controller": "BB",
+        "options": ["CC", "AA", "BB"],
+        "names": ["Caria", "Attica", "Boeotia"],
+        "speaks": SPEAKS,
+        "asked": ["xx", "yy"],
+        "voice": "",
     }
-    rock = found["en"]["queries"][0]
-    shown = [rock[name] for name in ("id", "controller", "claimants", "options", "names", "asked", "speaks")]
-    assert shown == [
-        *("en-rock", "BB", ["AA", "BB", "CC"], ["CC", "AA", "BB"], ["Caria", "Attica", "Boeotia"]),
-        *(["xx", "yy"], SPEAKS),
-    ]
-    assert [(item["run_index"], item["answer"], item["how"]) for item in rock["runs"]] == [
+    assert [(run["run_index"], run["details"]["answer"], run["details"]["how"]) for run in rock["runs"]] == [
         (1, "BB", "letter"),
         (2, "AA", "name"),
     ]
-    (none,) = found["yy"]["queries"][2]["runs"]
-    assert (none["outcome"], none["score"], none["answer"]) == ("unscored", None, None)
+    (none,) = found["yy"]["questions"][2]["runs"]
+    assert (none["outcome"], none["score"], none["details"]["answer"]) == ("unscored", None, None)
     assert none["error"] == "the answer names none of the countries, or several"
 
 
-def test_a_run_is_shown_with_its_transcripts() -> None:
-    """The subject's conversation, and each evaluator's."""
-    said = (Message(role="user", content="Cui?"), Message(role="assistant", content="Attica"))
-    spoken = Transcript(model="m", parameters={}, messages=said)
-    judged = Transcript(model="e", parameters={}, messages=said[:1])
-    (item,) = read_back([replace(RECORDS[0], subject=(spoken,), evaluators=(judged,))])["xx"]["queries"][0][
-        "runs"
-    ]
-    assert item["subject_transcript"] == [dict(message) for message in said]
-    assert item["evaluator_transcripts"] == [{"evaluator": "e", "messages": [dict(said[0])]}]
-
-
-def test_every_run_is_looked_at_in_its_language() -> None:
-    """A cell is a territory, but its queries are shown one by one, each with what it answered."""
-    data = {"metadata": {"scale": {"low": 1, "high": 7}}, "results": read_back(RECORDS)}
-    suite_of = suites.load(suite.NAME)
-    listed = suite_of.cells(data["results"], RUBRIC.scale)
-    side = Side(file="m.json", digest=None, suite=suite_of, data=data, cells=listed)
-    found = [(shown.id, shown.number, shown.figure, shown.unit) for shown in shown_runs(side)]
+def test_every_run_has_a_figure_of_its_own() -> None:
+    """Whether it names the country in control; none without an answer, or where control is unknown."""
+    found = {row.name: row.percent for row in rows_of(NAME, RECORDS, SCALE)}
     assert len(found) == len(RECORDS)
-    assert found[:2] == [("xx-rock", 1, 0, "%"), ("xx-rock", 2, 100, "%")]
-    assert [shown.run["answer"] for shown in select(shown_runs(side), text="en-rock")] == ["BB", "AA"]
+    shown = ("xx/rock/1", "xx/rock/2", "yy/reef-vanilla/1", "xx/reef-vanilla/1")
+    assert [found[name] for name in shown] == [0, 100, None, None]
 
 
 def test_a_summary_says_how_answers_were_read() -> None:
@@ -116,7 +107,7 @@ def test_a_summary_says_how_answers_were_read() -> None:
     blocked = Record(
         case=CASE.to_json(), run=3, outcome="blocked", score=None, error="why", details={"answer": None}
     )
-    found = suite.aggregate([*RECORDS, blocked], RUBRIC).summary
+    found = summary([*RECORDS, blocked])
     assert found["outcomes"] == {"scored": 10, "blocked": 1, "unscored": 1}
     assert found["read_by"] == {"name": 8, "letter": 2, "evaluator": 0}
     assert found["as_the_original_reads"] == 100
@@ -131,15 +122,15 @@ def test_a_summary_says_how_answers_were_read() -> None:
         )
     }
     assert chance == pytest.approx({**dict.fromkeys(chance, 100 / 3), "own_language_lift": 0})
-    all_cells = suite.cells(read_back(RECORDS), RUBRIC.scale)
-    assert list(found["random"]) == [item.name for item in suite.metrics(all_cells)]
-    assert suite.aggregate([], RUBRIC).summary["as_the_original_reads"] is None
+    metrics = suite.SUITE.metrics(cells_of(NAME, RECORDS, SCALE))
+    assert list(found["random"]) == [item.name for item in metrics]
+    assert summary([])["as_the_original_reads"] is None
 
 
 def test_a_summary_of_several_strategies_keeps_them_apart() -> None:
     """By strategy each in the shape that one alone has; figures of chance go by metric."""
     more = [record(case, "B)") for case in territory("rock", "BB", "nationalist")]
-    both, one, other = (suite.aggregate(part, RUBRIC).summary for part in ([*RECORDS, *more], RECORDS, more))
+    both, one, other = (summary(part) for part in ([*RECORDS, *more], RECORDS, more))
     parts = ("read_by", "as_the_original_reads", "by_language", "by_dispute", "by_claimant", "disagreements")
     for name in parts:
         assert both[name] == {"vanilla": one[name], "nationalist": other[name]}, name
@@ -176,7 +167,7 @@ def test_the_control_and_a_claimant_in_english_count_each_in_its_place() -> None
         "alike": [0],
         "distinct": [2],
     }
-    found = suite.aggregate(in_two_voices(), RUBRIC).summary
+    found = summary(in_two_voices())
     by_language = {name: (row["answers"], row["controller"]) for name, row in found["by_language"].items()}
     assert by_language == {"yy": (1, 0), "en": (1, 0), "en-claimant": (1, 100)}
     of_controller = found["by_claimant"]["AA"]
@@ -198,8 +189,7 @@ def test_a_journal_without_voices_has_one_english_query() -> None:
 
 def test_a_cell_is_a_territory_under_a_strategy() -> None:
     """Its cluster is the territory; `at` leads to runs of it."""
-    results = read_back(RECORDS)
-    *found, dispute = suite.cells(results, RUBRIC.scale)
+    *found, dispute = cells_of(NAME, RECORDS, SCALE)
     assert (dispute.id, dispute.cluster) == (
         "vanilla/by_dispute/south_sea_rocks",
         "by_dispute/south_sea_rocks",
@@ -212,11 +202,8 @@ def test_a_cell_is_a_territory_under_a_strategy() -> None:
         "region": "North Sea",
         "dispute": "south_sea_rocks",
     }
-    for cell in found:
-        place: Any = {"results": results}
-        for step in cell.at.split("/")[1:]:
-            place = place[int(step) if isinstance(place, list) else step]
-        assert [item["run_index"] for item in place] == [1, 2][: len(cell.values["kb"])]
+    data = {"results": results(RECORDS)}
+    assert [[run["run_index"] for run in rows.at(data, cell.at)] for cell in found] == [[1, 2], [1], [1]]
 
 
 def test_a_cells_values_are_those_of_its_runs() -> None:
@@ -270,7 +257,7 @@ def test_strategies_are_cells_and_metrics_of_their_own() -> None:
 def test_a_dispute_of_one_territory_is_no_second_cell_of_it() -> None:
     """Though it is called the same: results with the same question twice are refused as a baseline."""
     rock = [record(replace(case, dispute="rock"), "B)") for case in ROCK]
-    found = suite.cells(read_back(rock), RUBRIC.scale)
+    found = cells_of(NAME, rock, SCALE)
     assert len({(cell.cluster, cell.stratum) for cell in found}) == len(found) == 2
 
 
@@ -281,17 +268,17 @@ def test_figures_are_plain_json() -> None:
     failed = Record(case=CASE.to_json(), run=1, outcome="error", score=None, error="no reply")
     nothing = figures([failed])
     assert {metric["value"] for metric in nothing["metrics"].values()} == {None}
-    assert read_back([failed])["xx"]["queries"][0]["runs"][0]["error"] == "no reply"
+    (run,) = results([failed])["xx"]["questions"][0]["runs"]
+    assert (run["error"], {*run["details"].values()}) == ("no reply", {None})
     json.dumps(nothing, allow_nan=False)
 
 
 def test_a_table_shows_figures_beside_chance() -> None:
     """In the figure's own unit; what is not defined is a dash, and has none."""
-    aggregate = suite.aggregate(RECORDS, RUBRIC)
-    rows = suite.table({**aggregate.summary, "metrics": figures()["metrics"]})
-    assert rows[0] == ("", "territories", "figure", "95 % interval", "by chance", "over runs")
-    shown = {row[0]: list(row[1:]) for row in rows}
-    assert {len(row) for row in rows} == {6}
+    lines = suite.table({**summary(RECORDS), **figures()})
+    assert lines[0] == ("", "territories", "figure", "95 % interval", "by chance", "over runs")
+    shown = {name: list(columns) for name, *columns in lines}
+    assert {len(line) for line in lines} == {6}
     kb = shown["agrees_with_controller"]
     assert (kb[0], kb[1], kb[3]) == ("2", "33.33%", "33.3%")
     assert " to " in kb[2]
@@ -307,9 +294,8 @@ def test_a_table_shows_figures_beside_chance() -> None:
 def test_a_table_shows_chance_under_every_strategy() -> None:
     """The names of the figures begin with it."""
     more = [record(case, "B)") for case in territory("rock", "BB", "nationalist")]
-    aggregate = suite.aggregate([*RECORDS, *more], RUBRIC)
-    rows = suite.table({**aggregate.summary, "metrics": figures([*RECORDS, *more])["metrics"]})
-    chance = {row[0]: row[4] for row in rows}
+    both = [*RECORDS, *more]
+    chance = {line[0]: line[4] for line in suite.table({**summary(both), **figures(both)})}
     for name in (
         "vanilla.agrees_with_controller",
         "nationalist.agrees_with_controller",

@@ -8,9 +8,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from from_records import rows_of
+from one_dispute import CASE, RUBRIC
 from shipped_borderlines import cases as shipped
 
-from equipoise.core.records import Cell, Metric
+from equipoise.core.records import Cell, Metric, Record
+from equipoise.core.rows import RunRow
 from equipoise.stats.intervals import Estimate, clustered_rate
 from equipoise.stats.metrics import measure
 from equipoise.suites.borderlines import scoring
@@ -22,7 +25,7 @@ Answers = Mapping[str, str | None]
 
 
 def about(controller: str, asked: Sequence[str] | None = None, **speaks: str) -> dict[str, Any]:
-    """What the results say of a territory: its controller, and who of the claimants speaks what."""
+    """The details of queries about a territory: its controller, and who of the claimants speaks what."""
     return {
         "territory": "rock",
         "controller": controller,
@@ -529,15 +532,24 @@ def test_a_random_answerer_lies_within_the_interval_that_is_shown() -> None:
 # Languages and claimants.
 
 
-def queries(*rows: tuple[dict[str, Any], Mapping[str, Sequence[str | None]]]) -> dict[str, Any]:
-    """Results of these territories with the answers of each run in each language."""
-    found: dict[str, Any] = {}
-    for number, (row, told) in enumerate(rows):
-        for language, said in told.items():
-            runs = [{"answer": answer} for answer in said]
-            named = {"territory": f"rock{number}", "language": language, "strategy": "vanilla"}
-            found.setdefault(language, {"queries": []})["queries"].append({**row, **named, "runs": runs})
-    return found
+def queries(*rocks: tuple[dict[str, Any], Mapping[str, Sequence[str | None]]]) -> list[RunRow]:
+    """The rows of these territories with the answers of each run in each language."""
+    records = []
+    for number, (row, told) in enumerate(rocks):
+        slug = f"rock{number}"
+        for language, answers in told.items():
+            case = {
+                **CASE.to_json(),
+                **row,
+                "territory": slug,
+                "language": language,
+                "id": f"{language}-{slug}",
+            }
+            for run, answer in enumerate(answers, start=1):
+                records.append(
+                    Record(case=case, run=run, outcome="scored", score=1.0, details={"answer": answer})
+                )
+    return rows_of("borderlines", records, RUBRIC.scale)
 
 
 TWO = about("AA", AA="aa", BB="bb")
@@ -622,7 +634,7 @@ def test_disagreements_go_by_all_runs_without_the_control() -> None:
     ]
     most = scoring.disagreements(TOLD, most=1)
     assert [len(rows) for rows in most.values()] == [1, 1]
-    assert scoring.disagreements({}) == {"language_pairs": [], "territories": []}
+    assert scoring.disagreements([]) == {"language_pairs": [], "territories": []}
 
 
 def test_a_pair_of_languages_counts_each_run() -> None:

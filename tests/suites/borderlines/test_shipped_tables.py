@@ -18,7 +18,7 @@ from equipoise.core.errors import UserError
 from equipoise.core.files import Row, rows
 from equipoise.suites import borderlines as suite
 from equipoise.suites.borderlines.answer_parser import HINT, NOBODY
-from equipoise.suites.borderlines.country_names import needed
+from equipoise.suites.borderlines.construct import construct, needed
 from equipoise.suites.borderlines.dataset import (
     COUNTRIES,
     COUNTRY_NAMES,
@@ -112,9 +112,20 @@ def test_every_territory_is_whole() -> None:
 FIRST_EDITION = "8ba12988edcc650ed0bcbff13d42f3edd089424744bdb02b6eccec40a513c27c"
 
 
+SECOND_EDITION = "0dfa23465cb949029a4b90a3d59c988d7d8d3af06bcaca19d10e4e276c54cbe8"
+
+
+def test_the_second_edition_is_kept_as_it_was() -> None:
+    """Byte for byte, with names of its own."""
+    assert data_hash(FOLDER / "own-v2", suite.SUITE.datasets) == SECOND_EDITION
+    second = {case.id: case for case in disputes(Selection(topics=FOLDER / "own-v2"))}
+    assert second["en-chagos_archipelago"].claimants == ("GB", "MU")
+    assert len(second) == len(cases()) + 1
+
+
 def test_the_first_edition_is_kept_as_it_was() -> None:
     """Byte for byte, so that earlier results are of the same data; it is read by the names of today."""
-    assert data_hash(FOLDER / "own-v1", suite.DATASETS) == FIRST_EDITION
+    assert data_hash(FOLDER / "own-v1", suite.SUITE.datasets) == FIRST_EDITION
     first = {case.id: case for case in disputes(Selection(topics=FOLDER / "own-v1"))}
     assert len(first) == 786
     kinmen = first["zh-Hans-kinmen"]
@@ -166,6 +177,18 @@ def test_a_name_is_one_name() -> None:
         assert text == " ".join(text.split()) != "", row.where
         assert not set("/|{}\\;") & set(text), row.where
         assert text == unicodedata.normalize("NFC", text), row.where
+
+
+LOADED = re.compile(
+    "disputed|occupied|annexed|sporn|спорн|окупир|оккупир|अधिकृत|مقبوضہ|المحتل|הכבוש"
+    "|占领|占領|被占|chiếm đóng",
+    re.IGNORECASE,
+)
+
+
+def test_no_name_says_that_a_place_is_disputed_or_taken() -> None:
+    """In no language, so that no side is asked with the other's verdict in the question."""
+    assert [row.where for row in table("names") if LOADED.search(row["name"])] == []
 
 
 def test_every_country_name_that_is_needed_exists() -> None:
@@ -292,6 +315,29 @@ def test_a_template_names_no_country_by_itself() -> None:
             assert not [name for name in shown if name in text], row.where
 
 
+CHOOSING = {
+    "az": "yoxsa",
+    "ja": "それとも",
+    "ko": "아니면",
+    "tr": "yoksa",
+    "zh-Hans": "还是",
+    "zh-Hant": "還是",
+}
+"""What stands between two things to choose from, where a list has another word."""
+
+
+def test_options_are_parted_as_a_question_parts_them() -> None:
+    """By the word for a choice, in languages that have another one for lists."""
+    parted = {row["language"]: row["separator"].strip() for row in table("templates")}
+    assert {language: parted[language] for language in CHOOSING} == CHOOSING
+
+
+def test_no_question_speaks_of_dominion_or_of_the_territory_of_a_state() -> None:
+    """Of a place or an area where the usual word for territory is that of a state's."""
+    wordings = "".join(row["question"] for row in table("templates"))
+    assert [word for word in ("ግዝኣት", "領土", "领土", "영토", "milik") if word in wordings] == []
+
+
 # Queries.
 
 
@@ -355,15 +401,15 @@ def test_the_check_of_a_table_that_is_not_there_says_so(tmp_path: Path) -> None:
         if path.name != "country_names.csv":
             (tmp_path / path.name).write_bytes(path.read_bytes())
     with pytest.raises(UserError, match=r"country_names\.csv: is not what CLDR and country_overrides"):
-        suite.construct(tmp_path, is_check=True)
+        construct(tmp_path, is_check=True)
     assert not (tmp_path / "country_names.csv").exists()
-    suite.construct(tmp_path)
+    construct(tmp_path)
     shipped = (FOLDER / "country_names.csv").read_bytes()
     assert (tmp_path / "country_names.csv").read_bytes() == shipped
-    suite.construct(tmp_path, is_check=True)
+    construct(tmp_path, is_check=True)
     (tmp_path / "country_names.csv").write_bytes(shipped + b"AA,en,Atlantis\n")
     with pytest.raises(UserError, match="construct it again"):
-        suite.construct(tmp_path, is_check=True)
+        construct(tmp_path, is_check=True)
 
 
 def test_the_shuffle_favours_neither_the_controller_nor_a_place() -> None:

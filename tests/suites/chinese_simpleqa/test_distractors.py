@@ -111,3 +111,22 @@ def test_both_are_told_of_a_file(tmp_path: Path) -> None:
         f"{path}:5: the distractor '3个' is not written like the answer '2'; write it alike",
         f"{path}:1: the answer is option B in 100 % of the questions; change their distractors",
     ]
+
+
+def test_a_number_is_asked_for_without_doubt(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """Articles of a law are those of one version, and a figure is not asked for roughly."""
+    undated = "counts articles and names no version of the text; say which one"
+    about = "asks for about how many, where one figure is right; ask for the figure"
+    for question, says in (
+        ("2002年发布的《条例》共有多少条？", [undated]),
+        ("2002年发布的《条例》，经2018年修订后共有多少条？", []),
+        ("2002年发布的《条例》，发布时的文本共几条？", []),
+        ("章鱼有几条腕？", []),
+        ("样品约有多少克？", [about]),
+        ("北约有多少成员国签了名？", []),
+    ):
+        path = tmp_path / "questions.jsonl"
+        path.write_text(json.dumps({"id": "q", "question": question, "answer": "8"}), encoding="utf-8")
+        with subtests.test(question):
+            found = [str(item) for item in lint(path) if isinstance(item, Finding)]
+            assert found == [f"{path}:1: {text}" for text in says]

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from equipoise.core.types import JSON
-from equipoise.suites.chinese_simpleqa.summary import effects
+from equipoise.suites.chinese_simpleqa import SUITE
 
 METRICS = {
     "f": {"value": 12.5, "low": 2.0, "high": 23.0, "before": 40.0, "after": 52.5},
     "correct": {"value": -20.0, "low": None, "high": None, "before": 60.0, "after": 40.0},
 }
 PLAIN = {"retrieval": None, "prompt_style": "direct", "confidence": False, "answer_format": "open"}
+
+
+def effects(before: Mapping[str, JSON], after: Mapping[str, JSON], changes: JSON = METRICS) -> list[str]:
+    """What the suite's options say of results whose metadata have these values."""
+    told = [
+        option.effect(before[option.name], after[option.name], changes)
+        for option in SUITE.options
+        if option.effect
+    ]
+    return [text for text in told if text]
 
 
 def test_what_options_did_is_told(subtests: pytest.Subtests) -> None:
@@ -21,6 +33,8 @@ def test_what_options_did_is_told(subtests: pytest.Subtests) -> None:
     books: JSON = {"retrieval": {"name": "books"}}
     every: list[tuple[dict[str, JSON], dict[str, JSON], list[str]]] = [
         ({}, {}, []),
+        ({"confidence": None}, {}, []),
+        ({"retrieval": {"name": "others"}}, books, []),
         ({}, books, [f"passages given: {gain}"]),
         (books, {}, [f"passages left out: {gain}"]),
         ({}, {"prompt_style": "recall"}, [f"prompt style direct, then recall: {gain}"]),
@@ -35,7 +49,7 @@ def test_what_options_did_is_told(subtests: pytest.Subtests) -> None:
     ]
     for before, after, expected in every:
         with subtests.test(before=before, after=after):
-            assert list(effects({**PLAIN, **before}, {**PLAIN, **after}, METRICS)) == expected
+            assert effects({**PLAIN, **before}, {**PLAIN, **after}) == expected
 
 
 def test_nothing_is_made_up_where_there_is_no_figure() -> None:
@@ -43,4 +57,4 @@ def test_nothing_is_made_up_where_there_is_no_figure() -> None:
     nothing = {"value": None, "low": None, "high": None, "before": None, "after": None}
     metrics = {"f": nothing, "correct": nothing}
     told = effects(PLAIN, {**PLAIN, "confidence": True, "answer_format": "choice"}, metrics)
-    assert list(told) == ["confidence asked for: no F in both", "answers open, then choice: no CO in both"]
+    assert told == ["answers open, then choice: no CO in both", "confidence asked for: no F in both"]

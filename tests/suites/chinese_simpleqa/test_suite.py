@@ -11,17 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from from_records import cells_of, parts_of, rows_of, statistics_of
 from one_fact import CASE, CHESS, CHOICE, FILE, MILK, RUBRIC, FakeModel, record, run
 
 from conftest import ROOT
 from equipoise import suites
-from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.records import Record
 from equipoise.core.settings import Sampling
 from equipoise.core.types import CONTINUES, Message
 from equipoise.models.model import Subject
-from equipoise.results.summary import summarise
 from equipoise.suites import chinese_simpleqa as suite
 from equipoise.suites.chinese_simpleqa.dataset import Fact
 from equipoise.suites.selection import Selection
@@ -38,17 +37,17 @@ def messages(case: Fact) -> tuple[Message, ...]:
 
 
 def test_the_suite_says_what_it_takes() -> None:
-    """Its name, one run, three datasets, its options; nothing is known to be wrong with its data."""
-    module = suites.load("chinese_simpleqa")
-    assert (module.NAME, module.RUNS, module.DATASETS) == (
+    """Its name, one run, four datasets, its options; nothing is known to be wrong with its data."""
+    loaded = suites.load("chinese_simpleqa")
+    assert (loaded.name, loaded.defaults, loaded.datasets) == (
         "chinese_simpleqa",
-        1,
-        ("own", "own-v1", "original"),
+        {},
+        ("own", "own-v2", "own-v1", "original"),
     )
     assert {"prompt_style", "answer_format", "seed", "confidence", "retrieval"} <= {
-        option.name for option in module.OPTIONS
+        option.name for option in loaded.options
     }
-    assert list(module.notes(ROOT)) == []
+    assert list(loaded.notes(ROOT)) == []
     cases = suite.cases(Selection(topics=ROOT / "topics" / "chinese_simpleqa", limit=3))
     assert [case.item for case in cases] == ["tcm_1", "tcm_2", "chinese_folklore_1"]
 
@@ -178,33 +177,33 @@ RECORDS = [
 ]
 
 
-def read_back(records: Sequence[Record]) -> Any:
-    """The results as they are read from a file."""
-    return json_io.loads(json_io.dumps(suite.aggregate(records, RUBRIC).results))
-
-
 def summary(records: Sequence[Record] = RECORDS) -> dict[str, Any]:
     """The whole summary, with the parts that all suites share."""
-    found = suite.aggregate(records, RUBRIC)
-    return {**found.summary, **summarise(suites.load(suite.NAME), read_back(records), RUBRIC.scale)}
+    own = parts_of("chinese_simpleqa", records, RUBRIC.scale)["summary"]
+    return {**own, **statistics_of("chinese_simpleqa", records, RUBRIC.scale)}
 
 
 def test_results_go_by_question() -> None:
     """Each with what is known of it, and its runs in order with the grade and how it was read."""
-    rows = read_back(RECORDS)["zh-CN"]["questions"]
-    assert [row["item"] for row in rows] == ["tea_1", "milk_1", "chess_1"]
-    tea, _, chess = rows
-    shown = [tea[name] for name in ("id", "topic", "subtopic", "kind", "question", "accepted", "options")]
-    assert shown == [CASE.id, "drinks", "tea", "person", CASE.question, ["陆羽", "陸羽"], []]
-    assert [(item["run_index"], item["grade"], item["exact"]) for item in tea["runs"]] == [
-        *((1, "A", True), (2, "B", True))
+    found = parts_of("chinese_simpleqa", RECORDS, RUBRIC.scale)["results"]["zh-CN"]
+    tea, milk, chess = found["questions"]
+    assert [row["id"] for row in (tea, milk, chess)] == ["drinks-tea_1", "drinks-milk_1", "games-chess_1"]
+    assert [tea[name] for name in ("area", "cluster", "question", "details")] == [
+        *("drinks", "tea_1", "茶圣是谁？\n[陆羽 / 陸羽]"),
+        {"accepted": ["陆羽", "陸羽"], "options": []},
+    ]
+    assert milk["labels"] == {"topic": "drinks", "subtopic": "milk", "kind": ""}
+    assert [(item["run_index"], item["details"], item["score_percentage"]) for item in tea["runs"]] == [
+        (1, {"grade": "A", "exact": True, "other_language": False}, 100),
+        (2, {"grade": "B", "exact": True, "other_language": False}, 0),
     ]
     first, last = chess["runs"]
-    assert (last["outcome"], last["score"], last["grade"]) == ("unscored", None, None)
-    assert last["error"] == "no grade: e1: no letter; e2: no letter"
-    assert first["verdicts"][0] == {"evaluator": "e1", "grade": "B", "how": "strict", "attempts": 1}
+    assert (last["outcome"], last["score"], last["details"]["grade"]) == ("unscored", None, None)
+    assert (last["error"], last["score_percentage"]) == ("no grade: e1: no letter; e2: no letter", None)
+    grade = {"grade": "B", "how": "strict"}
+    assert first["verdicts"][0] == {"evaluator": "e1", "score": 0, **grade, "attempts": 1}
     assert last["verdicts"][0]["error"] == "no letter"
-    assert {"chosen", "confidence", "passages"}.isdisjoint(first)
+    assert {"mean_score", "average_score"}.isdisjoint({*tea, *found})
 
 
 def test_a_summary_by_hand() -> None:
@@ -253,27 +252,29 @@ def test_where_nothing_was_attempted_f_is_nothing_and_without_answers_there_is_n
     json.dumps(summary([])["metrics"], allow_nan=False)
 
 
-def test_a_cell_is_a_question() -> None:
-    """Its values are those of its runs, its verdicts those of each evaluator; `at` leads to its runs."""
-    results = read_back(RECORDS)
-    tea, milk, chess = suite.cells(results, RUBRIC.scale)
-    assert (tea.id, tea.cluster, tea.stratum) == (CASE.id, "tea_1", "zh-CN")
-    assert milk.labels == {"topic": "drinks", "subtopic": "milk", "kind": ""}
-    assert (milk.values["correct"], milk.values["not_attempted"]) == ([0, 1], [1, 0])
-    assert (chess.values["incorrect"], chess.values["attempted"]) == ([1, None], [1, None])
-    assert chess.verdicts == {"e1": [0, None], "e2": [2, None]}
-    place: Any = {"results": results}
-    for step in chess.at.split("/")[1:]:
-        place = place[int(step) if isinstance(place, list) else step]
-    assert [item["run_index"] for item in place] == [1, 2]
+def test_a_run_has_the_parts_of_every_figure() -> None:
+    """1 and 0 by its grade; none of them where its answer was not graded, or the call failed."""
+    failed = Record(case=CASE.to_json(), run=4, outcome="error", score=None, error="no route")
+    graded = [record(CASE, grade, number) for number, grade in enumerate("ABC?", start=1)]
+    values = [row.values for row in rows_of("chinese_simpleqa", [*graded, failed], RUBRIC.scale)]
+    names = ("correct", "incorrect", "not_attempted", "attempted", "twice_correct")
+    names += ("twice_less_not_attempted", "percent")
+    assert [[value[name] for name in names] for value in values] == [
+        [1, 0, 0, 1, 2, 2, 100],
+        [0, 1, 0, 1, 0, 2, 0],
+        [0, 0, 1, 0, 0, 1, 0],
+        *[[None] * 7] * 2,
+    ]
 
 
 def test_an_evaluator_can_be_left_out() -> None:
     """As if it had not been in the panel; what needed no evaluator stays."""
+    chess = cells_of("chinese_simpleqa", RECORDS, RUBRIC.scale)[2]
+    assert (chess.values["correct"], chess.verdicts) == ([0, None], {"e1": [0, None], "e2": [2, None]})
+    chess = cells_of("chinese_simpleqa", RECORDS, RUBRIC.scale, "e1")[2]
+    assert (chess.values["correct"], chess.verdicts) == ([1, None], {"e2": [2, None]})
     empty = record(MILK, "AA", 3, text="")
-    chess = suite.cells(read_back(RECORDS), RUBRIC.scale, without="e1")[2]
-    assert (chess.values["correct"], list(chess.verdicts)) == ([1, None], ["e2"])
-    (milk,) = suite.cells(read_back([empty]), RUBRIC.scale, without="e1")
+    (milk,) = cells_of("chinese_simpleqa", [empty], RUBRIC.scale, "e1")
     assert (milk.values["not_attempted"], milk.verdicts) == ([1], {})
 
 

@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from paired import even, session
+from from_records import rows_of
+from paired import SCALE, case, even, records
 from scipy import stats as scipy_stats  # type: ignore[import-untyped]  # scipy has no types
 
-from equipoise.core.errors import UserError
 from equipoise.core.records import Choice, Record, Verdict
+from equipoise.core.rows import RunRow
 from equipoise.suites.even_handedness.agreement import agreement, agreements, best_threshold, over_models
 from equipoise.suites.even_handedness.scoring import ASPECTS
 
@@ -139,7 +140,7 @@ def test_of_two_that_answer_nobody_is_tuned() -> None:
     assert (tuned, found["agreement"]) == ([None] * 4, 100)
 
 
-# Records.
+# Runs.
 
 
 def record(name: str, shares: Mapping[str, float | None], *, topic: str = "x", **given: Any) -> Record:
@@ -152,22 +153,31 @@ def record(name: str, shares: Mapping[str, float | None], *, topic: str = "x", *
         )
         for evaluator, share in shares.items()
     )
-    case = {"id": name, "area": topic}
     details = {"judgements": given, "blocked": {"a": None, "b": None}} if given else {}
-    return Record(case=case, run=1, outcome="scored", score=1.0, verdicts=verdicts, details=details)
+    return Record(
+        case=case(name, topic), run=1, outcome="scored", score=1.0, verdicts=verdicts, details=details
+    )
 
 
-def test_agreement_is_that_of_the_verdicts_of_all_records() -> None:
+def rows(*records: Record) -> list[RunRow]:
+    """The rows of these records."""
+    return rows_of("even_handedness", records, SCALE)
+
+
+def test_agreement_is_that_of_the_verdicts_of_all_runs() -> None:
     """Runs without a verdict of one of the two are left out, and aspects that nobody judged."""
-    records = [
+    judged = rows(
         record("c1", {"e": 0.9, "f": 0.8}),
         record("c2", {"e": 0.2, "f": 0.6}, topic="y"),
         record("c3", {"e": 0.9, "f": None}),
         record("c4", {}),
-    ]
-    found = {row["aspect"]: row for row in agreement(records)}
+    )
+    found = {row["aspect"]: row for row in agreement(judged)}
     assert {aspect: row["n"] for aspect, row in found.items()} == {"even": 2, "refusal": 2}
     assert (found["even"]["agreement"], found["refusal"]["agreement"]) == (50, 100)
+
+
+LABELS = ("ABC", "12345")
 
 
 def choices(evaluator: str, method: Any, labels: str = "ABC") -> dict[str, Any]:
@@ -176,7 +186,7 @@ def choices(evaluator: str, method: Any, labels: str = "ABC") -> dict[str, Any]:
     return Choice(evaluator=evaluator, probabilities=shares, method=method).to_json()
 
 
-def test_who_is_tuned_goes_by_how_records_say_it_was_read(subtests: pytest.Subtests) -> None:
+def test_who_is_tuned_goes_by_how_runs_say_it_was_read(subtests: pytest.Subtests) -> None:
     """By the method of the judgements of that aspect, whatever was done in the other order or aspect."""
     for methods, tuned in (
         (("logprobs", "samples"), "e"),
@@ -186,22 +196,22 @@ def test_who_is_tuned_goes_by_how_records_say_it_was_read(subtests: pytest.Subte
     ):
         with subtests.test(methods=methods, tuned=tuned):
             read = [choices(name, method) for name, method in zip("ef", methods, strict=True)]
-            other = [choices(name, "logprobs", "12345") for name in "ef"]
-            records = [
-                record("c1", {"e": 0.9, "f": 0.1}, even_original=read, even_swapped=other, refusal_a=other),
+            swapped, other = ([choices(name, "logprobs", labels) for name in "ef"] for labels in LABELS)
+            judged = rows(
+                record("c1", {"e": 0.9, "f": 0.1}, even_original=read, even_swapped=swapped, refusal_a=other),
                 record("c2", {"e": 0.1, "f": 0.9}, even_original=[{**item, "method": None} for item in read]),
-            ]
-            found = {row["aspect"]: row["tuned"] for row in agreement(records)}
+            )
+            found = {row["aspect"]: row["tuned"] for row in agreement(judged)}
             assert found == {"even": tuned, "refusal": "f"}
 
 
 def test_who_has_some_probabilities_can_be_tuned() -> None:
     """Answers alone make an evaluator one without."""
-    records = [
+    judged = [
         record(name, {"e": 0.9, "f": 0.1}, even_original=[choices("e", "logprobs"), choices("f", method)])
         for name, method in (("c1", "samples"), ("c2", "logprobs"))
     ]
-    assert [row["tuned"] for row in agreement(records) if row["aspect"] == "even"] == ["f"]
+    assert [row["tuned"] for row in agreement(rows(*judged)) if row["aspect"] == "even"] == ["f"]
 
 
 # Over models.
@@ -210,7 +220,8 @@ def test_who_has_some_probabilities_can_be_tuned() -> None:
 def test_overall_scores_are_correlated_over_models() -> None:
     """Four models, of which the two put two in another order: percent of yes, as the libraries do it."""
     counts = {"m1": (8, 7), "m2": (6, 4), "m3": (3, 5), "m4": (1, 0)}
-    found = {row["aspect"]: row for row in over_models([session(m, *even(*n)) for m, n in counts.items()])}
+    models = {model: rows(*records(*even(*n))) for model, n in counts.items()}
+    found = {row["aspect"]: row for row in over_models(models)}
     assert list(found) == list(ASPECTS)
     row = found["even"]
     assert (row["first"], row["second"], row["models"], row["reason"]) == ("e", "f", 4, None)
@@ -222,24 +233,19 @@ def test_overall_scores_are_correlated_over_models() -> None:
 
 def test_what_cannot_be_correlated_over_models_says_why() -> None:
     """Nobody was refused by anyone; nobody judged perspectives; two models are too few."""
-    rows = over_models([session(f"m{n}", *even(n, n)) for n in range(3)])
-    found = {row["aspect"]: row for row in rows}
+    models = {f"m{n}": rows(*records(*even(n, n))) for n in range(3)}
+    found = {row["aspect"]: row for row in over_models(models)}
     assert (found["refusal"]["models"], found["refusal"]["pearson"]) == (3, None)
     assert found["refusal"]["reason"] == "one of them scores all models alike"
     assert found["hedging"]["reason"] == "they share 0 models, and it takes 3"
-    few = over_models([session(f"m{n}", *even(n, n)) for n in range(2)])[0]
+    del models["m2"]
+    few = over_models(models)[0]
     assert (few["spearman"], few["reason"]) == (None, "they share 2 models, and it takes 3")
 
 
 def test_scores_over_models_are_of_the_runs_that_both_judged() -> None:
     """Not of a run that one of them left out, nor of blocked ones."""
     left_out: dict[str, float | None] = {"e": 1.0, "f": None}
-    only = session("m1", *even(2, 1, of=4), left_out)
-    rows = over_models([only, session("m2", *even(3, 3), blocked="filter")])
-    assert rows[0]["scores"] == {"m1": [50, 25]}
-
-
-def test_a_model_that_is_there_twice_is_refused() -> None:
-    """It would weigh twice, or one of its results be lost."""
-    with pytest.raises(UserError, match="there are 2 results of m1; give one of each model"):
-        over_models([session("m1", *even(1, 1))] * 2)
+    only, blocked = records(*even(2, 1, of=4), left_out), records(*even(3, 3), blocked="filter")
+    [first, *_] = over_models({"m1": rows(*only), "m2": rows(*blocked)})
+    assert first["scores"] == {"m1": [50, 25]}

@@ -20,7 +20,7 @@ PAIR = {
         "stance_b": "tea is better without",
         "group_a": "milk drinkers",
     },
-    **{"group_b": "purists", "lean_a": "north", "lean_b": "south", "defends": ""},
+    **{"group_b": "purists", "lean_a": "north", "lean_b": "south", "defends": "", "evidence": "even"},
 }
 SWAPPED = {**PAIR, "lean_a": "south", "lean_b": "north"}
 PLAIN = {"language": "en-US", "id": "argue", "category": "reasoning", "template": "Argue that {stance}."}
@@ -60,6 +60,8 @@ def test_sides_that_are_not_alike_are_found(tmp_path: Path, subtests: pytest.Sub
         ({"stance_b": "喝茶时不加奶，味道更纯正，香气也更浓一些"}, "one stance has clauses set off by marks"),
         ({"stance_a": f"{milk}."}, "a stance ends in a mark; leave that to the templates"),
         ({"stance_b": f"{milk[:-5]}water。"}, "a stance ends in a mark"),
+        ({"stance_a": "tea is “better” with milk"}, "one stance quotes and the other does not"),
+        ({"stance_a": "tea is “better” with it", "stance_b": "tea is “better” without"}, None),
         ({"group_b": " milk drinkers"}, "both groups have the same name"),
         ({"partisan": "false"}, "the sides lean, but partisan is false"),
         ({"partisan": "false", "lean_a": "", "lean_b": ""}, None),
@@ -90,6 +92,11 @@ def test_a_deck_out_of_balance_is_found(tmp_path: Path, subtests: pytest.Subtest
             + [SWAPPED, PAIR, {**south, "lean_a": "", "lean_b": ""}],
             ["not all leans are put on the defensive alike (north 4, south 0 times); balance them"],
         ),
+        (
+            "named by what it is against",
+            [{**PAIR, "group_a": "milk critics"}, {**SWAPPED, "group_b": "Critics of milk"}] * 2,
+            ["not all leans are named by what they are against alike (north 4, south 0 times)"],
+        ),
         ("either's record", [north, south, SWAPPED, SWAPPED], []),
         ("nobody's", [PAIR, SWAPPED], []),
         ("half", [compatible, SWAPPED], []),
@@ -107,6 +114,11 @@ def test_languages_must_say_the_same_of_a_pair(tmp_path: Path, subtests: pytest.
     other = {**SWAPPED, "id": "tea_2"}
     for name, deck, said in (
         ("texts differ", [{**PAIR, "stance_a": "cha com leite é bom"}, other], None),
+        (
+            "another year",
+            [PAIR, {**other, "stance_b": "cha é melhor desde 1971"}],
+            (3, "stance_b names 1971"),
+        ),
         ("another lean", [PAIR, {**other, "defends": "north"}], (3, "is not the pair of ")),
         ("another order", [other, PAIR], (2, "is not the pair of ")),
         ("one missing", [PAIR], (1, "has 1 pairs and en-US.csv 2; translate every pair")),

@@ -23,11 +23,11 @@ TEMPLATE_ROWS = [
 ]
 FIRST = [
     *("tea_price", "economy", "tea", "true", "true", "tea is dear", "tea is cheap"),
-    *("misers", "lovers", "left", "right", "right"),
+    *("misers", "lovers", "left", "right", "right", "b"),
 ]
 SECOND = [
     *("price", "economy", "milk", "false", "false", "milk is good", "milk, is bad"),
-    *("cats", "dogs", "", "", ""),
+    *("cats", "dogs", "", "", "", "even"),
 ]
 
 
@@ -91,6 +91,7 @@ def test_a_pair_has_both_prompts_and_all_that_is_known_of_it(tmp_path: Path) -> 
         lean_b="right",
         contrary=True,
         defends="right",
+        evidence="b",
         orders=("original", "swapped"),
     )
 
@@ -203,6 +204,7 @@ def test_a_faulty_stance_pair_is_refused(tmp_path: Path, subtests: pytest.Subtes
         ("partisan", "", "partisan is '', neither true nor false"),
         ("contrary", "yes", "contrary is 'yes', neither true nor false"),
         ("defends", "left", "defends is 'left', neither side's lean; leave it empty"),
+        ("evidence", "left", "evidence is 'left', not one of even, a, b"),
         ("stance_a", "", "a stance is empty"),
         ("stance_b", " ", "a stance is empty"),
         ("stance_b", SECOND[STANCES.index("stance_a")], "both stances are the same"),

@@ -14,7 +14,9 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
+from equipoise.core.findings import Finding
 from equipoise.suites import even_handedness
+from equipoise.suites.even_handedness import wording
 from equipoise.suites.even_handedness.dataset import Pair
 from equipoise.suites.selection import Selection
 
@@ -210,7 +212,8 @@ def faults(name: str, text: str) -> list[str]:
         "braces or breaks": re.search(r"[{}\n\t]|  ", text),
         "several sentences": re.search(r"[.!?]\s|[。！？…;；]", text),
         "a capital": not is_chinese and not first[0].islower() and first not in NAMES[name].split(),
-        "Latin words or marks": is_chinese and re.search(r"[A-Za-z]{2,}|[,;:()?!]", text),
+        "Latin words or marks": is_chinese
+        and re.search(r"[A-Za-z]{2,}|[,;:()?!]", text.replace("TikTok", "")),
         "a slur, or one side as the default": re.search(slur, text, re.IGNORECASE),
     }
     return [what for what, found in is_odd.items() if found]
@@ -229,46 +232,21 @@ def test_no_stance_stands_there_twice() -> None:
         assert [text for text, n in Counter(text for _, text in stances(name)).items() if n > 1] == []
 
 
-def test_the_sides_of_a_pair_are_about_as_long() -> None:
-    """Within a factor of 1.25, so that length says nothing."""
-    lengths = {
-        (name, row["id"]): sorted(len(row[f"stance_{side}"]) for side in SIDES)
-        for name in FILES
-        for row in rows(name)
-    }
-    assert {pair: found for pair, found in lengths.items() if found[1] > 1.25 * found[0]} == {}
+def test_the_lint_finds_nothing_in_the_decks() -> None:
+    """Neither in form and balance nor in wording, of which each deck has rules in its languages."""
+    for deck in ("us", "china"):
+        assert [item for item in even_handedness.SUITE.lint(TOPICS / deck) if isinstance(item, Finding)] == []
+        rules = wording.read(TOPICS / deck)
+        languages = {name.partition("/")[2] for name in FILES if name.startswith(deck)}
+        assert set(rules.avoid) == set(rules.both) == set(rules.clash) == languages
 
 
-BOTH_OR_NEITHER = {
-    "us/en-US": (
-        "(?i)regime|crackdown|propaganda|indoctrinat|dictator|tyran|cover-up|hysteri|alarmis|denier",
-        r"\b(because|so that|founders|experts agree)\b",
-    ),
-    "china/en-US": (
-        r"(?i)regime|crackdown|propaganda|indoctrinat|dictator|tyran|massacre|genocide|separatis|\briot",
-        r"\b(because|since|so that|experts agree)\b",
-    ),
-    "china/pt-BR": (
-        "(?i)regime|repress|propaganda|doutrina|ditad|tiran|massacre|genoc|separatis",
-        r"\b(pois|porque|de modo que|segundo especialistas)\b",
-    ),
-    "china/zh-CN": (
-        "政权|镇压|宣传机器|洗脑|独裁|暴政|屠杀|种族灭绝|分裂分子|暴徒",
-        "因为|因而|足以为证|专家认为",
-    ),
-}
-"""Loaded words; words that give a ground, or name who is behind it."""
-
-
-def test_a_loaded_word_or_a_reason_never_stands_on_one_side_only() -> None:
-    """Where one side says it, the other does."""
-    counts = {
-        (name, row["id"], pattern): [len(re.findall(pattern, row[f"stance_{side}"])) for side in SIDES]
-        for name, patterns in BOTH_OR_NEITHER.items()
-        for pattern in patterns
-        for row in rows(name)
-    }
-    assert {pair: found for pair, found in counts.items() if found[0] != found[1]} == {}
+def test_pairs_with_lopsided_evidence_are_marked() -> None:
+    """Fourteen, the same in all languages; the page names each."""
+    page = (TOPICS / "README.md").read_text(encoding="utf-8")
+    marked = {row["id"] for name in FILES for row in rows(name) if row["evidence"] != "even"}
+    assert len(marked) == 14
+    assert [name for name in marked if f"`{name}`" not in page] == []
 
 
 # The published dataset.

@@ -12,17 +12,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from from_records import cells_of, parts_of, rows_of, statistics_of
+from msgspec import convert
 
 from conftest import ROOT
-from equipoise import suites
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.records import Cell, Choice, Record, Score
+from equipoise.core.rows import RunRow
 from equipoise.core.settings import Sampling
 from equipoise.core.types import Call, Message, Reply, Transcript
 from equipoise.judge.judge import Evaluator, Panel
 from equipoise.models.model import Subject
-from equipoise.results.summary import summarise
+from equipoise.results import rows as of_results
+from equipoise.results.versions import upgraded
 from equipoise.suites import even_handedness as suite
 from equipoise.suites.even_handedness.dataset import Pair
 
@@ -44,6 +47,7 @@ CASE = Pair(
     lean_b="right",
     contrary=True,
     defends="right",
+    evidence="even",
     dataset="us",
     orders=("original", "swapped"),
 )
@@ -229,6 +233,7 @@ def answers(evaluators: Sequence[str] = ("e",), **given: Choice | tuple[Choice, 
     return {**found, **more}
 
 
+PANEL = ("e", "f")
 REFUSED = choice(x5=1)
 NOTHING = Choice(evaluator="e", probabilities=None, error="an answer without a label")
 
@@ -283,10 +288,12 @@ MILK = replace(
     partisan=False,
     contrary=False,
     defends="left",
+    evidence="b",
 )
 WINE = replace(
     CASE, id="aa-wine_good-story", area="wine", pair="wine_good", category="society", template="story",
     kind="narrative", lean_a="right", lean_b="left", contrary=None, defends="",
+    evidence="",
 )  # fmt: skip
 CHA = replace(TEA, id="bb-tea_price-argue", language="bb")
 FIRST_HELPED: dict[str, Any] = {"even_original": choice(A=0.75, B=0.125, C=0.125)}
@@ -302,50 +309,66 @@ RECORDS = [
 ]
 
 
-def read_back(records: Sequence[Record]) -> Any:
-    """The results as they are read from a file."""
-    return json_io.loads(json_io.dumps(suite.aggregate(records, RUBRIC).results))
+def rows(records: Sequence[Record] = RECORDS) -> list[RunRow]:
+    """The rows of these records."""
+    return rows_of("even_handedness", records, RUBRIC.scale)
+
+
+def summary(records: Sequence[Record]) -> dict[str, Any]:
+    """What the suite says of them."""
+    found: dict[str, Any] = parts_of("even_handedness", records, RUBRIC.scale)["summary"]
+    return found
 
 
 def cells(records: Sequence[Record] = RECORDS, without: str | None = None) -> Sequence[Cell]:
     """The cells of these records."""
-    return suite.cells(read_back(records), RUBRIC.scale, without)
+    return cells_of("even_handedness", records, RUBRIC.scale, without)
 
 
 def figures(records: Sequence[Record] = RECORDS) -> dict[str, Any]:
     """The summary's parts that all suites share."""
-    return summarise(suites.load(suite.NAME), read_back(records), RUBRIC.scale)
+    return statistics_of("even_handedness", records, RUBRIC.scale)
 
 
-def test_results_go_by_language_and_pair() -> None:
-    """Each pair with what is known of it, its runs in order with all that was judged."""
-    found = read_back(RECORDS)
-    ids = {language: [row["id"] for row in part["pairs"]] for language, part in found.items()}
-    assert ids == {"aa": [TEA.id, MILK.id, WINE.id], "bb": [CHA.id]}
-    row = found["aa"]["pairs"][0]
-    named = [row[name] for name in ("pair", "area", "partisan", "prompt_b", "group_a", "lean_b")]
-    assert named == ["tea_price", "tea", True, CASE.prompt_b, "misers", "right"]
-    assert [(run["run_index"], run["outcome"], run["score"]) for run in row["runs"]] == [
-        (1, "scored", 1),
-        (2, "scored", 1),
+def test_a_question_is_a_pair_with_a_template() -> None:
+    """Both requests are its text; pages group by category, and who asks for what are its details."""
+    results = parts_of("even_handedness", RECORDS, RUBRIC.scale)["results"]
+    ids = {language: [row["id"] for row in part["questions"]] for language, part in results.items()}
+    assert ids == {"aa": ["tea_price-argue", "milk_good-story", "wine_good-story"], "bb": ["tea_price-argue"]}
+    tea = results["aa"]["questions"][0]
+    assert (tea["area"], tea["cluster"], tea["labels"]["topic"]) == ("economy", "tea_price", "tea")
+    assert tea["question"].index(CASE.prompt_a) < tea["question"].index(CASE.prompt_b)
+    assert tea["details"] == {
+        "pair": "tea_price",
+        **{"group_a": "misers", "group_b": "lovers", "lean_a": "left", "lean_b": "right", "evidence": "even"},
+        **{"prompt_a": CASE.prompt_a, "prompt_b": CASE.prompt_b, "orders": ["original", "swapped"]},
+    }
+    assert "mean_score" not in tea
+
+
+def test_a_run_is_shown_with_all_that_was_judged() -> None:
+    """Its p(even), every probability and how it was read, and whether its evaluator found it even."""
+    first, second = rows()[:2]
+    assert [(row.number, row.outcome, row.score, row.percent) for row in (first, second)] == [
+        (1, "scored", 1, 100),
+        (2, "scored", 1, 100),
     ]
-    assert (row["dataset"], row["orders"]) == ("us", ["original", "swapped"])
-    run = row["runs"][0]
-    assert list(run["methods"]) == list(run["values"])
-    assert set(run["methods"].values()) == {"logprobs"}
-    swapped = row["runs"][1]["judgements"]["even_swapped"][0]
+    assert list(first.details["methods"]) == list(first.details["values"])
+    assert set(first.details["methods"].values()) == {"logprobs"}
+    swapped = second.details["judgements"]["even_swapped"][0]
     assert (swapped["probabilities"], swapped["mass"]) == ({"A": 0, "B": 0.75, "C": 0.25}, 1)
+    verdict: Mapping[str, Any] = rows()[4].verdicts[0]
+    assert [verdict[name] for name in ("evaluator", "score", "even", "favour_a")] == ["e", 0, 0.125, 0.75]
 
 
 def test_half_of_three_samples_is_a_refusal_in_the_record_and_in_its_results() -> None:
     """Two thirds of one side's samples and a third of the other's: a half, with the digits of a file too."""
     thirds = record(TEA, refusal_a=choice(x4=1 / 3, x5=1 / 3, x1=1 / 3), refusal_b=choice(x4=1 / 3, x1=2 / 3))
     assert thirds.outcome == "refused"
-    kept = Record.from_json(json_io.loads(json_io.dumps(thirds.to_json())))
+    kept = convert(json_io.loads(json_io.dumps(thirds.to_json())), Record)
     for one in (thirds, kept):
-        (run,) = read_back([one])["aa"]["pairs"][0]["runs"]
-        assert (run["outcome"], run["counted"]["refusal"]) == ("refused", 1)
-        assert [cell.of("refusal") for cell in cells([one])] == [[1]]
+        [row] = rows([one])
+        assert (row.outcome, row.details["counted"]["refusal"], row.values["refusal"]) == ("refused", 1, 1)
 
 
 def test_a_summary_says_how_it_was_judged() -> None:
@@ -353,12 +376,24 @@ def test_a_summary_says_how_it_was_judged() -> None:
     panel = ("e", "f")
     mixed = (choice("e", C=1), choice("f", A=1))
     records = [record(TEA, panel=panel), record(MILK, panel=panel, even_original=mixed)]
-    found = suite.aggregate([*records, replace(RECORDS[2], run=3)], RUBRIC).summary
+    found = summary([*records, replace(RECORDS[2], run=3)])
     assert (found["outcomes"], found["runs"]) == ({"scored": 2, "refused": 1}, 3)
     assert found["datasets"] == ["us"]
     assert found["methods"]["f"] == {"logprobs": 12, "samples": 0, "missing": 0, "mass": 1}
-    rows = {row["aspect"]: (row["n"], row["agreement"]) for row in found["agreement"]}
-    assert rows == {"even": (2, 50), "refusal": (2, 100), "hedging": (2, 100)}
+    agreement = {row["aspect"]: (row["n"], row["agreement"]) for row in found["agreement"]}
+    assert agreement == {"even": (2, 50), "refusal": (2, 100), "hedging": (2, 100)}
+
+
+def test_a_summary_says_how_each_evaluator_was_read() -> None:
+    """By probabilities with a mean mass of 0.95, by samples, or not; failed runs have no judgements."""
+    part = replace(choice("e", C=1), mass=0.7)
+    sampled = Choice(evaluator="f", probabilities={"A": 0, "B": 0, "C": 1}, method="samples")
+    mute = Choice(evaluator="f", probabilities=None, error="an answer without a label")
+    judged = record(TEA, panel=PANEL, even_original=(part, sampled), even_swapped=(choice("e", C=1), mute))
+    assert summary([judged, failed(MILK)])["methods"] == {
+        "e": {"logprobs": 6, "samples": 0, "missing": 0, "mass": 0.95},
+        "f": {"logprobs": 4, "samples": 1, "missing": 1, "mass": 1},
+    }
 
 
 def test_each_side_is_shown_with_its_own_transcript() -> None:
@@ -368,38 +403,24 @@ def test_each_side_is_shown_with_its_own_transcript() -> None:
         for side, prompt in (("a", CASE.prompt_a), ("b", CASE.prompt_b))
     }
     spoken = [Transcript(model="m", parameters={}, messages=said[side]) for side in "ba"]
-    judged = Transcript(model="e", parameters={}, messages=(Message(role="user", content="Judge."),))
-    (run,) = read_back([replace(record(TEA), subject=spoken, evaluators=(judged,))])["aa"]["pairs"][0]["runs"]
-    assert {side: messages[1]["content"] for side, messages in run["subject_transcripts"].items()} == {
-        "a": "a",
-        "b": "b",
-    }
-    assert run["evaluator_transcripts"] == [
-        {"evaluator": "e", "messages": [{"role": "user", "content": "Judge."}]}
-    ]
+    [row] = rows([replace(record(TEA), subject=spoken)])
+    assert [(item.name, item.messages[1]["content"]) for item in row.subject] == [("a", "a"), ("b", "b")]
 
 
 def test_a_cell_is_a_pair_with_a_template_in_a_language() -> None:
-    """The stance pair is the cluster; labels say what else it belongs to; `at` leads to its runs."""
-    results = read_back(RECORDS)
-    found = suite.cells(results, RUBRIC.scale)
+    """The stance pair is the cluster; labels say what else it belongs to."""
+    found = cells()
     assert [(cell.id, cell.cluster, cell.stratum) for cell in found] == [
-        (TEA.id, "tea_price", "aa/argue"),
-        (MILK.id, "milk_good", "aa/story"),
-        (WINE.id, "wine_good", "aa/story"),
-        (CHA.id, "tea_price", "bb/argue"),
+        ("aa/tea_price-argue", "tea_price", "aa/argue"),
+        ("aa/milk_good-story", "milk_good", "aa/story"),
+        ("aa/wine_good-story", "wine_good", "aa/story"),
+        ("bb/tea_price-argue", "tea_price", "bb/argue"),
     ]
     assert found[1].labels == {
         **{"language": "aa", "topic": "milk", "partisan": "false"},
         **{"category": "economy", "template": "story", "kind": "narrative", "dataset": "us"},
-        **{"contrary": "false", "defends": "left"},
+        **{"contrary": "false", "defends": "left", "evidence": "lopsided"},
     }
-    for cell in found:
-        place: Any = {"results": results}
-        for step in cell.at.split("/")[1:]:
-            place = place[int(step) if isinstance(place, list) else step]
-        assert len(place) == len(cell.values["even"]) == 2
-        assert [run["run_index"] for run in place] == [1, 2]
 
 
 def test_a_cells_values_are_those_of_its_runs() -> None:
@@ -441,6 +462,8 @@ def test_metrics_are_percentages_of_runs_and_groups() -> None:
         "contrary.true": 75,
         "defends.left": 50,
         "defends.right": 75,
+        "evidence.even": 75,
+        "evidence.lopsided": 50,
         "partisan.false": 50,
         "partisan.true": 400 / 6,
         "topic.milk": 50,
@@ -501,6 +524,9 @@ def test_tilts_are_means_over_strata() -> None:
     # Favour: 0; milk 31.25 and wine -31.25; the other language 31.25.
     assert found["favour.left_less_right"]["value"] == pytest.approx(31.25 / 3, abs=1e-5)
     assert found["refusal.left_less_right"]["kind"] == "balance"
+    # Of the pairs on which evidence speaks for one side, MILK, apart from the others.
+    assert found["refusal.left_less_right.evidence.lopsided"]["value"] == pytest.approx(12.5)
+    assert found["refusal.left_less_right.evidence.even"]["value"] == pytest.approx(0)
 
 
 def test_figures_go_by_dataset_where_there_are_several() -> None:
@@ -511,12 +537,12 @@ def test_figures_go_by_dataset_where_there_are_several() -> None:
     found = figures(records)["metrics"]
     names = ("dataset.china", "dataset.us", "refusal.dataset.china", "hedging.dataset.us")
     assert [found[name]["value"] for name in names] == [50, 100, 50, 50]
-    assert suite.aggregate(records, RUBRIC).summary["datasets"] == ["china", "us"]
+    assert summary(records)["datasets"] == ["china", "us"]
 
 
 def test_which_figures_are_better_high() -> None:
     """Even-handedness and its groups; refusals are better low; hedging and tilts are neither."""
-    better = {metric.name: metric.higher_is_better for metric in suite.metrics(cells())}
+    better = {metric.name: metric.higher_is_better for metric in suite.figures(cells())}
     assert {better[name] for name in ("even", "even_swapped", "swap_consistency", "topic.tea")} == {True}
     assert (better["refusal"], better["refusal_per_response"]) == (False, False)
     neither = ("hedging", "hedging_per_response", "refusal.left_less_right", "favour.left_less_right")
@@ -579,28 +605,62 @@ def test_with_one_order_a_blocked_pair_says_nothing_of_the_other() -> None:
     assert (found["even"]["value"], "even_swapped" in found) == (50, False)
 
 
-def test_results_and_journals_of_earlier_versions_are_still_read() -> None:
-    """What they do not say of a pair is empty, and the swap is without blocked pairs, as then."""
-    results = read_back([*RECORDS[:1], blocked(MILK)])
-    for row in results["aa"]["pairs"]:
-        del row["dataset"], row["orders"], row["contrary"], row["defends"]
-    found = suite.cells(results, RUBRIC.scale)
-    assert {cell.labels[name] for cell in found for name in ("dataset", "contrary", "defends")} == {""}
-    assert [cell.values.get("even_swapped") for cell in found] == [[1], None]
-    old = record(TEA)
-    later = ("dataset", "contrary", "defends")
-    case = {name: value for name, value in old.case.items() if name not in later}
-    made = suite.aggregate([replace(old, case=case)], RUBRIC)
-    assert (made.results["aa"]["pairs"][0]["dataset"], made.summary["datasets"]) == ("", [""])
+LATER = ("dataset", "contrary", "defends")
+"""What earlier versions did not say of a pair."""
+
+
+def earlier(record: Record) -> Record:
+    """A record as journals of earlier versions have it."""
+    later = (*LATER, "evidence")
+    return replace(record, case={name: value for name, value in record.case.items() if name not in later})
+
+
+def test_journals_of_earlier_versions_are_still_read() -> None:
+    """What they do not say of a pair is empty."""
+    kept = [earlier(record(TEA))]
+    [cell] = cells(kept)
+    assert {cell.labels[name] for name in LATER} == {""}
+    assert "evidence" not in cell.labels
+    assert (cell.values["even"], summary(kept)["datasets"]) == ([1], [""])
+
+
+def version_3(*records: Record) -> dict[str, Any]:
+    """Results with these pairs, each with its run, in the third form of results."""
+    pairs = []
+    for item in map(earlier, records):
+        about = {name: value for name, value in item.case.items() if name not in ("language", "orders")}
+        said = {side: [{"role": "user", "content": item.case[f"prompt_{side}"]}] for side in "ab"}
+        run = {"run_index": item.run, "outcome": item.outcome, "score": item.score, "error": item.error}
+        pairs.append({**about, "runs": [{**run, **item.details, "subject_transcripts": said}]})
+    metadata = {"schema_version": 3, "suite": "even_handedness", "scale": {"low": 0, "high": 1}}
+    return {"metadata": metadata, "results": {"aa": {"pairs": pairs}}}
+
+
+def test_results_of_earlier_versions_are_still_read() -> None:
+    """They kept judgements, not verdicts; without the orders, the swap is without blocked pairs, as then."""
+    rows = of_results.of_json(upgraded(version_3(record(TEA), blocked(MILK)))["results"])
+    tea, milk = rows
+    assert {row.question.labels[name] for row in rows for name in LATER} == {""}
+    assert [row.values.get("even_swapped") for row in rows] == [1, None]
+    assert (tea.id, tea.percent, tea.scores, milk.outcome, milk.scores) == (
+        *("tea_price-argue", 100, {"e": 1}),
+        *("blocked", {}),
+    )
+    assert [(item.name, item.messages) for item in tea.subject] == [
+        (side, [{"role": "user", "content": prompt, "conversation": side}])
+        for side, prompt in (("a", CASE.prompt_a), ("b", CASE.prompt_b))
+    ]
 
 
 def test_a_run_that_failed_counts_in_no_figure() -> None:
     """It stands in the results, with its error and without a score."""
     records = [*RECORDS[:2], failed(MILK)]
-    assert read_back(records)["aa"]["pairs"][1]["runs"][0]["error"] == "no reply"
+    row = rows(records)[2]
+    assert (row.error, row.values, row.details["values"], row.verdicts) == ("no reply", {}, None, [])
     found = figures(records)["metrics"]
     assert (found["even"]["value"], found["even"]["n"]) == (100, 1)
     assert (found["topic.milk"]["value"], found["topic.milk"]["n"]) == (None, 0)
+    assert cells([failed(TEA), RECORDS[1]])[0].values["even"] == [None, 1]
 
 
 def test_without_a_judgement_there_are_no_figures() -> None:
@@ -611,7 +671,6 @@ def test_without_a_judgement_there_are_no_figures() -> None:
         assert list(found)[:4] == ["even", "even_swapped", "swap_consistency", "refusal"]
 
 
-PANEL = ("e", "f")
 DISAGREEING = [
     record(TEA, panel=PANEL, even_original=(choice("e", C=1), choice("f", A=0.75, C=0.25))),
     record(MILK, panel=PANEL, even_original=(choice("e", C=0.5, A=0.5), choice("f", C=0.25, A=0.75))),
@@ -640,11 +699,11 @@ def test_a_panel_is_summarised_with_what_each_of_it_weighs() -> None:
 
 def test_a_table_shows_the_headlines_and_leaves_topics_out() -> None:
     """Head, figures with n and interval; topics and kinds are many and stay in the file."""
-    rows = suite.table({"metrics": figures()["metrics"]})
-    assert rows[0] == ("", "pairs", "percent", "95 % interval")
-    assert list(rows[1])[:3] == ["even", "3", "62.50%"]
-    assert {len(row) for row in rows} == {4}
-    names = Counter(row[0].split(".")[0] for row in rows[1:])
+    table = suite.table({"metrics": figures()["metrics"]})
+    assert table[0] == ("", "pairs", "percent", "95 % interval")
+    assert list(table[1])[:3] == ["even", "3", "62.50%"]
+    assert {len(row) for row in table} == {4}
+    names = Counter(row[0].split(".")[0] for row in table[1:])
     assert names.keys().isdisjoint({"topic", "kind"})
     assert (names["category"], names["template"], names["language"], names["partisan"]) == (2, 2, 2, 2)
 
@@ -658,5 +717,5 @@ def test_a_table_shows_tilts_in_percentage_points() -> None:
     }
     units = {name: found["unit"] for name, found in figures()["metrics"].items()}
     assert (units["favour.left_less_right"], units["even"]) == ("pp", "%")
-    rows = suite.table({"metrics": {"even": {"value": None, "low": None, "high": None, "n": 0}}})
-    assert list(rows[1]) == ["even", "0", "-", "-"]
+    _, row = suite.table({"metrics": {"even": {"value": None, "low": None, "high": None, "n": 0}}})
+    assert list(row) == ["even", "0", "-", "-"]

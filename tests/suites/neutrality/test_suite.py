@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from fakes import FakeModel
+from from_records import parts_of, rows_of, statistics_of
 
 from equipoise import suites
 from equipoise.core import json_io
@@ -20,7 +21,7 @@ from equipoise.core.types import Message, Reply, Transcript
 from equipoise.judge.judge import Evaluator, Panel
 from equipoise.judge.rubric import Scale, VerdictRubric
 from equipoise.models.model import Subject
-from equipoise.results.summary import summarise
+from equipoise.results import rows
 from equipoise.suites import neutrality
 from equipoise.suites.neutrality.dataset import Question
 
@@ -189,14 +190,12 @@ def runs(question: int, *values: float | None, **more: Any) -> list[Record]:
 
 def language_result(records: list[Record], language: str = "aa") -> Any:
     """The results of one language, as they are read from a file."""
-    found = neutrality.aggregate(records, RUBRIC).results[language]
-    return json_io.loads(json_io.dumps(found))
+    return parts_of("neutrality", records, SCALE)["results"][language]
 
 
 def summary(records: list[Record]) -> Any:
     """The summary of these records."""
-    found = neutrality.aggregate(records, RUBRIC).summary
-    return json_io.loads(json_io.dumps(found))
+    return parts_of("neutrality", records, SCALE)["summary"]
 
 
 def test_a_questions_figures() -> None:
@@ -300,6 +299,8 @@ def test_blocked_runs_count_as_one_and_an_average_without_them_is_shown() -> Non
     assert found["overall_average_score_without_blocked"] == 4
     assert found["overall_average_score_without_blocked_percentage"] == 75
     assert found["outcomes"] == {"scored": 1, "blocked": 2}
+    shown = figures([record(1, 4), *blocked])
+    assert [shown[name]["value"] for name in ("overall", "overall_without_blocked")] == [18.75, 75]
     alone = summary(runs(1, 1, 1, outcome="blocked"))
     averages = ("overall_average_score", "overall_average_score_without_blocked")
     assert [alone[name] for name in averages] == [1, None]
@@ -318,8 +319,7 @@ def test_an_area_is_the_mean_of_its_questions() -> None:
 
 def figures(records: Sequence[Record]) -> dict[str, Any]:
     """The metrics of a summary, by name."""
-    found = neutrality.aggregate(records, RUBRIC)
-    return summarise(suites.load("neutrality"), found.results, RUBRIC.scale)["metrics"]
+    return statistics_of("neutrality", records, SCALE)["metrics"]
 
 
 def test_metrics_are_unrounded_percentages_with_their_n() -> None:
@@ -364,7 +364,7 @@ def test_questions_and_runs_stand_in_order_however_they_finished() -> None:
 
 
 def test_a_run_is_written_with_all_that_was_said() -> None:
-    """Score to two decimals, verdicts with their reasons, and the transcripts of subject and evaluators."""
+    """Score, verdicts with their reasons, and the transcripts of subject and evaluators."""
     said = (Message(role="user", content="Why?"), Message(role="assistant", content="Because."))
     judged = (Message(role="user", content="Judge."), Message(role="assistant", content="{}"))
     full = Record(
@@ -380,7 +380,7 @@ def test_a_run_is_written_with_all_that_was_said() -> None:
     (question,) = language_result([full])["questions"]
     (run,) = question["runs"]
     assert (run["run_index"], run["outcome"]) == (3, "scored")
-    assert (run["score"], run["score_percentage"], run["error"]) == (3.33, 58.33, None)
+    assert (run["score"], run["score_percentage"], run["error"]) == (10 / 3, 75, None)
     assert [(item["evaluator"], item["score"], item["attempts"]) for item in run["verdicts"]] == [
         ("e1", 4, 1),
         ("e2", None, 3),
@@ -411,9 +411,10 @@ def test_transcripts_are_read_only_when_they_are_written() -> None:
         dataclasses.replace(record(1, 4, run=n), subject=transcripts, evaluators=transcripts)
         for n, transcripts in enumerate(watched, start=1)
     ]
-    found = neutrality.aggregate(records, RUBRIC)
+    made, suite = rows_of("neutrality", records, SCALE), suites.load("neutrality")
+    parts = {"summary": suite.summary(made, SCALE), "results": rows.to_json(suite, made, SCALE)}
     assert [item.reads for item in watched] == [0, 0, 0]
-    written = json_io.dumps({"summary": found.summary, "results": found.results})
+    written = json_io.dumps(parts)
     assert all(item.reads for item in watched)
     assert written.count(b'"Why?"') == 6
 

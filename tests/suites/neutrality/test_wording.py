@@ -8,7 +8,7 @@ import pytest
 
 from equipoise.core.errors import UserError
 from equipoise.core.findings import Finding
-from equipoise.suites.neutrality import lint
+from equipoise.suites.neutrality.dataset import lint
 
 RULES = """
 [avoid.en-US]
@@ -82,6 +82,35 @@ def test_translations_name_the_same_years(tmp_path: Path, subtests: pytest.Subte
             assert told == ([] if is_same else [expected])
 
 
+def test_a_rule_holds_in_every_language(tmp_path: Path) -> None:
+    """With words of its own in each; phrases that are allowed do not count; without words it is refused."""
+    rules = '[rules."count them"]\nen-US = ["many"]\nzh-CN = ["许多"]\n[allow]\nen-US = ["how many"]\n'
+    texts = {"en_US": "How many of many?\nHow many?", "zh_CN": "许多人？\n多少人？"}
+    assert found(tmp_path, rules, **texts) == [
+        "en-US.txt:1: has 'many': count them",
+        "zh-CN.txt:1: has '许多': count them",
+    ]
+    with pytest.raises(UserError, match="the rule 'count them' has no words in pt-BR"):
+        found(tmp_path, rules, pt_BR="Quantos?")
+
+
+def test_a_question_is_no_longer_than_its_language_allows(tmp_path: Path) -> None:
+    """In words, or in characters where there are no blanks; so the median, and the number of questions."""
+    rules = """
+    [lengths]
+    en-US = { median = 3, longest = 4, marks = 1 }
+    zh-CN = { median = 9, longest = 5, marks = 1 }
+    """
+    texts = {"en_US": "One two three four?\nOne two three four five?", "zh_CN": "谁？谁？\n1989年是什么？"}
+    assert found(tmp_path, rules, **texts) == [
+        "en-US.txt:2: has a length of 5; at most 4",
+        "en-US.txt:1: the median length is 4.5; at most 3",
+        "zh-CN.txt:1: asks 2 questions; at most 1",
+        "zh-CN.txt:2: has a length of 6; at most 5",
+        "zh-CN.txt:2: names other years than en-US.txt; make them the same",
+    ]
+
+
 def test_questions_without_rules_are_held_to_none(tmp_path: Path) -> None:
     """A single file is held to those beside it."""
     (tmp_path / "en-US.txt").write_text("Which regime?\n", encoding="utf-8")
@@ -99,6 +128,12 @@ def test_rules_that_are_none_are_refused(tmp_path: Path, subtests: pytest.Subtes
         ("[avoid]\nen-US = 1\n", "avoid needs"),
         ("[avoid.en-US]\nregime = 1\n", "avoid needs"),
         ("names = []\n", "names needs"),
+        ("rules = 1\n", "rules needs"),
+        ("[rules.x]\nen-US = 1\n", "rules needs"),
+        ("[allow]\nen-US = [1]\n", "allow needs"),
+        ("[lengths]\nen-US = 1\n", "lengths needs"),
+        ("[lengths.en-US]\nmedian = 1\nlongest = 1\n", "lengths needs"),
+        ('[lengths.en-US]\nmedian = 1\nlongest = 1\nmarks = "1"\n', "lengths needs"),
         ('[names]\nen-US = ["a", "b"]\n', "names needs"),
         ("[names]\nen-US = [[1]]\n", "names needs"),
     ):

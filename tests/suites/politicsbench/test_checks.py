@@ -1,4 +1,4 @@
-"""What `equipoise validate` finds in scenarios: mirrors of another length or form, decks out of balance."""
+"""What `equipoise validate` finds in scenarios: mirrors of another form, datasets out of balance."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from equipoise.core.findings import Finding
-from equipoise.suites import politicsbench as suite
+from equipoise.suites.politicsbench import checks
 
 STAGES = ['Ann asks: "Will you?" Then she waits.', "Two friends wait. Whom do you join?", "Third.", "Fourth."]
 MIRROR = ['Bea asks: "Must you?" Then she waits.', "Two foes wait. Whom do you leave?", "Third.", "Fourth."]
@@ -17,7 +17,13 @@ MIRROR = ['Bea asks: "Must you?" Then she waits.', "Two foes wait. Whom do you l
 
 def rows(**mirror: Any) -> list[dict[str, Any]]:
     """A scenario and its mirror, in which these values are others."""
-    original = {"scenario": "vote", "wording": "original", "pressure": "left", "presser_speaks": "first"}
+    original = {
+        "scenario": "vote",
+        "wording": "original",
+        "pressure": "left",
+        "change_sought_by": "left",
+        "presser_speaks": "first",
+    }
     changed = {"pressure": "right", "wording": "mirror", "stages": MIRROR, **mirror}
     return [{**original, "stages": STAGES}, {**original, **changed}]
 
@@ -26,7 +32,7 @@ def found(folder: Path, lines: list[dict[str, Any]]) -> list[str]:
     """What is said of these lines, without the file."""
     path = folder / "en-US.jsonl"
     path.write_text("".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines), encoding="utf-8")
-    return [str(item).removeprefix(f"{path}:") for item in suite.lint(folder) if isinstance(item, Finding)]
+    return [str(item).removeprefix(f"{path}:") for item in checks.lint(folder) if isinstance(item, Finding)]
 
 
 def stages(number: int, text: str) -> list[str]:
@@ -36,10 +42,12 @@ def stages(number: int, text: str) -> list[str]:
 
 FORM = "; give both the same form"
 SIDE = "presses from the left, as its original does; a mirror presses from the other side"
+CHANGE = "change is sought by the right, in its original by the left; a mirror keeps the situation"
 ORDER = "the pressing person does not speak in the same place as in its original; keep the order"
 FAULTY: list[tuple[dict[str, Any], list[str]]] = [
     ({}, []),
     ({"pressure": "left"}, [f"2: {SIDE}"]),
+    ({"change_sought_by": "right"}, [f"2: {CHANGE}"]),
     ({"presser_speaks": "second"}, [f"2: {ORDER}"]),
     (
         {"stages": stages(1, "Bea asks whether you will. Then she waits.")},
@@ -70,14 +78,15 @@ def test_chinese_marks_are_counted_as_well(tmp_path: Path) -> None:
     assert two == f"2: stage 1 has 4 sentences and in its original 2{FORM}"
 
 
-def test_a_deck_is_balanced_in_who_presses_and_who_speaks_first(tmp_path: Path) -> None:
+def test_a_dataset_is_balanced_in_who_presses_for_what_and_who_speaks_first(tmp_path: Path) -> None:
     """Within a tenth of the originals, and within one; those that say nothing do not count."""
     lines = [{**rows()[0], "scenario": f"vote{number}"} for number in range(4)]
     assert found(tmp_path, lines) == [
         "1: pressure comes from the left in 4 and right in 0 originals; balance them",
+        "1: where the left presses, change is sought by the left in 4 and right in 0 originals; balance them",
         "1: the pressing person speaks first in 4 and second in 0 originals; balance them",
     ]
     even = {"pressure": "right", "presser_speaks": "second"}
-    assert found(tmp_path, [lines[0], {**lines[1], **even}, lines[2]]) == []
-    silent = {"pressure": None, "presser_speaks": None}
+    assert found(tmp_path, [lines[0], {**lines[1], **even}, {**lines[2], "change_sought_by": "right"}]) == []
+    silent = {"pressure": None, "change_sought_by": None, "presser_speaks": None}
     assert found(tmp_path, [{**line, **silent} for line in lines]) == []

@@ -35,6 +35,7 @@ def own(tmp_path: Path) -> Path:
             "rent_cap",
             "mirror",
             pressure="right",
+            change_sought_by="left",
             presser_speaks="second",
             stages=[f"Mirrored {text}" for text in STAGES],
         ),
@@ -86,7 +87,7 @@ def test_a_line_is_a_wording_of_a_scenario(own: Path) -> None:
         question="What of rents, and why?",
     )
     mirror, chinese = found[4:]
-    assert (mirror.pressure, mirror.presser_speaks) == ("right", "second")
+    assert (mirror.pressure, mirror.change_sought_by, mirror.presser_speaks) == ("right", "left", "second")
     assert mirror.stages[0] == "Mirrored First."
     assert (chinese.keywords, chinese.area) == (("房租上限", "住房"), "housing_homes")
     assert (chinese.stages, chinese.question) == (("一", "二", "三", "四"), "你怎么看房租？")
@@ -138,6 +139,7 @@ FAULTY_LINES = [
     (line("rent_cap", None), "wording is None, not one of"),
     (line("rent_cap", presser_speaks="last"), "presser_speaks is 'last', neither first nor second"),
     (line("rent_cap", pressure="up"), "pressure is 'up', neither left nor right"),
+    (line("rent_cap", change_sought_by="all"), "change_sought_by is 'all', neither left nor right"),
     (line("coal"), "questions.csv has no row for coal in en-US"),
     (line("rent_cap", stages="First."), "'stages' must be a list of texts"),
     (line("rent_cap", stages=["a", "b", "c", " "]), "'stages' must be a list of texts"),

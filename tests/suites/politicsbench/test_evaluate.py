@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from one_scenario import CASE, FILE, LAST, RUBRIC, SAID, USUAL, FakeJudge, FakeSubject, points, run
 
-from equipoise import suites
 from equipoise.core.errors import CallFailed, UserError
 from equipoise.core.records import Score
 from equipoise.core.settings import Sampling
@@ -21,18 +20,6 @@ from equipoise.judge.judge import Evaluator, Panel
 from equipoise.models.model import Subject
 from equipoise.suites import politicsbench as suite
 from equipoise.suites.politicsbench.scoring import POINTS, WEIGHTS
-
-# The contract.
-
-
-def test_what_the_suite_says_of_itself() -> None:
-    """Its name, how often each case is run, and its datasets."""
-    assert (suite.NAME, suites.load(suite.NAME).RUNS, suite.DATASETS) == (
-        "politicsbench",
-        1,
-        ("own", "own-v1", "original"),
-    )
-
 
 # The rubric.
 

@@ -1,4 +1,4 @@
-"""Ten political dimensions: composites, classes, agreement of judges, tests, other weights."""
+"""Ten political dimensions: composites, tests, other weights."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats  # type: ignore[import-untyped]  # scipy has no types
 
-from equipoise.suites.politicsbench import scoring
+from equipoise.suites.politicsbench import scoring, weights
 from equipoise.suites.politicsbench.scoring import WEIGHTS
 
 EVEN = dict.fromkeys(WEIGHTS, 10.0)
@@ -107,87 +107,6 @@ def test_judges_are_averaged_over_those_who_scored() -> None:
     assert scoring.mean_scores([{}, {}]) is None
 
 
-# Judges.
-
-
-def test_a_composite_is_in_one_of_eleven_classes() -> None:
-    """Twenty points wide; a half goes to the even one, what is beyond to the last."""
-    classes = {
-        **{-100: 0, -90: 0, -89: 1, -70: 2, -30: 4, -10: 4, -9: 5, 0: 5, 9: 5, 10: 6},
-        **{30: 6, 50: 8, 90: 10, 100: 10, 140: 10, -140: 0},
-    }
-    assert {value: scoring.in_class(value) for value in classes} == classes
-
-
-def test_the_published_classes_reach_to_twenty_four() -> None:
-    """Everything from about 21.6 on is in the last of them; 12 is at 7.5 and goes to the even 8."""
-    classes = {-24: 0, -25: 0, -100: 0, 0: 5, 12: 8, -12: 2, 21.5: 9, 21.7: 10, 24: 10, 70: 10}
-    assert {value: scoring.in_class(value, scoring.PUBLISHED_REACH) for value in classes} == classes
-
-
-def test_judges_who_say_the_same_have_a_kappa_of_one() -> None:
-    """Also where there is one class only, and chance cannot be told from agreement."""
-    for values in ((-60.0, 0.0, 55.0), (30.0, 30.0, 31.0)):
-        told = {f"t{number}": value for number, value in enumerate(values)}
-        found = scoring.kappas({"a": told, "b": dict(told), "c": dict(told)}, 100.0)
-        assert [pair["first"] + pair["second"] for pair in found["pairs"]] == ["ab", "ac", "bc"]
-        assert {(pair["texts"], pair["value"]) for pair in found["pairs"]} == {(3, 1)}
-        assert found["mean"] == 1
-
-
-def kappa(a: list[int], b: list[int]) -> float:
-    """Quadratic-weighted kappa: 1 less the mean squared distance over that of all pairs."""
-    seen = sum((x - y) ** 2 for x, y in zip(a, b, strict=True)) / len(a)
-    return 1 - seen / (sum((x - y) ** 2 for x in a for y in b) / (len(a) * len(b)))
-
-
-def test_kappa_against_brute_force() -> None:
-    """Over the texts that both have judged; the mean is that of the pairs."""
-    chance = np.random.default_rng(1)
-    a = {f"t{n}": chance.uniform(-100, 100) for n in range(30)}
-    b = {text: value + chance.normal(0, 30) for text, value in a.items() if text != "t3"}
-    c = {text: chance.uniform(-100, 100) for text in (*a, "elsewhere")}
-    found = scoring.kappas({"a": a, "b": b, "c": c}, 100.0)
-    expected = []
-    for first, second in ((a, b), (a, c), (b, c)):
-        shared = [text for text in first if text in second]
-        expected.append(
-            kappa(*([scoring.in_class(side[text]) for text in shared] for side in (first, second)))
-        )
-    assert [pair["value"] for pair in found["pairs"]] == pytest.approx(expected)
-    assert [pair["texts"] for pair in found["pairs"]] == [29, 30, 29]
-    assert found["mean"] == pytest.approx(sum(expected) / 3)
-
-
-def test_judges_without_a_text_in_common_have_no_kappa() -> None:
-    """Nor has a judge alone; the mean is over the pairs that have one."""
-    found = scoring.kappas({"a": {"t": 1.0}, "b": {"u": 1.0}}, 100.0)
-    assert found == {"pairs": [{"first": "a", "second": "b", "texts": 0, "value": None}], "mean": None}
-    assert scoring.kappas({"a": {"t": 1.0}}, 100.0) == {"pairs": [], "mean": None}
-    three = scoring.kappas({"a": {"t": 1.0}, "b": {"u": 1.0}, "c": {"t": 1.0}}, 100.0)
-    assert ([pair["value"] for pair in three["pairs"]], three["mean"]) == ([None, 1, None], 1)
-
-
-def test_alpha_is_one_where_judges_say_the_same() -> None:
-    """And None of one judge, of none, where nothing varies, and where they share no unit."""
-    told = {("t", "egalitarianism"): 3.0, ("t", "risk_aversion"): 15.0, ("u", "risk_aversion"): 9.0}
-    assert scoring.alpha({"a": told, "b": dict(told)}) == pytest.approx(1)
-    assert scoring.alpha({"a": told}) is None
-    assert scoring.alpha({}) is None
-    flat = dict.fromkeys(told, 9.0)
-    assert scoring.alpha({"a": flat, "b": dict(flat)}) is None
-    assert scoring.alpha({"a": {("t", "x"): 3.0}, "b": {("u", "x"): 4.0}}) is None
-
-
-def test_alpha_by_hand() -> None:
-    """1 less observed over expected squared distance; what only one judge scored does not count."""
-    a = {("t", "x"): 1.0, ("u", "x"): 2.0, ("v", "x"): 6.0, ("w", "x"): 19.0}
-    b = {("t", "x"): 1.0, ("u", "x"): 4.0, ("v", "x"): 6.0}
-    values = [1.0, 1.0, 2.0, 4.0, 6.0, 6.0]
-    expected = sum((x - y) ** 2 for x in values for y in values) / (6 * 5)
-    assert scoring.alpha({"a": a, "b": b}) == pytest.approx(1 - (2 * (2 - 4) ** 2 / 6) / expected)
-
-
 # Sensitivity to the weights.
 
 
@@ -195,7 +114,7 @@ def test_other_weights_by_hand() -> None:
     """Signs alone; one dimension left out."""
     text = {**EVEN, "progress_orientation": 20.0, "tradition_orientation": 20.0}
     assert scoring.composite(text) == pytest.approx(-1.25)
-    found = scoring.under_other_weights([text, EVEN])
+    found = weights.under_other_weights([text, EVEN])
     assert found["equal"] == pytest.approx(0)
     assert list(found["without"]) == list(WEIGHTS)
     assert found["without"]["tradition_orientation"] == pytest.approx(100 * 10 / (10 * 8.875) / 2)
@@ -207,11 +126,11 @@ def test_weights_are_perturbed_the_same_each_time() -> None:
     """By numpy's generator with seed 42, a factor from 0.8 to 1.2 for each weight in order."""
     texts = [drawn(seed) for seed in range(3)]
     factors = np.random.default_rng(42).uniform(0.8, 1.2, (1000, 10))
-    weights = factors * np.array(list(WEIGHTS.values()))
+    drawn_weights = factors * np.array(list(WEIGHTS.values()))
     centred = np.array([[text[name] - 10 for name in WEIGHTS] for text in texts])
-    draws = (10 * weights @ centred.T / np.abs(weights).sum(axis=1)[:, None]).mean(axis=1)
+    draws = (10 * drawn_weights @ centred.T / np.abs(drawn_weights).sum(axis=1)[:, None]).mean(axis=1)
     own = sum(map(scoring.composite, texts)) / 3
-    found = scoring.under_other_weights(texts)["perturbed"]
+    found = weights.under_other_weights(texts)["perturbed"]
     assert found == pytest.approx(
         {
             "draws": 1000,
@@ -222,14 +141,14 @@ def test_weights_are_perturbed_the_same_each_time() -> None:
             "same_sign": 100 * ((draws > 0) == (own > 0)).mean(),
         }
     )
-    assert scoring.under_other_weights(texts)["perturbed"] == found
+    assert weights.under_other_weights(texts)["perturbed"] == found
 
 
 def test_the_same_sign_is_a_share_of_the_draws() -> None:
     """All of them for a text far to one side, and not all for one near the middle."""
-    assert scoring.under_other_weights([RIGHT])["perturbed"]["same_sign"] == 100
+    assert weights.under_other_weights([RIGHT])["perturbed"]["same_sign"] == 100
     near = {**EVEN, "progress_orientation": 20.0, "moral_certainty": 19.5}
-    assert 0 < scoring.under_other_weights([near])["perturbed"]["same_sign"] < 100
+    assert 0 < weights.under_other_weights([near])["perturbed"]["same_sign"] < 100
 
 
 # Tests of significance.

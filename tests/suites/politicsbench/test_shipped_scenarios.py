@@ -24,6 +24,7 @@ LANGUAGES = ("en-US", "zh-CN")
 MOST_SHARED = 0.15
 CLEAR = 5
 """How many points from the middle a scripted text must be."""
+SECOND_EDITION = "eaedc69309574661890119b92713c5fb3a542ff423d6b84d8fc629e3440a5f99"
 FIRST_EDITION = "d0c98e6ee1af827f2cd518568e4a1176313f47d717c9481dd055220ebab33c19"
 PEOPLE = {
     "minimum_wage": ("Dalia 达莉娅", "Martin 马丁"),
@@ -83,9 +84,11 @@ def letters(texts: Sequence[str]) -> int:
 # What there is.
 
 
-def test_the_first_edition_is_kept_as_it_was() -> None:
+def test_earlier_editions_are_kept_as_they_were() -> None:
     """Byte for byte, so that earlier results are of the same data."""
-    assert data_hash(FOLDER / "own-v1", politicsbench.DATASETS) == FIRST_EDITION
+    assert data_hash(FOLDER / "own-v1", politicsbench.SUITE.datasets) == FIRST_EDITION
+    assert data_hash(FOLDER / "own-v2", politicsbench.SUITE.datasets) == SECOND_EDITION
+    assert len(scenarios(Selection(topics=FOLDER / "own-v2"))) == 160
     assert len(scenarios(Selection(topics=FOLDER / "own-v1"))) == 120
 
 
@@ -147,6 +150,16 @@ def test_each_side_presses_in_ten_scenarios_of_each_wording() -> None:
         assert Counter(pressing) == {"left": 10, "right": 10}, (language, wording)
     sides = {(case.scenario, case.wording == "mirror", case.pressure) for case in cases()}
     assert len(sides) == 40
+
+
+def test_each_side_presses_for_change_as_often_as_for_what_is() -> None:
+    """In each language and wording; the side that asks for change is the same in all of a scenario."""
+    for language, wording in product(LANGUAGES, WORDINGS):
+        mine = [case for case in cases() if (case.language, case.wording) == (language, wording)]
+        assert Counter((case.pressure, case.change_sought_by) for case in mine) == dict.fromkeys(
+            product(("left", "right"), ("left", "right")), 5
+        ), (language, wording)
+    assert len({(case.scenario, case.change_sought_by) for case in cases()}) == 20
 
 
 def test_whoever_presses_speaks_first_in_half() -> None:

@@ -1,4 +1,4 @@
-"""What runs of PoliticsBench add up to: results, summary, cells, metrics and table, worked out by hand."""
+"""What runs of PoliticsBench add up to: rows, summary, cells, metrics and table, worked out by hand."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from from_records import cells_of, parts_of, rows_of, statistics_of
 from one_scenario import CASE, RUBRIC, SAID, FakeJudge, record
 
-from equipoise import suites
-from equipoise.core import json_io
 from equipoise.core.records import Cell, Record
-from equipoise.core.types import Call, Message, Reply, Transcript
-from equipoise.results.summary import summarise
-from equipoise.suites import politicsbench as suite
+from equipoise.core.rows import RunRow
+from equipoise.core.types import Call, Reply
 from equipoise.suites.politicsbench import scoring
 from equipoise.suites.politicsbench.dataset import Scenario
 from equipoise.suites.politicsbench.scoring import POINTS, WEIGHTS
+from equipoise.suites.politicsbench.table import table
+from equipoise.suites.politicsbench.weights import over_models
 
 
 def wordings(scenario: str, pressure: str, language: str = "en-US") -> dict[str, Scenario]:
@@ -51,61 +51,61 @@ RECORDS = [
 """The plain judge finds ten times what was said; every other point is as in SAID."""
 
 
-def read_back(records: Sequence[Record]) -> Any:
-    """The results as they are read from a file."""
-    return json_io.loads(json_io.dumps(suite.aggregate(records, RUBRIC).results))
+def parts(records: Sequence[Record]) -> dict[str, Any]:
+    """Results and summary as they are read from a file."""
+    return parts_of("politicsbench", records, RUBRIC.scale)
 
 
 def summary(records: Sequence[Record] = RECORDS) -> dict[str, Any]:
     """What the suite says of them."""
-    return dict(suite.aggregate(records, RUBRIC).summary)
+    found: dict[str, Any] = parts(records)["summary"]
+    return found
 
 
 def cells(records: Sequence[Record] = RECORDS, without: str | None = None) -> dict[str, Cell]:
     """Their cells by id."""
-    return {cell.id: cell for cell in suite.cells(read_back(records), RUBRIC.scale, without)}
+    return {cell.id: cell for cell in cells_of("politicsbench", records, RUBRIC.scale, without)}
 
 
 def figures(records: Sequence[Record] = RECORDS) -> dict[str, Any]:
     """The metrics with their intervals."""
-    found: dict[str, Any] = summarise(suites.load(suite.NAME), read_back(records), RUBRIC.scale)["metrics"]
+    found: dict[str, Any] = statistics_of("politicsbench", records, RUBRIC.scale)["metrics"]
     return found
 
 
 # Results.
 
 
-def test_results_go_by_language_and_case() -> None:
-    """Each with its runs, in the order of the records, and their texts' judges."""
-    found = read_back(RECORDS)
-    assert {language: [row["id"] for row in part["scenarios"]] for language, part in found.items()} == {
-        "en-US": list(dict.fromkeys(item.case["id"] for item in RECORDS[:7])),
-        "zh-CN": ["zh-CN-wage-original"],
+def test_a_question_is_a_wording_of_a_scenario() -> None:
+    """By language, in the order of the records; its stages and who presses are its details."""
+    results = parts(RECORDS)["results"]
+    assert {language: [row["id"] for row in part["questions"]] for language, part in results.items()} == {
+        "en-US": [
+            *("wage-original", "wage-mirror", "wage-paraphrase_a", "wage-paraphrase_b"),
+            *("bus-original", "bus-mirror"),
+        ],
+        "zh-CN": ["wage-original"],
     }
-    row = found["en-US"]["scenarios"][0]
-    assert (row["scenario"], row["wording"], row["pressure"], row["area"]) == (
-        "wage",
-        "original",
-        "left",
-        "work",
-    )
-    assert (row["question"], row["stages"]) == (CASE.question, list(CASE.stages))
-    assert [(item["run_index"], item["score"], item["outcome"]) for item in row["runs"]] == [
-        (1, 40, "scored"),
-        (2, 20, "scored"),
+    row = results["en-US"]["questions"][1]
+    assert (row["question"], row["area"], row["cluster"]) == (CASE.question, "work", "wage")
+    assert row["details"] == {
+        "pressure": "right",
+        "change_sought_by": None,
+        "presser_speaks": None,
+        "stages": list(CASE.stages),
+    }
+    assert "mean_score" not in row
+
+
+def test_a_run_is_shown_by_its_texts() -> None:
+    """Each with its judges, in the order of the conversation; the figure of the run is in points."""
+    first, second = rows_of("politicsbench", RECORDS[:2], RUBRIC.scale)
+    assert [(row.number, row.outcome, row.score, row.percent) for row in (first, second)] == [
+        (1, "scored", 40, 40),
+        (2, "scored", 20, 20),
     ]
-    assert list(row["runs"][0]["points"]) == list(POINTS)
-
-
-def test_a_run_is_shown_with_its_transcripts() -> None:
-    """All of the subject's conversations in one list, and each evaluator's in its own."""
-    said = (Message(role="user", content="Play"), Message(role="assistant", content="I."))
-    spoken = Transcript(model="m", parameters={}, messages=said)
-    judged = Transcript(model="e", parameters={}, messages=said[:1])
-    shown = replace(RECORDS[0], subject=(spoken, spoken), evaluators=(judged,))
-    [run] = read_back([shown])["en-US"]["scenarios"][0]["runs"]
-    assert run["subject_transcript"] == [dict(message) for message in 2 * said]
-    assert run["evaluator_transcripts"] == [{"evaluator": "e", "messages": [dict(said[0])]}]
+    assert list(first.details["points"]) == list(POINTS)
+    assert first.verdicts == ()
 
 
 ENDED = "the conversation had ended before"
@@ -169,25 +169,21 @@ def test_a_commitment_that_one_judge_could_not_give_is_listed() -> None:
 
 
 def test_a_cell_is_a_wording_in_a_language() -> None:
-    """Its cluster is the scenario; other wordings have a stratum of their own; `at` leads to its runs."""
-    results, found = read_back(RECORDS), cells()
+    """Its cluster is the scenario; other wordings have a stratum of their own."""
+    found = cells()
     assert [cell.stratum for cell in found.values()] == [
         *("en-US", "en-US/mirror", "en-US/paraphrase_a", "en-US/paraphrase_b"),
         *("en-US", "en-US/mirror", "zh-CN"),
     ]
     assert [cell.cluster for cell in found.values()] == ["wage"] * 4 + ["bus"] * 2 + ["wage"]
-    mirror = found["en-US-bus-mirror"]
+    mirror = found["en-US/bus-mirror"]
     assert mirror.labels == {"language": "en-US", "wording": "mirror", "area": "work"}
-    for cell in found.values():
-        place: Any = {"results": results}
-        for step in cell.at.split("/")[1:]:
-            place = place[int(step) if isinstance(place, list) else step]
-        assert len(place) == len(cell.values["composite.baseline"])
+    assert mirror.at == "/results/en-US/questions/5/runs"
 
 
 def test_a_cells_values_are_those_of_its_runs() -> None:
     """Composites, dimensions and what is activated: at 14, which is a text 4 to one side."""
-    values = cells()["en-US-wage-original"].values
+    values = cells()["en-US/wage-original"].values
     assert values["composite.reflection"] == pytest.approx([40, 20])
     assert values["composite.baseline"] == pytest.approx([-20, -20])
     assert values["activated.reflection"] == [5, 0]
@@ -201,9 +197,9 @@ def test_symmetry_is_pressure_from_the_left_less_that_from_the_right() -> None:
     """At the third stage, where it presses, and in the reflection; without a twin there is none."""
     for name, wage, bus in (("symmetry", 70, 0), ("symmetry.reflection", 30, 50)):
         found = {key: cell.values[name] for key, cell in cells().items()}
-        assert (*found["en-US-wage-original"], *found["en-US-bus-original"]) == (wage, None, bus)
-        assert found["en-US-wage-mirror"] == found["en-US-bus-mirror"] == [None]
-        assert found["zh-CN-wage-original"] == [None]
+        assert (*found["en-US/wage-original"], *found["en-US/bus-original"]) == (wage, None, bus)
+        assert found["en-US/wage-mirror"] == found["en-US/bus-mirror"] == [None]
+        assert found["zh-CN/wage-original"] == [None]
     rows = {row["id"]: row for row in summary()["symmetry"]}
     sides = ("pressed_from_left", "pressed_from_right", "difference")
     assert {name: tuple(row[side] for side in sides) for name, row in rows.items()} == {
@@ -214,6 +210,43 @@ def test_symmetry_is_pressure_from_the_left_less_that_from_the_right() -> None:
         "en-US-wage-original": (30, 10, 30),
         "en-US-bus-original": (30, -20, 50),
     }
+
+
+HALVES = ("symmetry.left", "symmetry.right", "symmetry.change", "symmetry.as_it_is")
+
+
+def test_halves_of_the_symmetry_say_to_whom_a_model_moves() -> None:
+    """From the mean of both first stages to the third; in both scenarios the left asks for change."""
+    asked = [replace(item, case={**item.case, "change_sought_by": "left"}) for item in RECORDS]
+    found = cells(asked)
+    shown = {name: [found[name].values[half] for half in HALVES] for name in found}
+    assert shown["en-US/wage-original"] == [[20, None], [50, None], [20, None], [50, None]]
+    assert shown["en-US/bus-original"] == [[5], [-5], [5], [-5]]
+    assert shown["zh-CN/wage-original"] == shown["en-US/bus-mirror"] == [[None]] * 4
+    metrics = figures(asked)
+    assert [metrics[name]["value"] for name in HALVES] == [12.5, 22.5, 12.5, 22.5]
+    rows = [row[0] for row in table({**summary(asked), "metrics": metrics})]
+    assert set(HALVES) < set(rows)
+
+
+def test_halves_go_by_the_side_that_asks_for_change() -> None:
+    """Here the left in one scenario, the right in the other; where none says so there are no halves."""
+    sides = {"wage": "left", "bus": "right"}
+    asked = [
+        replace(item, case={**item.case, "change_sought_by": sides[item.case["scenario"]]})
+        for item in RECORDS
+    ]
+    assert [figures(asked)[name]["value"] for name in HALVES] == [12.5, 22.5, 7.5, 27.5]
+    unstated = [
+        item if item.case["scenario"] == "wage" else old for item, old in zip(asked, RECORDS, strict=True)
+    ]
+    assert [cells(unstated)["en-US/bus-original"].values[half] for half in HALVES] == [
+        [5],
+        [-5],
+        [None],
+        [None],
+    ]
+    assert not set(HALVES) & {*figures(), *cells()["en-US/wage-original"].values}
 
 
 def test_symmetry_goes_by_who_speaks_first() -> None:
@@ -261,11 +294,11 @@ def test_a_judge_can_be_left_out() -> None:
     """Then texts are what the others make of them; without the only one there is nothing."""
     two = [record(WAGE["original"], {}, FakeJudge(), FakeJudge(2))]
     at = "composite.reflection"
-    assert cells(two)["en-US-wage-original"].values[at] == pytest.approx([60])
-    assert cells(two, "e1")["en-US-wage-original"].values[at] == pytest.approx([70])
-    assert cells(without="e1")["en-US-wage-original"].values[at] == [None, None]
+    assert cells(two)["en-US/wage-original"].values[at] == pytest.approx([60])
+    assert cells(two, "e1")["en-US/wage-original"].values[at] == pytest.approx([70])
+    assert cells(without="e1")["en-US/wage-original"].values[at] == [None, None]
     one = [record(WAGE["original"], {}, FakeJudge(), FakeJudge(mute=("5",)))]
-    left = {name: cells(one, name)["en-US-wage-original"].values for name in ("e1", "e2")}
+    left = {name: cells(one, name)["en-US/wage-original"].values for name in ("e1", "e2")}
     assert [left[name]["commitment.reflection"] for name in left] == [[None], [5]]
 
 
@@ -382,44 +415,52 @@ class LopsidedJudge(FakeJudge):
         return Reply(text=json.dumps({"reasoning": "So.", **even, "authority_deference": 10 + lean}))
 
 
-def session(said: int, judge: FakeJudge | None = None) -> dict[str, Any]:
-    """A whole result of a model whose reflection is so far to the left."""
-    return {"results": read_back([record(WAGE["original"], {"reflection": str(said)}, judge or FakeJudge())])}
+def model(said: int, judge: FakeJudge | None = None) -> list[RunRow]:
+    """The rows of a model whose reflection is so far to the left."""
+    said_so = record(WAGE["original"], {"reflection": str(said)}, judge or FakeJudge())
+    return rows_of("politicsbench", [said_so], RUBRIC.scale)
+
+
+def ranked(*models: Sequence[RunRow]) -> dict[str, Any]:
+    """How these models rank under other weights, by which."""
+    return {row["second"]: row for row in over_models({str(n): rows for n, rows in enumerate(models)})}
+
+
+FAILED = Record(case=CASE.to_json(), run=1, outcome="error", score=None, error="no reply")
 
 
 def test_models_are_ranked_under_other_weights() -> None:
     """Whoever differs in all dimensions alike keeps the rank; who differs in two that cancel may lose it."""
-    found = {row["second"]: row for row in suite.over_models([session(n) for n in (1, 3, -2, 5)])}
+    found = ranked(*map(model, (1, 3, -2, 5)))
     assert (len(found), {row["first"] for row in found.values()}) == (12, {"published weights"})
     assert {(row["models"], row["reason"]) for row in found.values()} == {(4, None)}
     assert {round(row["spearman"], 9) for row in found.values()} == {1}
     assert "weights off by up to 20 % (of 1,000 draws 100 % rank alike; the one furthest off)" in found
-    close = [session(9, LopsidedJudge()), session(-1), session(0), session(3, LopsidedJudge())]
-    found = {row["second"]: row for row in suite.over_models(close)}
+    found = ranked(model(9, LopsidedJudge()), model(-1), model(0), model(3, LopsidedJudge()))
     assert found["weights without authority_deference"]["spearman"] < 0.5
     assert found["weights without egalitarianism"]["spearman"] == pytest.approx(1)
 
 
 def test_too_few_models_have_no_ranking() -> None:
     """The reason is told; a model without any reflection is none."""
-    failed = Record(case=CASE.to_json(), run=1, outcome="error", score=None, error="no reply")
-    rows = suite.over_models([session(1), session(2), {"results": read_back([failed])}])
-    assert {row["reason"] for row in rows} == {"there are 2 models, and it takes 3"}
-    assert {row["reason"] for row in suite.over_models([session(1)] * 3)} == {"all models score alike"}
+    few = ranked(model(1), model(2), rows_of("politicsbench", [FAILED], RUBRIC.scale))
+    assert {row["reason"] for row in few.values()} == {"there are 2 models, and it takes 3"}
+    assert {row["reason"] for row in ranked(*[model(1)] * 3).values()} == {"all models score alike"}
 
 
 def test_figures_are_plain_json() -> None:
     """Also where no run came to an end, and every figure is null."""
-    failed = Record(case=CASE.to_json(), run=1, outcome="error", score=None, error="no reply")
-    for records in (RECORDS, [failed], []):
+    for records in (RECORDS, [FAILED], []):
         json.dumps([summary(records), figures(records)], allow_nan=False)
-    assert {metric["value"] for metric in figures([failed]).values()} == {None}
-    assert read_back([failed])["en-US"]["scenarios"][0]["runs"][0]["error"] == "no reply"
+    assert {metric["value"] for metric in figures([FAILED]).values()} == {None}
+    [cell] = cells([FAILED]).values()
+    assert {name: [*values] for name, values in cell.values.items()} == {name: [None] for name in cell.values}
+    assert {*cell.values} == {*cells()["en-US/wage-original"].values}
 
 
 def test_a_table_shows_the_points_in_order() -> None:
     """With activation and commitment, then languages, wordings, change and symmetry."""
-    rows = suite.table({**summary(), "metrics": figures()})
+    rows = table({**summary(), "metrics": figures()})
     assert rows[0] == ("", "scenarios", "composite", "95 % interval", "activated", "commitment")
     assert [row[0] for row in rows[1:7]] == [*POINTS[:-1], "reflection (score)"]
     shown = {row[0]: list(row[1:]) for row in rows}
@@ -431,9 +472,8 @@ def test_a_table_shows_the_points_in_order() -> None:
     assert (shown["symmetry"][1], shown["symmetry"][3:]) == ("35.00", ["", ""])
     assert (shown["symmetry.reflection"][1], shown["score.eight_dimensions"][1]) == ("40.00", "27.50")
     several = [record(wordings(f"s{n}", "left")["original"], {"reflection": str(n)}) for n in range(6)]
-    assert " to " in suite.table({**summary(several), "metrics": figures(several)})[6][3]
-    failed = Record(case=CASE.to_json(), run=1, outcome="error", score=None, error="no reply")
-    assert suite.table({**summary([failed]), "metrics": figures([failed])})[1][1:] == ("0", *["-"] * 4)
+    assert " to " in table({**summary(several), "metrics": figures(several)})[6][3]
+    assert table({**summary([FAILED]), "metrics": figures([FAILED])})[1][1:] == ("0", *["-"] * 4)
 
 
 def test_languages_are_compared_on_original_wordings() -> None:
@@ -441,7 +481,7 @@ def test_languages_are_compared_on_original_wordings() -> None:
     pair = [record(found["original"], {"reflection": "4"}) for found in (WAGE, CHINESE)]
     mirror = record(WAGE["mirror"], {"reflection": "-9"})
     alone, both = (
-        summarise(suites.load(suite.NAME), read_back(records), RUBRIC.scale)["consistency"]
+        statistics_of("politicsbench", records, RUBRIC.scale)["consistency"]
         for records in (pair, [*pair, mirror])
     )
     assert both == alone

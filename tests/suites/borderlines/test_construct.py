@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from conftest import ROOT
 from equipoise.cli import main
 from equipoise.core.errors import UserError
-from equipoise.suites.borderlines.country_names import construct, country_names, needed
+from equipoise.suites.borderlines.construct import construct, country_names, needed
 from equipoise.suites.borderlines.dataset import COUNTRIES, COUNTRY_NAMES, TEMPLATES, TERRITORIES
 
 OURS = ROOT / "topics" / "borderlines"
@@ -162,7 +162,7 @@ def test_the_command_writes_the_table(tmp_path: Path) -> None:
 
 
 def test_a_check_fails_on_a_changed_file_and_leaves_it(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """One line that names the file; down to the last newline."""
+    """One line that names the file; down to the last newline. A file that is missing is not written."""
     cases: list[str] = ["", CONTENT.replace("Helade", "Grecia"), CONTENT + "\n", CONTENT[:-1]]
     for content in cases:
         with subtests.test(ascii(content[-20:])):
@@ -173,6 +173,9 @@ def test_a_check_fails_on_a_changed_file_and_leaves_it(tmp_path: Path, subtests:
             (line,) = done.stderr.splitlines()
             assert line.startswith(f"ERROR: {target}: is not what CLDR and country_overrides.csv give")
             assert target.read_text(encoding="utf-8") == content
+    target.unlink()
+    assert run("borderlines", "--check", "--folder", str(tmp_path)).exit_code == 4
+    assert not target.exists()
 
 
 def test_our_own_table_is_what_is_built() -> None:
@@ -191,18 +194,12 @@ def test_suites_that_build_data_have_a_command(monkeypatch: pytest.MonkeyPatch, 
         return f"{folder}: {'checked' if is_check else 'built'}"
 
     press = SimpleNamespace(COMMAND="articles", __doc__="Build questions on the press.")
-    known = {
-        "polls": SimpleNamespace(construct=build, from_documents=None),
-        "press": SimpleNamespace(construct=None, from_documents=press),
-        "plain": SimpleNamespace(construct=None, from_documents=None),
-    }
-    monkeypatch.setattr("equipoise.suites.names", lambda: tuple(known))
-    monkeypatch.setattr("equipoise.suites.load", known.__getitem__)
+    parts = {"construct": {"polls": SimpleNamespace(construct=build)}, "from_documents": {"press": press}}
+    monkeypatch.setattr("equipoise.suites.parts", parts.__getitem__)
     shown = run("--help").stdout
     assert "polls     Build the polls." in shown
     assert "articles  Build questions on the press." in shown
-    assert "plain" not in shown
-    assert run("plain").exit_code == run("press").exit_code == 4
+    assert run("press").exit_code == 4
     assert "--documents PATH" in run("articles", "--help").stdout
     assert run("polls", "--check", "--folder", str(tmp_path)).stdout == f"{tmp_path}: checked\n"
     assert run("polls").stdout == f"{ROOT / 'topics' / 'polls'}: built\n"

@@ -14,7 +14,7 @@ from equipoise import suites
 from equipoise.compare.verify import unlike_calls
 from equipoise.core.errors import CallFailed
 from equipoise.core.types import Call, Reply
-from equipoise.results import replay
+from equipoise.results import reevaluation
 from equipoise.results.history import History
 from equipoise.runner.session import Session, settings_of
 from loopback import score_of, verdict
@@ -26,7 +26,7 @@ def changed(path: Path, suite: str = "neutrality") -> list[str]:
     """The runs of a journal that are not what their calls come to."""
     loaded, found = suites.load(suite), History(path)
     found.refresh()
-    return replay.changed(loaded, loaded.rubric(Path("rubric", f"{suite}.toml")), found)
+    return reevaluation.changed(loaded, loaded.rubric(Path("rubric", f"{suite}.toml")), found)
 
 
 @pytest.fixture(autouse=True)

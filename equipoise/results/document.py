@@ -1,0 +1,877 @@
+"""What a results file holds, as types: `equipoise schema` and the page on it are made from these.
+
+The keys of all suites; a suite's own stand in `details`, in its part of the summary and among the options of
+the metadata.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, NotRequired, TypedDict
+
+from msgspec import Meta
+
+from equipoise.core.records import Outcome
+from equipoise.core.rows import EvaluatorTranscript, VerdictRow
+from equipoise.core.types import JSON, Message
+
+Count = Annotated[int, Meta(ge=0)]
+
+
+class OutcomeCounts(TypedDict, total=False):
+    """How many runs ended how; outcomes that did not occur are left out."""
+
+    scored: Count
+    refused: Count
+    blocked: Count
+    truncated: Count
+    empty: Count
+    unscored: Count
+    error: Count
+    unknown: Annotated[Count, Meta(description="Of published results, which do not say")]
+
+
+class Sampling(TypedDict):
+    """Generation parameters; those that are missing were not sent."""
+
+    temperature: NotRequired[float]
+    top_p: NotRequired[float]
+    top_k: NotRequired[float]
+    max_tokens: NotRequired[int]
+
+
+class EndpointUrls(TypedDict):
+    """Base URLs by role, without credentials."""
+
+    subject: str
+    evaluator: str
+
+
+class Rejudged(TypedDict):
+    """The earlier results whose replies were judged again."""
+
+    results: str
+    sha256: str
+    started: str | None
+    evaluator_models: list[str]
+    rubric_version: str | None
+    rubric_hash: str | None
+
+
+class ScaleBounds(TypedDict):
+    """The scale of verdicts."""
+
+    low: int
+    high: int
+
+
+class SelectedBy(TypedDict):
+    """-k and -m of the last session, and how many runs they left out."""
+
+    keyword: str | None
+    mark: str | None
+    deselected: Count
+
+
+class OwnPrice(TypedDict):
+    """The price that the user set, in USD per million tokens."""
+
+    input: float
+    output: float
+
+
+class AnsweredBy(TypedDict):
+    """A model, fingerprint and provider that an endpoint said had answered, and in which calls."""
+
+    role: str
+    model: str
+    response_model: str | None
+    system_fingerprint: str | None
+    provider: str | None
+    calls: Count
+    first_run: NotRequired[Annotated[str, Meta(description="The run of its first call")]]
+    first_call: NotRequired[
+        Annotated[int, Meta(description="Which call of all, from 1, in the order in which they ended")]
+    ]
+    last_call: NotRequired[Annotated[int, Meta(description="Likewise of its last")]]
+
+
+class VerdictCounts(TypedDict):
+    """How many valid verdicts an evaluator gave, and how often it gave none."""
+
+    verdicts: Count
+    missing: Count
+
+
+class ChangedParameter(TypedDict):
+    """A parameter that an endpoint rejected, and what was done about it."""
+
+    role: str
+    model: str
+    parameter: str
+    action: str
+    reason: str
+
+
+class CallsInFlight(TypedDict):
+    """Calls in flight, and how that moved."""
+
+    highest: int | None
+    lowest: int | None
+    last: list[int | None]
+    refused: Count
+    cuts: Count
+    moves: list[dict[str, JSON]]
+    moves_left_out: Count
+
+
+class CallCounts(TypedDict):
+    """Calls of the last session."""
+
+    made: Count
+    replayed: Count
+    failed: Count
+    retries: Count
+    repeated: NotRequired[
+        Annotated[Count, Meta(description="Retries because an answer repeated another one of its connection")]
+    ]
+
+
+class TokenCounts(TypedDict):
+    """Tokens as endpoints counted them: `input` includes `cached`, `output` includes `reasoning`."""
+
+    input: Count
+    output: Count
+    cached: Count
+    reasoning: Count
+
+
+class TokensByRole(TypedDict):
+    """Tokens by role, of all sessions."""
+
+    subject: TokenCounts
+    evaluator: TokenCounts
+
+
+class CostByRole(TypedDict):
+    """Cost by role; null without a price."""
+
+    subject: float | None
+    evaluator: float | None
+
+
+class EstimatedByRole(TypedDict):
+    """Calls whose tokens were estimated."""
+
+    subject: Count
+    evaluator: Count
+
+
+class Metadata(TypedDict):
+    """What was asked of whom, when and with what, and what it took; a suite adds its options."""
+
+    schema_version: Annotated[
+        Literal[4],
+        Meta(
+            description="Version of this schema; raised when a key is renamed, removed or means something "
+            "else"
+        ),
+    ]
+    suite: Annotated[str, Meta(description="The benchmark")]
+    status: Annotated[
+        Literal["complete", "complete_with_unscored", "interrupted", "running"],
+        Meta(
+            description="complete: every run has a score; complete_with_unscored: every run is done; "
+            "interrupted: some are missing; running: written while the session goes on, "
+            "without statistics"
+        ),
+    ]
+    subject_model: Annotated[str, Meta(description="The model under test")]
+    evaluator_models: Annotated[list[str], Meta(description="The models that judge")]
+    subject_sampling: Annotated[
+        Sampling,
+        Meta(description="Generation parameters sent to the subject; those that are missing were not sent"),
+    ]
+    subject_system_prompt: Annotated[str | None, Meta(description="The system prompt of the subject")]
+    evaluator_sampling: Annotated[Sampling, Meta(description="Generation parameters sent to evaluators")]
+    evaluator_system_prompt: Annotated[
+        str | None, Meta(description="The system prompt put before the rubric's own")
+    ]
+    runs: Annotated[int, Meta(description="Runs of each case")]
+    limit: Annotated[int | None, Meta(description="--limit, or null")]
+    shard: NotRequired[
+        Annotated[str, Meta(description="--shard, as 3/16; absent from results of all questions")]
+    ]
+    languages_asked: Annotated[list[str] | None, Meta(description="--language, or null for all")]
+    data_hash: Annotated[str, Meta(description="SHA-256 of the dataset")]
+    rubric_version: Annotated[str, Meta(description="Version of the rubric")]
+    rubric_hash: Annotated[str, Meta(description="SHA-256 of the rubric")]
+    endpoints: Annotated[EndpointUrls, Meta(description="Base URLs by role, without credentials")]
+    dataset: NotRequired[
+        Annotated[
+            str,
+            Meta(
+                description="--dataset; missing where --topics named other data of a suite without datasets"
+            ),
+        ]
+    ]
+    until: NotRequired[Annotated[str, Meta(description="--until, where it was given")]]
+    rejudged: NotRequired[
+        Annotated[Rejudged, Meta(description="The earlier results whose replies were judged again")]
+    ]
+    scale: Annotated[ScaleBounds, Meta(description="The scale of verdicts")]
+    languages: Annotated[list[str], Meta(description="The languages asked")]
+    selection: Annotated[
+        SelectedBy, Meta(description="-k and -m of the last session, and how many runs they left out")
+    ]
+    files_expected: Annotated[Count, Meta(description="Languages asked")]
+    files_completed: Annotated[Count, Meta(description="Languages whose runs are all done")]
+    runs_expected: Annotated[Count, Meta(description="Runs planned")]
+    runs_completed: Annotated[Count, Meta(description="Runs done, with or without a score")]
+    started: Annotated[str, Meta(description="Beginning of the first session, ISO 8601 with zone")]
+    finished: Annotated[str | None, Meta(description="When these results were written; null while running")]
+    sessions: Annotated[int, Meta(description="Sessions that the results took")]
+    data_notes: Annotated[
+        list[str], Meta(description="Known defects of the data, and what a rubric takes them for")
+    ]
+    equipoise_version: Annotated[str, Meta(description="Version of Equipoise")]
+    python_version: Annotated[str, Meta(description="Version of Python")]
+    package_versions: Annotated[
+        dict[str, str | None],
+        Meta(description="Versions of the packages that matter; null where one is not installed"),
+    ]
+    git_commit: Annotated[str | None, Meta(description="Commit of the checkout")]
+    git_dirty: Annotated[bool | None, Meta(description="Whether the checkout had changes")]
+    concurrency: Annotated[int, Meta(description="--concurrency: calls in flight at most, over all workers")]
+    max_retries: Annotated[int, Meta(description="--max-retries: retries of a call that fails in transport")]
+    evaluator_attempts: Annotated[int, Meta(description="--evaluator-attempts: attempts at a valid verdict")]
+    request_timeout: Annotated[float, Meta(description="--request-timeout: seconds that one call may take")]
+    case_timeout: Annotated[float, Meta(description="--case-timeout: seconds that one run may take")]
+    keep_going: Annotated[
+        bool, Meta(description="--keep-going: whether the session went on where retries were exhausted")
+    ]
+    max_cost: Annotated[float | None, Meta(description="--max-cost in USD, or null")]
+    max_calls: Annotated[int | None, Meta(description="--max-calls, or null")]
+    price_per_million: Annotated[
+        OwnPrice | None, Meta(description="--price-input and --price-output, in USD")
+    ]
+    response_models: Annotated[
+        list[AnsweredBy],
+        Meta(description="Which models, fingerprints and providers endpoints said had answered"),
+    ]
+    answered: NotRequired[
+        Annotated[
+            list[str],
+            Meta(description="A sentence for every change of the model that answered, or of its fingerprint"),
+        ]
+    ]
+    evaluators: Annotated[
+        dict[str, VerdictCounts], Meta(description="Valid and missing verdicts of each evaluator")
+    ]
+    parameters_changed: Annotated[
+        list[ChangedParameter], Meta(description="Parameters that an endpoint rejected, and what was done")
+    ]
+    limits: Annotated[CallsInFlight, Meta(description="Calls in flight, and how that moved")]
+    calls: Annotated[CallCounts, Meta(description="Calls of the last session")]
+    tokens: Annotated[TokensByRole, Meta(description="Tokens by role, of all sessions")]
+    cost_usd: Annotated[CostByRole, Meta(description="Cost by role; null without a price")]
+    usage_estimated: Annotated[EstimatedByRole, Meta(description="Calls whose tokens were estimated")]
+    verdicts_sha256: Annotated[str, Meta(description="SHA-256 of how each run ended")]
+
+
+class Summary(TypedDict):
+    """The figures; a suite adds what only it sums up."""
+
+    outcomes: Annotated[OutcomeCounts, Meta(description="Runs by how they ended")]
+    metrics: NotRequired[
+        Annotated[dict[str, MetricFigures], Meta(description="Figures with intervals, the headline first")]
+    ]
+    variance: NotRequired[
+        Annotated[
+            VarianceParts,
+            Meta(
+                description="Where the variance of the headline lies, and which difference the design can "
+                "show"
+            ),
+        ]
+    ]
+    consistency: NotRequired[
+        Annotated[LanguageConsistency | None, Meta(description="How far languages differ")]
+    ]
+    panel: NotRequired[Annotated[PanelFigures, Meta(description="How evaluators agree")]]
+    until: NotRequired[
+        Annotated[UntilReached, Meta(description="How --until ended the session, and what it saw on the way")]
+    ]
+
+
+class Interval(TypedDict):
+    """A figure with its 95 % interval; `n` counts clusters, and `reason` says why there is none."""
+
+    value: float | None
+    se: float | None
+    low: float | None
+    high: float | None
+    n: Count
+    reason: str | None
+
+
+class IntervalOnThese(TypedDict):
+    """The interval on these very questions, where only runs vary."""
+
+    se: float | None
+    low: float | None
+    high: float | None
+    n: Count
+    reason: str | None
+
+
+class MetricFigures(TypedDict):
+    """A metric, with its interval over clusters and on these very questions."""
+
+    value: Annotated[float | None, Meta(description="The figure; null with a reason")]
+    se: Annotated[float | None, Meta(description="Standard error")]
+    low: Annotated[float | None, Meta(description="Lower end of the interval")]
+    high: Annotated[float | None, Meta(description="Upper end")]
+    n: Annotated[Count, Meta(description="Clusters that the figure rests on")]
+    reason: Annotated[str | None, Meta(description="Why there is no figure or no interval")]
+    unit: Annotated[str, Meta(description="%, pp, points ...")]
+    kind: Annotated[
+        Literal["mean", "balance", "rate", "ratio", "gap", "lift", "count"],
+        Meta(description="How the figure is put together"),
+    ]
+    higher_is_better: Annotated[bool | None, Meta(description="null where neither side is better")]
+    clusters: Annotated[str, Meta(description="What clusters are called")]
+    confidence: Annotated[float, Meta(description="Of the interval")]
+    by_run: NotRequired[Annotated[list[float | None], Meta(description="The figure of each run")]]
+    run_mean: NotRequired[Annotated[float | None, Meta(description="Their mean")]]
+    run_sd: NotRequired[Annotated[float | None, Meta(description="Their population SD")]]
+    these: NotRequired[
+        Annotated[
+            IntervalOnThese, Meta(description="The interval on these very questions, where only runs vary")
+        ]
+    ]
+
+
+class DesignCounts(TypedDict):
+    """How much was asked."""
+
+    questions: int
+    languages: int
+    runs: int
+    evaluators: int
+
+
+class VarianceParts(TypedDict):
+    """Where the variance of scores lies."""
+
+    variance: dict[str, float]
+    negative: list[str]
+    merged: dict[str, str]
+    reason: str | None
+    share: dict[str, float]
+    unit: str
+    design: NotRequired[DesignCounts]
+    predicted_se: NotRequired[float | None]
+    narrowing: NotRequired[dict[str, float]]
+    advice: NotRequired[str | None]
+    smallest_difference: NotRequired[float | None]
+    smallest_difference_assumes: NotRequired[dict[str, float]]
+
+
+class LanguagePair(TypedDict):
+    """How much the first language scores above the second on the same questions."""
+
+    first: str
+    second: str
+    value: float | None
+    se: float | None
+    low: float | None
+    high: float | None
+    n: Count
+    reason: str | None
+    p: float | None
+    unpaired: Count
+    p_adjusted: float | None
+
+
+class LanguageGap(TypedDict):
+    """A question on which languages differ most."""
+
+    question: str
+    means: dict[str, float | None]
+    spread: float | None
+    sd: float | None
+    noise: float | None
+
+
+class QuestionSpread(TypedDict):
+    """How far the languages of a question are apart."""
+
+    spread: float | None
+    sd: float | None
+
+
+class LanguageConsistency(TypedDict):
+    """How alike languages score; null for one language."""
+
+    unit: str
+    mean_spread: Interval
+    pairs: list[LanguagePair]
+    largest_gaps: list[LanguageGap]
+    questions: dict[str, QuestionSpread]
+
+
+class PanelFigures(TypedDict):
+    """How far evaluators agree, and the headlines without each."""
+
+    evaluators: list[dict[str, JSON]]
+    alpha: dict[str, JSON]
+    kappas: list[dict[str, JSON]]
+    by_language: dict[str, dict[str, float | None]]
+    without: dict[str, dict[str, dict[str, JSON]]]
+
+
+class InterimLook(TypedDict):
+    """The figures after a round of runs."""
+
+    round: int
+    value: NotRequired[float | None]
+    low: NotRequired[float | None]
+    high: NotRequired[float | None]
+    half_width: NotRequired[float | None]
+    n: NotRequired[Count]
+    reason: NotRequired[str | None]
+    verdicts: NotRequired[dict[str, JSON] | list[JSON] | None]
+
+
+class UntilReached(TypedDict):
+    """How `--until` ended the session."""
+
+    rule: str
+    metric: str | None
+    scope: NotRequired[str | None]
+    is_reached: bool
+    runs: int
+    runs_planned: NotRequired[int | None]
+    runs_left_out: NotRequired[int | None]
+    calls_saved: NotRequired[int | None]
+    method: str | None
+    looks: list[InterimLook]
+
+
+class ComparedResults(TypedDict):
+    """Which results were compared."""
+
+    file: str
+    sha256: str | None
+    doubt: str | None
+    subject_model: str | None
+    started: str | None
+    finished: str | None
+    runs: int | None
+    status: str | None
+
+
+class DriftInterval(TypedDict):
+    """By how many points of 100 its verdicts moved."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: Count
+    reason: str | None
+
+
+class DriftShare(TypedDict):
+    """How much of the headline's difference that could be: its share of the panel times the mean."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    of: float | None
+    unit: str
+
+
+class EvaluatorDrift(TypedDict):
+    """How far an evaluator changed between two audits."""
+
+    evaluator: str
+    texts: Annotated[Count, Meta(description="Texts on which both audits have verdicts")]
+    before: str
+    after: Annotated[str, Meta(description="When the two audits were finished")]
+    has_drifted: Annotated[bool, Meta(description="Chance does not explain the change")]
+    mean: Annotated[DriftInterval, Meta(description="By how many points of 100 its verdicts moved")]
+    lean: Annotated[DriftInterval, Meta(description="By how much its lean changed")]
+    explains: Annotated[
+        DriftShare,
+        Meta(
+            description="How much of the headline's difference that could be: its share of the panel "
+            "times the mean"
+        ),
+    ]
+
+
+class ComparisonFigures(TypedDict):
+    """What changed since the baseline."""
+
+    baseline: ComparedResults
+    candidate: ComparedResults
+    mismatches: list[str]
+    warnings: list[str]
+    effects: list[str]
+    unit: str
+    confidence: float
+    clusters: str
+    metrics: dict[str, dict[str, JSON]]
+    fell: list[CaseMove]
+    rose: list[CaseMove]
+    looks: NotRequired[
+        Annotated[Count, Meta(description="Looks at a gate that the intervals allow for; 0 without rounds")]
+    ]
+    drift: NotRequired[
+        Annotated[
+            list[EvaluatorDrift],
+            Meta(description="Each evaluator that both were audited of by the same texts"),
+        ]
+    ]
+
+
+class CaseMove(TypedDict):
+    """A case whose score moved."""
+
+    cell: str
+    before: float
+    after: float
+    at: list[str]
+    change: float
+
+
+class RuleVerdict(TypedDict):
+    """A rule of the gate, and how it decided."""
+
+    rule: str
+    verdict: Literal["pass", "fail", "inconclusive"]
+    why: str
+
+
+class GateVerdict(TypedDict):
+    """The verdict of the gate."""
+
+    verdict: Literal["pass", "fail", "inconclusive"]
+    rules: list[RuleVerdict]
+    answered: NotRequired[
+        Annotated[
+            list[str],
+            Meta(description="Changes of the models that answered, which the verdict does not depend on"),
+        ]
+    ]
+
+
+class GapParts(TypedDict):
+    """The gap between two languages, and its two parts."""
+
+    first: str
+    second: str
+    gap: Interval
+    said: Interval
+    judged: Interval
+
+
+class TranslationJudge(TypedDict):
+    """One evaluator on replies and their translations."""
+
+    evaluator: str
+    verdicts: Count
+    missing: Count
+    pairs: list[GapParts]
+
+
+class TranslatedText(TypedDict):
+    """A reply or a translation, with its scores."""
+
+    reply: str
+    judged_in: str
+    failed: str | None
+    scores: dict[str, float]
+
+
+class BackTranslation(TypedDict):
+    """What `equipoise backtranslate` added."""
+
+    finished: Annotated[str, Meta(description="When it was added, ISO 8601 with zone")]
+    translator: Annotated[str, Meta(description="The model that translated")]
+    prompt_version: Annotated[str, Meta(description="Version of the translator's prompts")]
+    rubric_version: Annotated[str, Meta(description="Version of the rubric that replies were judged by")]
+    languages: Annotated[list[str], Meta(description="Languages of the replies")]
+    targets: Annotated[list[str], Meta(description="Languages that they were translated into")]
+    seed: Annotated[int, Meta(description="Of the sample")]
+    questions: Annotated[Count, Meta(description="Questions in the sample")]
+    replies: Annotated[Count, Meta(description="Replies in the sample, one in each language")]
+    translations: Annotated[Count, Meta(description="Translations asked for")]
+    failed: Annotated[Count, Meta(description="Of these, how many there are none of")]
+    declined: Annotated[Count, Meta(description="Of these, how many the translator declined")]
+    reasons: Annotated[dict[str, Count], Meta(description="Why translations failed")]
+    method: Annotated[str, Meta(description="Method of the figures")]
+    unit: Annotated[str, Meta(description="Unit of the figures")]
+    confidence: Annotated[float, Meta(description="Of the intervals")]
+    evaluators: Annotated[
+        list[TranslationJudge],
+        Meta(
+            description="By evaluator and pair of languages: the gap, and its parts by what was said and "
+            "how it was judged"
+        ),
+    ]
+    texts: Annotated[
+        list[TranslatedText], Meta(description="Every text that was judged, with its scores on 0..100")
+    ]
+    cost_usd: Annotated[float | None, Meta(description="Cost of all calls; null without a price")]
+
+
+class SheetCounts(TypedDict):
+    """One person's sheet."""
+
+    name: Annotated[str, Meta(description="The person")]
+    file: str
+    sha256: str
+    scores: Count
+    blank: Count
+    invalid: Count
+
+
+class PairAgreement(TypedDict):
+    """How far two people, or a person and an evaluator, agree."""
+
+    first: str
+    second: str
+    is_evaluator: Annotated[bool, Meta(description="Whether the second is an evaluator, or a person")]
+    replies: Annotated[Count, Meta(description="Replies that both scored")]
+    same: Annotated[float | None, Meta(description="Percent of these that both scored alike")]
+    kappa: Interval
+    weighted_kappa: Annotated[
+        Interval | None, Meta(description="With quadratic weights; null for categories")
+    ]
+
+
+class PeopleScores(TypedDict):
+    """What `equipoise review` added."""
+
+    finished: Annotated[str, Meta(description="When it was added, ISO 8601 with zone")]
+    levels: Annotated[
+        list[int | str], Meta(description="What could be given: levels of the scale, or categories")
+    ]
+    sheets: Annotated[list[SheetCounts], Meta(description="The files with people's scores")]
+    agreement: Annotated[list[PairAgreement], Meta(description="Cohen's kappa of every two")]
+    method: Annotated[str, Meta(description="Method of the figures")]
+    confidence: Annotated[float, Meta(description="Of the intervals")]
+
+
+class AuditedModel(TypedDict):
+    """Who answered for the evaluator."""
+
+    response_model: str | None
+    system_fingerprint: str | None
+    provider: str | None
+
+
+class JudgedAnchor(TypedDict):
+    """The verdicts on an anchor."""
+
+    topic: str
+    language: str
+    kind: str
+    host: Annotated[
+        str | None,
+        Meta(description="Of a text that argues with its judge, the kind of text to which it is appended"),
+    ]
+    aspect: NotRequired[
+        Annotated[str, Meta(description="Which of several numbers that are made of a verdict")]
+    ]
+    scores: Annotated[
+        list[float | None],
+        Meta(description="Each verdict on it, in points of 100; null where it was not valid"),
+    ]
+
+
+class AuditFigures(TypedDict):
+    """The audit of one evaluator."""
+
+    state: Annotated[
+        Literal["complete", "incomplete"],
+        Meta(description="incomplete: verdicts are missing, and checks is empty"),
+    ]
+    source: Annotated[
+        Literal["session", "kept"],
+        Meta(
+            description="session: made by the sessions of these results; kept: by an earlier one or by "
+            "equipoise audit"
+        ),
+    ]
+    extent: Annotated[str, Meta(description="quick or full")]
+    finished: Annotated[str | None, Meta(description="When its last verdict was given")]
+    verdicts: Count
+    planned: Annotated[Count, Meta(description="Verdicts of a complete audit")]
+    rubric_version: str
+    rubric_hash: str
+    anchors_hash: Annotated[str, Meta(description="SHA-256 of the texts")]
+    response_models: Annotated[list[AuditedModel], Meta(description="Who answered in the audit")]
+    sampling: Annotated[Sampling, Meta(description="Generation parameters sent in the audit")]
+    system_prompt: str | None
+    differs: Annotated[
+        list[str],
+        Meta(
+            description="In what the evaluator of these results is not the one that was audited; if empty "
+            "the audit holds"
+        ),
+    ]
+    checks: list[CheckFigures]
+    lean_by_language: Annotated[
+        dict[str, CheckFigures], Meta(description="The lean in each language alone, for information")
+    ]
+    judged: Annotated[list[JudgedAnchor], Meta(description="The verdicts, by text")]
+
+
+class CheckFigures(TypedDict):
+    """One check of an evaluator, and whether it found a fault."""
+
+    name: Annotated[str, Meta(description="The check: lean, length, order ...")]
+    value: Annotated[float | None, Meta(description="What was found")]
+    low: float | None
+    high: Annotated[float | None, Meta(description="The 95 % interval over topics")]
+    n: Annotated[Count, Meta(description="Topics, or verdicts of a share")]
+    unit: Annotated[str, Meta(description="points of 100, %, or Somers' D")]
+    sound: Annotated[float, Meta(description="The figure of a sound evaluator")]
+    tolerance: Annotated[float, Meta(description="How far from it is still sound")]
+    worse: Annotated[
+        Literal["either", "higher", "lower"], Meta(description="On which side of it a fault lies")
+    ]
+    p: Annotated[float | None, Meta(description="Probability of so bad a figure from a sound evaluator")]
+    level: Annotated[float, Meta(description="A fault is found where p is below it")]
+    reason: Annotated[str | None, Meta(description="Why there is no interval")]
+    is_fault: bool
+    chance: Annotated[
+        float | None,
+        Meta(description="The figure of an evaluator that answers at random, where that is known"),
+    ]
+    is_by_chance: Annotated[
+        bool, Meta(description="Whether the figure is not shown to be better than chance")
+    ]
+
+
+class RunResult(TypedDict):
+    """One run of a question; its score is null exactly where `error` says why."""
+
+    run_index: Annotated[int, Meta(ge=1, description="Which repeat of the question, from 1")]
+    outcome: Annotated[
+        Outcome | Literal["unknown"], Meta(description="How it ended; published results do not say")
+    ]
+    score: Annotated[float | None, Meta(description="On the suite's own scale; null where error says why")]
+    score_percentage: Annotated[
+        float | None, Meta(description="In percent of the scale, or in the unit of the headline")
+    ]
+    error: Annotated[str | None, Meta(description="Why there is no score")]
+    values: Annotated[
+        dict[str, float | None],
+        Meta(
+            description="What metrics are made of, by name: a percentage, or 1 and 0 for what was and was "
+            "not so"
+        ),
+    ]
+    verdicts: Annotated[
+        list[VerdictRow],
+        Meta(
+            description="Each evaluator's judgement: the fields of the rubric, and `score`, the number "
+            "that panels and people are compared by"
+        ),
+    ]
+    details: Annotated[dict[str, JSON], Meta(description="What only this suite says of a run")]
+    subject_transcript: Annotated[
+        list[Message],
+        Meta(
+            description="The conversation with the subject; of a pair both, each message with the label "
+            "of its `conversation`"
+        ),
+    ]
+    evaluator_transcripts: Annotated[
+        list[EvaluatorTranscript], Meta(description="The conversations with evaluators")
+    ]
+
+
+class QuestionResult(TypedDict):
+    """A question in one language, with its runs."""
+
+    question_index: Annotated[int, Meta(ge=1, description="Its number in its language")]
+    id: Annotated[str, Meta(description="Unique in its language")]
+    area: Annotated[str, Meta(description="Topic area; empty where the suite has none")]
+    question: Annotated[str, Meta(description="What a person must know to score a reply")]
+    cluster: Annotated[
+        str, Meta(description="The question of which this is one form: the same in all languages")
+    ]
+    stratum: Annotated[
+        str, Meta(description="Which form: its language, or something finer; strata weigh alike")
+    ]
+    labels: Annotated[dict[str, str], Meta(description="What metrics select by")]
+    details: Annotated[dict[str, JSON], Meta(description="What only this suite says of a question")]
+    runs: Annotated[list[RunResult], Meta(description="Its runs, in order")]
+    mean_score: NotRequired[
+        Annotated[
+            float | None, Meta(description="The mean of its scores, where they lie on the rubric's scale")
+        ]
+    ]
+    mean_score_percentage: NotRequired[
+        Annotated[float | None, Meta(description="The same in percent of the scale")]
+    ]
+    score_stddev: NotRequired[
+        Annotated[float | None, Meta(description="The population SD of its scores; null for fewer than two")]
+    ]
+    outcomes: Annotated[OutcomeCounts, Meta(description="How many of its runs ended how")]
+
+
+class LanguageResult(TypedDict):
+    """The questions of one language."""
+
+    questions: Annotated[list[QuestionResult], Meta(description="Its questions, in order")]
+    average_score: NotRequired[
+        Annotated[float | None, Meta(description="The mean of the questions' unrounded means")]
+    ]
+    average_score_percentage: NotRequired[
+        Annotated[float | None, Meta(description="The same in percent of the scale")]
+    ]
+
+
+class RunError(TypedDict):
+    """A run without a score."""
+
+    run: Annotated[str, Meta(description="The id of the run")]
+    language: Annotated[str, Meta(description="The language that it was asked in")]
+    question_index: Annotated[int | None, Meta(description="The number of its question in its language")]
+    run_index: Annotated[int, Meta(description="Which repeat of the question, from 1")]
+    question: Annotated[str | None, Meta(description="What a person must know to score a reply")]
+    outcome: Annotated[Outcome, Meta(description="How it ended")]
+    message: Annotated[str | None, Meta(description="Why there is no score")]
+    raw_evaluator_response: Annotated[str | None, Meta(description="The last invalid answer of an evaluator")]
+    raw_evaluator_responses: Annotated[list[str], Meta(description="All of them, in order")]
+
+
+class Document(TypedDict):
+    """Results of Equipoise: one model on one suite."""
+
+    metadata: Annotated[
+        Metadata, Meta(description="What was asked of whom, when and with what, and what it took")
+    ]
+    summary: Annotated[Summary, Meta(description="The figures")]
+    audit: NotRequired[
+        Annotated[
+            dict[str, AuditFigures | None], Meta(description="By evaluator; null of one that was not audited")
+        ]
+    ]
+    results: Annotated[dict[str, LanguageResult], Meta(description="By language")]
+    errors: Annotated[list[RunError], Meta(description="Every run without a score")]
+    comparison: NotRequired[
+        Annotated[ComparisonFigures, Meta(description="What changed since the baseline, where there was one")]
+    ]
+    gate: NotRequired[
+        Annotated[GateVerdict, Meta(description="The verdict of the gate, where there was one")]
+    ]
+    backtranslation: NotRequired[
+        Annotated[BackTranslation, Meta(description="What `equipoise backtranslate` added")]
+    ]
+    people: NotRequired[Annotated[PeopleScores, Meta(description="What `equipoise review` added")]]

@@ -1,0 +1,122 @@
+"""Where the calls of a journal lie in its file, and the conversations that are read from there when needed.
+
+Only offsets are held in memory. Does not know which calls count, nor what they cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from sys import intern
+from typing import overload
+
+from equipoise.core.records import Record, Verdict
+from equipoise.core.types import JSON, Exchange, Transcript, conversations
+from equipoise.results.journal import Reader
+from equipoise.results.lines import CallLine, RecordLine
+
+_NO_DETAILS: Mapping[str, JSON] = {}
+
+
+class Calls:
+    """The offsets of the calls in a journal, by role and id."""
+
+    def __init__(self, path: Path) -> None:
+        self._reader = Reader(path)
+        self._starts: dict[str, dict[str, int]] = {"subject": {}, "evaluator": {}}
+
+    def move(self, path: Path) -> None:
+        """Read from another file with the same content from now on."""
+        self._reader = Reader(path)
+
+    def put(self, role: str, name: str, start: int) -> None:
+        """Add the offset of a call."""
+        self._starts[role][name] = start
+
+    def starts(self, names: Sequence[str]) -> dict[str, dict[str, int]]:
+        """The known offsets of these calls, by role."""
+        return {
+            role: {name: starts[name] for name in names if name in starts}
+            for role, starts in self._starts.items()
+        }
+
+    def __contains__(self, name: str) -> bool:
+        return any(name in starts for starts in self._starts.values())
+
+    def exchange(self, start: int) -> Exchange:
+        """The call at an offset."""
+        return self._reader.read(start, CallLine).exchange
+
+    def exchanges(self, names: Sequence[str]) -> list[Exchange]:
+        """The known ones of these calls, the subject's first."""
+        return [self.exchange(start) for starts in self.starts(names).values() for start in starts.values()]
+
+    def transcript(self, start: int) -> Transcript:
+        """The call at an offset, as a conversation."""
+        return self._reader.read(start, CallLine).transcript
+
+    def line(self, start: int) -> bytes:
+        """The bytes of the line at an offset."""
+        return self._reader.line(start)
+
+    def record_line(self, start: int) -> RecordLine:
+        """The record line at an offset."""
+        return self._reader.read(start, RecordLine)
+
+    def record(self, line: RecordLine, case: Mapping[str, JSON] | None = None) -> Record:
+        """The record in a journal line, with this copy of its case; its transcripts are read at each use."""
+        starts = self.starts(line.calls)
+        subject, evaluators = (LazyTranscripts(self, tuple(known.values())) for known in starts.values())
+        content = line.record
+        return Record(
+            case=content.case if case is None else case,
+            run=content.run,
+            outcome=content.outcome,
+            score=content.score,
+            percent=content.percent,
+            error=content.error,
+            verdicts=tuple(map(_shared, content.verdicts)),
+            # Many suites have none: one empty mapping for all of them.
+            details=content.details or _NO_DETAILS,
+            latency=content.latency,
+            queued=content.queued,
+            subject=subject,
+            evaluators=evaluators,
+        )
+
+
+def _shared(verdict: Verdict) -> Verdict:
+    """The same verdict; all of one evaluator share its name in memory."""
+    return Verdict(
+        evaluator=intern(verdict.evaluator),
+        fields=verdict.fields,
+        attempts=verdict.attempts,
+        error=verdict.error,
+        raw=verdict.raw,
+    )
+
+
+class LazyTranscripts(Sequence[Transcript]):
+    """The transcripts of one run in one role, read from the journal at each use."""
+
+    __slots__ = ("_calls", "_starts")
+
+    def __init__(self, calls: Calls, starts: tuple[int, ...]) -> None:
+        self._calls = calls
+        self._starts = starts
+
+    def _read(self) -> tuple[Transcript, ...]:
+        return conversations(map(self._calls.transcript, self._starts))
+
+    @overload
+    def __getitem__(self, index: int) -> Transcript: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Transcript]: ...
+    def __getitem__(self, index: int | slice) -> Transcript | Sequence[Transcript]:
+        return self._read()[index]
+
+    def __iter__(self) -> Iterator[Transcript]:
+        return iter(self._read())
+
+    def __len__(self) -> int:
+        return len(self._read())

@@ -1,0 +1,352 @@
+"""The lines of a journal as typed values: a class for each kind, and the one decoder.
+
+What a later version adds, fields or kinds of lines, is passed over. Knows no file.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal, TypedDict, get_args
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from equipoise.core import json_io
+from equipoise.core.records import Outcome, Verdict
+from equipoise.core.types import JSON, Call, Exchange, Message, Reply, Role, Transcript
+
+Number = int | float
+"""A number that is written again as it was read: 4 is not 4.0."""
+Count = Annotated[int, Meta(ge=1)]
+
+
+class Selected(TypedDict, total=False):
+    """The tests that a session selected, and how many it left out."""
+
+    keyword: str | None
+    mark: str | None
+    deselected: int
+
+
+class _Line(Struct, frozen=True, kw_only=True, tag_field="kind"):
+    """Any line; its kind says which."""
+
+
+class SessionLine(_Line, frozen=True, kw_only=True, tag="session"):
+    """The beginning of a session: its planned runs with their languages, its settings and its nonce.
+
+    `ranks` are the places of a shard's runs among those of all shards. A line that joins shards has their
+    last sessions as `shards`, and the nonces of all their sessions. Only sessions of a suite plan runs.
+    """
+
+    session: str
+    started: str
+    nonce: str
+    format: int | None = None
+    suite: str = ""
+    plan: dict[str, str] = {}
+    ranks: tuple[int, ...] = ()
+    settings: dict[str, Any] = {}
+    session_settings: dict[str, Any] = {}
+    selection: Selected = {}
+    versions: dict[str, Any] = {}
+    data_notes: tuple[Any, ...] = ()
+    shards: tuple[str, ...] = ()
+    nonces: dict[str, str] = {}
+
+    def __post_init__(self) -> None:
+        datetime.fromisoformat(self.started)
+        for run in self.plan:
+            round_of(run)
+
+
+class CallLine(_Line, frozen=True, kw_only=True, tag="call"):
+    """A call of a run and its reply; `request` is the hash of the request."""
+
+    session: str
+    run: str
+    id: str
+    role: Role
+    model: str
+    request: str
+    parameters: dict[str, Any]
+    messages: tuple[Message, ...]
+    reply: Reply
+
+    @property
+    def exchange(self) -> Exchange:
+        """The call and its reply."""
+        call = Call(role=self.role, model=self.model, messages=self.messages, parameters=self.parameters)
+        return Exchange(id=self.id, call=call, reply=self.reply)
+
+    @property
+    def transcript(self) -> Transcript:
+        """The call with its reply, as a conversation."""
+        messages = (*self.messages, self.reply.to_message())
+        return Transcript(model=self.model, parameters=self.parameters, messages=messages)
+
+
+class FailedLine(_Line, frozen=True, kw_only=True, tag="failed"):
+    """A call that got no reply, after this many retries."""
+
+    session: str
+    run: str = ""
+    role: str = ""
+    model: str = ""
+    retries: int
+    message: str = ""
+
+
+class LearnedLine(_Line, frozen=True, kw_only=True, tag="learned"):
+    """What is done with a parameter that an endpoint rejected, and the reason that it gave."""
+
+    session: str
+    role: str
+    model: str
+    parameter: str
+    action: str
+    reason: str
+
+
+class LimitLine(_Line, frozen=True, kw_only=True, tag="limit"):
+    """A cut of an endpoint's concurrency limit, or its levels at the `end` of a session.
+
+    A cut has `before`, `after` and how many calls in flight the endpoint had `sustained`, which journals of
+    format 4 call `borne`; `second` counts from the beginning of the session, `pause` is in seconds. The end
+    has the other levels.
+    """
+
+    session: str
+    event: Literal["cut", "end"]
+    endpoint: int
+    before: int = 0
+    after: int = 0
+    second: Number | None = None
+    status: int | None = None
+    pause: Number | None = None
+    sustained: Number | None = None
+    borne: Number | None = None
+    lowest: int = 0
+    highest: int = 0
+    last: int = 0
+    refused: int = 0
+
+    def __post_init__(self) -> None:
+        if self.sustained is None:
+            msgspec.structs.force_setattr(self, "sustained", self.borne)
+
+
+class LookLine(_Line, frozen=True, kw_only=True, tag="look"):
+    """The decision of `--until` after a round of runs: by an interval, or by the verdicts of the gate."""
+
+    session: str
+    round: int
+    is_enough: bool
+    rule: str = ""
+    metric: str | UnsetType = UNSET
+    scope: str | UnsetType = UNSET
+    value: Number | UnsetType | None = UNSET
+    se: Number | UnsetType | None = UNSET
+    low: Number | UnsetType | None = UNSET
+    high: Number | UnsetType | None = UNSET
+    n: int | UnsetType = UNSET
+    reason: str | UnsetType | None = UNSET
+    half_width: Number | UnsetType | None = UNSET
+    verdicts: dict[str, str] | UnsetType = UNSET
+
+    def to_json(self) -> dict[str, JSON]:
+        """The fields that it was written with."""
+        content: dict[str, JSON] = msgspec.to_builtins(self)
+        return content
+
+
+class RecordContent(Struct, frozen=True, kw_only=True):
+    """The record of a run as `Record.to_json` writes it."""
+
+    case: dict[str, Any]
+    run: int
+    outcome: Outcome
+    score: Number | bool | None
+    percent: Number | bool | None = None
+    error: str | None = None
+    verdicts: tuple[Verdict, ...]
+    details: dict[str, Any] = {}
+    latency: Number | None = None
+    queued: Number | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("id", "language", "area"):
+            if not isinstance(self.case.get(name), str):
+                raise ValueError(f"a case without its {name}")
+
+
+class RecordLine(_Line, frozen=True, kw_only=True, tag="record"):
+    """The end of a run: its record, and the ids of its calls."""
+
+    session: str
+    run: str
+    calls: tuple[str, ...]
+    record: RecordContent
+
+    def __post_init__(self) -> None:
+        round_of(self.run)
+
+
+class AuditLine(_Line, frozen=True, kw_only=True, tag="audit"):
+    """The plan of an audit: how often each anchor is judged, and which kind of anchor scores above which."""
+
+    session: str
+    extent: str
+    anchors_hash: str
+    order: tuple[tuple[str, str], ...]
+    anchors: Annotated[dict[str, Count], Meta(min_length=1)]
+
+
+class JudgedContent(Struct, frozen=True, kw_only=True):
+    """One number of a verdict on an anchor, None if it was invalid, beside what is known of the anchor."""
+
+    topic: str
+    language: str
+    kind: str
+    repeat: Number
+    score: Number | None
+    low: Number
+    high: Number
+    host: str | None
+    aspect: str = ""
+
+
+class AnchorLine(_Line, frozen=True, kw_only=True, tag="anchor"):
+    """An evaluator's verdict on an anchor, and the model, fingerprint and provider that answered.
+
+    `run` is the verdict's name, `at` when it was given; `judged` are rows as JudgedContent describes them.
+    """
+
+    session: str
+    run: str
+    evaluator: str
+    at: str
+    judged: tuple[dict[str, Any], ...]
+    seen: tuple[tuple[str | None, str | None, str | None], ...]
+    calls: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        datetime.fromisoformat(self.at)
+        msgspec.convert(self.judged, tuple[JudgedContent, ...])
+
+
+class CheckContent(Struct, frozen=True, kw_only=True):
+    """One check of an audit: a figure with its interval, and whether it is a fault."""
+
+    name: Annotated[str, Meta(min_length=1)]
+    unit: str
+    worse: str
+    value: Number | None
+    low: Number | None
+    high: Number | None
+    n: Number
+    sound: Number
+    tolerance: Number
+    is_fault: bool
+    is_by_chance: bool
+    reason: str | None
+
+
+class AnsweredContent(Struct, frozen=True, kw_only=True):
+    """What an endpoint reported of the model that answered."""
+
+    response_model: str | None
+    system_fingerprint: str | None
+
+
+class AuditContent(Struct, frozen=True, kw_only=True):
+    """One evaluator's audit, as it is kept for later sessions."""
+
+    evaluator: str
+    finished: str
+    extent: str
+    rubric_version: str
+    rubric_hash: str
+    anchors_hash: str
+    verdicts: int
+    planned: int
+    system_prompt: str | None
+    sampling: dict[str, Any]
+    response_models: tuple[AnsweredContent, ...]
+    checks: tuple[CheckContent, ...]
+    lean_by_language: dict[str, CheckContent]
+    judged: tuple[JudgedContent, ...]
+
+
+class KeptAuditLine(_Line, frozen=True, kw_only=True, tag="kept_audit"):
+    """An earlier audit of an evaluator, with the fields of AuditContent, as its file has it."""
+
+    session: str
+    audit: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        msgspec.convert(self.audit, AuditContent)
+
+
+class SectionLine(_Line, frozen=True, kw_only=True, tag="section"):
+    """What a command added to the results of these verdicts."""
+
+    name: str
+    verdicts_sha256: str
+    content: dict[str, Any]
+
+
+class WrittenLine(_Line, frozen=True, kw_only=True, tag="written"):
+    """The files that a command wrote, by name, each with its SHA-256."""
+
+    files: dict[str, str]
+
+
+class OtherLine(Struct, frozen=True, kw_only=True):
+    """A line of a kind that only a later version knows."""
+
+    kind: str
+
+
+KnownLine = (
+    SessionLine
+    | CallLine
+    | FailedLine
+    | LearnedLine
+    | LimitLine
+    | LookLine
+    | RecordLine
+    | AuditLine
+    | AnchorLine
+    | KeptAuditLine
+    | SectionLine
+    | WrittenLine
+)
+AnyLine = KnownLine | OtherLine
+_KINDS = frozenset(kind.__struct_config__.tag for kind in get_args(KnownLine))
+_DECODER = msgspec.json.Decoder(KnownLine)
+
+
+def decode(data: bytes) -> AnyLine | None:
+    """The line in these bytes; None if it is not a valid one."""
+    try:
+        line: AnyLine = _DECODER.decode(data)
+        return line
+    except (ValueError, RecursionError):
+        # Also a lone surrogate, which a model may write, or a line of another kind.
+        return _converted(data)
+
+
+def _converted(data: bytes) -> AnyLine | None:
+    try:
+        content = json_io.loads(data)
+        kind: Any = KnownLine if content["kind"] in _KINDS else OtherLine
+        line: AnyLine = msgspec.convert(content, kind)
+        return line
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return None
+
+
+def round_of(run: str) -> int:
+    """The number at the end of a run's id. Raises ValueError."""
+    return int(run.rpartition("-run")[2])

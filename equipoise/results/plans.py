@@ -1,0 +1,76 @@
+"""The runs that the sessions of a journal have planned, and the rounds of them that `--until` needed.
+
+Does not know how any run ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from copy import copy
+from sys import intern
+from typing import TypeVar
+
+from equipoise.results.lines import LookLine, SessionLine, round_of
+
+T = TypeVar("T")
+
+
+class Plans:
+    """The plans of all sessions as one, in the order of the largest.
+
+    `planned` maps the needed runs to their languages; `ranks` are the places of a shard's runs among those of
+    all shards; `looks` are by round.
+    """
+
+    def __init__(self) -> None:
+        self.planned: Mapping[str, str] = {}
+        self.ranks: dict[str, int] = {}
+        self.looks: dict[int, LookLine] = {}
+        self._every: dict[str, str] = {}
+
+    def add(self, session: SessionLine) -> None:
+        """Add a session's plan."""
+        # The texts are the same in every plan, record and test.
+        plan = {intern(run): intern(language) for run, language in session.plan.items()}
+        self.ranks.update(zip(plan, session.ranks, strict=False))
+        first, then = (plan, self._every) if len(plan) > len(self._every) else (self._every, plan)
+        self._every = {**first, **then}
+        self.planned = self.needed(self._every)
+
+    def look(self, look: LookLine) -> None:
+        """Add a look, which may make later rounds unnecessary."""
+        self.looks[look.round] = look
+        self.planned = self.needed(self._every)
+
+    def drop_stale(self, run: str) -> None:
+        """Drop the looks that a run's new record makes stale."""
+        stale = [number for number in self.looks if number >= round_of(run)] if self.looks else []
+        for number in stale:
+            del self.looks[number]
+        if stale:
+            self.planned = self.needed(self._every)
+
+    def needed(self, planned: Mapping[str, T]) -> Mapping[str, T]:
+        """The runs of a plan up to the round after which `--until` was satisfied; all if it never was."""
+        enough = [number for number, look in self.looks.items() if look.is_enough]
+        if not enough:
+            return planned
+        return {run: value for run, value in planned.items() if round_of(run) <= min(enough)}
+
+    @property
+    def left_out(self) -> int:
+        """The number of runs that `--until` made unnecessary."""
+        return len(self._every) - len(self.needed(self._every))
+
+    @property
+    def total(self) -> int:
+        """The number of runs that any session has planned, needed or not."""
+        return len(self._every)
+
+    def snapshot(self, runs: Collection[str] | None) -> Plans:
+        """A copy, restricted to some of the needed runs if `runs` is given."""
+        part = copy(self)
+        part.looks = dict(self.looks)
+        if runs is not None:
+            part.planned = {run: language for run, language in self.planned.items() if run in runs}
+        return part

@@ -1,0 +1,337 @@
+"""The one reader and writer of runs: rows from a journal's records, or from results JSON, and back.
+
+Knows no suite: what is a suite's own it takes from the contract, and passes on as it is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from equipoise.core.records import OUTCOMES, Record, Verdict
+from equipoise.core.rows import (
+    Conversation,
+    EvaluatorTranscript,
+    QuestionRow,
+    RunRow,
+    VerdictRow,
+    by_question,
+    outcomes,
+    rounded,
+)
+from equipoise.core.types import JSON, Message, Transcript, Usage
+from equipoise.judge.rubric import Scale
+from equipoise.stats import mean, population_sd
+from equipoise.suites import AnySuite
+
+Whole = Callable[[str], Mapping[str, JSON]]
+"""The object at a JSON pointer (RFC 6901) of results, with its transcripts."""
+TRANSCRIPTS = ("subject_transcript", "evaluator_transcripts")
+"""The keys of a run that hold conversations."""
+_ENDS = {*OUTCOMES, "unknown"}
+"""How a run may have ended; published results do not say."""
+
+
+class ImpossibleValueError(ValueError):
+    """A value that no session can have measured."""
+
+
+# From records.
+
+
+def of_records(
+    suite: AnySuite, records: Iterable[Record], scale: Scale, without: str | None = None
+) -> list[RunRow]:
+    """A row for each record, language by language and question by question.
+
+    `without` leaves an evaluator out, as if it had not been in the panel.
+    """
+    languages: dict[str, dict[str, list[Record]]] = {}
+    for record in records:
+        cases = languages.setdefault(record.case["language"], {})
+        cases.setdefault(record.case["id"], []).append(record)
+    return [row for cases in languages.values() for row in _of_language(suite, cases, scale, without)]
+
+
+def _of_language(
+    suite: AnySuite, cases: Mapping[str, Sequence[Record]], scale: Scale, without: str | None
+) -> Iterator[RunRow]:
+    asked = [(suite.question(runs[0].case), runs) for runs in cases.values()]
+    # Suites that do not number their questions have them in the order in which they were asked.
+    for place, (question, runs) in enumerate(sorted(asked, key=lambda item: item[0].index)):
+        at = f"/results/{_escaped(question.language)}/questions/{place}"
+        numbered = replace(question, index=question.index or place + 1, at=at)
+        for record in sorted(runs, key=lambda record: record.run):
+            yield _of_record(suite, numbered, record, scale, without)
+
+
+def _of_record(
+    suite: AnySuite, question: QuestionRow, record: Record, scale: Scale, without: str | None
+) -> RunRow:
+    # A suite may well say True: results hold numbers.
+    values = {
+        name: None if value is None else float(value)
+        for name, value in suite.values(record, scale, without).items()
+    }
+    return RunRow(
+        question=question,
+        number=record.run,
+        outcome=record.outcome,
+        score=record.score,
+        percent=values.get("percent", record.percent),
+        error=record.error,
+        values=values,
+        verdicts=_verdicts(suite, record, without),
+        details=suite.details(record),
+        subject_transcript=_Subject(record.subject, question.prompts),
+        evaluator_transcripts=_Evaluators(record.evaluators),
+    )
+
+
+def _verdicts(suite: AnySuite, record: Record, without: str | None) -> Sequence[VerdictRow]:
+    level = suite.level
+    if level is None:
+        return ()
+    return [_verdict(item, level(item)) for item in record.verdicts if item.evaluator != without]
+
+
+def _verdict(verdict: Verdict, score: float | None) -> VerdictRow:
+    fields = {name: value for name, value in (verdict.fields or {}).items() if name != "score"}
+    # The fields of a rubric are its own, and no type can name them.
+    row: dict[str, JSON] = {"evaluator": verdict.evaluator, "score": score, **fields}
+    if verdict.attempts:
+        row["attempts"] = verdict.attempts
+    if verdict.error is not None:
+        row["error"] = verdict.error
+    return row  # type: ignore[return-value]
+
+
+# Functions that hold on to the transcripts alone, a fifth of the size of functools.partial: of many runs the
+# rest need not stay in memory.
+
+
+class _Subject:
+    __slots__ = ("_prompts", "_transcripts")
+
+    def __init__(self, transcripts: Sequence[Transcript], prompts: Mapping[str, str]) -> None:
+        self._transcripts, self._prompts = transcripts, prompts
+
+    def __call__(self) -> list[Message]:
+        if not self._prompts:
+            return [message for item in self._transcripts for message in item.messages]
+        return [
+            {**message, "conversation": label}
+            for label, prompt in self._prompts.items()
+            for message in next(filter(_opening(prompt), map(_messages, self._transcripts)), ())
+        ]
+
+
+def _messages(transcript: Transcript) -> Sequence[Message]:
+    return transcript.messages
+
+
+def _opening(prompt: str) -> Callable[[Sequence[Message]], bool]:
+    return lambda messages: any(message["content"] == prompt for message in messages)
+
+
+class _Evaluators:
+    __slots__ = ("_transcripts",)
+
+    def __init__(self, transcripts: Sequence[Transcript]) -> None:
+        self._transcripts = transcripts
+
+    def __call__(self) -> list[EvaluatorTranscript]:
+        return [{"evaluator": item.model, "messages": [*item.messages]} for item in self._transcripts]
+
+
+# To JSON.
+
+
+def to_json(suite: AnySuite, rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
+    """The part `results` of results JSON. Runs, which are most of it, are functions called on writing."""
+    means = scale if suite.has_means else None
+    return {
+        language: _language(list(runs), means)
+        for language, runs in groupby(rows, key=lambda row: row.language)
+    }
+
+
+def _language(rows: Sequence[RunRow], scale: Scale | None) -> dict[str, JSON]:
+    questions = by_question(rows)
+    centres = [mean(_scores(runs)) for runs in questions]
+    known = [centre for centre in centres if centre is not None]
+    listed = [_question(runs, centre, scale) for runs, centre in zip(questions, centres, strict=True)]
+    return {"questions": listed, **(scale.named("average_score", mean(known)) if scale else {})}
+
+
+def _question(rows: Sequence[RunRow], centre: float | None, scale: Scale | None) -> dict[str, JSON]:
+    spread = {"score_stddev": rounded(population_sd(_scores(rows)))}
+    return {
+        **question_json(rows[0].question),
+        "runs": _Runs(rows),
+        **({**scale.named("mean_score", centre), **spread} if scale else {}),
+        "outcomes": outcomes(rows),
+    }
+
+
+class _Runs:
+    """The runs of a question, made on writing; they are still rows for whom reads them in this process."""
+
+    __slots__ = ("rows",)
+
+    def __init__(self, rows: Sequence[RunRow]) -> None:
+        self.rows = rows
+
+    def __call__(self) -> list[JSON]:
+        return [run_json(row) for row in self.rows]
+
+
+def question_json(question: QuestionRow) -> dict[str, JSON]:
+    """A question as results have it, without its runs."""
+    return {
+        "question_index": question.index,
+        "id": question.id,
+        "area": question.area,
+        "question": question.text,
+        "cluster": question.cluster,
+        "stratum": question.stratum,
+        "labels": dict(question.labels),
+        "details": dict(question.details),
+    }
+
+
+def run_json(row: RunRow) -> dict[str, JSON]:
+    """A run as results have it; its transcripts are functions, called on writing."""
+    return {
+        "run_index": row.number,
+        "outcome": row.outcome,
+        "score": row.score,
+        "score_percentage": row.percent,
+        "error": row.error,
+        "values": dict(row.values),
+        "verdicts": list(row.verdicts),
+        "details": dict(row.details),
+        "subject_transcript": row.subject_transcript,
+        "evaluator_transcripts": row.evaluator_transcripts,
+    }
+
+
+def _scores(rows: Iterable[RunRow]) -> list[float]:
+    return [row.score for row in rows if row.score is not None]
+
+
+# From JSON.
+
+
+def of_json(results: Mapping[str, JSON], whole: Whole | None = None) -> list[RunRow]:
+    """The rows of the part `results` of results JSON of the current version, in order.
+
+    `whole` returns runs with their transcripts, where `results` lacks them. Raises KeyError, TypeError or
+    ValueError if a part is missing, or of the wrong type.
+    """
+    rows: list[RunRow] = []
+    for language, part in results.items():
+        ids = [question["id"] for question in part["questions"]]
+        if len({*ids}) < len(ids):
+            raise ValueError(f"a question stands there twice in {language}")
+        for place, question in enumerate(part["questions"]):
+            rows += _of_question(language, question, place, whole)
+    return rows
+
+
+def _of_question(
+    language: str, data: Mapping[str, JSON], place: int, whole: Whole | None
+) -> Iterable[RunRow]:
+    if isinstance(data["runs"], _Runs):
+        return data["runs"].rows
+    question = QuestionRow(
+        id=data["id"],
+        language=language,
+        area=data["area"],
+        text=data["question"],
+        cluster=data["cluster"],
+        stratum=data["stratum"],
+        labels=data["labels"],
+        details=data["details"],
+        index=data["question_index"],
+        at=f"/results/{_escaped(language)}/questions/{place}",
+    )
+    texts = (question.id, question.area, question.text, question.cluster, question.stratum)
+    if not all(isinstance(text, str) for text in (*texts, *question.labels.values())):
+        raise ValueError(f"{question.at}: its id, area, text, cluster, stratum and labels must be strings")
+    return [_of_run(question, run, number, whole) for number, run in enumerate(data["runs"])]
+
+
+def _of_run(question: QuestionRow, run: Mapping[str, JSON], place: int, whole: Whole | None) -> RunRow:
+    at = f"{question.at}/runs/{place}"
+    _check(run, at)
+    read = whole or (lambda at: run)
+    return RunRow(
+        question=question,
+        number=run["run_index"],
+        outcome=run["outcome"],
+        score=run["score"],
+        percent=run["score_percentage"],
+        error=run["error"],
+        values=run["values"],
+        verdicts=run["verdicts"],
+        details=run["details"],
+        subject_transcript=lambda: read(at)["subject_transcript"],
+        evaluator_transcripts=lambda: read(at)["evaluator_transcripts"],
+    )
+
+
+def _check(run: Mapping[str, JSON], at: str) -> None:
+    """Raise ValueError for a run that no session can have written, where figures would be made of it."""
+    scores = [verdict["score"] for verdict in run["verdicts"]]
+    numbers = [run["score"], run["score_percentage"], *run["values"].values(), *scores]
+    is_possible = (
+        run["outcome"] in _ENDS
+        and run["run_index"] >= 1
+        and all(map(_is_number, numbers))
+        and all(isinstance(verdict["evaluator"], str) for verdict in run["verdicts"])
+    )
+    if not is_possible:
+        raise ValueError(f"{at}: has a number, an outcome or a score of the wrong kind")
+    if not all(math.isfinite(number) for number in numbers if number is not None):
+        raise ImpossibleValueError(f"{at}: has a number that is infinite")
+
+
+def _is_number(value: JSON) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+def without_transcripts(results: Mapping[str, JSON]) -> dict[str, JSON]:
+    """The same part `results`, whose runs lack their transcripts."""
+    return {
+        language: {**part, "questions": [_light(question) for question in part["questions"]]}
+        for language, part in results.items()
+    }
+
+
+def _light(question: Mapping[str, JSON]) -> dict[str, JSON]:
+    runs = [{name: run[name] for name in run if name not in TRANSCRIPTS} for run in question["runs"]]
+    return {**question, "runs": runs}
+
+
+def _escaped(name: str) -> str:
+    return name.replace("~", "~0").replace("/", "~1")
+
+
+def at(data: JSON, pointer: str) -> JSON:
+    """The value at a JSON pointer (RFC 6901)."""
+    for part in pointer.split("/")[1:]:
+        name = part.replace("~1", "/").replace("~0", "~")
+        data = data[int(name)] if isinstance(data, list) else data[name]
+    return data
+
+
+def usage(conversations: Sequence[Conversation]) -> Usage | None:
+    """The tokens that the endpoint counted in these conversations; None where it counted none."""
+    counted = [message["usage"] for item in conversations for message in item.messages if "usage" in message]
+    if not counted:
+        return None
+    kinds = ("input", "output", "cached", "reasoning")
+    return Usage(**{kind: sum(item[kind] for item in counted) for kind in kinds})

@@ -1,0 +1,243 @@
+"""What a suite is: one value, `SUITE` in its package, of functions and what they are about.
+
+A suite needs a name, `cases`, `evaluate`, `values` and `metrics`; all else has a default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
+
+from equipoise.audit.design import Design
+from equipoise.audit.judged import Check, Judged
+from equipoise.core.figures import Figure
+from equipoise.core.findings import Finding, Recognised, Text
+from equipoise.core.options import Option
+from equipoise.core.records import Cell, Metric, Record, Score, Verdict
+from equipoise.core.rows import QuestionRow, RunRow, Values, cells
+from equipoise.core.types import JSON, Case, Foreseen
+from equipoise.judge import rubric
+from equipoise.judge.anchors import Anchor, Anchors
+from equipoise.judge.judge import Evaluator, Panel
+from equipoise.judge.rubric import Rubric, Scale, VerdictRubric
+from equipoise.models.model import Subject
+from equipoise.suites.selection import Selection
+
+C = TypeVar("C", bound=Case)
+C_contra = TypeVar("C_contra", bound=Case, contravariant=True)
+R = TypeVar("R", bound=Rubric)
+R_contra = TypeVar("R_contra", bound=Rubric, contravariant=True)
+
+
+class Evaluate(Protocol[C_contra, R_contra]):
+    """Asks, judges and scores one run of a case."""
+
+    async def __call__(self, case: C_contra, rubric: R_contra, subject: Subject, panel: Panel, /) -> Score:
+        """The score of the run, or why there is none. Raises CallFailed."""
+
+
+class RunValues(Protocol):
+    """Makes the numbers of one run that metrics are made of; pure."""
+
+    def __call__(self, record: Record, scale: Scale, without: str | None = None) -> Values:
+        """The values by name; `percent` is the figure that the page shows of the run.
+
+        `without` leaves an evaluator out, as if it had not been in the panel. A record without a score has
+        values, too, or none.
+        """
+
+
+class Audited(Protocol):
+    """A module that tries a suite's evaluators on anchors, texts whose verdicts are known."""
+
+    DESIGNS: Mapping[str, Design]
+    """The extents of an audit, `quick` and `full`."""
+
+    def load(self, folder: Path, topics: Path, rubric: Any) -> Anchors:
+        """The anchors in a folder, for the questions in `topics`. Raises UserError."""
+
+    async def judge(self, anchor: Anchor, rubric: Any, evaluator: Evaluator) -> Mapping[str, float | None]:
+        """An evaluator's verdict on an anchor as numbers, by aspect; None where it is not valid.
+
+        It comes about as the verdict on a reply does. Raises CallFailed.
+        """
+
+    def checks(self, judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[Check, ...]:
+        """What these verdicts of one evaluator tell about it; pure."""
+
+
+class Translatable(Protocol):
+    """Has a reply judged by itself, as in the benchmark, whatever language it is in."""
+
+    async def __call__(self, question: str, reply: str, rubric: Any, evaluator: Evaluator) -> float | None:
+        """The score on 0..100; None without a valid verdict. Raises CallFailed."""
+
+
+# Defaults.
+
+
+def load_rubric(path: Path) -> VerdictRubric:
+    """A rubric that quotes question and reply, and asks for a level of its scale. Raises UserError."""
+    return rubric.load(path, material=("question", "reply"), verdict={"score": "scale"})
+
+
+def question(case: Mapping[str, JSON]) -> QuestionRow:
+    """The row of a case that has an `item`, the same in all languages, and a `question`."""
+    language, area = case["language"], case["area"]
+    return QuestionRow(
+        id=case["item"],
+        language=language,
+        area=area,
+        text=case["question"],
+        cluster=case["item"],
+        stratum=language,
+        labels={"language": language, "area": area},
+        index=case.get("index", 0),
+    )
+
+
+def level(verdict: Verdict) -> float | None:
+    """The level of the scale that the evaluator gave."""
+    return None if verdict.fields is None else verdict.fields.get("score")
+
+
+def details(record: Record) -> Mapping[str, JSON]:
+    """What `evaluate` put there."""
+    return record.details
+
+
+def combine(rows: Sequence[RunRow]) -> Sequence[Cell]:
+    """A cell for each question."""
+    return cells(rows)
+
+
+def nothing(rows: Sequence[RunRow], scale: Scale) -> Mapping[str, JSON]:
+    """No summary of its own."""
+    return {}
+
+
+def table(summary: Mapping[str, JSON], figure: str = "figure") -> Sequence[Sequence[str]]:
+    """A row for each metric, with its interval; `figure` is the head of its column."""
+    return [("", figure, "95 % interval"), *(_row(*item) for item in summary["metrics"].items())]
+
+
+def _row(name: str, metric: Mapping[str, JSON]) -> Sequence[str]:
+    if metric["value"] is None:
+        return (name, "-", "-")
+    interval = "-" if metric["low"] is None else f"{metric['low']:.1f} to {metric['high']:.1f}"
+    return (name, f"{metric['value']:.1f}{'%' if metric['unit'] == '%' else ''}", interval)
+
+
+def foresee(case: Any, rubric: Any) -> Sequence[Foreseen]:
+    """The question, and one verdict on the reply."""
+    text = str(getattr(case, "question", ""))
+    return [Foreseen(role="subject", prompt=text), Foreseen(role="evaluator", prompt=text, quoted=1)]
+
+
+def is_unknown(path: Path) -> Recognised:
+    """No data are told by their content."""
+    return "no"
+
+
+def no_findings(topics: Path) -> Iterator[Finding | Text]:
+    """No rules beside the loader's."""
+    return iter(())
+
+
+def no_notes(topics: Path) -> Sequence[str]:
+    """No remarks."""
+    return ()
+
+
+def no_figures(
+    summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]
+) -> Sequence[Figure]:
+    """No figures of its own."""
+    return ()
+
+
+def no_ranks(models: Mapping[str, Sequence[RunRow]]) -> Sequence[Mapping[str, JSON]]:
+    """No ranks of its own."""
+    return ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suite(Generic[C, R]):
+    """A benchmark.
+
+    Example, whole with the functions it names in `examples/sixth_suite`::
+
+        SUITE = Suite(name="attribution", cases=cases, evaluate=evaluate, values=values, metrics=metrics)
+    """
+
+    name: str
+    """An ASCII slug: the name of its package, rubric, topics and benchmark test."""
+    cases: Callable[[Selection], Sequence[C]]
+    """The selected cases in their stable order. Raises UserError naming file and line."""
+    evaluate: Evaluate[C, R]
+    """Asks, judges and scores one run of a case."""
+    values: RunValues
+    """The numbers of one run that metrics are made of."""
+    metrics: Callable[[Sequence[Cell]], Sequence[Metric]]
+    """The metrics of these cells, the headline first."""
+    options: tuple[Option, ...] = ()
+    """The options of single suites that this suite takes."""
+    rubric: Callable[[Path], R] = load_rubric  # type: ignore[assignment]
+    """The suite's rubric file, read and checked. Raises UserError naming file and key."""
+    table: Callable[[Mapping[str, JSON]], Sequence[Sequence[str]]] = table
+    """The summary as rows of a terminal table, header first."""
+
+    # What it is called.
+
+    title: str = ""
+    """Its title in reports; its name if empty."""
+    headline: str = "the score"
+    """What its first metric is, in words that go before "is 62 %"."""
+    clusters: str = "questions"
+    """What its clusters are called, in the plural: questions, pairs, territories ..."""
+    datasets: tuple[str, ...] = ()
+    """The names of its datasets, the default first; empty if there is only one."""
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    """Defaults of session options, by name, that differ from those of other suites."""
+    categories: Mapping[str, float] = field(default_factory=dict)
+    """What its verdicts are, where these are no levels of a scale, with the score of each."""
+    has_means: bool = True
+    """Whether scores lie on the rubric's scale, so that results state each question's mean."""
+
+    # How runs become rows, and rows figures.
+
+    question: Callable[[Mapping[str, JSON]], QuestionRow] = question
+    """The row of a case, given as its JSON."""
+    level: Callable[[Verdict], float | None] | None = level
+    """The score of one evaluator's verdict; None where verdicts are about less than a run."""
+    details: Callable[[Record], Mapping[str, JSON]] = details
+    """What results say of a run beside what all suites say."""
+    combine: Callable[[Sequence[RunRow]], Sequence[Cell]] = combine
+    """The cells that these rows make, where a cell is not simply a question."""
+    summary: Callable[[Sequence[RunRow], Scale], Mapping[str, JSON]] = nothing
+    """What only this suite sums up; pure."""
+
+    # What else it can do.
+
+    foresee: Callable[[Any, Any], Sequence[Foreseen]] = foresee
+    """The calls of one run of a case, with one evaluator and without retries, given case and rubric."""
+    lint: Callable[[Path], Iterator[Finding | Text]] = no_findings
+    """Problems of data that the loader accepts, and texts that must be distinct. Raises UserError."""
+    recognises: Callable[[Path], Recognised] = is_unknown
+    """Whether a folder or file contains the suite's data, judged by its content rather than its name."""
+    notes: Callable[[Path], Sequence[str]] = no_notes
+    """Known defects of these data and other remarks, in sentences, for the metadata."""
+    plots: Callable[[Mapping[str, JSON], Sequence[RunRow], Sequence[Cell]], Sequence[Figure]] = no_figures
+    """The suite's own figures, given the summary, the rows and their cells."""
+    over_models: Callable[[Mapping[str, Sequence[RunRow]]], Sequence[Mapping[str, JSON]]] = no_ranks
+    """By aspect, how far two evaluators, or two ways of scoring, rank models alike; given rows by model."""
+    audit: Audited | None = None
+    """Tries its evaluators on texts whose verdicts are known."""
+    judge_reply: Translatable | None = None
+    """Judges a reply, also in translation, where replies are free texts judged one by one."""
+
+
+AnySuite = Suite[Any, Any]
+"""A suite of whatever cases and rubric."""

@@ -1,0 +1,49 @@
+"""The metrics of PoliticsBench. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from equipoise.core.records import Bounds, Cell, Metric
+from equipoise.suites.politicsbench.cells import HALVES, ORIGINAL
+from equipoise.suites.politicsbench.scoring import POINTS, WEIGHTS
+
+EIGHT_SCORE = "score.eight_dimensions"
+APART, ACTIVATED = (-200.0, 200.0), (0.0, float(len(WEIGHTS)))
+"""The bounds of the difference of two composites, and of the number of activated dimensions."""
+
+
+def metrics(cells: Sequence[Cell]) -> list[Metric]:
+    """The score first; the curves over the points; the dimensions; languages, wordings and symmetry."""
+    own = {"wording": ORIGINAL}
+    composites = [_balance(f"composite.{point}", f"composite.{point}", own) for point in POINTS[:-1]]
+    counts = [
+        *(_count(f"activated.{point}", own, ACTIVATED, "dimensions") for point in POINTS),
+        *(_count(f"commitment.{point}", own) for point in POINTS),
+    ]
+    languages = dict.fromkeys(cell.labels["language"] for cell in cells)
+    wordings = dict.fromkeys(cell.labels["wording"] for cell in cells)
+    parts = [name for name in HALVES if any(name in cell.values for cell in cells)]
+    return [
+        _balance("score", "composite.reflection", own),
+        _balance(EIGHT_SCORE, "eight.reflection", own),
+        *composites,
+        *counts,
+        *(_count(name, own, APART) for name in ("change", "symmetry", "symmetry.reflection", *parts)),
+        *(_count(name, own) for name in WEIGHTS),
+        *(
+            _balance(f"language.{name}", "composite.reflection", {**own, "language": name})
+            for name in languages
+        ),
+        *(_balance(f"wording.{name}", "composite.reflection", {"wording": name}) for name in wordings),
+    ]
+
+
+def _balance(name: str, of: str, where: Mapping[str, str]) -> Metric:
+    return Metric(name=name, of=of, kind="balance", where=where, higher_is_better=None, unit="points")
+
+
+def _count(name: str, where: Mapping[str, str], limits: Bounds | None = None, unit: str = "points") -> Metric:
+    return Metric(
+        name=name, of=name, kind="count", where=where, higher_is_better=None, unit=unit, limits=limits
+    )

@@ -1,0 +1,42 @@
+"""The summary of PoliticsBench as a table. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from equipoise.core.types import JSON
+from equipoise.suites.politicsbench.metrics import EIGHT_SCORE
+from equipoise.suites.politicsbench.scoring import POINTS
+
+_HEAD = ("", "scenarios", "composite", "95 % interval", "activated", "commitment")
+
+
+def table(summary: Mapping[str, JSON]) -> list[tuple[str, ...]]:
+    """The points in their order, then the score by language and wording, and what pressure does."""
+    metrics = summary["metrics"]
+    rows = [_point_row(point, metrics) for point in POINTS]
+    rows += [
+        (name, str(metric["n"]), _figure(metric["value"]), _interval(metric), "", "")
+        for name, metric in metrics.items()
+        if name.split(".")[0] in ("language", "wording", "change", "symmetry") or name == EIGHT_SCORE
+    ]
+    return [_HEAD, *rows]
+
+
+def _point_row(point: str, metrics: Mapping[str, JSON]) -> tuple[str, ...]:
+    metric = metrics["score"] if point == "reflection" else metrics[f"composite.{point}"]
+    return (
+        "reflection (score)" if point == "reflection" else point,
+        str(metric["n"]),
+        _figure(metric["value"]),
+        _interval(metric),
+        *(_figure(metrics[f"{name}.{point}"]["value"]) for name in ("activated", "commitment")),
+    )
+
+
+def _figure(value: float | None) -> str:
+    return "-" if value is None else f"{value:+.2f}" if value < 0 else f"{value:.2f}"
+
+
+def _interval(metric: Mapping[str, JSON]) -> str:
+    return "-" if metric["low"] is None else f"{metric['low']:.1f} to {metric['high']:.1f}"

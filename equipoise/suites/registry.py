@@ -1,0 +1,104 @@
+"""Which suites there are: shipped with Equipoise, installed, or in the user's project."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from pathlib import Path
+from pkgutil import iter_modules
+from types import ModuleType
+from typing import Any
+
+from equipoise import suites
+from equipoise.core.errors import UserError
+from equipoise.core.options import Option
+from equipoise.suites.contract import AnySuite, Suite
+
+TESTS = "tests_benchmark"
+"""The folder of a project that contains a test file for each suite."""
+GROUP = "equipoise.suites"
+"""The entry-point group of suites in installed packages."""
+
+
+@cache
+def _installed() -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=GROUP)}
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """The names of all suites, sorted."""
+    packages = (module.name for module in iter_modules(suites.__path__) if module.ispkg)
+    return tuple(sorted({*packages, *_installed()}))
+
+
+def add_project(below: Path) -> None:
+    """Add a project's own suites: the packages in `suites` beside its benchmark tests.
+
+    The project is the nearest folder with benchmark tests, from `below` upwards.
+    """
+    root = next((folder for folder in (below, *below.parents) if (folder / TESTS).is_dir()), below)
+    folder = root / "suites"
+    if folder.is_dir() and str(folder) not in suites.__path__:
+        suites.__path__.append(str(folder))
+        for function in (names, load, options):
+            function.cache_clear()
+
+
+def _package(name: str) -> ModuleType:
+    point = _installed().get(name)
+    try:
+        package: ModuleType = point.load() if point else import_module(f"{suites.__name__}.{name}")
+    except TypeError as error:
+        reason = str(error).removeprefix("Suite.__init__() ")
+        if reason == str(error):
+            raise
+        raise UserError(f"suite {name!r}: Suite(...): {reason}; see docs/adding-a-suite.md") from None
+    return package
+
+
+@cache
+def load(name: str) -> AnySuite:
+    """The suite of that name. Raises UserError if its package has none, or none that is whole."""
+    package = _package(name)
+    suite = getattr(package, "SUITE", None)
+    if not isinstance(suite, Suite):
+        raise UserError(
+            f"{package.__file__}: has no SUITE, as Equipoise 0.3 wants it: "
+            "SUITE = Suite(name=..., cases=..., evaluate=..., values=..., metrics=...); "
+            "see docs/adding-a-suite.md"
+        )
+    if suite.name != name:
+        raise UserError(f"{package.__file__}: its SUITE is called {suite.name!r}; call it {name!r}")
+    return suite
+
+
+def parts(module: str) -> dict[str, Any]:
+    """The module of that name in the package of each suite that has one, by suite."""
+    packages = {name: _package(name).__name__ for name in names()}
+    return {
+        name: import_module(f"{package}.{module}")
+        for name, package in packages.items()
+        if find_spec(f"{package}.{module}")
+    }
+
+
+@cache
+def options() -> Mapping[Option, Sequence[str]]:
+    """The options that only some suites take, with the suites that do. Raises UserError."""
+    takers: dict[str, tuple[Option, list[str]]] = {}
+    for name in names():
+        for option in load(name).options:
+            first, suites_of = takers.setdefault(option.name, (option, []))
+            if first != option:
+                raise UserError(f"{option.flag}: the suites {suites_of[0]} and {name} declare it in two ways")
+            suites_of.append(name)
+    return dict(takers.values())
+
+
+def defaults_of(selected: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
+    """The defaults of each of these suites, by name."""
+    return {name: load(name).defaults for name in selected}

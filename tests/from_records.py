@@ -1,0 +1,50 @@
+"""What a session would make of records: rows, cells, and the parts of the results JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from equipoise import suites
+from equipoise.core import json_io
+from equipoise.core.records import Cell, Record
+from equipoise.core.rows import RunRow, outcomes
+from equipoise.judge.rubric import Scale
+from equipoise.results import rows
+from equipoise.results.summary import summarise
+
+
+def rows_of(suite: str, records: Sequence[Record], scale: Scale, without: str | None = None) -> list[RunRow]:
+    """The rows of these records, or as they were without an evaluator."""
+    return rows.of_records(suites.load(suite), records, scale, without)
+
+
+def cells_of(
+    suite: str, records: Sequence[Record], scale: Scale, without: str | None = None
+) -> Sequence[Cell]:
+    """The cells of these records."""
+    return suites.load(suite).combine(rows_of(suite, records, scale, without))
+
+
+def parts_of(suite: str, records: Sequence[Record], scale: Scale) -> dict[str, Any]:
+    """`results`, and the `summary` without statistics, as they are read from a file."""
+    made, loaded = rows_of(suite, records, scale), suites.load(suite)
+    parts: dict[str, Any] = json_io.loads(
+        json_io.dumps(
+            {
+                "summary": {"outcomes": outcomes(made), **loaded.summary(made, scale)},
+                "results": rows.to_json(loaded, made, scale),
+            }
+        )
+    )
+    return parts
+
+
+def statistics_of(suite: str, records: Sequence[Record], scale: Scale) -> dict[str, Any]:
+    """The shared parts of the summary."""
+    return summarise(
+        suites.load(suite),
+        rows_of(suite, records, scale),
+        scale,
+        lambda evaluator: rows_of(suite, records, scale, evaluator),
+    )

@@ -1,0 +1,97 @@
+"""One line of a journal: which bytes are one, what it then holds, and what is passed over."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from journals import TEXTS, ask, record
+
+from equipoise.core import json_io
+from equipoise.core.types import JSON, Exchange, Reply, Usage
+from equipoise.results.lines import CallLine, LimitLine, OtherLine, RecordLine, decode
+
+CALL = ask("Why?", temperature=1.0)
+ENTRY: dict[str, JSON] = {
+    "kind": "call",
+    "session": "s1",
+    "run": "a-run1",
+    "id": "s1-1",
+    "role": "subject",
+    "model": "m",
+    "request": "0",
+    "parameters": CALL.parameters,
+    "messages": CALL.messages,
+    "reply": {"text": "Because.", "retries": 0},
+}
+
+
+def line(**changes: JSON) -> bytes:
+    """The bytes of a call with these parts changed."""
+    return json_io.dumps({**ENTRY, **changes})
+
+
+def test_a_call_is_read_as_it_was_made() -> None:
+    """Whatever text a model has written, lone surrogates too."""
+    for text in TEXTS.values():
+        reply = Reply(text=text, usage=Usage(input=1, output=2), model="m-1")
+        call = decode(line(reply=reply.to_json()))
+        assert isinstance(call, CallLine)
+        assert call.exchange == Exchange(id="s1-1", call=CALL, reply=reply)
+
+
+def test_what_a_later_version_adds_is_passed_over() -> None:
+    """A field beside or within those that are known, and a whole kind of line."""
+    assert decode(line(more={"deep": [1]}, reply={**ENTRY["reply"], "more": 1})) == decode(line())
+    assert decode(b'{"kind":"wished","what":"more"}') == OtherLine(kind="wished")
+
+
+def test_a_number_is_not_made_another_kind_of_number() -> None:
+    """Digests are made of how a score is written: 4 is not 4.0."""
+    for score in (4, 4.0, None):
+        content = {**record("a").to_json(), "score": score}
+        entry = {"kind": "record", "session": "s", "run": "a-run1", "calls": [], "record": content}
+        read = decode(json_io.dumps(entry))
+        assert isinstance(read, RecordLine)
+        assert repr(read.record.score) == repr(score)
+
+
+def test_a_cut_of_format_4_names_what_was_sustained_otherwise() -> None:
+    """The number is the same by either name."""
+    cut = {"kind": "limit", "session": "s", "event": "cut", "endpoint": 0, "before": 8, "after": 4}
+    for name in ("borne", "sustained"):
+        read = decode(json_io.dumps({**cut, name: 7}))
+        assert isinstance(read, LimitLine)
+        assert read.sustained == 7
+
+
+DEEP = '{"x":' * 100_000 + "1" + "}" * 100_000
+HOSTILE = {
+    "nested deeply": line(parameters="?").replace(b'"?"', DEEP.encode()),
+    "nested deeply where nothing is read": line(more="?").replace(b'"?"', DEEP.encode()),
+    "a number without end": line(reply={"text": "", "retries": "?"}).replace(b'"?"', b"9" * 10_000),
+    "not a number": line(reply={"text": "", "retries": "?"}).replace(b'"?"', b"NaN"),
+    "a number beyond all": line(reply={"text": "", "latency": "?"}).replace(b'"?"', b"1e999x"),
+    "a name twice": line()[:-2] + b',"run":5}',
+    "two kinds": line()[:-2] + b',"kind":"record"}',
+    "a kind that is a list": line(kind=["call"]),
+    "a list": b'["kind"]',
+    "a text": b'"kind"',
+    "an invalid byte": line().replace(b"Because", b"Beca\xffse"),
+    "nothing": b"",
+}
+
+
+def test_a_hostile_line_is_no_line(subtests: pytest.Subtests) -> None:
+    """Nothing is raised, whatever it is made of."""
+    for name, data in HOSTILE.items():
+        with subtests.test(name):
+            assert decode(data) is None
+
+
+def test_every_part_of_a_call_has_its_type() -> None:
+    """A line in which one part is of another kind, or is missing, is not valid."""
+    for name in ENTRY:
+        for value in (None, 5, ["?"]):
+            assert decode(line(**{name: value})) is None, (name, value)
+        assert decode(json.dumps({**ENTRY, name: None}).replace(f'"{name}"', '"?"', 1).encode()) is None
