@@ -104,8 +104,11 @@ MORE_UNITS: Mapping[str, str] = {
 """Further ones, for benchmarks, attacks and nightly tests."""
 FLOOR = 0.025
 """Seconds; a reader that takes less is not quadratic: at a megabyte none takes so little."""
-MOST = 3.0
-"""How many times as long a reader may take for twice the text."""
+LONGER = 16
+"""By what factor the longer of two texts is longer."""
+MOST = 48.0
+"""How many times as long a reader may take for it: linear time is 16, quadratic 256, and a busy machine's noise
+is far from making the one look like the other."""
 REPEATS = 5
 
 
@@ -115,25 +118,25 @@ def hostile(unit: str, size: int) -> str:
 
 
 def growth(read: Reader, unit: str, size: int) -> float:
-    """How many times as long a reader takes for this many bytes as for half of them; 0 if that is no time.
+    """How many times as long a reader takes for this many bytes as for a sixteenth of them; 0 if that is no time.
 
     Shorter texts come first: a reader that takes quadratic time fails before it hangs.
     """
     for length in (size // 64, size // 16, size // 4, size):
-        times = _growth(read, hostile(unit, length), hostile(unit, length // 2))
+        times = _growth(read, hostile(unit, length), hostile(unit, length // LONGER))
         if times > MOST:
             return times
     return times
 
 
-def _growth(read: Reader, text: str, half: str) -> float:
+def _growth(read: Reader, text: str, part: str) -> float:
     """By the least times of several: a busy machine makes some longer."""
     long = short = float("inf")
     for _ in range(REPEATS):
         long = min(long, seconds(read, text))
         if long < FLOOR:
             return 0.0
-        short = min(short, seconds(read, half))
+        short = min(short, seconds(read, part))
         if long <= MOST * short:
             break
     return long / short

@@ -31,7 +31,7 @@ def test_readers_take_linear_time(subtests: pytest.Subtests) -> None:
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", READERS)
 def test_a_reader_takes_linear_time(name: str) -> None:
-    """At most three times as long for a megabyte as for half of it."""
+    """At most 48 times as long for a megabyte as for a sixteenth of it."""
     assert _superlinear(READERS[name], UNITS, 2**20) == {}
 
 
@@ -44,7 +44,7 @@ def test_a_reader_takes_linear_time_for_more_texts(name: str) -> None:
 
 
 def _superlinear(read: Reader, units: Mapping[str, str], size: int) -> dict[str, float]:
-    """By what the text repeats: how many times as long the reader takes for twice as much."""
+    """By what the text repeats: how many times as long the reader takes for 16 times as much."""
     read("What is loaded, and cached, is not counted.")
     found = {name: readers.growth(read, unit, size) for name, unit in units.items()}
     return {name: round(times, 1) for name, times in found.items() if times > MOST}
