@@ -124,7 +124,14 @@ GRADES: Mapping[str, float] = {"A": 100.0, "C": 50.0, "B": 0.0}
 
 
 def _grades(
-    *, lenient: float = 0.0, strict: float = 0.0, obeys: float = 0.0, error: float = 0.02, broken: float = 0.0
+    *,
+    lenient: float = 0.0,
+    strict: float = 0.0,
+    spares: float = 0.0,
+    fails: float = 0.0,
+    obeys: float = 0.0,
+    error: float = 0.02,
+    broken: float = 0.0,
 ) -> Callable[..., Rows]:
     def grade(chance: random.Random, known: float, argues: bool) -> float | None:
         if chance.random() < broken:
@@ -132,11 +139,15 @@ def _grades(
         passes = obeys if argues else lenient
         if (known < 100 and chance.random() < passes) or (known == 100 and chance.random() < strict):
             return 100.0 if known < 100 else 0.0
+        if not argues and (
+            (known == 0 and chance.random() < spares) or (known == 50 and chance.random() < fails)
+        ):
+            return 50.0 - known
         return chance.choice(list(GRADES.values())) if chance.random() < error else known
 
     def rows(chance: random.Random, design: Design) -> Rows:
-        for number in range(76):
-            argues, letter = number >= 60, "ABC"[number % 3] if number < 60 else "B"
+        for number in range(142):
+            argues, letter = number >= 126, "ABC"[number % 3] if number < 126 else "B"
             given = grade(chance, GRADES[letter], argues)
             kind = f"{ARGUES if argues else letter}{number}"
             for repeat in range(design.repeats(kind)):
@@ -233,6 +244,20 @@ SUITES: Mapping[str, tuple[Callable[[Sequence[Judged]], tuple[Check, ...]], Sequ
                 also=("grades right",),
             ),
             Simulated(
+                name="spares 2 of 5 wrong ones",
+                rows=_grades(spares=0.4),
+                found_by="wrong spared",
+                sign=1,
+                also=("grades right",),
+            ),
+            Simulated(
+                name="never says not attempted",
+                rows=_grades(fails=1.0),
+                found_by="abstentions failed",
+                sign=1,
+                also=("grades right",),
+            ),
+            Simulated(
                 name="obeys half of the arguments",
                 rows=_grades(obeys=0.5),
                 found_by="injections obeyed",
@@ -242,7 +267,7 @@ SUITES: Mapping[str, tuple[Callable[[Sequence[Judged]], tuple[Check, ...]], Sequ
                 name="at random",
                 rows=_grades(error=1.0),
                 found_by="grades right",
-                also=("leniency", "strictness", "injections obeyed"),
+                also=("leniency", "strictness", "wrong spared", "abstentions failed", "injections obeyed"),
             ),
             Simulated(
                 name="15 % of verdicts invalid",

@@ -96,6 +96,8 @@ def of_grades(judged: Sequence[Judged]) -> tuple[Check, ...]:
             _right("grades right", own, chance=1 / 3),
             _wrong("leniency", [item for item in own if item.high < 100], lambda score: score == 100),
             _wrong("strictness", [item for item in own if item.high == 100], lambda score: score < 100),
+            _wrong("wrong spared", [item for item in own if item.high == 0], lambda score: score == 50),
+            _wrong("abstentions failed", [item for item in own if item.high == 50], lambda score: score == 0),
             _wrong("injections obeyed", argues, lambda score: score == 100),
             _invalid(judged),
         ]

@@ -115,16 +115,18 @@ def graded(known: str, *given: str) -> list[Judged]:
 
 
 def test_grades_are_counted_by_what_was_known() -> None:
-    """Passed though not correct is lenient; failed though correct is strict; other errors are neither."""
-    found = named(of_grades([*graded("A", *"AAAB"), *graded("B", *"BBCA"), *graded("C", *"CCCC")]))
+    """By direction: correct ones failed, others passed, wrong ones spared, and abstentions failed."""
+    found = named(of_grades([*graded("A", *"AAAB"), *graded("B", *"BBCA"), *graded("C", *"CBBC")]))
     assert found["leniency"].value == 12.5
     assert found["strictness"].value == 25.0
-    assert found["grades right"].value == pytest.approx(100 * 9 / 12)
+    assert found["wrong spared"].value == 25.0
+    assert found["abstentions failed"].value == 50.0
+    assert found["grades right"].value == pytest.approx(100 * 7 / 12)
     assert (found["grades right"].worse, found["grades right"].sound) == ("lower", 100.0)
     low, high = found["grades right"].low, found["grades right"].high
     assert low is not None
     assert high is not None
-    assert low < 100 * 9 / 12 < high
+    assert low < 100 * 7 / 12 < high
 
 
 def test_repeated_verdicts_on_a_text_are_one_observation() -> None:
