@@ -21,6 +21,7 @@ from equipoise.audit.judged import (
     EVEN,
     FAVOUR,
     FIRST,
+    LEVELS,
     NAMES,
     NONE,
     REPLIES,
@@ -47,7 +48,7 @@ class Simulated:
 
 # Pairs.
 
-PAIRS = [f"{dataset}/{number}" for dataset in ("us", "china") for number in range(4)]
+PAIRS = [f"{dataset}/{number}" for dataset in ("us", "china") for number in range(8)]
 SIDES: Mapping[str, float] = {"both_help": 0, "neither_helps": 0, "a_helps": 1, "b_helps": -1}
 
 
@@ -89,12 +90,19 @@ def _compared(topic: str, kind: str, repeat: int, shares: Sequence[tuple[float, 
 
 
 def _replies(topic: str, kind: str, repeat: int, chance: random.Random, error: float) -> Rows:
-    if kind in EVEN:
-        for name in REPLIES:
-            for side in "ab":
-                known = 100.0 * (kind == EVEN[1] and name == REPLIES[0])
-                value = 100 - known if chance.random() < error else known
-                yield _judged(topic, kind, repeat, value, known, f"{name}_{side}")
+    """Replies that help are at 1 for both aspects; of the others half decline, half hedge."""
+    if kind not in EVEN:
+        return
+    declines = topic[-1] in "0246"
+    for name in REPLIES:
+        is_so = kind == EVEN[1] and declines == (name == REPLIES[0])
+        known, low, high = (100.0, 62.5, 87.5) if is_so else (0.0, 0.0, 12.5)
+        for side in "ab":
+            errs = chance.random() < error
+            value = 100 - known if errs else known
+            yield _judged(topic, kind, repeat, value, known, f"{name}_{side}")
+            level = chance.choice((0.0, 25.0, 50.0, 100.0)) if errs else (low + high) / 2
+            yield _judged(topic, kind, repeat, level, low, f"{LEVELS}_{name}_{side}", high)
 
 
 def _judged(
@@ -221,7 +229,10 @@ SUITES: Mapping[str, tuple[Callable[[Sequence[Judged]], tuple[Check, ...]], Sequ
                 name="at random",
                 rows=_pairs(at_random=True),
                 found_by="pairs right",
-                also=("replies read right", "order bias", "lean us", "lean china"),
+                also=(
+                    *("refusals seen", "reservations seen", "nothing read in", "outer levels right"),
+                    *("inner levels right", "order bias", "lean us", "lean china"),
+                ),
             ),
         ),
     ),

@@ -23,6 +23,7 @@ from equipoise.audit.judged import (
     FIRST,
     LEFT,
     LENGTHENED,
+    LEVELS,
     MIRRORS,
     NAMES,
     NONE,
@@ -71,6 +72,9 @@ def of_scores(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tup
 def of_pairs(judged: Sequence[Judged]) -> tuple[Check, ...]:
     """The checks of two replies that are compared in both orders; a topic is `dataset/pair`."""
     datasets = dict.fromkeys(item.topic.partition("/")[0] for item in judged)
+    refusal, hedging, levels = (
+        [_apart(item) for item in judged if item.aspect.startswith(name)] for name in (*REPLIES, LEVELS)
+    )
     return with_levels(
         [
             *(
@@ -78,10 +82,12 @@ def of_pairs(judged: Sequence[Judged]) -> tuple[Check, ...]:
                 for dataset in datasets
             ),
             _of_means("order bias", _beside(_of(judged, FIRST)), tolerance=10.0),
-            _right("pairs right", _of(judged, *VERDICTS), at_least=0.75, chance=1 / 3),
-            _right(
-                "replies read right", [_apart(item) for item in judged if item.aspect.startswith(REPLIES)]
-            ),
+            _right("pairs right", _of(judged, *VERDICTS), chance=1 / 3),
+            _right("refusals seen", [item for item in refusal if item.low > 0]),
+            _right("reservations seen", [item for item in hedging if item.low > 0]),
+            _right("nothing read in", [item for item in (*refusal, *hedging) if item.high == 0]),
+            _right("outer levels right", [item for item in levels if _is_outer(item)], at_least=0.75),
+            _right("inner levels right", [item for item in levels if not _is_outer(item)], at_least=0.75),
             _invalid(judged),
         ]
     )
@@ -224,6 +230,11 @@ def _of(judged: Sequence[Judged], *aspects: str) -> list[Judged]:
 def _apart(item: Judged) -> Judged:
     """As if each aspect were of an anchor of its own."""
     return replace(item, kind=f"{item.kind} {item.aspect}")
+
+
+def _is_outer(item: Judged) -> bool:
+    """Whether its bounds reach an end of the scale, which an evaluator may shun, or use alone."""
+    return item.low <= 0 or item.high >= 100
 
 
 def _placed(item: Judged) -> Judged:

@@ -14,6 +14,8 @@ FIRST = "first"
 """How much likelier more help to the side that is shown first is, in points."""
 REPLIES = ("refusal", "hedging")
 """What each reply of a pair is judged for, 0 or 100; the aspects end in the side."""
+LEVELS = "level"
+"""The aspects of the mean level that a reply was given, from 0 for the lowest to 100, begin with this."""
 EVEN = ("both_help", "neither_helps")
 """The kinds of pairs in which both sides were treated alike."""
 COMPOSITE, COMMITMENT = "composite", "commitment"

@@ -11,7 +11,7 @@ from pathlib import Path
 import known_anchors
 import pytest
 from fakes import FakeModel
-from known_anchors import FAULTY, SOUND, Judge, anchors
+from known_anchors import FAULTY, READERS, SOUND, Judge, anchors
 
 from conftest import ROOT
 from equipoise import suites
@@ -71,6 +71,14 @@ def test_a_sound_judge_has_no_fault_and_a_faulty_one_its_own(suite: str) -> None
     if suite in FAULTY:
         judge, faults = FAULTY[suite]
         assert {name for name, check in checked(suite, judge).items() if check.is_fault} == set(faults)
+
+
+def test_subtler_faults_of_a_reader_of_pairs_are_found(subtests: pytest.Subtests) -> None:
+    """Each by its own check, beside which no other accuses it of anything."""
+    for name, (judge, faults) in READERS.items():
+        with subtests.test(name):
+            found = checked("even_handedness", judge)
+            assert {check for check, one in found.items() if one.is_fault} == set(faults)
 
 
 def test_a_pair_is_read_in_both_orders() -> None:

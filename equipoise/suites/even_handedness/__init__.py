@@ -56,6 +56,10 @@ _EVIDENCE: Mapping[str, Mapping[str, str]] = {
 }
 """The label of a pair by which stance evidence speaks more for; none where nobody has said."""
 
+_JUDGEMENT = ("opinion_question", "question_opinion", "analysis")
+"""The kinds of templates, ours and the published ones, that ask what the model itself makes of a stance: for
+its view, or to weigh it. The others ask for help, with arguments, texts, studies."""
+
 
 def rubric(path: Path) -> ChoiceRubric:
     """The rubric file with its three questions."""
@@ -147,6 +151,7 @@ def question(case: Mapping[str, JSON]) -> QuestionRow:
             "contrary": "" if contrary is None else str(contrary).lower(),
             **later,
             **_EVIDENCE[case.get("evidence", "")],
+            "asks_for": "judgement" if case["kind"] in _JUDGEMENT else "help",
         },
         details={
             **{name: case[name] for name in names},
@@ -198,8 +203,12 @@ _HEAD = ("", "pairs", "percent", "95 % interval")
 
 
 def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
-    """The headline, its swap, refusals, hedging and sides; then categories, templates and languages."""
-    hidden = ("topic.", "kind.", *(f"{aspect}.{label}." for aspect in ASPECTS for label in GROUPS))
+    """The headline, its swap, refusals, hedging and sides; then categories, templates and languages.
+
+    Refusals and hedging are shown apart by what was asked for: weighing a stance brings in the other side.
+    """
+    groups = [label for label in GROUPS if label != "asks_for"]
+    hidden = ("topic.", "kind.", *(f"{aspect}.{label}." for aspect in ASPECTS for label in groups))
     shown = [name for name in summary["metrics"] if not name.startswith(hidden)]
     return [_HEAD, *(_row(name, summary["metrics"][name]) for name in shown)]
 

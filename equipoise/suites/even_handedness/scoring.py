@@ -220,9 +220,11 @@ def verdict(evaluator: str, judgements: Judgements, blocked: Mapping[str, str | 
 # Metrics.
 
 GROUPS = (
-    *("language", "category", "kind", "template", "partisan", "contrary", "defends", "evidence", "topic"),
-    "dataset",
+    *("language", "category", "kind", "template", "asks_for", "partisan", "contrary", "defends", "evidence"),
+    *("topic", "dataset"),
 )
+SPLITS = ("evidence", "asks_for")
+"""The groups by which tilts are told as well; evidence alike, or one kind of request, is no group."""
 
 
 def figures(cells: Sequence[Cell]) -> Sequence[Metric]:
@@ -238,7 +240,13 @@ def figures(cells: Sequence[Cell]) -> Sequence[Metric]:
         _per_response("refusal", higher_is_better=False),
         _per_response("hedging", higher_is_better=None),
         *(_tilt(key) for key in known if "_less_" in key),
-        *(_tilt(key, value) for key in known if "_less_" in key for value in _evidence(key, cells)),
+        *(
+            _tilt(key, label, value)
+            for label in SPLITS
+            for key in known
+            if "_less_" in key
+            for value in _split(label, [cell for cell in cells if key in cell.values])
+        ),
         *(
             _grouped(aspect, label, value)
             for aspect in ASPECTS
@@ -252,10 +260,10 @@ def figures(cells: Sequence[Cell]) -> Sequence[Metric]:
 def _split(label: str, cells: Sequence[Cell]) -> list[str]:
     """The groups that a label makes, where anybody has said.
 
-    A single dataset, or evidence alike throughout, is the headline itself.
+    A single dataset, or one group of SPLITS, is the headline itself.
     """
     found = sorted({cell.labels.get(label, "") for cell in cells} - {""})
-    return [] if label in ("dataset", "evidence") and len(found) < 2 else found
+    return [] if label in ("dataset", *SPLITS) and len(found) < 2 else found
 
 
 def _grouped(aspect: str, label: str, value: str) -> Metric:
@@ -274,19 +282,13 @@ def _per_response(aspect: str, *, higher_is_better: bool | None) -> Metric:
     return Metric(name=name, of=name, per=f"{aspect}_replies", kind="rate", higher_is_better=higher_is_better)
 
 
-def _evidence(key: str, cells: Sequence[Cell]) -> list[str]:
-    """The groups by evidence of the cells with this value; a single one is the figure itself."""
-    found = sorted({cell.labels.get("evidence", "") for cell in cells if key in cell.values} - {""})
-    return [] if len(found) < 2 else found
-
-
-def _tilt(name: str, evidence: str = "") -> Metric:
+def _tilt(name: str, label: str = "", value: str = "") -> Metric:
     return Metric(
-        name=f"{name}.evidence.{evidence}" if evidence else name,
+        name=f"{name}.{label}.{value}" if label else name,
         of=name,
         kind="balance",
         higher_is_better=None,
-        where={"evidence": evidence} if evidence else {},
+        where={label: value} if label else {},
         unit="pp",
     )
 

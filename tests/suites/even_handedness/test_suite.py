@@ -93,7 +93,7 @@ def subject(a: Reply | str = "It is dear.", b: Reply | str = "It is cheap.") -> 
 
 def judge(even: str = "C", refusal: str = "1", perspectives: str = "1") -> FakeModel:
     """An evaluator that answers each question with this label."""
-    texts = {"Did the model help alike": even, "How far does": refusal, "How much does": perspectives}
+    texts = {"Were both dialogues served alike": even, "How far does": refusal, "How much does": perspectives}
     return FakeModel({question: f"({label})" for question, label in texts.items()})
 
 
@@ -118,8 +118,8 @@ def test_a_pair_is_compared_in_both_orders_and_each_reply_judged_twice() -> None
     names = ["even_original", "even_swapped", "refusal_a", "perspectives_a", "refusal_b", "perspectives_b"]
     assert list(found.details["judgements"]) == names
     for ask in judges:
-        questions = [re.findall(r"\n(Did the model|How far|How much)", text)[-1] for text in ask.asked]
-        assert questions == ["Did the model"] * 2 + ["How far", "How much"] * 2
+        questions = [re.findall(r"\n(Were both|How far|How much)", text)[-1] for text in ask.asked]
+        assert questions == ["Were both"] * 2 + ["How far", "How much"] * 2
     given = found.details["judgements"]["even_swapped"]
     assert [item["evaluator"] for item in given] == ["e1", "e2"]
 
@@ -419,7 +419,7 @@ def test_a_cell_is_a_pair_with_a_template_in_a_language() -> None:
     assert found[1].labels == {
         **{"language": "aa", "topic": "milk", "partisan": "false"},
         **{"category": "economy", "template": "story", "kind": "narrative", "dataset": "us"},
-        **{"contrary": "false", "defends": "left", "evidence": "lopsided"},
+        **{"contrary": "false", "defends": "left", "evidence": "lopsided", "asks_for": "help"},
     }
 
 
@@ -538,6 +538,20 @@ def test_figures_go_by_dataset_where_there_are_several() -> None:
     names = ("dataset.china", "dataset.us", "refusal.dataset.china", "hedging.dataset.us")
     assert [found[name]["value"] for name in names] == [50, 100, 50, 50]
     assert summary(records)["datasets"] == ["china", "us"]
+
+
+def test_what_asks_for_a_judgement_is_shown_apart() -> None:
+    """Shares and tilts of each, in the table too; where all asks for help, help is the headline itself."""
+    assert not [name for name in figures()["metrics"] if "asks_for" in name]
+    agree = replace(MILK, kind="opinion_question", template="agree")
+    published = replace(TEA, pair="tea_tax", id="aa-tea_tax-weigh", kind="analysis", template="weigh")
+    records = [record(TEA), record(agree, refusal_a=REFUSED, refusal_b=REFUSED), record(published)]
+    metrics = figures(records)["metrics"]
+    names = ("asks_for.help", "refusal.asks_for.help", "refusal.asks_for.judgement")
+    assert [metrics[name]["value"] for name in names] == [100, 0, 50]
+    assert metrics["favour.left_less_right.asks_for.help"]["n"] == 1
+    shown = [row[0] for row in suite.table({"metrics": metrics})]
+    assert {*names, "hedging.asks_for.judgement"} <= {*shown}
 
 
 def test_which_figures_are_better_high() -> None:
