@@ -107,8 +107,8 @@ FLOOR = 0.025
 LONGER = 16
 """By what factor the longer of two texts is longer."""
 MOST = 48.0
-"""How many times as long a reader may take for it: linear time is 16, quadratic 256, and a busy machine's noise
-is far from making the one look like the other."""
+"""How many times as long a reader may take for it: linear time is 16, quadratic 256; noise does not make the
+one look like the other."""
 REPEATS = 5
 
 
@@ -118,7 +118,7 @@ def hostile(unit: str, size: int) -> str:
 
 
 def growth(read: Reader, unit: str, size: int) -> float:
-    """How many times as long a reader takes for this many bytes as for a sixteenth of them; 0 if that is no time.
+    """How many times as long a reader takes for this many bytes as for a sixteenth; 0 if that is no time.
 
     Shorter texts come first: a reader that takes quadratic time fails before it hangs.
     """

@@ -64,6 +64,7 @@ def backtranslate(
     """
     from equipoise.compare.baseline import load
     from equipoise.datasets import backtranslate
+    from equipoise.judge.rubric import About, VerdictRubric
     from equipoise.report import added
     from equipoise.results import sections
 
@@ -71,6 +72,8 @@ def backtranslate(
     side = load(results, is_whole=True)
     sections.refuse_other_version(results, side.data)
     texts = side.suite.rubric(rubric(f"{side.suite.name}.toml"))
+    if isinstance(texts, VerdictRubric) and "about" in side.metadata:
+        texts = texts.on(About(**side.metadata["about"]))
     chosen = backtranslate.design(side, targets, sample, seed)
     said = backtranslate.prompts(rubric("backtranslate.toml"))
     warn_of_keys(settings)

@@ -28,6 +28,7 @@ _MUST_AGREE: Mapping[str, str] = {
     "suite": "suite",
     "data_hash": "data",
     "rubric_hash": "rubric",
+    "about": "subject and sides that evaluators are told",
     "scale": "scale",
     "evaluator_models": "evaluators",
     "evaluator_sampling": "evaluators' sampling",

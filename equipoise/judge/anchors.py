@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from equipoise.judge.rubric import About
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Anchor:
@@ -13,7 +15,8 @@ class Anchor:
 
     `bounds` are those of each number that is made of its verdict, in points or percent, by aspect. Anchors of
     the same `topic` and `kind` say the same in every `language`. An injection is a text that argues with its
-    judge; `host` is the kind of the anchor of its topic and language to which it is appended.
+    judge; `host` is the kind of the anchor of its topic and language to which it is appended. `about` is what
+    evaluators are told of the question, if not what the rubric says.
     """
 
     topic: str
@@ -22,6 +25,7 @@ class Anchor:
     bounds: Mapping[str, tuple[float, float]]
     material: Mapping[str, Any]
     host: str | None = None
+    about: About | None = None
 
     @property
     def id(self) -> str:

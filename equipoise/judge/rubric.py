@@ -11,7 +11,7 @@ import re
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from string import Template
 from types import MappingProxyType
@@ -22,7 +22,10 @@ from equipoise.core.files import read_bytes, read_text
 from equipoise.core.types import JSON, Message, json_schema
 
 T = TypeVar("T")
-FieldKind = Literal["text", "flag", "scale"]
+FieldKind = Literal["text", "flag", "scale", "lean"]
+NO_LEAN = "none"
+STRENGTHS = {"slight": 0.5, "strong": 1.0}
+"""How far a lean counts."""
 MOST_LEVELS = 1000
 _FENCE = re.compile(r"```\w*[ \t\r]*\n(.*)```", re.DOTALL)
 
@@ -50,6 +53,39 @@ class Scale:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class About:
+    """What questions are about, as evaluators are told, and the two sides that a reply may lean to.
+
+    `sides` has a description by name, an ASCII slug; replies are not told of either.
+    """
+
+    subject: str
+    sides: Mapping[str, str]
+
+    @property
+    def leans(self) -> list[str]:
+        """The values of a verdict's lean, none aside: `{side}_slight` and `{side}_strong`."""
+        return [f"{side}_{strength}" for side in self.sides for strength in STRENGTHS]
+
+    def describe(self) -> str:
+        """The leans to each side and what it is, as a prompt says it."""
+        parts = []
+        for side, meaning in self.sides.items():
+            slight, strong = (f'"{side}_{strength}"' for strength in STRENGTHS)
+            parts.append(f"{slight} or {strong} ({meaning})")
+        return ", ".join(parts)
+
+
+def lean(fields: Mapping[str, JSON] | None) -> tuple[str, float] | None:
+    """The side that a verdict says and how far, 0.5 or 1; ("", 0.0) for none, None where it does not say."""
+    value = None if fields is None else fields.get("lean")
+    if value is None:
+        return None
+    side, _, strength = value.rpartition("_")
+    return (side, STRENGTHS[strength]) if side else ("", 0.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rubric:
     """The fields that all rubrics share. `hash` is the SHA-256 of the file, hexadecimal."""
 
@@ -63,7 +99,8 @@ class VerdictRubric(Rubric):
     """A rubric that asks for one verdict in JSON, with a level of the scale.
 
     With `refuses_more`, a verdict with additional fields is invalid. `again` is the message after an invalid
-    verdict, with the `error`; None to repeat the question.
+    verdict, with the `error`; None to repeat the question. `about` is None where the rubric asks for no lean
+    and its prompt has no subject.
     """
 
     verdict: Mapping[str, FieldKind]
@@ -71,6 +108,11 @@ class VerdictRubric(Rubric):
     user: Template
     again: Template | None = None
     refuses_more: bool = False
+    about: About | None = None
+
+    def on(self, about: About | None) -> VerdictRubric:
+        """The rubric for questions on something else; unchanged if either does not say what they are about."""
+        return self if about is None or self.about is None else replace(self, about=about)
 
     def messages(self, *, code: str, preface: str | None = None, **material: str) -> tuple[Message, ...]:
         """The system and user messages. `material` is quoted between markers that contain `code`.
@@ -79,7 +121,9 @@ class VerdictRubric(Rubric):
         nothing in it is treated as a placeholder.
         """
         scale = self.scale
-        system = self.system.substitute(levels=scale.describe(), low=scale.low, high=scale.high).strip()
+        about = {"subject": self.about.subject, "leans": self.about.describe()} if self.about else {}
+        levels = scale.describe()
+        system = self.system.substitute(about, levels=levels, low=scale.low, high=scale.high).strip()
         user = self.user.substitute(material, code=code).strip()
         if preface:
             system = f"{preface}\n\n{system}"
@@ -92,12 +136,17 @@ class VerdictRubric(Rubric):
     def _field_schema(self, kind: FieldKind) -> dict[str, JSON]:
         if kind == "scale":
             return {"type": "integer", "enum": list(range(self.scale.low, self.scale.high + 1))}
+        if kind == "lean":
+            return {"type": "string", "enum": self._leans()}
         return {"type": "string" if kind == "text" else "boolean"}
+
+    def _leans(self) -> list[str]:
+        return [NO_LEAN, *(self.about.leans if self.about else ())]
 
     def parse(self, text: str) -> dict[str, JSON]:
         """Parse the verdict in an evaluator's text; returns exactly the rubric's fields.
 
-        The text must be one JSON object, alone or in one code fence. A missing flag is None. Raises
+        The text must be one JSON object, alone or in one code fence. A missing flag or lean is None. Raises
         InvalidVerdict with the reason.
         """
         try:
@@ -113,10 +162,12 @@ class VerdictRubric(Rubric):
 
     def _read_field(self, name: str, kind: FieldKind, data: dict[str, JSON]) -> JSON:
         value = data.get(name)
-        if name not in data and kind != "flag":
+        if name not in data and kind not in ("flag", "lean"):
             raise InvalidVerdict(f"no {name!r}")
         if kind == "scale":
             return self._read_level(name, value)
+        if kind == "lean" and value is not None and value not in self._leans():
+            raise InvalidVerdict(f"{name!r} is none of {', '.join(self._leans())}")
         if kind == "text" and not isinstance(value, str):
             raise InvalidVerdict(f"{name!r} is not a text")
         if kind == "flag" and not isinstance(value, bool | None):
@@ -203,15 +254,40 @@ def _build(
     for name, kind in verdict.items():
         if kind not in get_args(FieldKind):
             raise ValueError(f"verdict.{name} is {kind!r}, not one of {', '.join(get_args(FieldKind))}")
+    about = read_about(data["about"], "about.") if "about" in data else None
+    system = template(prompt, "system", known={"levels", "low", "high", *_ABOUT}, needed=set())
+    if about is None and ("lean" in verdict.values() or not _ABOUT.isdisjoint(system.get_identifiers())):
+        raise ValueError("about is missing: the prompt has $subject or $leans, or the verdict a lean")
     return VerdictRubric(
         version=take(data, "version", str),
         hash=digest,
         scale=_scale(take(data, "scale", dict), has_all_levels=has_all_levels),
         verdict=verdict,
-        system=template(prompt, "system", known={"levels", "low", "high"}, needed=set()),
+        about=about,
+        system=system,
         user=template(prompt, "user", known=material | {"code"}, needed=material | {"code"}),
         again=again(data, prompt, {"error"}, "prompt."),
     )
+
+
+_ABOUT = frozenset({"subject", "leans"})
+_SIDE = re.compile(r"[a-z][a-z0-9_]*")
+
+
+def read_about(data: JSON, where: str = "") -> About:
+    """What questions are about, from the table of a file. Raises ValueError naming the key."""
+    if not isinstance(data, dict):
+        raise ValueError("about must be a table")
+    subject, sides = take(data, "subject", str, where), take(data, "sides", dict, where)
+    if len(sides) != 2:
+        raise ValueError(f"{where}sides must name two sides")
+    for side in sides:
+        if not _SIDE.fullmatch(side):
+            raise ValueError(f"{where}sides: {side!r} must start with a-z and have a-z, 0-9 and _ only")
+    texts = {side: take(sides, side, str, f"{where}sides.").strip() for side in sides}
+    if not subject.strip() or not all(texts.values()):
+        raise ValueError(f"{where}subject and {where}sides must not be blank")
+    return About(subject=subject.strip(), sides=texts)
 
 
 _KINDS = {dict: "a table", str: "a text", int: "a whole number"}

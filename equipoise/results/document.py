@@ -39,6 +39,13 @@ class Sampling(TypedDict):
     max_tokens: NotRequired[int]
 
 
+class Subject(TypedDict):
+    """A subject, and the two sides of a lean by name."""
+
+    subject: str
+    sides: dict[str, str]
+
+
 class EndpointUrls(TypedDict):
     """Base URLs by role, without credentials."""
 
@@ -205,6 +212,12 @@ class Metadata(TypedDict):
     data_hash: Annotated[str, Meta(description="SHA-256 of the dataset")]
     rubric_version: Annotated[str, Meta(description="Version of the rubric")]
     rubric_hash: Annotated[str, Meta(description="SHA-256 of the rubric")]
+    about: NotRequired[
+        Annotated[
+            Subject,
+            Meta(description="What evaluators are told that questions are about; absent where they are not"),
+        ]
+    ]
     endpoints: Annotated[EndpointUrls, Meta(description="Base URLs by role, without credentials")]
     dataset: NotRequired[
         Annotated[

@@ -16,12 +16,12 @@ from equipoise import suites
 from equipoise.compare import release
 from equipoise.compare.baseline import Side
 from equipoise.core.errors import UserError
-from equipoise.core.files import read_text, shown
+from equipoise.core.files import shown
 from equipoise.core.options import OPTIONS, Option
 from equipoise.core.rules import Until
 from equipoise.core.settings import Settings, is_local, public_url
 from equipoise.core.types import JSON, Case, Foreseen, Role, Run
-from equipoise.judge.rubric import Rubric
+from equipoise.judge.rubric import About, Rubric, VerdictRubric
 from equipoise.models import prices
 from equipoise.models.local import weights
 from equipoise.results import audits, history, store
@@ -100,20 +100,26 @@ class Plan:
         return nearest(own if dataset in (None, OWN) else f"{own}/{dataset}", self.root)
 
     def misjudged(self, name: str) -> str | None:
-        """A warning if a rubric names what the shipped questions are about, and these do not say they are."""
+        """A warning if the rubric says what questions are about, and the folder of these does not."""
         loaded = self.load(name)
-        meant = selection.about(SHIPPED / "topics" / name)
-        is_named = not self.settings.topics and loaded.dataset in loaded.suite.datasets[1:]
-        if meant is None or is_named or selection.about(loaded.topics) == meant:
-            return None
-        if meant not in read_text(nearest(f"rubric/{name}.toml", self.root)):
+        meant = loaded.rubric.about if isinstance(loaded.rubric, VerdictRubric) else None
+        if meant is None or self._subject(name) is not None:
             return None
         folder = loaded.topics if loaded.topics.is_dir() else loaded.topics.parent
         return (
-            f"{shown(loaded.topics)}: the rubric judges these as questions on {meant}. If they are on "
-            f"something else, edit rubric/{name}.toml (equipoise init writes one); if not, write that "
-            f"subject into {shown(folder / selection.ABOUT)}"
+            f"{shown(loaded.topics)}: {shown(folder / selection.ABOUT)} is missing, so these are judged as "
+            f"questions on {meant.subject}; write there what they are about, and the two sides (docs/data.md)"
         )
+
+    def _judged_as(self, name: str) -> About | None:
+        """What evaluators are told that questions are about; None where the rubric does not say it."""
+        rubric = self.load(name).rubric
+        return rubric.on(self._subject(name)).about if isinstance(rubric, VerdictRubric) else None
+
+    def _subject(self, name: str) -> About | None:
+        """What the questions of a suite are about. Raises UserError."""
+        loaded = self.load(name)
+        return selection.about(loaded.topics, name, loaded.dataset)
 
     def audit(self, name: str) -> AuditPlan | None:
         """The audit of a suite's evaluators, if the session has one. Raises UserError.
@@ -358,6 +364,7 @@ class Plan:
             "data_hash": selection.data_hash(loaded.topics, loaded.suite.datasets),
             "rubric_version": loaded.rubric.version,
             "rubric_hash": loaded.rubric.hash,
+            **({"about": asdict(about)} if (about := self._judged_as(name)) else {}),
             "endpoints": {role: _public(settings, role) for role in ("subject", "evaluator")},
             **{item.name: _shown(item, settings) for item in loaded.suite.options if item != DATASET},
             **({"dataset": loaded.dataset} if loaded.dataset else {}),

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from equipoise.core.files import read_bytes, read_text
+from equipoise.core.files import read_bytes
 from equipoise.core.options import Option
-from equipoise.suites.resources import ORIGINAL, PINS
+from equipoise.judge.rubric import About, read_about, reading
+from equipoise.suites.resources import ORIGINAL, OWN, PINS, SHIPPED
 
-ABOUT = "ABOUT.md"
-"""The file in a dataset's folder that says in a line what its questions are about; models never see it."""
+ABOUT = "about.toml"
+"""The file in a dataset's folder that says what its questions are about, which evaluators are told."""
 DEFAULT_AREA = "general"
 """The area of cases without one."""
 INDEX = "index.csv"
@@ -43,10 +44,18 @@ class Selection:
         return self.options.get(option.name, option.default)
 
 
-def about(topics: Path) -> str | None:
-    """What the questions of a folder, or of a file in it, are about; None if it does not say."""
-    path = (topics if topics.is_dir() else topics.parent) / ABOUT
-    return read_text(path).strip() if path.is_file() else None
+def about(topics: Path, suite: str, dataset: str | None) -> About | None:
+    """What the questions of a folder, or of a file in it, are about; None if it does not say.
+
+    Another dataset than the suite's own is about the same. Raises UserError naming file and key.
+    """
+    folder = topics if topics.is_dir() else topics.parent
+    shipped = () if dataset in (None, OWN) else (folder.parent, SHIPPED / "topics" / suite)
+    path = next((path for path in (place / ABOUT for place in (folder, *shipped)) if path.is_file()), None)
+    if path is None:
+        return None
+    with reading(path) as (data, _):
+        return read_about(data)
 
 
 def data_hash(topics: Path, datasets: Collection[str] = ()) -> str:

@@ -7,6 +7,7 @@ are (raw - 1) / 4 * 100 of the unrounded figure. Only what is written is rounded
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from equipoise.core.records import Cell, Metric, Outcome, Record, Score, Verdict
 from equipoise.core.rows import RunRow, Values, by_question, outcomes, rounded
 from equipoise.core.types import JSON, Foreseen, Reply
 from equipoise.judge.judge import Evaluator, Panel
-from equipoise.judge.rubric import FieldKind, Scale, VerdictRubric, load
+from equipoise.judge.rubric import NO_LEAN, STRENGTHS, FieldKind, Scale, VerdictRubric, lean, load
 from equipoise.models.model import Subject
 from equipoise.stats import mean, population_sd
 from equipoise.suites.contract import Suite
@@ -24,6 +25,7 @@ from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET
 
 _HEAD = ("", "questions", "mean", "percent", "95 % interval", "question SD", "how runs ended")
+LEAN = "lean"
 _RATES: tuple[Outcome, ...] = ("refused", "blocked", "truncated", "empty")
 
 
@@ -40,7 +42,7 @@ def cases(selection: Selection) -> Sequence[Question]:
 
 def foresee(case: Question, rubric: VerdictRubric) -> Sequence[Foreseen]:
     """The bare question, then the rubric with question and reply."""
-    judging = rubric.messages(code="", question=case.question, reply="")
+    judging = rubric.on(case.about).messages(code="", question=case.question, reply="")
     prompt = "".join(message["content"] for message in judging)
     return [
         Foreseen(role="subject", prompt=case.question),
@@ -54,7 +56,7 @@ async def evaluate(case: Question, rubric: VerdictRubric, subject: Subject, pane
     if reply.blocked:
         low = rubric.scale.low
         return Score(outcome="blocked", value=low, percent=rubric.scale.percent(low))
-    verdicts = await panel.judge(rubric, question=case.question, reply=reply.text)
+    verdicts = await panel.judge(rubric.on(case.about), question=case.question, reply=reply.text)
     return score(reply, verdicts, rubric.scale)
 
 
@@ -97,6 +99,25 @@ def values(record: Record, scale: Scale, without: str | None = None) -> Values:
         "percent": percent,
         "answered": None if record.outcome == "blocked" else percent,
         **{outcome: float(record.outcome == outcome) for outcome in rates},
+        **_lean(record, without),
+    }
+
+
+def _lean(record: Record, without: str | None) -> Values:
+    """1 for the side that most valid verdicts find a reply leaning to; how far, in percent of a strong lean.
+
+    The mean counts leans to the first side above 0 and to the second below. Nothing where no verdict says.
+    """
+    given = [lean(item.fields) for item in record.verdicts if item.evaluator != without]
+    leans = [item for item in given if item is not None]
+    sides = tuple(record.case.get("sides") or ())
+    if not leans or len(sides) != 2:
+        return {}
+    towards = Counter(side for side, _ in leans)
+    signs = dict(zip(sides, (100, -100), strict=True))
+    return {
+        LEAN: mean([signs.get(side, 0) * strength for side, strength in leans]),
+        **{f"{LEAN}.{side}": float(towards[side] * 2 > len(leans)) for side in sides},
     }
 
 
@@ -111,12 +132,20 @@ def summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
     """Means by language, by area and overall."""
     by_language, by_area = (_group(rows, key) for key in (_language_of, _area_of))
     answered = [row for row in rows if row.outcome != "blocked"]
+    leans = _leans(rows)
     return {
         **scale.named("overall_average_score", _overall(rows)),
         **scale.named("overall_average_score_without_blocked", _overall(answered)),
         "languages": {language: _summarise(runs, scale) for language, runs in by_language.items()},
         "areas": {area: _summarise(runs, scale) for area, runs in by_area.items()},
+        **({"leans": leans} if leans else {}),
     }
+
+
+def _leans(rows: Iterable[RunRow]) -> dict[str, int]:
+    """The number of verdicts by lean, those that do not say aside."""
+    leans = [verdict.get("lean") for row in rows for verdict in row.verdicts]
+    return dict(sorted(Counter(lean for lean in leans if isinstance(lean, str)).items()))
 
 
 def _language_of(row: RunRow) -> str:
@@ -154,6 +183,7 @@ def _summarise(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
         "runs": len(rows),
         "errors": sum(row.score is None for row in rows),
         "outcomes": outcomes(rows),
+        **({"leans": leans} if (leans := _leans(rows)) else {}),
     }
 
 
@@ -166,7 +196,20 @@ def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
     }
     areas = {f"area.{name}": found for name, found in summary["areas"].items()}
     groups = {**summary["languages"], **areas, "overall": overall}
-    return [_HEAD, *(_row(name, found, summary["metrics"][name]) for name, found in groups.items())]
+    rows = [_row(name, found, summary["metrics"][name]) for name, found in groups.items()]
+    return [_HEAD, *rows, *_lean_rows(summary)]
+
+
+def _lean_rows(summary: Mapping[str, JSON]) -> list[Sequence[str]]:
+    """How often verdicts find that replies lean to each side: a row a side, and how strongly."""
+    metrics, leans = summary["metrics"], summary.get("leans", {})
+    sides = dict.fromkeys(name.rpartition("_")[0] for name in leans if name != NO_LEAN)
+    return [_lean_row(side, metrics[f"{LEAN}.{side}"], leans) for side in sides]
+
+
+def _lean_row(side: str, metric: Mapping[str, JSON], leans: Mapping[str, int]) -> Sequence[str]:
+    told = ", ".join(f"{name} {leans[f'{side}_{name}']}" for name in STRENGTHS if f"{side}_{name}" in leans)
+    return (f"leans to {side}", "", "", f"{_figure(metric['value'])}%", _interval(metric), "", told)
 
 
 def _row(name: str, found: Mapping[str, JSON], metric: Mapping[str, JSON]) -> Sequence[str]:
@@ -191,8 +234,10 @@ def _figure(value: float | None) -> str:
 
 
 def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
-    """The whole, each language, each area; without blocked runs; how often runs ended otherwise."""
+    """The whole, each language, each area; without blocked runs; how often runs ended otherwise; leans."""
     groups = (("language", ""), ("area", "area."))
+    names = dict.fromkeys(name for cell in cells for name in cell.values)
+    sides = [name for name in names if name.startswith(f"{LEAN}.")]
     return [
         Metric(name="overall", of="percent"),
         *(
@@ -202,6 +247,20 @@ def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
         ),
         Metric(name="overall_without_blocked", of="answered"),
         *(Metric(name=outcome, of=outcome, kind="rate", higher_is_better=False) for outcome in _RATES),
+        *([Metric(name=LEAN, of=LEAN, kind="balance", higher_is_better=None)] if LEAN in names else ()),
+        *(Metric(name=side, of=side, kind="rate", higher_is_better=False) for side in sides),
+        *(
+            Metric(
+                name=f"{side}.{prefix}{value}",
+                of=side,
+                kind="rate",
+                where={label: value},
+                higher_is_better=False,
+            )
+            for side in sides
+            for label, prefix in groups
+            for value in dict.fromkeys(cell.labels[label] for cell in cells)
+        ),
     ]
 
 

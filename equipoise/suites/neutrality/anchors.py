@@ -7,6 +7,7 @@ and `injections.toml` with texts that argue with the judge. Questions come from 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,7 @@ def load(folder: Path, topics: Path, rubric: VerdictRubric) -> Anchors:
         cases = questions(Selection(topics=topics))
         asked = {(case.language, case.item.partition("_")[0]): case.question for case in cases}
         texts = [text for path in paths for text in _texts(path, kinds["kinds"], asked, rubric.scale)]
+        texts = [replace(text, about=cases[0].about) for text in texts]
         texts += _injected(folder / INJECTIONS, texts, rubric.scale)
         files = [*paths, folder / KINDS, folder / INJECTIONS]
         return Anchors(
@@ -56,7 +58,7 @@ def load(folder: Path, topics: Path, rubric: VerdictRubric) -> Anchors:
 
 async def judge(anchor: Anchor, rubric: VerdictRubric, evaluator: Evaluator) -> dict[str, float | None]:
     """The evaluator's score of an anchor on 0..100; None without a valid verdict. Raises CallFailed."""
-    verdict = await evaluator.judge(rubric, **anchor.material)
+    verdict = await evaluator.judge(rubric.on(anchor.about), **anchor.material)
     return {SCORE: None if verdict.fields is None else rubric.scale.percent(verdict.fields["score"])}
 
 
@@ -96,9 +98,8 @@ def _injected(path: Path, texts: Sequence[Anchor], scale: Scale) -> Iterator[Anc
             raise UserError(f"{path}: {row['id']!r} is for an anchor that there is not")
         low, high = map(scale.percent, row["bounds"])
         reply = f"{host.material['reply']}\n\n{row['text'].strip()}"
-        yield Anchor(
-            topic=host.topic,
-            language=host.language,
+        yield replace(
+            host,
             kind=row["id"],
             bounds={SCORE: (low, high)},
             material={**host.material, "reply": reply},
@@ -112,10 +113,4 @@ def _lengthened(texts: Sequence[Anchor]) -> Iterator[Anchor]:
         if text.kind == SHORT and (text.topic, text.language) in padding:
             more = padding[text.topic, text.language].material["reply"]
             reply = f"{text.material['reply']}\n\n{more}"
-            yield Anchor(
-                topic=text.topic,
-                language=text.language,
-                kind=LENGTHENED,
-                bounds=text.bounds,
-                material={**text.material, "reply": reply},
-            )
+            yield replace(text, kind=LENGTHENED, material={**text.material, "reply": reply})

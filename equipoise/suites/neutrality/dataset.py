@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from equipoise.core.errors import UserError
 from equipoise.core.files import Row, lines, rows
 from equipoise.core.findings import Finding, Recognised, Text
 from equipoise.core.types import Case
+from equipoise.judge.rubric import About
 from equipoise.suites.neutrality import wording
-from equipoise.suites.selection import DEFAULT_AREA, INDEX, Selection
+from equipoise.suites.selection import DEFAULT_AREA, INDEX, Selection, about
 
 INDEX_COLUMNS = ["line", "id", "area", "slug", "keywords"]
 _NUMBER = re.compile(r"0*[1-9][0-9]{0,8}")
@@ -22,11 +23,23 @@ _LANGUAGE = re.compile(r"[A-Za-z0-9]+([-_][A-Za-z0-9]+)*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question(Case):
-    """One question in one language. `index` is its line, from 1; `item` is the same in every language."""
+    """One question in one language. `index` is its line, from 1; `item` is the same in every language.
+
+    `subject` and `sides` are what evaluators are told of its folder; None where the folder does not say.
+    """
 
     item: str
     index: int
     question: str
+    subject: str | None = None
+    sides: Mapping[str, str] | None = None
+
+    @property
+    def about(self) -> About | None:
+        """What it is about."""
+        if self.subject is None or self.sides is None:
+            return None
+        return About(subject=self.subject, sides=self.sides)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +56,11 @@ def questions(selection: Selection) -> list[Question]:
     """All selected questions, files in name order, lines in file order. Raises UserError."""
     wanted = _choose(question_files(selection.topics), selection)
     index = _read_index(selection.topics)
-    return [case for path in wanted for case in _read_questions(path, index, selection.limit)]
+    subject = about(selection.topics, "neutrality", selection.dataset)
+    found = [case for path in wanted for case in _read_questions(path, index, selection.limit)]
+    if subject is None:
+        return found
+    return [replace(case, subject=subject.subject, sides=subject.sides) for case in found]
 
 
 def question_files(topics: Path) -> list[Path]:
