@@ -111,7 +111,7 @@ class VerdictRubric(Rubric):
     about: About | None = None
 
     def on(self, about: About | None) -> VerdictRubric:
-        """The rubric for questions on something else; unchanged if either does not say what they are about."""
+        """The rubric for questions on something else; unchanged if either does not say on what."""
         return self if about is None or self.about is None else replace(self, about=about)
 
     def messages(self, *, code: str, preface: str | None = None, **material: str) -> tuple[Message, ...]:
