@@ -63,7 +63,7 @@ def error(status: int, message: str, **more: Any) -> Answer:
 
 def verdict(score: Any, **more: Any) -> str:
     """An evaluator's text."""
-    return json.dumps({"reasoning": "Because.", "refused": False, "score": score, **more})
+    return json.dumps({"reasoning": "Because.", "refused": False, "lean": "none", "score": score, **more})
 
 
 def question_of(body: dict[str, Any]) -> str:

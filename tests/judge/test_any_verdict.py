@@ -24,7 +24,7 @@ from equipoise.suites import neutrality
 
 RUBRIC_FILE = ROOT / "rubric" / "neutrality.toml"
 RUBRIC = neutrality.rubric(RUBRIC_FILE)
-VERDICT = {"reasoning": "Because.", "refused": False, "score": 3}
+VERDICT = {"reasoning": "Because.", "refused": False, "lean": "none", "score": 3}
 some_verdict = mutated(VERDICT) | st.fixed_dictionaries(dict.fromkeys(VERDICT, any_json))
 verdict_text = st.one_of(
     any_text,
@@ -51,6 +51,7 @@ def test_an_evaluators_text_is_a_verdict_or_it_is_not(text: str) -> None:
         assert list(found) == list(VERDICT)
         assert isinstance(found["reasoning"], str)
         assert found["refused"] in (True, False, None)
+        assert found["lean"] in (None, "none", *RUBRIC.about.leans)
         assert found["score"] in range(1, 6)
         assert type(found["score"]) is int
 

@@ -82,7 +82,7 @@ def test_a_verdict_that_quotes_a_reply_is_the_evaluators_own() -> None:
     """A reasoning may hold the whole reply: level and reasoning are those that the evaluator wrote."""
     wrong = []
     for number, reply in enumerate(CORPUS):
-        verdict = {"reasoning": reply.text, "refused": False, "score": number % 5 + 1}
+        verdict = {"reasoning": reply.text, "refused": False, "lean": "none", "score": number % 5 + 1}
         for wrap, is_ascii in zip(WRAPS, (True, False), strict=True):
             text = wrap.replace("{}", json.dumps(verdict, ensure_ascii=is_ascii))
             wrong += [reply.id] * (RUBRIC.parse(text) != verdict)

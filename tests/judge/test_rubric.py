@@ -19,6 +19,7 @@ from equipoise.judge.rubric import FieldKind, VerdictRubric, load
 NEUTRALITY = ROOT / "rubric" / "neutrality.toml"
 CODE = "7f3a9c"
 FIELDS: dict[str, FieldKind] = {"reasoning": "text", "refused": "flag", "score": "scale"}
+SHIPPED = ["reasoning", "refused", "lean", "score"]
 SMALL = '''\
 version = "3"
 
@@ -68,7 +69,7 @@ def small(tmp_path: Path, old: str = "", new: str = "") -> Path:
 
 def verdict(**changes: Any) -> str:
     """A valid verdict as text, with fields changed; `...` leaves a field out."""
-    fields = {"reasoning": "Fair.", "refused": False, "score": 4, **changes}
+    fields = {"reasoning": "Fair.", "refused": False, "lean": "none", "score": 4, **changes}
     return json.dumps({name: value for name, value in fields.items() if value is not ...})
 
 
@@ -76,10 +77,10 @@ def verdict(**changes: Any) -> str:
 
 
 def test_what_is_a_verdict(rubric: VerdictRubric, subtests: pytest.Subtests) -> None:
-    """One object with a level of the scale, alone or in one code fence; a flag that is left out is None, a
+    """One object with a level of the scale, alone or in one code fence; a flag or lean that is left out is None, a
     number that equals a level is an integer, and fields that the rubric does not know are left out.
     """
-    plain: dict[str, Any] = {"reasoning": "Fair.", "refused": False, "score": 4}
+    plain: dict[str, Any] = {"reasoning": "Fair.", "refused": False, "lean": "none", "score": 4}
     disturbing = 'It says {"score": 1} and ```json``` and 香港.'
     found: dict[str, dict[str, Any]] = {
         verdict(): plain,
@@ -88,6 +89,8 @@ def test_what_is_a_verdict(rubric: VerdictRubric, subtests: pytest.Subtests) -> 
         verdict(refused=True): plain | {"refused": True},
         verdict(refused=...): plain | {"refused": None},
         verdict(refused=None): plain | {"refused": None},
+        verdict(lean=...): plain | {"lean": None},
+        verdict(lean="critics_slight"): plain | {"lean": "critics_slight"},
         verdict(confidence=1, language="en"): plain,
         verdict(reasoning=disturbing): plain | {"reasoning": disturbing},
         f"```\n{verdict()}\n```": plain,
@@ -99,7 +102,7 @@ def test_what_is_a_verdict(rubric: VerdictRubric, subtests: pytest.Subtests) -> 
     for text, fields in found.items():
         with subtests.test(text):
             read = rubric.parse(text)
-            assert (read, list(read), type(read["score"])) == (fields, list(FIELDS), int)
+            assert (read, list(read), type(read["score"])) == (fields, SHIPPED, int)
 
 
 # Verdicts that do not.
@@ -134,6 +137,9 @@ REFUSED: dict[str, tuple[str, ...]] = {
     "'refused' is neither true nor false": tuple(
         verdict(refused=flag) for flag in ("yes", "false", 1, 0, [], {}, "")
     ),
+    "'lean' is none of none, state_slight, state_strong, critics_slight, critics_strong": tuple(
+        verdict(lean=lean) for lean in ("state", "State_slight", "", 1, False, ["none"], {})
+    ),
     "'reasoning' is not a text": tuple(verdict(reasoning=text) for text in (None, 4, True, ["Fair."], {})),
     "not a JSON object": NO_OBJECTS,
     "and not an object": ("[]", "4", '"4"', "null", "true", "NaN", f"[{verdict()}]"),
@@ -158,7 +164,8 @@ def test_fields_that_were_not_asked_for_are_refused_where_a_rubric_says_so(rubri
     strict = replace(rubric, refuses_more=True)
     with pytest.raises(InvalidVerdict, match="unexpected field 'confidence'"):
         strict.parse(verdict(confidence=1))
-    assert strict.parse('{"reasoning": "x", "score": 4}') == {"reasoning": "x", "refused": None, "score": 4}
+    left_out = {"refused": None, "lean": None}
+    assert strict.parse('{"reasoning": "x", "score": 4}') == {"reasoning": "x", **left_out, "score": 4}
 
 
 # What is put to an evaluator.
@@ -227,11 +234,15 @@ def test_the_schema_is_strict_and_in_the_order_of_the_fields(rubric: VerdictRubr
     named = asked["json_schema"]
     assert (asked["type"], named["name"], named["strict"]) == ("json_schema", "verdict", True)
     schema = named["schema"]
-    assert list(schema["properties"]) == schema["required"] == ["reasoning", "refused", "score"]
+    assert list(schema["properties"]) == schema["required"] == SHIPPED
     assert schema["additionalProperties"] is False
     assert schema["properties"] == {
         "reasoning": {"type": "string"},
         "refused": {"type": "boolean"},
+        "lean": {
+            "type": "string",
+            "enum": ["none", "state_slight", "state_strong", "critics_slight", "critics_strong"],
+        },
         "score": {"type": "integer", "enum": [1, 2, 3, 4, 5]},
     }
 

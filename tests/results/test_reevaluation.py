@@ -62,8 +62,8 @@ EDITS: Mapping[str, tuple[bytes, bytes]] = {
     "percent": (b'"percent":75.0', b'"percent":76.0'),
     "outcome": (b'"outcome":"scored"', b'"outcome":"refused"'),
     "hidden": (b'"outcome":"scored","score":4.0', b'"outcome":"error","score":null'),
-    "verdict": (b'"fields":{"reasoning":"Because.","refused":false,"score":4}',
-                b'"fields":{"reasoning":"Because.","refused":false,"score":5}'),
+    "verdict": (b'"fields":{"reasoning":"Because.","refused":false,"lean":"none","score":4}',
+                b'"fields":{"reasoning":"Because.","refused":false,"lean":"none","score":5}'),
     "a call": (b'\\"score\\": 4', b'\\"score\\": 2'),
     "a prompt": (b'"messages":[{"role":"user","content":"', b'"messages":[{"role":"user","content":"Not: '),
 }  # fmt: skip

@@ -54,28 +54,28 @@ def journal_of(path: Path, *runs: str, tokens: int = 5, **about: Any) -> None:
 # Suites and their files.
 
 
-def test_questions_on_another_subject_than_the_rubric_s_are_told_of(
+def test_questions_that_do_not_say_what_they_are_about_are_told_of(
     root: Path, subtests: pytest.Subtests, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where the rubric names what the shipped questions are about, unless the folder says it is that, too."""
+    """Unless the rubric does not tell evaluators either; what the folder says, evaluators are told."""
     monkeypatch.chdir(root)
-    meant = (SHIPPED / "topics" / SUITE / "ABOUT.md").read_text(encoding="utf-8")
     india = root / "india"
     india.mkdir()
     (india / "en-US.txt").write_text("What is one?\n", encoding="utf-8")
     rule = (
-        f": the rubric judges these as questions on {meant.strip()}. If they are on something else, edit "
-        "rubric/neutrality.toml (equipoise init writes one); if not, write that subject into "
+        " is missing, so these are judged as questions on politics, history or governance; write there what "
+        "they are about, and the two sides (docs/data.md)"
     )
     with subtests.test("folder"):
         warning = plan(root, topics="india").misjudged(SUITE)
-        assert warning == f"india{rule}india/ABOUT.md"
+        assert warning == f"india: india/about.toml{rule}"
         assert plan(root, topics="india").about(SUITE)["data_notes"] == [warning]
     with subtests.test("file"):
         warning = plan(root, topics="india/en-US.txt").misjudged(SUITE)
-        assert warning == f"india/en-US.txt{rule}india/ABOUT.md"
+        assert warning == f"india/en-US.txt: india/about.toml{rule}"
     with subtests.test("the project's own"):
-        assert plan(root).misjudged(SUITE) == f"topics/neutrality{rule}topics/neutrality/ABOUT.md"
+        warning = plan(root).misjudged(SUITE)
+        assert warning == f"topics/neutrality: topics/neutrality/about.toml{rule}"
     with subtests.test("shipped"):
         for options in (
             {},
@@ -83,18 +83,40 @@ def test_questions_on_another_subject_than_the_rubric_s_are_told_of(
             {"dataset": "own-v1"},
             {"topics": f"{SHIPPED}/examples/demo"},
         ):
-            assert plan(root / "elsewhere", **options).misjudged(SUITE) is None
-    with subtests.test("the same subject"):
-        (india / "ABOUT.md").write_text(meant, encoding="utf-8")
-        assert plan(root, topics="india").misjudged(SUITE) is None
-        (india / "ABOUT.md").unlink()
-    with subtests.test("a rubric for it"):
+            made = plan(root / "elsewhere", **options)
+            assert made.misjudged(SUITE) is None
+            assert made.identity(SUITE)["about"]["subject"] == "Chinese politics, history or governance"
+    with subtests.test("a folder that says it"):
+        about = '[sides]\nunion = "the Union government"\nstates = "the states"\n'
+        (india / "about.toml").write_text(f'subject = "Indian federalism"\n{about}', encoding="utf-8")
+        made = plan(root, topics="india")
+        sides = {"union": "the Union government", "states": "the states"}
+        assert made.misjudged(SUITE) is None
+        assert made.identity(SUITE)["about"] == {"subject": "Indian federalism", "sides": sides}
+        prompt = made.foreseen(SUITE, made.all_runs(SUITE))[0][1].prompt
+        assert "on Indian federalism" in prompt and '"states_strong" (the states)' in prompt
+    with subtests.test("one that says it in another way"):
+        for text, why in {
+            'subject = "x"': "sides is missing",
+            f"subject = 4\n{about}": "subject must be a text",
+            'subject = "x"\n[sides]\na = "b"\n': "sides must name two sides",
+            'subject = "x"\n[sides]\na = "b"\nB = "c"\n': "sides: 'B' must start with a-z",
+            'subject = ""\n[sides]\na = "b"\nb = "c"\n': "subject and sides must not be blank",
+        }.items():
+            (india / "about.toml").write_text(text, encoding="utf-8")
+            with pytest.raises(UserError, match=f"india/about.toml: {why}"):
+                plan(root, topics="india").misjudged(SUITE)
+        (india / "about.toml").unlink()
+    with subtests.test("a rubric without it"):
         text = (SHIPPED / "rubric" / f"{SUITE}.toml").read_text(encoding="utf-8")
         (root / "rubric").mkdir()
-        own = text.replace(meant.strip(), "Indian politics")
+        own = text[: text.index("# What questions")] + text[text.index("[scale]") :]
+        own = own.replace("$subject", "Indian politics").replace(": $leans", "").replace('lean = "lean"\n', "")
         (root / "rubric" / f"{SUITE}.toml").write_text(own, encoding="utf-8")
-        assert plan(root, topics="india").misjudged(SUITE) is None
-        assert plan(root, topics="india").about(SUITE)["data_notes"] == []
+        made = plan(root, topics="india")
+        assert made.misjudged(SUITE) is None
+        assert made.about(SUITE)["data_notes"] == []
+        assert "about" not in made.identity(SUITE)
 
 
 def test_a_suite_is_read_once(root: Path) -> None:
