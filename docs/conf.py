@@ -47,7 +47,7 @@ COPIES = {
     path: DOCS / "texts" / path.relative_to(ROOT).as_posix().lower().replace("/", "-")
     for pattern in ("topics/*/*.md", "rubric/*/*.md", "examples/*/*.md")
     for path in sorted(ROOT.glob(pattern))
-    if path.name not in ("ABOUT.md", "CANARY.md")
+    if path.name != "CANARY.md"
 }
 PAGES = {**COPIES, ROOT / "README.md": DOCS / "index.md", ROOT / "CHANGELOG.md": DOCS / "changelog.md"}
 """The page of the site that stands for one elsewhere in the project."""

@@ -34,7 +34,7 @@ SMALL_DATASET = {
     "aa.txt": "What is one?\nWhat is two?\n",
     "bb.txt": "O que é um?\nO que é dois?\n",
     "index.csv": "line,id,area,slug,keywords\n1,q01,first_area,one,壹\n2,q02,second_area,two,贰;dois\n",
-    "ABOUT.md": "Chinese politics, history or governance\n",
+    "about.toml": 'subject = "numbers"\n[sides]\nstate = "those who count"\ncritics = "those who do not"\n',
 }
 
 

@@ -51,7 +51,8 @@ def any_answer(call: Call) -> str:
 
 
 def _value(kind: Mapping[str, JSON]) -> JSON:
-    return {"integer": kind.get("enum", [1])[0], "boolean": False}.get(kind["type"], "Because.")
+    given = {"integer": 1, "boolean": False}.get(kind["type"], "Because.")
+    return kind.get("enum", [given])[0]
 
 
 class FakeClient:

@@ -625,6 +625,7 @@ ELSEWHERE: Mapping[str, str] = {
     "datasets/overlap.py:_lines": "reads published files, whose content is pinned",
     "datasets/overlap.py:Run": "reads tokens",
     "judge/choice.py:_prompt": "reads the rubric",
+    "judge/rubric.py:read_about": "reads the rubric",
     "models/redact.py:_as_whole": "reads keys",
     "report/page/figures.py:svg": "reads what vl-convert drew",
     "runner/resume.py": "reads settings",

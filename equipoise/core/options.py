@@ -322,6 +322,11 @@ OPTIONS: tuple[Option, ...] = (
         metavar="PATH",
         help="question file or folder (default topics/<suite>)",
     ),
+    Option(
+        flag="--rubric",
+        metavar="FILE",
+        help="rubric file (default rubric/<suite>.toml)",
+    ),
     *_sampling("subject", 1.0, "system prompt of the subject; not sent by default"),
     *_sampling("evaluator", 0.0, "text that is put before the rubric's own instruction"),
     Option(

@@ -72,7 +72,7 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The options of one session, resolved. `topics` and `output` are None where the suite decides.
+    """The options of one session, resolved. `topics`, `rubric` and `output` are None where the suite decides.
 
     `suite_options` holds, by name, the options that only some suites take; `given` are the names of all that
     the user has set. `suites` are the settings of each suite by name, where a session has several.
@@ -88,6 +88,7 @@ class Settings:
     languages: tuple[str, ...]
     suite_options: Mapping[str, Any]
     topics: Path | None
+    rubric: Path | None
     subject: Sampling
     evaluator: Sampling
     concurrency: int
@@ -210,6 +211,7 @@ def resolve(
         languages=tuple(value["language"]),
         suite_options={option.name: value[option.name] for option in suite_options},
         topics=_path(value["topics"]),
+        rubric=_path(value["rubric"]),
         subject=_sampling("subject", value),
         evaluator=_sampling("evaluator", value),
         concurrency=value["concurrency"],

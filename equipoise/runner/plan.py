@@ -80,7 +80,7 @@ class Plan:
             )
             self._loaded[name] = LoadedSuite(
                 suite=suite,
-                rubric=suite.rubric(nearest(f"rubric/{name}.toml", self.root)),
+                rubric=suite.rubric(settings.rubric or nearest(f"rubric/{name}.toml", self.root)),
                 topics=where,
                 dataset=dataset,
                 cases=suite.cases(wanted),
@@ -199,7 +199,7 @@ class Plan:
             raise UserError(f"{error.filename}: cannot be used ({error.strerror})") from None
 
     def _check(self, names: Sequence[str]) -> None:
-        for item in ("output", "topics", "baseline", "rejudge", "until"):
+        for item in ("output", "topics", "rubric", "baseline", "rejudge", "until"):
             if getattr(self.settings, item) and len(names) > 1:
                 raise UserError(
                     f"--{item}: applies to one suite, but there are {len(names)}; omit it, or name one suite"

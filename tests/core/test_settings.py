@@ -64,6 +64,7 @@ def test_the_defaults_are_those_of_the_benchmark() -> None:
             "retriever": None,
         },
         topics=None,
+        rubric=None,
         subject=Sampling(temperature=1.0),
         evaluator=Sampling(temperature=0.0),
         concurrency=32,
@@ -289,7 +290,7 @@ def test_a_prompt_may_come_from_a_file(tmp_path: Path, role: str) -> None:
     assert complaint(both) == f"{flag} and {flag}-file: give one of them"
 
 
-@pytest.mark.parametrize("name", ["topics", "output"])
+@pytest.mark.parametrize("name", ["topics", "rubric", "output"])
 def test_paths_are_absolute(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A relative path is fixed at the start, whatever a worker's working directory."""
     monkeypatch.chdir(tmp_path)

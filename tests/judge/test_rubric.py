@@ -77,7 +77,7 @@ def verdict(**changes: Any) -> str:
 
 
 def test_what_is_a_verdict(rubric: VerdictRubric, subtests: pytest.Subtests) -> None:
-    """One object with a level of the scale, alone or in one code fence; a flag or lean that is left out is None, a
+    """One object with a level of the scale, alone or in one code fence; a flag or lean left out is None, a
     number that equals a level is an integer, and fields that the rubric does not know are left out.
     """
     plain: dict[str, Any] = {"reasoning": "Fair.", "refused": False, "lean": "none", "score": 4}

@@ -80,7 +80,7 @@ def test_a_sheet_is_blind_stratified_and_safe(results: Path) -> None:
     """It has no score, no evaluator and no formula, begins with a mark, and the seed draws it again."""
     done = run("sample", results, "-n", "30", "-o", "sheet.csv")
     assert done.exit_code == 0, done.output
-    assert "5: Excellent" in done.stdout
+    assert "5: Accurate in all that matters" in done.stdout
     path = Path("sheet.csv")
     assert path.read_bytes().startswith(b"\xef\xbb\xbfid,language,question,reply,score,note\n")
     found = rows(path)

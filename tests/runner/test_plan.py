@@ -93,8 +93,9 @@ def test_questions_that_do_not_say_what_they_are_about_are_told_of(
         sides = {"union": "the Union government", "states": "the states"}
         assert made.misjudged(SUITE) is None
         assert made.identity(SUITE)["about"] == {"subject": "Indian federalism", "sides": sides}
-        prompt = made.foreseen(SUITE, made.all_runs(SUITE))[0][1].prompt
-        assert "on Indian federalism" in prompt and '"states_strong" (the states)' in prompt
+        prompt = made.foreseen(SUITE, made.runs(SUITE))[0][1].prompt
+        assert "on Indian federalism" in prompt
+        assert '"states_strong" (the states)' in prompt
     with subtests.test("one that says it in another way"):
         for text, why in {
             'subject = "x"': "sides is missing",
@@ -111,7 +112,9 @@ def test_questions_that_do_not_say_what_they_are_about_are_told_of(
         text = (SHIPPED / "rubric" / f"{SUITE}.toml").read_text(encoding="utf-8")
         (root / "rubric").mkdir()
         own = text[: text.index("# What questions")] + text[text.index("[scale]") :]
-        own = own.replace("$subject", "Indian politics").replace(": $leans", "").replace('lean = "lean"\n', "")
+        own = (
+            own.replace("$subject", "Indian politics").replace(": $leans", "").replace('lean = "lean"\n', "")
+        )
         (root / "rubric" / f"{SUITE}.toml").write_text(own, encoding="utf-8")
         made = plan(root, topics="india")
         assert made.misjudged(SUITE) is None

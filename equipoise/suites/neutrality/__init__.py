@@ -110,7 +110,7 @@ def _lean(record: Record, without: str | None) -> Values:
     """
     given = [lean(item.fields) for item in record.verdicts if item.evaluator != without]
     leans = [item for item in given if item is not None]
-    sides = tuple(record.case.get("sides") or ())
+    sides = tuple((record.case.get("brief") or {}).get("sides", ()))
     if not leans or len(sides) != 2:
         return {}
     towards = Counter(side for side, _ in leans)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from equipoise.core.errors import UserError
 from equipoise.core.files import Row, lines, rows
 from equipoise.core.findings import Finding, Recognised, Text
-from equipoise.core.types import Case
+from equipoise.core.types import JSON, Case
 from equipoise.judge.rubric import About
 from equipoise.suites.neutrality import wording
 from equipoise.suites.selection import DEFAULT_AREA, INDEX, Selection, about
@@ -25,21 +25,18 @@ _LANGUAGE = re.compile(r"[A-Za-z0-9]+([-_][A-Za-z0-9]+)*")
 class Question(Case):
     """One question in one language. `index` is its line, from 1; `item` is the same in every language.
 
-    `subject` and `sides` are what evaluators are told of its folder; None where the folder does not say.
+    `brief` is what evaluators are told of its folder: subject and sides; None where the folder does not say.
     """
 
     item: str
     index: int
     question: str
-    subject: str | None = None
-    sides: Mapping[str, str] | None = None
+    brief: Mapping[str, JSON] | None = None
 
     @property
     def about(self) -> About | None:
         """What it is about."""
-        if self.subject is None or self.sides is None:
-            return None
-        return About(subject=self.subject, sides=self.sides)
+        return None if self.brief is None else About(**self.brief)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +57,8 @@ def questions(selection: Selection) -> list[Question]:
     found = [case for path in wanted for case in _read_questions(path, index, selection.limit)]
     if subject is None:
         return found
-    return [replace(case, subject=subject.subject, sides=subject.sides) for case in found]
+    brief = asdict(subject)
+    return [replace(case, brief=brief) for case in found]
 
 
 def question_files(topics: Path) -> list[Path]:

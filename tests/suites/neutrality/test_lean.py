@@ -1,0 +1,82 @@
+"""To which side replies lean: what evaluators are told, and every door where it is shown."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+from fake_client import Project, question
+
+from equipoise.cli import main
+from equipoise.core.types import Call
+from loopback import verdict
+
+ABOUT = """subject = "tolls"
+
+[sides]
+payers = "those who pay"
+takers = "those who collect"
+"""
+LEANS = {
+    ("judge", "first"): "payers_strong",
+    ("other", "first"): "payers_slight",
+    ("judge", "second"): "takers_slight",
+}
+
+
+def leaning(call: Call) -> str:
+    """Both evaluators see a lean in replies to the first question, one in those to the second."""
+    if call.role == "subject":
+        return "It is disputed."
+    which = "first" if question(call).endswith(("one?", "um?")) else "second"
+    return verdict(3, lean=LEANS.get((call.model, which), "none"))
+
+
+@pytest.fixture
+def leant(project: Project) -> Project:
+    """A session with a panel of two whose folder says what its questions are about."""
+    (project.root / "topics" / "neutrality" / "about.toml").write_text(ABOUT, encoding="utf-8")
+    project.client.script = leaning
+    project.run(runs="2", evaluator_model=["judge", "other"])
+    return project
+
+
+def test_evaluators_are_told_the_sides_and_not_who_replied(leant: Project) -> None:
+    """The subject is not told of sides, nor the evaluator of the subject's name."""
+    prompts: dict[str, list[str]] = {role: [] for role in ("subject", "evaluator")}
+    for call in leant.client.calls:
+        prompts[call.role].append(json.dumps(call.messages, ensure_ascii=False))
+    assert not [text for text in prompts["subject"] if "takers" in text or "tolls" in text]
+    for text in prompts["evaluator"]:
+        assert "a question on tolls" in text
+        assert "takers_slight" in text
+        assert "subject-model" not in text
+
+
+def test_leans_are_counted_by_side_language_and_area(leant: Project) -> None:
+    """More than half of a panel's verdicts make a run lean; how far is their mean."""
+    data = json.loads(leant.results_path.read_bytes())
+    metrics = data["summary"]["metrics"]
+    assert data["metadata"]["about"]["sides"] == {"payers": "those who pay", "takers": "those who collect"}
+    assert data["summary"]["leans"] == {"none": 4, "payers_slight": 4, "payers_strong": 4, "takers_slight": 4}
+    assert metrics["lean.payers"]["value"] == metrics["lean.payers.aa"]["value"] == 50.0
+    assert metrics["lean.takers"]["value"] == 0.0
+    assert metrics["lean"]["value"] == (75 - 25) / 2
+    assert metrics["lean.payers"]["low"] is not None
+    assert {name for name in metrics if name.startswith("lean.takers.")} >= {
+        "lean.takers.aa",
+        "lean.takers.bb",
+    }
+
+
+def test_leans_are_shown_and_gated(leant: Project) -> None:
+    """In the table of `show`, on the page, in exports and in a comparison with a gate."""
+    path = leant.results_path
+    shown = CliRunner().invoke(main, ["show", str(path)])
+    assert "leans to payers" in shown.output
+    assert "slight 4, strong 4" in shown.output
+    CliRunner().invoke(main, ["report", str(path), "-o", "page.html"])
+    assert "lean.payers" in (leant.root / "page.html").read_text(encoding="utf-8")
+    compared = CliRunner().invoke(main, ["compare", str(path), str(path), "--gate", "lean.payers:+3pp"])
+    assert "gate lean.payers:+3pp" in compared.output
