@@ -107,7 +107,7 @@ def _honest(call: Call, drawn: int) -> str:
 def _filled(schema: Mapping[str, Any], drawn: int) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, kind in schema["properties"].items():
-        if kind["type"] == "integer":
+        if "enum" in kind:
             found[name] = kind["enum"][drawn % len(kind["enum"])]
         else:
             found[name] = False if kind["type"] == "boolean" else f"Because of {drawn}."

@@ -204,7 +204,8 @@ def _lean_rows(summary: Mapping[str, JSON]) -> list[Sequence[str]]:
     """How often verdicts find that replies lean to each side: a row a side, and how strongly."""
     metrics, leans = summary["metrics"], summary.get("leans", {})
     sides = dict.fromkeys(name.rpartition("_")[0] for name in leans if name != NO_LEAN)
-    return [_lean_row(side, metrics[f"{LEAN}.{side}"], leans) for side in sides]
+    # Questions that do not say which the sides are have counts, but no figures.
+    return [_lean_row(side, metrics[name], leans) for side in sides if (name := f"{LEAN}.{side}") in metrics]
 
 
 def _lean_row(side: str, metric: Mapping[str, JSON], leans: Mapping[str, int]) -> Sequence[str]:
