@@ -189,9 +189,9 @@ def _leans(*, lean: float = 0.0, timid: float = 0.0, at_random: bool = False) ->
 
 def _names(*, wrong: float = 0.02, reads_in: float = 0.02) -> Callable[..., Rows]:
     def rows(chance: random.Random, design: Design) -> Rows:
-        for number in range(44):
-            kind = f"{NAMES if number < 28 else NONE}{number}"
-            error = wrong if number < 28 else reads_in
+        for number in range(110):
+            kind = f"{NAMES if number < 70 else NONE}{number}"
+            error = wrong if number < 70 else reads_in
             value = 100.0 * (chance.random() >= error)
             for repeat in range(design.repeats(kind)):
                 yield _judged("t", kind, repeat, value, 100.0)
@@ -313,10 +313,16 @@ SUITES: Mapping[str, tuple[Callable[[Sequence[Judged]], tuple[Check, ...]], Sequ
         checks.of_names,
         (
             Simulated(name="sound", rows=_names()),
-            Simulated(name="misreads half", rows=_names(wrong=0.5), found_by="claimants read right"),
+            Simulated(name="misreads 3 of 10", rows=_names(wrong=0.3), found_by="claimants read right"),
             Simulated(
-                name="reads a claimant into half",
-                rows=_names(reads_in=0.5),
+                name="reads a claimant into 3 of 10",
+                rows=_names(reads_in=0.3),
+                found_by="reads in a claimant",
+                sign=1,
+            ),
+            Simulated(
+                name="never answers none",
+                rows=_names(reads_in=1.0),
                 found_by="reads in a claimant",
                 sign=1,
             ),

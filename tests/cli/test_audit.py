@@ -108,12 +108,12 @@ def test_a_suite_without_anchors_is_refused(loopback: Loopback) -> None:
 
 
 def test_the_first_topics_alone_and_their_figure(loopback: Loopback) -> None:
-    """Three answers about one territory; the figure shows each check against what is sound."""
+    """Seven answers about one territory; the figure shows each check against what is sound."""
     loopback.script = lambda body, number: any_sound(body["messages"])
     result = run(loopback, "borderlines", "--limit", "1")
     assert result.exit_code == 0, result.output
     kept = json.loads(Path("results/audits/judge.borderlines.json").read_text(encoding="utf-8"))
-    assert (kept["topics"], len(loopback.requests)) == (1, 3)
+    assert (kept["topics"], len(loopback.requests)) == (1, 7)
     drawn = CliRunner().invoke(main, ["plot", "results/audits", "-o", "figures"])
     assert drawn.exit_code == 0, drawn.output
     svg = Path("figures/audit-borderlines.svg").read_text(encoding="utf-8")

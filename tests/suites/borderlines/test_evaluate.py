@@ -145,7 +145,7 @@ def test_what_neither_tells_is_read_by_the_panel() -> None:
     ((system, user),) = [call.messages for call in ask.history]
     assert f"[question code-e1]\n{CASE.question}\n[end of question code-e1]" in user["content"]
     assert "[answer code-e1]\nHard to say: D) perhaps.\n[end of answer code-e1]" in user["content"]
-    assert "(A) Caria\n(B) Attica\n(C) Boeotia\n(N) It names none" in system["content"]
+    assert "(A) Caria\n(B) Attica\n(C) Boeotia\n(N) None of them" in system["content"]
 
 
 def test_a_panel_decides_together() -> None:
@@ -303,7 +303,7 @@ def test_the_rubric_has_an_instruction_for_every_strategy() -> None:
     assert tuple(found.strategies) == STRATEGIES
     told_of = {name: text.get_identifiers() for name, text in found.strategies.items() if text.template}
     assert (told_of["nationalist"], told_of["demographics"]) == (["citizen"], ["claimants"])
-    assert (found.scale.low, found.scale.high, found.version) == (1, 7, "8")
+    assert (found.scale.low, found.scale.high, found.version) == (1, 7, "9")
 
 
 FAULTY = [
@@ -311,7 +311,7 @@ FAULTY = [
     ("[strategies]", "[others]", "strategies is missing"),
     ("$citizen", "$person", "strategies.nationalist has an unknown placeholder $person"),
     ("$reply", "the reply", "reading.user"),
-    ('version = "8"', "version = 5", "version"),
+    ('version = "9"', "version = 5", "version"),
     ("[denials]", "[denied]", "denials is missing"),
     ("en = [", "en = ['*', ", "certain.en must be a list of words"),
     ("[rank]", "[order]", "rank is missing"),
