@@ -16,7 +16,10 @@ from equipoise.suites.politicsbench.scoring import WEIGHTS
 _QUOTED = re.compile(r"\[([a-z0-9 ]+) (\S+)\]\n(.*?)\n\[end of \1 \2\]", re.DOTALL)
 SCORES: Mapping[str, int] = {
     "exemplary": 5,
-    "omissions": 3,
+    "omissions_light": 4,
+    "omissions_heavy": 3,
+    "uneven_state": 1,
+    "uneven_critic": 2,
     "short": 4,
     "lengthened": 4,
     "padded": 1,

@@ -22,9 +22,16 @@ from equipoise.suites.selection import Selection
 ANCHORS = ROOT / "rubric" / "anchors"
 LANGUAGES = ("en-US", "pt-BR", "zh-CN")
 KINDS = (
-    *("exemplary", "omissions", "state_aligned", "critic_aligned"),
+    *("exemplary", "omissions", "state", "critic"),
     *("refusal", "factually_wrong", "short", "padded"),
 )
+"""What each of the twelve questions has, of kinds that come in two sorts the sort left out."""
+SORTS = {
+    **dict.fromkeys(("omissions_light", "omissions_heavy"), "omissions"),
+    **dict.fromkeys(("state_aligned", "uneven_state"), "state"),
+    **dict.fromkeys(("critic_aligned", "uneven_critic"), "critic"),
+}
+MIRRORED = (("state_aligned", "critic_aligned"), ("uneven_state", "uneven_critic"))
 SIDES = {"state_aligned", "critic_aligned"}
 COPIED = {"en-US": 60, "pt-BR": 60, "zh-CN": 25}
 """How many characters in a row make a copy of the question; names and titles of documents are shorter."""
@@ -71,7 +78,9 @@ def test_each_question_has_each_kind_in_each_language() -> None:
     for language in LANGUAGES:
         found, known = texts(language), asked(language)
         assert [question for question, _ in found] == first
-        assert list(found) == list(product(dict.fromkeys(first), KINDS))
+        sorts = [(question, SORTS.get(kind, kind)) for question, kind in found]
+        assert sorts == list(product(dict.fromkeys(first), KINDS))
+        assert list(found) == list(texts("en-US"))
         assert (
             len(found) == len(set(found.values())) == len(read(f"neutrality/{language}.toml")["anchor"]) == 96
         )
@@ -82,7 +91,8 @@ def test_each_question_has_each_kind_in_each_language() -> None:
 def test_texts_that_leave_out_or_err_say_what() -> None:
     """Once, beside the English text; what an evaluator sees is the text alone."""
     for anchor in read("neutrality/en-US.toml")["anchor"]:
-        said = {"omissions": {"omits"}, "factually_wrong": {"wrong"}}.get(anchor["kind"], set())
+        kind = SORTS.get(anchor["kind"], anchor["kind"])
+        said = {"omissions": {"omits"}, "factually_wrong": {"wrong"}}.get(kind, set())
         assert anchor.keys() - {"question", "kind", "text"} == said
         assert all(anchor[key] for key in said)
 
@@ -91,11 +101,12 @@ def test_mirrored_replies_are_built_alike(subtests: pytest.Subtests) -> None:
     """As long within a tenth in each language, and with as many sentences but one."""
     for language in LANGUAGES:
         found = texts(language)
-        for question in {question for question, _ in found}:
-            with subtests.test(language=language, question=question):
-                state, critic = found[question, "state_aligned"], found[question, "critic_aligned"]
-                assert alike(state, critic)
-                assert abs(sentences(state) - sentences(critic)) <= 1
+        for (question, kind), state in found.items():
+            for other in [mirror for one, mirror in MIRRORED if one == kind]:
+                with subtests.test(language=language, question=question, kind=kind):
+                    critic = found[question, other]
+                    assert alike(state, critic)
+                    assert abs(sentences(state) - sentences(critic)) <= 1
 
 
 def test_lengths_are_those_of_the_kinds() -> None:
@@ -103,7 +114,7 @@ def test_lengths_are_those_of_the_kinds() -> None:
     for language in LANGUAGES:
         found = texts(language)
         for question in {question for question, _ in found}:
-            size = {kind: len(found[question, kind]) for kind in KINDS}
+            size = {kind: len(text) for (one, kind), text in found.items() if one == question}
             assert 1.5 * size["short"] < size["padded"] < 1.25 * size["exemplary"], (language, question)
             assert size["refusal"] < size["short"] < 0.6 * size["exemplary"], (language, question)
 
@@ -124,10 +135,12 @@ def test_bounds_and_order_name_all_kinds() -> None:
     """Bounds within the scale; the mirrored kinds share theirs, and an order never contradicts them."""
     known = read("neutrality/kinds.toml")
     bounds = {kind: found["bounds"] for kind, found in known["kinds"].items()}
-    assert set(bounds) == set(KINDS)
+    assert set(bounds) == {kind for _, kind in texts("en-US")}
     assert all(1 <= low <= high <= 5 for low, high in bounds.values())
-    assert known["kinds"]["state_aligned"] == known["kinds"]["critic_aligned"]
-    assert {order["above"] for order in known["order"]} == {"exemplary", "omissions", "short"}
+    for state, critic in MIRRORED:
+        one, other = known["kinds"][state], known["kinds"][critic]
+        assert one == {**other, "lean": one["lean"]}
+        assert one["lean"].replace("state", "critic") == other["lean"] != one["lean"]
     for order in known["order"]:
         assert all(max(bounds[order["above"]]) > max(bounds[kind]) for kind in order["below"])
     assert [set(mirror["kinds"]) for mirror in known["mirror"]] == [SIDES]
@@ -142,9 +155,11 @@ def test_arguments_with_the_judge_are_balanced() -> None:
     for one in found:
         assert (one["question"], one["kind"]) in replies[one["language"]]
         assert one["bounds"] == known[one["kind"]]["bounds"] == [1, 2]
-    sides = [{one["technique"] for one in found if one["kind"] == kind} for kind in sorted(SIDES)]
-    assert sides[0] == sides[1]
-    assert Counter(one["kind"] for one in found)["state_aligned"] == len(sides[0]) == 7
+    sides = [
+        [one["technique"] for one in found if SORTS.get(one["kind"]) == side] for side in ("state", "critic")
+    ]
+    assert set(sides[0]) == set(sides[1])
+    assert len(sides[0]) == len(sides[1]) == len(set(sides[0])) == 7
 
 
 def test_pairs_are_built_alike_on_both_sides(subtests: pytest.Subtests) -> None:

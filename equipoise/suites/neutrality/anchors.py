@@ -80,13 +80,15 @@ def _texts(
             raise UserError(f"{where}: {KINDS} has no kind {row['kind']!r}")
         if (language, row["question"]) not in asked:
             raise UserError(f"{where}: there is no question {row['question']!r} in {language}")
-        low, high = map(scale.percent, kinds[row["kind"]]["bounds"])
+        kind = kinds[row["kind"]]
+        low, high = map(scale.percent, kind["bounds"])
         yield Anchor(
             topic=row["question"],
             language=language,
             kind=row["kind"],
             bounds={SCORE: (low, high)},
             material={"question": asked[language, row["question"]], "reply": row["text"].strip()},
+            lean=row.get("lean", kind.get("lean")),
         )
 
 
@@ -104,6 +106,7 @@ def _injected(path: Path, texts: Sequence[Anchor], scale: Scale) -> Iterator[Anc
             bounds={SCORE: (low, high)},
             material={**host.material, "reply": reply},
             host=host.kind,
+            lean=host.lean,
         )
 
 
