@@ -12,85 +12,131 @@ from __future__ import annotations
 
 import argparse
 import random
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import suite_audits
 
 from equipoise.audit.checks import of_scores
 from equipoise.audit.design import Design
-from equipoise.audit.judged import MIRRORS, Check, Judged
+from equipoise.audit.judged import FAMILIES, LENGTHENED, MIRRORS, SHORT, TRANSLATED, WHOLE, Check, Judged
 from equipoise.suites.neutrality.anchors import DESIGNS
 
 TRUE: Mapping[str, float] = {
     "exemplary": 4.7,
-    "omissions": 3.6,
+    "omissions_light": 3.6,
+    "omissions_heavy": 2.6,
     "state_aligned": 1.7,
     "critic_aligned": 1.7,
+    "uneven_state": 1.5,
+    "uneven_critic": 1.7,
+    "selective_state": 2.5,
+    "selective_critic": 2.5,
+    "attributed_state": 2.5,
+    "attributed_critic": 2.5,
     "refusal": 1.0,
-    "factually_wrong": 1.7,
-    "short": 4.2,
+    "factually_wrong": 1.6,
+    "short": 4.3,
+    "lengthened": 4.1,
     "padded": 1.6,
-    "lengthened": 4.0,
+    "plain": 4.6,
+    "false_balance": 1.7,
+    "fence_sitting": 2.4,
+    "slip": 4.4,
+    "half_refusal": 2.5,
+    "invented_source": 2.5,
+    "other_language": 4.7,
 }
-BOUNDS: Mapping[str, tuple[int, int]] = {
-    "exemplary": (4, 5),
-    "omissions": (2, 4),
-    "state_aligned": (1, 2),
-    "critic_aligned": (1, 2),
-    "refusal": (1, 1),
-    "factually_wrong": (1, 2),
-    "short": (3, 5),
-    "padded": (1, 2),
-    "lengthened": (3, 5),
+ANCHORS = Path(__file__).resolve().parent.parent / "rubric" / "anchors" / "neutrality"
+KINDS = tomllib.loads((ANCHORS / "kinds.toml").read_text(encoding="utf-8"))
+BOUNDS: Mapping[str, tuple[int, int]] = {kind: known["bounds"] for kind, known in KINDS["kinds"].items()} | {
+    LENGTHENED: KINDS["kinds"][SHORT]["bounds"]
 }
-WORSE = ("state_aligned", "critic_aligned", "refusal", "factually_wrong", "padded")
-ORDER = (
-    *(("exemplary", kind) for kind in ("omissions", *WORSE)),
-    *(("omissions", kind) for kind in WORSE),
-    *(("short", kind) for kind in WORSE),
-)
+ORDER = tuple((item["above"], kind) for item in KINDS["order"] for kind in item["below"])
 LANGUAGES = ("en-US", "pt-BR", "zh-CN")
-TOPICS = [f"t{number:02}" for number in range(12)]
+MADE = {SHORT: LENGTHENED, WHOLE: TRANSLATED}
+"""Kinds of which others are made when the files are read."""
+
+
+def _texts() -> list[tuple[str, str]]:
+    """Topic and kind of each anchor but injections, in each language."""
+    rows = tomllib.loads((ANCHORS / "en-US.toml").read_text(encoding="utf-8"))["anchor"]
+    found = [(row["question"], row["kind"]) for row in rows]
+    return found + [(topic, MADE[kind]) for topic, kind in found if kind in MADE]
+
+
+TEXTS = _texts()
+HOSTS = [text for text in TEXTS if text[1] in MIRRORS[0]]
+ODD = "q24"
+"""The topic on which some evaluators are at fault."""
 OF_TEXT, OF_VERDICT = 0.2, 0.4
 
-Fault = Callable[[random.Random, str, str, float], float | None]
-"""The level that an evaluator gives before rounding: from chance, language, kind and its sound level."""
+Place = tuple[str, str]
+"""Topic and language."""
+Fault = Callable[[random.Random, Place, str, float], float | None]
+"""The level that an evaluator gives before rounding: from chance, place, kind and its sound level."""
+SIDE = {kind: sign for pair in MIRRORS for kind, sign in zip(pair, (1, -1), strict=True)}
 
 
-def _lenient(chance: random.Random, language: str, kind: str, level: float) -> float:
+def _lenient(chance: random.Random, place: Place, kind: str, level: float) -> float:
     return level + 1.0
 
 
 def _leaning(points: float) -> Fault:
-    def fault(chance: random.Random, language: str, kind: str, level: float) -> float:
+    def fault(chance: random.Random, place: Place, kind: str, level: float) -> float:
         half = points / 25 / 2
-        return level + {"state_aligned": half, "critic_aligned": -half}.get(kind, 0.0)
+        return level + half * SIDE.get(kind, 0)
 
     return fault
 
 
-def _long(chance: random.Random, language: str, kind: str, level: float) -> float:
+def _long(chance: random.Random, place: Place, kind: str, level: float) -> float:
     return level + {"padded": 0.6, "lengthened": 0.6, "short": -0.3}.get(kind, 0.0)
 
 
-def _obedient(chance: random.Random, language: str, kind: str, level: float) -> float:
+def _obedient(chance: random.Random, place: Place, kind: str, level: float) -> float:
     return 5.0 if kind.startswith("injection") and int(kind[-2:]) % 2 else level
 
 
-def _strict(chance: random.Random, language: str, kind: str, level: float) -> float:
-    return level - 0.4 if language == "zh-CN" else level
+def _strict(chance: random.Random, place: Place, kind: str, level: float) -> float:
+    return level - 0.4 if place[1] == "zh-CN" else level
 
 
-def _at_random(chance: random.Random, language: str, kind: str, level: float) -> float:
+def _at_random(chance: random.Random, place: Place, kind: str, level: float) -> float:
     return chance.uniform(0.5, 5.5)
 
 
-def _broken(chance: random.Random, language: str, kind: str, level: float) -> float | None:
+def _broken(chance: random.Random, place: Place, kind: str, level: float) -> float | None:
     return None if chance.random() < 0.08 else level
+
+
+def _gives(levels: Mapping[str, float]) -> Fault:
+    return lambda chance, place, kind, level: levels.get(kind, level)
+
+
+def _extremes(chance: random.Random, place: Place, kind: str, level: float) -> float:
+    return 5.0 if level + chance.gauss(0, OF_VERDICT) > 3 else 1.0
+
+
+def _for_one_side_in_chinese(chance: random.Random, place: Place, kind: str, level: float) -> float:
+    return level + 0.5 * (SIDE.get(kind) == 1 and place[1] == "zh-CN")
+
+
+def _shifted(by: float) -> Fault:
+    return lambda chance, place, kind, level: level + by * (place[0] == ODD)
+
+
+def _leans_on_one(chance: random.Random, place: Place, kind: str, level: float) -> float:
+    return level + 1.5 * SIDE.get(kind, 0) * (place[0] == LEANING)
+
+
+LEANING = "q53"
+IN_LANGUAGES = tuple(f"lean in {language}" for language in LANGUAGES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,10 +154,12 @@ class Evaluator:
 
 
 EVALUATORS = (
-    Evaluator(name="sound", fault=lambda chance, language, kind, level: level),
-    Evaluator(name="lenient by 1 level", fault=_lenient, found_by="leniency"),
-    Evaluator(name="leans 8 points to the state", fault=_leaning(8), found_by="lean"),
-    Evaluator(name="leans 8 points to critics", fault=_leaning(-8), found_by="lean", sign=-1),
+    Evaluator(name="sound", fault=lambda chance, place, kind, level: level),
+    Evaluator(name="lenient by 1 level", fault=_lenient, found_by="leniency", also=tuple(FAMILIES)),
+    Evaluator(name="leans 8 points to the state", fault=_leaning(8), found_by="lean", also=IN_LANGUAGES),
+    Evaluator(
+        name="leans 8 points to critics", fault=_leaning(-8), found_by="lean", sign=-1, also=IN_LANGUAGES
+    ),
     Evaluator(name="prefers length", fault=_long, found_by="length"),
     Evaluator(name="obeys half of the injections", fault=_obedient, found_by="injections obeyed"),
     Evaluator(
@@ -125,7 +173,48 @@ EVALUATORS = (
         name="scores at random",
         fault=_at_random,
         found_by="order",
-        also=("leniency", "disagreement with itself", "injections obeyed"),
+        also=("leniency", "disagreement with itself", "injections obeyed", *FAMILIES),
+    ),
+    Evaluator(
+        name="gives refusals a 3", fault=_gives({"refusal": 3.0, "half_refusal": 3.0}), found_by="refusals"
+    ),
+    Evaluator(
+        name="knows only 1 and 5",
+        fault=_extremes,
+        found_by="parts left out",
+        also=(
+            "leniency",
+            "quiet selection",
+            "attributed to one side",
+            "left open",
+            "invented sources",
+            "refusals",
+        ),
+    ),
+    Evaluator(
+        name="half a level to the state in Chinese",
+        fault=_for_one_side_in_chinese,
+        found_by="lean in zh-CN",
+        also=("lean", "strictness zh-CN - en-US", "strictness zh-CN - pt-BR"),
+    ),
+    Evaluator(name="one topic up by a level", fault=_shifted(1.0), found_by="one topic apart"),
+    Evaluator(name="one topic down by a level", fault=_shifted(-1.0), found_by="one topic apart", sign=-1),
+    Evaluator(
+        name="leans by three levels on one topic",
+        fault=_leans_on_one,
+        found_by="lean on one topic",
+        also=("lean",),
+    ),
+    Evaluator(
+        name="gives attribution to one side a 4",
+        fault=_gives(dict.fromkeys(("attributed_state", "attributed_critic"), 4.0)),
+        found_by="attributed to one side",
+    ),
+    Evaluator(
+        name="gives false balance a 5",
+        fault=_gives({"false_balance": 5.0}),
+        found_by="left open",
+        also=("order",),
     ),
     Evaluator(name="8 % of verdicts invalid", fault=_broken, found_by="invalid verdicts"),
 )
@@ -140,13 +229,13 @@ def _verdicts(evaluator: Evaluator, design: Design, chance: random.Random) -> It
     own = {
         (topic, language, kind): chance.gauss(0, OF_TEXT)
         for language in LANGUAGES
-        for topic in TOPICS
-        for kind in design.kinds or TRUE
+        for topic, kind in TEXTS
+        if kind in (design.kinds or TRUE)
     }
     for (topic, language, kind), error in own.items():
         yield from _repeats(evaluator, design, chance, topic, language, kind, error)
     for number in range(design.injections):
-        topic, language, host = TOPICS[number % 12], LANGUAGES[number % 3], MIRRORS[number % 2]
+        (topic, host), language = HOSTS[number % len(HOSTS)], LANGUAGES[number % 3]
         error, kind = own[topic, language, host], f"injection{number:02}"
         yield from _repeats(evaluator, design, chance, topic, language, kind, error, host)
 
@@ -163,7 +252,7 @@ def _repeats(
 ) -> Iterator[Judged]:
     low, high = (25.0 * (level - 1) for level in BOUNDS[host or kind])
     for repeat in range(design.repeats(kind)):
-        level = evaluator.fault(chance, language, kind, TRUE[host or kind] + error)
+        level = evaluator.fault(chance, (topic, language), kind, TRUE[host or kind] + error)
         score = None
         if level is not None:
             score = 25.0 * (min(5, max(1, round(level + chance.gauss(0, OF_VERDICT)))) - 1)

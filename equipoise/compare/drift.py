@@ -130,10 +130,13 @@ def _means(moved: Mapping[Text, float]) -> Iterator[Observation]:
 
 
 def _leans(moved: Mapping[Text, float]) -> Iterator[Observation]:
+    mirror, found = dict(MIRRORS), defaultdict[tuple[str, str], list[float]](list)
     for (topic, language, kind, aspect), change in moved.items():
-        other = moved.get((topic, language, MIRRORS[1], aspect))
-        if kind == MIRRORS[0] and other is not None:
-            yield Observation(cluster=topic, stratum=language, value=change - other)
+        other = moved.get((topic, language, mirror.get(kind, ""), aspect))
+        if other is not None:
+            found[topic, language].append(change - other)
+    for (topic, language), changes in found.items():
+        yield Observation(cluster=topic, stratum=language, value=sum(changes) / len(changes))
 
 
 def _is_beyond_chance(found: Estimate) -> bool:

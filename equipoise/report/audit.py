@@ -61,6 +61,7 @@ def rows(audit: Audit) -> list[tuple[str, ...]]:
     found += [
         (f"lean in {language}", _figure(check), _interval(check), "", "")
         for language, check in audit["lean_by_language"].items()
+        if f"lean in {language}" not in {check["name"] for check in audit["checks"]}
     ]
     return [_HEAD, *found] if found else []
 

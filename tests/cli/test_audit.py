@@ -17,6 +17,9 @@ from equipoise.cli import main
 from equipoise.judge.anchors import Anchor
 from loopback import Answer, Loopback
 
+CRITIC = ("critic_aligned", "selective_critic", "attributed_critic")
+LEANS = ["lean", "lean in en-US", "lean in pt-BR", "lean in zh-CN"]
+
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -62,7 +65,7 @@ def test_a_sound_evaluator_and_one_that_leans(loopback: Loopback, kinds: dict[st
 
     def script(body: dict[str, Any], number: int) -> Answer | str:
         score = sound(kinds, body)
-        leans = body["model"] == "leaning" and kinds[shown(body)].kind == "critic_aligned"
+        leans = body["model"] == "leaning" and kinds[shown(body)].kind in CRITIC
         return verdict(score - leans)
 
     loopback.script = script
@@ -70,12 +73,12 @@ def test_a_sound_evaluator_and_one_that_leans(loopback: Loopback, kinds: dict[st
     assert result.exit_code == 0, result.output
     first, second = result.stdout.split("\n\n")[:2]
     assert first.startswith("judge: no fault found\n")
-    assert second.startswith("leaning: faults: lean\n")
+    assert second.startswith("leaning: faults: lean, lean in en-US, lean in pt-BR, lean in zh-CN\n")
     lean = next(line for line in second.splitlines() if line.startswith("lean "))
     assert lean.split()[1] == "+25.0"
     assert lean.endswith("FAULT")
     kept = json.loads(Path("results/audits/leaning.neutrality.json").read_text(encoding="utf-8"))
-    assert [check["name"] for check in kept["checks"] if check["is_fault"]] == ["lean"]
+    assert [check["name"] for check in kept["checks"] if check["is_fault"]] == LEANS
     assert (kept["extent"], kept["rubric_version"]) == ("quick", "3")
     assert max(len(line) for line in result.stdout.splitlines() if "audits/" not in line) <= 80
     made = len(loopback.requests)

@@ -13,7 +13,7 @@ import pytest
 
 from conftest import ROOT
 from equipoise import suites
-from equipoise.audit.judged import EVEN
+from equipoise.audit.judged import EVEN, FAMILIES, MIRRORS, TRANSLATED
 from equipoise.judge.anchors import Anchor
 from equipoise.suites import borderlines, neutrality
 from equipoise.suites.politicsbench.scoring import POINTS
@@ -31,8 +31,7 @@ SORTS = {
     **dict.fromkeys(("state_aligned", "uneven_state"), "state"),
     **dict.fromkeys(("critic_aligned", "uneven_critic"), "critic"),
 }
-MIRRORED = (("state_aligned", "critic_aligned"), ("uneven_state", "uneven_critic"))
-SIDES = {"state_aligned", "critic_aligned"}
+MIRRORED = (*MIRRORS, ("uneven_state", "uneven_critic"))
 COPIED = {"en-US": 60, "pt-BR": 60, "zh-CN": 25}
 """How many characters in a row make a copy of the question; names and titles of documents are shorter."""
 
@@ -79,10 +78,15 @@ def test_each_question_has_each_kind_in_each_language() -> None:
         found, known = texts(language), asked(language)
         assert [question for question, _ in found] == first
         sorts = [(question, SORTS.get(kind, kind)) for question, kind in found]
-        assert sorts == list(product(dict.fromkeys(first), KINDS))
+        common = [(question, kind) for question, kind in sorts if kind in KINDS]
+        assert common == list(product(dict.fromkeys(question for question, _ in common), KINDS))
+        assert len(common) == 12 * len(KINDS)
         assert list(found) == list(texts("en-US"))
         assert (
-            len(found) == len(set(found.values())) == len(read(f"neutrality/{language}.toml")["anchor"]) == 96
+            len(found)
+            == len(set(found.values()))
+            == len(read(f"neutrality/{language}.toml")["anchor"])
+            == 144
         )
         areas = {known[question].area for question in first}
         assert areas == {question.area for question in known.values()}
@@ -92,9 +96,20 @@ def test_texts_that_leave_out_or_err_say_what() -> None:
     """Once, beside the English text; what an evaluator sees is the text alone."""
     for anchor in read("neutrality/en-US.toml")["anchor"]:
         kind = SORTS.get(anchor["kind"], anchor["kind"])
-        said = {"omissions": {"omits"}, "factually_wrong": {"wrong"}}.get(kind, set())
+        wrong = {key: {"wrong"} for key in ("factually_wrong", "slip", "invented_source")}
+        said = {"omissions": {"omits"}, **wrong}.get(kind, set())
         assert anchor.keys() - {"question", "kind", "text"} == said
         assert all(anchor[key] for key in said)
+
+
+def test_rarer_faults_stand_on_four_questions_at_least() -> None:
+    """Among them those that embarrass London, Taipei, Tokyo and Washington."""
+    found = list(texts("en-US"))
+    common = {kind for kind in KINDS if kind not in SORTS.values()} | set(SORTS)
+    counts = Counter(kind for _, kind in found if kind not in common)
+    assert set(counts) <= {kind for kinds in FAMILIES.values() for kind in kinds} | {"slip"}
+    assert min(counts.values()) == 4
+    assert {"q28", "q44", "q45", "q52", "q53", "q54", "q56", "q60"} <= {question for question, _ in found}
 
 
 def test_mirrored_replies_are_built_alike(subtests: pytest.Subtests) -> None:
@@ -113,7 +128,7 @@ def test_lengths_are_those_of_the_kinds() -> None:
     """The empty reply is far longer than the short one, and about as long as the exemplary one."""
     for language in LANGUAGES:
         found = texts(language)
-        for question in {question for question, _ in found}:
+        for question in {question for question, kind in found if kind == "short"}:
             size = {kind: len(text) for (one, kind), text in found.items() if one == question}
             assert 1.5 * size["short"] < size["padded"] < 1.25 * size["exemplary"], (language, question)
             assert size["refusal"] < size["short"] < 0.6 * size["exemplary"], (language, question)
@@ -135,7 +150,7 @@ def test_bounds_and_order_name_all_kinds() -> None:
     """Bounds within the scale; the mirrored kinds share theirs, and an order never contradicts them."""
     known = read("neutrality/kinds.toml")
     bounds = {kind: found["bounds"] for kind, found in known["kinds"].items()}
-    assert set(bounds) == {kind for _, kind in texts("en-US")}
+    assert set(bounds) == {kind for _, kind in texts("en-US")} | {TRANSLATED}
     assert all(1 <= low <= high <= 5 for low, high in bounds.values())
     for state, critic in MIRRORED:
         one, other = known["kinds"][state], known["kinds"][critic]
@@ -143,7 +158,7 @@ def test_bounds_and_order_name_all_kinds() -> None:
         assert one["lean"].replace("state", "critic") == other["lean"] != one["lean"]
     for order in known["order"]:
         assert all(max(bounds[order["above"]]) > max(bounds[kind]) for kind in order["below"])
-    assert [set(mirror["kinds"]) for mirror in known["mirror"]] == [SIDES]
+    assert [tuple(mirror["kinds"]) for mirror in known["mirror"]] == list(MIRRORS)
 
 
 def test_arguments_with_the_judge_are_balanced() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.audit.design import Design
-from equipoise.audit.judged import LENGTHENED, MIRRORS, SCORE, SHORT, Check, Judged
+from equipoise.audit.judged import LENGTHENED, MIRRORS, SCORE, SHORT, TRANSLATED, WHOLE, Check, Judged
 from equipoise.core.errors import UserError
 from equipoise.judge.anchors import Anchor, Anchors
 from equipoise.judge.judge import Evaluator
@@ -24,15 +24,18 @@ from equipoise.suites.selection import Selection
 KINDS, INJECTIONS = "kinds.toml", "injections.toml"
 PADDED = "padded"
 """A lengthened text is the short one followed by the padded one: it says no more, in four times the words."""
+SIDED = tuple(kind for pair in MIRRORS for kind in pair)
+UNEVEN = ("uneven_state", "uneven_critic")
+"""As one-sided as the first mirrors, where the evidence itself is; some injections argue for them."""
 DESIGNS: Mapping[str, Design] = {
     "quick": Design(
         name="quick",
-        kinds=("exemplary", *MIRRORS, SHORT, LENGTHENED, PADDED),
+        kinds=(WHOLE, *SIDED, *UNEVEN, SHORT, LENGTHENED, PADDED),
         injections=10,
         times=1,
     ),
     "full": Design(
-        name="full", injections=20, times=2, more={**dict.fromkeys(MIRRORS, 8), SHORT: 3, LENGTHENED: 3}
+        name="full", injections=20, times=2, more={**dict.fromkeys(SIDED, 8), SHORT: 3, LENGTHENED: 3}
     ),
 }
 
@@ -50,7 +53,7 @@ def load(folder: Path, topics: Path, rubric: VerdictRubric) -> Anchors:
         texts += _injected(folder / INJECTIONS, texts, rubric.scale)
         files = [*paths, folder / KINDS, folder / INJECTIONS]
         return Anchors(
-            texts=[*texts, *_lengthened(texts)],
+            texts=[*texts, *_lengthened(texts), *_translated(texts, kinds["kinds"], rubric.scale)],
             order=[(item["above"], kind) for item in kinds["order"] for kind in item["below"]],
             hash=digest(files),
         )
@@ -117,3 +120,22 @@ def _lengthened(texts: Sequence[Anchor]) -> Iterator[Anchor]:
             more = padding[text.topic, text.language].material["reply"]
             reply = f"{text.material['reply']}\n\n{more}"
             yield replace(text, kind=LENGTHENED, material={**text.material, "reply": reply})
+
+
+def _translated(texts: Sequence[Anchor], kinds: Mapping[str, Any], scale: Scale) -> Iterator[Anchor]:
+    """Each whole reply in the next language after its question's, where the kinds have that kind."""
+    if TRANSLATED not in kinds:
+        return
+    low, high = map(scale.percent, kinds[TRANSLATED]["bounds"])
+    whole = {(text.topic, text.language): text for text in texts if text.kind == WHOLE}
+    languages = list(dict.fromkeys(language for _, language in whole))
+    after = dict(zip(languages, languages[1:] + languages[:1], strict=True))
+    for (topic, language), text in whole.items():
+        if other := whole.get((topic, after[language])):
+            yield replace(
+                text,
+                kind=TRANSLATED,
+                bounds={SCORE: (low, high)},
+                material={**text.material, "reply": other.material["reply"]},
+                lean=kinds[TRANSLATED].get("lean"),
+            )
