@@ -43,10 +43,12 @@ from equipoise.stats.intervals import Estimate, Observation, linearise
 
 LEVEL = 0.05
 """The probability of accusing a sound evaluator of anything, over all checks together."""
-LEAN_SHARE = 0.5
-"""The share of LEVEL for leans, the fault that matters most; the other checks divide the rest."""
+LEAN_SHARE = 0.4
+"""The share of LEVEL for the lean, the fault that matters most; the other checks divide the rest."""
+PARTED_SHARE = 0.25
+"""The same where there are also leans of parts, which divide as much again."""
 PARTS = ("lean in", "lean on")
-"""How the names of leans of a part begin: where there are any, they divide half of what leans have."""
+"""How the names of leans of a part begin, of a language or of a topic."""
 LEAST_SPREAD = 1.0
 """The least standard deviation between topics, in points, against which one of them is held."""
 RISE = 37.5
@@ -183,13 +185,9 @@ def _weighed(check: Check) -> str:
 
 def _shares(kinds: Collection[str]) -> dict[str, float]:
     """What part of LEVEL the checks of each weight have together."""
-    leans = LEAN_SHARE if "other" in kinds else 1.0
-    parts = leans / 2 if {"part", "lean"} <= set(kinds) else leans
-    return {
-        "lean": leans - parts if "part" in kinds else leans,
-        "part": parts,
-        "other": 1 - LEAN_SHARE * bool({"lean", "part"} & set(kinds)),
-    }
+    lean = PARTED_SHARE if "part" in kinds else LEAN_SHARE if "lean" in kinds else 0.0
+    part = PARTED_SHARE if "part" in kinds else 0.0
+    return {"lean": lean, "part": part, "other": 1 - lean - part}
 
 
 # What is averaged: one number for each topic, or for each topic in each language.
