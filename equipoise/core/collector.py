@@ -21,13 +21,21 @@ def collect_seldom(on_end: Callable[[Callable[[], None]], object]) -> None:
 @contextmanager
 def without_collector() -> Iterator[None]:
     """Disable garbage collection, for work on results, which have no cycles."""
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        gc.enable()
+        if was_enabled:
+            gc.enable()
 
 
 def without_collection_at_exit() -> None:
     """Skip the collections as the interpreter ends: they take a third of a second, and free nothing."""
     atexit.register(gc.freeze)
+
+
+def collect_no_more() -> None:
+    """Disable garbage collection until the process ends, which is near."""
+    gc.disable()
+    without_collection_at_exit()

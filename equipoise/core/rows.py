@@ -6,7 +6,6 @@ journal nor the file that rows are made from.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -153,8 +152,9 @@ def by_question(rows: Iterable[RunRow]) -> list[list[RunRow]]:
 
 def outcomes(rows: Iterable[RunRow]) -> dict[str, int]:
     """The number of runs by outcome; outcomes that did not occur are left out."""
-    ended = Counter(row.outcome for row in rows)
-    return {outcome: ended[outcome] for outcome in (*OUTCOMES, "unknown") if ended[outcome]}
+    # Quicker than a Counter, of which every question of results would have one.
+    ended = [row.outcome for row in rows]
+    return {outcome: count for outcome in (*OUTCOMES, "unknown") if (count := ended.count(outcome))}
 
 
 def rounded(value: float | None) -> float | None:

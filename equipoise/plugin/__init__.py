@@ -21,7 +21,7 @@ from _pytest.skipping import evaluate_skip_marks
 
 from equipoise import suites
 from equipoise.core import exit_status
-from equipoise.core.collector import collect_seldom, without_collection_at_exit
+from equipoise.core.collector import collect_no_more, collect_seldom
 from equipoise.core.errors import CannotKeep, NotNeeded, SessionStopped, UserError, printable
 from equipoise.core.files import require_posix
 from equipoise.core.options import OPTIONS, Option
@@ -134,8 +134,6 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         collect_seldom(config.add_cleanup)
         ends_process = _is_worker(config) or _is_program()
         listen(config.stash[SESSION].interruptions, config.add_cleanup, ends_process=ends_process)
-        if ends_process:
-            without_collection_at_exit()
     if _is_worker(config) or not names:
         return
     if _only_looks(config):
@@ -378,6 +376,8 @@ def _conclude(session: pytest.Session) -> None:
     if display is not None:
         # From now on interruptions are only counted: they must not abort the writing of results.
         config.stash[SESSION].interruptions.finish()
+    if _is_worker(config) or _is_program():
+        collect_no_more()
     try:
         if display is not None and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
             _await_audits(session)

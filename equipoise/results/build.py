@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from operator import attrgetter
@@ -29,16 +29,14 @@ _TOKEN_KINDS = ("input", "output", "cached", "reasoning")
 def build(suite: AnySuite, rubric: Rubric, history: History, *, is_running: bool = False) -> dict[str, JSON]:
     """The results JSON as plain data; intervals and other statistics only once the session has ended."""
     records, scale = history.records(), rubric.scale
-    made = rows.of_records(suite, records, scale)
-    own = {"outcomes": outcomes(made), **suite.summary(made, scale)}
     metadata = _metadata(suite.name, scale, history, records, history.status(is_running=is_running))
+    unscored = [record for record in records if record.score is None]
+    # Rows take the place of records, which only panels need again: of many runs there is no room for both.
+    taken = list(records) if len(metadata["evaluators"]) > 1 else records
+    made = rows.of_records(suite, _drained(taken), scale)
+    own = {"outcomes": outcomes(made), **suite.summary(made, scale)}
     places = {row.question.key: row.question.index for row in made}
-    errors = [
-        _error(suite.question(record.case), record, places) for record in records if record.score is None
-    ]
-    if len(metadata["evaluators"]) < 2:
-        # Measuring and writing take their time and their memory; only panels are scored again.
-        records.clear()
+    errors = [_error(suite.question(record.case), record, places) for record in unscored]
     statistics = {} if is_running else _statistics(suite, scale, history, made, records)
     return {
         "metadata": metadata,
@@ -48,6 +46,13 @@ def build(suite: AnySuite, rubric: Rubric, history: History, *, is_running: bool
         "errors": errors,
         **({} if is_running else _sections(history, metadata["verdicts_sha256"])),
     }
+
+
+def _drained(records: list[Record]) -> Iterator[Record]:
+    """The records in order, none of which is in the list any more when the next one comes."""
+    records.reverse()
+    while records:
+        yield records.pop()
 
 
 def _sections(history: History, verdicts: str) -> dict[str, JSON]:

@@ -56,15 +56,22 @@ def of_records(
 
 
 def _of_language(
-    suite: AnySuite, cases: Mapping[str, Sequence[Record]], scale: Scale, without: str | None
+    suite: AnySuite, cases: Mapping[str, list[Record]], scale: Scale, without: str | None
 ) -> Iterator[RunRow]:
+    """The rows of one language; each record leaves `cases` for its row."""
     asked = [(suite.question(runs[0].case), runs) for runs in cases.values()]
     # Suites that do not number their questions have them in the order in which they were asked.
-    for place, (question, runs) in enumerate(sorted(asked, key=lambda item: item[0].index)):
+    asked.sort(key=lambda item: item[0].index)
+    for place, (question, runs) in enumerate(asked):
         at = f"/results/{_escaped(question.language)}/questions/{place}"
         numbered = replace(question, index=question.index or place + 1, at=at)
-        for record in sorted(runs, key=lambda record: record.run):
-            yield _of_record(suite, numbered, record, scale, without)
+        runs.sort(key=_number, reverse=True)
+        while runs:
+            yield _of_record(suite, numbered, runs.pop(), scale, without)
+
+
+def _number(record: Record) -> int:
+    return record.run
 
 
 def _of_record(

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,8 +37,7 @@ class Estimate:
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Observation:
+class Observation(NamedTuple):
     """One mean of the valid runs of a question (`cluster`) in a language (`stratum`)."""
 
     cluster: str
@@ -63,8 +62,8 @@ def _table(observations: Sequence[Observation]) -> tuple[Array, list[str]]:
     rows = {name: row for row, name in enumerate(dict.fromkeys(item.cluster for item in observations))}
     columns = {name: place for place, name in enumerate(dict.fromkeys(item.stratum for item in observations))}
     cells = np.full((len(rows), len(columns)), np.nan)
-    for (cluster, stratum), value in found.items():
-        cells[rows[cluster], columns[stratum]] = value
+    at = [rows[cluster] for cluster, _ in found], [columns[stratum] for _, stratum in found]
+    cells[at] = [*found.values()]
     return cells, list(columns)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
+from itertools import zip_longest
 from typing import TypeVar
 
 from equipoise.core.records import Cell, Metric
@@ -53,8 +54,21 @@ def by_run(metric: Metric, cells: Sequence[Cell]) -> list[float | None]:
     chosen = metric.chosen(cells)
     names = [name for name in (metric.of, metric.per) if name is not None]
     count = max((len(cell.of(name)) for name in names for cell in chosen), default=0)
-    runs = range(count) if count > 1 else ()
-    return [_figure(metric, [_only(cell, names, run) for cell in chosen]) for run in runs]
+    if count < 2:
+        return []
+    if metric.per is None:
+        return _means_by_run(metric, chosen)
+    return [_figure(metric, [_only(cell, names, run) for cell in chosen]) for run in range(count)]
+
+
+def _means_by_run(metric: Metric, cells: Sequence[Cell]) -> list[float | None]:
+    """Of each run the mean over strata of their means; a rate is over all cases alike."""
+    strata: dict[str, list[Sequence[float | None]]] = {}
+    for cell in cells:
+        strata.setdefault("" if metric.kind == "rate" else cell.stratum, []).append(cell.of(metric.of))
+    centres = [[mean(valid(run)) for run in zip_longest(*columns)] for columns in strata.values()]
+    figures = (mean(valid(run)) for run in zip_longest(*centres))
+    return [None if figure is None else metric.percent * figure for figure in figures]
 
 
 def _only(cell: Cell, names: Sequence[str], run: int) -> Cell:
@@ -132,6 +146,9 @@ def _rate(metric: Metric, cells: Sequence[Cell]) -> Estimate:
 
 def _pooled(metric: Metric, cells: Sequence[Cell]) -> tuple[float, float]:
     """What a rate divides, and the number of runs that it divides it by."""
+    if metric.per is None:
+        values = [value for cell in cells for value in valid(cell.of(metric.of))]
+        return math.fsum(values), len(values)
     runs = [run for cell in cells for run in metric.weighted(cell)]
     return math.fsum(value * share for value, share in runs), math.fsum(share for _, share in runs)
 

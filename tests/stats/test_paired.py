@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -161,7 +160,7 @@ def test_where_nothing_can_be_said_the_reason_is(
 def test_what_is_no_number_or_stands_twice_is_refused(compare: Callable[..., Difference]) -> None:
     """On either side, as in a clustered mean, and in a cell without a partner too."""
     good, twice = observe([[0.1], [0.2]]), observe([[0.1], [0.2]]) * 2
-    bad = [replace(item, value=NAN) for item in good]
+    bad = [item._replace(value=NAN) for item in good]
     for before, after in (
         (bad, good),
         (good, bad),

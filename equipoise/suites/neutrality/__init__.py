@@ -98,7 +98,7 @@ def values(record: Record, scale: Scale, without: str | None = None) -> Values:
     return {
         "percent": percent,
         "answered": None if record.outcome == "blocked" else percent,
-        **{outcome: float(record.outcome == outcome) for outcome in rates},
+        **{outcome: 1.0 if record.outcome == outcome else 0.0 for outcome in rates},
         **_lean(record, without),
     }
 
