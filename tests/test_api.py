@@ -212,7 +212,7 @@ def test_results_are_compared(results: Any) -> None:
         comparison = equipoise.compare(*sources)
         assert comparison.changes["overall"].difference.value == 0.0
         assert comparison.mismatches == []
-        assert repr(comparison) == "<Comparison of 'subject' with 'subject' on neutrality: 10 metrics>"
+        assert repr(comparison) == "<Comparison of 'subject' with 'subject' on neutrality: 21 metrics>"
     assert "equipoise.compare.baseline" in sys.modules
 
 

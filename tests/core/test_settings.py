@@ -142,6 +142,7 @@ VALUES: list[tuple[str, str, Callable[[Settings], Any], Any]] = [
     ("label_samples", "1", lambda s: s.suite_options["label_samples"], 1),
     ("language", "zh-CN", lambda s: s.languages, ("zh-CN",)),
     ("topics", "/data/en-US.txt", lambda s: s.topics, Path("/data/en-US.txt")),
+    ("rubric", "/data/mine.toml", lambda s: s.rubric, Path("/data/mine.toml")),
     ("subject_temperature", "0.7", lambda s: s.subject.temperature, 0.7),
     ("subject_top_p", "0.9", lambda s: s.subject.top_p, 0.9),
     ("subject_top_k", "1", lambda s: s.subject.top_k, 1),

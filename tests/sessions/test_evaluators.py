@@ -250,7 +250,7 @@ def test_every_verdict_is_the_evaluators_own_or_none(bench: Bench, workers: tupl
     }
 
     # The object behind the thoughts counts, whole.
-    own = {"evaluator": "judge", "score": 4, "refused": False, "lean": None, "attempts": 1}
+    own = {"evaluator": "judge", "score": 4, "refused": False, "lean": "none", "attempts": 1}
     assert {question: found[question]["verdicts"] for question in VALID} == {
         question: [{**own, "reasoning": reasoning}] for question, (_, reasoning) in VALID.items()
     }
