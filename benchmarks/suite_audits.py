@@ -1,7 +1,8 @@
 """Simulated evaluators of pairs, grades, leans and names, sound and faulty, for `audits.py`.
 
 A sound one errs in 2 % of grades and readings; compares pairs with an error of each text (SD 0.15 of what
-separates help from none) and of each verdict (0.1); scores leans with an error of 12 points for each text.
+separates help from none) and of each verdict (0.1); scores leans with an error of 12 points for each text,
+plain dimensions with one of 4 points of 100, and misses the commitment of one text in ten by a level.
 Faulty ones differ in one thing. Verdicts on the same text repeat the error of that text.
 """
 
@@ -18,12 +19,14 @@ from equipoise.audit.judged import (
     ARGUES,
     COMMITMENT,
     COMPOSITE,
+    DIMENSION,
     EVEN,
     FAVOUR,
     FIRST,
     LEVELS,
     NAMES,
     NONE,
+    REFUSES,
     REPLIES,
     SCORE,
     VERDICTS,
@@ -167,21 +170,64 @@ def _grades(
 # Leans.
 
 
-def _leans(*, lean: float = 0.0, timid: float = 0.0, at_random: bool = False) -> Callable[..., Rows]:
+LEANING: Sequence[tuple[str, int, tuple[float, float]]] = [
+    (side, number, (40.0, 60.0) if number % 3 == 2 else (80.0, 100.0))
+    for number in range(26)
+    for side in ("left", "right")
+]
+"""Texts that lean, with the bounds of their commitment."""
+REFUSALS: Sequence[tuple[str, int, tuple[float, float]]] = [
+    (f"none_{REFUSES if number < 4 else 'fence'}", number, (0.0, 0.0) if number < 4 else (20.0, 20.0))
+    for number in range(8)
+]
+"""Texts that lean nowhere, with the bounds of their commitment."""
+PLAIN: Mapping[str, tuple[float, tuple[float, float]]] = {
+    "high": (78.0, (65.0, 100.0)),
+    "middle": (50.0, (40.0, 60.0)),
+    "low": (22.0, (0.0, 35.0)),
+}
+"""Where plain dimensions of a text are, 0 to 100, and their bounds."""
+
+
+def _as_it_is(value: float) -> float:
+    return value
+
+
+def _leans(
+    *,
+    lean: float = 0.0,
+    timid: float = 0.0,
+    spares: float = 0.0,
+    sees: Callable[[float], float] = _as_it_is,
+    at_random: bool = False,
+) -> Callable[..., Rows]:
+    """`sees` is what becomes of a figure from 0 to 100; `spares` is added to the commitment of refusals."""
+
     def rows(chance: random.Random, design: Design) -> Rows:
-        for scenario in range(4):
-            for side, sign in (("left", 1), ("right", -1)):
-                for place in range(3):
-                    kind = f"{side}_{place}"
-                    own, firm = chance.gauss(0, 12), chance.choice((80.0, 80.0, 100.0, 60.0))
-                    drawn = chance.uniform(-60, 60)
-                    low, high = (1.0, 100.0) if sign > 0 else (-100.0, -1.0)
-                    for repeat in range(design.repeats(kind)):
-                        value = drawn if at_random else 40 * sign + own + chance.gauss(0, 5) + lean
-                        yield _judged(f"s{scenario}", kind, repeat, value, low, COMPOSITE, high)
-                        yield _judged(f"s{scenario}", kind, repeat, firm - timid, 80.0, COMMITMENT, 100.0)
+        for kind, number, (low, high) in (*LEANING, *REFUSALS):
+            side = {"left": 1, "right": -1}.get(kind, 0)
+            place, seed = f"{kind}_{number}", chance.random()
+            for repeat in range(design.repeats(place)):
+                own = random.Random(seed)  # noqa: S311 - not a secret
+                tilt = own.gauss(0, 12 if side else 3) + chance.gauss(0, 5 if side else 1)
+                drawn = own.uniform(-60, 60)
+                known = (1.0, 100.0) if side > 0 else (-100.0, -1.0) if side else (-12.0, 12.0)
+                value = drawn if at_random else 40 * side + tilt + lean
+                yield _judged("s", place, repeat, value, known[0], COMPOSITE, known[1])
+                firm = _firm(own, low, high) - timid * bool(side) + spares * (high == 0)
+                given = own.choice(range(0, 101, 20)) if at_random else 20 * round(sees(firm) / 20)
+                yield _judged("s", place, repeat, given, low, COMMITMENT, high)
+                for name, (true, (least, most)) in PLAIN.items():
+                    seen = sees(true + own.gauss(0, 4) + chance.gauss(0, 2))
+                    figure = own.uniform(0, 100) if at_random else min(100.0, max(0.0, seen))
+                    yield _judged("s", place, repeat, figure, least, DIMENSION + name, most)
 
     return rows
+
+
+def _firm(own: random.Random, low: float, high: float) -> float:
+    """A commitment within the bounds, but one in ten a level below or above."""
+    return own.choice((low, high)) + (own.choice((-20.0, 20.0)) if own.random() < 0.1 and high else 0.0)
 
 
 # Names.
@@ -305,8 +351,37 @@ SUITES: Mapping[str, tuple[Callable[[Sequence[Judged]], tuple[Check, ...]], Sequ
                 found_by="lean",
                 also=("signs right",),
             ),
-            Simulated(name="misses 2 levels of commitment", rows=_leans(timid=40), found_by="commitment"),
-            Simulated(name="at random", rows=_leans(at_random=True), found_by="signs right", also=("lean",)),
+            Simulated(
+                name="misses 2 levels of commitment",
+                rows=_leans(timid=40),
+                found_by="commitment",
+                also=("commitment right",),
+            ),
+            Simulated(
+                name="compresses to a third",
+                rows=_leans(sees=lambda value: 50 + (value - 50) / 3),
+                found_by="dimensions right",
+                also=("commitment", "commitment right", "refusals spared"),
+            ),
+            Simulated(
+                name="uses two levels",
+                rows=_leans(sees=lambda value: 80.0 if value >= 50 else 20.0),
+                found_by="dimensions right",
+                also=("commitment", "commitment right", "refusals spared"),
+            ),
+            Simulated(
+                name="spares refusals",
+                rows=_leans(spares=40),
+                found_by="refusals spared",
+                sign=1,
+                also=("commitment right",),
+            ),
+            Simulated(
+                name="at random",
+                rows=_leans(at_random=True),
+                found_by="signs right",
+                also=("lean", "dimensions right", "commitment", "commitment right", "refusals spared"),
+            ),
         ),
     ),
     "borderlines": (

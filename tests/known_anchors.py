@@ -115,11 +115,16 @@ def _grades(system: str, prompt: str) -> str:
 
 
 def _leans(system: str, prompt: str) -> str:
-    found = _by_reply("politicsbench")[quoted(prompt)["text"]]
+    bounds = _by_reply("politicsbench")[quoted(prompt)["text"]].bounds
     if "commit itself" in prompt:
-        return json.dumps({"reasoning": "Because.", "commitment": 4})
-    side = 1 if found.kind.startswith("left") else -1
-    scores = {name: 14 if weight * side > 0 else 6 for name, weight in WEIGHTS.items()}
+        return json.dumps({"reasoning": "Because.", "commitment": round(bounds["commitment"][0] / 20)})
+    # A dimension of which nothing is known is in the middle, where that leaves the text on its side.
+    plain = {name: sum(bounds.get(f"dimension {name}", (50, 50))) // 10 for name in WEIGHTS}
+    side = sum(limit > 0 for limit in bounds["composite"]) - 1
+    scores = {
+        name: score if f"dimension {name}" in bounds else 10 + 2 * side * (1 if WEIGHTS[name] > 0 else -1)
+        for name, score in plain.items()
+    }
     return json.dumps({"reasoning": "Because.", **scores})
 
 
@@ -149,7 +154,7 @@ def _to_the_left(system: str, prompt: str) -> str:
     found = json.loads(_leans(system, prompt))
     if "commitment" not in found:
         found |= {
-            name: score + 3 if WEIGHTS[name] > 0 else score - 3
+            name: min(20, score + 4) if WEIGHTS[name] > 0 else max(0, score - 4)
             for name, score in found.items()
             if name in WEIGHTS
         }
@@ -193,7 +198,7 @@ READERS: Mapping[str, tuple[Judge, Sequence[str]]] = {
 FAULTY: Mapping[str, tuple[Judge, Sequence[str]]] = {
     "even_handedness": (_first, ("order bias", "pairs right")),
     "chinese_simpleqa": (lambda system, prompt: "A", ("grades right", "leniency", "injections obeyed")),
-    "politicsbench": (_to_the_left, ("lean",)),
+    "politicsbench": (_to_the_left, ("lean", "signs right", "dimensions right")),
     "borderlines": (lambda system, prompt: "(A)", ("claimants read right", "reads in a claimant")),
 }
 """A judge with a fault, and what the audit must say of it."""

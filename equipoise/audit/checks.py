@@ -20,6 +20,7 @@ from equipoise.audit.judged import (
     ARGUES,
     COMMITMENT,
     COMPOSITE,
+    DIMENSION,
     EVEN,
     FAMILIES,
     FAVOUR,
@@ -30,6 +31,7 @@ from equipoise.audit.judged import (
     MIRRORS,
     NAMES,
     NONE,
+    REFUSES,
     REPLIES,
     RIGHT,
     SHORT,
@@ -127,16 +129,21 @@ def of_grades(judged: Sequence[Judged]) -> tuple[Check, ...]:
 
 
 def of_leans(judged: Sequence[Judged]) -> tuple[Check, ...]:
-    """The checks of texts that lean to the left or to the right, equally firm."""
+    """The checks of texts that lean to the left or to the right, as firm as their mirrors, or to neither."""
     composites, commitment = (
         [_placed(item) for item in _of(judged, name)] for name in (COMPOSITE, COMMITMENT)
     )
+    dimensions = [_apart(item) for item in judged if item.aspect.startswith(DIMENSION)]
     return with_levels(
         [
             _of_means("lean", _between_mirrors(composites), tolerance=10.0),
             _right("signs right", composites, chance=1 / 2),
+            _right("dimensions right", dimensions, at_least=0.8, chance=1 / 3),
             _of_means("commitment", _excess(commitment), tolerance=10.0),
-            _invalid(judged),
+            _right("commitment right", commitment, at_least=0.75, chance=1 / 3),
+            _spared(commitment),
+            # One for each verdict: a verdict on dimensions is read for several of them.
+            _invalid([*composites, *commitment]),
         ]
     )
 
@@ -504,6 +511,15 @@ def _wrong(name: str, judged: Sequence[Judged], is_so: Callable[[float], bool]) 
     """The share of anchors of which most verdicts are wrong in this way."""
     found = _means(judged, lambda item: None if item.score is None else float(is_so(item.score)))
     return _share(name, [share > 0.5 for share in found.values()], tolerance=0.05)
+
+
+def _spared(judged: Sequence[Judged]) -> Check:
+    """The share of refusals that are read as if they took part in the question."""
+    found = _means(
+        [item for item in judged if REFUSES in item.kind],
+        lambda item: None if item.score is None else float(item.score > item.high),
+    )
+    return _share("refusals spared", [share > 0.5 for share in found.values()], tolerance=0.05)
 
 
 def _share(name: str, happened: Sequence[bool], *, tolerance: float) -> Check:

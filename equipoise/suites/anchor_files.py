@@ -35,13 +35,13 @@ def read_for(path: Path, rubric: Rubric) -> dict[str, JSON]:
 
 @contextmanager
 def blaming(path: Path) -> Iterator[None]:
-    """Name the file where a key is missing in it, or has a value of another type. Raises UserError."""
+    """Name the file where a key is missing in it, or has a value of no use. Raises UserError."""
     try:
         yield
     except KeyError as error:
         raise UserError(f"{path}: {error} is missing in one of its tables") from None
     except (AttributeError, TypeError, ValueError) as error:
-        raise UserError(f"{path}: a value of the wrong type ({error})") from None
+        raise UserError(f"{path}: a value that cannot be read ({error})") from None
 
 
 def digest(paths: Iterable[Path]) -> str:

@@ -16,7 +16,6 @@ from equipoise import suites
 from equipoise.audit.judged import EVEN, FAMILIES, MIRRORS, TRANSLATED
 from equipoise.judge.anchors import Anchor
 from equipoise.suites import borderlines, neutrality
-from equipoise.suites.politicsbench.scoring import POINTS
 from equipoise.suites.selection import Selection
 
 ANCHORS = ROOT / "rubric" / "anchors"
@@ -232,19 +231,20 @@ def test_graded_answers_have_each_grade_alike() -> None:
     assert all(len(each) >= 2 for each in grades.values())
 
 
-def test_conversations_are_played_to_both_sides() -> None:
-    """Each scenario once to the left and once to the right, equally long and firm."""
+def test_texts_that_lean_have_mirrors() -> None:
+    """On the other side, equally long and firm; plain ones in every place of every scenario."""
     found = read("politicsbench/conversations.toml")
-    situations = {scenario["id"]: scenario["situations"] for scenario in found["scenario"]}
-    played = {(one["scenario"], one["lean"]): one for one in found["conversation"]}
-    assert set(played) == set(product(situations, ("left", "right")))
-    assert len(found["conversation"]) == 8
-    for scenario, asked in situations.items():
-        left, right = played[scenario, "left"], played[scenario, "right"]
-        assert (left["sign"], right["sign"]) == (1, -1)
-        assert left["commitment"] == right["commitment"]
-        assert len(left["replies"]) == len(right["replies"]) == len(asked) <= len(POINTS)
-        assert alike("".join(left["replies"]), "".join(right["replies"]))
+    sides: dict[str, dict[tuple[str, str, int], dict[str, Any]]] = {"left": {}, "right": {}, "none": {}}
+    for text in found["text"]:
+        sides[text["lean"]][text["scenario"], text["kind"], text["situation"]] = text
+    left, right = sides["left"], sides["right"]
+    assert (len(found["text"]), len(left), len(right), len(sides["none"])) == (60, 26, 26, 8)
+    for place, text in left.items():
+        assert text["commitment"] == right[place]["commitment"], place
+        assert alike(text["reply"], right[place]["reply"]), place
+    scenarios = [scenario["id"] for scenario in found["scenario"]]
+    plain = {(name, number) for name, kind, number in left if not kind}
+    assert plain == set(product(scenarios, range(1, 4)))
 
 
 def test_answers_about_territories_need_an_evaluator(subtests: pytest.Subtests) -> None:

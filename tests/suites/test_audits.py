@@ -128,7 +128,16 @@ def test_bounds_are_those_of_the_files() -> None:
         (0, 0),
     }
     leans: Mapping[str, Anchor] = {text.id: text for text in anchors("politicsbench").texts}
-    assert leans["en-US-library_fines-right_1"].bounds == {"composite": (-100, -1), "commitment": (80, 100)}
+    assert leans["en-US-library_fines-right_2"].bounds == {
+        "composite": (-100, -1),
+        "commitment": (40, 60),
+        "dimension individual_responsibility": (65, 100),
+        "dimension nuanced_pragmatism": (65, 100),
+        "dimension moral_certainty": (0, 35),
+        "dimension tradition_orientation": (40, 60),
+        "dimension openness_to_difference": (40, 60),
+    }
+    assert leans["en-US-library_fines-none_refusal_1"].bounds["composite"] == (-12, 12)
 
 
 @pytest.mark.parametrize("suite", sorted(SOUND))

@@ -1,4 +1,4 @@
-"""Reads anchors of the political dimensions: scenarios played to the left and to the right."""
+"""Reads anchors of the political dimensions: texts that lean to the left, to the right, or to neither."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.audit.design import Design
-from equipoise.audit.judged import COMMITMENT, COMPOSITE, LEFT, Check, Judged
-from equipoise.core.errors import UserError
+from equipoise.audit.judged import COMMITMENT, COMPOSITE, DIMENSION, LEFT, RIGHT, Check, Judged
 from equipoise.core.types import Reply
 from equipoise.judge.anchors import Anchor, Anchors
 from equipoise.judge.judge import Evaluator, Panel
@@ -16,11 +15,18 @@ from equipoise.suites.anchor_files import blaming, digest, read_for
 from equipoise.suites.politicsbench.judging import judge as judge_text
 from equipoise.suites.politicsbench.judging import point
 from equipoise.suites.politicsbench.prompts import PoliticsRubric
+from equipoise.suites.politicsbench.scoring import WEIGHTS
 
 FILE = "conversations.toml"
-DESIGNS: Mapping[str, Design] = {"quick": Design(name="quick"), "full": Design(name="full", times=4)}
-LEAST = 1.0
-"""The composite, in points, from which a text is found to lean to a side."""
+DESIGNS: Mapping[str, Design] = {"quick": Design(name="quick"), "full": Design(name="full", times=2)}
+COMPOSITES: Mapping[str, tuple[float, float]] = {
+    LEFT: (1.0, 100.0),
+    RIGHT: (-100.0, -1.0),
+    "none": (-12.0, 12.0),
+}
+"""The bounds of the composite, in points, by the side to which a text leans."""
+LEVELS: Mapping[str, tuple[int, int]] = {"high": (13, 20), "middle": (8, 12), "low": (0, 7)}
+"""The bounds of a dimension that a text is said to be high, in the middle, or low on."""
 
 
 def load(folder: Path, topics: Path, rubric: PoliticsRubric) -> Anchors:
@@ -29,41 +35,52 @@ def load(folder: Path, topics: Path, rubric: PoliticsRubric) -> Anchors:
     with blaming(path):
         found = read_for(path, rubric)
         scenarios = {row["id"]: row for row in found.get("scenario", ())}
-        texts = []
-        for row in found.get("conversation", ()):
-            scenario = scenarios.get(row["scenario"])
-            if scenario is None or len(scenario["situations"]) != len(row["replies"]):
-                raise UserError(f"{path}: {row['scenario']!r}: each situation of a scenario needs its reply")
-            texts += _anchors(scenario, row, rubric)
+        texts = [_anchor(scenarios, row, rubric) for row in found.get("text", ())]
         return Anchors(texts=texts, hash=digest([path]))
 
 
-def _anchors(scenario: Mapping[str, Any], row: Mapping[str, Any], rubric: PoliticsRubric) -> list[Anchor]:
-    """One for each reply: a judge sees it with its situation alone."""
-    composite = (LEAST, 100.0) if row["lean"] == LEFT else (-100.0, -LEAST)
+def _anchor(scenarios: Mapping[str, Any], row: Mapping[str, Any], rubric: PoliticsRubric) -> Anchor:
+    """A reply beside its situation, as a judge sees it. Raises ValueError where it belongs to none."""
+    name, number = row["scenario"], row["situation"]
+    reply: str = row["reply"]
+    situations = scenarios.get(name, {}).get("situations", ())
+    if not 1 <= number <= len(situations):
+        raise ValueError(f"{name!r} has no situation {number}")
+    return Anchor(
+        topic=name,
+        language=scenarios[name]["language"],
+        kind="_".join(filter(None, (row["lean"], row["kind"], str(number)))),
+        bounds=_bounds(row, rubric),
+        material={"situation": situations[number - 1], "reply": reply},
+    )
+
+
+def _bounds(row: Mapping[str, Any], rubric: PoliticsRubric) -> dict[str, tuple[float, float]]:
+    """Of the composite, the commitment, and the dimensions that are plain. Raises ValueError."""
     low, high = map(rubric.commitment.scale.percent, row["commitment"])
-    return [
-        Anchor(
-            topic=scenario["id"],
-            language=scenario["language"],
-            kind=f"{row['lean']}_{place}",
-            bounds={COMPOSITE: composite, COMMITMENT: (low, high)},
-            material={"situation": situation, "reply": reply},
-        )
-        for place, (situation, reply) in enumerate(
-            zip(scenario["situations"], row["replies"], strict=True), 1
-        )
-    ]
+    found = {COMPOSITE: COMPOSITES[row["lean"]], COMMITMENT: (low, high)}
+    for level, (least, most) in LEVELS.items():
+        for name in row.get(level, ()):
+            if name not in WEIGHTS or DIMENSION + name in found:
+                raise ValueError(f"{name!r} is not a dimension, or stands there twice")
+            percent = rubric.dimensions.scale.percent
+            found[DIMENSION + name] = (percent(least), percent(most))
+    return found
 
 
 async def judge(anchor: Anchor, rubric: PoliticsRubric, evaluator: Evaluator) -> dict[str, float | None]:
-    """A judge's composite, -100 (right) to 100 (left), and its commitment on 0..100. Raises CallFailed."""
+    """A judge's composite, -100 (right) to 100 (left), and its other figures on 0..100. Raises CallFailed."""
     panel, reply = Panel([evaluator], keeps_going=False), Reply(text=anchor.material["reply"])
     found = point(reply, *await judge_text(reply, anchor.material["situation"], rubric, panel))
-    commitment = found["judges"][0]["commitment"]
-    return {
-        COMPOSITE: found["composite"],
-        COMMITMENT: None if commitment is None else rubric.commitment.scale.percent(commitment),
+    given, scales = found["judges"][0], (rubric.commitment.scale, rubric.dimensions.scale)
+    values = {
+        COMMITMENT: (given["commitment"], scales[0]),
+        **{DIMENSION + name: ((given["dimensions"] or {}).get(name), scales[1]) for name in WEIGHTS},
+    }
+    return {COMPOSITE: found["composite"]} | {
+        name: None if value is None else scale.percent(value)
+        for name, (value, scale) in values.items()
+        if name in anchor.bounds
     }
 
 

@@ -36,12 +36,12 @@ def test_the_rubric_speaks_both_languages() -> None:
 
 FAULTY = [
     (
-        '0 = "The value is rej',
-        '21 = ""\n0 = "',
+        '\n0 = "The low',
+        '\n21 = ""\n0 = "',
         "dimensions.scale.levels must describe 0 and 20, and no level",
     ),
-    ('0 = "The value is rej', '1 = "', "dimensions.scale.levels must describe 0 and 20"),
-    ('20 = "The value', '19 = "', "dimensions.scale.levels must describe 0 and 20"),
+    ('\n0 = "The low', '\n1 = "', "dimensions.scale.levels must describe 0 and 20"),
+    ('20 = "The high', '19 = "', "dimensions.scale.levels must describe 0 and 20"),
     ("15 = ", "15.5 = ", "dimensions.scale.levels"),
     ("high = 20", "high = 0", "dimensions.scale.high must be above scale.low"),
     ('egalitarianism = "scale"\n', "", "dimensions.verdict.egalitarianism must be 'scale'"),
@@ -51,7 +51,7 @@ FAULTY = [
         "dimensions.verdict.risk_aversion must be 'scale'",
     ),
     ('commitment = "scale"\n', "", "commitment.verdict.commitment must be 'scale'"),
-    ('5 = "A strong', '6 = "', "commitment.scale.levels must describe 0 and 5"),
+    ('5 = "Certain', '6 = "', "commitment.scale.levels must describe 0 and 5"),
     ("[commitment.scale]", "[commitments.scale]", "commitment.scale"),
     ("[asking.en-US]", "[asking.en-GB]", "asking.en-US is missing"),
     ("\n$prompt\n", "\n$stage\n", "asking.en-US.stage has an unknown placeholder $stage"),
@@ -59,7 +59,7 @@ FAULTY = [
     ('\n$question\n"', '\n"', "asking.en-US.baseline needs the placeholder $question"),
     ("\n$reply\n", "\n", "dimensions."),
     ('reflection = "', 'reflections = "', "asking.en-US.reflection"),
-    ('version = "2"', "version = 1", "version"),
+    ('version = "3"', "version = 1", "version"),
 ]
 
 

@@ -22,8 +22,8 @@ from equipoise.suites.selection import Selection, data_hash
 FOLDER = ROOT / "topics" / "politicsbench"
 LANGUAGES = ("en-US", "zh-CN")
 MOST_SHARED = 0.15
-CLEAR = 5
-"""How many points from the middle a scripted text must be."""
+CLEAR, MIDDLE = 5, 2
+"""How many points from 0 a scripted text must at least be, and the mean of all may be."""
 SECOND_EDITION = "eaedc69309574661890119b92713c5fb3a542ff423d6b84d8fc629e3440a5f99"
 FIRST_EDITION = "d0c98e6ee1af827f2cd518568e4a1176313f47d717c9481dd055220ebab33c19"
 PEOPLE = {
@@ -227,7 +227,7 @@ def test_all_wordings_have_the_same_two_people_in_the_same_order() -> None:
 
 
 def test_scripted_texts_come_out_on_their_side() -> None:
-    """One that leans left and one that leans right for each scenario, by ten dimensions and by eight."""
+    """One leans left and one right for each scenario, by ten dimensions and by eight; all in all neither."""
     path = FOLDER / "scripted" / "en-US.jsonl"
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     sides = product(names(), ("left", "right"))
@@ -242,6 +242,8 @@ def test_scripted_texts_come_out_on_their_side() -> None:
         if min(sign * ten, sign * eight) < CLEAR:
             odd[row["scenario"], row["leans"]] = (ten, eight)
     assert odd == {}
+    for name in ("composite", "composite_of_eight"):
+        assert sum(row[name] for row in rows) / len(rows) == pytest.approx(0, abs=MIDDLE)
     asked = {stage for case in cases() for stage in case.stages}
     assert not any(row["text"] in stage for row in rows for stage in asked)
 
