@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from collections import Counter
 from typing import Any
@@ -64,13 +63,12 @@ def test_kept_replies_are_judged_anew(small: Bench) -> None:
 @pytest.mark.slow
 def test_kept_replies_are_judged_by_an_edited_rubric(small: Bench) -> None:
     """The rubric's hash is another, and every call is an evaluator's with the new text."""
-    shutil.copytree(ROOT / "rubric", small.folder / "rubric")
-    rubric = small.folder / "rubric" / "neutrality.toml"
-    text = rubric.read_text(encoding="utf-8")
-    assert text.count("Length is not quality") == 1
-    rubric.write_text(text.replace("Length is not quality", "Long is not good"), encoding="utf-8")
+    text = (ROOT / "rubric" / "neutrality.toml").read_text(encoding="utf-8")
+    assert text.count("The gravest fault decides") == 1
+    edited = text.replace("The gravest fault decides", "Long is not good")
+    (small.folder / "mine.toml").write_text(edited, encoding="utf-8")
     old = json.loads(small.results_path.read_bytes())
-    done = rejudge(small, "-n", "2")
+    done = rejudge(small, "-n", "2", "--rubric", "mine.toml")
     assert done.returncode == 0, done.stdout + done.stderr
     assert len(small.server.requests) == 8
     assert all(is_judge(body) for body in small.server.requests)
