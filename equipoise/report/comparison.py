@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from pathlib import PurePath
+from typing import Literal
 
 from equipoise.core.errors import printable
 from equipoise.core.types import JSON
 from equipoise.report.layout import align, columns
 
-_HEAD = ("", "before", "after", "difference", "95 % these", "95 % population", "p", "p (Holm)")
+_HEAD = ("difference", "95 % these", "95 % population", "p", "p (Holm)")
+_ROLES = ("baseline", "candidate")
 _SCOPES = (
     "these: the same questions asked again; population: other questions like them. Neither interval holds "
     "what other evaluators would say."
 )
 _NARROW = "* p < 0.05 after Holm, for questions like these"
 MOST_ROWS = 60
+MOST_MOVES = 5
+"""How many questions are shown that fell, and that rose; results have a few more."""
+Way = Literal["fell", "rose"]
+WAYS: tuple[Way, ...] = ("fell", "rose")
 VERDICTS = {"pass": "PASS", "fail": "FAIL", "inconclusive": "INCONCLUSIVE"}
 
 
@@ -42,23 +50,23 @@ def _lines(comparison: Mapping[str, JSON], width: int | None) -> Iterator[str]:
         yield f"... and {left_out} more metrics in the results JSON"
     yield from _notes(comparison)
     yield ""
-    for words in ("fell", "rose"):
-        yield from _marked(_moves(words, comparison), comparison)
+    for way in WAYS:
+        yield from _marked(moves(comparison, way), comparison)
 
 
 def _table(comparison: Mapping[str, JSON], room: int | None) -> list[str]:
     """The table of metrics; where it is wider than `room`, with a star in place of p, and fewer digits."""
-    found = align(rows(comparison)[: 1 + MOST_ROWS])
-    if room is None or max(map(columns, found)) <= room:
-        return found
+    table = align(rows(comparison)[: 1 + MOST_ROWS], room, only_head=True)
+    if room is None or max(map(columns, table)) <= room:
+        return table
     metrics = comparison["metrics"]
-    for digits in (1, 0):
-        narrow = [(*_HEAD[:-2],), *(_narrow_row(name, row, digits) for name, row in metrics.items())]
-        found = align(narrow[: 1 + MOST_ROWS], room)
-        if max(map(columns, found)) <= room:
+    for heads, digits in product((_short(names(comparison)), _ROLES), (1, 0)):
+        narrow = [_narrow_row(name, row, digits) for name, row in metrics.items()]
+        table = align([("", *heads, *_HEAD[:-2]), *narrow[:MOST_ROWS]], room)
+        if max(map(columns, table)) <= room:
             break
     reasons = _reasons(list(metrics.values()), f"{comparison.get('clusters', 'questions')} like these")
-    return [*found, _NARROW, *reasons]
+    return [*table, _NARROW, *reasons]
 
 
 def _notes(comparison: Mapping[str, JSON]) -> Iterator[str]:
@@ -105,7 +113,40 @@ def _mark(comparison: Mapping[str, JSON]) -> str:
 
 def rows(comparison: Mapping[str, JSON]) -> list[tuple[str, ...]]:
     """The table of metrics, header first."""
-    return [_HEAD, *(_row(name, found) for name, found in comparison["metrics"].items())]
+    head = ("", *names(comparison), *_HEAD)
+    return [head, *(_row(name, found) for name, found in comparison["metrics"].items())]
+
+
+def names(comparison: Mapping[str, JSON]) -> tuple[str, str]:
+    """What baseline and candidate are called above their columns."""
+    older, newer = _labels([comparison[role] for role in _ROLES])
+    return older, newer
+
+
+def _labels(sides: Sequence[Mapping[str, JSON]]) -> Sequence[str]:
+    """The models of a baseline and its candidates; if several are the same, their files, else their roles."""
+    models = [str(side["subject_model"]) for side in sides]
+    files = _stems([_without_folders(str(side["file"])) for side in sides])
+    roles = _ROLES if len(sides) == 2 else ["baseline", *(f"candidate {n}" for n in range(1, len(sides)))]
+    return next(labels for labels in (models, files, roles) if len(set(labels)) == len(sides))
+
+
+def _without_folders(files: str) -> str:
+    """The names of the files that were pooled as one side."""
+    return " + ".join(PurePath(file).name for file in files.split(" + "))
+
+
+def _stems(files: Sequence[str]) -> Sequence[str]:
+    """The files without the suffixes that they share: that of results, and before it the suite's."""
+    while len({PurePath(file).suffix for file in files}) == 1 and PurePath(files[0]).suffix:
+        files = [PurePath(file).stem for file in files]
+    return files
+
+
+def _short(labels: Sequence[str]) -> Sequence[str]:
+    """The names of models without their provider, as long as they differ."""
+    tails = [label.rpartition("/")[2] for label in labels]
+    return tails if all(tails) and len(set(tails)) == len(tails) else labels
 
 
 def _row(name: str, found: Mapping[str, JSON]) -> tuple[str, ...]:
@@ -170,27 +211,35 @@ def _headline_unit(comparison: Mapping[str, JSON]) -> str:
     return next((str(found["unit"]) for found in comparison["metrics"].values()), "%")
 
 
-def _moves(words: str, comparison: Mapping[str, JSON]) -> list[str]:
-    """The questions that changed most, with JSON pointers to their runs (two if the files differ)."""
+def movers(comparison: Mapping[str, JSON], way: Way) -> Sequence[Mapping[str, JSON]]:
+    """The questions that fell most, or rose most, as far as they are shown."""
+    found: Sequence[Mapping[str, JSON]] = comparison[way]
+    return found[:MOST_MOVES]
+
+
+def moves(comparison: Mapping[str, JSON], way: Way) -> list[str]:
+    """A heading, and a line for each of the questions that fell most, or rose most."""
     clusters, unit = comparison.get("clusters", "questions"), _headline_unit(comparison)
-    if not comparison[words]:
-        return [f"none of the {clusters} {words}"]
-    found = [f"the {clusters} that {words} most:"]
-    for move in comparison[words]:
-        sign = "%" if unit == "%" else ""
-        shown = f"{move['before']:.1f}{sign} to {move['after']:.1f}{sign}"
-        places = " ".join(f"#{place}" for place in dict.fromkeys(move["at"]))
-        found.append(f"  {move['change']:+6.1f}{difference_unit(unit)}  {move['cell']}: {shown}  {places}")
-    return found
+    if not comparison[way]:
+        return [f"none of the {clusters} {way}"]
+    return [
+        f"the {clusters} that {way} most:",
+        *(f"  {_move(move, unit)}" for move in movers(comparison, way)),
+    ]
+
+
+def _move(move: Mapping[str, JSON], unit: str) -> str:
+    sign = "%" if unit == "%" else ""
+    shown = f"{move['before']:.1f}{sign} to {move['after']:.1f}{sign}"
+    return f"{move['change']:+6.1f}{difference_unit(unit)}  {move['cell']}: {shown}"
 
 
 def side_by_side(comparisons: Sequence[Mapping[str, JSON]]) -> list[tuple[str, ...]]:
     """Several candidates against one baseline: a row per metric, header first."""
-    names = list(dict.fromkeys(name for found in comparisons for name in found["metrics"]))
-    models = [str(found["candidate"]["subject_model"]) for found in comparisons]
-    files = [str(found["candidate"]["file"]) for found in comparisons]
-    head = ("", "baseline", *(models if len(set(models)) == len(models) else files))
-    return [head, *(_beside(name, comparisons) for name in names)]
+    metrics = dict.fromkeys(name for found in comparisons for name in found["metrics"])
+    candidates = [found["candidate"] for found in comparisons]
+    head = ("", *_labels([comparisons[0]["baseline"], *candidates]))
+    return [head, *(_beside(name, comparisons) for name in metrics)]
 
 
 def _beside(name: str, comparisons: Sequence[Mapping[str, JSON]]) -> tuple[str, ...]:
@@ -216,7 +265,7 @@ def _report(parts: Sequence[Mapping[str, JSON]], width: int | None) -> Iterator[
         found = [part["comparison"] for part in parts]
         mark = next(filter(None, map(_mark, found)), "")
         yield from (f"{line}{mark}" for line in align(side_by_side(found), width and width - len(mark)))
-        yield "(difference from the baseline in the metric's unit; * p < 0.05 after Holm)"
+        yield "(difference from the baseline, the first column, in the metric's unit; * p < 0.05 after Holm)"
         yield ""
     for part in parts:
         if "trend" in part:

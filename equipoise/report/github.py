@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from equipoise.core.errors import printable
 from equipoise.core.types import JSON
-from equipoise.report.comparison import VERDICTS, rows
+from equipoise.report.comparison import VERDICTS, WAYS, Way, moves, rows
 from equipoise.report.layout import markdown_cell, markdown_table
 
 
@@ -49,7 +49,16 @@ def markdown(title: str, comparison: Mapping[str, JSON] | None, gate: Mapping[st
         parts += [f"- warning: {markdown_cell(warning)}" for warning in comparison["warnings"]]
         parts += [f"- effect: {markdown_cell(effect)}" for effect in comparison["effects"]]
         parts.append(markdown_table(rows(comparison)))
+        parts += [part for way in WAYS for part in _moves(comparison, way)]
     return "\n\n".join(parts) + "\n"
+
+
+def _moves(comparison: Mapping[str, JSON], way: Way) -> Iterator[str]:
+    """A heading and a list of the questions that fell most, or rose most."""
+    heading, *moved = map(markdown_cell, moves(comparison, way))
+    yield heading
+    if moved:
+        yield "\n".join(f"- {line.strip()}" for line in moved)
 
 
 def workflow_commands(title: str, gate: Mapping[str, JSON]) -> Iterator[str]:

@@ -30,7 +30,9 @@ _BREAKS = (re.compile(r"[;.] "), re.compile(r"[:,] "), re.compile(r" (?!%|pp\b|t
 """Where a line may be broken, the best places first."""
 _BLANK = re.compile(r"\s*")
 _SPACE, _COMMA, _PART = map(re.compile, (r"(?<= )(?![ %])", r"(?<=, )", r"(?<=[._ -])(?=[^ \n])"))
-"""Separators: between the words of a header, between outcomes, and between the parts of a name."""
+"""Separators: between words, between outcomes, and between the parts of a name."""
+_HEAD = re.compile(r"(?<= )(?![ %])|(?<=[._/-])(?=[^ \n])")
+"""Between the words of a header, and the parts of a model's name."""
 _STYLES: Sequence[tuple[re.Pattern[str], Markup]] = (
     (re.compile(r"gate:? FAIL\b"), {"red": True, "bold": True}),
     (re.compile(r"gate:? INCONCLUSIVE\b"), {"yellow": True, "bold": True}),
@@ -75,14 +77,15 @@ def _joined(parts: Sequence[tuple[int, str]]) -> str:
 # Tables.
 
 
-def align(rows: Sequence[Sequence[str]], width: int | None = None) -> list[str]:
+def align(rows: Sequence[Sequence[str]], width: int | None = None, *, only_head: bool = False) -> list[str]:
     """The lines of a table, header first: numbers are right-aligned, names and words left-aligned.
 
-    If the table is wider than `width`, the header is wrapped, then the cells with words, then the names.
-    Text that cannot be broken may still be wider.
+    If the table is wider than `width`, the header is wrapped, then, unless `only_head`, the cells with words,
+    then the names. Text that cannot be broken may still be wider.
     """
     cells = [[[text] for text in row] for row in rows]
-    for step in (_fold_head, _fold_last, _fold_words, _fold_names) if width else ():
+    steps = (_fold_head,) if only_head else (_fold_head, _fold_last, _fold_words, _fold_names)
+    for step in steps if width else ():
         if (excess := _total(cells) - (width or 0)) > 0:
             step(cells, excess)
     widths = _widths(cells)
@@ -109,8 +112,14 @@ def _is_left(place: int, rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _fold_head(cells: Cells, excess: int) -> None:
+    """Wrap the longest words above the columns first, and no more of them than it takes."""
     body = _widths(cells[1:]) if len(cells) > 1 else [0] * len(cells[0])
-    cells[0] = [_filled(cell[0], room, _SPACE) for cell, room in zip(cells[0], body, strict=True)]
+    width, heads = _total(cells) - excess, [cell[0] for cell in cells[0]]
+    for longest in range(max(map(columns, heads)) - 1, -1, -1):
+        rooms = (max(room, longest) for room in body)
+        cells[0] = [_filled(head, room, _HEAD) for head, room in zip(heads, rooms, strict=True)]
+        if _total([*cells[:1], [[" " * room] for room in body]]) <= width:
+            break
 
 
 def _fold_last(cells: Cells, excess: int) -> None:

@@ -168,7 +168,7 @@ def test_the_command_shows_comparison_and_gate() -> None:
 def test_several_candidates_are_shown_side_by_side_first() -> None:
     """A column for each, then each by itself."""
     shown = [line.split() for line in run("same.json", "worse.json").stdout.splitlines()]
-    assert shown[0] == ["baseline", "same", "worse"]
+    assert shown[0] == ["m1", "same", "worse"]
     assert [line[1] for line in shown if line[:1] == ["candidate:"]] == ["same", "worse"]
 
 

@@ -51,7 +51,19 @@ def test_a_summary_has_gate_and_comparison() -> None:
     assert "\nm2 against m1 (old.json)\n" in text
     rows = [line for line in text.splitlines() if columns(line) == 8]
     assert len(rows) == len(comparing.rows(comparison())) + 1
-    assert text.endswith("|\n")
+    assert "\n|  | m1 | m2 | difference | " in text
+
+
+def test_a_summary_names_the_questions_that_moved_most() -> None:
+    """Five of those that fell, and the four that rose; or that there are none."""
+    found = comparison(subject_model="m2")
+    text = markdown("m2", found, None)
+    fell, rose = (text.split(f"\n\nthe questions that {way} most:\n\n")[1] for way in ("fell", "rose"))
+    assert [line.startswith("- -") for line in fell.splitlines()[:6]] == [True] * 5 + [False]
+    assert [line.startswith("- +") for line in rose.splitlines()] == [True] * 4
+    assert f"  {found['fell'][0]['cell']}: " in fell.splitlines()[0]
+    still = markdown("m2", {**found, "fell": [], "rose": []}, None)
+    assert still.endswith("\n\nnone of the questions fell\n\nnone of the questions rose\n")
 
 
 def test_a_summary_may_have_only_one_of_the_two() -> None:

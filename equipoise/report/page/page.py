@@ -21,7 +21,7 @@ from equipoise.core.errors import UserError, printable
 from equipoise.core.figures import COLUMNS, Figure
 from equipoise.core.files import opened, replacing
 from equipoise.core.types import JSON
-from equipoise.report import added
+from equipoise.report import added, comparison
 from equipoise.report.layout import estimate
 from equipoise.report.page import figures
 from equipoise.report.page.data import Result, differences, overview, result, warnings
@@ -235,6 +235,7 @@ def _environment() -> Environment:
     )
     made.filters |= {"figure": _figure, "words": _words, "sign": _sign, "plain": _plain, "json": _json}
     made.filters |= {"estimate": estimate, "sampled": added.sampled}
+    made.filters |= {"names": comparison.names, "movers": comparison.movers}
     made.filters |= {"sheet": added.sheet, "kappa": added.kappa, "caveat": added.caveat}
     return made
 

@@ -33,10 +33,11 @@ CHANGE = {"before": 60.0, "after": 50.0, "value": -10.0, "unit": "%", "reason": 
 LIMITS = {"low": -15.0, "high": -5.0, "p_adjusted": 0.01, "these": {"low": -12.0, "high": -8.0}}
 COMPARISON = {
     "baseline": {"subject_model": "older", "file": "kept/old.json", "started": "2026-01-01"},
+    "candidate": {"subject_model": "model-a", "file": "a.json", "started": "2026-03-01"},
     "mismatches": [],
     "warnings": ["older evaluators"],
     "metrics": {"overall": {**CHANGE, **LIMITS}},
-    "fell": [{"cell": "en-US/q01", "before": 60.0, "after": 20.0, "change": -40.0}],
+    "fell": [{"cell": f"en-US/q0{n}", "before": 60.0, "after": 20.0, "change": -40.0} for n in range(1, 8)],
     "rose": [],
 }
 NUMBERS = {"value": 25.0, "se": 2.0, "low": 21.0, "high": 29.0, "n": 20, "reason": None}
@@ -282,7 +283,9 @@ def test_results_of_one_name_have_keys_of_their_own(two: Path) -> None:
 
 
 def test_gates_and_both_intervals_are_shown(words: str) -> None:
-    """What a session found against its baseline, also with intervals on these very questions."""
+    """What a session found against its baseline, with both intervals and the five that fell most."""
+    assert "Metric older model-a Difference " in words
+    assert [f"en-US/q0{n}: 60.0 to 20.0 (-40.0)" in words for n in range(1, 8)] == [True] * 5 + [False] * 2
     assert "Gate: FAIL FAIL overall:-2pp : it fell" in words
     assert "overall 60.0 50.0 -10.0 -15.0 to -5.0 -12.0 to -8.0 0.010" in words
     assert "The release gate says: FAIL." in words
