@@ -35,7 +35,8 @@ class _Line(Struct, frozen=True, kw_only=True, tag_field="kind"):
 class SessionLine(_Line, frozen=True, kw_only=True, tag="session"):
     """The beginning of a session: its planned runs with their languages, its settings and its nonce.
 
-    `ranks` are the places of a shard's runs among those of all shards. A line that joins shards has their
+    `data_files` are the digests of the files that the questions were read from, by name. `ranks` are the
+    places of a shard's runs among those of all shards. A line that joins shards has their
     last sessions as `shards`, and the nonces of all their sessions. Only sessions of a suite plan runs.
     """
 
@@ -51,6 +52,7 @@ class SessionLine(_Line, frozen=True, kw_only=True, tag="session"):
     selection: Selected = {}
     versions: dict[str, Any] = {}
     data_notes: tuple[Any, ...] = ()
+    data_files: dict[str, str] = {}
     shards: tuple[str, ...] = ()
     nonces: dict[str, str] = {}
 

@@ -221,6 +221,7 @@ def _first_line(parts: Sequence[Part]) -> dict[str, JSON]:
         "settings": {**settings, "endpoints": _endpoints(parts)},
         "suite": first.suite,
         "versions": first.versions,
+        "data_files": first.data_files,
         "data_notes": first.data_notes,
         "session_settings": last.session_settings,
         "selection": {

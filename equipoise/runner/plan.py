@@ -306,7 +306,7 @@ class Plan:
         loaded, settings = self.load(name), self.settings.of(name)
         past = History(loaded.files.journal) if settings.fresh else history.load(loaded.files.journal)
         if not settings.fresh:
-            resume.refuse(past, self.identity(name), loaded.files)
+            resume.refuse(past, self.identity(name), loaded.files, self.data_files(name))
         done = set(filter(past.has_score, wanted))
         runs = [run for run in self.runs(name) if run.id in wanted and run.id not in done]
         known = estimate.samples(self._journals(name), name)
@@ -386,12 +386,18 @@ class Plan:
         return {
             "suite": name,
             "versions": versions(SHIPPED),
+            "data_files": self.data_files(name),
             "data_notes": [*loaded.suite.notes(loaded.topics), *filter(None, [self.misjudged(name)])],
             "session_settings": {
                 **{item.name: getattr(self.settings, item.name) for item in OPTIONS if item.recorded},
                 "price_per_million": asdict(self.settings.price) if self.settings.price else None,
             },
         }
+
+    def data_files(self, name: str) -> dict[str, str]:
+        """The digests of the files that a suite's questions are read from, by name."""
+        loaded = self.load(name)
+        return selection.data_files(loaded.topics, loaded.suite.datasets)
 
     def base_url(self, number: int) -> str:
         """The base URL of the model with this index; the subject is 0."""

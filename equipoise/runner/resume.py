@@ -5,7 +5,6 @@ Decides from the journal alone; a suite is complete once every planned run has a
 
 from __future__ import annotations
 
-import hashlib
 import re
 import secrets
 from collections.abc import Mapping
@@ -21,6 +20,7 @@ from equipoise.results.history import History
 from equipoise.results.journal import Journal
 from equipoise.results.lines import SessionLine
 from equipoise.results.store import Files
+from equipoise.runner.differences import differences
 
 ALREADY_COMPLETE = "already complete; no calls were made; --fresh runs everything again"
 _LOCAL_PORT = re.compile(r"^(https?://(?:127\.0\.0\.1|localhost|\[::1\])):\d+")
@@ -28,10 +28,11 @@ _EXTENT = {"runs", "limit", "languages_asked"}
 """Settings that determine how much of a suite is run: a later session may add to an earlier one."""
 
 
-def refuse(past: History, settings: Mapping[str, JSON], files: Files) -> None:
+def refuse(past: History, settings: Mapping[str, JSON], files: Files, data_files: Mapping[str, str]) -> None:
     """Raise UserError if a session cannot resume from the existing files.
 
-    That is if earlier runs had other settings, or if there are results without their journal.
+    That is if earlier runs had other settings, or if there are results without their journal. `data_files`
+    are the digests of the files that the questions are read from, by name.
     """
     if past.is_empty and files.results.exists():
         raise UserError(
@@ -39,14 +40,17 @@ def refuse(past: History, settings: Mapping[str, JSON], files: Files) -> None:
             "all calls would be paid for again; restore it, or use --fresh, which archives the results, or "
             "another --output"
         )
-    last = _without_local_ports(past.sessions[-1].settings) if past.sessions else {}
-    for name, value in _without_local_ports(settings).items() if past.sessions else ():
-        before, now = _shown(last.get(name)), _shown(value)
-        if before != now and not _may_grow(name, settings):
-            raise UserError(
-                f"{shown(files.journal)}: the earlier session's {name} was {before}, now {now}; "
-                "use the same to resume it, or --fresh, which archives it, or another --output"
-            )
+    if not past.sessions:
+        return
+    last, now = past.sessions[-1], _without_local_ports(settings)
+    fixed = {name: value for name, value in now.items() if not _may_grow(name, settings)}
+    found = differences(_without_local_ports(last.settings), fixed, (last.data_files, data_files))
+    if found:
+        raise UserError(
+            f"{shown(files.journal)}: cannot be resumed with other options: {'; '.join(found)}. "
+            "Give the same as before, or --fresh, which archives it and asks everything again, or another "
+            "--output"
+        )
 
 
 def _without_local_ports(settings: Mapping[str, JSON]) -> dict[str, JSON]:
@@ -60,14 +64,6 @@ def _without_local_ports(settings: Mapping[str, JSON]) -> dict[str, JSON]:
 def _may_grow(name: str, settings: Mapping[str, JSON]) -> bool:
     """Whether a resumed session may change a setting; --until needs a fixed number of looks."""
     return name in _EXTENT and not (name == "runs" and settings.get("until"))
-
-
-def _shown(value: JSON) -> str:
-    """The value in at most 80 characters, with a digest if it is cut."""
-    text = "not set" if value is None else f"{value}"
-    if len(text) <= 60:
-        return text
-    return f"{text[:57]}... ({hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:8]})"
 
 
 def begin(
@@ -88,7 +84,7 @@ def begin(
     decision = ""
     if fresh and (files.journal.exists() or files.results.exists()):
         decision = f"the earlier results are archived as {shown(archive(files))}"
-    refuse(past, settings, files)
+    refuse(past, settings, files, about.get("data_files", {}))
     if not past.is_empty:
         decision = _resuming(past, plan)
     elif past.damaged:

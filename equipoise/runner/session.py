@@ -96,7 +96,7 @@ class Session:
             return History(files.journal)
         found = history.load(files.journal)
         try:
-            resume.refuse(found, self.plan.identity(name), files)
+            resume.refuse(found, self.plan.identity(name), files, self.plan.data_files(name))
         except UserError:
             if found.has_answers or found.is_empty:
                 raise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -63,12 +63,21 @@ def data_hash(topics: Path, datasets: Collection[str] = ()) -> str:
 
     Folders of a suite's other `datasets` are left out.
     """
-    folder = topics if topics.is_dir() else topics.parent
     digest = hashlib.sha256()
-    for path in _data_files(topics, {*datasets, ORIGINAL, PINS, SCRIPTED, WORDING}):
-        content = read_bytes(path)
-        digest.update(f"{path.relative_to(folder).as_posix()}\0{len(content)}\0".encode() + content)
+    for name, content in _contents(topics, datasets):
+        digest.update(f"{name}\0{len(content)}\0".encode() + content)
     return digest.hexdigest()
+
+
+def data_files(topics: Path, datasets: Collection[str] = ()) -> dict[str, str]:
+    """The beginning of the SHA-256 of each of the files that `data_hash` is over, by its name."""
+    return {name: hashlib.sha256(content).hexdigest()[:16] for name, content in _contents(topics, datasets)}
+
+
+def _contents(topics: Path, datasets: Collection[str]) -> Iterator[tuple[str, bytes]]:
+    folder = topics if topics.is_dir() else topics.parent
+    for path in _data_files(topics, {*datasets, ORIGINAL, PINS, SCRIPTED, WORDING}):
+        yield path.relative_to(folder).as_posix(), read_bytes(path)
 
 
 def _data_files(topics: Path, apart: Collection[str]) -> list[Path]:

@@ -347,11 +347,17 @@ def test_only_fresh_asks_everything_again(project: Project) -> None:
 
 
 def test_what_was_done_with_other_settings_is_not_gone_on_from(project: Project) -> None:
-    """The setting is named, nothing is asked, nothing is changed."""
+    """The option is named, or the file of questions; nothing is asked, nothing is changed."""
     project.run(runs="1")
     before = project.journal_path.read_bytes()
-    with pytest.raises(UserError, match=r"subject_sampling was {'temperature': 1\.0}, now {'temper"):
+    with pytest.raises(UserError, match=r": --subject-temperature was 1\.0, now 0\.3\. Give the same "):
         project.run(runs="1", subject_temperature="0.3")
+    path = next((project.root / "topics" / "neutrality").glob("*.txt"))
+    path.write_text(path.read_text(encoding="utf-8").replace("?", " now?", 1), encoding="utf-8")
+    with pytest.raises(
+        UserError, match=rf"other options: --topics: {path.name} has changed\. Give the same "
+    ):
+        project.run(runs="1")
     assert (len(project.client.calls), project.journal_path.read_bytes()) == (8, before)
 
 
@@ -505,7 +511,7 @@ def test_looks_at_one_gate_say_nothing_of_another(project: Project, released: Pa
     project.run(gate=["overall:-9pp"], fresh=True, **chosen)
     asked = len(project.client.calls)
     project.run(gate=["overall:-9pp"], **chosen)
-    with pytest.raises(UserError, match=r"until was gate: overall:-9pp against .*, now gate: overall:-1pp "):
+    with pytest.raises(UserError, match=r": --gate was overall:-9pp, now overall:-1pp\. Give "):
         project.run(gate=["overall:-1pp"], **chosen)
     assert len(project.client.calls) == asked
 

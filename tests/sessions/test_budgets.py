@@ -96,7 +96,7 @@ def test_an_estimate_rests_on_an_earlier_session_and_counts_what_is_missing(benc
     assert files(bench.folder) == before
     refused = bench.run("--estimate", "--subject-temperature", "0.3")
     assert refused.returncode == 4
-    assert "subject_sampling was {'temperature': 1.0}, now {'temperature': 0.3}" in refused.stderr
+    assert "other options: --subject-temperature was 1.0, now 0.3. Give " in refused.stderr
 
 
 # What calls cost here.
