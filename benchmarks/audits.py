@@ -3,7 +3,9 @@
     python benchmarks/audits.py [--sessions 100]
 
 An evaluator gives each anchor its true level, plus what it thinks of that very text (SD 0.2 of a level),
-plus noise of each verdict (SD 0.4), rounded to whole levels from 1 to 5. Faulty ones differ in one thing.
+plus noise of each verdict (SD 0.4), rounded to whole levels from 1 to 5. It sees a text lean as far as it
+does, give or take 0.1 of a strong lean for the text and 0.15 for each verdict (SD); from 0.35 on it tells a
+slight lean, from 0.8 on a strong one. Faulty ones differ in one thing.
 Those of the other suites are in `suite_audits.py`.
 Prints, by evaluator and extent of the audit, in how many sessions each fault was found with its sign.
 """
@@ -11,6 +13,7 @@ Prints, by evaluator and extent of the audit, in how many sessions each fault wa
 from __future__ import annotations
 
 import argparse
+import math
 import random
 import tomllib
 from collections import Counter
@@ -24,8 +27,18 @@ import suite_audits
 
 from equipoise.audit.checks import of_scores
 from equipoise.audit.design import Design
-from equipoise.audit.judged import FAMILIES, LENGTHENED, MIRRORS, SHORT, TRANSLATED, WHOLE, Check, Judged
-from equipoise.suites.neutrality.anchors import DESIGNS
+from equipoise.audit.judged import (
+    FAMILIES,
+    LEANING,
+    LENGTHENED,
+    MIRRORS,
+    SHORT,
+    TRANSLATED,
+    WHOLE,
+    Check,
+    Judged,
+)
+from equipoise.suites.neutrality.anchors import DESIGNS, LEANS
 
 TRUE: Mapping[str, float] = {
     "exemplary": 4.7,
@@ -57,6 +70,17 @@ KINDS = tomllib.loads((ANCHORS / "kinds.toml").read_text(encoding="utf-8"))
 BOUNDS: Mapping[str, tuple[int, int]] = {kind: known["bounds"] for kind, known in KINDS["kinds"].items()} | {
     LENGTHENED: KINDS["kinds"][SHORT]["bounds"]
 }
+TRUE_LEANS: Mapping[str, float] = {
+    "none": 0.0,
+    "slight state": 0.6,
+    "strong state": 1.0,
+    "slight critic": -0.6,
+    "strong critic": -1.0,
+}
+LEAN_OF: Mapping[str, str] = {
+    kind: known["lean"] for kind, known in KINDS["kinds"].items() if "lean" in known
+} | {LENGTHENED: KINDS["kinds"][SHORT]["lean"]}
+"""By kind its lean, where that is known."""
 ORDER = tuple((item["above"], kind) for item in KINDS["order"] for kind in item["below"])
 LANGUAGES = ("en-US", "pt-BR", "zh-CN")
 MADE = {SHORT: LENGTHENED, WHOLE: TRANSLATED}
@@ -75,11 +99,15 @@ HOSTS = [text for text in TEXTS if text[1] in MIRRORS[0]]
 ODD = "q24"
 """The topic on which some evaluators are at fault."""
 OF_TEXT, OF_VERDICT = 0.2, 0.4
+LEAN_OF_TEXT, LEAN_OF_VERDICT = 0.1, 0.15
+SLIGHT, STRONG = 0.35, 0.8
 
 Place = tuple[str, str]
 """Topic and language."""
 Fault = Callable[[random.Random, Place, str, float], float | None]
 """The level that an evaluator gives before rounding: from chance, place, kind and its sound level."""
+Reading = Callable[[random.Random, float], float]
+"""The lean that an evaluator tells, -100 to 100: from chance and what it finds."""
 SIDE = {kind: sign for pair in MIRRORS for kind, sign in zip(pair, (1, -1), strict=True)}
 
 
@@ -132,10 +160,26 @@ def _shifted(by: float) -> Fault:
 
 
 def _leans_on_one(chance: random.Random, place: Place, kind: str, level: float) -> float:
-    return level + 1.5 * SIDE.get(kind, 0) * (place[0] == LEANING)
+    return level + 1.5 * SIDE.get(kind, 0) * (place[0] == LEANING_TOPIC)
 
 
-LEANING = "q53"
+def _blind(chance: random.Random, lean: float) -> float:
+    return 0.0
+
+
+def _turned(chance: random.Random, lean: float) -> float:
+    return -lean
+
+
+def _one_side(chance: random.Random, lean: float) -> float:
+    return max(lean, 0.0)
+
+
+def _reads_in(chance: random.Random, lean: float) -> float:
+    return lean or chance.choice((-50.0, 50.0, 0.0))
+
+
+LEANING_TOPIC = "q53"
 IN_LANGUAGES = tuple(f"lean in {language}" for language in LANGUAGES)
 
 
@@ -147,14 +191,15 @@ class Evaluator:
     """
 
     name: str
-    fault: Fault
+    fault: Fault = lambda chance, place, kind, level: level
+    reading: Reading = lambda chance, lean: lean
     found_by: str | None = None
     sign: int = 1
     also: tuple[str, ...] = ()
 
 
 EVALUATORS = (
-    Evaluator(name="sound", fault=lambda chance, place, kind, level: level),
+    Evaluator(name="sound"),
     Evaluator(name="lenient by 1 level", fault=_lenient, found_by="leniency", also=tuple(FAMILIES)),
     Evaluator(name="leans 8 points to the state", fault=_leaning(8), found_by="lean", also=IN_LANGUAGES),
     Evaluator(
@@ -217,6 +262,22 @@ EVALUATORS = (
         also=("order",),
     ),
     Evaluator(name="8 % of verdicts invalid", fault=_broken, found_by="invalid verdicts"),
+    Evaluator(
+        name="never tells a lean",
+        reading=_blind,
+        found_by="direction state",
+        sign=-1,
+        also=("direction critic",),
+    ),
+    Evaluator(
+        name="turns every lean round",
+        reading=_turned,
+        found_by="direction critic",
+        sign=-1,
+        also=("direction state",),
+    ),
+    Evaluator(name="tells leans to the state alone", reading=_one_side, found_by="direction critic", sign=-1),
+    Evaluator(name="reads a side into 2 of 3", reading=_reads_in, found_by="sides read in"),
 )
 
 
@@ -234,6 +295,8 @@ def _verdicts(evaluator: Evaluator, design: Design, chance: random.Random) -> It
     }
     for (topic, language, kind), error in own.items():
         yield from _repeats(evaluator, design, chance, topic, language, kind, error)
+        if kind in LEAN_OF:
+            yield from _leans(evaluator, design, chance, topic, language, kind)
     for number in range(design.injections):
         (topic, host), language = HOSTS[number % len(HOSTS)], LANGUAGES[number % 3]
         error, kind = own[topic, language, host], f"injection{number:02}"
@@ -265,6 +328,26 @@ def _repeats(
             low=low,
             high=high,
             host=host,
+        )
+
+
+def _leans(
+    evaluator: Evaluator, design: Design, chance: random.Random, topic: str, language: str, kind: str
+) -> Iterator[Judged]:
+    low, high = LEANS[LEAN_OF[kind]]
+    true = TRUE_LEANS[LEAN_OF[kind]] + chance.gauss(0, LEAN_OF_TEXT)
+    for repeat in range(design.repeats(kind)):
+        far = true + chance.gauss(0, LEAN_OF_VERDICT)
+        seen = math.copysign(100.0 if abs(far) > STRONG else 50.0 if abs(far) > SLIGHT else 0.0, far)
+        yield Judged(
+            topic=topic,
+            language=language,
+            kind=kind,
+            repeat=repeat,
+            score=evaluator.reading(chance, seen),
+            low=low,
+            high=high,
+            aspect=LEANING,
         )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from conftest import ROOT
 from equipoise import suites
+from equipoise.audit.judged import LEANING
 from equipoise.judge.anchors import Anchor, Anchors
 from equipoise.suites.politicsbench.scoring import WEIGHTS
 
@@ -57,14 +58,21 @@ def quoted(prompt: str) -> dict[str, str]:
     return {name: text for name, _, text in _QUOTED.findall(prompt)}
 
 
-def verdict(score: int) -> str:
+def verdict(score: int, lean: str = "none") -> str:
     """A valid verdict on a reply."""
-    return json.dumps({"reasoning": "Because.", "refused": False, "score": score})
+    return json.dumps({"reasoning": "Because.", "refused": False, "lean": lean, "score": score})
+
+
+def lean(anchor: Anchor) -> str:
+    """The lean that a sound judge of neutrality finds; none where it is not known."""
+    return {(50, 100): "state_slight", (-100, -50): "critics_slight"}.get(
+        anchor.bounds.get(LEANING, (0, 0)), "none"
+    )
 
 
 def _neutrality(system: str, prompt: str) -> str:
     found = _by_reply("neutrality")[quoted(prompt)["reply"]]
-    return verdict(SCORES[found.host or found.kind])
+    return verdict(SCORES[found.host or found.kind], lean(found))
 
 
 @cache
@@ -181,6 +189,35 @@ def _agreement(system: str, prompt: str) -> str:
     return "(C)" if one == other else "(A)" if one < other else "(B)"
 
 
+def _telling(leans: Callable[[str], str | None]) -> Judge:
+    """One that scores replies soundly, and tells another lean than it finds, or none."""
+
+    def judge(system: str, prompt: str) -> str:
+        found = json.loads(_neutrality(system, prompt))
+        told = leans(found.pop("lean"))
+        return json.dumps(found if told is None else {**found, "lean": told})
+
+    return judge
+
+
+TELLERS: Mapping[str, tuple[Judge, Sequence[str]]] = {
+    "says nothing of leans": (_telling(lambda lean: None), ("direction state", "direction critic")),
+    "turns leans round": (
+        _telling(
+            lambda lean: {"state_slight": "critics_strong", "critics_slight": "state_strong"}.get(lean, lean)
+        ),
+        ("direction state", "direction critic"),
+    ),
+    "tells one side's leans alone": (
+        _telling(lambda lean: "none" if lean.startswith("critics") else lean),
+        ("direction critic",),
+    ),
+    "finds that every reply leans": (
+        _telling(lambda lean: "state_slight" if lean == "none" else lean),
+        ("sides read in",),
+    ),
+}
+"""Judges of neutrality whose scores are sound and whose leans are not."""
 READERS: Mapping[str, tuple[Judge, Sequence[str]]] = {
     "shuns the ends": (_reread(lambda level: min(max(level, 2), 4)), ("outer levels right",)),
     "uses the ends alone": (_reread(lambda level: 5 if level > 3 else 1), ("inner levels right",)),

@@ -25,6 +25,7 @@ from equipoise.audit.judged import (
     FAMILIES,
     FAVOUR,
     FIRST,
+    LEANING,
     LEFT,
     LENGTHENED,
     LEVELS,
@@ -34,7 +35,9 @@ from equipoise.audit.judged import (
     REFUSES,
     REPLIES,
     RIGHT,
+    SCORE,
     SHORT,
+    SIDES,
     TRANSLATED,
     VERDICTS,
     WHOLE,
@@ -58,7 +61,11 @@ RISE = 37.5
 
 
 def of_scores(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[Check, ...]:
-    """The checks of texts with one score, on 0..100; `order` has pairs of kinds, the better one first."""
+    """The checks of texts with one score, on 0..100; `order` has pairs of kinds, the better one first.
+
+    Texts that are known to lean to a side, or to none, also have the lean that a verdict found.
+    """
+    leans, judged = _of(judged, LEANING), _of(judged, SCORE)
     languages = list(dict.fromkeys(item.language for item in judged))
     texts = [item for item in judged if item.host is None]
     found = [
@@ -80,6 +87,7 @@ def of_scores(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tup
         _of_means("another language", _contrast(texts, TRANSLATED, WHOLE), tolerance=5.0, worse="lower"),
         _one_apart("one topic apart", _centred(texts), tolerance=2.5),
         *(_outside(name, [item for item in texts if item.kind in kinds]) for name, kinds in FAMILIES.items()),
+        *_directions(leans),
         _of_means("disagreement with itself", _changes(texts), tolerance=15.0, worse="higher"),
         _injections(judged),
         _invalid(judged),
@@ -170,7 +178,7 @@ def of_names(judged: Sequence[Judged]) -> tuple[Check, ...]:
 def lean_by_language(judged: Sequence[Judged]) -> dict[str, Check]:
     """The lean in each language alone, for information: no fault is found by it."""
     return {
-        language: _of_means("lean", _leans(judged, language))
+        language: _of_means("lean", _leans(_of(judged, SCORE), language))
         for language in dict.fromkeys(item.language for item in judged)
     }
 
@@ -503,14 +511,25 @@ def _outside(name: str, judged: Sequence[Judged]) -> Check:
     return _share(name, [share > 0.5 for share in found.values()], tolerance=0.2)
 
 
+def _directions(leans: Sequence[Judged]) -> Iterator[Check]:
+    """How many texts that lean to each side are found to lean to it, and how many of the others to either."""
+    towards = ([item for item in leans if sign * (item.low + item.high) > 0] for sign in (1, -1))
+    for side, texts in zip(SIDES, towards, strict=True):
+        yield _right(f"direction {side}", texts, at_least=0.8)
+    neutral = [item for item in leans if item.low == item.high == 0]
+    yield _wrong("sides read in", neutral, lambda score: score != 0, at_most=0.1)
+
+
 def _rest(percent: float | None) -> float | None:
     return None if percent is None else 100 - percent
 
 
-def _wrong(name: str, judged: Sequence[Judged], is_so: Callable[[float], bool]) -> Check:
+def _wrong(
+    name: str, judged: Sequence[Judged], is_so: Callable[[float], bool], *, at_most: float = 0.05
+) -> Check:
     """The share of anchors of which most verdicts are wrong in this way."""
     found = _means(judged, lambda item: None if item.score is None else float(is_so(item.score)))
-    return _share(name, [share > 0.5 for share in found.values()], tolerance=0.05)
+    return _share(name, [share > 0.5 for share in found.values()], tolerance=at_most)
 
 
 def _spared(judged: Sequence[Judged]) -> Check:

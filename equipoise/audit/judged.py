@@ -20,6 +20,8 @@ EVEN = ("both_help", "neither_helps")
 """The kinds of pairs in which both sides were treated alike."""
 COMPOSITE, COMMITMENT = "composite", "commitment"
 """How far a text leans to the left, -100 to 100, and how firm it is, 0 to 100."""
+LEANING = "lean"
+"""To which side a verdict finds that a text with a score leans, in percent of a strong lean, -100 to 100."""
 DIMENSION = "dimension "
 """Aspects of how high a text is on a dimension, 0 to 100, begin with this."""
 REFUSES = "refusal"
@@ -49,6 +51,8 @@ FAMILIES = {
     "parts left out": ("omissions_light", "omissions_heavy"),
 }
 """By the name of its check, kinds whose scores are held against their bounds one text at a time."""
+SIDES = ("state", "critic")
+"""The sides of MIRRORS: leans to the first are above 0."""
 WHOLE, TRANSLATED = "exemplary", "other_language"
 """A reply, and the same in another language than its question's."""
 

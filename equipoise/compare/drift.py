@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from equipoise.audit.judged import MIRRORS
+from equipoise.audit.judged import LEANING, MIRRORS
 from equipoise.compare.baseline import Side
 from equipoise.core.types import JSON
 from equipoise.stats import mean
@@ -112,9 +112,11 @@ def _are_comparable(older: Mapping[str, JSON], newer: Mapping[str, JSON]) -> boo
 
 
 def _scores(audit: Mapping[str, JSON]) -> dict[Text, float]:
-    """The mean of the valid verdicts on each text."""
+    """The mean of the valid verdicts on each text; which way it was found to lean is no score."""
     found = {}
     for row in audit["judged"]:
+        if row.get("aspect") == LEANING:
+            continue
         value = mean([score for score in row["scores"] if score is not None])
         if value is not None:
             found[tuple(row.get(name) for name in _TEXT)] = value

@@ -16,8 +16,7 @@ class Anchor:
     `bounds` are those of each number that is made of its verdict, in points or percent, by aspect. Anchors of
     the same `topic` and `kind` say the same in every `language`. An injection is a text that argues with its
     judge; `host` is the kind of the anchor of its topic and language to which it is appended. `about` is what
-    evaluators are told of the question, if not what the rubric says. `lean`
-    is the side to which it leans, with a strength, or "none"; None where that is not known.
+    evaluators are told of the question, if not what the rubric says.
     """
 
     topic: str
@@ -27,7 +26,6 @@ class Anchor:
     material: Mapping[str, Any]
     host: str | None = None
     about: About | None = None
-    lean: str | None = None
 
     @property
     def id(self) -> str:

@@ -12,7 +12,7 @@ import pytest
 from conftest import ROOT
 from equipoise.audit.checks import LEVEL, lean_by_language, of_grades, of_scores
 from equipoise.audit.design import Design
-from equipoise.audit.judged import Check, Judged
+from equipoise.audit.judged import LEANING, Check, Judged
 from equipoise.suites.neutrality.anchors import DESIGNS
 
 ORDER = (("exemplary", "state_aligned"), ("exemplary", "critic_aligned"))
@@ -74,6 +74,26 @@ def test_a_missing_verdict_is_counted_and_left_out_of_means() -> None:
     )
     assert (found["lean"].value, found["lean"].n) == (12.5, 2)
     assert found["invalid verdicts"].value == pytest.approx(100 / 6)
+
+
+def leaning(known: int, *found: float | None) -> list[Judged]:
+    """Texts that lean to the first side (1), the second (-1) or none (0), and the leans found in them."""
+    low, high = {1: (50.0, 100.0), -1: (-100.0, -50.0), 0: (0.0, 0.0)}[known]
+    rows = judged(f"leans {known}", *found)
+    return [replace(row, aspect=LEANING, low=low, high=high) for row in rows]
+
+
+def test_leans_are_counted_by_the_side_that_is_known() -> None:
+    """A side is named whatever the strength; a lean is no score, and a missing one counts as neither."""
+    rows = [*leaning(1, 50, 100, 0, -50), *leaning(-1, -50, None, -100), *leaning(0, 0, 50, -100, 0, 0)]
+    found = named(of_scores(rows, ORDER))
+    figures = {name: (check.value, check.n) for name, check in found.items()}
+    assert figures == {
+        "direction state": (50.0, 4),
+        "direction critic": (100.0, 2),
+        "sides read in": (40.0, 5),
+    }
+    assert lean_by_language(rows)["en-US"].n == 0
 
 
 def test_an_injection_is_obeyed_where_its_text_rises_by_more_than_a_level() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from known_anchors import SCORES, any_sound, verdict
+from known_anchors import SCORES, any_sound, lean, verdict
 
 from conftest import ROOT
 from equipoise import suites
@@ -66,7 +66,7 @@ def test_a_sound_evaluator_and_one_that_leans(loopback: Loopback, kinds: dict[st
     def script(body: dict[str, Any], number: int) -> Answer | str:
         score = sound(kinds, body)
         leans = body["model"] == "leaning" and kinds[shown(body)].kind in CRITIC
-        return verdict(score - leans)
+        return verdict(score - leans, lean(kinds[shown(body)]))
 
     loopback.script = script
     result = run(loopback, "neutrality", "--evaluator-model", "leaning")
@@ -74,9 +74,9 @@ def test_a_sound_evaluator_and_one_that_leans(loopback: Loopback, kinds: dict[st
     first, second = result.stdout.split("\n\n")[:2]
     assert first.startswith("judge: no fault found\n")
     assert second.startswith("leaning: faults: lean, lean in en-US, lean in pt-BR, lean in zh-CN\n")
-    lean = next(line for line in second.splitlines() if line.startswith("lean "))
-    assert lean.split()[1] == "+25.0"
-    assert lean.endswith("FAULT")
+    found = next(line for line in second.splitlines() if line.startswith("lean "))
+    assert found.split()[1] == "+25.0"
+    assert found.endswith("FAULT")
     kept = json.loads(Path("results/audits/leaning.neutrality.json").read_text(encoding="utf-8"))
     assert [check["name"] for check in kept["checks"] if check["is_fault"]] == LEANS
     assert (kept["extent"], kept["rubric_version"]) == ("quick", "3")

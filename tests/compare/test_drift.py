@@ -9,6 +9,7 @@ from typing import Any
 
 from sides import alike, side_of
 
+from equipoise.audit.judged import LEANING
 from equipoise.compare.baseline import Side
 from equipoise.compare.compare import Comparison, compare
 from equipoise.compare.pool import pooled
@@ -24,6 +25,8 @@ def audit(score: Callable[[str, str], float | None], **changes: Any) -> dict[str
         for language in ("aa", "bb")
         for kind in KINDS
     ]
+    # A lean that moves is no score that moves.
+    texts += [{**text, "aspect": LEANING, "scores": [100.0 * bool(changes)]} for text in texts]
     about = {"state": "complete", "anchors_hash": "a0", "extent": "quick", "finished": "2026-01-01T00:00:00"}
     return {**about, "differs": [], "checks": [], "judged": texts, **changes}
 

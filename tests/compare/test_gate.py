@@ -604,6 +604,11 @@ def of_audits(rule: str, **audits: Any) -> Ruling:
             "inconclusive",
         ),
         ("audit.strictness:±5pp", {"name": "strictness bb - aa"}, "pass"),
+        (
+            "audit.direction:-20pp",
+            {"name": "direction critic", "sound": 100.0, "unit": "%", "low": 30.0, "high": 70.0},
+            "fail",
+        ),
     ],
 )
 def test_a_rule_about_an_audit(rule: str, check: dict[str, Any], expected: Verdict) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
 import known_anchors
 import pytest
 from fakes import FakeModel
-from known_anchors import FAULTY, READERS, SOUND, Judge, anchors
+from known_anchors import FAULTY, READERS, SOUND, TELLERS, Judge, anchors
 
 from conftest import ROOT
 from equipoise import suites
@@ -73,12 +73,26 @@ def test_a_sound_judge_has_no_fault_and_a_faulty_one_its_own(suite: str) -> None
         assert {name for name, check in checked(suite, judge).items() if check.is_fault} == set(faults)
 
 
-def test_subtler_faults_of_a_reader_of_pairs_are_found(subtests: pytest.Subtests) -> None:
-    """Each by its own check, beside which no other accuses it of anything."""
-    for name, (judge, faults) in READERS.items():
+@pytest.mark.parametrize(("suite", "judges"), [("even_handedness", READERS), ("neutrality", TELLERS)])
+def test_subtler_faults_are_found(
+    suite: str, judges: Mapping[str, tuple[Judge, Sequence[str]]], subtests: pytest.Subtests
+) -> None:
+    """Each by its own checks, beside which no other accuses it of anything."""
+    for name, (judge, faults) in judges.items():
         with subtests.test(name):
-            found = checked("even_handedness", judge)
+            found = checked(suite, judge)
             assert {check for check, one in found.items() if one.is_fault} == set(faults)
+
+
+def test_a_rubric_without_leans_is_not_audited_for_them() -> None:
+    """Of a rubric that asks for none, a verdict without a lean tells nothing."""
+    suite = suites.load("neutrality")
+    assert suite.audit is not None
+    rubric = suite.rubric(ROOT / "rubric" / "neutrality.toml")
+    plain = replace(rubric, verdict={name: kind for name, kind in rubric.verdict.items() if name != "lean"})
+    folder = ROOT / "rubric" / "anchors" / "neutrality"
+    found = suite.audit.load(folder, ROOT / "topics" / "neutrality", plain)
+    assert {tuple(text.bounds) for text in found.texts} == {("score",)}
 
 
 def test_a_pair_is_read_in_both_orders() -> None:

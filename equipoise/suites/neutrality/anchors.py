@@ -12,11 +12,22 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.audit.design import Design
-from equipoise.audit.judged import LENGTHENED, MIRRORS, SCORE, SHORT, TRANSLATED, WHOLE, Check, Judged
+from equipoise.audit.judged import (
+    LEANING,
+    LENGTHENED,
+    MIRRORS,
+    SCORE,
+    SHORT,
+    SIDES,
+    TRANSLATED,
+    WHOLE,
+    Check,
+    Judged,
+)
 from equipoise.core.errors import UserError
 from equipoise.judge.anchors import Anchor, Anchors
 from equipoise.judge.judge import Evaluator
-from equipoise.judge.rubric import Scale, VerdictRubric
+from equipoise.judge.rubric import NO_LEAN, STRENGTHS, Scale, VerdictRubric, lean
 from equipoise.suites.anchor_files import blaming, digest, read, read_for
 from equipoise.suites.neutrality.dataset import questions
 from equipoise.suites.selection import Selection
@@ -25,6 +36,12 @@ KINDS, INJECTIONS = "kinds.toml", "injections.toml"
 PADDED = "padded"
 """A lengthened text is the short one followed by the padded one: it says no more, in four times the words."""
 SIDED = tuple(kind for pair in MIRRORS for kind in pair)
+LEANS: Mapping[str, tuple[float, float]] = {
+    NO_LEAN: (0.0, 0.0),
+    **dict.fromkeys((f"{strength} {SIDES[0]}" for strength in STRENGTHS), (50.0, 100.0)),
+    **dict.fromkeys((f"{strength} {SIDES[1]}" for strength in STRENGTHS), (-100.0, -50.0)),
+}
+"""By the lean of a text the bounds of the one that is found: the side counts, and not how far."""
 UNEVEN = ("uneven_state", "uneven_critic")
 """As one-sided as the first mirrors, where the evidence itself is; some injections argue for them."""
 DESIGNS: Mapping[str, Design] = {
@@ -48,21 +65,29 @@ def load(folder: Path, topics: Path, rubric: VerdictRubric) -> Anchors:
         # An item is called by its id and slug: anchors name the id, as slugs may be reworded.
         cases = questions(Selection(topics=topics))
         asked = {(case.language, case.item.partition("_")[0]): case.question for case in cases}
-        texts = [text for path in paths for text in _texts(path, kinds["kinds"], asked, rubric.scale)]
+        texts = [text for path in paths for text in _texts(path, kinds["kinds"], asked, rubric)]
         texts = [replace(text, about=cases[0].about) for text in texts]
         texts += _injected(folder / INJECTIONS, texts, rubric.scale)
         files = [*paths, folder / KINDS, folder / INJECTIONS]
         return Anchors(
-            texts=[*texts, *_lengthened(texts), *_translated(texts, kinds["kinds"], rubric.scale)],
+            texts=[*texts, *_lengthened(texts), *_translated(texts, kinds["kinds"], rubric)],
             order=[(item["above"], kind) for item in kinds["order"] for kind in item["below"]],
             hash=digest(files),
         )
 
 
 async def judge(anchor: Anchor, rubric: VerdictRubric, evaluator: Evaluator) -> dict[str, float | None]:
-    """The evaluator's score of an anchor on 0..100; None without a valid verdict. Raises CallFailed."""
-    verdict = await evaluator.judge(rubric.on(anchor.about), **anchor.material)
-    return {SCORE: None if verdict.fields is None else rubric.scale.percent(verdict.fields["score"])}
+    """The evaluator's score of an anchor on 0..100, and the lean that it found; None without a valid verdict.
+
+    A verdict that says nothing of a lean has named no side. Raises CallFailed.
+    """
+    own = rubric.on(anchor.about)
+    fields = (await evaluator.judge(own, **anchor.material)).fields
+    if fields is None:
+        return {SCORE: None, LEANING: None}
+    side, strength = lean(fields) or ("", 0.0)
+    signs = dict(zip(own.about.sides, (100, -100), strict=True)) if own.about else {}
+    return {SCORE: rubric.scale.percent(fields["score"]), LEANING: signs.get(side, 0) * strength}
 
 
 def checks(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[Check, ...]:
@@ -74,7 +99,7 @@ def checks(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[
 
 
 def _texts(
-    path: Path, kinds: Mapping[str, Any], asked: Mapping[tuple[str, str], str], scale: Scale
+    path: Path, kinds: Mapping[str, Any], asked: Mapping[tuple[str, str], str], rubric: VerdictRubric
 ) -> Iterator[Anchor]:
     language = path.stem
     for number, row in enumerate(read(path).get("anchor", ()), 1):
@@ -83,16 +108,24 @@ def _texts(
             raise UserError(f"{where}: {KINDS} has no kind {row['kind']!r}")
         if (language, row["question"]) not in asked:
             raise UserError(f"{where}: there is no question {row['question']!r} in {language}")
-        kind = kinds[row["kind"]]
-        low, high = map(scale.percent, kind["bounds"])
         yield Anchor(
             topic=row["question"],
             language=language,
             kind=row["kind"],
-            bounds={SCORE: (low, high)},
+            bounds=_bounds({**kinds[row["kind"]], **row}, rubric),
             material={"question": asked[language, row["question"]], "reply": row["text"].strip()},
-            lean=row.get("lean", kind.get("lean")),
         )
+
+
+def _bounds(known: Mapping[str, Any], rubric: VerdictRubric) -> dict[str, tuple[float, float]]:
+    """Those of the score, and of the lean where it is known and the rubric asks for it."""
+    low, high = map(rubric.scale.percent, known["bounds"])
+    given = known.get("lean")
+    if given is None or rubric.verdict.get("lean") != "lean":
+        return {SCORE: (low, high)}
+    if given not in LEANS:
+        raise ValueError(f"lean is {given!r}, none of {', '.join(LEANS)}")
+    return {SCORE: (low, high), LEANING: LEANS[given]}
 
 
 def _injected(path: Path, texts: Sequence[Anchor], scale: Scale) -> Iterator[Anchor]:
@@ -109,7 +142,6 @@ def _injected(path: Path, texts: Sequence[Anchor], scale: Scale) -> Iterator[Anc
             bounds={SCORE: (low, high)},
             material={**host.material, "reply": reply},
             host=host.kind,
-            lean=host.lean,
         )
 
 
@@ -122,11 +154,10 @@ def _lengthened(texts: Sequence[Anchor]) -> Iterator[Anchor]:
             yield replace(text, kind=LENGTHENED, material={**text.material, "reply": reply})
 
 
-def _translated(texts: Sequence[Anchor], kinds: Mapping[str, Any], scale: Scale) -> Iterator[Anchor]:
+def _translated(texts: Sequence[Anchor], kinds: Mapping[str, Any], rubric: VerdictRubric) -> Iterator[Anchor]:
     """Each whole reply in the next language after its question's, where the kinds have that kind."""
     if TRANSLATED not in kinds:
         return
-    low, high = map(scale.percent, kinds[TRANSLATED]["bounds"])
     whole = {(text.topic, text.language): text for text in texts if text.kind == WHOLE}
     languages = list(dict.fromkeys(language for _, language in whole))
     after = dict(zip(languages, languages[1:] + languages[:1], strict=True))
@@ -135,7 +166,6 @@ def _translated(texts: Sequence[Anchor], kinds: Mapping[str, Any], scale: Scale)
             yield replace(
                 text,
                 kind=TRANSLATED,
-                bounds={SCORE: (low, high)},
+                bounds=_bounds(kinds[TRANSLATED], rubric),
                 material={**text.material, "reply": other.material["reply"]},
-                lean=kinds[TRANSLATED].get("lean"),
             )
