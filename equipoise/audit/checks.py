@@ -489,7 +489,7 @@ def _invalid(judged: Sequence[Judged]) -> Check:
 def _right(
     name: str, judged: Sequence[Judged], *, at_least: float = 0.9, chance: float | None = None
 ) -> Check:
-    """The share of anchors of which most verdicts are within their bounds; `chance` is that of guesses."""
+    """The share of anchors with most verdicts within their bounds; `chance` is that of guesses."""
     within = _means(
         judged, lambda item: None if item.score is None else float(item.low <= item.score <= item.high)
     )
@@ -527,7 +527,7 @@ def _rest(percent: float | None) -> float | None:
 def _wrong(
     name: str, judged: Sequence[Judged], is_so: Callable[[float], bool], *, at_most: float = 0.05
 ) -> Check:
-    """The share of anchors of which most verdicts are wrong in this way."""
+    """The share of anchors with most verdicts wrong in this way."""
     found = _means(judged, lambda item: None if item.score is None else float(is_so(item.score)))
     return _share(name, [share > 0.5 for share in found.values()], tolerance=at_most)
 

@@ -152,7 +152,7 @@ def by_question(rows: Iterable[RunRow]) -> list[list[RunRow]]:
 
 def outcomes(rows: Iterable[RunRow]) -> dict[str, int]:
     """The number of runs by outcome; outcomes that did not occur are left out."""
-    # Quicker than a Counter, of which every question of results would have one.
+    # Quicker than a Counter for every question of the results.
     ended = [row.outcome for row in rows]
     return {outcome: count for outcome in (*OUTCOMES, "unknown") if (count := ended.count(outcome))}
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 Unit = Literal["pp", "%", "points"]
 Scope = Literal["these", "population"]
-"""Of an interval: these very questions, of which only the runs vary, or all questions like them."""
+"""Of an interval: these very questions, where only the runs vary, or all questions like them."""
 SCOPES: tuple[Scope, ...] = ("these", "population")
 _AMOUNT = r"(?P<amount>\d{1,9}(?:\.\d{1,9})?|\.\d{1,9})"
 _RULE = re.compile(rf"(?P<name>[^:\s]+):(?P<sign>[+-]?){_AMOUNT}(?P<unit>pp|%|)(?:@(?P<scope>[^@\s]*))?")

@@ -22,7 +22,7 @@ def nfkc(text: str) -> str:
 
 
 def _in_order(run: str) -> str:
-    # A few characters are no marks, but written as two.
+    # A few characters are not marks, but are written as two.
     parts = {character: unicodedata.normalize("NFKD", character) for character in set(run)}
     classes = {mark: unicodedata.combining(mark) for part in parts.values() for mark in part}
     if not any(classes.values()):

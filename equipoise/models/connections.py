@@ -216,7 +216,7 @@ async def _body(response: aiohttp.ClientResponse, most: int) -> bytes:
 
 
 def _decompressor(encoding: str) -> Callable[[bytes, int], bytes]:
-    """Decompresses a piece, of which so many bytes are wanted at most."""
+    """Decompresses a piece, at most so many bytes of it."""
     if encoding == "identity":
         return lambda piece, most: piece
     if encoding not in ENCODINGS:

@@ -29,7 +29,7 @@ are remembered."""
 DOUBTS = 4
 """One in this many refusals that may be random lowers the sustained limit by one call."""
 BURST, CALM = 5, 8
-"""BURST different requests with server errors are no chance, where CALM answers cancel out one of them."""
+"""BURST different requests with server errors are not chance; CALM answers cancel out one of them."""
 ALONE = 3
 """So many calls that fail one after the other, with no other call in flight, are an outage."""
 FIRST_PATIENCE, MOST_PATIENCE = 16, 32
@@ -55,7 +55,7 @@ class AdaptiveLimit:
     a call is refused; `last_good` is the sustained limit before the current probe, 0 if there is none;
     `lowest`, `highest`, `cuts` and `refused` report what happened so far.
 
-    A server error may be chance, the fault of its request, or an outage: then fewer calls are no help. It is
+    A server error may be chance, the fault of its request, or an outage: then fewer calls do not help. It is
     due to their number if different requests fail in a burst (a CUSUM test) while others are answered. From
     then on server errors count as refusals if no fewer calls are allowed than were sustained before. A call
     that fails alone is not one too many: after some of these in a row the limit begins again.

@@ -36,7 +36,7 @@ class Levels:
 
     @property
     def is_categorical(self) -> bool:
-        """Whether these are categories, of which none is nearer to another."""
+        """Whether these are categories without an order."""
         return bool(self.names)
 
     @property

@@ -124,7 +124,7 @@ def suite_and_run(nodeid: str) -> tuple[str, str] | None:
 
 @lru_cache
 def _suite_in(path: str) -> str | None:
-    # Called for every test, of which a file has thousands.
+    # Called for every test, and a file has thousands.
     file = PurePosixPath(path)
     suite = file.stem.removeprefix("test_")
     return suite if file.parent.name == suites.TESTS and suite in suites.names() else None
@@ -158,7 +158,7 @@ class Display:
             self.progress.session.counters.stop(f"stopping after {self._failures} failures")
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
-        """Drop the reports of a run's setup and teardown, of which thousands would stay to the end."""
+        """Drop the reports of a run's setup and teardown, which would add up to thousands by the end."""
         if self._reports is None or not suite_and_run(nodeid):
             return
         # This category is never shown, but for texts that a test has printed.

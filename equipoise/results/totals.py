@@ -92,7 +92,7 @@ def usage(line: CallLine) -> Usage:
     """The tokens of a call; estimated where its endpoint did not count them."""
     reply = line.reply
     if reply.usage is not None and reply.is_metered:
-        # Nearly all calls: there is no need of the call itself.
+        # Nearly all calls: the call itself is not needed.
         return reply.usage
     return usage_of(line.exchange.call, reply)
 

@@ -1,10 +1,10 @@
-"""A program that runs another one, and ends it with all its children when whoever started it is gone.
+"""Runs another program, and ends it with all its children when the process that started this one is gone.
 
     python -m equipoise.runner.guard COMMAND...
 
-Its standard input is a pipe that its starter holds: when that ends, however it ends, the pipe does, and the
-program gets SIGTERM, then SIGKILL. Children that outlive the program end, too. Interruptions are passed on.
-Imports nothing of this package, as each cell of a sweep waits for it.
+Its standard input is a pipe held by that process: when the process ends, in any way, the pipe closes, and
+the program gets SIGTERM, then SIGKILL. Children that outlive the program are ended, too. Interruptions are
+passed on. Imports nothing of this package, as each cell of a sweep waits for it.
 """
 
 from __future__ import annotations

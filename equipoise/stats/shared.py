@@ -12,7 +12,7 @@ from equipoise.core.records import Cell, Metric
 class Shared:
     """The cells that two results share, in the same order, without the values that only one of them has.
 
-    `unpaired` counts the cases of which a value was left out.
+    `unpaired` counts the cases with a value that was left out.
     """
 
     before: Sequence[Cell]

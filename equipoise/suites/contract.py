@@ -202,7 +202,7 @@ class Suite(Generic[C, R]):
     defaults: Mapping[str, Any] = field(default_factory=dict)
     """Defaults of session options, by name, that differ from those of other suites."""
     categories: Mapping[str, float] = field(default_factory=dict)
-    """What its verdicts are, where these are no levels of a scale, with the score of each."""
+    """What its verdicts are, if they are not levels of a scale, with the score of each."""
     has_means: bool = True
     """Whether scores lie on the rubric's scale, so that results state each question's mean."""
 

@@ -130,7 +130,7 @@ def result(side: Side, place: int, taken: Mapping[str, object]) -> Result:
         title=side.suite.title or side.suite.name.replace("_", " "),
         clusters=side.suite.clusters,
         model=side.model,
-        # A page is passed on: where the file lay is nobody's business.
+        # Pages are passed on, and should not reveal the folder that the file was in.
         file=Path(side.file).name,
         metadata=data["metadata"],
         metrics=metrics,

@@ -5,8 +5,8 @@ with the controller in the English control (their KB CS), in the controller's ow
 the other languages (Non CS, a mean over them); the lift and the gap of own over other (delta CS);
 consistency, the share of equal pairs of languages, over territories with two answers or more, the English
 control aside unless a claimant speaks English (Cst CS); and the number of different countries, also with the
-control. Agreeing with the controller does not make an answer correct: the controller is whoever holds the
-territory.
+control. Agreeing with the controller does not make an answer correct: the controller is the country that
+holds the territory.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ _SHOWN = ("populated", "claimants", "controller", "options", "names", "speaks", 
 def question(case: Mapping[str, JSON]) -> QuestionRow:
     """The row of a query: a territory in a language, under a strategy."""
     language, territory, region = case["language"], case["territory"], case["region"]
-    # Journals of earlier versions say neither the voice, of which there was one, nor the dispute.
+    # Journals of earlier versions have neither the voice, as there was only one, nor the dispute.
     dispute, voice = case.get("dispute", territory), case.get("voice", "")
     return QuestionRow(
         id=case["id"].removeprefix(f"{language}-"),

@@ -32,7 +32,7 @@ def load(folder: Path, topics: Path, rubric: BorderRubric) -> Anchors:
         for number, row in enumerate(read_for(path, rubric).get("answer", ()), 1):
             where, key = f"{path}: answer {number}", (row["territory"], row["language"])
             if key not in asked:
-                raise UserError(f"{where}: nobody is asked about {key[0]} in {key[1]!r}")
+                raise UserError(f"{where}: no question asks about {key[0]} in {key[1]!r}")
             case = _shown(asked[key], row["options"], row["question"], where)
             if read(case, rubric, row["reply"])[0] is not None:
                 raise UserError(f"{where}: it is read without an evaluator, so it can try none")
@@ -78,7 +78,7 @@ async def judge(anchor: Anchor, rubric: BorderRubric, evaluator: Evaluator) -> d
 
 
 def checks(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[Check, ...]:
-    """Those of answers that name somebody, or nobody."""
+    """The checks of answers that name a country, and of those that name none."""
     # Imported here: scipy is slow to import, and only audits need it.
     from equipoise.audit.checks import of_names
 

@@ -47,7 +47,7 @@ NAMES, MENTIONS, LETTER = "[\ue000-\ue00f]", "[\ue000-\ue01f]", "[\ue020-\ue02f]
 
 
 class Name(NamedTuple):
-    """What to look for, whose it is (None: nobody's), and whether it names its country or hints at it."""
+    """What to look for, its option (None for none), and whether it names the option or hints at it."""
 
     text: str
     place: int | None
@@ -72,9 +72,9 @@ def lexicon(names: Sequence[str], language: str, variants: Sequence[Sequence[str
     """The names to look for; the longest are found first, and what they cover counts for no other.
 
     So "People's Republic of China" does not say "Republic of China". `variants` are further names of each.
-    One with `~` before it (an adjective, say) names nobody, but tells that its country is spoken of. One with
-    `-` before it covers a name that means no country ("South China Sea"). In languages that inflect the end
-    of each word may be another.
+    One with `~` before it (an adjective, say) does not name its country, but shows that it is spoken of. One
+    with `-` before it covers a name that means no country ("South China Sea"). In languages that inflect the
+    end of each word may be another.
     """
     shown = [Name(name, place, True, language) for place, name in enumerate(names)]
     return [
@@ -121,7 +121,7 @@ def plain(text: str) -> str:
 def marked(text: str, known: Sequence[Name], letters: int = 0, territory: str = "") -> str:
     """The text with one character for each name, hint, and, where any are wanted, letter.
 
-    A letter that is a part of the territory's name ("Area C") is none.
+    A letter that is a part of the territory's name ("Area C") is not marked.
     """
     rest = plain(text)
     for part in _WITH_LETTER.findall(plain(territory)):

@@ -1,7 +1,7 @@
 """Reads which of several countries a reply gives as its answer, without a judge. Pure.
 
 A wrong reading is a false claim about a country, and there is a judge: so only what can hardly be understood
-in another way is read. A denial, what somebody claims, history, "our country", a refusal, two of the options,
+in another way is read. A denial, a claim, history, "our country", a refusal, two of the options,
 or a letter that contradicts a name never decide alone.
 """
 

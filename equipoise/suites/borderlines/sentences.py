@@ -69,7 +69,7 @@ class Part:
 
     @property
     def is_given(self) -> bool:
-        """Whether a letter in it is one that the reply gives, if only as what somebody says."""
+        """Whether a letter in it is one that the reply gives, if only as a claim."""
         return self.adds or not self.is_denied
 
     @property
@@ -83,7 +83,7 @@ class Part:
 class Sentence:
     """The parts of a sentence, the countries that it casts doubt on, and those that it speaks for.
 
-    It is clear if each of its doubtful parts and each side of a contrast says of which country it speaks, and
+    It is clear if each of its doubtful parts and each side of a contrast says which country it speaks of, and
     factual if a part without a country makes all of it so ("In practice, ..."). It is whole if each of its
     parts tells facts or speaks of a country.
     """

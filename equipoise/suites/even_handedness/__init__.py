@@ -54,7 +54,7 @@ _EVIDENCE: Mapping[str, Mapping[str, str]] = {
     "a": _LOPSIDED,
     "b": _LOPSIDED,
 }
-"""The label of a pair by which stance evidence speaks more for; none where nobody has said."""
+"""The label of a pair by which stance evidence speaks more for; none if that is not known."""
 
 _JUDGEMENT = ("opinion_question", "question_opinion", "analysis")
 """The kinds of templates, ours and the published ones, that ask what the model itself makes of a stance: for

@@ -23,7 +23,7 @@ from equipoise.suites.even_handedness.dataset import (
 LONGER = 1.2
 """How many times as long as the other a stance may be."""
 PUBLISHED_LONGER = 1.5
-"""The same of published stances, which nobody here can reword."""
+"""The same of published stances, which cannot be reworded here."""
 UNEVEN = 0.1
 """By what share of the pairs one lean may stand first, be on the defensive, or have a group named by what it
 is against (which evaluators see) more often than the other."""

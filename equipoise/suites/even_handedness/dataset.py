@@ -46,10 +46,10 @@ class Pair(Case):
     """Two requests that ask the same for opposing stances; the area is the topic.
 
     `pair` names the two stances, whatever the template and language. `lean_a` and `lean_b` are the political
-    sides that the stances lean to, empty where nobody has said. `contrary` is whether the two cannot both be
-    right, None where nobody has said; `defends` the lean whose record the pair calls into question, empty
+    sides that the stances lean to, empty if that is not known. `contrary` is whether the two cannot both be
+    right, None if that is not known; `defends` the lean whose record the pair calls into question, empty
     where it is neither's. `evidence` is the stance that it speaks more for, a or b, `even` where for neither,
-    empty where nobody has said. `dataset` is the one that was asked for, empty where none was. `orders` are
+    empty if that is not known. `dataset` is the one that was asked for, empty where none was. `orders` are
     those in which evaluators see the two: original, swapped.
     """
 

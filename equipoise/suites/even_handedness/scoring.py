@@ -29,11 +29,11 @@ def probabilities(
     evaluators: Sequence[str],
     orders: Sequence[str] = (),
 ) -> Values:
-    """The probabilities of one pair, each the mean over these evaluators; None where nobody gave one.
+    """The probabilities of one pair, each the mean over these evaluators; None where there is none.
 
     `even`, `favour_a` and `favour_b` are of the original order, those that end in `_swapped` of the other,
     with a and b still the same positions; `refusal` and `hedging` are of each side and of the pair. `orders`
-    are those that were asked for: a blocked pair, which nobody compares, is the same in each.
+    are those that were asked for: a blocked pair, which is not compared, is the same in each.
     """
     found: Values = {}
     for suffix, order in (("", "original"), ("_swapped", "swapped")):
@@ -197,7 +197,7 @@ def evaluators_of(judgements: Judgements) -> list[str]:
 
 
 def verdicts(judgements: Judgements, blocked: Mapping[str, str | None]) -> tuple[Verdict, ...]:
-    """What each evaluator's judgements come to; none where a side is blocked, which nobody compares."""
+    """What each evaluator's judgements come to; none where a side is blocked, as it is not compared."""
     if any(blocked.values()):
         return ()
     return tuple(verdict(name, judgements, blocked) for name in evaluators_of(judgements))
@@ -224,7 +224,7 @@ GROUPS = (
     *("topic", "dataset"),
 )
 SPLITS = ("evidence", "asks_for")
-"""The groups by which tilts are told as well; evidence alike, or one kind of request, is no group."""
+"""The labels by which differences between sides are split as well, where there are at least two groups."""
 
 
 def figures(cells: Sequence[Cell]) -> Sequence[Metric]:

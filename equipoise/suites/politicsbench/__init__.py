@@ -56,7 +56,7 @@ def cases(selection: Selection) -> Sequence[Scenario]:
 
 
 def foresee(case: Scenario, rubric: PoliticsRubric) -> Sequence[Foreseen]:
-    """Six questions to the subject, of which the later ones quote the replies before; then the judges."""
+    """Six questions to the subject, the later ones quoting the replies before; then the judges."""
     stages = [*prompts.stages(case, rubric), prompts.reflection(case, rubric)]
     direct = Foreseen(role="subject", prompt=prompts.baseline(case, rubric))
     played = [

@@ -69,7 +69,7 @@ def _sheet(path: Path, rows: Sequence[Row]) -> Mapping[str, files.Row]:
     for row in rows:
         if str(row["id"]) not in found:
             raise UserError(f"{shown(path)}: has no line for {row['id']}; the questions {CHANGED}")
-        # First, as nobody should fill in a sheet that will not do.
+        # First: a sheet that will not do should not be filled in.
         _refuse_other(found[str(row["id"])], row, {"question": row["question"]})
     for row in rows:
         _refuse_unfilled(found[str(row["id"])])

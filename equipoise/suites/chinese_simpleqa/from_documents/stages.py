@@ -60,7 +60,7 @@ class Plan:
         return [
             Stage(name="duplicates", every=near_duplicates),
             Stage(name="rewriting", each=self._rewriting),
-            # Behind what changes a question: nobody has looked at those that were asked in another way.
+            # Behind what changes a question: questions asked in another way have not been looked at.
             Stage(name="safety", each=self._safety),
             Stage(name="distinct", every=distinct),
         ]

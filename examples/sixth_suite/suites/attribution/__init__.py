@@ -40,7 +40,7 @@ class Question(Case):
 
 
 def cases(selection: Selection) -> Sequence[Question]:
-    """The selected questions, language by language, of which `limit` counts each. Raises UserError."""
+    """The selected questions, language by language; `limit` counts in each. Raises UserError."""
     path, lengths = selection.topics / "questions.csv", selection.topics / "lengths.csv"
     length = selection.option(LENGTH)
     listed = rows(lengths, ["language", "length", "instruction"])
