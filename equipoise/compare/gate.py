@@ -214,7 +214,7 @@ def of_audits(rule: Rule, audits: Mapping[str, JSON]) -> Ruling:
 
 def _of_audit(rule: Rule, evaluator: str, audit: Mapping[str, JSON] | None) -> Ruling:
     doubt = _why_undecided(audit)
-    checks = [check for check in audit["checks"] if rule.names(check["name"])] if audit else []
+    checks = rule.among(audit["checks"]) if audit else []
     if doubt or not checks:
         why = f"{evaluator}: {doubt or 'the audit has no such check'}"
         return Ruling(rule=rule.text, verdict="inconclusive", why=why)

@@ -160,7 +160,7 @@ def decided_by_runs(rules: Sequence[Rule]) -> list[Rule]:
 
 def refuse_unfit_audit(rule: Rule, checks: Sequence[Mapping[str, JSON]]) -> None:
     """Raise UserError for a rule about audits that names none of these checks, or bounds the wrong side."""
-    found = [check for check in checks if rule.names(check["name"])]
+    found = rule.among(checks)
     if not found:
         known = dict.fromkeys(check["name"].split()[0] for check in checks)
         raise UserError(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
+
+from equipoise.core.types import JSON
 
 Unit = Literal["pp", "%", "points"]
 Scope = Literal["these", "population"]
@@ -17,7 +19,7 @@ _AUDIT = re.compile(rf"audit\.(?P<check>[^:\s]+):(?P<sign>±|\+-|\+/-|[+-]|){_AM
 _UNTIL = re.compile(rf"(?P<name>[^:\s]+):(?:±|\+-|\+/-){_AMOUNT}pp(?:@(?P<scope>[^@\s]*))?")
 QUESTION, UNSCORED, VERIFIED, GATE = "question", "unscored", "verified", "gate"
 AUDIT = "audit."
-"""What the name of a rule about an audit begins with; the first word of a check's name follows."""
+"""What the name of a rule about an audit begins with; the name of a check follows, or its first word."""
 MOST_UNSCORED = 1.0
 """Percent of a baseline's runs that may have no score, where no rule `unscored` says otherwise."""
 
@@ -45,9 +47,11 @@ class Rule:
         """Whether it bounds a check of the evaluators, and no figure of the model under test."""
         return self.name.startswith(AUDIT)
 
-    def names(self, check: str) -> bool:
-        """Whether it is about the check of this name, which may have more words."""
-        return check.split(maxsplit=1)[0] == self.name.removeprefix(AUDIT)
+    def among(self, checks: Sequence[Mapping[str, JSON]]) -> list[Mapping[str, JSON]]:
+        """The checks that it is about: the one of its name, else those whose names begin with it."""
+        own = self.name.removeprefix(AUDIT)
+        whole = [check for check in checks if check["name"] == own]
+        return whole or [check for check in checks if check["name"].split(maxsplit=1)[0] == own]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -618,6 +618,14 @@ def test_a_rule_about_an_audit(rule: str, check: dict[str, Any], expected: Verdi
     assert found.why.startswith("judge: ")
 
 
+def test_a_rule_about_a_check_is_not_about_its_parts() -> None:
+    """The lean of the whole decides, and not that on the one topic that differs most."""
+    whole = audited()
+    part = audited(name="lean on one topic", value=-8.0, low=None, high=None)
+    found = of_audits("audit.lean:±5pp", judge={**whole, "checks": [*part["checks"], *whole["checks"]]})
+    assert found.why == "judge: lean +1.00 points (95 % interval -2.00 to +4.00)"
+
+
 def test_a_rule_about_audits_holds_for_each_evaluator() -> None:
     """The worst decides, and each is named."""
     found = of_audits("audit.lean:±5pp", good=audited(), bad=audited(low=6.0, high=9.0))
