@@ -99,12 +99,13 @@ class Bench:
         (self.folder / "topics").symlink_to(ROOT / "topics")
 
     def pin(self, suite: str, published: Path) -> None:
-        """Have the project take the files of this folder for the data that the suite's authors published."""
+        """Have the project take the files of a folder for published data, of a suite or of suite/dataset."""
         files = sorted(path for path in published.rglob("*") if path.is_file())
         names = {path.relative_to(published).as_posix(): path.read_bytes() for path in files}
         digests = (f'"{name}" = "{hashlib.sha256(content).hexdigest()}"\n' for name, content in names.items())
         head = f'repository = "who/what"\ncommit = "{"c" * 40}"\nlicence = "MIT"\n[files]\n'
         pins = self.folder / "topics" / suite / "original.toml"
+        pins.parent.mkdir(parents=True, exist_ok=True)
         pins.write_text(head + "".join(digests), encoding="utf-8")
 
     def command(self, *arguments: str) -> list[str]:

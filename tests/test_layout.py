@@ -154,7 +154,8 @@ ORDINARY = {
 
 def test_keys_of_a_suite_stand_in_its_package_alone() -> None:
     """What a case has beyond the fields of all cases is its suite's: no other room reads it by name."""
-    types = [get_type_hints(suites.load(name).evaluate)["case"] for name in SUITES]
+    every = [found for name in SUITES for found in (suites.load(name), *suites.load(name).protocols.values())]
+    types = [get_type_hints(suite.evaluate)["case"] for suite in every]
     shared = {field.name for field in fields(Case)} | ORDINARY
     keys = {field.name for kind in types for field in fields(kind)} - shared
     assert len(keys) > len(SUITES)

@@ -12,6 +12,7 @@ from equipoise.cli.data import asks_named_models, rubric, settings_of, spent, wa
 from equipoise.cli.output import say, show, tell
 from equipoise.cli.parameters import NAME
 from equipoise.core.files import shown
+from equipoise.suites import rubric_path
 
 
 @click.command()
@@ -71,7 +72,7 @@ def backtranslate(
     settings = settings_of({**given, "model": translator}, evaluators)
     side = load(results, is_whole=True)
     sections.refuse_other_version(results, side.data)
-    texts = side.suite.rubric(rubric(f"{side.suite.name}.toml"))
+    texts = side.suite.rubric(rubric_path(side.suite, side.metadata.get("dataset"), Path.cwd()))
     if isinstance(texts, VerdictRubric) and "about" in side.metadata:
         texts = texts.on(About(**side.metadata["about"]))
     chosen = backtranslate.design(side, targets, sample, seed)

@@ -41,34 +41,35 @@ def rubric(name: str) -> Path:
 
 
 @click.command()
-@click.argument("suite")
+@click.argument("name")
 @click.option(
     "--to",
     "folder",
     type=_PATH,
-    help="The folder for the suites' folders; by default topics/SUITE/original.",
+    help="The folder for a folder of that name; by default topics/NAME/original.",
 )
 @click.option("--site", default=None, help="A mirror of the site; also a file URL.")
-def fetch(suite: str, folder: Path | None, site: str | None) -> None:
-    """Fetch the published data of SUITE, or of all, for --dataset original; verified by SHA-256.
+def fetch(name: str, folder: Path | None, site: str | None) -> None:
+    """Fetch the published data of a suite or dataset NAME, or all; verified by SHA-256.
 
-    With all, it continues if the data of one suite cannot be fetched, and exits with 4 at the end.
+    Those of a suite are for --dataset original. With all, it continues if some cannot be fetched, and exits
+    with 4 at the end.
     """
     from equipoise.datasets import fetch
 
     folders = topic_folders(Path.cwd())
     failed = []
-    for name in (wanted := fetch.names(suite, folders)):
+    for each in (wanted := fetch.names(name, folders)):
         try:
-            for line in fetch.fetch(name, folders, folder, site or fetch.SITE):
+            for line in fetch.fetch(each, folders, folder, site or fetch.SITE):
                 say(line)
         except UserError as error:
-            if suite != fetch.ALL:
+            if name != fetch.ALL:
                 raise
-            failed.append(name)
+            failed.append(each)
             say(f"ERROR: {error}", err=True)
     if failed:
-        raise UserError(f"{len(failed)} of {len(wanted)} suites are incomplete: {', '.join(failed)}")
+        raise UserError(f"{len(failed)} of {len(wanted)} are incomplete: {', '.join(failed)}")
 
 
 @click.command()

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from equipoise.cli.data import rubric
 from equipoise.cli.output import say, show
 from equipoise.core.files import shown
+from equipoise.suites import rubric_path
 
 _PATH = click.Path(path_type=Path)
 MOST_SHOWN = 20
@@ -37,7 +37,8 @@ def sample(results: Path, n: int, output: Path, seed: int) -> None:
         found = sheets.sample(side, n, seed)
     sheets.write(output, found)
     say(f"{shown(output)}: {len(found)} replies; give each person a copy, and score by this scale:")
-    named = side.suite.rubric(rubric(f"{side.suite.name}.toml")).scale.describe()
+    path = rubric_path(side.suite, side.metadata.get("dataset"), Path.cwd())
+    named = side.suite.rubric(path).scale.describe()
     for line in named.splitlines() or [", ".join(map(str, sheets.levels(side).shown))]:
         say(line)
 

@@ -210,7 +210,7 @@ def _bounds(metrics: Sequence[Metric]) -> dict[str, Bounds]:
 
 def side(file: str, data: Mapping[str, JSON], digest: str | None = None, *, is_whole: bool = False) -> Side:
     """The side that results JSON makes, of this session or of a file."""
-    suite = suites.load(data["metadata"]["suite"])
+    suite = suites.load(data["metadata"]["suite"]).of(data["metadata"].get("dataset"))
     runs = rows.of_json(data["results"])
     kept = data if is_whole else brief(data)
     # A comparison reads cells alone.

@@ -14,8 +14,7 @@ from equipoise.judge.rubric import Rubric
 from equipoise.results import audits, build, journal, light, reevaluation, rows, store
 from equipoise.results.history import History
 from equipoise.results.schema import DAMAGE
-from equipoise.suites import AnySuite
-from equipoise.suites.resources import nearest
+from equipoise.suites import AnySuite, rubric_path
 
 
 def load_verified(path: Path) -> Side:
@@ -37,7 +36,7 @@ def _doubt(path: Path, side: Side) -> str | None:
         records = history.records()
         if build.verdicts_digest(records) != side.metadata.get("verdicts_sha256"):
             return "it was not made of the verdicts in its journal"
-        rubric = side.suite.rubric(nearest(f"rubric/{side.suite.name}.toml", Path.cwd()))
+        rubric = side.suite.rubric(rubric_path(side.suite, side.metadata.get("dataset"), Path.cwd()))
         made = rows.of_records(side.suite, records, rubric.scale)
         told = side.suite.summary(made, rubric.scale)
         # What is not made of single runs alone, such as intervals, may be made otherwise by a later version.

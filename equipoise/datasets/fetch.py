@@ -21,7 +21,7 @@ SECONDS = 60.0
 """Timeout of a connection that sends nothing."""
 MOST_BYTES = 200_000_000
 ALL = "all"
-"""Instead of a suite: every suite."""
+"""Instead of a name: all published data."""
 _BLOCK = 1 << 16
 _OFFLINE = (
     "run the same command again to continue; without a network, fetch from a copy of the site "
@@ -29,23 +29,23 @@ _OFFLINE = (
 )
 
 
-def fetch(suite: str, topics: Sequence[Path], folder: Path | None = None, site: str = SITE) -> Iterator[str]:
-    """Fetch a benchmark's data to `folder`, or to where its suite looks; yields a line for each file.
+def fetch(name: str, topics: Sequence[Path], folder: Path | None = None, site: str = SITE) -> Iterator[str]:
+    """Fetch published data to `folder`, or to where their suite looks; yields a line for each file.
 
     By default that is in the first of these folders of topics, all of which are searched for pins. Files that
     are there and intact are kept, so that an interrupted fetch continues. Raises UserError if a file is not
     available or its digest is wrong; nothing of such a file is kept.
     """
     pinned = originals(topics)
-    if suite not in pinned:
-        raise UserError(f"{suite}: no published data to fetch; there are for {', '.join(pinned)}")
-    original = pinned[suite]
-    target = folder / suite if folder else topics[0] / suite / ORIGINAL
+    if name not in pinned:
+        raise UserError(f"{name}: no published data to fetch; there are for {', '.join(pinned)}")
+    original = pinned[name]
+    target = folder / name if folder else topics[0] / original.folder / ORIGINAL
     with _left_as_it_was(target):
         write_text(target / LICENCE, _page(original))
-        for number, name in enumerate(original.files, start=1):
-            how = _have(original, name, target / name, site)
-            yield f"{shown(target / name)}: {how} ({number} of {len(original.files)})"
+        for number, file in enumerate(original.files, start=1):
+            how = _have(original, file, target / file, site)
+            yield f"{shown(target / file)}: {how} ({number} of {len(original.files)})"
     yield original.about
 
 
@@ -71,9 +71,9 @@ def _remove(target: Path, new: Sequence[Path]) -> None:
             place.rmdir()
 
 
-def names(suite: str, topics: Sequence[Path]) -> list[str]:
-    """The suite, or for `all` every suite with published data. Raises UserError if there is none."""
-    found = list(originals(topics)) if suite == ALL else [suite]
+def names(name: str, topics: Sequence[Path]) -> list[str]:
+    """The name, or for `all` those of all published data. Raises UserError if there are none."""
+    found = list(originals(topics)) if name == ALL else [name]
     if not found:
         raise UserError(f"{ALL}: no suite has published data; {PINS} in its folder would say where they are")
     return found

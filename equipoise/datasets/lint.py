@@ -21,6 +21,7 @@ from equipoise.core.findings import Finding, Recognised, Text
 from equipoise.core.similarity import alike, folded
 from equipoise.core.types import JSON
 from equipoise.datasets import canary, overlap
+from equipoise.suites import AnySuite
 from equipoise.suites.resources import ORIGINAL, is_only_fetched
 from equipoise.suites.selection import Selection
 
@@ -111,7 +112,7 @@ def _below(folder: Path) -> Iterator[Dataset]:
     if suite:
         yield from (dataset for dataset in found if _is_sure(dataset[1]))
         return
-    named = None if is_only_fetched(folder) else _by_name(folder)
+    named = None if any(map(is_only_fetched, (folder, *inner))) else _by_name(folder)
     yield from found or ([(named, folder)] if named else [])
 
 
@@ -133,7 +134,7 @@ def _of_dataset(suite: str, dataset: Path) -> Iterator[Finding]:
     yield from refused
     texts: list[Text] = []
     try:
-        for item in suites.load(suite).lint(dataset):
+        for item in _protocol(suite, dataset).lint(dataset):
             if isinstance(item, Text):
                 texts.append(item)
             else:
@@ -145,10 +146,15 @@ def _of_dataset(suite: str, dataset: Path) -> Iterator[Finding]:
     yield from overlap.lint(suite, dataset, texts)
 
 
+def _protocol(name: str, dataset: Path) -> AnySuite:
+    suite = suites.load(name)
+    return suite.of(suite.dataset_at(dataset))
+
+
 def _refused(suite: str, dataset: Path) -> Iterator[Finding]:
     """The first error of the suite's loader, and duplicate ids."""
     try:
-        cases = suites.load(suite).cases(Selection(topics=dataset))
+        cases = _protocol(suite, dataset).cases(Selection(topics=dataset))
     except UserError as error:
         yield of_error(error, dataset)
         return

@@ -83,7 +83,8 @@ def _published(suite: str, dataset: Path) -> list[Path]:
     if (folder := next(pinned, None)) is None:
         return []
     original = originals([folder.parent])[suite]
-    if path.relative_to(folder).parts[:1] in [(name,) for name in (ORIGINAL, *original.unchanged)]:
+    parts = path.relative_to(folder).parts
+    if ORIGINAL in parts or parts[:1] in [(name,) for name in original.unchanged]:
         return []
     try:
         copy = original_folder(suite, [folder.parent])

@@ -12,7 +12,7 @@ from equipoise.core.records import Choice, Verdict
 from equipoise.core.settings import Sampling
 from equipoise.core.types import JSON, Ask, Message, Reply
 from equipoise.judge.choice import ChoicePrompt
-from equipoise.judge.rubric import VerdictRubric
+from equipoise.judge.rubric import VerdictPrompt
 from equipoise.models.logprobs import (
     ImpossibleProbabilities,
     label_in_text,
@@ -42,7 +42,7 @@ class Evaluator(Model):
         self._code = code
         self._label_samples = label_samples
 
-    async def judge(self, rubric: VerdictRubric, **material: str) -> Verdict:
+    async def judge(self, rubric: VerdictPrompt, **material: str) -> Verdict:
         """Judge the quoted material by the rubric. Raises CallFailed.
 
         An invalid verdict is requested again, up to `attempts` attempts in all; then its fields are None.
@@ -160,17 +160,14 @@ class Evaluator(Model):
         return Verdict(evaluator=self.name, fields=None, attempts=len(raw), error=error, raw=tuple(raw))
 
     async def _attempt(
-        self, rubric: VerdictRubric, messages: tuple[Message, ...], room: int | None
+        self, rubric: VerdictPrompt, messages: tuple[Message, ...], room: int | None
     ) -> Reply | CallFailed:
         """A reply of at most `room` tokens, or why no more tokens than the user's limit are available."""
         is_stretched = room != self.sampling.max_tokens
+        asked = {"response_format": rubric.response_format(), "max_tokens": room}
+        extra = {name: value for name, value in asked.items() if value is not None}
         try:
-            return await self.complete(
-                messages,
-                is_stretched=is_stretched,
-                response_format=rubric.response_format(),
-                **({} if room is None else {"max_tokens": room}),
-            )
+            return await self.complete(messages, is_stretched=is_stretched, **extra)
         except CallFailed as failure:
             if not is_stretched or failure.stops_session:
                 raise
@@ -202,7 +199,7 @@ def _corrected(messages: tuple[Message, ...], reply: Reply, why: str) -> tuple[M
     return (*messages, said, Message(role="user", content=why.strip()))
 
 
-def _read(rubric: VerdictRubric, reply: Reply) -> tuple[dict[str, JSON] | None, str]:
+def _read(rubric: VerdictPrompt, reply: Reply) -> tuple[dict[str, JSON] | None, str]:
     """The verdict in a reply, or the reason why there is none."""
     if reply.blocked:
         return None, f"blocked by the evaluator's provider ({reply.blocked})"
@@ -229,7 +226,7 @@ class Panel:
         self.given: dict[str, list[Verdict | Choice]] = {}
         self._keeps_going = keeps_going
 
-    async def judge(self, rubric: VerdictRubric, **material: str) -> tuple[Verdict, ...]:
+    async def judge(self, rubric: VerdictPrompt, **material: str) -> tuple[Verdict, ...]:
         """Every evaluator's verdict, in order. Raises CallFailed if there is none."""
         asked = [evaluator.judge(rubric, **material) for evaluator in self.evaluators]
         return tuple(_verdict_or_none(name, answer) for name, answer in await self._gather(asked))

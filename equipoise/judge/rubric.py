@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from string import Template
 from types import MappingProxyType
-from typing import Literal, TypeVar, get_args
+from typing import Literal, Protocol, TypeVar, get_args
 
 from equipoise.core.errors import InvalidVerdict, UserError
 from equipoise.core.files import read_bytes, read_text
@@ -92,6 +92,23 @@ class Rubric:
     version: str
     hash: str
     scale: Scale
+
+
+class VerdictPrompt(Protocol):
+    """Asks an evaluator for a verdict, and reads its answer."""
+
+    @property
+    def again(self) -> Template | None:
+        """The message after an invalid verdict, with the `error`; None to repeat the question."""
+
+    def messages(self, *, code: str, preface: str | None = None, **material: str) -> tuple[Message, ...]:
+        """The request, in which the material is quoted."""
+
+    def response_format(self) -> dict[str, JSON] | None:
+        """The parameter `response_format`; None to leave the form of the answer to the prompt."""
+
+    def parse(self, text: str) -> dict[str, JSON]:
+        """The verdict in an answer. Raises InvalidVerdict with the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

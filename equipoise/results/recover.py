@@ -50,7 +50,8 @@ def recover(path: Path, output: Path | None, homes: tuple[Path, ...]) -> Recover
 
 
 def _recover(path: Path, output: Path | None, homes: tuple[Path, ...]) -> Recovered:
-    suite = suites.load(_first_session(path).suite)
+    first = _first_session(path)
+    suite = suites.load(first.suite).of(first.settings.get("dataset"))
     files = Files(results=output or path.with_name(f"{path.name.removesuffix('.jsonl')}.json"), journal=path)
     files.check()
     with ExitStack() as steps:
@@ -66,7 +67,7 @@ def results_of(
     suite: AnySuite, found: History, files: Files, homes: tuple[Path, ...], conclude: Conclude = _nothing
 ) -> Recovered:
     """Write the results JSON of a journal that was read, with what `conclude` adds. Raises UserError."""
-    rubric = suite.rubric(_rubric(suite.name, homes))
+    rubric = suite.rubric(_rubric(suite, found, homes))
     try:
         data = build.build(suite, rubric, found)
         data |= conclude(data)
@@ -99,8 +100,10 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _rubric(suite: str, homes: tuple[Path, ...]) -> Path:
-    places = [home / "rubric" / f"{suite}.toml" for home in homes]
+def _rubric(suite: AnySuite, found: History, homes: tuple[Path, ...]) -> Path:
+    if suite.rubric_in_data:
+        return suites.rubric_path(suite, found.settings.get("dataset"), homes[0])
+    places = [home / "rubric" / f"{suite.name}.toml" for home in homes]
     return next((place for place in places if place.is_file()), places[-1])
 
 

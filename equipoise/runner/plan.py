@@ -33,7 +33,7 @@ from equipoise.runner import anchors, estimate, rejudge, resume, shards
 from equipoise.runner.anchors import AuditPlan
 from equipoise.runner.estimate import Use
 from equipoise.suites import AnySuite, selection
-from equipoise.suites.resources import ORIGINAL, OWN, SHIPPED, nearest, original_folder
+from equipoise.suites.resources import ORIGINAL, SHIPPED, dataset_folder
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET
 
@@ -67,10 +67,12 @@ class Plan:
     def load(self, name: str) -> LoadedSuite:
         """A suite with its cases and rubric. Raises UserError."""
         if name not in self._loaded:
-            suite, settings = suites.load(name), self.settings.of(name)
-            usual = None if settings.topics else next(iter(suite.datasets), None)
+            whole, settings = suites.load(name), self.settings.of(name)
+            topics = settings.topics
+            usual = whole.dataset_at(topics) if topics else next(iter(whole.datasets), None)
             dataset = settings.option(DATASET) or usual
-            where = settings.topics or self._dataset(suite, dataset)
+            where = topics or self._dataset(whole, dataset)
+            suite = whole.of(dataset)
             wanted = Selection(
                 topics=where,
                 dataset=dataset,
@@ -80,7 +82,7 @@ class Plan:
             )
             self._loaded[name] = LoadedSuite(
                 suite=suite,
-                rubric=suite.rubric(settings.rubric or nearest(f"rubric/{name}.toml", self.root)),
+                rubric=suite.rubric(self._rubric(suite, dataset, where)),
                 topics=where,
                 dataset=dataset,
                 cases=suite.cases(wanted),
@@ -94,10 +96,14 @@ class Plan:
         if dataset is not None and dataset not in suite.datasets:
             known = f"it has {', '.join(suite.datasets)}" if suite.datasets else "it has only one"
             raise UserError(f"--dataset {dataset}: {suite.name} has no such dataset; {known}")
-        if dataset == ORIGINAL:
-            return original_folder(suite.name, [self.root / "topics", SHIPPED / "topics"])
-        own = f"topics/{suite.name}"
-        return nearest(own if dataset in (None, OWN) else f"{own}/{dataset}", self.root)
+        return dataset_folder(suite.name, dataset, self.root)
+
+    def _rubric(self, suite: AnySuite, dataset: str | None, topics: Path) -> Path:
+        if suite.rubric_in_data and self.settings.rubric:
+            raise UserError(f"--rubric: {dataset} is judged by the prompts that came with it; leave it out")
+        if suite.rubric_in_data:
+            return topics
+        return self.settings.rubric or suites.rubric_path(suite, dataset, self.root)
 
     def misjudged(self, name: str) -> str | None:
         """A warning if the rubric says what questions are about, and the folder of these does not."""
@@ -238,10 +244,12 @@ class Plan:
 
     def _refuse_unused(self, name: str) -> None:
         """Raise UserError for options that the suite does not take, instead of ignoring them."""
-        taken = {option.name for option in suites.load(name).options}
+        loaded, own = self.load(name), suites.load(name)
+        taken = {option.name for option in loaded.suite.options}
         for option in suites.options():
             if option.name not in taken and self.settings.option(option) != option.default:
-                raise UserError(f"{option.flag}: {name} does not take it; leave it out")
+                who = name if loaded.suite is own else f"--dataset {loaded.dataset} of {name}"
+                raise UserError(f"{option.flag}: {who} does not take it; leave it out")
         if self.settings.topics and self.settings.option(DATASET) == ORIGINAL:
             raise UserError(f"--dataset {ORIGINAL}: --topics names other data; leave one of them out")
 

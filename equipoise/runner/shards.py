@@ -27,7 +27,6 @@ from equipoise.results.merge import Part
 from equipoise.results.recover import Recovered
 from equipoise.results.store import Files
 from equipoise.suites import AnySuite
-from equipoise.suites.resources import nearest
 
 # Dealing.
 
@@ -74,7 +73,8 @@ def merge(parts: Sequence[Part], files: Files, wanted: Release, homes: tuple[Pat
     files.check()
     with ExitStack() as steps:
         steps.callback(store.lock(files).release)
-        suite = suites.load(parts[0].last.suite)
+        last = parts[0].last
+        suite = suites.load(last.suite).of(last.settings.get("dataset"))
         joined = journals.join(parts, files)
 
         def conclude(data: Mapping[str, JSON]) -> dict[str, JSON]:
@@ -98,6 +98,6 @@ def _concluded(
         release.refuse_other_cases(wanted, before, candidate.cells)
     doubt = None
     if release.is_to_be_verified(wanted):
-        rubric = suite.rubric(nearest(f"rubric/{suite.name}.toml", Path.cwd()))
+        rubric = suite.rubric(suites.rubric_path(suite, data["metadata"].get("dataset"), Path.cwd()))
         doubt = unlike_calls(suite, rubric, joined)
     return release.conclude(wanted, before, data, files.results, doubt)

@@ -10,6 +10,7 @@ from equipoise.suites.registry import (
     names,
     options,
     parts,
+    rubric_path,
 )
 
 __all__ = [
@@ -23,4 +24,5 @@ __all__ = [
     "names",
     "options",
     "parts",
+    "rubric_path",
 ]

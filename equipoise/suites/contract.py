@@ -186,6 +186,8 @@ class Suite(Generic[C, R]):
     """The options of single suites that this suite takes."""
     rubric: Callable[[Path], R] = load_rubric  # type: ignore[assignment]
     """The suite's rubric file, read and checked. Raises UserError naming file and key."""
+    rubric_in_data: bool = False
+    """Whether the rubric was published with the data, so that `rubric` reads it in their folder."""
     table: Callable[[Mapping[str, JSON]], Sequence[Sequence[str]]] = table
     """The summary as rows of a terminal table, header first."""
 
@@ -201,6 +203,8 @@ class Suite(Generic[C, R]):
     """The names of its datasets, the default first; empty if there is only one."""
     defaults: Mapping[str, Any] = field(default_factory=dict)
     """Defaults of session options, by name, that differ from those of other suites."""
+    protocols: Mapping[str, Suite[Any, Any]] = field(default_factory=dict)
+    """By name, the datasets that are asked and judged in a way of their own: suites of this suite's name."""
     categories: Mapping[str, float] = field(default_factory=dict)
     """What its verdicts are, if they are not levels of a scale, with the score of each."""
     has_means: bool = True
@@ -237,6 +241,16 @@ class Suite(Generic[C, R]):
     """Tries its evaluators on texts whose verdicts are known."""
     judge_reply: Translatable | None = None
     """Judges a reply, also in translation, where replies are free texts judged one by one."""
+
+    def of(self, dataset: str | None) -> Suite[Any, Any]:
+        """What a dataset is asked and judged by: its own protocol, or this suite."""
+        return self if dataset is None else self.protocols.get(dataset, self)
+
+    def dataset_at(self, topics: Path) -> str | None:
+        """The dataset with a protocol of its own in whose form these data are; None if there is none."""
+        return next(
+            (name for name, suite in self.protocols.items() if suite.recognises(topics) == "yes"), None
+        )
 
 
 AnySuite = Suite[Any, Any]

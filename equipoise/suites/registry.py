@@ -16,6 +16,7 @@ from equipoise import suites
 from equipoise.core.errors import UserError
 from equipoise.core.options import Option
 from equipoise.suites.contract import AnySuite, Suite
+from equipoise.suites.resources import dataset_folder, nearest
 
 TESTS = "tests_benchmark"
 """The folder of a project that contains a test file for each suite."""
@@ -74,6 +75,16 @@ def load(name: str) -> AnySuite:
     if suite.name != name:
         raise UserError(f"{package.__file__}: its SUITE is called {suite.name!r}; call it {name!r}")
     return suite
+
+
+def rubric_path(suite: AnySuite, dataset: str | None, root: Path) -> Path:
+    """The rubric by which a dataset is judged: the project's file below `root`, or the one shipped.
+
+    The folder of the data where it was published with them; raises UserError if they are missing or changed.
+    """
+    if suite.rubric_in_data:
+        return dataset_folder(suite.name, dataset, root)
+    return nearest(f"rubric/{suite.name}.toml", root)
 
 
 def parts(module: str) -> dict[str, Any]:

@@ -20,13 +20,13 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 SHIPPED = _PACKAGE / "shipped" if (_PACKAGE / "shipped").is_dir() else _PACKAGE.parent
 """The folder with the topics, rubrics and tests of Equipoise: the checkout, or else inside the package."""
 ORIGINAL = "original"
-"""The dataset of published data, and the folder in a suite's topics that holds them."""
+"""The dataset of a suite's published data, and the folder in its topics, or in a dataset, that holds them."""
 PINS = "original.toml"
-"""The file in a suite's folder that pins the published data: repository, commit and digests."""
+"""The file in a suite's or a dataset's folder that pins published data: repository, commit and digests."""
 OWN = "own"
 """The dataset in the suite's own folder, of a suite whose only other one is the published."""
 VARIABLE = "EQUIPOISE_ORIGINAL_DATA"
-"""The environment variable that names a folder of published data, by suite."""
+"""The environment variable that names a folder of published data, by the names they are fetched by."""
 LICENCE = "LICENCE.md"
 """The licence page beside fetched data; written before them."""
 
@@ -60,12 +60,14 @@ def topic_folders(root: Path) -> list[Path]:
 class Original:
     """A benchmark's published files: local names, with SHA-256 digests (hexadecimal).
 
+    They are fetched by `name`, that of a suite or of one of its datasets, whose `folder` in topics pins them.
     `paths` gives the path in the repository of files that have another name there, `stated` the file that
     states the licence, if known, `terms` what one may do with the data, `unchanged` the folders
     beside the pins with editions that are kept as they were, and compared with nothing.
     """
 
-    suite: str
+    name: str
+    folder: str
     repository: str
     commit: str
     licence: str
@@ -76,9 +78,14 @@ class Original:
     paths: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def dataset(self) -> str:
+        """The dataset that they are."""
+        return ORIGINAL if self.folder == self.name else self.name
+
+    @property
     def about(self) -> str:
         """One line on the source and licence."""
-        return f"{self.suite}: {self.repository} at {self.commit[:12]}, licence: {self.licence}"
+        return f"{self.name}: {self.repository} at {self.commit[:12]}, licence: {self.licence}"
 
     def missing(self, folder: Path) -> list[str]:
         """The files that a folder lacks."""
@@ -98,43 +105,63 @@ def file_hash(path: Path) -> str | None:
 
 
 def originals(topics: Sequence[Path]) -> dict[str, Original]:
-    """Every benchmark with published data, by suite, from the pins below these folders.
+    """All published data by name, from the pins of suites and datasets below these folders.
 
     Earlier folders take precedence. Raises UserError.
     """
-    paths = [path for folder in reversed(topics) for path in folder.glob(f"*/{PINS}")]
-    found = {path.parent.name: path for path in paths}
-    return {suite: _read(found[suite]) for suite in sorted(found)}
+    found = {
+        path.parent.name: (path, path.parent.relative_to(folder).as_posix())
+        for folder in reversed(topics)
+        for depth in ("*", "*/*")
+        for path in folder.glob(f"{depth}/{PINS}")
+    }
+    return {name: _read(*found[name]) for name in sorted(found)}
 
 
-def _read(path: Path) -> Original:
+def _read(path: Path, folder: str) -> Original:
     try:
-        return Original(suite=path.parent.name, **tomllib.loads(read_bytes(path).decode()))
+        return Original(name=path.parent.name, folder=folder, **tomllib.loads(read_bytes(path).decode()))
     except (OSError, ValueError, TypeError) as error:
         raise UserError(f"{path}: not a valid list of pins: {error}") from None
 
 
-def original_folder(suite: str, topics: Sequence[Path]) -> Path:
-    """The folder with a suite's published data: in $VARIABLE, or else below one of these folders.
+def dataset_folder(suite: str, dataset: str | None, root: Path) -> Path:
+    """The folder of a suite's dataset, by default its own: the project's below `root`, or the one shipped.
+
+    Raises UserError if it is of published data that are missing or changed.
+    """
+    topics = [root / "topics", SHIPPED / "topics"]
+    if dataset == ORIGINAL:
+        return original_folder(suite, topics)
+    if dataset in (None, OWN):
+        return nearest(f"topics/{suite}", root)
+    if any((folder / suite / dataset / PINS).is_file() for folder in topics):
+        return original_folder(dataset, topics)
+    return nearest(f"topics/{suite}/{dataset}", root)
+
+
+def original_folder(name: str, topics: Sequence[Path]) -> Path:
+    """The folder with published data: in $VARIABLE, or else below one of these folders.
 
     Raises UserError, with the command that fetches them, if files are missing or changed. A folder in
     $VARIABLE that was not fetched may hold fewer files, but no changed ones.
     """
-    named, pinned = os.environ.get(VARIABLE), originals(topics).get(suite)
-    places, to = [place / suite / ORIGINAL for place in topics], ""
+    named, pinned = os.environ.get(VARIABLE), originals(topics).get(name)
+    places, to = [place / (pinned.folder if pinned else name) / ORIGINAL for place in topics], ""
+    dataset = pinned.dataset if pinned else ORIGINAL
     if named:
-        places, to = [Path(named) / suite, *places], f" --to {shlex.quote(named)}"
+        places, to = [Path(named) / name, *places], f" --to {shlex.quote(named)}"
     lacks: list[str] = []
     for place in places:
         is_named = bool(named) and not lacks
         what = _lacks(place, pinned, may_hold_less=is_named and not (place / LICENCE).is_file())
         if what is None:
-            _refuse_changed(place, pinned, f"equipoise fetch {suite}{to if is_named else ''}")
+            _refuse_changed(place, pinned, f"equipoise fetch {name}{to if is_named else ''}")
             return place
         lacks.append(what)
     what = next(filter(None, lacks), f"missing, also in ${VARIABLE}" if named else "missing")
     raise UserError(
-        f"--dataset {ORIGINAL}: the original data of {suite} are {what}; run: equipoise fetch {suite}{to}"
+        f"--dataset {dataset}: the original data of {name} are {what}; run: equipoise fetch {name}{to}"
     )
 
 
@@ -157,7 +184,7 @@ def _refuse_changed(place: Path, pinned: Original | None, fetch: str) -> None:
     """Raise UserError if a file in this folder differs from the published one."""
     if pinned and (changed := pinned.changed(place)):
         raise UserError(
-            f"--dataset {ORIGINAL}: {place / changed[0]} differs from the published file "
+            f"--dataset {pinned.dataset}: {place / changed[0]} differs from the published file "
             f"({len(changed)} of {len(pinned.files)} files); run: {fetch}, which "
             "restores it, or use changed data with --topics"
         )

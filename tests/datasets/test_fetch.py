@@ -334,6 +334,29 @@ def test_the_command_fetches_to_where_the_suite_looks(
     assert run("y").exit_code == 4
 
 
+def test_a_dataset_can_have_published_data_of_its_own(
+    site: Site, topics: Path, shipped: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pinned in its folder, and fetched by its name; those of its suite are others."""
+    (topics / "x" / "y").mkdir()
+    (topics / "x" / "y" / "original.toml").write_text(PINS.replace("who/what", "some/body"))
+    with pytest.raises(UserError) as told:
+        resources.dataset_folder("x", "y", topics.parent)
+    assert str(told.value) == "--dataset y: the original data of y are missing; run: equipoise fetch y"
+    site.contents = {path.replace("who/what", "some/body"): CONTENT for path in (PATH, MORE)}
+    assert run("y", "--site", site.url).exit_code == 0
+    home = topics / "x" / "y" / "original"
+    assert resources.dataset_folder("x", "y", topics.parent) == home
+    (home / "data.csv").write_bytes(b"")
+    with pytest.raises(UserError, match=r"^--dataset y: .* differs .* run: equipoise fetch y, "):
+        resources.dataset_folder("x", "y", topics.parent)
+    assert "the original data of x are missing" in message(topics)
+    named = tmp_path / "named"
+    assert run("y", "--site", site.url, "--to", str(named)).exit_code == 0
+    monkeypatch.setenv(resources.VARIABLE, str(named))
+    assert resources.dataset_folder("x", "y", topics.parent) == named / "y"
+
+
 def test_a_project_without_pins_fetches_by_those_that_came_with_us(
     site: Site, topics: Path, shipped: Path
 ) -> None:
@@ -372,7 +395,7 @@ def test_of_all_the_others_are_fetched_where_one_fails(site: Site, topics: Path,
         f"ERROR: {site.url}/no/body",
         f"ERROR: {site.url}/no/where",
     ]
-    assert done.stderr.splitlines()[2:] == ["ERROR: 2 of 3 suites are incomplete: a, z"]
+    assert done.stderr.splitlines()[2:] == ["ERROR: 2 of 3 are incomplete: a, z"]
 
 
 def test_pins_that_cannot_be_read_are_one_line(topics: Path) -> None:
@@ -518,8 +541,8 @@ def test_the_pins_are_those_of_the_data_at_hand() -> None:
             assert hashlib.sha256((at_hand / suite / name).read_bytes()).hexdigest() == digest
         folder = at_hand / suite
         found = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-        # What the authors of borderlines made their translations by; no loader reads it.
-        by_hand = {name for name in found if name.startswith("translate/terms/terms")}
+        # What the authors of borderlines translated by, and the runner of PCP; no loader reads them.
+        by_hand = {name for name in found if name.startswith(("translate/terms/terms", "eval_pcp.py"))}
         assert found - by_hand - {resources.LICENCE} == original.files.keys()
         assert resources.original_folder(suite, [ROOT / "topics"]) == folder
 

@@ -558,6 +558,13 @@ def test_a_file_alone_that_is_not_utf_8_is_a_finding() -> None:
 class OwnSuite:
     """A suite of the user's own, whose data are *.poll files, of which each holds one question."""
 
+    def dataset_at(self, topics: Path) -> None:
+        """None has a protocol of its own."""
+
+    def of(self, dataset: str | None) -> OwnSuite:
+        """The suite for all data."""
+        return self
+
     def recognises(self, path: Path) -> Recognised:
         """Folders only."""
         return "yes" if any(path.glob("*.poll")) else "no"

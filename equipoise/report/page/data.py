@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from equipoise import suites
 from equipoise.compare.baseline import Side, mismatches
 from equipoise.core.figures import Figure
 from equipoise.core.records import OUTCOMES
@@ -60,11 +61,15 @@ class Audited:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """One model on one suite. `key` names it in links, `place` counts from 0 in the page."""
+    """One model on one suite. `key` names it in links, `place` counts from 0 in the page.
+
+    Figures of several results are of one `kind`: the suite, with the dataset if that has its own protocol.
+    """
 
     key: str
     place: int
     suite: str
+    kind: str
     title: str
     clusters: str
     model: str
@@ -127,6 +132,7 @@ def result(side: Side, place: int, taken: Mapping[str, object]) -> Result:
         key=_key(f"{side.suite.name}/{side.model}", taken),
         place=place,
         suite=side.suite.name,
+        kind=_kind(side),
         title=side.suite.title or side.suite.name.replace("_", " "),
         clusters=side.suite.clusters,
         model=side.model,
@@ -144,6 +150,11 @@ def result(side: Side, place: int, taken: Mapping[str, object]) -> Result:
         spread=[row.percent for row in rows if row.percent is not None],
         added={name: data[name] for name in NAMES if name in data},
     )
+
+
+def _kind(side: Side) -> str:
+    name, dataset = side.suite.name, side.metadata.get("dataset")
+    return f"{name}-{dataset}" if dataset in suites.load(name).protocols else name
 
 
 def _audits(data: Mapping[str, JSON]) -> list[Audited]:
@@ -192,11 +203,11 @@ def warnings(results: Sequence[Result]) -> list[str]:
 
 
 def differences(results: Sequence[Result]) -> list[str]:
-    """Why models of one suite cannot be put side by side as they stand, in a sentence each."""
+    """Why results of one kind cannot be put side by side as they stand, in a sentence each."""
     found: dict[str, None] = {}
     first: dict[str, Result] = {}
     for result in results:
-        known = first.setdefault(result.suite, result)
+        known = first.setdefault(result.kind, result)
         for reason in mismatches(known.metadata, result.metadata):
             found[f"{result.title}: {known.model} and {result.model}: {reason}"] = None
     return [*found]
@@ -234,11 +245,11 @@ def _heat_map(rows: Sequence[RunRow], metrics: Mapping[str, Mapping[str, JSON]])
 
 
 def overview(results: Sequence[Result]) -> list[Figure]:
-    """Headlines, distributions and outcomes of each suite, all models together."""
-    suites: dict[str, list[Result]] = {}
+    """Headlines, distributions and outcomes of each kind, all models together."""
+    kinds: dict[str, list[Result]] = {}
     for result in results:
-        suites.setdefault(result.suite, []).append(result)
-    every = (figure for found in suites.values() for figure in _of_suite(found))
+        kinds.setdefault(result.kind, []).append(result)
+    every = (figure for found in kinds.values() for figure in _of_kind(found))
     return [figure for figure in every if _shows_anything(figure)]
 
 
@@ -247,12 +258,12 @@ def _shows_anything(figure: Figure) -> bool:
     return any(row["value"] is not None or row.get("text", "-") != "-" for row in figure.rows)
 
 
-def _of_suite(results: Sequence[Result]) -> Iterator[Figure]:
+def _of_kind(results: Sequence[Result]) -> Iterator[Figure]:
     first, names = results[0], {result.key: result.key.partition("/")[2] for result in results}
     unit = first.headline["unit"]
     is_percent = unit == "%"
     yield Figure(
-        name=f"{first.suite}-models",
+        name=f"{first.kind}-models",
         title=f"{first.title}: models with 95 % intervals",
         kind="intervals",
         rows=[
@@ -265,7 +276,7 @@ def _of_suite(results: Sequence[Result]) -> Iterator[Figure]:
         zero=None if is_percent else 0.0,
     )
     yield Figure(
-        name=f"{first.suite}-outcomes",
+        name=f"{first.kind}-outcomes",
         title=f"{first.title}: how runs ended",
         kind="stacked",
         rows=[
@@ -288,7 +299,7 @@ def _distribution(results: Sequence[Result], names: Mapping[str, str], *, is_per
         if result.spread
     }
     return Figure(
-        name=f"{first.suite}-distribution",
+        name=f"{first.kind}-distribution",
         title=f"{first.title}: distribution of the scores of single runs",
         kind="bars",
         rows=[
