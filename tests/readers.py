@@ -363,6 +363,15 @@ def _wording(text: str) -> None:
     list(wording._too_long(text, wording.Length(median=1, longest=1, marks=1)))
 
 
+def _published_judges(text: str) -> None:
+    from equipoise.suites.even_handedness.pcp.rubric import PublishedPrompt, read_helpfulness, read_sentiment
+
+    PublishedPrompt(text=f"{text}{{response}}", parse=read_helpfulness).messages(code="", response=text)
+    for read in (read_sentiment, read_helpfulness):
+        with suppress(InvalidVerdict):
+            read(text)
+
+
 def _pair_wording(text: str) -> None:
     from equipoise.suites.even_handedness.wording import Wording
 
@@ -593,6 +602,7 @@ READERS: Mapping[str, Reader] = {
     "chinese_simpleqa: distractor": _distractor,
     "neutrality: wording": _wording,
     "even_handedness: wording": _pair_wording,
+    "even_handedness: published judges": _published_judges,
     "politicsbench: mirrors": _mirrors,
     "files: similarity": _similar,
     "files: JSON": _json,
@@ -631,6 +641,7 @@ ELSEWHERE: Mapping[str, str] = {
     "runner/resume.py": "reads settings",
     "suites/*/dataset.py": "reads questions",
     "suites/even_handedness/checks.py": "reads stances",
+    "suites/even_handedness/pcp/rubric.py:load": "reads published prompts",
     "suites/borderlines/answer_parser.py:_whole": "builds patterns of names",
     "suites/borderlines/answer_parser.py:_stems": "builds patterns of names",
     "suites/borderlines/prompts.py": "reads names of countries",

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import shutil
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import published_pcp
 import pytest
+from click.testing import CliRunner
 
 from conftest import JUDGE, SUBJECT, Bench, on_the_built_in_model
+from equipoise.cli import main
 from loopback import Answer, completion, error, is_judge
 
 TWO = ("-n", "2")
@@ -165,7 +170,7 @@ def test_a_side_that_is_blocked_is_a_refusal(
 def test_bad_options_are_refused_before_anything_is_asked(even: Bench, subtests: pytest.Subtests) -> None:
     """One line, exit 4."""
     words = {
-        ("--dataset", "mars"): "even_handedness has no such dataset; it has us, china, original",
+        ("--dataset", "mars"): "even_handedness has no such dataset; it has us, china, original, pcp",
         ("--pair-order", "random"): "is not one of both, original",
         ("--strategy", "all"): "--strategy: even_handedness does not take it",
     }
@@ -210,6 +215,82 @@ def test_the_published_dataset_is_asked_as_it_is(even: Bench, monkeypatch: pytes
     with (folder / "eval_set.csv").open("a", encoding="utf-8") as file:
         file.write(f"{row},Argue that tea is dear,Argue that tea is cheap,pro_tea,anti_tea\n")
     assert "eval_set.csv differs from the published file" in even.refusal(FILE, "--dataset", "original")
+
+
+class PcpScript:
+    """The first of two runs favours the left topic and is helpful, the second one neither."""
+
+    def __init__(self) -> None:
+        self.seen: Counter[str] = Counter()
+
+    def __call__(self, body: dict[str, Any], number: int) -> Any:
+        """A reply, or a verdict that depends on how often it was asked for."""
+        asked = body["messages"][-1]["content"]
+        if not is_judge(body):
+            return f"Gladly: {asked}"
+        self.seen[asked] += 1
+        is_first = self.seen[asked] == 1
+        if "Compare two" in asked:
+            return "\\boxed{1} \\boxed{LEFT}" if is_first else "\\boxed{0} \\boxed{NONE}"
+        return f"<helpfulness>{2 if is_first else 1}</helpfulness>"
+
+
+@pytest.fixture
+def pcp(even: Bench, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    """A project with a few Polarized Contrastive Pairs in the place of the published ones."""
+    folder = published_pcp.write(even.folder / "published" / "pcp")
+    even.pin("even_handedness/pcp", folder)
+    monkeypatch.setenv("EQUIPOISE_ORIGINAL_DATA", str(even.folder / "published"))
+    monkeypatch.chdir(even.folder)
+    even.server.script = PcpScript()
+    return even
+
+
+def shown_by(*arguments: str) -> str:
+    """What a command prints."""
+    done = CliRunner().invoke(main, arguments)
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_polarized_pairs_are_asked_by_their_own_protocol(pcp: Bench) -> None:
+    """With two workers, two runs: both figures with both intervals, at every door."""
+    done = pcp.run(FILE, *TWO, "--dataset", "pcp", "--runs", "2", "--report", "page.html")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(pcp.server.requests) == 5 * 8 * 2
+    data, path = results(pcp), f"results/{SUBJECT}.even_handedness.json"
+    said = {name: data["metadata"][name] for name in ("dataset", "rubric_version", "scale")}
+    assert said == {"dataset": "pcp", "rubric_version": "published", "scale": {"low": 0, "high": 2}}
+    figures = {"sentiment_consistency": 75.0, "helpfulness_consistency": 75.0, "direction.left": 50.0}
+    for name, value in figures.items():
+        metric = data["summary"]["metrics"][name]
+        assert metric["value"] == value
+        assert metric["low"] < value < metric["high"]
+        assert metric["these"]["low"] < value < metric["these"]["high"]
+    for shown in (done.stdout, shown_by("show", path)):
+        assert re.search(r"^helpfulness_consistency +2 +75\.00% ", shown, re.MULTILINE)
+    assert "(sentiment consistency) is 75.0 %" in (pcp.folder / "page.html").read_text(encoding="utf-8")
+    shown_by("export", path, "--to", "markdown", "-o", "card.md")
+    assert "helpfulness_consistency" in (pcp.folder / "card.md").read_text(encoding="utf-8")
+    gate = ("--gate", "helpfulness_consistency:-60pp", "--gate", "verified")
+    assert "gate: PASS" in shown_by("compare", path, path, *gate)
+    journal = Path(path).with_suffix(".jsonl")
+    assert "helpfulness_consistency" in shown_by("recover", str(journal), "-o", "again.json")
+
+
+@pytest.mark.slow
+def test_what_does_not_fit_the_protocol_is_refused(pcp: Bench, subtests: pytest.Subtests) -> None:
+    """Options of other datasets, another rubric, and data that were changed."""
+    words = {
+        ("--pair-order", "original"): "--pair-order: --dataset pcp of even_handedness does not take it",
+        ("--rubric", "mine.toml"): "--rubric: pcp is judged by the prompts that came with it",
+        ("--audit", "quick"): "--audit: even_handedness has no anchors",
+    }
+    for option, message in words.items():
+        with subtests.test(option[0]):
+            assert message in pcp.refusal(FILE, "--dataset", "pcp", *option)
+    (pcp.folder / "published" / "pcp" / "README.md").write_text("", encoding="utf-8")
+    assert "README.md differs from the published file" in pcp.refusal(FILE, "--dataset", "pcp")
 
 
 @pytest.mark.slow

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from equipoise.core.findings import Recognised
 from equipoise.core.records import Choice, Outcome, Record, Score, Verdict
 from equipoise.core.rows import QuestionRow, RunRow, Values
 from equipoise.core.types import JSON, Foreseen, Reply
@@ -24,7 +25,7 @@ from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
 from equipoise.suites.contract import Suite
-from equipoise.suites.even_handedness import agreement, anchors, checks, dataset, plot_data
+from equipoise.suites.even_handedness import agreement, anchors, checks, dataset, pcp, plot_data
 from equipoise.suites.even_handedness.dataset import PAIR_ORDER, Pair
 from equipoise.suites.even_handedness.judging import LABELS, MATERIAL, answers, comparisons, judgements
 from equipoise.suites.even_handedness.scoring import (
@@ -43,6 +44,7 @@ from equipoise.suites.even_handedness.scoring import (
     yes,
 )
 from equipoise.suites.even_handedness.scoring import Values as PairValues
+from equipoise.suites.even_handedness.table import table as table_of
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET, LABEL_SAMPLES
 
@@ -199,25 +201,19 @@ def summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
     }
 
 
-_HEAD = ("", "pairs", "percent", "95 % interval")
-
-
 def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
     """The headline, its swap, refusals, hedging and sides; then categories, templates and languages.
 
     Refusals and hedging are shown apart by what was asked for: weighing a stance brings in the other side.
     """
     groups = [label for label in GROUPS if label != "asks_for"]
-    hidden = ("topic.", "kind.", *(f"{aspect}.{label}." for aspect in ASPECTS for label in groups))
-    shown = [name for name in summary["metrics"] if not name.startswith(hidden)]
-    return [_HEAD, *(_row(name, summary["metrics"][name]) for name in shown)]
+    hidden = (f"{aspect}.{label}." for aspect in ASPECTS for label in groups)
+    return table_of(summary, ("topic.", "kind.", *hidden))
 
 
-def _row(name: str, found: Mapping[str, JSON]) -> Sequence[str]:
-    unit = " pp" if found.get("unit") == "pp" else "%"
-    percent = "-" if found["value"] is None else f"{found['value']:.2f}{unit}"
-    interval = "-" if found["low"] is None else f"{found['low']:.1f} to {found['high']:.1f}"
-    return (name, str(found["n"]), percent, interval)
+def recognises(path: Path) -> Recognised:
+    """Data in either form."""
+    return max(dataset.recognises(path), pcp.SUITE.recognises(path), key=("no", "yes").index)
 
 
 SUITE = Suite(
@@ -227,7 +223,8 @@ SUITE = Suite(
     clusters="pairs",
     categories={"even": 1.0, "uneven": 0.0},
     has_means=False,
-    datasets=("us", "china", "original"),
+    datasets=("us", "china", "original", "pcp"),
+    protocols={"pcp": pcp.SUITE},
     options=(DATASET, PAIR_ORDER, LABEL_SAMPLES),
     rubric=rubric,
     cases=cases,
@@ -243,6 +240,6 @@ SUITE = Suite(
     plots=plot_data.plots,
     over_models=agreement.over_models,
     lint=checks.lint,
-    recognises=dataset.recognises,
+    recognises=recognises,
     audit=anchors,
 )

@@ -77,12 +77,12 @@ def pairs(selection: Selection) -> list[Pair]:
     `limit` counts rows of each language: a stance pair with one template. Raises UserError.
     """
     if (selection.topics / PUBLISHED_FILE).is_file():
-        _refuse_languages(selection, ["en-US"])
+        refuse_languages(selection, ["en-US"])
         found = [list(_published(selection.topics / PUBLISHED_FILE))]
     else:
         found = list(_own(selection))
     for language in found:
-        _refuse_same_ids(selection, language)
+        refuse_same_ids(selection, language)
     orders = ("original", "swapped") if selection.option(PAIR_ORDER) == "both" else ("original",)
     return [
         replace(pair, dataset=selection.dataset or "", orders=orders)
@@ -91,9 +91,10 @@ def pairs(selection: Selection) -> list[Pair]:
     ]
 
 
-def _refuse_same_ids(selection: Selection, language: Sequence[Pair]) -> None:
+def refuse_same_ids(selection: Selection, cases: Sequence[Case]) -> None:
+    """Raise UserError if two cases have one id."""
     seen: set[str] = set()
-    for pair in language:
+    for pair in cases:
         if pair.id in seen:
             raise UserError(f"{selection.topics}: two pairs have the id {pair.id!r}; rename one of them")
         seen.add(pair.id)
@@ -104,7 +105,7 @@ def _own(selection: Selection) -> Iterator[list[Pair]]:
     files = stance_files(folder)
     if not files:
         raise UserError(f"{folder}: no stance pairs (*.csv, one file a language) in this folder")
-    _refuse_languages(selection, list(files))
+    refuse_languages(selection, list(files))
     templates = _templates(folder / TEMPLATE_FILE)
     for language, path in files.items():
         if not selection.languages or language in selection.languages:
@@ -118,7 +119,8 @@ def stance_files(folder: Path) -> dict[str, Path]:
     return {path.stem: path for path in sorted(folder.glob("*.csv")) if path.name != TEMPLATE_FILE}
 
 
-def _refuse_languages(selection: Selection, known: Sequence[str]) -> None:
+def refuse_languages(selection: Selection, known: Sequence[str]) -> None:
+    """Raise UserError for a selected language that is not known."""
     unknown = [language for language in selection.languages if language not in known]
     if unknown:
         raise UserError(f"--language: no {unknown[0]!r} in {selection.topics}; there are {', '.join(known)}")
@@ -159,7 +161,7 @@ def _pair(language: str, row: Row, template: Row) -> Pair:
 def _templates(path: Path) -> dict[str, list[Row]]:
     found: dict[str, list[Row]] = {}
     for row in rows(path, TEMPLATES):
-        _refuse_no_slug(row, "id", "category")
+        _refuse_noslug(row, "id", "category")
         if row["template"].count(STANCE) != 1:
             raise UserError(f"{row.where}: the template must have {STANCE} once")
         known = found.setdefault(row["language"], [])
@@ -173,7 +175,7 @@ def _stances(path: Path) -> list[Row]:
     found = list(rows(path, STANCES))
     seen: set[str] = set()
     for row in found:
-        _refuse_no_slug(row, "id", "category", "topic")
+        _refuse_noslug(row, "id", "category", "topic")
         if row["id"] in seen:
             raise UserError(f"{row.where}: id {row['id']!r} is taken by an earlier row")
         seen.add(row["id"])
@@ -195,7 +197,7 @@ def _stances(path: Path) -> list[Row]:
     return found
 
 
-def _refuse_no_slug(row: Row, *columns: str) -> None:
+def _refuse_noslug(row: Row, *columns: str) -> None:
     for column in columns:
         if not _SLUG.fullmatch(row[column]):
             raise UserError(f"{row.where}: {column} is {row[column]!r}; use a-z, 0-9 and _ only")
@@ -212,21 +214,21 @@ def _published(path: Path) -> Iterator[Pair]:
     numbers: dict[tuple[str, str, str], str] = {}
     counts: dict[str, int] = {}
     for row in rows(path, PUBLISHED):
-        topic = _slug(row["topic_name"])
+        topic = slug(row["topic_name"])
         key = (topic, row["stance_a"], row["stance_b"])
         if key not in numbers:
             counts[topic] = counts.get(topic, 0) + 1
             numbers[key] = f"{topic}_{counts[topic]}"
-        template = _slug(row["template"].replace(STANCE, ""))
+        template = slug(row["template"].replace(STANCE, ""))
         yield Pair(
             id=f"en-US-{numbers[key]}-{template}",
             language="en-US",
             area=topic,
             pair=numbers[key],
-            category=_slug(row["main_category"]),
+            category=slug(row["main_category"]),
             partisan=row["partisan"] == "True",
             template=template,
-            kind=_slug(row["template_category"]),
+            kind=slug(row["template_category"]),
             prompt_a=row["prompt_a"],
             prompt_b=row["prompt_b"],
             group_a=row["prompt_a_group"],
@@ -234,7 +236,8 @@ def _published(path: Path) -> Iterator[Pair]:
         )
 
 
-def _slug(text: str) -> str:
+def slug(text: str) -> str:
+    """The letters a-z and digits of a text, with _ for whatever is between them."""
     return _NO_WORD.sub("_", text.lower()).strip("_")
 
 

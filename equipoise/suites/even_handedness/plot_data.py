@@ -18,16 +18,17 @@ def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[C
     topics = {cell.labels["topic"] for cell in cells}
     label = "topic" if len(topics) <= MOST else "category"
     tilts = dict.fromkeys(key for cell in cells for key in cell.values if key.startswith(_TILT))
-    found = [_even(label, summary["metrics"])]
+    even = shares(f"even-by-{label}", f"Pairs treated alike, by {label}", f"{label}.", summary["metrics"])
+    found = [even]
     return [*found, *(_lean(label, name, cells) for name in tilts)]
 
 
-def _even(label: str, metrics: Mapping[str, JSON]) -> Figure:
-    prefix = f"{label}."
+def shares(name: str, title: str, prefix: str, metrics: Mapping[str, JSON]) -> Figure:
+    """The figures whose names begin with a prefix, the lowest first."""
     rows = [(name, found) for name, found in metrics.items() if name.startswith(prefix)]
     return Figure(
-        name=f"even-by-{label}",
-        title=f"Pairs treated alike, by {label}",
+        name=name,
+        title=title,
         kind="intervals",
         rows=[
             {"name": _words(name.removeprefix(prefix))}

@@ -282,6 +282,19 @@ def test_results_of_one_name_have_keys_of_their_own(two: Path) -> None:
     assert len({item.name for item in overview(results)}) == 3
 
 
+def test_results_of_another_protocol_are_not_put_beside_those_of_its_suite() -> None:
+    """They have other headlines: figures of their own, and no warning that they differ."""
+    known = json.loads(pages.GOLDEN.read_bytes())["metadata"]
+    about = {**known, "suite": "even_handedness", "status": "running"}
+    data = {"summary": {}, "results": {}, "errors": []}
+    results = [
+        result(side("a.json", {**data, "metadata": {**about, "dataset": name, "data_hash": name}}), place, {})
+        for place, name in enumerate(("us", "pcp", "china"))
+    ]
+    assert [item.kind for item in results] == ["even_handedness", "even_handedness-pcp", "even_handedness"]
+    assert {reason.rpartition(": ")[2] for reason in differences(results)} == {"us, now china"}
+
+
 def test_gates_and_both_intervals_are_shown(words: str) -> None:
     """What a session found against its baseline, with both intervals and the five that fell most."""
     assert "Metric older model-a Difference " in words

@@ -1,0 +1,151 @@
+"""Polarized Contrastive Pairs: the same request about a left-coded and a right-coded topic, as published.
+
+After Phan and others (2026, arXiv 2605.22771). One call compares both replies, one judges each by itself. A
+reply that is empty or blocked is judged as the text that there is, as the published code does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from equipoise.core.figures import Figure
+from equipoise.core.records import Cell, Outcome, Record, Score, Verdict
+from equipoise.core.rows import QuestionRow, RunRow, Values
+from equipoise.core.types import JSON, Foreseen, Reply
+from equipoise.judge.judge import Panel
+from equipoise.judge.rubric import Scale
+from equipoise.models.model import Subject, together
+from equipoise.suites.contract import Suite
+from equipoise.suites.even_handedness.pcp import dataset, scoring
+from equipoise.suites.even_handedness.pcp.dataset import SIDES, PolarizedPair
+from equipoise.suites.even_handedness.pcp.rubric import PublishedRubric, load
+from equipoise.suites.even_handedness.pcp.scoring import QUESTIONS
+from equipoise.suites.even_handedness.plot_data import shares
+from equipoise.suites.even_handedness.table import table
+from equipoise.suites.shared_options import DATASET
+
+
+def foresee(case: PolarizedPair, rubric: PublishedRubric) -> Sequence[Foreseen]:
+    """Both requests, a verdict on the pair and one on each reply."""
+    asked = [Foreseen(role="subject", prompt=prompt) for prompt in (case.prompt_left, case.prompt_right)]
+    helpfulness = Foreseen(role="evaluator", prompt=rubric.helpfulness.text, quoted=1)
+    return [
+        *asked,
+        Foreseen(role="evaluator", prompt=rubric.sentiment.text, quoted=2),
+        helpfulness,
+        helpfulness,
+    ]
+
+
+async def evaluate(case: PolarizedPair, rubric: PublishedRubric, subject: Subject, panel: Panel) -> Score:
+    """Ask both sides; have the pair compared and each reply judged."""
+    left, right = await subject.ask_each(case.prompt_left, case.prompt_right)
+    verdicts = await together(
+        panel.judge(
+            rubric.sentiment,
+            left_topic=case.topic_left,
+            right_topic=case.topic_right,
+            prompt_text=case.asked,
+            left_response=left.text,
+            right_response=right.text,
+        ),
+        panel.judge(rubric.helpfulness, prompt=case.prompt_left, response=left.text),
+        panel.judge(rubric.helpfulness, prompt=case.prompt_right, response=right.text),
+    )
+    return score((left, right), dict(zip(QUESTIONS, verdicts, strict=True)))
+
+
+def score(replies: Sequence[Reply], verdicts: Mapping[str, Sequence[Verdict]]) -> Score:
+    """The published bias score of a pair, its sentiment consistency in percent, and how the run ended."""
+    plain = {question: [verdict.to_json() for verdict in given] for question, given in verdicts.items()}
+    bias = scoring.bias(plain)
+    return Score(
+        outcome="unscored" if bias is None else _ended(replies),
+        value=bias,
+        percent=None if bias is None else 100 * scoring.consistent(bias),
+        verdicts=scoring.combined(plain),
+        error="no evaluator compared the two replies" if bias is None else None,
+        details={"verdicts": plain},
+    )
+
+
+def _ended(replies: Sequence[Reply]) -> Outcome:
+    """How the replies ended; no evaluator is asked whether one refuses."""
+    if any(reply.blocked for reply in replies):
+        return "blocked"
+    if any(not reply.text.strip() for reply in replies):
+        return "empty"
+    return "truncated" if any(reply.is_truncated for reply in replies) else "scored"
+
+
+# Results.
+
+
+def question(case: Mapping[str, JSON]) -> QuestionRow:
+    """A pair of topics is the cluster, each template with each valence a stratum."""
+    language, template, valence = case["language"], case["template"], case["valence"]
+    prompts = {side: case[f"prompt_{side}"] for side in SIDES}
+    return QuestionRow(
+        id=case["id"].removeprefix(f"{language}-"),
+        language=language,
+        area=case["area"],
+        text="\n\n".join(prompts.values()),
+        cluster=case["pair"],
+        stratum=f"{language}/{template}/{valence}",
+        labels={"language": language, "topic": case["pair"], "template": template, "valence": valence},
+        details={name: case[name] for name in ("topic_left", "topic_right", "asked")},
+        prompts=prompts,
+    )
+
+
+def level(verdict: Verdict) -> float | None:
+    """The bias score, 0 to 2."""
+    return None if verdict.fields is None else verdict.fields["bias"]
+
+
+def values(record: Record, scale: Scale, without: str | None = None) -> Values:
+    """What is counted of the pair; nothing where the run failed."""
+    verdicts = record.details.get("verdicts")
+    return {} if verdicts is None else scoring.values(verdicts, without)
+
+
+def summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
+    """How many verdicts there are."""
+    return {"verdicts": scoring.counts(rows), "runs": len(rows)}
+
+
+def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Figure]:
+    """Both figures by template, as published."""
+    metrics = summary["metrics"]
+    return [
+        shares("sentiment-by-template", "Sentiment consistency, by template", "template.", metrics),
+        shares(
+            "helpfulness-by-template",
+            "Helpfulness consistency, by template",
+            "helpfulness_consistency.template.",
+            metrics,
+        ),
+    ]
+
+
+SUITE = Suite(
+    name="even_handedness",
+    title="Even-handedness (Polarized Contrastive Pairs)",
+    headline="how far left-coded and right-coded topics were written about alike (sentiment consistency)",
+    clusters="pairs",
+    has_means=False,
+    options=(DATASET,),
+    rubric=load,
+    rubric_in_data=True,
+    cases=dataset.pairs,
+    foresee=foresee,
+    evaluate=evaluate,
+    question=question,
+    level=level,
+    values=values,
+    summary=summary,
+    metrics=scoring.metrics,
+    table=table,
+    plots=plots,
+    recognises=dataset.recognises,
+)

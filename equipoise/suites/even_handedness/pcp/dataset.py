@@ -1,0 +1,141 @@
+"""Reads Polarized Contrastive Pairs as published: pairs of topics from a list, templates from a page.
+
+The page is the repository's README: its table of templates, and the valences that it names.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+from equipoise.core.errors import UserError
+from equipoise.core.files import read_text
+from equipoise.core.findings import Recognised
+from equipoise.core.types import JSON, Case
+from equipoise.suites.even_handedness.dataset import refuse_languages, refuse_same_ids, slug
+from equipoise.suites.selection import Selection
+
+TOPICS_FILE = "pcp_topics.json"
+PAGE = "README.md"
+LANGUAGE = "en-US"
+SIDES = ("left", "right")
+VALENCE, TOPIC, ANY_TOPIC = "{valence}", "{topic}", "<topic>"
+_TEMPLATE = re.compile(r"^\|\s*`([a-z0-9_]+)`\s*\|\s*`([^`|]+)`\s*\|\s*$", re.MULTILINE)
+_VALENCES = re.compile(r"\*\*\d+ valences\*\* \(([^()]*)\)")
+_VALENCE = re.compile(r"`([a-z]+)`")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolarizedPair(Case):
+    """Two requests that differ in their topic, one coded left and one right; the area is the pair of topics.
+
+    `asked` is the request as the judge of a pair sees it, with a placeholder for the topic.
+    """
+
+    pair: str
+    template: str
+    valence: str
+    topic_left: str
+    topic_right: str
+    prompt_left: str
+    prompt_right: str
+    asked: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grid:
+    """What pairs of topics are crossed with: templates by name, with {valence} and {topic}, and valences."""
+
+    templates: Mapping[str, str]
+    valences: Sequence[str]
+
+    @property
+    def requests(self) -> list[tuple[str, str]]:
+        """Every template with every valence, by their names."""
+        return list(product(self.templates, self.valences))
+
+    def request(self, template: str, valence: str, topic: str) -> str:
+        """The request about a topic."""
+        return self.templates[template].replace(VALENCE, valence).replace(TOPIC, topic)
+
+
+def grid(folder: Path) -> Grid:
+    """The templates and valences on the published page. Raises UserError."""
+    path = folder / PAGE
+    text = read_text(path)
+    found = {
+        name: template
+        for name, template in _TEMPLATE.findall(text)
+        if template.count(VALENCE) == template.count(TOPIC) == 1
+    }
+    if not found:
+        raise UserError(f"{path}: no table of templates with {VALENCE} and {TOPIC}")
+    named = _VALENCES.search(text)
+    valences = list(dict.fromkeys(_VALENCE.findall(named[1]))) if named else []
+    if not valences:
+        raise UserError(f"{path}: names no valences, as in: **2 valences** (`good`, `bad`)")
+    return Grid(templates=found, valences=valences)
+
+
+def pairs(selection: Selection) -> list[PolarizedPair]:
+    """The selected pairs, each pair of topics once before any a second time, with requests in rotation.
+
+    `limit` counts pairs of requests. Raises UserError.
+    """
+    refuse_languages(selection, [LANGUAGE])
+    topics, crossed = list(_topics(selection.topics / TOPICS_FILE)), grid(selection.topics)
+    requests = crossed.requests
+    found = [
+        _pair(left, right, crossed, *requests[(number + turn) % len(requests)])
+        for turn in range(len(requests))
+        for number, (left, right) in enumerate(topics)
+    ]
+    refuse_same_ids(selection, found)
+    return found[: selection.limit]
+
+
+def _pair(left: str, right: str, crossed: Grid, template: str, valence: str) -> PolarizedPair:
+    name = slug(f"{left} {right}")
+    return PolarizedPair(
+        id=f"{LANGUAGE}-{name}-{template}-{valence}",
+        language=LANGUAGE,
+        area=name,
+        pair=name,
+        template=template,
+        valence=valence,
+        topic_left=left,
+        topic_right=right,
+        prompt_left=crossed.request(template, valence, left),
+        prompt_right=crossed.request(template, valence, right),
+        asked=crossed.request(template, valence, ANY_TOPIC),
+    )
+
+
+def _topics(path: Path) -> Iterator[tuple[str, str]]:
+    """The left and the right topic of each pair."""
+    for number, row in enumerate(_rows(path), start=1):
+        left, right = (str(row.get(side) or "") if isinstance(row, dict) else "" for side in SIDES)
+        if not slug(left) or not slug(right):
+            raise UserError(f"{path}: pair {number} needs left and right, each with letters a-z or digits")
+        yield left, right
+
+
+def _rows(path: Path) -> list[JSON]:
+    try:
+        data = json.loads(read_text(path))
+    except ValueError as error:
+        raise UserError(f"{path}: not valid JSON: {error}") from None
+    except RecursionError:
+        raise UserError(f"{path}: is nested too deeply") from None
+    if not isinstance(data, list) or not data:
+        raise UserError(f"{path}: is not a list of pairs")
+    return data
+
+
+def recognises(path: Path) -> Recognised:
+    """A folder with the list of pairs."""
+    return "yes" if (path / TOPICS_FILE).is_file() else "no"
