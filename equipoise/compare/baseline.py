@@ -114,6 +114,21 @@ def load(path: Path, *, is_whole: bool = False) -> Side:
     return found if is_whole else replace(found, data=brief(found.data), rows=())
 
 
+def of_suite(given: Path, suite: str) -> Path | None:
+    """The results of a suite at this path: the file itself, or in a folder the one named for the suite.
+
+    None where a folder has none. Raises UserError where it has several.
+    """
+    if not given.is_dir():
+        return given
+    own = given / f"{suite}.json"
+    found = [own] if own.is_file() else sorted(given.glob(f"*.{suite}.json"))
+    if len(found) > 1:
+        names = ", ".join(path.name for path in found)
+        raise UserError(f"{given}: has several results of {suite} ({names}); name one of them {own.name}")
+    return found[0] if found else None
+
+
 def load_without_transcripts(path: Path) -> Side:
     """The results in a file with empty transcripts. Raises UserError as `load` does."""
     return _load(path, is_whole=False)
@@ -281,16 +296,12 @@ def _comparable(key: str, metadata: Mapping[str, JSON]) -> JSON:
     return sorted(value) if key == "evaluator_models" and value else value
 
 
-def missing_cells(before: Sequence[str], after: Sequence[str]) -> list[str]:
-    """Why two sets of cells are not the same, in a few words."""
-    found = []
-    for words, here, there in (("baseline", before, after), ("candidate", after, before)):
-        known = set(there)
-        lone = [name for name in here if name not in known]
-        if lone:
-            more = f" and {len(lone) - 1} more" if len(lone) > 1 else ""
-            found.append(f"only the {words} has {lone[0]}{more}")
-    return found
+def unknown_cells(before: Sequence[Cell], after: Sequence[Cell]) -> list[str]:
+    """Why a baseline cannot be restricted to the candidate's cells, in a few words: it lacks some."""
+    known = {cell.id for cell in before}
+    lone = [cell.id for cell in after if cell.id not in known]
+    more = f" and {len(lone) - 1} more" if len(lone) > 1 else ""
+    return [f"only the candidate has {lone[0]}{more}"] if lone else []
 
 
 def unscored_runs(data: Mapping[str, JSON]) -> tuple[int, int]:

@@ -10,8 +10,8 @@ from equipoise.compare.baseline import (
     changes,
     is_unfit,
     mismatches,
-    missing_cells,
     sent_otherwise,
+    unknown_cells,
     unscored_runs,
 )
 from equipoise.compare.drift import Drift, drifts
@@ -52,23 +52,24 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Levels:
-    """The confidence of one interval in each scope, by which all looks so far hold together at 95 %."""
+    """The confidence of one interval in each scope, by which all looks so far hold together as they should."""
 
     these: float = 0.95
     population: float = 0.95
     looks: int = 0
 
 
-def levels(look: int, looks: int, baseline_runs: int) -> Levels:
+def levels(look: int, looks: int, baseline_runs: int, confidence: float = 0.95) -> Levels:
     """The levels at a look at a gate, after so many of at most `looks` rounds of the candidate.
 
-    A baseline's own runs stay as they are from look to look, and are that part of one round's variance.
+    All looks together hold at `confidence`. A baseline's own runs stay as they are from look to look, and are
+    that part of one round's variance.
     """
     from equipoise.stats.sequential import look_confidence
 
     return Levels(
-        these=look_confidence(look, looks, fixed_share=1 / (1 + baseline_runs)),
-        population=look_confidence(look, looks),
+        these=look_confidence(look, looks, confidence=confidence, fixed_share=1 / (1 + baseline_runs)),
+        population=look_confidence(look, looks, confidence=confidence),
         looks=look,
     )
 
@@ -108,6 +109,12 @@ class Comparison:
         suite, models = self.after.suite.name, f"{self.after.model!r} with {self.before.model!r}"
         return f"<Comparison of {models} on {suite}: {len(self.changes)} metrics>"
 
+    def at(self, name: str, confidence: float) -> Change:
+        """The change of one of its metrics, with intervals of another confidence."""
+        older, newer = common(self.before.cells, self.after.cells)
+        found = _levels_of(self.before, self.after, confidence)
+        return measured(self.changes[name].metric, older, newer, self.after.suite.clusters, found)
+
     def to_json(self) -> dict[str, JSON]:
         """Plain data, as in the results JSON."""
         found: dict[str, JSON] = plain(
@@ -121,6 +128,8 @@ class Comparison:
                 "confidence": 0.95,
                 "looks": self.levels.looks,
                 "clusters": self.after.suite.clusters,
+                "cases": len(common(self.before.cells, self.after.cells)[0]),
+                "baseline_cases": len(self.before.cells),
                 "metrics": {name: _change(change) for name, change in self.changes.items()},
                 "fell": [_move(move) for move in self.fell],
                 "rose": [_move(move) for move in self.rose],
@@ -231,22 +240,21 @@ def refuse_unlike(
     return found
 
 
-def _levels_of(before: Side, after: Side) -> Levels:
+def _levels_of(before: Side, after: Side, confidence: float = 0.95) -> Levels:
     until = after.until
     if not until or until["rule"] != GATE:
-        return Levels()
-    return levels(until["runs"], until["runs_planned"], before.runs)
+        return Levels(these=confidence, population=confidence)
+    return levels(until["runs"], until["runs_planned"], before.runs, confidence)
 
 
 def reasons(before: Side, after: Side, *, is_study: bool = False, most: float = MOST_UNSCORED) -> list[str]:
     """Why the two are not comparable, each reason in a few words."""
     unfit = is_unfit(before.data, most)
-    ids = tuple([cell.id for cell in side.cells] for side in (before, after))
     return [
         *([unfit] if unfit else []),
         *mismatches(before.metadata, after.metadata, is_study=is_study),
         *sent_otherwise(before.metadata, after.metadata),
-        *missing_cells(*ids),
+        *unknown_cells(before.cells, after.cells),
     ]
 
 

@@ -2,17 +2,18 @@
 
 A rule passes where the whole 95 % interval of the difference lies inside the margin, fails where it lies
 wholly outside, and is inconclusive otherwise. Unless it says otherwise it is about these very questions, of
-which only the runs vary.
+which only the runs vary. Of several rules a FAIL takes a wider interval (`compare.family`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from equipoise.compare.baseline import Side
 from equipoise.compare.compare import ROUNDING, Change, Comparison
+from equipoise.compare.family import ALONE, Family, failing, tests
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import QUESTION, UNSCORED, VERIFIED, Rule
 from equipoise.core.types import JSON
@@ -33,8 +34,6 @@ from equipoise.stats.paired import (
 from equipoise.stats.sequential import run_variance
 from equipoise.stats.shared import shared
 
-EVERY_RUN = "every run has a score"
-"""What stands in place of a rule in the ruling on a candidate that has to be complete."""
 FEWEST = 6
 """Below this number of questions, no difference between any of them says nothing about a further one."""
 
@@ -49,15 +48,16 @@ class Ruling:
     rule: str
     verdict: Verdict
     why: str
+    required: bool = True
 
-    def to_json(self) -> dict[str, str]:
+    def to_json(self) -> dict[str, JSON]:
         """Plain data."""
-        return {"rule": self.rule, "verdict": self.verdict, "why": self.why}
+        return {"rule": self.rule, "verdict": self.verdict, "why": self.why, "required": self.required}
 
 
 def verdict(rulings: Sequence[Ruling]) -> Verdict:
-    """The verdict on all rules: fail if any fails, else inconclusive if any is."""
-    found = {ruling.verdict for ruling in rulings}
+    """The verdict on all required rules: fail if any fails, else inconclusive if any is."""
+    found = {ruling.verdict for ruling in rulings if ruling.required}
     return "fail" if "fail" in found else "inconclusive" if "inconclusive" in found else "pass"
 
 
@@ -68,27 +68,44 @@ def judge_all(
     planned: int,
     *,
     audits: Mapping[str, JSON] = _NO_AUDITS,
-    needs_scores: bool = False,
+    family: Family | None = None,
     doubts: Sequence[str] = (),
 ) -> dict[str, JSON]:
     """What becomes of all rules, as plain data. `missing` of the candidate's `planned` runs have no score.
 
-    `audits` are those of the candidate's evaluators, as in results.
-
-    Where the candidate `needs_scores` of all runs, one more ruling fails if any has none: what is left of a
-    release is not the release. `doubts` are mismatches that were seen too late to refuse: nothing passes.
+    `audits` are those of the candidate's evaluators, as in results. `family` is that of the rules of all
+    suites, if there are more than these. `doubts` are mismatches that were seen too late to refuse: nothing
+    passes.
     """
+
+    number = len(tests(rules))
+    every = family or Family(rules=number, own=number)
+
+    def judged(rule: Rule, error: float = ALONE) -> Ruling:
+        if rule.is_about_audit:
+            return of_audits(rule, audits, error)
+        if comparison is None or rule.name == UNSCORED:
+            return unscored(rule, missing, planned)
+        return judge(rule, comparison, error, wanted=every.error())
+
+    failed = failing(rules, lambda rule, error: judged(rule, error).verdict == "fail", every)
     rulings = [
-        of_audits(rule, audits)
-        if rule.is_about_audit
-        else unscored(rule, missing, planned)
-        if comparison is None or rule.name == UNSCORED
-        else _doubted(judge(rule, comparison), doubts)
+        replace(_doubted(ruling, doubts), required=rule.required)
         for rule in rules
+        for ruling in [_corrected(rule, judged, every) if rule not in failed else judged(rule)]
     ]
-    if needs_scores and missing:
-        rulings.append(Ruling(rule=EVERY_RUN, verdict="fail", why=_missing(missing, planned)))
-    return {"verdict": verdict(rulings), "rules": [ruling.to_json() for ruling in rulings]}
+    found = [ruling.to_json() for ruling in rulings]
+    return {"verdict": verdict(rulings), "tests": every.rules, "rules": found}
+
+
+def _corrected(rule: Rule, judged: Callable[..., Ruling], family: Family) -> Ruling:
+    """The ruling on a rule that does not fail together with all others, though it may by itself."""
+    ruling = judged(rule)
+    if ruling.verdict != "fail":
+        return ruling
+    level = f"a {100 * (1 - 2 * family.error()):.1f} % interval"
+    why = f"{ruling.why}; but of {family.rules} rules one may lie there by chance: a FAIL takes {level}"
+    return replace(ruling, verdict="inconclusive", why=why)
 
 
 def _doubted(ruling: Ruling, doubts: Sequence[str]) -> Ruling:
@@ -110,13 +127,19 @@ def _missing(missing: int, planned: int) -> str:
     return f"{missing} of {planned} runs have no score ({share:.1f} %)"
 
 
-def judge(rule: Rule, comparison: Comparison) -> Ruling:
-    """The ruling on a rule that needs a baseline."""
+def judge(rule: Rule, comparison: Comparison, error: float = ALONE, *, wanted: float | None = None) -> Ruling:
+    """The ruling on a rule that needs a baseline.
+
+    `error` is the one-sided error of a FAIL, and `wanted` the one with which numbers of runs that would
+    decide are reckoned, if it is another.
+    """
     if rule.name == VERIFIED:
         return _verified(rule, comparison)
     if rule.name == QUESTION:
-        return _question(rule, comparison)
+        return _question(rule, comparison, error, wanted or error)
     change = comparison.changes.get(rule.name)
+    if change is not None and error != ALONE:
+        change = comparison.at(rule.name, 1 - 2 * error)
     if change is None:
         return _undecided(rule, "the two have nothing of it in common", comparison.after)
     margin = _margin(rule, change)
@@ -125,7 +148,7 @@ def judge(rule: Rule, comparison: Comparison) -> Ruling:
     found = _verdict(rule, change, margin)
     why = _figures(change, rule, margin, comparison)
     if found == "inconclusive":
-        why += f"; {_what_would_decide(rule, change, margin, comparison)}"
+        why += f"; {_what_would_decide(rule, change, margin, comparison, 1 - 2 * (wanted or error))}"
     return Ruling(rule=rule.text, verdict=found, why=why)
 
 
@@ -204,21 +227,21 @@ def _figures(change: Change, rule: Rule, margin: float, comparison: Comparison) 
 # The evaluators.
 
 
-def of_audits(rule: Rule, audits: Mapping[str, JSON]) -> Ruling:
+def of_audits(rule: Rule, audits: Mapping[str, JSON], error: float = ALONE) -> Ruling:
     """The ruling on a rule about audits, which holds for each evaluator and each check of that name."""
-    found = [_of_audit(rule, evaluator, audit) for evaluator, audit in audits.items()]
+    found = [_of_audit(rule, evaluator, audit, error) for evaluator, audit in audits.items()]
     if not found:
         return Ruling(rule=rule.text, verdict="inconclusive", why="there is no evaluator")
     return Ruling(rule=rule.text, verdict=verdict(found), why="; ".join(item.why for item in found))
 
 
-def _of_audit(rule: Rule, evaluator: str, audit: Mapping[str, JSON] | None) -> Ruling:
+def _of_audit(rule: Rule, evaluator: str, audit: Mapping[str, JSON] | None, error: float) -> Ruling:
     doubt = _why_undecided(audit)
     checks = rule.among(audit["checks"]) if audit else []
     if doubt or not checks:
         why = f"{evaluator}: {doubt or 'the audit has no such check'}"
         return Ruling(rule=rule.text, verdict="inconclusive", why=why)
-    found = [_of_check(rule, check) for check in checks]
+    found = [_of_check(rule, check, error) for check in checks]
     words = ", ".join(item.why for item in found)
     return Ruling(rule=rule.text, verdict=verdict(found), why=f"{evaluator}: {words}")
 
@@ -233,11 +256,11 @@ def _why_undecided(audit: Mapping[str, JSON] | None) -> str | None:
     return None
 
 
-def _of_check(rule: Rule, check: Mapping[str, JSON]) -> Ruling:
+def _of_check(rule: Rule, check: Mapping[str, JSON], error: float) -> Ruling:
     """Passes where the whole interval lies within the margin, fails where all of it lies outside."""
     least = -math.inf if rule.sign > 0 else check["sound"] - rule.amount - ROUNDING
     most = math.inf if rule.sign < 0 else check["sound"] + rule.amount + ROUNDING
-    low, high = _limits(check)
+    low, high = _limits(check, error)
     if low is None or high is None:
         found: Verdict = "inconclusive"
     else:
@@ -251,11 +274,19 @@ def _of_check(rule: Rule, check: Mapping[str, JSON]) -> Ruling:
     return Ruling(rule=rule.text, verdict=found, why=_words(check))
 
 
-def _limits(check: Mapping[str, JSON]) -> tuple[float | None, float | None]:
-    """The interval; where no topic differs from another, enough of them show what was observed."""
-    if check["low"] is None and check["value"] is not None and check["n"] >= FEWEST:
-        return check["value"], check["value"]
-    return check["low"], check["high"]
+def _limits(check: Mapping[str, JSON], error: float) -> tuple[float | None, float | None]:
+    """The interval; where no topic differs from another, enough of them show what was observed.
+
+    Results have the 95 % interval alone, by Student's t over topics in most checks: it is stretched by t.
+    """
+    value, low, high = check["value"], check["low"], check["high"]
+    if low is None and value is not None and check["n"] >= FEWEST:
+        return value, value
+    if low is None or high is None or error == ALONE:
+        return low, high
+    degrees = max(check["n"] - 1, 1)
+    stretch = student(degrees, 1 - 2 * error) / student(degrees, 1 - 2 * ALONE)
+    return value - stretch * (value - low), value + stretch * (high - value)
 
 
 def _words(check: Mapping[str, JSON]) -> str:
@@ -272,20 +303,26 @@ def _words(check: Mapping[str, JSON]) -> str:
 # What would decide a rule that is not decided. A suite has its own word for its questions.
 
 
-def _what_would_decide(rule: Rule, change: Change, margin: float, comparison: Comparison) -> str:
-    """How many runs or questions would decide a rule with this margin (percentage points)."""
+def _what_would_decide(
+    rule: Rule, change: Change, margin: float, comparison: Comparison, failing_at: float
+) -> str:
+    """How many runs or questions would decide a rule with this margin (percentage points).
+
+    A FAIL takes an interval of the confidence `failing_at`, a PASS one of 95 %.
+    """
     before, after = comparison.before, comparison.after
     found, noun, better = change.of(rule.scope), after.suite.clusters, _better_side(rule)
     cells = shared(change.metric, before.cells, after.cells).after
-    if rule.scope == "these":
-        return _what_runs_would_decide(rule, change, margin, cells)
     worse = _worse(rule, change) or 0.0
+    confidence = failing_at if worse > margin else 0.95
+    if rule.scope == "these":
+        return _what_runs_would_decide(change, worse, margin, cells, confidence)
     if found.n < FEWEST and (found.se is None or found.low is None or (not margin and worse <= ROUNDING)):
         # As soon as there are enough, what was observed decides.
         return _enough(noun)
     if found.low is None:
         return f"without an interval no number of runs or {noun} can be named"
-    numbers = _needed(found, margin, better, change.metric, cells, noun)
+    numbers = _needed(found, margin, better, change.metric, cells, noun, confidence)
     if not margin:
         would = f"; if it stays as it is, about {numbers} would show it" if numbers else ""
         return f"with a margin of 0 what was observed decides: it was worse, but by chance perhaps{would}"
@@ -294,13 +331,15 @@ def _what_would_decide(rule: Rule, change: Change, margin: float, comparison: Co
     return f"if the difference stays as it is, about {numbers} would decide it"
 
 
-def _what_runs_would_decide(rule: Rule, change: Change, margin: float, cells: Sequence[Cell]) -> str:
+def _what_runs_would_decide(
+    change: Change, worse: float, margin: float, cells: Sequence[Cell], confidence: float
+) -> str:
     """How many runs a rule on these very questions would need; further questions are another matter."""
     found = change.these
     if found.low is None:
         return _why_no_runs_are_named(found)
-    worse = _worse(rule, change) or 0.0
-    runs = needed_runs_fixed(found, worse - margin, runs=_runs_each(change.metric, cells))
+    each = _runs_each(change.metric, cells)
+    runs = needed_runs_fixed(found, worse - margin, runs=each, confidence=confidence)
     if not margin:
         would = f"; if it stays as it is, about {runs:,} runs of each would show it" if runs else ""
         return f"with a margin of 0 what was observed decides: it was worse, but by chance perhaps{would}"
@@ -334,24 +373,37 @@ def _better_side(rule: Rule) -> Better:
 
 
 def _needed(
-    found: Difference, margin: float, better: Better, metric: Metric, cells: Sequence[Cell], noun: str
+    found: Difference,
+    margin: float,
+    better: Better,
+    metric: Metric,
+    cells: Sequence[Cell],
+    noun: str,
+    confidence: float,
 ) -> str:
     """The number of runs, or of questions; empty if no number would be enough."""
-    parts = []
-    if metric.kind in ("mean", "balance") and (runs := _needed_runs(found, margin, better, metric, cells)):
+    parts, asked = [], (found, margin, better)
+    if metric.kind in ("mean", "balance") and (runs := _needed_runs(*asked, metric, cells, confidence)):
         parts.append(f"{runs:,} runs of each question")
-    if questions := needed_clusters(found, margin, better):
+    if questions := needed_clusters(*asked, confidence=confidence):
         parts.append(f"{max(questions, FEWEST):,} {noun}")
     return " or ".join(parts)
 
 
 def _needed_runs(
-    found: Difference, margin: float, better: Better, metric: Metric, cells: Sequence[Cell]
+    found: Difference,
+    margin: float,
+    better: Better,
+    metric: Metric,
+    cells: Sequence[Cell],
+    confidence: float,
 ) -> int | None:
     values = {(cell.cluster, cell.stratum): valid(cell.of(metric.of)) for cell in cells}
     noise = run_variance(values)
     runs = _runs_each(metric, cells)
-    return needed_runs(found, margin, better, runs=runs, noise=noise) if noise is not None and runs else None
+    if noise is None or not runs:
+        return None
+    return needed_runs(found, margin, better, runs=runs, noise=noise, confidence=confidence)
 
 
 # No single question.
@@ -367,7 +419,7 @@ class _Fall:
     newer: Sequence[float]
 
 
-def _question(rule: Rule, comparison: Comparison) -> Ruling:
+def _question(rule: Rule, comparison: Comparison, error: float, wanted: float) -> Ruling:
     """No case may fall by so much in its mean; a fall that chance explains decides nothing."""
     falls, noun = _falls(comparison), comparison.after.suite.clusters
     if not falls:
@@ -381,9 +433,9 @@ def _question(rule: Rule, comparison: Comparison) -> Ruling:
         fell = f"{worst.cell} fell most, by {worst.points:.2f} points" if worst.points > 0 else "none fell"
         return Ruling(rule=rule.text, verdict="pass", why=f"of {len(falls)} {noun} {fell}")
     noise = _run_noise([runs for fall in falls for runs in (fall.older, fall.newer)])
-    certain = [fall for fall in deep if _is_certain(fall, noise, len(falls))]
+    certain = [fall for fall in deep if _is_certain(fall, noise, error / len(falls))]
     shown = ", ".join(f"{fall.cell} by {fall.points:.2f}" for fall in (certain or deep)[:5])
-    needed = "" if certain else _needed_repeats(deep, noise, len(falls))
+    needed = "" if certain else _needed_repeats(deep, noise, len(falls), 1 - 2 * wanted)
     doubt = f"; with so few runs chance may have done that: {needed}" if needed else ""
     why = f"{len(deep)} of {len(falls)} {noun} fell by {rule.amount:g} points or more: {shown}{doubt}"
     return Ruling(rule=rule.text, verdict="fail" if certain else "inconclusive", why=why)
@@ -429,21 +481,27 @@ class _Noise:
         return _Noise(variance=variance, degrees=own, groups=2) if variance > self.variance else self
 
 
-def _is_certain(fall: _Fall, pooled: _Noise, cases: int) -> bool:
-    """Whether a t test finds that the case fell, at 2.5 % error over all cases (Bonferroni)."""
+def _is_certain(fall: _Fall, pooled: _Noise, error: float) -> bool:
+    """Whether a t test finds that the case fell, with this one-sided error: a rule's over all cases."""
     if pooled.degrees < 1:
         return False
     noise = pooled.of(fall)
-    error = math.sqrt(noise.variance * (1 / len(fall.older) + 1 / len(fall.newer)))
-    return _drop(fall.older, fall.newer) > student(noise.degrees, 1 - 0.05 / cases) * error
+    spread = math.sqrt(noise.variance * (1 / len(fall.older) + 1 / len(fall.newer)))
+    return _drop(fall.older, fall.newer) > student(noise.degrees, 1 - 2 * error) * spread
 
 
-def _needed_repeats(deep: Sequence[_Fall], pooled: _Noise, cases: int) -> str:
+def _needed_repeats(deep: Sequence[_Fall], pooled: _Noise, cases: int, confidence: float) -> str:
     """How many runs would tell one of these falls from chance."""
     if pooled.degrees < 1:
         return "two runs or more of each question, before and after, are needed to decide it"
     needed = [
-        needed_repeats(_drop(fall.older, fall.newer), noise.variance, groups=noise.groups, tests=cases)
+        needed_repeats(
+            _drop(fall.older, fall.newer),
+            noise.variance,
+            groups=noise.groups,
+            tests=cases,
+            confidence=confidence,
+        )
         for fall, noise in ((fall, pooled.of(fall)) for fall in deep)
     ]
     runs = min((number for number in needed if number), default=None)

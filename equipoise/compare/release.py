@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING
 
+from equipoise import suites
 from equipoise.compare.baseline import (
     Side,
     is_unfit,
     mismatches,
-    missing_cells,
+    of_suite,
     sent_otherwise,
     side,
+    unknown_cells,
     unscored_runs,
 )
+from equipoise.compare.family import NO_RULES, Family, tests
 from equipoise.compare.pool import pooled
 from equipoise.compare.verify import load_verified
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 from equipoise.core.records import Cell, Metric, Record
-from equipoise.core.rules import QUESTION, UNSCORED, VERIFIED, Rule, Until, most_unscored
+from equipoise.core.rules import (
+    QUESTION,
+    UNSCORED,
+    VERIFIED,
+    Inconclusive,
+    Rule,
+    Until,
+    most_unscored,
+    rules_for,
+)
 from equipoise.core.types import JSON, Case
 from equipoise.judge.rubric import Rubric
 from equipoise.results import answered, rows
@@ -34,24 +46,78 @@ if TYPE_CHECKING:
 Metrics = Mapping[str, Metric]
 
 
-class Release(Protocol):
-    """What is asked of a release: the settings of a session have it, and the options of a merge."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release:
+    """What becomes of one suite's results: with what they are compared, and by which rules.
 
-    @property
-    def baseline(self) -> Path | None:
-        """The results to compare with."""
+    `baseline` is a file. `family` counts the rules that chance may decide, of all suites that are released
+    together.
+    """
 
-    @property
-    def gate(self) -> tuple[Rule, ...]:
-        """The rules."""
+    baseline: Path | None = None
+    rules: tuple[Rule, ...] = ()
+    family: Family = NO_RULES
+    inconclusive: Inconclusive | None = None
+    allow_mismatch: bool = False
 
-    @property
-    def gate_inconclusive(self) -> Literal["pass", "fail"] | None:
-        """What an inconclusive gate counts as."""
 
-    @property
-    def allow_mismatch(self) -> bool:
-        """Whether what both sides share is compared where they do not match."""
+def releases(
+    names: Sequence[str],
+    baseline: Path | None,
+    rules: Sequence[Rule],
+    inconclusive: Inconclusive | None,
+    *,
+    allow_mismatch: bool,
+) -> dict[str, Release]:
+    """The release of each of these suites, by name, from what was given for all. Raises UserError.
+
+    Where `baseline` is a folder, a suite without rules that compare may be missing there.
+    """
+    _refuse_pointless(rules, inconclusive, baseline, allow_mismatch=allow_mismatch)
+    for rule in rules:
+        if rule.suite and rule.suite not in suites.names():
+            raise UserError(
+                f"{rule}: there is no suite {rule.suite!r}; there are {', '.join(suites.names())}"
+            )
+    wanted = {name: rules_for(name, rules) for name in names}
+    if rules and not any(wanted.values()):
+        raise UserError(f"{rules[0]}: there are no rules for {', '.join(names)}")
+    count = sum(len(tests(found)) for found in wanted.values())
+    found = {
+        name: Release(
+            baseline=baseline and of_suite(baseline, name),
+            rules=own,
+            family=Family(rules=count, own=len(tests(own))),
+            inconclusive=inconclusive,
+            allow_mismatch=allow_mismatch,
+        )
+        for name, own in wanted.items()
+    }
+    _refuse_missing(found, baseline)
+    return found
+
+
+def _refuse_pointless(
+    rules: Sequence[Rule], inconclusive: Inconclusive | None, baseline: Path | None, *, allow_mismatch: bool
+) -> None:
+    if inconclusive and not rules:
+        raise UserError("--gate-inconclusive: says what becomes of a gate, but there is no --gate")
+    if allow_mismatch and baseline is None:
+        raise UserError("--allow-mismatch: says how to compare, but there is no --baseline")
+
+
+def _refuse_missing(found: Mapping[str, Release], given: Path | None) -> None:
+    """Raise UserError for a rule that compares without a baseline, and for a folder that has none at all."""
+    for name, release in found.items():
+        rule = next((rule for rule in release.rules if rule.needs_baseline), None)
+        if rule is not None and release.baseline is None:
+            where = f"{shown(given)} has no {name}.json or *.{name}.json" if given else ""
+            raise UserError(
+                f"{rule}: compared with what? {where or 'Name earlier results with --baseline=PATH'}"
+            )
+    if given is not None and not any(release.baseline for release in found.values()):
+        names = ", ".join(f"{name}.json" for name in found)
+        raise UserError(f"--baseline: {shown(given)} has results of none of these suites: {names}")
 
 
 def expected(suite: AnySuite, rubric: Rubric, cases: Sequence[Case]) -> Sequence[Cell]:
@@ -63,15 +129,12 @@ def expected(suite: AnySuite, rubric: Rubric, cases: Sequence[Case]) -> Sequence
 def prepare(
     release: Release, metadata: Mapping[str, JSON], files: Files, metrics: Metrics, runs: int
 ) -> Side | None:
-    """The baseline of a session, checked as far as it can be. Raises UserError.
+    """The baseline of a suite in a session, checked as far as it can be. Raises UserError.
 
     `metadata` is what the session's results will say of themselves; `metrics` are those that they will have,
     and `runs` how many of each case.
     """
-    if release.gate_inconclusive and not release.gate:
-        raise UserError("--gate-inconclusive: says what becomes of a gate, but there is no --gate")
     if release.baseline is None:
-        _refuse_without_baseline(release)
         return None
     if release.baseline.resolve() == files.results.resolve():
         raise UserError(
@@ -80,7 +143,7 @@ def prepare(
         )
     baseline = load_verified(release.baseline)
     refuse_mismatch(release, baseline, metadata)
-    for rule in release.gate:
+    for rule in release.rules:
         refuse_unfit(rule, metrics, "this session")
         refuse_unfit(rule, baseline.metrics, shown(release.baseline))
         _refuse_single_runs(rule, baseline, runs)
@@ -95,19 +158,9 @@ def _refuse_single_runs(rule: Rule, baseline: Side, runs: int) -> None:
     if min(runs, baseline.runs) < 2:
         more = "its model again with --runs 2 or more" if baseline.runs < 2 else "--runs 2 or more"
         raise UserError(
-            f"--gate {rule.text}: {where} has one run of each case, and how far runs vary is what decides on "
+            f"{rule}: {where} has one run of each case, and how far runs vary is what decides on "
             f"these questions: ask {more}, or write {rule.text.partition('@')[0]}@population"
         )
-
-
-def _refuse_without_baseline(release: Release) -> None:
-    for rule in release.gate:
-        if rule.name != UNSCORED and not rule.is_about_audit:
-            raise UserError(
-                f"--gate {rule.text}: compared with what? Name earlier results with --baseline=FILE"
-            )
-    if release.allow_mismatch:
-        raise UserError("--allow-mismatch: says how to compare, but there is no --baseline")
 
 
 def refuse_mismatch(release: Release, baseline: Side, metadata: Mapping[str, JSON]) -> None:
@@ -116,14 +169,13 @@ def refuse_mismatch(release: Release, baseline: Side, metadata: Mapping[str, JSO
         raise UserError(
             f"{baseline.file}: belongs to the suite {baseline.suite.name}, not {metadata['suite']}"
         )
-    unfit = is_unfit(baseline.data, most_unscored(release.gate))
+    unfit = is_unfit(baseline.data, most_unscored(release.rules))
     _refuse(release, baseline, [*([unfit] if unfit else []), *mismatches(baseline.metadata, metadata)])
 
 
 def refuse_other_cases(release: Release, baseline: Side, cells: Sequence[Cell]) -> None:
-    """Raise UserError where the session will ask other cases than the baseline has."""
-    ids = tuple([cell.id for cell in found] for found in (baseline.cells, cells))
-    _refuse(release, baseline, missing_cells(*ids))
+    """Raise UserError where the session will ask cases that the baseline lacks; it is restricted to them."""
+    _refuse(release, baseline, unknown_cells(baseline.cells, cells))
 
 
 def _refuse(release: Release, baseline: Side, reasons: Sequence[str]) -> None:
@@ -140,16 +192,14 @@ def refuse_unfit(rule: Rule, metrics: Metrics, where: str) -> None:
         return
     if rule.name == QUESTION:
         if next(iter(metrics.values())).kind != "mean":
-            raise UserError(f"--gate {rule.text}: no question of this suite has a score in points")
+            raise UserError(f"{rule}: no question of this suite has a score in points")
         return
     metric = metrics.get(rule.name)
     if metric is None:
-        raise UserError(f"--gate {rule.text}: {where} has no metric {rule.name!r}; {_known(metrics)}")
+        raise UserError(f"{rule}: {where} has no metric {rule.name!r}; {_known(metrics)}")
     if metric.higher_is_better is (rule.sign > 0):
         worse, sign = ("lower", "-") if metric.higher_is_better else ("higher", "+")
-        raise UserError(
-            f"--gate {rule.text}: {rule.name} is worse when it is {worse}; bound that: {rule.name}:{sign}2pp"
-        )
+        raise UserError(f"{rule}: {rule.name} is worse when it is {worse}; bound that: {rule.name}:{sign}2pp")
 
 
 def decided_by_runs(rules: Sequence[Rule]) -> list[Rule]:
@@ -163,16 +213,14 @@ def refuse_unfit_audit(rule: Rule, checks: Sequence[Mapping[str, JSON]]) -> None
     found = rule.among(checks)
     if not found:
         known = dict.fromkeys(check["name"].split()[0] for check in checks)
-        raise UserError(
-            f"--gate {rule.text}: an audit has no check of that name; there are {', '.join(known)}"
-        )
+        raise UserError(f"{rule}: an audit has no check of that name; there are {', '.join(known)}")
     check = found[0]
     signs = {"either": (0, "±"), "higher": (1, "+"), "lower": (-1, "-")}
     (sign, shown_sign), has_unit = signs[check["worse"]], check["unit"] in ("points", "%")
     if rule.sign != sign or (rule.unit == "pp") is not has_unit:
         example = f"{rule.name}:{shown_sign}{'5pp' if has_unit else '0.5'}"
         raise UserError(
-            f"--gate {rule.text}: write {example}, for how far {check['name'].split()[0]} may lie from a "
+            f"{rule}: write {example}, for how far {check['name'].split()[0]} may lie from a "
             f"sound evaluator's, {check['sound']:g}"
         )
 
@@ -181,7 +229,7 @@ def not_audited(rule: Rule, evaluators: Sequence[str], suite: str) -> str:
     """The message about a rule that could not be decided."""
     models = " ".join(f"--evaluator-model {name}" for name in evaluators)
     return (
-        f"--gate {rule.text}: {', '.join(evaluators)} has not been audited: add --audit quick, "
+        f"{rule}: {', '.join(evaluators)} has not been audited: add --audit quick, "
         f"or run first: equipoise audit {suite} {models}"
     )
 
@@ -217,31 +265,96 @@ def compare_files(
     """Each candidate's parts `comparison` and, with rules, `gate`. Raises UserError.
 
     Files of one model are pooled where their settings agree. Of several releases the last is the baseline,
-    and there is a part `trend` of all. Here no test has failed for a run without a score, as it would in a
-    session: the gate fails for it.
+    and there is a part `trend` of all.
     """
-    from equipoise.compare.compare import compare
     from equipoise.compare.trend import trend
 
-    # With a gate it is a release that is compared, and no option's effect.
-    is_study, most = not rules, most_unscored(rules)
-    releases = pooled(map(load_verified, baselines))
-    before = releases[-1]
-    found = []
+    older, found = pooled(map(load_verified, baselines)), []
     for after in pooled(map(load_verified, candidates)):
-        comparison = compare(before, after, allows_mismatch=allows_mismatch, is_study=is_study, most=most)
-        metrics = {name: change.metric for name, change in comparison.changes.items()}
-        for rule in rules:
-            refuse_unfit(rule, metrics, f"what {before.file} and {after.file} share")
-            if rule.is_about_audit:
-                refuse_without_audit(rule, after)
-        parts = _parts(rules, comparison, after.data, needs_scores=True)
-        if len(releases) > 1:
+        release = _alone(after, rules, allows_mismatch=allows_mismatch)
+        parts = _compared(older[-1], after, release)
+        if len(older) > 1:
             parts["trend"] = trend(
-                [*releases, after], allows_mismatch=allows_mismatch, is_study=is_study, most=most
+                [*older, after],
+                allows_mismatch=allows_mismatch,
+                is_study=not rules,
+                most=most_unscored(release.rules),
             )
         found.append(parts)
     return found
+
+
+def _alone(after: Side, rules: Sequence[Rule], *, allows_mismatch: bool) -> Release:
+    """The release of one candidate on one suite."""
+    own = rules_for(after.suite.name, rules)
+    if rules and not own:
+        raise UserError(f"{rules[0]}: there are no rules for {after.suite.name}")
+    number = len(tests(own))
+    return Release(rules=own, family=Family(rules=number, own=number), allow_mismatch=allows_mismatch)
+
+
+def _compared(before: Side, after: Side, release: Release) -> dict[str, JSON]:
+    """The parts of a candidate that has been asked. Raises UserError."""
+    from equipoise.compare.compare import compare
+
+    # With a gate it is a release that is compared, and no option's effect.
+    comparison = compare(
+        before,
+        after,
+        allows_mismatch=release.allow_mismatch,
+        is_study=not release.rules,
+        most=most_unscored(release.rules),
+    )
+    metrics = {name: change.metric for name, change in comparison.changes.items()}
+    for rule in release.rules:
+        refuse_unfit(rule, metrics, f"what {before.file} and {after.file} share")
+        if rule.is_about_audit:
+            refuse_without_audit(rule, after)
+    return _parts(release, comparison, after.data)
+
+
+def gate_files(
+    baseline: Path | None,
+    candidates: Sequence[Path],
+    rules: Sequence[Rule],
+    inconclusive: Inconclusive | None,
+    *,
+    allows_mismatch: bool,
+) -> dict[str, dict[str, Gated]]:
+    """The verdicts on each model's results, by model and suite. Raises UserError.
+
+    Files of one model and suite are pooled where their settings agree; a model's suites are one release.
+    """
+    sides: dict[str, dict[str, Side]] = {}
+    for after in pooled(map(load_verified, candidates)):
+        own = sides.setdefault(after.model, {})
+        if (other := own.setdefault(after.suite.name, after)) is not after:
+            raise UserError(
+                f"{other.file} and {after.file} are both results of {after.model} on {after.suite.name}, "
+                "and cannot be pooled: name one of them"
+            )
+    found = {}
+    for model, own in sides.items():
+        wanted = releases(list(own), baseline, rules, inconclusive, allow_mismatch=allows_mismatch)
+        found[model] = {name: _gated(own[name], release) for name, release in wanted.items()}
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gated:
+    """A candidate's results on one suite, and their parts `comparison` and `gate`, if there are any."""
+
+    side: Side
+    parts: Mapping[str, JSON]
+
+
+def _gated(after: Side, release: Release) -> Gated:
+    if release.baseline is None:
+        for rule in release.rules:
+            if rule.is_about_audit:
+                refuse_without_audit(rule, after)
+        return Gated(side=after, parts=_parts(release, None, after.data))
+    return Gated(side=after, parts=_compared(load_verified(release.baseline), after, release))
 
 
 def refuse_without_audit(rule: Rule, side: Side) -> None:
@@ -249,15 +362,15 @@ def refuse_without_audit(rule: Rule, side: Side) -> None:
     audits = {name: side.audits.get(name) for name in side.metadata["evaluator_models"]}
     missing = [name for name, audit in audits.items() if audit is None]
     if missing:
-        raise UserError(f"--gate {rule.text}: {side.file}: has no audit of {', '.join(missing)}")
+        raise UserError(f"{rule}: {side.file}: has no audit of {', '.join(missing)}")
     for audit in filter(None, audits.values()):
         if audit["checks"]:
             refuse_unfit_audit(rule, audit["checks"])
 
 
 def is_to_be_verified(release: Release) -> bool:
-    """Whether its gate requires that results are what their journal says."""
-    return any(rule.name == VERIFIED for rule in release.gate)
+    """Whether a rule requires that results are what their journal says."""
+    return any(rule.name == VERIFIED for rule in release.rules)
 
 
 def conclude(
@@ -267,17 +380,17 @@ def conclude(
 
     `doubt` says why its journal is not what its calls come to, where that was tried.
     """
-    if baseline is None and not release.gate:
+    if baseline is None and not release.rules:
         return {}
     from equipoise.compare.compare import compare
 
     if baseline is None:
-        return _parts(release.gate, None, data)
+        return _parts(release, None, data)
     candidate = replace(side(shown(path), data), doubt=doubt)
-    comparison = compare(baseline, candidate, allows_mismatch=True, most=most_unscored(release.gate))
+    comparison = compare(baseline, candidate, allows_mismatch=True, most=most_unscored(release.rules))
     # Settings and cases were held against the baseline's before any call; what was really sent is seen here.
     late = [] if release.allow_mismatch else sent_otherwise(baseline.metadata, candidate.metadata)
-    return _parts(release.gate, comparison, data, doubts=late)
+    return _parts(release, comparison, data, doubts=late)
 
 
 def _answered(comparison: Comparison | None, data: Mapping[str, JSON]) -> list[str]:
@@ -289,21 +402,24 @@ def _answered(comparison: Comparison | None, data: Mapping[str, JSON]) -> list[s
 
 
 def _parts(
-    rules: Sequence[Rule],
+    release: Release,
     comparison: Comparison | None,
     data: Mapping[str, JSON],
     *,
-    needs_scores: bool = False,
     doubts: Sequence[str] = (),
 ) -> dict[str, JSON]:
     from equipoise.compare.gate import judge_all
 
-    missing, planned = unscored_runs(data)
     audits = data.get("audit") or {}
     found: dict[str, JSON] = {} if comparison is None else {"comparison": comparison.to_json()}
-    if rules:
+    if release.rules:
         found["gate"] = judge_all(
-            rules, comparison, missing, planned, audits=audits, needs_scores=needs_scores, doubts=doubts
+            release.rules,
+            comparison,
+            *unscored_runs(data),
+            audits=audits,
+            family=release.family,
+            doubts=doubts,
         )
         if told := _answered(comparison, data):
             found["gate"]["answered"] = told

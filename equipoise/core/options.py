@@ -12,7 +12,8 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from equipoise.core.files import read_bytes
-from equipoise.core.rules import parse_rule, parse_until
+from equipoise.core.gates import parse_gate
+from equipoise.core.rules import parse_until
 from equipoise.core.types import Shard
 
 DEFAULT_EVALUATOR = "mistral-large-2512"
@@ -451,17 +452,17 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         flag="--baseline",
-        metavar="FILE",
-        help="compare with these earlier results",
+        metavar="PATH",
+        help="compare with these earlier results; in a folder, <suite>.json or *.<suite>.json of each suite",
     ),
     Option(
         flag="--gate",
-        parse=parse_rule,
+        parse=parse_gate,
         metavar="RULE",
         many=True,
         default=(),
         help="fail if a figure is worse than the baseline's by more, as overall:-2pp, on these questions; "
-        "overall:-2pp@population: on questions like them; repeatable",
+        "overall:-2pp@population: on questions like them; gates.toml: the rules in that file; repeatable",
     ),
     Option(
         flag="--gate-inconclusive",

@@ -10,6 +10,8 @@ from typing import Literal
 from equipoise.core.types import JSON
 
 Unit = Literal["pp", "%", "points"]
+Inconclusive = Literal["pass", "fail"]
+"""What an inconclusive gate counts as."""
 Scope = Literal["these", "population"]
 """Of an interval: these very questions, where only the runs vary, or all questions like them."""
 SCOPES: tuple[Scope, ...] = ("these", "population")
@@ -18,6 +20,8 @@ _RULE = re.compile(rf"(?P<name>[^:\s]+):(?P<sign>[+-]?){_AMOUNT}(?P<unit>pp|%|)(
 _AUDIT = re.compile(rf"audit\.(?P<check>[^:\s]+):(?P<sign>±|\+-|\+/-|[+-]|){_AMOUNT}(?P<unit>pp|)")
 _UNTIL = re.compile(rf"(?P<name>[^:\s]+):(?:±|\+-|\+/-){_AMOUNT}pp(?:@(?P<scope>[^@\s]*))?")
 QUESTION, UNSCORED, VERIFIED, GATE = "question", "unscored", "verified", "gate"
+EVERY_SUITE = "all"
+"""The table of a gate's file whose rules are those of every suite."""
 AUDIT = "audit."
 """What the name of a rule about an audit begins with; the name of a check follows, or its first word."""
 MOST_UNSCORED = 1.0
@@ -32,7 +36,8 @@ class Rule:
     bounds nothing: both results must be what their journals say. A rule about an audit, `audit.lean:±5pp`,
     bounds how far a check of the evaluator lies from that of a sound one: above it, below, or (0) both.
     `amount` is in percentage points, in percent of the baseline's figure, or in points of the scale; `scope`
-    says of which questions the figure must not be worse.
+    says of which questions the figure must not be worse. A rule of a `file` may be for one `suite` alone
+    (empty: for every one); one that is not `required` is told, and does not decide.
     """
 
     text: str
@@ -41,6 +46,25 @@ class Rule:
     amount: float
     unit: Unit
     scope: Scope = "these"
+    suite: str = ""
+    required: bool = True
+    file: str = ""
+
+    def __str__(self) -> str:
+        # As messages name it, so that it can be found.
+        return (
+            f"{self.file}: [{self.suite or EVERY_SUITE}] {self.text}" if self.file else f"--gate {self.text}"
+        )
+
+    @property
+    def needs_baseline(self) -> bool:
+        """Whether it compares."""
+        return self.name != UNSCORED and not self.is_about_audit
+
+    @property
+    def is_a_test(self) -> bool:
+        """Whether chance may decide it: the more such rules, the more often one of them fails by chance."""
+        return self.name not in (UNSCORED, VERIFIED)
 
     @property
     def is_about_audit(self) -> bool:
@@ -67,7 +91,16 @@ class Until:
     scope: Scope = "these"
 
 
-def parse_rule(text: str) -> Rule:
+def rules_for(suite: str, rules: Sequence[Rule]) -> tuple[Rule, ...]:
+    """The rules for one suite, each once; required if it is so anywhere."""
+    found: dict[str, Rule] = {}
+    for rule in rules:
+        if rule.suite in ("", suite) and (rule.text not in found or rule.required):
+            found[rule.text] = rule
+    return tuple(found.values())
+
+
+def parse_rule(text: str, scope: Scope = SCOPES[0]) -> Rule:
     """Parse a rule such as `overall:-2pp`. Raises ValueError that says what it should look like."""
     text = text.strip()
     if text == VERIFIED:
@@ -98,7 +131,7 @@ def parse_rule(text: str) -> Rule:
         sign=1 if sign == "+" else -1,
         amount=amount,
         unit="%" if unit == "%" else "pp",
-        scope=_scope(found["scope"]),
+        scope=_scope(found["scope"], scope),
     )
 
 
@@ -114,9 +147,9 @@ def _audit_rule(text: str) -> Rule:
     return Rule(text=text, name=AUDIT + found["check"], sign=sign, amount=float(found["amount"]), unit=unit)
 
 
-def _scope(given: str | None) -> Scope:
-    """`these` where none is given."""
-    found = next((scope for scope in SCOPES if scope == (given or SCOPES[0])), None)
+def _scope(given: str | None, default: Scope = SCOPES[0]) -> Scope:
+    """The default where none is given."""
+    found = next((scope for scope in SCOPES if scope == (given or default)), None)
     if found is None or given == "":
         raise ValueError(f"has an unknown scope: @{' or @'.join(SCOPES)}")
     return found

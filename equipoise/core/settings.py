@@ -8,12 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from equipoise.core.errors import UserError
+from equipoise.core.gates import GateFile
 from equipoise.core.options import (
     DEFAULT_BASE_URL,
     DEFAULT_EVALUATOR,
@@ -22,7 +24,7 @@ from equipoise.core.options import (
     parse_key,
     parse_url,
 )
-from equipoise.core.rules import Rule, Until
+from equipoise.core.rules import Inconclusive, Rule, Until
 from equipoise.core.types import JSON, Role, Shard
 
 LOCAL = "local"
@@ -108,7 +110,7 @@ class Settings:
     fresh: bool
     baseline: Path | None
     gate: tuple[Rule, ...]
-    gate_inconclusive: Literal["pass", "fail"] | None
+    gate_inconclusive: Inconclusive | None
     allow_mismatch: bool
     until: Until | None
     rejudge: Path | None
@@ -230,8 +232,8 @@ def resolve(
         report=_path(value["report"]),
         fresh=value["fresh"],
         baseline=_path(value["baseline"]),
-        gate=value["gate"],
-        gate_inconclusive=value["gate_inconclusive"],
+        gate=tuple(chain.from_iterable(_rules(item) for item in value["gate"])),
+        gate_inconclusive=value["gate_inconclusive"] or _said_by_files(value["gate"]),
         allow_mismatch=value["allow_mismatch"],
         until=value["until"],
         rejudge=_path(value["rejudge"]),
@@ -239,6 +241,16 @@ def resolve(
         given=frozenset(given),
         header_values=_header_values(environment),
     )
+
+
+def _rules(item: Rule | GateFile) -> tuple[Rule, ...]:
+    return (item,) if isinstance(item, Rule) else item.rules
+
+
+def _said_by_files(items: Sequence[Rule | GateFile]) -> Inconclusive | None:
+    """What an inconclusive gate counts as; the last file that says so decides."""
+    said = [item.inconclusive for item in items if isinstance(item, GateFile) and item.inconclusive]
+    return said[-1] if said else None
 
 
 def _given(
@@ -260,9 +272,14 @@ def _read(option: Option, given: Any, source: str) -> Any:
         return _switch(given, source)
     if option.many:
         texts = [given] if isinstance(given, str) else given
-        parts = [part for text in texts for part in _VALUES.findall(text) or [text]]
+        parts = [part for text in texts for part in _values(text)]
         return tuple(dict.fromkeys(_parse(option, part, source) for part in parts))
     return _parse(option, given, source)
+
+
+def _values(text: str) -> list[str]:
+    """The values in one text; the name of a file may have spaces."""
+    return [text] if Path(text).is_file() else _VALUES.findall(text) or [text]
 
 
 def _switch(given: Any, source: str) -> bool:

@@ -199,15 +199,16 @@ def needed_clusters(
     *,
     confidence: float = 0.95,
     power: float = 0.8,
+    known_at: float = 0.95,
 ) -> int | None:
     """How many questions would decide, with probability `power`, if the difference seen were the true one.
 
     The smallest Q with (t_{Q-1}(confidence) + t_{Q-1}(power)) s / sqrt(Q) <= |d + margin|: d the difference
     (sign turned where lower is better), s the spread over questions, which is the standard error behind the
-    interval times sqrt(n). Chow, Shao and Wang (2008, Sample Size Calculations in Clinical Research, section
-    3.1) with t. None where no number up to a million would: d at the margin itself, or no interval.
+    interval, whose confidence is `known_at`, times sqrt(n). Chow, Shao and Wang (2008, Sample Size
+    Calculations in Clinical Research, section 3.1) with t. None where no number up to a million would: d at the margin itself, or no interval.
     """
-    spread, distance = _spread(difference, confidence), _distance(difference, margin, better)
+    spread, distance = _spread(difference, known_at), _distance(difference, margin, better)
     if not spread or not distance:
         return None
     scale = spread * math.sqrt(difference.n) / distance
@@ -227,6 +228,7 @@ def needed_runs(
     noise: float,
     confidence: float = 0.95,
     power: float = 0.8,
+    known_at: float = 0.95,
 ) -> int | None:
     """How many runs of each question would decide, `runs` by now: `needed_clusters` with the same questions.
 
@@ -235,7 +237,7 @@ def needed_runs(
     the smallest with se^2 - noise + noise runs / R <= ((d + margin) / (t(confidence) + t(power)))^2, at n - 1
     degrees. None where no number up to a million would: the questions differ too much, or no interval.
     """
-    spread, distance = _spread(difference, confidence), _distance(difference, margin, better)
+    spread, distance = _spread(difference, known_at), _distance(difference, margin, better)
     if not spread or not distance:
         return None
     room = (distance / _reach(difference.n, confidence, power)) ** 2 - max(spread**2 - noise, 0.0)

@@ -1,0 +1,72 @@
+"""A gate's file: the rules of several suites, required or advisory.
+
+scope = "these"            # of rules that name none; or "population"
+inconclusive = "fail"      # what an inconclusive gate counts as; or "pass"
+
+[all]
+required = ["unscored:1%"]
+
+[neutrality]
+required = ["overall:-2pp", "refused:+3pp"]
+advisory = ["zh-CN:-5%"]
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from equipoise.core.files import read_bytes
+from equipoise.core.rules import EVERY_SUITE, SCOPES, Inconclusive, Rule, Scope, parse_rule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateFile:
+    """A file of rules, and what an inconclusive gate counts as, where it says so."""
+
+    rules: tuple[Rule, ...]
+    inconclusive: Inconclusive | None
+
+
+def parse_gate(text: str) -> Rule | GateFile:
+    """Parse a rule, or a file of rules if the value ends in `.toml`. Raises ValueError."""
+    return read_gate(Path(text.strip())) if text.strip().endswith(".toml") else parse_rule(text)
+
+
+def read_gate(path: Path) -> GateFile:
+    """Read a gate's file, whole. Raises ValueError that says which part of it is wrong."""
+    try:
+        said = tomllib.loads(read_bytes(path).decode("utf-8-sig"))
+    except OSError as error:
+        raise ValueError(f"cannot be read ({error.strerror})") from None
+    except ValueError as error:
+        raise ValueError(f"is not TOML ({error})") from None
+    scope, inconclusive = said.pop("scope", SCOPES[0]), said.pop("inconclusive", None)
+    if scope not in SCOPES:
+        raise ValueError(f"has an unknown scope {scope!r}: {' or '.join(SCOPES)}")
+    if inconclusive not in (None, "pass", "fail"):
+        raise ValueError(f"has inconclusive = {inconclusive!r}: pass or fail")
+    rules = tuple(rule for name, table in said.items() for rule in _rules_of(path, name, table, scope))
+    if not rules:
+        raise ValueError('has no rules: give a suite\'s table a list of them, as required = ["overall:-2pp"]')
+    return GateFile(rules=rules, inconclusive=inconclusive)
+
+
+def _rules_of(path: Path, name: str, table: Any, scope: Scope) -> Iterator[Rule]:
+    if not isinstance(table, Mapping):
+        raise ValueError(f"has {name}, which is neither scope nor inconclusive nor a suite's table")
+    for kind, texts in table.items():
+        if kind not in ("required", "advisory"):
+            raise ValueError(f"has {kind} in [{name}], which takes required and advisory")
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+            raise ValueError(f"has no list of rules as {kind} of [{name}]")
+        for text in texts:
+            try:
+                rule = parse_rule(text, scope)
+            except ValueError as error:
+                raise ValueError(f"has {text!r} in [{name}], which {error}") from None
+            suite = "" if name == EVERY_SUITE else name
+            yield replace(rule, suite=suite, required=kind == "required", file=str(path))
