@@ -52,7 +52,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Levels:
-    """The confidence of one interval in each scope, by which all looks so far hold together as they should."""
+    """The confidence of one interval in each scope, by which all looks so far hold together."""
 
     these: float = 0.95
     population: float = 0.95

@@ -61,6 +61,10 @@ class Release:
     allow_mismatch: bool = False
 
 
+NOTHING = Release()
+"""Where nothing is compared and nothing decided."""
+
+
 def releases(
     names: Sequence[str],
     baseline: Path | None,

@@ -59,7 +59,7 @@ def _describe_release(settings: Settings) -> list[str]:
     """The baseline, gate and related options, if any are set."""
     about = {
         "baseline": settings.baseline and shown(settings.baseline),
-        "gate": " ".join(rule.text for rule in settings.gate),
+        "gate": " ".join(dict.fromkeys(rule.file or rule.text for rule in settings.gate)),
         "until": settings.until and settings.until.text,
         "audit": settings.audit,
         "rejudge": settings.rejudge and shown(settings.rejudge),

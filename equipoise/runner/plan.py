@@ -15,6 +15,7 @@ from typing import TypeVar
 from equipoise import suites
 from equipoise.compare import release
 from equipoise.compare.baseline import Side
+from equipoise.compare.release import NOTHING, Release
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 from equipoise.core.options import OPTIONS, Option
@@ -59,6 +60,7 @@ class Plan:
     settings: Settings
     root: Path
     baselines: dict[str, Side | None] = field(default_factory=dict)
+    _releases: Mapping[str, Release] = field(default_factory=dict)
     _loaded: dict[str, LoadedSuite] = field(default_factory=dict)
     _runs: dict[str, Sequence[Run]] = field(default_factory=dict)
     _ranks: dict[str, Mapping[str, int]] = field(default_factory=dict)
@@ -205,11 +207,12 @@ class Plan:
             raise UserError(f"{error.filename}: cannot be used ({error.strerror})") from None
 
     def _check(self, names: Sequence[str]) -> None:
-        for item in ("output", "topics", "rubric", "baseline", "rejudge", "until"):
+        for item in ("output", "topics", "rubric", "rejudge", "until"):
             if getattr(self.settings, item) and len(names) > 1:
                 raise UserError(
                     f"--{item}: applies to one suite, but there are {len(names)}; omit it, or name one suite"
                 )
+        self._release(names)
         shards.refuse_unfit(self.settings)
         for model in filter(is_local, self.settings.asked_models):
             weights(model)
@@ -227,6 +230,26 @@ class Plan:
             self.runs(name)
             self._refuse_unfit_questions(name)
             self._prepare_release(name)
+
+    def _release(self, names: Sequence[str]) -> None:
+        """Find each suite's baseline and rules. Raises UserError."""
+        given = self.settings.baseline
+        if given is not None and len(names) > 1 and not given.is_dir():
+            raise UserError(
+                f"--baseline: {shown(given)} is one suite's results, but there are {len(names)} suites; "
+                "name a folder that has <suite>.json of each"
+            )
+        self._releases = release.releases(
+            names,
+            given,
+            self.settings.gate,
+            self.settings.gate_inconclusive,
+            allow_mismatch=self.settings.allow_mismatch,
+        )
+
+    def release(self, name: str) -> Release:
+        """With what a suite's results are compared, and its rules."""
+        return self._releases.get(name, NOTHING)
 
     def _refuse_unfit_questions(self, name: str) -> None:
         """Raise UserError if cases could not be told apart in results, or lack what their questions need."""
@@ -268,18 +291,19 @@ class Plan:
             )
         self.audit(name)
         self._refuse_without_audit(name)
-        is_measured = self.settings.until or self.settings.baseline
+        wanted = self.release(name)
+        is_measured = self.settings.until or wanted.baseline
         cells = release.expected(loaded.suite, loaded.rubric, loaded.cases if is_measured else ())
         metrics = {metric.name: metric for metric in loaded.suite.metrics(cells)}
         if self.settings.until:
-            release.refuse_until(self.settings.until, self.settings.gate, metrics, self.repeats(name))
+            release.refuse_until(self.settings.until, wanted.rules, metrics, self.repeats(name))
         self.baselines[name] = release.prepare(
-            self.settings, self.metadata(name), loaded.files, metrics, self.repeats(name)
+            wanted, self.metadata(name), loaded.files, metrics, self.repeats(name)
         )
 
     def _refuse_without_audit(self, name: str) -> None:
         """Raise UserError for a rule on audits that could not be decided, or names no check."""
-        rules = [rule for rule in self.settings.gate if rule.is_about_audit]
+        rules = [rule for rule in self.release(name).rules if rule.is_about_audit]
         if not rules:
             return
         planned, kept = self.audit(name), self.kept_audits(name)
@@ -294,14 +318,14 @@ class Plan:
                 release.refuse_unfit_audit(rule, said["checks"])
 
     def refuse_other_cases(self, name: str, runs: Collection[str]) -> None:
-        """Raise UserError if the selected runs cover other cases than the baseline."""
+        """Raise UserError if the selected runs cover cases that the baseline lacks."""
         loaded, baseline = self.load(name), self.baselines[name]
         if baseline is not None:
             asked = set(runs)
             wanted = {run.case.id for run in self.runs(name) if run.id in asked}
             cases = [case for case in loaded.cases if case.id in wanted]
             release.refuse_other_cases(
-                self.settings, baseline, release.expected(loaded.suite, loaded.rubric, cases)
+                self.release(name), baseline, release.expected(loaded.suite, loaded.rubric, cases)
             )
 
     def metadata(self, name: str) -> dict[str, JSON]:
@@ -385,7 +409,7 @@ class Plan:
         baseline = self.baselines.get(name)
         if until.half_width is not None or baseline is None:
             return until.text
-        rules = " ".join(rule.text for rule in self.settings.gate)
+        rules = " ".join(rule.text for rule in self.release(name).rules)
         return f"{until.text}: {rules} against {baseline.file} ({(baseline.digest or '')[:8]})"
 
     def about(self, name: str) -> dict[str, JSON]:

@@ -11,6 +11,8 @@ from dataclasses import asdict
 from equipoise.compare import gate
 from equipoise.compare.baseline import Side
 from equipoise.compare.compare import common, levels, measured
+from equipoise.compare.family import ALONE, failing
+from equipoise.compare.release import Release, decided_by_runs
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import GATE, Rule, Until
 from equipoise.core.types import JSON
@@ -20,6 +22,7 @@ from equipoise.runner import resume
 from equipoise.stats import fixed
 from equipoise.stats.intervals import Estimate, bounded_mean
 from equipoise.stats.metrics import observations, valid
+from equipoise.stats.paired import Verdict
 from equipoise.stats.sequential import look_confidence, question_share
 
 
@@ -52,21 +55,29 @@ def _interval(until: Until, metric: Metric, cells: Sequence[Cell], number: int, 
 
 
 def look_at_gate(
-    rules: Sequence[Rule], baseline: Side, cells: Sequence[Cell], number: int, looks: int
+    wanted: Release, baseline: Side, cells: Sequence[Cell], number: int, looks: int
 ) -> dict[str, JSON]:
-    """What would become of each rule about a metric after round `number`, and whether all are decided."""
+    """What would become of each rule that runs decide after round `number`, and whether all are decided."""
     suite = baseline.suite
     older, newer = common(baseline.cells, cells)
     metrics = {metric.name: metric for metric in suite.metrics(newer)}
-    confidence = levels(number, looks, baseline.runs)
-    verdicts = {
-        rule.text: gate.decide(rule, measured(metric, older, newer, suite.clusters, confidence))
-        if (metric := metrics.get(rule.name))
-        else "inconclusive"
-        for rule in rules
-    }
+    rules = decided_by_runs(wanted.rules)
+
+    def decided(rule: Rule, error: float = ALONE) -> Verdict:
+        metric, confidence = metrics.get(rule.name), levels(number, looks, baseline.runs, 1 - 2 * error)
+        if metric is None:
+            return "inconclusive"
+        return gate.decide(rule, measured(metric, older, newer, suite.clusters, confidence))
+
+    failed = failing(rules, lambda rule, error: decided(rule, error) == "fail", wanted.family)
+    verdicts = {rule.text: _together(decided(rule), rule in failed) for rule in rules}
     is_enough = "inconclusive" not in verdicts.values()
     return {"rule": GATE, "round": number, "verdicts": verdicts, "is_enough": is_enough}
+
+
+def _together(alone: Verdict, fails: bool) -> Verdict:
+    """The verdict on a rule among others, of which a FAIL takes more."""
+    return "fail" if fails else "inconclusive" if alone == "fail" else alone
 
 
 def append(history: History, found: Mapping[str, JSON]) -> None:

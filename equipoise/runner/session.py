@@ -294,8 +294,7 @@ class Session:
         looks, baseline = self.plan.repeats(name), self.plan.baselines.get(name)
         if until.half_width is None:
             assert baseline is not None
-            rules = release.decided_by_runs(self.settings.gate)
-            return rounds.look_at_gate(rules, baseline, cells, number, looks)
+            return rounds.look_at_gate(self.plan.release(name), baseline, cells, number, looks)
         metric = {item.name: item for item in self.plan.load(name).suite.metrics(cells)}[until.name]
         return rounds.look(until, metric, cells, number, looks)
 
@@ -317,11 +316,11 @@ class Session:
             raise CannotSave(f"{shown(loaded.files.results)}: not written, as its journal was cut")
         data = build.build(loaded.suite, loaded.rubric, known, is_running=is_running)
         if not is_running:
-            baseline = self.plan.baselines.get(name)
+            baseline, wanted = self.plan.baselines.get(name), self.plan.release(name)
             doubt = None
-            if release.is_to_be_verified(self.settings):
+            if release.is_to_be_verified(wanted):
                 doubt = unlike_calls(loaded.suite, loaded.rubric, known)
-            data |= release.conclude(self.settings, baseline, data, loaded.files.results, doubt)
+            data |= release.conclude(wanted, baseline, data, loaded.files.results, doubt)
         try:
             store.write_json(loaded.files.results, data)
         except OSError as error:

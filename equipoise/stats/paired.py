@@ -206,7 +206,8 @@ def needed_clusters(
     The smallest Q with (t_{Q-1}(confidence) + t_{Q-1}(power)) s / sqrt(Q) <= |d + margin|: d the difference
     (sign turned where lower is better), s the spread over questions, which is the standard error behind the
     interval, whose confidence is `known_at`, times sqrt(n). Chow, Shao and Wang (2008, Sample Size
-    Calculations in Clinical Research, section 3.1) with t. None where no number up to a million would: d at the margin itself, or no interval.
+    Calculations in Clinical Research, section 3.1) with t. None where no number up to a million would: d at
+    the margin itself, or no interval.
     """
     spread, distance = _spread(difference, known_at), _distance(difference, margin, better)
     if not spread or not distance:
