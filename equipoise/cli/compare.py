@@ -1,9 +1,11 @@
-"""`equipoise compare` and `equipoise robustness`: results against others, and the options of a gate."""
+"""`equipoise compare`, `gate` and `robustness`: results against others, and the options of a gate."""
 
 from __future__ import annotations
 
+import functools
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +15,38 @@ from equipoise.cli.output import show, width
 from equipoise.cli.parameters import RULE
 from equipoise.core import exit_status
 from equipoise.core.errors import UserError
-from equipoise.core.rules import Rule
+from equipoise.core.gates import GateFile, inconclusive_in, rules_in
+from equipoise.core.rules import Inconclusive, Rule
 from equipoise.core.types import JSON
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What the options of a gate say; `rules` are those of files, too."""
+
+    rules: tuple[Rule, ...]
+    inconclusive: Inconclusive | None
+    allow_mismatch: bool
+
+
 def gate_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds what a session's gate takes: `rules`, `gate_inconclusive` and `allow_mismatch`."""
+    """Adds what a session's gate takes; the command is given `wanted`."""
+
+    @functools.wraps(command)
+    def gated(
+        *given: Any,
+        rules: Sequence[Rule | GateFile],
+        gate_inconclusive: Inconclusive | None,
+        allow_mismatch: bool,
+        **options: Any,
+    ) -> Any:
+        wanted = Wanted(
+            rules=rules_in(rules),
+            inconclusive=gate_inconclusive or inconclusive_in(rules),
+            allow_mismatch=allow_mismatch,
+        )
+        return command(*given, wanted=wanted, **options)
+
     for option in (
         click.option(
             "--allow-mismatch", is_flag=True, help="Compare what both share where they do not match."
@@ -32,19 +60,29 @@ def gate_options(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="RULE",
             multiple=True,
             type=RULE,
-            help="As in a session; repeatable.",
+            help="A rule, or a file of rules that ends in .toml, as in a session; repeatable.",
         ),
     ):
-        command = option(command)
-    return command
+        gated = option(gated)
+    return gated
 
 
-def publish(title: str, parts: Mapping[str, JSON]) -> None:
+def publish(suites: Mapping[str, Mapping[str, JSON]]) -> None:
     """Print what GitHub Actions take as annotations, and append to its job summary."""
     from equipoise.report import github
 
-    for line in github.publish(title, parts.get("comparison"), parts.get("gate"), os.environ):
+    for line in github.publish(suites, os.environ):
         click.echo(line)
+
+
+def write(output: Path, found: JSON) -> None:
+    """Write JSON. Raises UserError."""
+    from equipoise.results import store
+
+    try:
+        store.write_json(output, found)
+    except OSError as error:
+        raise UserError(f"--output: {output}: cannot be written ({error.strerror})") from None
 
 
 @click.command()
@@ -68,9 +106,7 @@ def compare(
     ctx: click.Context,
     files: tuple[Path, ...],
     baselines: tuple[Path, ...],
-    rules: tuple[Rule, ...],
-    gate_inconclusive: str | None,
-    allow_mismatch: bool,
+    wanted: Wanted,
     output: Path | None,
 ) -> None:
     """Compare the results in BASELINE with those of each CANDIDATE: what rose, what fell, is it chance?
@@ -78,29 +114,103 @@ def compare(
     Files of one model with the same settings are pooled, as pieces of one result. With earlier releases as
     baselines the trend is shown; the gate compares with the last of them.
 
-    Exits with 0 where all rules pass (or there are none), 7 where any fails or, with rules, a candidate has
-    runs without a score, 6 where any is inconclusive, 4 where the files cannot be compared.
+    Exits with 4 where the files cannot be compared. With rules it exits with the first of these that holds:
+    2 runs were not done, 7 a rule fails, 1 runs have no score, 6 a rule is inconclusive, 0.
     """
     from equipoise.compare.release import compare_files
     from equipoise.report import comparison
-    from equipoise.results import store
     from equipoise.results.schema import reading
 
     earlier, candidates = (baselines, files) if baselines else (files[:1], files[1:])
     if not candidates:
         raise click.UsageError("Missing argument 'CANDIDATE...'.")
     with reading(*earlier, *candidates):
-        found = compare_files(earlier, candidates, rules, allows_mismatch=allow_mismatch)
+        found = compare_files(earlier, candidates, wanted.rules, allows_mismatch=wanted.allow_mismatch)
     show(comparison.report(found, width()))
     for part in found:
-        publish(part["comparison"]["candidate"]["subject_model"], part)
+        publish({part["comparison"]["candidate"]["subject_model"]: part})
     if output:
-        try:
-            store.write_json(output, found)
-        except OSError as error:
-            raise UserError(f"--output: {output}: cannot be written ({error.strerror})") from None
-    verdicts = [part["gate"]["verdict"] for part in found if "gate" in part]
-    ctx.exit(exit_status.of_verdicts(verdicts, gate_inconclusive))
+        write(output, found)
+    gates = [part["gate"] for part in found if "gate" in part]
+    ctx.exit(exit_status.of_gates(gates, wanted.inconclusive))
+
+
+@click.command()
+@click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--baseline",
+    metavar="PATH",
+    type=click.Path(path_type=Path),
+    help="Earlier results, or a folder with <suite>.json or *.<suite>.json of each suite.",
+)
+@gate_options
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="Write comparisons and verdicts as JSON as well."
+)
+@click.option(
+    "--junitxml", type=click.Path(path_type=Path), help="Write the verdicts as a JUnit report as well."
+)
+@click.pass_context
+def gate(
+    ctx: click.Context,
+    results: tuple[Path, ...],
+    baseline: Path | None,
+    wanted: Wanted,
+    output: Path | None,
+    junitxml: Path | None,
+) -> None:
+    """Whether a release passes: the verdict on RESULTS, of one suite or several, by the rules of --gate.
+
+    RESULTS are files, or folders with one results file of each suite. Those of one model are one release.
+    The same verdict and exit status as of a session with these options, without any call.
+
+    Exits with the first of these that holds: 4 the files cannot be compared, 2 runs were not done, 7 a rule
+    fails, 1 runs have no score, 6 a rule is inconclusive, 0.
+    """
+    from equipoise.compare.release import gate_files
+    from equipoise.report import comparison, junit, verdict
+    from equipoise.results.schema import reading
+
+    if not wanted.rules:
+        raise UserError("--gate: name a file of rules, such as gates.toml, or a rule, such as overall:-2pp")
+    files = [path for given in results for path in _results_in(given)]
+    with reading(*files, *filter(None, [baseline])):
+        found = gate_files(
+            baseline, files, wanted.rules, wanted.inconclusive, allows_mismatch=wanted.allow_mismatch
+        )
+    for model, suites in found.items():
+        if len(found) > 1:
+            show([model])
+        show(verdict.lines(suites, width()))
+        for suite, parts in suites.items():
+            if "comparison" in parts:
+                show(
+                    [
+                        "",
+                        *([f"{suite}:"] if len(suites) > 1 else ()),
+                        *comparison.lines(parts["comparison"], width()),
+                    ]
+                )
+        publish(suites if len(found) == 1 else {f"{model}: {name}": parts for name, parts in suites.items()})
+    if output:
+        write(output, found)
+    if junitxml:
+        junit.write(junitxml, found, wanted.inconclusive)
+    gates = [parts["gate"] for suites in found.values() for parts in suites.values() if "gate" in parts]
+    ctx.exit(exit_status.of_gates(gates, wanted.inconclusive))
+
+
+def _results_in(given: Path) -> list[Path]:
+    """The file, or the results files of all suites in a folder. Raises UserError."""
+    from equipoise import suites
+    from equipoise.compare.baseline import of_suite
+
+    if not given.is_dir():
+        return [given]
+    found = [path for name in suites.names() if (path := of_suite(given, name))]
+    if not found:
+        raise UserError(f"{given}: has no results: <suite>.json or *.<suite>.json")
+    return found
 
 
 @click.command()

@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import click
 
-from equipoise.cli.compare import gate_options, publish
+from equipoise.cli.compare import Wanted, gate_options, publish
 from equipoise.cli.output import show, width
 from equipoise.core import exit_status
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
-from equipoise.core.rules import Rule
+from equipoise.report.verdict import PARTS
 
 if TYPE_CHECKING:
+    from equipoise.compare.release import Release
     from equipoise.results.recover import Recovered
 
 _PATH = click.Path(path_type=Path)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Wanted:
-    """The comparison and the gate of a merge."""
-
-    baseline: Path | None
-    gate: tuple[Rule, ...]
-    gate_inconclusive: Literal["pass", "fail"] | None
-    allow_mismatch: bool
 
 
 @click.command()
@@ -41,7 +31,12 @@ class _Wanted:
     type=_PATH,
     help="Default: results/<model>.<suite>.json, as a session's.",
 )
-@click.option("--baseline", metavar="FILE", type=_PATH, help="Compare with these earlier results.")
+@click.option(
+    "--baseline",
+    metavar="PATH",
+    type=_PATH,
+    help="Compare with these earlier results; in a folder, with <suite>.json or *.<suite>.json.",
+)
 @gate_options
 @click.pass_context
 def merge(
@@ -49,16 +44,15 @@ def merge(
     folders: tuple[Path, ...],
     output: Path | None,
     baseline: Path | None,
-    rules: tuple[Rule, ...],
-    gate_inconclusive: Literal["pass", "fail"] | None,
-    allow_mismatch: bool,
+    wanted: Wanted,
 ) -> None:
     """Join the shards below each DIR, which sessions with --shard I/N wrote, into the results of one session.
 
     Writes the journal and the results that a session without shards would have written. Every shard must be
     there once, with the same data, rubric, settings and version, and all its runs must have ended.
 
-    Exits as a session does: 0; 1 if a run has no score; 7 or 6 by the gate; 4 if shards cannot be joined.
+    Exits as a session does: 4 if shards cannot be joined; 7 if a rule fails; 1 if a run has no score; 6 if a
+    rule is inconclusive; 0.
     """
     from equipoise.results.merge import find
     from equipoise.results.store import files
@@ -66,39 +60,59 @@ def merge(
     from equipoise.suites.resources import SHIPPED
 
     found = find(folders)
-    if len(found) > 1 and (output or baseline):
+    if len(found) > 1 and (output or (baseline and not baseline.is_dir())):
         names = ", ".join(f"{suite} ({model})" for suite, model in found)
         raise UserError(f"--{'output' if output else 'baseline'}: is for one result, but there are {names}")
-    wanted = _Wanted(
-        baseline=baseline, gate=rules, gate_inconclusive=gate_inconclusive, allow_mismatch=allow_mismatch
-    )
-    merged = [
-        shards.merge(parts, files(Path("results"), output, model, suite), wanted, homes=(Path.cwd(), SHIPPED))
-        for (suite, model), parts in found.items()
-    ]
-    for item in merged:
-        _print(item)
-    ctx.exit(_status(merged, gate_inconclusive))
+    releases = _releases(found, baseline, wanted)
+    merged: dict[str, dict[str, Recovered]] = {}
+    for (suite, model), parts in found.items():
+        place = files(Path("results"), output, model, suite)
+        result = shards.merge(parts, place, releases[suite, model], homes=(Path.cwd(), SHIPPED))
+        merged.setdefault(model, {})[suite] = result
+    for model, results in merged.items():
+        _print(model if len(merged) > 1 else "", results)
+    every = [result for results in merged.values() for result in results.values()]
+    ctx.exit(_status(every, wanted.inconclusive))
 
 
-def _print(merged: Recovered) -> None:
-    """The table, and the comparison and the gate if there are any."""
-    from equipoise.report import comparison
+def _releases(
+    found: Iterable[tuple[str, str]], baseline: Path | None, wanted: Wanted
+) -> dict[tuple[str, str], Release]:
+    """The release of each suite and model: a model's suites are one."""
+    from equipoise.compare.release import releases
+
+    models: dict[str, list[str]] = {}
+    for suite, model in found:
+        models.setdefault(model, []).append(suite)
+    return {
+        (suite, model): release
+        for model, names in models.items()
+        for suite, release in releases(
+            names, baseline, wanted.rules, wanted.inconclusive, allow_mismatch=wanted.allow_mismatch
+        ).items()
+    }
+
+
+def _print(model: str, merged: Mapping[str, Recovered]) -> None:
+    """The verdict of a model's release, then the table and the comparison of each suite."""
+    from equipoise.report import comparison, verdict
     from equipoise.report.terminal import summary
 
-    data = merged.data
-    show(summary(merged.rows, data, path=shown(merged.path), width=width()))
-    show(f"warning:   {warning}" for warning in merged.warnings)
-    if "comparison" in data:
-        show(["", *comparison.lines(data["comparison"], width())])
-    if "gate" in data:
-        show(["", *comparison.rulings(data["gate"], data.get("comparison"))])
-    if "comparison" in data or "gate" in data:
-        publish(data["metadata"]["suite"], data)
+    parts = {
+        suite: {part: item.data[part] for part in PARTS if part in item.data}
+        for suite, item in merged.items()
+    }
+    if ruled := list(verdict.lines(parts, width())):
+        show([*([model] if model else ()), *ruled, ""])
+    for item in merged.values():
+        show(summary(item.rows, item.data, path=shown(item.path), width=width()))
+        show(f"warning:   {warning}" for warning in item.warnings)
+        if "comparison" in item.data:
+            show(["", *comparison.lines(item.data["comparison"], width())])
+    publish(parts)
 
 
 def _status(merged: Sequence[Recovered], inconclusive: str | None) -> int:
-    if any(item.data["metadata"]["status"] != "complete" for item in merged):
-        return 1
+    unscored = any(item.data["metadata"]["status"] != "complete" for item in merged)
     verdicts = [item.data["gate"]["verdict"] for item in merged if "gate" in item.data]
-    return exit_status.of_verdicts(verdicts, inconclusive)
+    return exit_status.first([exit_status.of_verdicts(verdicts, inconclusive), int(unscored)])

@@ -8,8 +8,8 @@ from typing import TypeVar
 import click
 
 from equipoise.core.errors import UserError
+from equipoise.core.gates import parse_gate
 from equipoise.core.options import parse_name
-from equipoise.core.rules import parse_rule
 
 _T = TypeVar("_T")
 
@@ -31,4 +31,4 @@ class Parsed(click.ParamType[_T]):
 
 
 NAME = Parsed("name", parse_name)
-RULE = Parsed("rule", parse_rule)
+RULE = Parsed("rule", parse_gate)

@@ -33,7 +33,7 @@ _RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
 def show(results: Path, text: str | None, lowest: int | None, outcome: str | None) -> None:
     """Show RESULTS again: the table, or with -k, --lowest or --outcome the transcripts of single runs."""
     from equipoise.compare.baseline import ONLY_COMPARED, load
-    from equipoise.report import comparison, transcripts
+    from equipoise.report import comparison, transcripts, verdict
     from equipoise.report.layout import wrapped
     from equipoise.report.terminal import summary
     from equipoise.results.schema import reading
@@ -43,10 +43,10 @@ def show(results: Path, text: str | None, lowest: int | None, outcome: str | Non
         if text is None and lowest is None and outcome is None:
             rows = found.suite.table(found.data["summary"])
             print_lines(summary(rows, found.data, path=shown(results), width=width()))
+            if "gate" in found.data:
+                print_lines(["", *verdict.lines({found.suite.name: found.data}, width())])
             if "comparison" in found.data:
                 print_lines(["", *comparison.lines(found.data["comparison"], width())])
-            if "gate" in found.data:
-                print_lines(["", *comparison.rulings(found.data["gate"], found.data.get("comparison"))])
             return
         headline = next(iter(found.metrics.values()))
     with reading(results):

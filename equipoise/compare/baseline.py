@@ -304,10 +304,24 @@ def unknown_cells(before: Sequence[Cell], after: Sequence[Cell]) -> list[str]:
     return [f"only the candidate has {lone[0]}{more}"] if lone else []
 
 
-def unscored_runs(data: Mapping[str, JSON]) -> tuple[int, int]:
-    """How many runs of these results have no score, and of how many that were planned."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runs:
+    """How many runs were planned, how many were not done, and how many of those done have no score."""
+
+    planned: int
+    left: int
+    unscored: int
+
+    @property
+    def missing(self) -> int:
+        """Runs without a score, done or not."""
+        return self.left + self.unscored
+
+
+def runs_of(data: Mapping[str, JSON]) -> Runs:
+    """The runs of results."""
     planned, completed = data["metadata"]["runs_expected"], data["metadata"]["runs_completed"]
-    return planned - completed + len(data["errors"]), planned
+    return Runs(planned=planned, left=planned - completed, unscored=len(data["errors"]))
 
 
 def is_unfit(data: Mapping[str, JSON], most: float = MOST_UNSCORED) -> str | None:
@@ -315,17 +329,18 @@ def is_unfit(data: Mapping[str, JSON], most: float = MOST_UNSCORED) -> str | Non
 
     If all runs are done, `most` percent of them may have no score.
     """
-    metadata, (unscored, planned) = data["metadata"], unscored_runs(data)
+    metadata, runs = data["metadata"], runs_of(data)
     status = metadata.get("status")
     if status == "complete":
         return None
     # Earlier versions called it interrupted whatever the reason.
-    is_done = status in (WITH_UNSCORED, "interrupted") and metadata["runs_completed"] == planned
-    if not (is_done and unscored):
+    is_done = status in (WITH_UNSCORED, "interrupted") and not runs.left
+    if not (is_done and runs.missing):
         return f"the baseline is {status}: not every run has a score"
-    if 100 * unscored <= most * planned:
+    if 100 * runs.missing <= most * runs.planned:
         return None
-    return f"{unscored} of {planned} runs of the baseline have no score, more than unscored:{most:g}% allows"
+    lacking = f"{runs.missing} of {runs.planned} runs of the baseline have no score"
+    return f"{lacking}, more than unscored:{most:g}% allows"
 
 
 def _shown(value: JSON) -> str:

@@ -10,9 +10,9 @@ from equipoise.compare.baseline import (
     changes,
     is_unfit,
     mismatches,
+    runs_of,
     sent_otherwise,
     unknown_cells,
-    unscored_runs,
 )
 from equipoise.compare.drift import Drift, drifts
 from equipoise.core.errors import UserError
@@ -260,10 +260,12 @@ def reasons(before: Side, after: Side, *, is_study: bool = False, most: float = 
 
 def _incomplete(after: Side) -> list[str]:
     """What a candidate lacks: whatever is compared is what is left."""
-    missing, planned = unscored_runs(after.data)
-    if not missing:
+    runs = runs_of(after.data)
+    if not runs.missing:
         return []
-    return [f"the candidate has no score for {missing} of {planned} runs: what both have is compared"]
+    return [
+        f"the candidate has no score for {runs.missing} of {runs.planned} runs: what both have is compared"
+    ]
 
 
 def common(before: Sequence[Cell], after: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:

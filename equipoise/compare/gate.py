@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
-from equipoise.compare.baseline import Side
+from equipoise.compare.baseline import Runs, Side
 from equipoise.compare.compare import ROUNDING, Change, Comparison
 from equipoise.compare.family import ALONE, Family, failing, tests
 from equipoise.core.records import Cell, Metric
@@ -64,14 +64,13 @@ def verdict(rulings: Sequence[Ruling]) -> Verdict:
 def judge_all(
     rules: Sequence[Rule],
     comparison: Comparison | None,
-    missing: int,
-    planned: int,
+    runs: Runs,
     *,
     audits: Mapping[str, JSON] = _NO_AUDITS,
     family: Family | None = None,
     doubts: Sequence[str] = (),
 ) -> dict[str, JSON]:
-    """What becomes of all rules, as plain data. `missing` of the candidate's `planned` runs have no score.
+    """What becomes of all rules, as plain data, with how many of the candidate's runs have no score.
 
     `audits` are those of the candidate's evaluators, as in results. `family` is that of the rules of all
     suites, if there are more than these. `doubts` are mismatches that were seen too late to refuse: nothing
@@ -85,7 +84,7 @@ def judge_all(
         if rule.is_about_audit:
             return of_audits(rule, audits, error)
         if comparison is None or rule.name == UNSCORED:
-            return unscored(rule, missing, planned)
+            return unscored(rule, runs)
         return judge(rule, comparison, error, wanted=every.error())
 
     failed = failing(rules, lambda rule, error: judged(rule, error).verdict == "fail", every)
@@ -95,7 +94,7 @@ def judge_all(
         for ruling in [_corrected(rule, judged, every) if rule not in failed else judged(rule)]
     ]
     found = [ruling.to_json() for ruling in rulings]
-    return {"verdict": verdict(rulings), "tests": every.rules, "rules": found}
+    return {"verdict": verdict(rulings), "tests": every.rules, **asdict(runs), "rules": found}
 
 
 def _corrected(rule: Rule, judged: Callable[..., Ruling], family: Family) -> Ruling:
@@ -115,16 +114,12 @@ def _doubted(ruling: Ruling, doubts: Sequence[str]) -> Ruling:
     return replace(ruling, verdict="inconclusive", why=why)
 
 
-def unscored(rule: Rule, missing: int, planned: int) -> Ruling:
+def unscored(rule: Rule, runs: Runs) -> Ruling:
     """The ruling on the share of planned runs without a score."""
-    share = 100 * missing / planned if planned else 0.0
+    share = 100 * runs.missing / runs.planned if runs.planned else 0.0
     found: Verdict = "pass" if share <= rule.amount else "fail"
-    return Ruling(rule=rule.text, verdict=found, why=_missing(missing, planned))
-
-
-def _missing(missing: int, planned: int) -> str:
-    share = 100 * missing / planned if planned else 0.0
-    return f"{missing} of {planned} runs have no score ({share:.1f} %)"
+    why = f"{runs.missing} of {runs.planned} runs have no score ({share:.1f} %)"
+    return Ruling(rule=rule.text, verdict=found, why=why)
 
 
 def judge(rule: Rule, comparison: Comparison, error: float = ALONE, *, wanted: float | None = None) -> Ruling:

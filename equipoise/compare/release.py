@@ -13,10 +13,10 @@ from equipoise.compare.baseline import (
     is_unfit,
     mismatches,
     of_suite,
+    runs_of,
     sent_otherwise,
     side,
     unknown_cells,
-    unscored_runs,
 )
 from equipoise.compare.family import NO_RULES, Family, tests
 from equipoise.compare.pool import pooled
@@ -324,8 +324,8 @@ def gate_files(
     inconclusive: Inconclusive | None,
     *,
     allows_mismatch: bool,
-) -> dict[str, dict[str, Gated]]:
-    """The verdicts on each model's results, by model and suite. Raises UserError.
+) -> dict[str, dict[str, dict[str, JSON]]]:
+    """The parts `comparison` and `gate` of each model's results, by model and suite. Raises UserError.
 
     Files of one model and suite are pooled where their settings agree; a model's suites are one release.
     """
@@ -344,21 +344,13 @@ def gate_files(
     return found
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gated:
-    """A candidate's results on one suite, and their parts `comparison` and `gate`, if there are any."""
-
-    side: Side
-    parts: Mapping[str, JSON]
-
-
-def _gated(after: Side, release: Release) -> Gated:
-    if release.baseline is None:
-        for rule in release.rules:
-            if rule.is_about_audit:
-                refuse_without_audit(rule, after)
-        return Gated(side=after, parts=_parts(release, None, after.data))
-    return Gated(side=after, parts=_compared(load_verified(release.baseline), after, release))
+def _gated(after: Side, release: Release) -> dict[str, JSON]:
+    if release.baseline is not None:
+        return _compared(load_verified(release.baseline), after, release)
+    for rule in release.rules:
+        if rule.is_about_audit:
+            refuse_without_audit(rule, after)
+    return _parts(release, None, after.data)
 
 
 def refuse_without_audit(rule: Rule, side: Side) -> None:
@@ -420,7 +412,7 @@ def _parts(
         found["gate"] = judge_all(
             release.rules,
             comparison,
-            *unscored_runs(data),
+            runs_of(data),
             audits=audits,
             family=release.family,
             doubts=doubts,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+from equipoise.core.types import JSON
 
 GATE_INCONCLUSIVE, GATE_FAILED = 6, 7
 MEANINGS = {
@@ -16,6 +18,22 @@ MEANINGS = {
 }
 TABLE = "\n".join(f"  {status}  {meaning}" for status, meaning in MEANINGS.items())
 """The table that help texts show, one line per status."""
+
+
+def of_gates(gates: Iterable[Mapping[str, JSON]], inconclusive: str | None = None) -> int:
+    """The exit status for the gates of results; an inconclusive verdict may count as pass or fail.
+
+    Runs that were not done, and runs without a score, count beside the verdicts.
+    """
+    return first(status for gate in gates for status in _of_gate(gate, inconclusive))
+
+
+def _of_gate(gate: Mapping[str, JSON], inconclusive: str | None) -> Iterator[int]:
+    yield of_verdicts([gate["verdict"]], inconclusive)
+    if gate["unscored"]:
+        yield 1
+    if gate["left"]:
+        yield 2
 
 
 def of_verdicts(verdicts: Collection[str], inconclusive: str | None = None) -> int:
@@ -34,4 +52,4 @@ def first(statuses: Iterable[int]) -> int:
     """The exit status of several sessions together; one that is not in PRECEDENCE goes before all."""
     found = set(statuses)
     unknown = sorted(found - {*PRECEDENCE})
-    return next(status for status in (*unknown, *PRECEDENCE) if status in found)
+    return next((status for status in (*unknown, *PRECEDENCE) if status in found), 0)

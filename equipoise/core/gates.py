@@ -14,7 +14,7 @@ advisory = ["zh-CN:-5%"]
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -70,3 +70,14 @@ def _rules_of(path: Path, name: str, table: Any, scope: Scope) -> Iterator[Rule]
                 raise ValueError(f"has {text!r} in [{name}], which {error}") from None
             suite = "" if name == EVERY_SUITE else name
             yield replace(rule, suite=suite, required=kind == "required", file=str(path))
+
+
+def rules_in(given: Iterable[Rule | GateFile]) -> tuple[Rule, ...]:
+    """All rules, of files and by themselves, in the order given."""
+    return tuple(rule for item in given for rule in (item.rules if isinstance(item, GateFile) else (item,)))
+
+
+def inconclusive_in(given: Iterable[Rule | GateFile]) -> Inconclusive | None:
+    """What an inconclusive gate counts as; the last file that says so decides."""
+    said = [item.inconclusive for item in given if isinstance(item, GateFile) and item.inconclusive]
+    return said[-1] if said else None

@@ -8,14 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from equipoise.core.errors import UserError
-from equipoise.core.gates import GateFile
+from equipoise.core.gates import inconclusive_in, rules_in
 from equipoise.core.options import (
     DEFAULT_BASE_URL,
     DEFAULT_EVALUATOR,
@@ -232,8 +231,8 @@ def resolve(
         report=_path(value["report"]),
         fresh=value["fresh"],
         baseline=_path(value["baseline"]),
-        gate=tuple(chain.from_iterable(_rules(item) for item in value["gate"])),
-        gate_inconclusive=value["gate_inconclusive"] or _said_by_files(value["gate"]),
+        gate=rules_in(value["gate"]),
+        gate_inconclusive=value["gate_inconclusive"] or inconclusive_in(value["gate"]),
         allow_mismatch=value["allow_mismatch"],
         until=value["until"],
         rejudge=_path(value["rejudge"]),
@@ -241,16 +240,6 @@ def resolve(
         given=frozenset(given),
         header_values=_header_values(environment),
     )
-
-
-def _rules(item: Rule | GateFile) -> tuple[Rule, ...]:
-    return (item,) if isinstance(item, Rule) else item.rules
-
-
-def _said_by_files(items: Sequence[Rule | GateFile]) -> Inconclusive | None:
-    """What an inconclusive gate counts as; the last file that says so decides."""
-    said = [item.inconclusive for item in items if isinstance(item, GateFile) and item.inconclusive]
-    return said[-1] if said else None
 
 
 def _given(

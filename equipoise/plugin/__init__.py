@@ -464,14 +464,13 @@ def _stop_late(session: pytest.Session, reason: str) -> None:
 
 
 def _settle_exit_status(session: pytest.Session, progress: Progress) -> None:
-    """Fail a session that passed if runs are missing, or by the verdicts of its gates."""
-    if session.exitstatus != pytest.ExitCode.OK:
+    """The status of tests that passed or failed and of the gates: the first of them by their precedence."""
+    if session.exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
         return
     inconclusive = session.config.stash[SESSION].settings.gate_inconclusive
-    if not progress.is_complete:
-        session.exitstatus = pytest.ExitCode.TESTS_FAILED
-    else:
-        session.exitstatus = exit_status.of_verdicts(progress.verdicts, inconclusive)
+    own = session.exitstatus if progress.is_complete else pytest.ExitCode.TESTS_FAILED
+    verdicts = [gate["verdict"] for gate in progress.gates]
+    session.exitstatus = exit_status.first([int(own), exit_status.of_verdicts(verdicts, inconclusive)])
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -19,9 +19,9 @@ from equipoise import suites
 from equipoise.core.errors import printable
 from equipoise.core.records import Record
 from equipoise.report import status_line
-from equipoise.report.comparison import VERDICTS
 from equipoise.report.layout import styled
 from equipoise.report.status_line import Output
+from equipoise.report.verdict import VERDICTS
 from equipoise.runner.progress import Progress
 from equipoise.runner.signals import in_flight
 
@@ -197,7 +197,7 @@ class Display:
 
     def _colour_last_line(self, reporter: Any) -> None:
         """Name gates that do not pass in pytest's last line, and make it red if anything failed."""
-        verdicts = [verdict for verdict in self.progress.verdicts if verdict != "pass"]
+        verdicts = [verdict for gate in self.progress.gates if (verdict := gate["verdict"]) != "pass"]
         # pytest has no public API for categories of one's own, or for another colour.
         for verdict in verdicts:
             reporter._add_stats(f"gate {VERDICTS[verdict]}", [_GateReport(outcome=verdict)])

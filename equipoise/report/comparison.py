@@ -1,4 +1,4 @@
-"""Comparisons, gates and rankings as text: lines for a terminal, Markdown for a job summary. Pure."""
+"""Comparisons and rankings as text: lines for a terminal, Markdown for a job summary. Pure."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Literal
 
 from equipoise.core.errors import printable
 from equipoise.core.types import JSON
+from equipoise.report import verdict
 from equipoise.report.layout import align, columns
 
 _HEAD = ("difference", "95 % these", "95 % population", "p", "p (Holm)")
@@ -23,7 +24,6 @@ MOST_MOVES = 5
 """How many questions are shown that fell, and that rose; results have a few more."""
 Way = Literal["fell", "rose"]
 WAYS: tuple[Way, ...] = ("fell", "rose")
-VERDICTS = {"pass": "PASS", "fail": "FAIL", "inconclusive": "INCONCLUSIVE"}
 
 
 def lines(comparison: Mapping[str, JSON], width: int | None = None) -> Iterator[str]:
@@ -36,7 +36,8 @@ def lines(comparison: Mapping[str, JSON], width: int | None = None) -> Iterator[
 
 def _lines(comparison: Mapping[str, JSON], width: int | None) -> Iterator[str]:
     older, newer = comparison["baseline"], comparison["candidate"]
-    yield f"baseline:  {older['subject_model']} ({older['file']}, {_day(older)}){_trust(older)}"
+    about = f"{older['file']}, {_day(older)}){_trust(older)}{restricted(comparison)}"
+    yield f"baseline:  {older['subject_model']} ({about}"
     yield f"candidate: {newer['subject_model']} ({newer['file']}, {_day(newer)}){_trust(newer)}"
     for reason in comparison["mismatches"]:
         yield f"MISMATCH:  {reason}"
@@ -95,6 +96,12 @@ def _trust(side: Mapping[str, JSON]) -> str:
     if side.get("sha256") is None:
         return ""
     return f", not verified: {side['doubt']}" if side["doubt"] else ", verified against its journal"
+
+
+def restricted(comparison: Mapping[str, JSON]) -> str:
+    """Which part of the baseline is compared, if it is not all of it."""
+    every, shared = comparison.get("baseline_cases"), comparison.get("cases")
+    return "" if every == shared else f", restricted to {shared:,} of its {every:,} cases"
 
 
 def _day(side: Mapping[str, JSON]) -> str:
@@ -271,10 +278,10 @@ def _report(parts: Sequence[Mapping[str, JSON]], width: int | None) -> Iterator[
         if "trend" in part:
             yield from _trend(part["trend"], width)
             yield ""
-        yield from lines(part["comparison"], width)
         if "gate" in part:
+            yield from verdict.lines({"": part}, width)
             yield ""
-            yield from rulings(part["gate"], part["comparison"])
+        yield from lines(part["comparison"], width)
         if part is not parts[-1]:
             yield ""
 
@@ -294,17 +301,6 @@ def _release(item: Mapping[str, JSON], unit: str) -> tuple[str, ...]:
         return (*shown, "-", "-", "-")
     sample = "-" if change["low"] is None else _limits(change, 1)
     return (*shown, f"{change['value']:+.2f}{difference_unit(unit)}", _these(change, 1), sample)
-
-
-def rulings(found: Mapping[str, JSON], comparison: Mapping[str, JSON] | None = None) -> Iterator[str]:
-    """The lines of a gate as in the results JSON: one per rule, then the overall verdict."""
-    mark = _mark(comparison) if comparison else ""
-    for ruling in found["rules"]:
-        yield f"gate {VERDICTS[ruling['verdict']]}: {ruling['rule']}: {ruling['why']}{mark}"
-    if found["rules"]:
-        yield f"gate: {VERDICTS[found['verdict']]}"
-    for text in found.get("answered", ()):
-        yield f"answered:  {text}"
 
 
 def rankings(

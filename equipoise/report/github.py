@@ -7,50 +7,66 @@ from collections.abc import Iterator, Mapping
 
 from equipoise.core.errors import printable
 from equipoise.core.types import JSON
-from equipoise.report.comparison import VERDICTS, WAYS, Way, moves, rows
+from equipoise.report.comparison import WAYS, Way, moves, restricted, rows
 from equipoise.report.layout import markdown_cell, markdown_table
+from equipoise.report.verdict import VERDICTS, Suites, table, worst
 
 
-def publish(
-    title: str,
-    comparison: Mapping[str, JSON] | None,
-    gate: Mapping[str, JSON] | None,
-    environment: Mapping[str, str],
-) -> list[str]:
-    """Append to the job summary named in `environment`, if any. Returns the workflow commands to print."""
+def publish(suites: Suites, environment: Mapping[str, str]) -> list[str]:
+    """Append to the job summary named in `environment`, if any. Returns the workflow commands to print.
+
+    `suites` are the parts of results by a title, such as the suite's name.
+    """
+    if not any(suites.values()):
+        return []
     if summary := environment.get("GITHUB_STEP_SUMMARY"):
         try:
             # Without O_NONBLOCK, opening a pipe waits for its other end.
             flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK
             with open(os.open(summary, flags, 0o666), "a", encoding="utf-8", errors="replace") as file:
-                file.write(markdown(title, comparison, gate))
+                file.write(markdown(suites))
         except OSError as error:
             return [f"warning: $GITHUB_STEP_SUMMARY: cannot be written to ({error.strerror})"]
     is_action = environment.get("GITHUB_ACTIONS") == "true"
-    return list(workflow_commands(title, gate)) if is_action and gate else []
+    return [line for title, parts in suites.items() for line in _commands(title, parts)] if is_action else []
 
 
-def markdown(title: str, comparison: Mapping[str, JSON] | None, gate: Mapping[str, JSON] | None) -> str:
-    """The comparison and the gate as Markdown for a job summary."""
-    parts = [f"## Equipoise: {markdown_cell(title)}"]
-    if gate and gate["rules"]:
-        found = [("rule", "verdict", "why")]
-        found += [(row["rule"], VERDICTS[row["verdict"]], row["why"]) for row in gate["rules"]]
-        parts += [f"**Gate: {VERDICTS[gate['verdict']]}**", markdown_table(found)]
-        parts += [f"- answered: {markdown_cell(text)}" for text in gate.get("answered", ())]
-    if comparison:
-        older, newer = comparison["baseline"], comparison["candidate"]
-        names = [
-            markdown_cell(str(item))
-            for item in (newer["subject_model"], older["subject_model"], older["file"])
-        ]
-        parts.append(f"{names[0]} against {names[1]} ({names[2]})")
-        parts += [f"- MISMATCH: {markdown_cell(reason)}" for reason in comparison["mismatches"]]
-        parts += [f"- warning: {markdown_cell(warning)}" for warning in comparison["warnings"]]
-        parts += [f"- effect: {markdown_cell(effect)}" for effect in comparison["effects"]]
-        parts.append(markdown_table(rows(comparison)))
-        parts += [part for way in WAYS for part in _moves(comparison, way)]
+def markdown(suites: Suites) -> str:
+    """The verdict, then each suite's rulings and comparison, as Markdown for a job summary."""
+    parts = []
+    if len(suites) > 1 and (gates := [part["gate"] for part in suites.values() if part.get("gate")]):
+        parts = [f"## Equipoise: {VERDICTS[worst(gates)]}", markdown_table(table(suites))]
+    parts += [text for title, part in suites.items() for text in _suite(title, part)]
     return "\n\n".join(parts) + "\n"
+
+
+def _suite(title: str, parts: Mapping[str, JSON]) -> Iterator[str]:
+    yield f"## Equipoise: {markdown_cell(title)}"
+    if gate := parts.get("gate"):
+        found = [("rule", "verdict", "why")]
+        found += [(_rule(row), VERDICTS[row["verdict"]], row["why"]) for row in gate["rules"]]
+        yield f"**Gate: {VERDICTS[gate['verdict']]}**"
+        yield markdown_table(found)
+        yield from (f"- answered: {markdown_cell(text)}" for text in gate.get("answered", ()))
+    if comparison := parts.get("comparison"):
+        yield from _comparison(comparison)
+
+
+def _rule(ruling: Mapping[str, JSON]) -> str:
+    return str(ruling["rule"]) if ruling["required"] else f"{ruling['rule']} (advisory)"
+
+
+def _comparison(comparison: Mapping[str, JSON]) -> Iterator[str]:
+    older, newer = comparison["baseline"], comparison["candidate"]
+    said = (newer["subject_model"], older["subject_model"], older["file"])
+    names = [markdown_cell(str(item)) for item in said]
+    yield f"{names[0]} against {names[1]} ({names[2]}){restricted(comparison)}"
+    yield from (f"- MISMATCH: {markdown_cell(reason)}" for reason in comparison["mismatches"])
+    yield from (f"- warning: {markdown_cell(warning)}" for warning in comparison["warnings"])
+    yield from (f"- effect: {markdown_cell(effect)}" for effect in comparison["effects"])
+    yield markdown_table(rows(comparison))
+    for way in WAYS:
+        yield from _moves(comparison, way)
 
 
 def _moves(comparison: Mapping[str, JSON], way: Way) -> Iterator[str]:
@@ -61,13 +77,17 @@ def _moves(comparison: Mapping[str, JSON], way: Way) -> Iterator[str]:
         yield "\n".join(f"- {line.strip()}" for line in moved)
 
 
-def workflow_commands(title: str, gate: Mapping[str, JSON]) -> Iterator[str]:
-    """A workflow command per rule: error, warning or notice."""
+def _commands(title: str, parts: Mapping[str, JSON]) -> Iterator[str]:
+    """A workflow command per rule: error, warning or notice; an advisory rule is no error."""
     levels = {"fail": "error", "inconclusive": "warning", "pass": "notice"}
-    for ruling in gate["rules"]:
-        words = f"{ruling['rule']}: {ruling['why']}"
+    gate = parts.get("gate")
+    for ruling in gate["rules"] if gate else ():
+        words = f"{_rule(ruling)}: {ruling['why']}"
         heading = f"{title}: gate {VERDICTS[ruling['verdict']]}"
-        yield f"::{levels[ruling['verdict']]} title={_property(heading)}::{_escaped(words)}"
+        level = levels[ruling["verdict"]]
+        if level == "error" and not ruling["required"]:
+            level = "warning"
+        yield f"::{level} title={_property(heading)}::{_escaped(words)}"
 
 
 def _escaped(text: str) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from equipoise.core.types import JSON
-from equipoise.report.comparison import VERDICTS
+from equipoise.report.verdict import VERDICTS
 
 CaseOutcome = Literal["passed", "failed", "error", "skipped"]
 _OUTCOMES: Mapping[str, CaseOutcome] = {"pass": "passed", "fail": "failed", "inconclusive": "error"}
@@ -32,17 +32,31 @@ class ReportedCase:
 
 
 def of_gate(suite: str, gate: Mapping[str, JSON], inconclusive: str | None) -> Iterator[ReportedCase]:
-    """The gate of a suite, then each of its rules. `inconclusive` is the value of `--gate-inconclusive`."""
+    """The gate of a suite, then each of its rules. `inconclusive` is the value of `--gate-inconclusive`.
+
+    An advisory rule that does not pass is skipped: it fails nothing.
+    """
     outcomes = {**_OUTCOMES, "inconclusive": _INCONCLUSIVE.get(inconclusive, "error")}
     whole = ", ".join(f"{ruling['rule']} {VERDICTS[ruling['verdict']]}" for ruling in gate["rules"])
     yield ReportedCase(suite=suite, name="gate", outcome=outcomes[gate["verdict"]], why=whole)
     for ruling in gate["rules"]:
-        why = f"gate {VERDICTS[ruling['verdict']]}: {ruling['rule']}: {ruling['why']}"
-        yield ReportedCase(
-            suite=suite, name=f"gate::{ruling['rule']}", outcome=outcomes[ruling["verdict"]], why=why
-        )
+        is_required = ruling["required"]
+        kind, outcome = "gate" if is_required else "advisory", outcomes[ruling["verdict"]]
+        why = f"{kind} {VERDICTS[ruling['verdict']]}: {ruling['rule']}: {ruling['why']}"
+        if not is_required and outcome != "passed":
+            outcome = "skipped"
+        yield ReportedCase(suite=suite, name=f"gate::{ruling['rule']}", outcome=outcome, why=why)
 
 
 def of_results(suite: str, why: str) -> ReportedCase:
     """The results of a suite, which are not complete, or not written."""
     return ReportedCase(suite=suite, name="results", outcome="error", why=why)
+
+
+def of_runs(suite: str, gate: Mapping[str, JSON]) -> Iterator[ReportedCase]:
+    """The results of a suite without a session that has a case for each run: what they lack, if anything."""
+    if gate["left"]:
+        yield of_results(suite, f"{gate['left']:,} of {gate['planned']:,} runs were not done")
+    if gate["unscored"]:
+        why = f"{gate['unscored']:,} of {gate['planned']:,} runs have no score"
+        yield ReportedCase(suite=suite, name="results", outcome="failed", why=why)

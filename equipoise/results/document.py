@@ -537,6 +537,8 @@ class ComparisonFigures(TypedDict):
     metrics: dict[str, dict[str, JSON]]
     fell: list[CaseMove]
     rose: list[CaseMove]
+    cases: NotRequired[Annotated[Count, Meta(description="Cases that both have, which are compared")]]
+    baseline_cases: NotRequired[Annotated[Count, Meta(description="Cases of the baseline")]]
     looks: NotRequired[
         Annotated[Count, Meta(description="Looks at a gate that the intervals allow for; 0 without rounds")]
     ]
@@ -564,6 +566,7 @@ class RuleVerdict(TypedDict):
     rule: str
     verdict: Literal["pass", "fail", "inconclusive"]
     why: str
+    required: NotRequired[Annotated[bool, Meta(description="Whether the gate's verdict rests on it")]]
 
 
 class GateVerdict(TypedDict):
@@ -571,6 +574,17 @@ class GateVerdict(TypedDict):
 
     verdict: Literal["pass", "fail", "inconclusive"]
     rules: list[RuleVerdict]
+    tests: NotRequired[
+        Annotated[
+            Count,
+            Meta(
+                description="Rules that chance may decide, of all suites of the release: a FAIL allows for them"
+            ),
+        ]
+    ]
+    planned: NotRequired[Annotated[Count, Meta(description="Runs")]]
+    left: NotRequired[Annotated[Count, Meta(description="Runs that were not done")]]
+    unscored: NotRequired[Annotated[Count, Meta(description="Runs that were done and have no score")]]
     answered: NotRequired[
         Annotated[
             list[str],

@@ -16,7 +16,7 @@ from equipoise.core.errors import CannotKeep, CannotSave, UserError
 from equipoise.core.files import shown
 from equipoise.core.types import JSON, Run
 from equipoise.models import prices
-from equipoise.report import comparison, github, outcomes
+from equipoise.report import comparison, github, outcomes, verdict
 from equipoise.report import terminal as terminal_report
 from equipoise.report.layout import fitted
 from equipoise.report.outcomes import ReportedCase
@@ -179,6 +179,8 @@ class Progress:
         """A title and lines per section; tables are at most `width` columns wide."""
         for name, why in self.unsaved.items():
             yield name, [why]
+        if ruled := list(verdict.lines(self._results, width)):
+            yield "gate", ruled
         for name, data in self._results.items():
             if self._has_nothing(data):
                 continue
@@ -199,7 +201,8 @@ class Progress:
                     *([ALREADY_COMPLETE] if self.session.begun.get(name) == ALREADY_COMPLETE else ()),
                 ],
             )
-            yield from self._measured_against(name, data, width)
+            if "comparison" in data:
+                yield f"{name}: against the baseline", list(comparison.lines(data["comparison"], width))
         if self._page:
             yield "report", [self._page]
 
@@ -214,18 +217,10 @@ class Progress:
         is_idle = not calls["made"] and not calls["replayed"]
         return self.session.counters.is_stopped and is_idle and not terminal_report.has_scores(data)
 
-    def _measured_against(
-        self, name: str, data: Mapping[str, JSON], width: int | None
-    ) -> Iterator[tuple[str, list[str]]]:
-        if "comparison" in data:
-            yield f"{name}: against the baseline", list(comparison.lines(data["comparison"], width))
-        if "gate" in data:
-            yield f"{name}: gate", list(comparison.rulings(data["gate"], data.get("comparison")))
-
     @property
-    def verdicts(self) -> list[str]:
-        """The gate verdicts of all suites."""
-        return [data["gate"]["verdict"] for data in self._results.values() if "gate" in data]
+    def gates(self) -> list[Mapping[str, JSON]]:
+        """The gates of all suites that have one."""
+        return [data["gate"] for data in self._results.values() if "gate" in data]
 
     def cases(self) -> list[ReportedCase]:
         """The gates, and the suites whose results are not complete, as cases of a report of tests."""
@@ -248,9 +243,8 @@ class Progress:
 
     def publish(self, environment: Mapping[str, str]) -> list[str]:
         """Publish to GitHub Actions, if the session runs there. Returns the lines to print."""
-        lines = []
-        for name, data in self._results.items():
-            parts = (data.get("comparison"), data.get("gate"))
-            if any(parts):
-                lines += github.publish(name, *parts, environment)
-        return lines
+        suites = {
+            name: {part: data[part] for part in verdict.PARTS if part in data}
+            for name, data in self._results.items()
+        }
+        return github.publish(suites, environment)

@@ -89,7 +89,7 @@ def _concluded(
     suite: AnySuite, joined: History, data: Mapping[str, JSON], files: Files, wanted: Release
 ) -> dict[str, JSON]:
     candidate = baseline.side(shown(files.results), data)
-    for rule in wanted.gate:
+    for rule in wanted.rules:
         if rule.is_about_audit:
             release.refuse_without_audit(rule, candidate)
     metrics = {metric.name: metric for metric in suite.metrics(candidate.cells)}

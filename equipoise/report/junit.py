@@ -1,0 +1,49 @@
+"""The gates of results as a JUnit report, with the cases that a session adds to pytest's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from xml.etree.ElementTree import Element, ElementTree, SubElement, indent
+
+from equipoise.core.errors import UserError, printable
+from equipoise.core.types import JSON
+from equipoise.report import outcomes
+from equipoise.report.outcomes import ReportedCase
+
+_ELEMENTS = {"failed": "failure", "error": "error", "skipped": "skipped"}
+
+
+def write(
+    path: Path, releases: Mapping[str, Mapping[str, Mapping[str, JSON]]], inconclusive: str | None
+) -> None:
+    """Write a test suite for each model, from the parts of its results by suite. Raises UserError."""
+    root = Element("testsuites")
+    for model, suites in releases.items():
+        _add(root, model, list(cases(suites, inconclusive)))
+    indent(root)
+    try:
+        ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
+    except OSError as error:
+        raise UserError(f"--junitxml: {path}: cannot be written ({error.strerror})") from None
+
+
+def cases(suites: Mapping[str, Mapping[str, JSON]], inconclusive: str | None) -> Iterator[ReportedCase]:
+    """A case for each gate, for each of its rules, and for results in which runs or scores are missing."""
+    for suite, parts in suites.items():
+        if gate := parts.get("gate"):
+            yield from outcomes.of_runs(suite, gate)
+            yield from outcomes.of_gate(suite, gate, inconclusive)
+
+
+def _add(root: Element, model: str, found: list[ReportedCase]) -> None:
+    counts = {
+        f"{name}s" if name != "skipped" else name: str(sum(case.outcome == outcome for case in found))
+        for outcome, name in _ELEMENTS.items()
+    }
+    about = {"name": printable(model), "tests": str(len(found)), **counts}
+    suite = SubElement(root, "testsuite", about)
+    for case in found:
+        item = SubElement(suite, "testcase", classname=case.suite, name=printable(case.name))
+        if case.outcome in _ELEMENTS:
+            SubElement(item, _ELEMENTS[case.outcome], message=printable(case.why))

@@ -1,0 +1,85 @@
+"""The verdict on a release: a table of its suites, then a line for each rule. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from equipoise.core.errors import printable
+from equipoise.core.types import JSON
+from equipoise.report.layout import align
+
+VERDICTS = {"fail": "FAIL", "inconclusive": "INCONCLUSIVE", "pass": "PASS"}
+"""As people read them, the worst first."""
+PARTS = ("comparison", "gate")
+"""The parts of results that say what became of them against others."""
+Suites = Mapping[str, Mapping[str, JSON]]
+"""By suite these parts of its results, as far as there are any."""
+
+
+def lines(suites: Suites, width: int | None = None) -> Iterator[str]:
+    """The verdict, the suites if there are several, the rulings, and changes of who answered.
+
+    Nothing where no suite has a gate; control characters are escaped.
+    """
+    return map(printable, _lines(suites, width))
+
+
+def _lines(suites: Suites, width: int | None) -> Iterator[str]:
+    gates = {suite: parts["gate"] for suite, parts in suites.items() if parts.get("gate")}
+    if not gates:
+        return
+    yield f"gate: {VERDICTS[worst(gates.values())]}{_doubts(gates.values())}"
+    if len(suites) > 1:
+        yield from align(table(suites), width)
+    for _, line in rulings(suites):
+        yield line
+    for gate in gates.values():
+        yield from (f"answered:  {text}" for text in gate.get("answered", ()))
+
+
+def worst(gates: Iterable[Mapping[str, JSON]]) -> str:
+    """The verdict on all suites together."""
+    found = {gate["verdict"] for gate in gates}
+    return next(verdict for verdict in VERDICTS if verdict in found)
+
+
+def _doubts(gates: Iterable[Mapping[str, JSON]]) -> str:
+    """What the verdict does not rest on: runs without a score."""
+    missing, planned = map(sum, zip(*map(_runs, gates), strict=True))
+    return f"; {missing:,} of {planned:,} runs have no score" if missing else ""
+
+
+def _runs(gate: Mapping[str, JSON]) -> tuple[int, int]:
+    """Runs without a score, done or not, and all runs; results of earlier versions do not say."""
+    return gate.get("unscored", 0) + gate.get("left", 0), gate.get("planned", 0)
+
+
+def table(suites: Suites) -> list[tuple[str, ...]]:
+    """A row for each suite, header first."""
+    return [("", "verdict", "rules that pass", "runs without a score"), *map(_row, suites, suites.values())]
+
+
+def _row(suite: str, parts: Mapping[str, JSON]) -> tuple[str, ...]:
+    gate = parts.get("gate")
+    if not gate:
+        return suite, "no rules", "-", "-"
+    required = [ruling for ruling in gate["rules"] if ruling.get("required", True)]
+    passed = sum(ruling["verdict"] == "pass" for ruling in required)
+    missing, planned = _runs(gate)
+    return suite, VERDICTS[gate["verdict"]], f"{passed} of {len(required)}", f"{missing:,} of {planned:,}"
+
+
+def rulings(suites: Suites) -> Iterator[tuple[Mapping[str, JSON], str]]:
+    """Each ruling with its line, the worst of each suite first; advisory ones last."""
+    for suite, parts in suites.items():
+        gate, comparison = parts.get("gate"), parts.get("comparison")
+        prefix = f"{suite}: " if len(suites) > 1 else ""
+        mark = "  [mismatch]" if comparison and comparison["mismatches"] else ""
+        for ruling in sorted(gate["rules"], key=_order) if gate else ():
+            kind = "gate" if ruling.get("required", True) else "advisory"
+            verdict = VERDICTS[ruling["verdict"]]
+            yield ruling, f"{kind} {verdict}: {prefix}{ruling['rule']}: {ruling['why']}{mark}"
+
+
+def _order(ruling: Mapping[str, JSON]) -> tuple[bool, int]:
+    return not ruling.get("required", True), list(VERDICTS).index(ruling["verdict"])
