@@ -305,7 +305,7 @@ def unknown_cells(before: Sequence[Cell], after: Sequence[Cell]) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Runs:
+class RunCounts:
     """How many runs were planned, how many were not done, and how many of those done have no score."""
 
     planned: int
@@ -318,10 +318,10 @@ class Runs:
         return self.left + self.unscored
 
 
-def runs_of(data: Mapping[str, JSON]) -> Runs:
+def runs_of(data: Mapping[str, JSON]) -> RunCounts:
     """The runs of results."""
     planned, completed = data["metadata"]["runs_expected"], data["metadata"]["runs_completed"]
-    return Runs(planned=planned, left=planned - completed, unscored=len(data["errors"]))
+    return RunCounts(planned=planned, left=planned - completed, unscored=len(data["errors"]))
 
 
 def is_unfit(data: Mapping[str, JSON], most: float = MOST_UNSCORED) -> str | None:

@@ -45,6 +45,12 @@ def tests(rules: Sequence[Rule]) -> list[Rule]:
     return [rule for rule in rules if rule.required and rule.is_a_test]
 
 
+def family_of(rules: Sequence[Rule]) -> Family:
+    """The family of the rules of one suite alone."""
+    number = len(tests(rules))
+    return Family(rules=number, own=number)
+
+
 def failing(rules: Sequence[Rule], fails: Callable[[Rule, float], bool], family: Family) -> set[Rule]:
     """The rules of a suite that fail: `fails` says whether one does at a given one-sided error.
 

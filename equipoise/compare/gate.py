@@ -8,12 +8,12 @@ which only the runs vary. Of several rules a FAIL takes a wider interval (`compa
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from equipoise.compare.baseline import Runs, Side
+from equipoise.compare.baseline import RunCounts, Side
 from equipoise.compare.compare import ROUNDING, Change, Comparison
-from equipoise.compare.family import ALONE, Family, failing, tests
+from equipoise.compare.family import ALONE, Family, failing, family_of
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import QUESTION, UNSCORED, VERIFIED, Rule
 from equipoise.core.types import JSON
@@ -64,7 +64,7 @@ def verdict(rulings: Sequence[Ruling]) -> Verdict:
 def judge_all(
     rules: Sequence[Rule],
     comparison: Comparison | None,
-    runs: Runs,
+    runs: RunCounts,
     *,
     audits: Mapping[str, JSON] = _NO_AUDITS,
     family: Family | None = None,
@@ -76,30 +76,27 @@ def judge_all(
     suites, if there are more than these. `doubts` are mismatches that were seen too late to refuse: nothing
     passes.
     """
-
-    number = len(tests(rules))
-    every = family or Family(rules=number, own=number)
+    every = family or family_of(rules)
 
     def judged(rule: Rule, error: float = ALONE) -> Ruling:
         if rule.is_about_audit:
             return of_audits(rule, audits, error)
         if comparison is None or rule.name == UNSCORED:
             return unscored(rule, runs)
-        return judge(rule, comparison, error, wanted=every.error())
+        return _doubted(judge(rule, comparison, error, wanted=every.error()), doubts)
 
     failed = failing(rules, lambda rule, error: judged(rule, error).verdict == "fail", every)
+    alone = [replace(judged(rule), required=rule.required) for rule in rules]
     rulings = [
-        replace(_doubted(ruling, doubts), required=rule.required)
-        for rule in rules
-        for ruling in [_corrected(rule, judged, every) if rule not in failed else judged(rule)]
+        ruling if rule in failed else _corrected(ruling, every)
+        for rule, ruling in zip(rules, alone, strict=True)
     ]
     found = [ruling.to_json() for ruling in rulings]
     return {"verdict": verdict(rulings), "tests": every.rules, **asdict(runs), "rules": found}
 
 
-def _corrected(rule: Rule, judged: Callable[..., Ruling], family: Family) -> Ruling:
+def _corrected(ruling: Ruling, family: Family) -> Ruling:
     """The ruling on a rule that does not fail together with all others, though it may by itself."""
-    ruling = judged(rule)
     if ruling.verdict != "fail":
         return ruling
     level = f"a {100 * (1 - 2 * family.error()):.1f} % interval"
@@ -114,7 +111,7 @@ def _doubted(ruling: Ruling, doubts: Sequence[str]) -> Ruling:
     return replace(ruling, verdict="inconclusive", why=why)
 
 
-def unscored(rule: Rule, runs: Runs) -> Ruling:
+def unscored(rule: Rule, runs: RunCounts) -> Ruling:
     """The ruling on the share of planned runs without a score."""
     share = 100 * runs.missing / runs.planned if runs.planned else 0.0
     found: Verdict = "pass" if share <= rule.amount else "fail"

@@ -18,7 +18,7 @@ from equipoise.compare.baseline import (
     side,
     unknown_cells,
 )
-from equipoise.compare.family import NO_RULES, Family, tests
+from equipoise.compare.family import NO_RULES, Family, family_of, tests
 from equipoise.compare.pool import pooled
 from equipoise.compare.verify import load_verified
 from equipoise.core.errors import UserError
@@ -293,8 +293,7 @@ def _alone(after: Side, rules: Sequence[Rule], *, allows_mismatch: bool) -> Rele
     own = rules_for(after.suite.name, rules)
     if rules and not own:
         raise UserError(f"{rules[0]}: there are no rules for {after.suite.name}")
-    number = len(tests(own))
-    return Release(rules=own, family=Family(rules=number, own=number), allow_mismatch=allows_mismatch)
+    return Release(rules=own, family=family_of(own), allow_mismatch=allows_mismatch)
 
 
 def _compared(before: Side, after: Side, release: Release) -> dict[str, JSON]:

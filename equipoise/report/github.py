@@ -9,7 +9,7 @@ from equipoise.core.errors import printable
 from equipoise.core.types import JSON
 from equipoise.report.comparison import WAYS, Way, moves, restricted, rows
 from equipoise.report.layout import markdown_cell, markdown_table
-from equipoise.report.verdict import VERDICTS, Suites, table, worst
+from equipoise.report.verdict import VERDICTS, Suites, gates_of, table, worst
 
 
 def publish(suites: Suites, environment: Mapping[str, str]) -> list[str]:
@@ -34,7 +34,7 @@ def publish(suites: Suites, environment: Mapping[str, str]) -> list[str]:
 def markdown(suites: Suites) -> str:
     """The verdict, then each suite's rulings and comparison, as Markdown for a job summary."""
     parts = []
-    if len(suites) > 1 and (gates := [part["gate"] for part in suites.values() if part.get("gate")]):
+    if len(suites) > 1 and (gates := gates_of(suites)):
         parts = [f"## Equipoise: {VERDICTS[worst(gates)]}", markdown_table(table(suites))]
     parts += [text for title, part in suites.items() for text in _suite(title, part)]
     return "\n\n".join(parts) + "\n"
@@ -42,7 +42,7 @@ def markdown(suites: Suites) -> str:
 
 def _suite(title: str, parts: Mapping[str, JSON]) -> Iterator[str]:
     yield f"## Equipoise: {markdown_cell(title)}"
-    if gate := parts.get("gate"):
+    for gate in gates_of({title: parts}):
         found = [("rule", "verdict", "why")]
         found += [(_rule(row), VERDICTS[row["verdict"]], row["why"]) for row in gate["rules"]]
         yield f"**Gate: {VERDICTS[gate['verdict']]}**"

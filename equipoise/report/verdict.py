@@ -25,16 +25,21 @@ def lines(suites: Suites, width: int | None = None) -> Iterator[str]:
 
 
 def _lines(suites: Suites, width: int | None) -> Iterator[str]:
-    gates = {suite: parts["gate"] for suite, parts in suites.items() if parts.get("gate")}
+    gates = gates_of(suites)
     if not gates:
         return
-    yield f"gate: {VERDICTS[worst(gates.values())]}{_doubts(gates.values())}"
+    yield f"gate: {VERDICTS[worst(gates)]}{_doubts(gates)}"
     if len(suites) > 1:
         yield from align(table(suites), width)
     for _, line in rulings(suites):
         yield line
-    for gate in gates.values():
+    for gate in gates:
         yield from (f"answered:  {text}" for text in gate.get("answered", ()))
+
+
+def gates_of(suites: Suites) -> list[Mapping[str, JSON]]:
+    """The gates that have rules: one that nobody asked for has not passed."""
+    return [gate for parts in suites.values() if (gate := parts.get("gate")) and gate["rules"]]
 
 
 def worst(gates: Iterable[Mapping[str, JSON]]) -> str:

@@ -577,9 +577,7 @@ class GateVerdict(TypedDict):
     tests: NotRequired[
         Annotated[
             Count,
-            Meta(
-                description="Rules that chance may decide, of all suites of the release: a FAIL allows for them"
-            ),
+            Meta(description="Rules of all suites that chance may decide"),
         ]
     ]
     planned: NotRequired[Annotated[Count, Meta(description="Runs")]]

@@ -14,7 +14,6 @@ from equipoise.compare.baseline import (
     is_unfit,
     load,
     mismatches,
-    missing_cells,
     sent_otherwise,
     side,
 )
@@ -299,21 +298,6 @@ def test_a_long_value_is_cut() -> None:
     assert text == f"subject's system prompt differs: None, now {'x' * 57}..."
     (text,) = mismatches(metadata(RUNS), metadata(RUNS, subject_system_prompt="x" * 60))
     assert text.endswith(f"now {'x' * 60}")
-
-
-def test_cells_that_only_one_has_are_named(subtests: pytest.Subtests) -> None:
-    """The first of them and how many more there are, for each side; the order does not matter."""
-    every: list[tuple[str, str, list[str]]] = [
-        ("abc", "cab", []),
-        ("", "", []),
-        ("abc", "ab", ["only the baseline has c"]),
-        ("ab", "abcd", ["only the candidate has c and 1 more"]),
-        ("xaby", "abz", ["only the baseline has x and 1 more", "only the candidate has z"]),
-        ("ab", "", ["only the baseline has a and 1 more"]),
-    ]
-    for before, after, expected in every:
-        with subtests.test(before=before, after=after):
-            assert missing_cells([*before], [*after]) == expected
 
 
 def test_only_complete_results_can_be_a_baseline() -> None:

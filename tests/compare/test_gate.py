@@ -11,9 +11,11 @@ import pytest
 from scipy.stats import t as student  # type: ignore[import-untyped]  # scipy has no types
 from sides import Run, Runs, alike, by_chance, side_of
 
+from equipoise.compare.baseline import RunCounts
 from equipoise.compare.compare import Change, Comparison, compare
+from equipoise.compare.family import Family, failing
 from equipoise.compare.gate import Ruling, judge, judge_all, unscored, verdict
-from equipoise.core.rules import parse_rule
+from equipoise.core.rules import Rule, parse_rule
 from equipoise.stats.paired import Difference, Verdict
 
 
@@ -456,6 +458,11 @@ def test_a_question_without_a_score_did_not_fall() -> None:
 # Runs without a score, and all rules together.
 
 
+def runs(unscored: int, planned: int) -> RunCounts:
+    """The runs of a candidate that was asked to the end."""
+    return RunCounts(planned=planned, left=0, unscored=unscored)
+
+
 def test_the_bound_on_missing_scores_is_of_the_planned_runs() -> None:
     """At the bound itself it passes; nothing here is inconclusive."""
     for missing, planned, expected in (
@@ -465,7 +472,7 @@ def test_the_bound_on_missing_scores_is_of_the_planned_runs() -> None:
         (11, 1000, "fail"),
         (0, 0, "pass"),
     ):
-        found = unscored(parse_rule("unscored:1%"), missing, planned)
+        found = unscored(parse_rule("unscored:1%"), runs(missing, planned))
         assert found.verdict == expected
         assert found.why.startswith(f"{missing} of {planned} runs have no score (")
 
@@ -486,7 +493,7 @@ def test_all_rules_are_judged_in_their_order() -> None:
     """As plain data, with the verdict of all; a rule without a baseline is judged beside the others."""
     rules = [parse_rule(text) for text in ("unscored:1%", "overall:-2pp", "question:-1")]
     comparison = compare(side_of(alike(4, 4)), side_of(alike(4, 4)))
-    found = judge_all(rules, comparison, missing=5, planned=100)
+    found = judge_all(rules, comparison, runs(5, 100))
     assert found["verdict"] == "fail"
     assert [(row["rule"], row["verdict"]) for row in found["rules"]] == [
         ("unscored:1%", "fail"),
@@ -497,19 +504,56 @@ def test_all_rules_are_judged_in_their_order() -> None:
         "rule": "unscored:1%",
         "verdict": "fail",
         "why": "5 of 100 runs have no score (5.0 %)",
+        "required": True,
+    }
+    assert {name: found[name] for name in ("tests", "planned", "left", "unscored")} == {
+        "tests": 2,
+        "planned": 100,
+        "left": 0,
+        "unscored": 5,
     }
 
 
-def test_a_candidate_that_needs_all_scores_fails_without_one() -> None:
-    """One line more says so, whatever the rules say; with all scores there is no such line."""
-    rules, comparison = [parse_rule("overall:-2pp")], compare(side_of(alike(4, 4)), side_of(alike(4, 4)))
-    found = judge_all(rules, comparison, missing=3, planned=750, needs_scores=True)
-    assert found["verdict"] == "fail"
-    assert found["rules"][1:] == [
-        {"rule": "every run has a score", "verdict": "fail", "why": "3 of 750 runs have no score (0.4 %)"}
-    ]
-    found = judge_all(rules, comparison, missing=0, planned=750, needs_scores=True)
-    assert (found["verdict"], len(found["rules"])) == ("pass", 1)
+def test_an_advisory_rule_decides_nothing() -> None:
+    """It is told beside the others, and is not counted among them."""
+    rules = [replace(parse_rule("unscored:1%"), required=False), parse_rule("overall:-2pp")]
+    found = judge_all(rules, compare(side_of(alike(4, 4)), side_of(alike(4, 4))), runs(5, 100))
+    assert (found["verdict"], found["tests"]) == ("pass", 1)
+    assert [(row["verdict"], row["required"]) for row in found["rules"]] == [("fail", False), ("pass", True)]
+
+
+def test_of_many_rules_a_fail_takes_more() -> None:
+    """Holm's procedure: what fails by itself is not shown among nine; a pass needs no correction."""
+    whole = compare(side_of(by_chance(1)), side_of(by_chance(2, 0.45)))
+    rule = parse_rule("overall:-2pp")
+    alone = judge_all([rule], whole, runs(0, 9))
+    assert alone["verdict"] == "fail"
+    level = next(rules for rules in range(2, 10_000) if not _fails(rule, whole, rules))
+    for rules, expected in ((level - 1, "fail"), (level, "inconclusive")):
+        found = judge_all([rule], whole, runs(0, 9), family=Family(rules=rules, own=1))
+        assert (found["verdict"], found["tests"]) == (expected, rules)
+    assert f"but of {level} rules one may lie there by chance: a FAIL takes a " in found["rules"][0]["why"]
+
+
+def _fails(rule: Rule, comparison: Comparison, rules: int) -> bool:
+    error = min(0.025, 0.05 / rules)
+    return judge(rule, comparison, error).verdict == "fail"
+
+
+def test_rules_that_failed_leave_the_others_more() -> None:
+    """The second of three is tried as the first of two, and no rule at more than its own error."""
+    rules = [parse_rule(text) for text in ("aa:-2pp", "bb:-2pp", "cc:-2pp")]
+    errors: list[tuple[str, float]] = []
+
+    def fails(rule: Rule, error: float) -> bool:
+        errors.append((rule.name, round(error, 6)))
+        return rule.name == "aa" or (rule.name == "bb" and error > 0.02)
+
+    assert {rule.name for rule in failing(rules, fails, Family(rules=3, own=3))} == {"aa", "bb"}
+    assert sorted({error for _, error in errors}) == [0.016667, 0.025]
+    assert Family(rules=9, own=3).error() == pytest.approx(0.05 / 9)
+    assert Family(rules=9, own=3).error(2) == pytest.approx(0.05 / 3)
+    assert Family(rules=1, own=1).error() == 0.025
 
 
 def test_what_was_asked_otherwise_passes_no_rule() -> None:
@@ -518,14 +562,14 @@ def test_what_was_asked_otherwise_passes_no_rule() -> None:
     whole = compare(side_of(alike(4, 4)), side_of(alike(4, 4)))
     fell = replace(whole.changes["area.x"], these=difference(-9, -10, -8))
     comparison = replace(whole, changes={**whole.changes, "area.x": fell})
-    found = judge_all(rules, comparison, missing=0, planned=9, doubts=["sampling differs"])
+    found = judge_all(rules, comparison, runs(0, 9), doubts=["sampling differs"])
     assert [row["verdict"] for row in found["rules"]] == ["inconclusive", "fail", "pass"]
     assert "; but sampling differs: " in found["rules"][0]["why"]
 
 
 def test_without_a_comparison_only_missing_scores_are_judged() -> None:
     """A session without a baseline can still be held to having scores."""
-    assert judge_all([parse_rule("unscored:5%")], None, missing=5, planned=100)["verdict"] == "pass"
+    assert judge_all([parse_rule("unscored:5%")], None, runs(5, 100))["verdict"] == "pass"
 
 
 def test_a_model_that_fell_far_fails_and_the_same_model_does_not() -> None:
@@ -572,7 +616,7 @@ def audited(name: str = "lean", worse: str = "either", **check: Any) -> dict[str
 
 def of_audits(rule: str, **audits: Any) -> Ruling:
     """The ruling on a rule about audits."""
-    (found,) = judge_all([parse_rule(rule)], None, missing=0, planned=9, audits=audits)["rules"]
+    (found,) = judge_all([parse_rule(rule)], None, runs(0, 9), audits=audits)["rules"]
     return Ruling(**found)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from conftest import ROOT
 from equipoise import suites
 from equipoise.compare.baseline import Side
 from equipoise.compare.release import (
+    Release,
     compare_files,
     conclude,
     expected,
@@ -21,17 +22,18 @@ from equipoise.compare.release import (
     refuse_other_cases,
     refuse_unfit,
     refuse_until,
+    releases,
 )
 from equipoise.core import settings
 from equipoise.core.errors import UserError
 from equipoise.core.records import Metric
 from equipoise.core.rules import parse_rule, parse_until
-from equipoise.core.settings import Settings
 from equipoise.core.types import JSON
 from equipoise.results.store import Files
 from equipoise.suites.neutrality.dataset import Question
 
 BEFORE = by_chance(1)
+SUITES = ("neutrality",)
 METRICS = side_of(BEFORE).metrics
 NAMES = "overall, aa, bb, cc, area.y, area.x, overall_without_blocked, refused, blocked, truncated, empty"
 
@@ -46,9 +48,28 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def session(*gate: str, baseline: str | None = "old.json", **options: Any) -> Settings:
-    """The settings of a session that is measured against the baseline."""
-    return settings.resolve({"model": "m2", "baseline": baseline, "gate": gate or None, **options}, {}, {})
+def session(
+    *gate: str, baseline: str | None = "old.json", suites: Sequence[str] = SUITES, **options: Any
+) -> dict[str, Release]:
+    """The releases of a session of these suites that is measured against the baseline."""
+    given = {"model": "m2", "baseline": baseline, "gate": gate or None, **options}
+    said = settings.resolve(given, {}, {})
+    return releases(
+        suites, said.baseline, said.gate, said.gate_inconclusive, allow_mismatch=said.allow_mismatch
+    )
+
+
+def only(*gate: str, baseline: str | None = "old.json", **options: Any) -> Release:
+    """The release of a session of one suite."""
+    return session(*gate, baseline=baseline, **options)["neutrality"]
+
+
+def unfit(*gate: str, **options: Any) -> str:
+    """Why there can be no such session."""
+    with pytest.raises(UserError) as found:
+        session(*gate, **options)
+    assert "\n" not in str(found.value)
+    return str(found.value)
 
 
 def files(folder: Path, name: str = "m2.json") -> Files:
@@ -56,13 +77,13 @@ def files(folder: Path, name: str = "m2.json") -> Files:
     return Files(results=folder / name, journal=folder / f"{name}l")
 
 
-def prepared(folder: Path, chosen: Settings, runs: Runs = BEFORE, **about: JSON) -> Side | None:
+def prepared(folder: Path, chosen: Release, runs: Runs = BEFORE, **about: JSON) -> Side | None:
     """The baseline of a session that is about to ask these runs."""
     whole = side_of(runs)
     return prepare(chosen, metadata(runs, **about), files(folder), whole.metrics, whole.runs)
 
 
-def refusal(folder: Path, chosen: Settings, runs: Runs = BEFORE, **about: JSON) -> str:
+def refusal(folder: Path, chosen: Release, runs: Runs = BEFORE, **about: JSON) -> str:
     """Why such a session cannot begin."""
     with pytest.raises(UserError) as found:
         prepared(folder, chosen, runs, **about)
@@ -90,36 +111,36 @@ def test_the_cells_to_come_are_those_that_will_be() -> None:
 def test_a_baseline_that_fits_is_loaded(folder: Path) -> None:
     """With rules of every kind."""
     rules = ("overall:-2pp", "aa:-5%", "area.x:-2pp", "refused:+3pp", "question:-2", "unscored:1%")
-    found = prepared(folder, session(*rules))
+    found = prepared(folder, only(*rules))
     assert found is not None
     assert (found.model, found.file) == ("m1", "old.json")
 
 
 def test_without_a_baseline_there_is_none(folder: Path) -> None:
     """And a rule on missing scores alone needs none."""
-    assert prepared(folder, session(baseline=None)) is None
-    assert prepared(folder, session("unscored:1%", baseline=None)) is None
+    assert prepared(folder, only(baseline=None)) is None
+    assert prepared(folder, only("unscored:1%", baseline=None)) is None
 
 
-def test_a_rule_that_needs_a_baseline_is_refused_without_one(folder: Path) -> None:
+def test_a_rule_that_needs_a_baseline_is_refused_without_one() -> None:
     """A gate that compares with nothing must not pass."""
     for rule in ("overall:-2pp", "question:-2", "nonsense:-2pp"):
-        message = refusal(folder, session("unscored:1%", rule, baseline=None))
-        assert message == f"--gate {rule}: compared with what? Name earlier results with --baseline=FILE"
+        message = unfit("unscored:1%", rule, baseline=None)
+        assert message == f"--gate {rule}: compared with what? Name earlier results with --baseline=PATH"
 
 
-def test_a_mismatch_is_allowed_only_where_there_is_a_baseline(folder: Path) -> None:
+def test_a_mismatch_is_allowed_only_where_there_is_a_baseline() -> None:
     """Else the option means nothing, and its user something else."""
-    assert "there is no --baseline" in refusal(folder, session(baseline=None, allow_mismatch="true"))
+    assert "there is no --baseline" in unfit(baseline=None, allow_mismatch="true")
 
 
 def test_what_becomes_of_a_gate_is_said_only_where_there_is_one(folder: Path) -> None:
     """Who says it without a gate believes that something is checked."""
     for baseline in ("old.json", None):
         said = {"gate_inconclusive": "fail", "baseline": baseline}
-        message = refusal(folder, session(**said))
+        message = unfit(**said)
         assert message == "--gate-inconclusive: says what becomes of a gate, but there is no --gate"
-        prepared(folder, session("unscored:1%", **said))
+        prepared(folder, only("unscored:1%", **said))
 
 
 def test_the_sessions_own_results_are_no_baseline(folder: Path) -> None:
@@ -128,7 +149,7 @@ def test_the_sessions_own_results_are_no_baseline(folder: Path) -> None:
     (folder / "sub").mkdir()
     (folder / "link.json").symlink_to(folder / "m2.json")
     for path in ("m2.json", "sub/../m2.json", "link.json"):
-        message = refusal(folder, session(baseline=path))
+        message = refusal(folder, only(baseline=path))
         assert "is where this session writes its own results" in message, path
 
 
@@ -141,31 +162,31 @@ def test_another_data_panel_or_scale_is_refused(folder: Path, subtests: pytest.S
     ]
     for about, reason in every:
         with subtests.test(reason):
-            message = refusal(folder, session(), **about)
+            message = refusal(folder, only(), **about)
             assert message.startswith("--baseline: old.json cannot be compared with this session: ")
             assert reason in message
             assert message.endswith("; --allow-mismatch compares what they share")
-            assert prepared(folder, session(allow_mismatch="true"), **about) is not None
+            assert prepared(folder, only(allow_mismatch="true"), **about) is not None
 
 
 def test_another_suite_is_refused_whatever_is_allowed(folder: Path) -> None:
     """Nothing is shared."""
-    message = refusal(folder, session(allow_mismatch="true"), suite="other")
+    message = refusal(folder, only(allow_mismatch="true"), suite="other")
     assert message == "old.json: belongs to the suite neutrality, not other"
 
 
 def test_an_incomplete_baseline_is_refused(folder: Path) -> None:
     """Unless that is allowed."""
     write(folder / "old.json", BEFORE, status="interrupted")
-    assert "the baseline is interrupted" in refusal(folder, session())
-    assert prepared(folder, session(allow_mismatch="true")) is not None
+    assert "the baseline is interrupted" in refusal(folder, only())
+    assert prepared(folder, only(allow_mismatch="true")) is not None
 
 
 def test_a_rule_must_fit_session_and_baseline(folder: Path) -> None:
     """The message says which of the two has no such metric."""
     wide = {**BEFORE, **alike(4, languages=["dd"])}
-    assert "--gate dd:-2pp: this session has no metric 'dd'" in refusal(folder, session("dd:-2pp"))
-    assert "--gate dd:-2pp: old.json has no metric 'dd'" in refusal(folder, session("dd:-2pp"), wide)
+    assert "--gate dd:-2pp: this session has no metric 'dd'" in refusal(folder, only("dd:-2pp"))
+    assert "--gate dd:-2pp: old.json has no metric 'dd'" in refusal(folder, only("dd:-2pp"), wide)
 
 
 def test_a_rule_on_nothing_is_refused() -> None:
@@ -241,48 +262,121 @@ def test_rounds_end_with_a_gate_that_runs_decide() -> None:
 def test_a_rule_on_these_questions_needs_two_runs_of_each(folder: Path) -> None:
     """Refused before any call, whichever side has one; a rule on questions as a sample needs none."""
     single = {cell: runs[:1] for cell, runs in BEFORE.items()}
-    why = refusal(folder, session("overall:-2pp"), single)
+    why = refusal(folder, only("overall:-2pp"), single)
     assert why == (
         "--gate overall:-2pp: this session has one run of each case, and how far runs vary is what decides "
         "on these questions: ask --runs 2 or more, or write overall:-2pp@population"
     )
-    rules = session("overall:-2pp@population", "question:-2", "unscored:1%")
+    rules = only("overall:-2pp@population", "question:-2", "unscored:1%")
     assert prepared(folder, rules, single) is not None
     write(folder / "old.json", single)
-    why = refusal(folder, session("refused:+2pp@these"))
+    why = refusal(folder, only("refused:+2pp@these"))
     assert why.startswith("--gate refused:+2pp@these: old.json has one run of each case")
     assert why.endswith("ask its model again with --runs 2 or more, or write refused:+2pp@population")
 
 
-def test_other_cases_than_the_baselines_are_refused() -> None:
-    """Each way, unless that is allowed; the same cases in another order are not others."""
+def test_a_baseline_is_restricted_to_what_was_selected() -> None:
+    """Cases that it lacks are refused, unless that is allowed; their order does not matter."""
     baseline, fewer = side_of(BEFORE), side_of(by_chance(2, languages=["aa", "bb"]))
-    refuse_other_cases(session(), baseline, [*reversed(baseline.cells)])
-    for before, after, words in ((baseline, fewer, "baseline"), (fewer, baseline, "candidate")):
-        with pytest.raises(UserError, match=rf"only the {words} has cc/q1 and 11 more; --allow-mismatch"):
-            refuse_other_cases(session(), before, after.cells)
-        refuse_other_cases(session(allow_mismatch="true"), before, after.cells)
+    refuse_other_cases(only(), baseline, [*reversed(baseline.cells)])
+    refuse_other_cases(only(), baseline, fewer.cells)
+    with pytest.raises(UserError, match=r"only the candidate has cc/q1 and 11 more; --allow-mismatch"):
+        refuse_other_cases(only(), fewer, baseline.cells)
+    refuse_other_cases(only(allow_mismatch="true"), fewer, baseline.cells)
+
+
+# Several suites.
+
+GATES = """
+scope = "population"
+inconclusive = "fail"
+[all]
+required = ["unscored:1%"]
+[neutrality]
+required = ["overall:-2pp", "refused:+3pp@these"]
+advisory = ["overall:-2pp", "zh-CN:-5%"]
+[politicsbench]
+required = ["overall:-2pp"]
+"""
+
+
+def test_each_suite_has_its_rules_and_its_baseline(folder: Path) -> None:
+    """From one file of rules and one folder; rules beside them are every suite's."""
+    (folder / "gates.toml").write_text(GATES)
+    folder.joinpath("politicsbench.json").touch()
+    folder.joinpath("m1.neutrality.json").touch()
+    names = ("neutrality", "politicsbench", "borderlines")
+    found = session("gates.toml", "unscored:3%", baseline=".", suites=names, output=None)
+    assert {name: item.baseline and item.baseline.name for name, item in found.items()} == {
+        "neutrality": "m1.neutrality.json",
+        "politicsbench": "politicsbench.json",
+        "borderlines": None,
+    }
+    assert [(rule.text, rule.scope, rule.required) for rule in found["neutrality"].rules] == [
+        ("unscored:1%", "these", True),
+        ("overall:-2pp", "population", True),
+        ("refused:+3pp@these", "these", True),
+        ("zh-CN:-5%", "population", False),
+        ("unscored:3%", "these", True),
+    ]
+    assert {name: item.family.own for name, item in found.items()} == dict(zip(names, (2, 1, 0), strict=True))
+    assert {item.family.rules for item in found.values()} == {3}
+    assert {item.inconclusive for item in found.values()} == {"fail"}
+
+
+def test_what_is_wrong_with_a_file_of_rules_is_said(folder: Path, subtests: pytest.Subtests) -> None:
+    """The whole file is read before anything is asked."""
+    for text, words in {
+        "[neutrality": "is not TOML",
+        "": "has no rules",
+        "[neutrality]\nrequired = []": "has no rules",
+        'scope = "all"': "has an unknown scope 'all': these or population",
+        'inconclusive = "no"': "has inconclusive = 'no': pass or fail",
+        "margin = 2": "has margin, which is neither scope nor inconclusive nor a suite's table",
+        '[neutrality]\nrules = ["overall:-2pp"]': "has rules in [neutrality]",
+        '[neutrality]\nrequired = "overall:-2pp"': "has no list of rules as required of [neutrality]",
+        '[neutrality]\nrequired = ["overall"]': "has 'overall' in [neutrality], which is not a rule",
+        '[nutrality]\nrequired = ["overall:-2pp"]': "gates.toml: [nutrality] overall:-2pp: there is no suite",
+        '[politicsbench]\nrequired = ["overall:-2pp"]': "there are no rules for neutrality",
+    }.items():
+        with subtests.test(text):
+            (folder / "gates.toml").write_text(text)
+            with pytest.raises(UserError) as found:
+                session("gates.toml")
+            assert words in str(found.value)
+    assert "cannot be read" in unfit("none.toml")
+
+
+def test_a_folder_of_baselines_has_one_of_each_suite(folder: Path) -> None:
+    """A rule that compares needs one, and nobody guesses which of several."""
+    (folder / "empty").mkdir()
+    message = unfit("overall:-2pp", baseline="empty")
+    assert message.endswith("compared with what? empty has no neutrality.json or *.neutrality.json")
+    assert unfit(baseline="empty").endswith("empty has results of none of these suites: neutrality.json")
+    for name in ("a", "b"):
+        folder.joinpath(f"{name}.neutrality.json").touch()
+    assert "has several results of neutrality (a.neutrality.json, b.neutrality.json)" in unfit(baseline=".")
 
 
 # At the end.
 
 
-def concluded(chosen: Settings, baseline: Side | None, data: Mapping[str, JSON]) -> dict[str, Any]:
+def concluded(chosen: Release, baseline: Side | None, data: Mapping[str, JSON]) -> dict[str, Any]:
     """What a session adds to its results."""
     return conclude(chosen, baseline, data, Path("m2.json").absolute())
 
 
 def test_a_session_that_was_asked_for_nothing_adds_nothing() -> None:
     """Its results are as ever."""
-    assert concluded(session(baseline=None), None, data_of(BEFORE)) == {}
+    assert concluded(only(baseline=None), None, data_of(BEFORE)) == {}
 
 
 def test_a_session_adds_comparison_and_gate() -> None:
     """The gate only where there are rules, the comparison only where there is a baseline."""
     data, baseline = data_of(by_chance(2), subject_model="m2"), side_of(BEFORE)
-    assert [*concluded(session(), baseline, data)] == ["comparison"]
-    assert [*concluded(session("unscored:1%", baseline=None), None, data)] == ["gate"]
-    found = concluded(session("overall:-2pp", "unscored:1%"), baseline, data)
+    assert [*concluded(only(), baseline, data)] == ["comparison"]
+    assert [*concluded(only("unscored:1%", baseline=None), None, data)] == ["gate"]
+    found = concluded(only("overall:-2pp", "unscored:1%"), baseline, data)
     assert [*found] == ["comparison", "gate"]
     assert [row["rule"] for row in found["gate"]["rules"]] == ["overall:-2pp", "unscored:1%"]
     candidate = found["comparison"]["candidate"]
@@ -293,14 +387,14 @@ def test_a_session_adds_comparison_and_gate() -> None:
 def test_a_session_is_never_refused_at_its_end() -> None:
     """What differs by then is told as a mismatch: the calls are paid for."""
     data = data_of(by_chance(2, languages=["aa"]), data_hash="d1")
-    found = concluded(session("overall:-2pp"), side_of(BEFORE), data)
-    assert len(found["comparison"]["mismatches"]) == 2
+    found = concluded(only("overall:-2pp"), side_of(BEFORE), data)
+    assert found["comparison"]["mismatches"] == ["data differs: d0, now d1"]
 
 
 def test_runs_that_were_not_done_count_as_missing() -> None:
     """One ended in an error and three of 40 are still to be done: 4 of 40."""
     data = data_of({**alike(4), "aa/q7": ["error"]}, runs_expected=40, runs_completed=37)
-    (row,) = concluded(session("unscored:1%", baseline=None), None, data)["gate"]["rules"]
+    (row,) = concluded(only("unscored:1%", baseline=None), None, data)["gate"]["rules"]
     assert (row["verdict"], row["why"]) == ("fail", "4 of 40 runs have no score (10.0 %)")
 
 
@@ -309,7 +403,7 @@ def test_sampling_that_an_endpoint_changed_is_seen_at_the_end() -> None:
     changed = {"role": "subject", "model": "m2", "parameter": "top_p", "action": "dropped", "reason": ""}
     data = data_of(BEFORE, parameters_changed=[changed])
     for allowed, result in (("true", "pass"), (None, "inconclusive")):
-        found = concluded(session("overall:-20pp", allow_mismatch=allowed), side_of(BEFORE), data)
+        found = concluded(only("overall:-20pp", allow_mismatch=allowed), side_of(BEFORE), data)
         assert found["gate"]["verdict"] == result
         assert found["comparison"]["mismatches"] == [
             "sampling as sent differs: subject's top_p was dropped in the candidate only"
@@ -319,11 +413,11 @@ def test_sampling_that_an_endpoint_changed_is_seen_at_the_end() -> None:
 def test_what_was_not_asked_decides_nothing() -> None:
     """A language of an interrupted session, or an area of which the two share no question."""
     part = {cell: runs for cell, runs in BEFORE.items() if not cell.startswith("cc")}
-    found = concluded(session("cc:-5%"), side_of(BEFORE), data_of(part, status="interrupted"))
+    found = concluded(only("cc:-5%"), side_of(BEFORE), data_of(part, status="interrupted"))
     assert found["gate"]["verdict"] == "inconclusive"
     shared = alike(4, languages=["aa"], area="y")
     before, after = ({**shared, f"aa/{question}/x": [4]} for question in ("q8", "q9"))
-    chosen = session("area.x:-2pp", allow_mismatch="true")
+    chosen = only("area.x:-2pp", allow_mismatch="true")
     found = concluded(chosen, side_of(before), data_of(after))
     assert found["gate"]["verdict"] == "inconclusive"
 

@@ -61,9 +61,12 @@ def _pins(folder: Path) -> None:
         resources.originals([folder])
 
 
+PARTS = {"gate": {"verdict": "pass", "rules": []}}
+
+
 def _job_summary(folder: Path) -> None:
     os.mkfifo(folder / "summary")
-    assert github.publish("x", None, None, {"GITHUB_STEP_SUMMARY": str(folder / "summary")}) == [
+    assert github.publish({"x": PARTS}, {"GITHUB_STEP_SUMMARY": str(folder / "summary")}) == [
         "warning: $GITHUB_STEP_SUMMARY: cannot be written to (No such device or address)"
     ]
 

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 from sides import Runs, alike, by_chance, side_of
 
+from equipoise.compare.baseline import RunCounts
 from equipoise.compare.compare import compare
 from equipoise.compare.gate import judge_all
 from equipoise.core.rules import parse_rule
 from equipoise.core.types import JSON
 from equipoise.report import comparison as comparing
-from equipoise.report import github
+from equipoise.report import github, verdict
 
 NAMES = ["overall", "aa", "bb", "cc", "area.y", "area.x", "overall_without_blocked"]
 RATES = ["refused", "blocked", "truncated", "empty"]
@@ -316,7 +317,8 @@ def test_several_candidates_are_shown_together_and_one_by_one() -> None:
     parts = []
     for seed in (2, 3):
         newer = compare(side_of(BEFORE), side_of(by_chance(seed), subject_model=f"m{seed}"))
-        gate = judge_all([parse_rule("unscored:1%")], newer, missing=seed - 2, planned=10)
+        runs = RunCounts(planned=10, left=0, unscored=seed - 2)
+        gate = judge_all([parse_rule("unscored:1%")], newer, runs)
         parts.append({"comparison": newer.to_json(), "gate": gate})
     shown = words(comparing.report(parts))
     assert shown[0] == "m1 m2 m3"
@@ -324,34 +326,56 @@ def test_several_candidates_are_shown_together_and_one_by_one() -> None:
     assert note in shown
     order = [line for line in shown if line.startswith(("candidate:", "gate:"))]
     assert order == [
-        "candidate: m2 (m1.json, 2026-01-02)",
         "gate: PASS",
+        "candidate: m2 (m1.json, 2026-01-02)",
+        "gate: FAIL; 1 of 10 runs have no score",
         "candidate: m3 (m1.json, 2026-01-02)",
-        "gate: FAIL",
     ]
 
 
 # Gates.
 
 
-def test_each_rule_and_the_whole_have_a_line() -> None:
-    """The verdict, the rule and the reason; last the verdict of all."""
-    rules = [
-        {"rule": "overall:-2pp", "verdict": "inconclusive", "why": "who knows"},
-        {"rule": "refused:+3pp", "verdict": "fail", "why": "too many"},
+def test_the_verdict_comes_first_and_then_the_worst_rule() -> None:
+    """Advisory rules stand last; results of earlier versions do not say which are required."""
+    rules: list[dict[str, JSON]] = [
+        {"rule": "zh-CN:-5%", "verdict": "fail", "why": "who knows", "required": False},
         {"rule": "unscored:1%", "verdict": "pass", "why": "none"},
+        {"rule": "overall:-2pp", "verdict": "inconclusive", "why": "who knows"},
+        {"rule": "refused:+3pp", "verdict": "fail", "why": "too many", "required": True},
     ]
-    assert [*comparing.rulings({"verdict": "fail", "rules": rules})] == [
-        "gate INCONCLUSIVE: overall:-2pp: who knows",
-        "gate FAIL: refused:+3pp: too many",
-        "gate PASS: unscored:1%: none",
+    assert [*verdict.lines({"x": {"gate": {"verdict": "fail", "rules": rules}}})] == [
         "gate: FAIL",
+        "gate FAIL: refused:+3pp: too many",
+        "gate INCONCLUSIVE: overall:-2pp: who knows",
+        "gate PASS: unscored:1%: none",
+        "advisory FAIL: zh-CN:-5%: who knows",
+    ]
+
+
+def test_several_suites_have_a_table() -> None:
+    """The worst verdict is that of the release; a suite without rules is told as such."""
+    rule = {"rule": "overall:-2pp", "verdict": "pass", "why": "it rose", "required": True}
+    gate = {"verdict": "pass", "rules": [rule], "planned": 50, "left": 0, "unscored": 2}
+    suites = {
+        "x": {"gate": gate},
+        "y": {"gate": {**gate, "verdict": "fail", "rules": [{**rule, "verdict": "fail"}]}},
+        "z": {},
+    }
+    assert words(verdict.lines(suites)) == [
+        "gate: FAIL; 4 of 100 runs have no score",
+        "verdict rules that pass runs without a score",
+        "x PASS 1 of 1 2 of 50",
+        "y FAIL 0 of 1 2 of 50",
+        "z no rules - -",
+        "gate PASS: x: overall:-2pp: it rose",
+        "gate FAIL: y: overall:-2pp: it rose",
     ]
 
 
 def test_without_rules_there_is_no_line() -> None:
     """A gate that nobody asked for has not passed."""
-    assert [*comparing.rulings({"verdict": "pass", "rules": []})] == []
+    assert [*verdict.lines({"x": {"gate": {"verdict": "pass", "rules": []}}, "y": {}})] == []
 
 
 def test_figures_that_are_no_percentages_have_their_own_unit() -> None:
@@ -386,7 +410,7 @@ def test_a_name_cannot_break_out_of_markdown(subtests: pytest.Subtests) -> None:
     """It stays in its line, brings no HTML, and no cell or code span begins or ends with it."""
     for name in ("a|b", "a\nb", "a\n\n# b", "<img src=x>", "a`b", "a\rb"):
         with subtests.test(name=name):
-            text = github.markdown("m", comparison(model=name), None)
+            text = github.markdown({"m": {"comparison": comparison(model=name)}})
             (line,) = [line for line in text.splitlines() if line.endswith("against m1 (old.json)")]
             assert line.startswith(("a", "&lt;img"))
             assert "<" not in text
@@ -398,4 +422,4 @@ def test_a_job_summary_that_cannot_be_written_ends_nothing(
 ) -> None:
     """A session that is done must not end in a traceback for a summary."""
     monkeypatch.chdir(tmp_path)
-    github.publish("m", None, {"rules": [], "verdict": "pass"}, {"GITHUB_STEP_SUMMARY": "no/summary.md"})
+    github.publish({"m": {"comparison": comparison()}}, {"GITHUB_STEP_SUMMARY": "no/summary.md"})

@@ -12,12 +12,13 @@ from sides import by_chance, side_of
 from equipoise.compare.compare import compare
 from equipoise.core.types import JSON
 from equipoise.report import comparison as comparing
-from equipoise.report.github import markdown, publish, workflow_commands
+from equipoise.report import github
+from equipoise.report.github import publish
 
 
 def gate(*rows: tuple[str, str, str], verdict: str = "fail") -> dict[str, Any]:
     """A gate with these rules, verdicts and reasons."""
-    rules = [dict(zip(("rule", "verdict", "why"), row, strict=True)) for row in rows]
+    rules = [{**dict(zip(("rule", "verdict", "why"), row, strict=True)), "required": True} for row in rows]
     return {"verdict": verdict, "rules": rules}
 
 
@@ -30,9 +31,19 @@ def comparison(**changes: JSON) -> Any:
     return compare(before, after, allows_mismatch=True).to_json()
 
 
+def parts(comparison: Any, gate: Any) -> dict[str, Any]:
+    """Those parts of results that there are."""
+    return {name: part for name, part in (("comparison", comparison), ("gate", gate)) if part}
+
+
+def markdown(title: str, comparison: Any, gate: Any) -> str:
+    """The summary of one suite."""
+    return github.markdown({title: parts(comparison, gate)})
+
+
 def commands(title: str, *rows: tuple[str, str, str]) -> list[str]:
     """The workflow commands of a gate with these rules."""
-    return [*workflow_commands(title, gate(*rows))]
+    return publish({title: parts(None, gate(*rows))}, {"GITHUB_ACTIONS": "true"})
 
 
 def columns(line: str) -> int:
@@ -110,6 +121,22 @@ def test_a_mismatch_is_one_item() -> None:
     assert "\n# b" not in text
 
 
+def test_several_suites_have_one_verdict_first() -> None:
+    """The worst of all, and a row for each suite."""
+    suites = {"a": parts(None, gate(("r", "pass", ""), verdict="pass")), "b": parts(None, FAILED), "c": {}}
+    heading, table, *_ = github.markdown(suites).split("\n\n")
+    assert heading == "## Equipoise: FAIL"
+    assert [line.split(" | ")[1] for line in table.splitlines()[2:]] == ["PASS", "FAIL", "no rules"]
+
+
+def test_an_advisory_rule_is_no_error() -> None:
+    """It fails nothing, and says what it is."""
+    advisory = gate(("r", "fail", "so"), verdict="pass")
+    advisory["rules"][0]["required"] = False
+    (line,) = publish({"m": parts(None, advisory)}, {"GITHUB_ACTIONS": "true"})
+    assert line == "::warning title=m%3A gate FAIL::r (advisory): so"
+
+
 # Workflow commands.
 
 
@@ -162,15 +189,15 @@ def test_a_title_is_escaped() -> None:
 def test_outside_of_actions_nothing_is_printed() -> None:
     """Neither a command nor a file."""
     for environment in ({}, {"GITHUB_ACTIONS": ""}, {"GITHUB_ACTIONS": "false"}):
-        assert publish("m", comparison(), FAILED, environment) == []
+        assert publish({"m": parts(comparison(), FAILED)}, environment) == []
 
 
 def test_in_actions_the_commands_are_to_be_printed() -> None:
     """Also where there is no summary to write to; without a gate there are none."""
     environment = {"GITHUB_ACTIONS": "true"}
-    assert publish("m", None, FAILED, environment) == [*workflow_commands("m", FAILED)]
-    assert publish("m", comparison(), None, environment) == []
-    assert publish("m", comparison(), gate(verdict="pass"), environment) == []
+    assert len(publish({"m": parts(None, FAILED)}, environment)) == 1
+    assert publish({"m": parts(comparison(), None)}, environment) == []
+    assert publish({"m": parts(comparison(), gate(verdict="pass"))}, environment) == []
 
 
 def test_a_summary_is_appended(tmp_path: Path) -> None:
@@ -179,13 +206,13 @@ def test_a_summary_is_appended(tmp_path: Path) -> None:
     path.write_text("# Mine: 中\n", encoding="utf-8")
     environment = {"GITHUB_STEP_SUMMARY": str(path)}
     for title in ("m1", "m2"):
-        assert publish(title, None, FAILED, environment) == []
-    parts = [markdown(title, None, FAILED) for title in ("m1", "m2")]
-    assert path.read_text(encoding="utf-8") == "# Mine: 中\n" + "".join(parts)
+        assert publish({title: parts(None, FAILED)}, environment) == []
+    texts = [markdown(title, None, FAILED) for title in ("m1", "m2")]
+    assert path.read_text(encoding="utf-8") == "# Mine: 中\n" + "".join(texts)
 
 
 def test_a_summary_takes_any_text(tmp_path: Path) -> None:
     """Half a character in a name, as a broken file has it, is shown as its escape."""
     path = tmp_path / "summary.md"
-    publish("中 \ud83d", None, FAILED, {"GITHUB_STEP_SUMMARY": str(path)})
+    publish({"中 \ud83d": parts(None, FAILED)}, {"GITHUB_STEP_SUMMARY": str(path)})
     assert path.read_text(encoding="utf-8").startswith("## Equipoise: 中 \\\\ud83d\n")

@@ -7,8 +7,8 @@ import pytest
 from equipoise.report.outcomes import ReportedCase, of_gate, of_results
 
 RULES = [
-    {"rule": "a:-2pp", "verdict": "pass", "why": "it rose"},
-    {"rule": "b:+1pp", "verdict": "inconclusive", "why": "too few runs"},
+    {"rule": "a:-2pp", "verdict": "pass", "why": "it rose", "required": True},
+    {"rule": "b:+1pp", "verdict": "inconclusive", "why": "too few runs", "required": True},
 ]
 
 
@@ -34,9 +34,19 @@ def test_a_gate_and_each_of_its_rules_are_cases(inconclusive: str | None, outcom
 @pytest.mark.parametrize("inconclusive", [None, "pass", "fail"])
 def test_a_gate_that_fails_is_a_failure(inconclusive: str | None) -> None:
     """Whatever becomes of its inconclusive rules."""
-    rules = [*RULES, {"rule": "c:-1%", "verdict": "fail", "why": "it fell"}]
+    rules = [*RULES, {"rule": "c:-1%", "verdict": "fail", "why": "it fell", "required": True}]
     whole, *_, last = of_gate("x", {"verdict": "fail", "rules": rules}, inconclusive)
     assert (whole.outcome, last.outcome) == ("failed", "failed")
+
+
+def test_an_advisory_rule_fails_nothing() -> None:
+    """It is skipped, with its reason, unless it passes."""
+    rules = [{**rule, "required": False} for rule in RULES]
+    _, *found = of_gate("x", {"verdict": "pass", "rules": rules}, None)
+    assert [(case.outcome, case.why) for case in found] == [
+        ("passed", "advisory PASS: a:-2pp: it rose"),
+        ("skipped", "advisory INCONCLUSIVE: b:+1pp: too few runs"),
+    ]
 
 
 def test_results_that_are_not_complete_are_an_error() -> None:

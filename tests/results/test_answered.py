@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from fake_client import USAGE, Answer, Project, plain
 
-from equipoise.compare.baseline import load
+from equipoise.compare.baseline import RunCounts, load
 from equipoise.compare.compare import compare
 from equipoise.compare.gate import judge_all
 from equipoise.compare.release import compare_files
 from equipoise.core.rules import parse_rule
 from equipoise.core.types import Call, Reply
-from equipoise.report.comparison import rulings
+from equipoise.report import verdict
 from equipoise.report.page import data as page_data
 from equipoise.results.answered import between, changes, is_row, sentences, within
 
@@ -68,9 +68,11 @@ def test_a_change_in_a_session_is_told_everywhere(project: Project) -> None:
     ]
     path = project.results_path
     [found] = compare_files([path], [path], [parse_rule("overall:-2pp")], allows_mismatch=False)
-    plainly = judge_all([parse_rule("overall:-2pp")], compare(side, side), 0, 20)
+    plainly = judge_all(
+        [parse_rule("overall:-2pp")], compare(side, side), RunCounts(planned=20, left=0, unscored=0)
+    )
     assert found["gate"]["verdict"] == plainly["verdict"]
-    assert f"answered:  in the candidate, {text}" in list(rulings(found["gate"]))
+    assert f"answered:  in the candidate, {text}" in list(verdict.lines({"": found}))
 
 
 def test_models_side_by_side_and_fingerprints(subtests: pytest.Subtests) -> None:

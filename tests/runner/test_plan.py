@@ -178,11 +178,18 @@ def test_what_can_be_read_passes_the_check(root: Path) -> None:
     assert sorted(root.rglob("*")) == before
 
 
-@pytest.mark.parametrize("name", ["output", "topics", "baseline"])
+@pytest.mark.parametrize("name", ["output", "topics"])
 def test_one_path_does_not_do_for_two_suites(root: Path, name: str) -> None:
     """Their files would meet."""
     with pytest.raises(UserError, match=rf"^--{name}: applies to one suite, but there are 2"):
         plan(root, **{name: str(root / "x")}).check([SUITE, "another"])
+
+
+def test_one_baseline_does_not_do_for_two_suites(root: Path) -> None:
+    """A folder of them does."""
+    (root / "old.json").touch()
+    with pytest.raises(UserError, match=r"is one suite's results, but there are 2 suites; name a folder"):
+        plan(root, baseline=str(root / "old.json")).check([SUITE, "another"])
 
 
 def test_a_limit_of_cost_needs_a_price_of_every_model(root: Path) -> None:

@@ -15,8 +15,10 @@ from scipy.special import ndtr
 from sides import side_of
 
 from equipoise.compare.baseline import Side
+from equipoise.compare.family import family_of
+from equipoise.compare.release import Release
 from equipoise.core.records import Cell, Metric
-from equipoise.core.rules import Scope, Until, parse_rule, parse_until
+from equipoise.core.rules import Rule, Scope, Until, parse_rule, parse_until
 from equipoise.results.journal import Journal
 from equipoise.results.lines import LookLine
 from equipoise.results.plans import Plans
@@ -193,12 +195,17 @@ def side(runs: Array) -> Side:
     )
 
 
+def wanted(*rules: Rule) -> Release:
+    """A release by these rules."""
+    return Release(rules=rules, family=family_of(rules))
+
+
 def test_a_look_at_a_gate_says_what_would_become_of_each_rule() -> None:
     """Enough once all are decided, whichever way; intervals allow for all looks that may come."""
     before, after = (side(benchmarks(1, seed=1)[0][0] - shift) for shift in (0.0, 25.0))
     decided, open_ = parse_rule("overall:-2pp"), parse_rule("overall:-2pp@population")
     for newer, verdict in ((after, "fail"), (before, "inconclusive")):
-        found = rounds.look_at_gate([decided], before, newer.cells, 5, 10)
+        found = rounds.look_at_gate(wanted(decided), before, newer.cells, 5, 10)
         assert found == {
             "rule": "gate",
             "round": 5,
@@ -206,19 +213,21 @@ def test_a_look_at_a_gate_says_what_would_become_of_each_rule() -> None:
             "is_enough": verdict == "fail",
         }
     margin = parse_rule("overall:-6pp")
-    assert rounds.look_at_gate([margin], before, before.cells, 5, 5)["verdicts"] == {margin.text: "pass"}
-    assert rounds.look_at_gate([margin], before, before.cells, 1, 10)["is_enough"] is False
-    both = rounds.look_at_gate([margin, parse_rule("overall:-1pp")], before, before.cells, 5, 5)
+    assert rounds.look_at_gate(wanted(margin), before, before.cells, 5, 5)["verdicts"] == {
+        margin.text: "pass"
+    }
+    assert rounds.look_at_gate(wanted(margin), before, before.cells, 1, 10)["is_enough"] is False
+    both = rounds.look_at_gate(wanted(margin, parse_rule("overall:-1pp")), before, before.cells, 5, 5)
     assert both["verdicts"] == {margin.text: "pass", "overall:-1pp": "inconclusive"}
     assert both["is_enough"] is False
-    assert rounds.look_at_gate([open_], before, after.cells, 5, 5)["verdicts"] == {open_.text: "fail"}
+    assert rounds.look_at_gate(wanted(open_), before, after.cells, 5, 5)["verdicts"] == {open_.text: "fail"}
 
 
 def test_a_rule_of_which_the_two_share_nothing_is_not_decided() -> None:
     """As at the end: a language that one of them lacks."""
     runs = benchmarks(1, seed=1)[0][0]
     rule = parse_rule("l1:-2pp")
-    found = rounds.look_at_gate([rule], side(runs), side(runs[:, :1]).cells, 5, 5)
+    found = rounds.look_at_gate(wanted(rule), side(runs), side(runs[:, :1]).cells, 5, 5)
     assert found["verdicts"] == {rule.text: "inconclusive"}
 
 
