@@ -75,7 +75,10 @@ def compare(baseline: Source, candidate: Source, *, allow_mismatch: bool = False
 def gate(
     baseline: Source, candidate: Source, rules: str | Sequence[str], *, allow_mismatch: bool = False
 ) -> Gate:
-    """Whether the candidate may be released by these rules, such as `overall:-2pp`. Raises UserError."""
+    """Whether the candidate may be released by these rules, such as `overall:-2pp` or `gates.toml`.
+
+    Raises UserError.
+    """
     from equipoise.compare import scripts
 
     given = [rules] if isinstance(rules, str) else rules

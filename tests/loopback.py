@@ -16,6 +16,8 @@ from typing import Any, Self
 
 from aiohttp import web
 
+from equipoise.suites.politicsbench.scoring import WEIGHTS
+
 JUDGE = "judge"
 SUBJECT = "subject"
 NO_ID = "chatcmpl"
@@ -240,3 +242,17 @@ class Loopback(Threaded):
         headers = {"Content-Type": f"{kind}; charset=utf-8", **answer.headers}
         body = text.encode()
         return web.Response(body=body, status=answer.status, headers=headers, reason=answer.reason)
+
+
+def any_verdict(body: dict[str, Any], number: int) -> str:
+    """A reply of the subject, or what an evaluator is asked for: scores, a label or a grade."""
+    shape = json.dumps(body.get("response_format", "")) + json.dumps(body["messages"], ensure_ascii=False)
+    if body["model"] == SUBJECT:
+        return "An answer."
+    if "egalitarianism" in shape:
+        return json.dumps({"reasoning": "So.", **dict.fromkeys(WEIGHTS, 10)})
+    if "commitment" in shape:
+        return json.dumps({"reasoning": "So.", "commitment": 4})
+    if '"score"' in json.dumps(body.get("response_format", "")):
+        return verdict(3)
+    return "A"

@@ -90,6 +90,7 @@ for command in (
     data.schema,
     results.show,
     compare.compare,
+    compare.gate,
     compare.robustness,
     merge.merge,
     sweep.sweep,

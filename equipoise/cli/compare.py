@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,6 +19,9 @@ from equipoise.core.gates import GateFile, inconclusive_in, rules_in
 from equipoise.core.rules import Inconclusive, Rule
 from equipoise.core.types import JSON
 
+if TYPE_CHECKING:
+    from equipoise.compare.release import Release
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
@@ -27,6 +30,12 @@ class Wanted:
     rules: tuple[Rule, ...]
     inconclusive: Inconclusive | None
     allow_mismatch: bool
+
+    def releases(self, suites: Sequence[str], baseline: Path | None) -> dict[str, Release]:
+        """The release of each of these suites. Raises UserError."""
+        from equipoise.compare.release import releases
+
+        return releases(suites, baseline, self.rules, self.inconclusive, allow_mismatch=self.allow_mismatch)
 
 
 def gate_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -167,37 +176,49 @@ def gate(
     Exits with the first of these that holds: 4 the files cannot be compared, 2 runs were not done, 7 a rule
     fails, 1 runs have no score, 6 a rule is inconclusive, 0.
     """
-    from equipoise.compare.release import gate_files
-    from equipoise.report import comparison, junit, verdict
-    from equipoise.results.schema import reading
-
     if not wanted.rules:
         raise UserError("--gate: name a file of rules, such as gates.toml, or a rule, such as overall:-2pp")
     files = [path for given in results for path in _results_in(given)]
-    with reading(*files, *filter(None, [baseline])):
+    ctx.exit(decide(files, baseline, wanted, output=output, junitxml=junitxml))
+
+
+def decide(
+    files: Sequence[Path],
+    baseline: Path | None,
+    wanted: Wanted,
+    *,
+    output: Path | None = None,
+    junitxml: Path | None = None,
+) -> int:
+    """Show and publish the verdict on these results, and return its exit status. Raises UserError."""
+    from equipoise.compare.release import gate_files
+    from equipoise.report import junit
+    from equipoise.results.schema import reading
+
+    with reading(*files):
         found = gate_files(
             baseline, files, wanted.rules, wanted.inconclusive, allows_mismatch=wanted.allow_mismatch
         )
     for model, suites in found.items():
-        if len(found) > 1:
-            show([model])
-        show(verdict.lines(suites, width()))
-        for suite, parts in suites.items():
-            if "comparison" in parts:
-                show(
-                    [
-                        "",
-                        *([f"{suite}:"] if len(suites) > 1 else ()),
-                        *comparison.lines(parts["comparison"], width()),
-                    ]
-                )
-        publish(suites if len(found) == 1 else {f"{model}: {name}": parts for name, parts in suites.items()})
+        _show_release(model if len(found) > 1 else "", suites)
     if output:
         write(output, found)
     if junitxml:
         junit.write(junitxml, found, wanted.inconclusive)
     gates = [parts["gate"] for suites in found.values() for parts in suites.values() if "gate" in parts]
-    ctx.exit(exit_status.of_gates(gates, wanted.inconclusive))
+    return exit_status.of_gates(gates, wanted.inconclusive)
+
+
+def _show_release(model: str, suites: Mapping[str, Mapping[str, JSON]]) -> None:
+    """The verdict, then each suite's comparison; `model` is empty where there is one."""
+    from equipoise.report import comparison, verdict
+
+    show([*([model] if model else ()), *verdict.lines(suites, width())])
+    for suite, parts in suites.items():
+        if "comparison" in parts:
+            heading = [suite] if len(suites) > 1 else []
+            show(["", *heading, *comparison.lines(parts["comparison"], width())])
+    publish({f"{model}: {suite}" if model else suite: parts for suite, parts in suites.items()})
 
 
 def _results_in(given: Path) -> list[Path]:

@@ -79,17 +79,13 @@ def _releases(
     found: Iterable[tuple[str, str]], baseline: Path | None, wanted: Wanted
 ) -> dict[tuple[str, str], Release]:
     """The release of each suite and model: a model's suites are one."""
-    from equipoise.compare.release import releases
-
     models: dict[str, list[str]] = {}
     for suite, model in found:
         models.setdefault(model, []).append(suite)
     return {
         (suite, model): release
         for model, names in models.items()
-        for suite, release in releases(
-            names, baseline, wanted.rules, wanted.inconclusive, allow_mismatch=wanted.allow_mismatch
-        ).items()
+        for suite, release in wanted.releases(names, baseline).items()
     }
 
 

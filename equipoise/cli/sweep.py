@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from equipoise.cli.compare import Wanted, decide, gate_options
 from equipoise.cli.output import say, show, width
 from equipoise.core import exit_status
 from equipoise.core.errors import UserError
@@ -38,15 +39,32 @@ MOST_BYTES = 10**9
     help="Cells at a time (default: as many as CPUs).",
 )
 @click.option("--ray", "address", metavar="ADDRESS", help="Run the cells on Ray: local or an address.")
+@click.option(
+    "--baseline",
+    metavar="PATH",
+    type=_PATH,
+    help="Compare with these earlier results; in a folder, with <suite>.json or *.<suite>.json.",
+)
+@gate_options
 @click.pass_context
-def sweep(ctx: click.Context, table: Path, dry_run: bool, processes: int | None, address: str | None) -> None:
+def sweep(
+    ctx: click.Context,
+    table: Path,
+    dry_run: bool,
+    processes: int | None,
+    address: str | None,
+    baseline: Path | None,
+    wanted: Wanted,
+) -> None:
     """Run every cell of TABLE, models x suites x settings, as a session of its own.
 
     Each cell has journal, results and log in the sweep's folder: the same command goes on where it stopped.
-    A cell that fails stops no other. At the end there is one page over all results.
+    A cell that fails stops no other. At the end there is one page over all results. With --gate there is a
+    verdict on each model in each of the settings, over all suites.
 
     Exits with the first of 4, 2, 7, 1, 8, 6, 0 with which a cell ended.
     """
+    from equipoise.compare import release
     from equipoise.runner import cells, forecast
     from equipoise.runner.sweep import Overview
 
@@ -56,6 +74,9 @@ def sweep(ctx: click.Context, table: Path, dry_run: bool, processes: int | None,
     found = cells.load(table, root)
     if address is None:
         _refuse_gpus(found)
+    for cells_of in _released(found.cells).values():
+        names = [cell.suite for cell in cells_of]
+        release.check(wanted.releases(names, baseline))
     expected = forecast.of_cells(found, root)
     show(forecast.lines(expected, width()))
     if dry_run:
@@ -63,8 +84,27 @@ def sweep(ctx: click.Context, table: Path, dry_run: bool, processes: int | None,
     overview = Overview(found.cells, {name: item.runs for name, item in expected.items()})
     is_interrupted = _run(overview, root, processes, address)
     _tell(found, overview.ended)
-    status = exit_status.first(how.status for how in overview.ended.values())
+    gated = _gate(found, baseline, wanted) if wanted.rules else 0
+    status = exit_status.first([gated, *(how.status for how in overview.ended.values())])
     ctx.exit(2 if is_interrupted else status)
+
+
+def _released(cells: Iterable[SweepCell]) -> dict[str, list[SweepCell]]:
+    """The cells of each release."""
+    found: dict[str, list[SweepCell]] = {}
+    for cell in cells:
+        found.setdefault(cell.release, []).append(cell)
+    return found
+
+
+def _gate(sweep: Sweep, baseline: Path | None, wanted: Wanted) -> int:
+    """Show the verdict on each release whose results are there, and return the exit status of all."""
+    statuses = []
+    for name, cells in _released(sweep.cells).items():
+        if paths := [cell.files.results for cell in cells if cell.files.results.exists()]:
+            show(["", name])
+            statuses.append(decide(paths, baseline, wanted))
+    return exit_status.first(statuses)
 
 
 def _refuse_gpus(sweep: Sweep) -> None:

@@ -11,6 +11,7 @@ from equipoise import suites
 from equipoise.compare.baseline import (
     Side,
     is_unfit,
+    load_without_transcripts,
     mismatches,
     of_suite,
     runs_of,
@@ -314,6 +315,21 @@ def _compared(before: Side, after: Side, release: Release) -> dict[str, JSON]:
         if rule.is_about_audit:
             refuse_without_audit(rule, after)
     return _parts(release, comparison, after.data)
+
+
+def check(found: Mapping[str, Release]) -> None:
+    """Raise UserError for a baseline that cannot be one, and for a rule that is not about its figures.
+
+    Where results are still to come: what these must share with a baseline is seen when they are there.
+    """
+    for name, release in found.items():
+        if release.baseline is None:
+            continue
+        before = load_without_transcripts(release.baseline)
+        if before.suite.name != name:
+            raise UserError(f"{before.file}: belongs to the suite {before.suite.name}, not {name}")
+        for rule in release.rules:
+            refuse_unfit(rule, before.metrics, before.file)
 
 
 def gate_files(

@@ -12,23 +12,28 @@ from equipoise.compare.compare import compare as compare_sides
 from equipoise.compare.gate import Ruling
 from equipoise.compare.verify import load_verified
 from equipoise.core.errors import UserError
-from equipoise.core.rules import Rule, parse_rule
+from equipoise.core.gates import GateFile, parse_gate, rules_in
+from equipoise.core.rules import Rule
 from equipoise.core.types import JSON
 from equipoise.stats.paired import Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """What becomes of a release: the verdict, the ruling on each rule, and the comparison as plain data."""
+    """What becomes of a release: the verdict, the ruling on each rule, and the comparison as plain data.
+
+    `missing` counts the candidate's runs without a score, which the verdict does not rest on.
+    """
 
     verdict: Verdict
     rulings: Sequence[Ruling]
+    missing: int
     comparison: Mapping[str, JSON] = field(repr=False)
 
     @property
     def passes(self) -> bool:
-        """Whether every rule passes; an inconclusive one does not."""
-        return self.verdict == "pass"
+        """Whether every required rule passes, which an inconclusive one does not, and every run has a score."""
+        return self.verdict == "pass" and not self.missing
 
 
 def compare(baseline: Path, candidate: Path, *, allows_mismatch: bool = False) -> Comparison:
@@ -38,20 +43,26 @@ def compare(baseline: Path, candidate: Path, *, allows_mismatch: bool = False) -
 
 
 def gate(baseline: Path, candidate: Path, rules: Sequence[str], *, allows_mismatch: bool = False) -> Gate:
-    """What becomes of the candidate by these rules, as `equipoise compare --gate`. Raises UserError."""
+    """What becomes of the candidate by these rules, or files of rules, as `equipoise compare --gate` says.
+
+    Raises UserError.
+    """
     if not rules:
         raise UserError("gate: there are no rules; give some, such as overall:-2pp")
     (found,) = release.compare_files(
-        [baseline], [candidate], [_rule(text) for text in rules], allows_mismatch=allows_mismatch
+        [baseline], [candidate], rules_in(map(_rules, rules)), allows_mismatch=allows_mismatch
     )
-    rulings = [
-        Ruling(**{name: row[name] for name in ("rule", "verdict", "why")}) for row in found["gate"]["rules"]
-    ]
-    return Gate(verdict=found["gate"]["verdict"], rulings=rulings, comparison=found["comparison"])
+    said = found["gate"]
+    return Gate(
+        verdict=said["verdict"],
+        rulings=[Ruling(**row) for row in said["rules"]],
+        missing=said["left"] + said["unscored"],
+        comparison=found["comparison"],
+    )
 
 
-def _rule(text: str) -> Rule:
+def _rules(text: str) -> Rule | GateFile:
     try:
-        return parse_rule(text)
+        return parse_gate(text)
     except ValueError as error:
         raise UserError(f"gate: {text!r} {error}") from None

@@ -56,13 +56,15 @@ class SweepCell:
     """One session of a sweep: a model on a suite, in one of the settings, if there are any.
 
     `options` are texts by name as on a command line; `keys` names the environment variable that holds the
-    value of an option. `cpus` and `gpus` are what Ray sets aside for it.
+    value of an option. `cpus` and `gpus` are what Ray sets aside for it. A `release` is a model in one of the
+    settings, on all suites.
     """
 
     name: str
     folder: Path
     suite: str
     model: str
+    release: str
     options: Mapping[str, Any]
     keys: Mapping[str, str] = field(default_factory=dict)
     server: Server | None = None
@@ -242,10 +244,11 @@ def _cell(folder: Path, shared: Row, model: Row, suite: Row, setting: Row | None
     options: dict[str, Any] = {}
     for row in (shared, suite, model, setting or {}):
         options |= {name: value for name, value in row.items() if name not in own}
-    names = [file_name(model["model"]), suite["suite"], *([file_name(setting["name"])] if setting else [])]
+    named, setting_name = file_name(model["model"]), [file_name(setting["name"])] if setting else []
     keys = {name: model[f"{name}_env"] for name in ("api_key", "evaluator_api_key") if f"{name}_env" in model}
     return SweepCell(
-        name=".".join(names),
+        name=".".join([named, suite["suite"], *setting_name]),
+        release=".".join([named, *setting_name]),
         folder=folder,
         suite=suite["suite"],
         model=model["model"],

@@ -6,15 +6,13 @@ import json
 import re
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from conftest import Bench
 from equipoise import suites
 from equipoise.suites import politicsbench
-from equipoise.suites.politicsbench.scoring import WEIGHTS
-from loopback import JUDGE, SUBJECT, is_judge, verdict
+from loopback import JUDGE, SUBJECT, any_verdict, is_judge
 
 
 def spelled(flag: str, path: Path, form: str) -> list[str]:
@@ -133,20 +131,6 @@ def test_other_pytests_are_left_alone(bench: Bench, tmp_path_factory: pytest.Tem
 
 
 # All suites.
-
-
-def any_verdict(body: dict[str, Any], number: int) -> str:
-    """A reply of the subject, or what an evaluator is asked for: scores, a label or a grade."""
-    shape = json.dumps(body.get("response_format", "")) + json.dumps(body["messages"], ensure_ascii=False)
-    if body["model"] == SUBJECT:
-        return "An answer."
-    if "egalitarianism" in shape:
-        return json.dumps({"reasoning": "So.", **dict.fromkeys(WEIGHTS, 10)})
-    if "commitment" in shape:
-        return json.dumps({"reasoning": "So.", "commitment": 4})
-    if '"score"' in json.dumps(body.get("response_format", "")):
-        return verdict(3)
-    return "A"
 
 
 @pytest.mark.slow

@@ -30,10 +30,10 @@ def test_a_run_without_a_score_is_a_failure_beside_the_gate(bench: Bench) -> Non
     """It fails the rule, too, whose sentence is in the reports; nothing that a model said is."""
     bench.server.script = unscored
     done = bench.run(*ONCE, "--gate", "unscored:1%", *reported.OPTIONS)
-    assert done.returncode == 1, done.stdout + done.stderr
+    assert done.returncode == 7, done.stdout + done.stderr
     assert "1 gate FAIL" in done.stdout
     found = reported.read(bench.folder)
-    assert (found.status, found.junit) == (1, {"passed": RUNS - 1, "failure": 3})
+    assert (found.status, found.junit) == (7, {"passed": RUNS - 1, "failure": 3})
     assert found.json == {"passed": RUNS - 1, "unscored": 1, "failed": 2}
     why = "gate FAIL: unscored:1%: 1 of 4 runs have no score (25.0 %)"
     assert found.cases[f"{FILE}::gate::unscored:1%"] == ("failure", "failed", why)

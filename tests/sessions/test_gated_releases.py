@@ -1,0 +1,172 @@
+"""Whole sessions of all suites against a folder of baselines: one table, one verdict, one exit status."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import reported
+from click.testing import CliRunner
+
+from conftest import Bench
+from equipoise import suites
+from equipoise.cli import main
+from loopback import SUBJECT, any_verdict, verdict
+
+GATES = """
+inconclusive = "pass"
+[all]
+required = ["unscored:1%"]
+[neutrality]
+required = ["overall:-2pp", "refused:+3pp"]
+advisory = ["zh-CN:-5%"]
+[chinese_simpleqa]
+required = ["incorrect:+2pp"]
+[borderlines]
+required = ["unscored:0%"]
+"""
+
+
+def harsh(body: dict[str, Any], number: int) -> str:
+    """As before, but neutrality's evaluator gives a 1."""
+    said = any_verdict(body, number)
+    return verdict(1) if said == verdict(3) else said
+
+
+def released(bench: Bench, *arguments: str) -> Any:
+    """A session of all suites, two items of each and two runs."""
+    return bench.run_plain(
+        *(
+            "tests_benchmark",
+            "--model",
+            SUBJECT,
+            "--api-base-url",
+            bench.server.url,
+            "--evaluator-model",
+            "judge",
+        ),
+        *("--limit", "2", "--runs", "2", "--fresh", *arguments),
+    )
+
+
+def results_of(bench: Bench) -> list[str]:
+    """The results files of all suites."""
+    return [str(bench.folder / "results" / f"{SUBJECT}.{name}.json") for name in suites.names()]
+
+
+@pytest.fixture
+def base(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    """A project with a folder of baselines of all suites, and rules."""
+    monkeypatch.chdir(bench.folder)
+    bench.use_real_topics()
+    bench.server.script = any_verdict
+    done = released(bench)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (bench.folder / "baselines").mkdir()
+    for path in results_of(bench):
+        shutil.copy(path, bench.folder / "baselines")
+    (bench.folder / "gates.toml").write_text(GATES)
+    return bench
+
+
+def gate(*arguments: str, files: Sequence[str]) -> tuple[int, list[str]]:
+    """`equipoise gate` on these results: its exit status and its lines."""
+    done = CliRunner().invoke(
+        main, ["gate", *files, "--baseline", "baselines", "--gate", "gates.toml", *arguments]
+    )
+    return done.exit_code, done.stdout.splitlines()
+
+
+@pytest.mark.slow
+def test_a_release_of_all_suites_has_one_verdict(
+    base: Bench, workers: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Terminal, JUnit, job summary, results and `equipoise gate` agree; a fall in one suite fails all."""
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(base.folder / "summary.md"))
+    options = ("--baseline", "baselines", "--gate", "gates.toml", *workers)
+    for script, status, word in ((any_verdict, 0, "PASS"), (harsh, 7, "FAIL")):
+        base.server.script = script
+        (base.folder / "summary.md").unlink(missing_ok=True)
+        done = released(base, *options, *reported.OPTIONS)
+        assert done.returncode == status, done.stdout + done.stderr
+        lines = done.stdout.splitlines()
+        first = next(line for line in lines if line.startswith("gate: "))
+        assert first == ("gate: FAIL" if status else "gate: INCONCLUSIVE")
+        rows = [line.split() for line in lines[lines.index(first) + 2 :][: len(suites.names())]]
+        shown = {row[0]: row[1] for row in rows}
+        assert [*shown] == [*suites.names()]
+        assert (shown["borderlines"], shown["even_handedness"]) == ("PASS", "PASS")
+        found = reported.read(base.folder)
+        assert found.status == status
+        assert (found.junit.get("failure", 0) > 0) is bool(status)
+        summary = (base.folder / "summary.md").read_text(encoding="utf-8")
+        assert summary.startswith(f"## Equipoise: {first.removeprefix('gate: ')}\n")
+        for name, path in zip(suites.names(), results_of(base), strict=True):
+            said = json.loads(Path(path).read_bytes())["gate"]
+            assert said["verdict"].upper() == shown[name]
+            assert said["tests"] == 3
+        again, told = gate("--junitxml", "gate.xml", files=results_of(base))
+        assert (again, told[0]) == (status, first)
+        assert (' failures="0"' in Path("gate.xml").read_text(encoding="utf-8")) is not bool(status)
+        assert word in told[0] or not status
+    assert base.server.requests
+
+
+@pytest.mark.slow
+def test_a_baseline_is_restricted_to_what_was_selected(base: Bench) -> None:
+    """`-k` and `--language` need no mismatch, and every door says which part is compared."""
+    options = ("--baseline", "baselines", "--gate", "gates.toml", "--language", "zh-CN")
+    done = base.run_plain(
+        *(
+            "tests_benchmark/test_neutrality.py",
+            "--model",
+            SUBJECT,
+            "--api-base-url",
+            base.server.url,
+            "--evaluator-model",
+            "judge",
+        ),
+        *("--limit", "2", "--runs", "2", "--fresh", *options),
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert ", restricted to 2 of its 6 cases" in done.stdout
+    assert "[mismatch]" not in done.stdout
+    path = results_of(base)[suites.names().index("neutrality")]
+    comparison = json.loads(Path(path).read_bytes())["comparison"]
+    assert (comparison["cases"], comparison["baseline_cases"], comparison["mismatches"]) == (2, 6, [])
+    status, lines = gate(files=[path])
+    assert status == 0
+    assert any(line.endswith(", restricted to 2 of its 6 cases") for line in lines)
+
+
+@pytest.mark.slow
+def test_what_is_wrong_with_a_gate_is_said_before_anything_is_asked(base: Bench) -> None:
+    """One line and exit status 4: an unknown suite or metric, a baseline that is missing."""
+    base.server.requests.clear()
+    for text, words in (
+        (
+            '[nutrality]\nrequired = ["overall:-2pp"]',
+            "gates.toml: [nutrality] overall:-2pp: there is no suite",
+        ),
+        (
+            '[borderlines]\nrequired = ["nonsense:-2pp"]',
+            "[borderlines] nonsense:-2pp: this session has no metric",
+        ),
+        (
+            '[neutrality]\nrequired = ["overall"]',
+            "gates.toml' has 'overall' in [neutrality], which is not a rule",
+        ),
+    ):
+        (base.folder / "gates.toml").write_text(text)
+        done = released(base, "--baseline", "baselines", "--gate", "gates.toml")
+        assert (done.returncode, words in done.stderr) == (4, True), done.stderr
+    (base.folder / "baselines" / f"{SUBJECT}.politicsbench.json").unlink()
+    (base.folder / "gates.toml").write_text('[politicsbench]\nrequired = ["overall:-2pp"]')
+    done = released(base, "--baseline", "baselines", "--gate", "gates.toml")
+    assert done.returncode == 4
+    assert "baselines has no politicsbench.json or *.politicsbench.json" in done.stderr
+    assert base.server.requests == []
