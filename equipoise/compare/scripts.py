@@ -32,7 +32,7 @@ class Gate:
 
     @property
     def passes(self) -> bool:
-        """Whether every required rule passes, which an inconclusive one does not, and every run has a score."""
+        """Whether every required rule passes, not one is inconclusive, and every run has a score."""
         return self.verdict == "pass" and not self.missing
 
 

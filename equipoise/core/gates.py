@@ -6,7 +6,7 @@ inconclusive = "fail"      # what an inconclusive gate counts as; or "pass"
 [all]
 required = ["unscored:1%"]
 
-[neutrality]
+[SUITE]
 required = ["overall:-2pp", "refused:+3pp"]
 advisory = ["zh-CN:-5%"]
 """

@@ -6,7 +6,7 @@ Widths are in terminal columns; a wide character takes two.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, zip_longest
 
@@ -115,11 +115,16 @@ def _fold_head(cells: Cells, excess: int) -> None:
     """Wrap the longest words above the columns first, and no more of them than it takes."""
     body = _widths(cells[1:]) if len(cells) > 1 else [0] * len(cells[0])
     width, heads = _total(cells) - excess, [cell[0] for cell in cells[0]]
-    for longest in range(max(map(columns, heads)) - 1, -1, -1):
+
+    def folded(longest: int) -> list[list[str]]:
         rooms = (max(room, longest) for room in body)
-        cells[0] = [_filled(head, room, _HEAD) for head, room in zip(heads, rooms, strict=True)]
-        if _total([*cells[:1], [[" " * room] for room in body]]) <= width:
-            break
+        return [_filled(head, room, _HEAD) for head, room in zip(heads, rooms, strict=True)]
+
+    def is_too_wide(longest: int) -> bool:
+        return _total([folded(longest), [[" " * room] for room in body]]) > width
+
+    most = range(max(map(columns, heads)))
+    cells[0] = folded(max(bisect_left(most, True, key=is_too_wide) - 1, 0))
 
 
 def _fold_last(cells: Cells, excess: int) -> None:

@@ -11,6 +11,7 @@ import pytest
 from journals import record
 
 from equipoise.core.records import Outcome
+from equipoise.core.types import JSON
 from equipoise.models.counters import Counters
 from equipoise.plugin import suites_in
 from equipoise.plugin.terminal import Display, badge, small_values, suite_and_run
@@ -104,9 +105,13 @@ class FakeProgress:
         return self
 
     def cases(self) -> list[ReportedCase]:
+        """The cases of the gates."""
+        return [case for gate in self.gates for case in of_gate("neutrality", gate, None)]
+
+    @property
+    def gates(self) -> list[dict[str, JSON]]:
         """The gates of as many suites as there are verdicts."""
-        gates = [{"verdict": verdict, "rules": []} for verdict in self.verdicts]
-        return [case for gate in gates for case in of_gate("neutrality", gate, None)]
+        return [{"verdict": verdict, "rules": []} for verdict in self.verdicts]
 
     def note(self, suite: str, run: str, *, has_failed: bool = False) -> None:
         """Keep the run."""
