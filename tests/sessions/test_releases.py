@@ -129,12 +129,15 @@ def test_what_cannot_be_compared_is_refused(small: Bench, subtests: pytest.Subte
     data = json.loads((small.folder / BASELINE).read_text(encoding="utf-8"))
     data["metadata"]["rubric_hash"] = "0" * 64
     path.write_text(json.dumps(data), encoding="utf-8")
+    part = small.run("--runs", "2", "-k", "q01", "--output=part.json")
+    assert part.returncode == 0, part.stdout + part.stderr
+    small.server.requests.clear()
     before = small.results_path.read_bytes()
     for arguments, words in (
         (GATE, "compared with what?"),
         ((*WITH, "--gate", "zh-CN:-2pp"), "has no metric 'zh-CN'"),
-        ((*WITH, "-k", "q01"), "only the baseline has aa/q02"),
-        ((*TWO, *WITH, "-k", "q01"), "only the baseline has aa/q02"),
+        ((*WITH, "--baseline=part.json", "-k", "q02"), "only the candidate has aa/q02"),
+        ((*TWO, *WITH, "--baseline=part.json", "-k", "q02"), "only the candidate has aa/q02"),
         ((*WITH, "--baseline=other.json", *GATE), "rubric differs"),
         (("--until", "overall:±1pp", "--runs", "51"), "takes 50 --runs at most, not 51"),
         (("--rejudge=gone.json",), "cannot be read"),
@@ -151,11 +154,13 @@ def test_what_cannot_be_compared_is_refused(small: Bench, subtests: pytest.Subte
 @pytest.mark.slow
 def test_what_is_shared_can_be_compared_on_request(small: Bench) -> None:
     """Every line of figures is marked; what is not decided counts as the user says."""
-    part = (*TWO, *WITH, *GATE, "--language", "aa", "--allow-mismatch")
+    done = small.run("--runs", "2", "--language", "bb", "--output=part.json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    part = (*TWO, *WITH, *GATE, "--baseline=part.json", "--allow-mismatch")
     small.server.script = lambda body, number: verdict(1 + number % 5) if is_judge(body) else "Hm."
     done = small.run(*part, "--gate-inconclusive", "pass")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "MISMATCH:  only the baseline has bb/q01_one and 1 more" in done.stdout
+    assert "MISMATCH:  only the candidate has aa/q01_one and 1 more" in done.stdout
     assert "gate INCONCLUSIVE: overall:-2pp" in done.stdout
     figures = [line for line in done.stdout.splitlines() if line.startswith(("overall ", "area."))]
     assert figures
