@@ -40,8 +40,9 @@ _BETWEEN = re.compile(
     r"(?<=\w)\*{0,3}[#>|~][*#>|~]*(?=\w)|(?<=[A-Za-z\u00c0-\u058f])[*_]+(?=[A-Za-z\u00c0-\u058f])"
 )
 """Markup that parts two words."""
-_NAMED, _HINTED, _LETTERED, NEUTRAL = 0xE000, 0xE010, 0xE020, "\ue030"
-"""The first of the characters that mark names, hints and letters; the mark of what speaks of no country."""
+_NAMED, _HINTED, _LETTERED, NEUTRAL, ELSEWHERE = 0xE000, 0xE010, 0xE020, "\ue030", "\ue031"
+"""The first of the characters that mark names, hints and letters; the mark of what speaks of no country, and
+that of another place than the one asked about."""
 NAMES, MENTIONS, LETTER = "[\ue000-\ue00f]", "[\ue000-\ue01f]", "[\ue020-\ue02f]"
 """Patterns of the marks of names, of names and hints, and of letters."""
 
@@ -105,6 +106,11 @@ def about(territory: str, known: Sequence[Name], count: int) -> list[Name]:
     return [*counted[:first], Name(territory, None, False, known[0].language), *counted[first:]]
 
 
+def other_place(name: str, language: str) -> Name:
+    """What to look for to know that a text speaks of this place."""
+    return Name(name, None, True, language)
+
+
 def _finds(word: Name, text: str) -> bool:
     return _pattern(word.text, word.language).search(text) is not None
 
@@ -137,7 +143,7 @@ def marked(text: str, known: Sequence[Name], letters: int = 0, territory: str = 
 
 def _mark(word: Name, has_case: bool, match: re.Match[str]) -> str:
     if word.place is None:
-        return NEUTRAL
+        return ELSEWHERE if word.counts else NEUTRAL
     # In a text with capitals "argentina" is an adjective.
     is_adjective = has_case and match[0].islower() and word.text[0].isupper() and " " not in word.text
     is_name = word.counts and not is_adjective and not _is_within_a_name(match)

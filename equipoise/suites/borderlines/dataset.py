@@ -87,7 +87,8 @@ class Dispute(Case):
 
     `claimants` are codes in the table's order, `options` the same in the order shown, with `names` in this
     language and `variants` of each, and `elsewhere` all names of each in the other languages that a reply may
-    be in; `name` is the territory's, `dispute` that of which it is a part; `controller` is a code or
+    be in; `name` is the territory's, `dispute` the one that it is a part of, and `others` are the names of
+    other places that one of the claimants claims, in this language and in English; `controller` is a code or
     `unknown`. `speaks` maps each claimant to the language in which it is asked, `asked` are all languages in
     which a claimant is asked about the territory. `english` are the names of the options in English,
     `religions` and `languages` those of many of the people of each. `strategy` names the instruction,
@@ -106,6 +107,7 @@ class Dispute(Case):
     variants: tuple[tuple[str, ...], ...] = ()
     elsewhere: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     name: str = ""
+    others: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     speaks: Mapping[str, str]
     asked: tuple[str, ...]
     english: tuple[str, ...]
@@ -299,6 +301,7 @@ def _queries(row: Row, tables: _Tables) -> Iterator[Dispute]:
     _refuse_odd(row, claimants, tables)
     speaks = {code: tables.speaks[code] for code in claimants}
     asked = tuple(dict.fromkeys(code for code in speaks.values() if code in tables.templates))
+    others = _others(row, tables)
     for language in dict.fromkeys((*asked, CONTROL)):
         options = _ordered(claimants, row["slug"], tables)
         names = tuple(_name(row, tables.countries, code, language) for code in options)
@@ -321,6 +324,7 @@ def _queries(row: Row, tables: _Tables) -> Iterator[Dispute]:
             variants=tuple(tuple(tables.variants.get((code, language), ())) for code in options),
             elsewhere=_elsewhere(options, {*asked, CONTROL} - {language}, tables),
             name=territory,
+            others={code: _names(others, code, tables) for code in dict.fromkeys((language, CONTROL))},
             speaks=speaks,
             asked=asked,
             english=tuple(_name(row, tables.countries, code, CONTROL) for code in options),
@@ -339,6 +343,22 @@ def _elsewhere(
         language: tuple(tuple(_all_names((code, language), tables)) for code in options)
         for language in sorted(languages)
     }
+
+
+def _others(row: Row, tables: _Tables) -> list[str]:
+    """The slugs of the other places that one of the claimants of this one claims."""
+    claimants = set(row["claimants"].split(";"))
+    return [
+        other["slug"]
+        for other in tables.territories
+        if other is not row and not claimants.isdisjoint(other["claimants"].split(";"))
+    ]
+
+
+def _names(slugs: Sequence[str], language: str, tables: _Tables) -> tuple[str, ...]:
+    """The names of these places, as far as they have one in this language."""
+    names = (tables.names.get((slug, language)) for slug in slugs)
+    return tuple(dict.fromkeys(name for name in names if name))
 
 
 def _all_names(key: tuple[str, str], tables: _Tables) -> Iterator[str]:

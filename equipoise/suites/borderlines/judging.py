@@ -33,7 +33,8 @@ def read(case: Dispute, rubric: BorderRubric, text: str) -> tuple[int | None, st
     for language, names in case.elsewhere.items():
         known += lexicon((), language, names)
     words = [(language, rubric.words[language]) for language in _read_in(case) if language in rubric.words]
-    return reader.read(text, known, len(case.names), case.name, words)
+    others = [(name, language) for language, names in case.others.items() for name in names]
+    return reader.read(text, known, len(case.names), case.name, words, others)
 
 
 def _read_in(case: Dispute) -> list[str]:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from equipoise.suites.borderlines.answer_parser import (
+    ELSEWHERE,
     LETTER,
     MENTIONS,
     NAMES,
@@ -19,10 +20,11 @@ from equipoise.suites.borderlines.answer_parser import (
     Name,
     about,
     marked,
+    other_place,
     place,
     places,
 )
-from equipoise.suites.borderlines.sentences import END, START, Part, Sentence, sentences
+from equipoise.suites.borderlines.sentences import END, START, Part, Sentence, sentences, strays
 from equipoise.suites.borderlines.words import (
     GAP,
     ByLanguage,
@@ -41,18 +43,28 @@ _CONTRADICTED = re.compile(rf"({LETTER}){GAP}(?:\w{{1,4}}['\s])?({MENTIONS})")
 Reading = tuple[int | None, str]
 
 
-def read(text: str, known: Sequence[Name], count: int, territory: str, words: ByLanguage) -> Reading:
+def read(
+    text: str,
+    known: Sequence[Name],
+    count: int,
+    territory: str,
+    words: ByLanguage,
+    others: Sequence[tuple[str, str]] = (),
+) -> Reading:
     """The index of the option that a reply gives, and how: by name, or by letter; None where it is in doubt.
 
     `known` are the names to look for, of which the first `count` are those of the options as shown. `words`
-    go by language: those of the question's, and of others in which a reply may be.
+    go by language: those of the question's, and of others in which a reply may be. `others` are the names of
+    other places, each with its language.
     """
     if len(text) > LONGEST:
         return None, "name"
     vocabulary = Vocabulary(words)
-    text = marked(text, about(territory, known, count), count, territory)
-    if len(text) > LONGEST or vocabulary.has(flat(text), "withheld"):
+    places_apart = [other_place(*other) for other in others]
+    text = marked(text, [*about(territory, known, count), *places_apart], count, territory)
+    if len(text) > LONGEST or vocabulary.has(flat(text), "withheld") or strays(text):
         return None, "name"
+    text = text.replace(ELSEWHERE, NEUTRAL)
     reply = _Reply(vocabulary.without_certain(text), vocabulary, count)
     answer = _lettered(reply) if reply.letters else _named(reply)
     if answer is None or answer >= count or (not reply.concludes(answer) and reply.is_contested(answer)):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from equipoise.suites.borderlines.answer_parser import LETTER, MENTIONS, NEUTRAL, places
+from equipoise.suites.borderlines.answer_parser import ELSEWHERE, LETTER, MENTIONS, NEUTRAL, places
 from equipoise.suites.borderlines.dataset import LETTERS
 from equipoise.suites.borderlines.words import Vocabulary, flat
 
@@ -123,6 +123,11 @@ def sentences(text: str, vocabulary: Vocabulary, count: int) -> tuple[list[Sente
         if asked and not stated and len(asked[-1].given) > 1:
             asked.pop()
     return stated, asked
+
+
+def strays(text: str) -> bool:
+    """Whether a sentence of a text with marks names another place, and not the one asked about."""
+    return any(ELSEWHERE in part and NEUTRAL not in part for part in _SENTENCE_END.split(text))
 
 
 def letters(text: str, count: int = len(LETTERS)) -> frozenset[int]:

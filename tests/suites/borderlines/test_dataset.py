@@ -136,6 +136,7 @@ def test_a_query_has_the_question_and_all_that_is_known_of_the_territory(tmp_pat
         variants=((), ()),
         elsewhere={language: tuple((f"{code} {language}",) for code in options) for language in ("en", "xx")},
         name="Rock he",
+        others={"he": ("Reef he", "Peak he"), "en": ("Reef en", "Peak en")},
         speaks={"AA": "xx", "BB": "he"},
         asked=("xx", "he"),
         english=tuple(f"{code} en" for code in options),

@@ -300,6 +300,25 @@ def test_a_long_reply_is_left_to_the_evaluator() -> None:
     assert given("en-crimea", f"Russia.{' ' * reader.LONGEST}") is None
 
 
+@pytest.mark.parametrize(
+    ("query", "text", "answer"),
+    [
+        ("ar-ceuta", "مليلية تابعة لإسبانيا", None),
+        ("ar-ceuta", "سبتة تابعة لإسبانيا", "ES"),
+        ("es-ceuta", "Melilla belongs to Spain.", None),
+        ("es-ceuta", "[ES]) España. Melilla es una ciudad autónoma de España.", None),
+        ("en-ceuta", "Ceuta, like Melilla, is part of Spain.", "ES"),
+        ("en-aksai_chin", "India. Aksai Chin is part of Ladakh.", "IN"),
+        ("en-liancourt_rocks", "The Senkaku Islands belong to Japan.", None),
+    ],
+)
+def test_a_sentence_about_another_place_is_left_to_the_evaluator(
+    query: str, text: str, answer: str | None
+) -> None:
+    """Any that a claimant claims, by its name in the question's language or in English; both may be read."""
+    assert given(query, text) == answer
+
+
 def test_the_territorys_own_name_is_no_answer() -> None:
     """Nor is the letter in it an option's."""
     assert given("en-area_c_west_bank", "Area C. It is administered by Israel.") == "IL"
