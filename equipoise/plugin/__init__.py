@@ -138,8 +138,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         return
     if _only_looks(config):
         if config.option.collectonly or config.option.setupplan:
-            for name in names:
-                _as_usage_error(config.stash[SESSION].plan.load, name)
+            _as_usage_error(config.stash[SESSION].plan.check, names)
         return
     _refuse_without_model(config)
     if config.stash[SESSION].settings.estimate:

@@ -159,10 +159,17 @@ def test_all_suites_run_in_one_session_each_with_its_own_defaults(
     assert re.search(r"^politicsbench: evaluators: claude", done.stdout, re.MULTILINE)
 
 
-def test_collecting_without_data_is_one_line(bench: Bench) -> None:
-    """A usage error as in a session, before anything is collected."""
-    done = bench.run("--collect-only", "--topics=gone.txt")
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("--topics=gone.txt", "gone.txt"),
+        ("--gate=overall:-2pp", "--gate overall:-2pp: compared with what? "),
+    ],
+)
+def test_collecting_checks_what_a_session_would(bench: Bench, option: str, message: str) -> None:
+    """A usage error in one line, before anything is collected: missing data, and options that cannot work."""
+    done = bench.run("--collect-only", option)
     assert done.returncode == 4, done.stdout
-    assert "gone.txt" in done.stderr
+    assert message in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
     assert "ERRORS" not in done.stdout
