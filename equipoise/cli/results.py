@@ -13,7 +13,7 @@ from equipoise.cli.parameters import NAME
 from equipoise.core.collector import without_collection_at_exit, without_collector
 from equipoise.core.errors import UserError, printable
 from equipoise.core.files import shown
-from equipoise.core.records import OUTCOMES
+from equipoise.core.rows import ENDS
 
 if TYPE_CHECKING:
     from equipoise.report.export import Format
@@ -29,7 +29,7 @@ _RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
     "-k", "text", metavar="TEXT", help="Transcripts of runs with this text in id, area or messages."
 )
 @click.option("--lowest", metavar="N", type=click.IntRange(min=1), help="Transcripts of the N lowest runs.")
-@click.option("--outcome", type=click.Choice(OUTCOMES), help="Transcripts of runs with this outcome.")
+@click.option("--outcome", type=click.Choice(ENDS), help="Transcripts of runs with this outcome.")
 def show(results: Path, text: str | None, lowest: int | None, outcome: str | None) -> None:
     """Show RESULTS again: the table, or with -k, --lowest or --outcome the transcripts of single runs."""
     from equipoise.compare.baseline import ONLY_COMPARED, load

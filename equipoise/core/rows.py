@@ -14,6 +14,8 @@ from typing import NotRequired, TypedDict
 from equipoise.core.records import OUTCOMES, Cell
 from equipoise.core.types import JSON, Message
 
+ENDS: tuple[str, ...] = (*OUTCOMES, "unknown")
+"""How a run may have ended: published results do not say."""
 Values = Mapping[str, float | None]
 """Numbers of a run by name: a percentage, or 1 and 0 for what was and was not so; None where it has none."""
 
@@ -154,7 +156,7 @@ def outcomes(rows: Iterable[RunRow]) -> dict[str, int]:
     """The number of runs by outcome; outcomes that did not occur are left out."""
     # Quicker than a Counter for every question of the results.
     ended = [row.outcome for row in rows]
-    return {outcome: count for outcome in (*OUTCOMES, "unknown") if (count := ended.count(outcome))}
+    return {outcome: count for outcome in ENDS if (count := ended.count(outcome))}
 
 
 def rounded(value: float | None) -> float | None:

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from equipoise.core.records import OUTCOMES, Record, Verdict
+from equipoise.core.records import Record, Verdict
 from equipoise.core.rows import (
+    ENDS,
     Conversation,
     EvaluatorTranscript,
     QuestionRow,
@@ -30,8 +31,6 @@ Whole = Callable[[str], Mapping[str, JSON]]
 """The object at a JSON pointer (RFC 6901) of results, with its transcripts."""
 TRANSCRIPTS = ("subject_transcript", "evaluator_transcripts")
 """The keys of a run that hold conversations."""
-_ENDS = {*OUTCOMES, "unknown"}
-"""How a run may have ended; published results do not say."""
 
 
 class ImpossibleValueError(ValueError):
@@ -295,7 +294,7 @@ def _check(run: Mapping[str, JSON], at: str) -> None:
     scores = [verdict["score"] for verdict in run["verdicts"]]
     numbers = [run["score"], run["score_percentage"], *run["values"].values(), *scores]
     is_possible = (
-        run["outcome"] in _ENDS
+        run["outcome"] in ENDS
         and run["run_index"] >= 1
         and all(map(_is_number, numbers))
         and all(isinstance(verdict["evaluator"], str) for verdict in run["verdicts"])

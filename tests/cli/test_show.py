@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import published
 import pytest
 from click.testing import CliRunner, Result
 
@@ -50,6 +51,13 @@ def test_single_runs_are_shown_with_what_was_said(subtests: pytest.Subtests) -> 
         assert "assistant:" in lines
         assert any(line.startswith("error: no valid verdict: judge") for line in lines)
         assert "evaluator judge:" in lines
+
+
+def test_runs_that_do_not_say_how_they_ended_can_be_selected(tmp_path: Path) -> None:
+    """Those of published results."""
+    path = tmp_path / "old.json"
+    path.write_text(json.dumps(published.current()))
+    assert show(str(path), "--outcome", "unknown").stdout.splitlines()[-1] == "12 of 12 runs"
 
 
 def test_a_reply_cannot_command_a_terminal_or_a_ci_job(tmp_path: Path) -> None:

@@ -11,8 +11,7 @@ from typing import Any
 from equipoise import suites
 from equipoise.compare.baseline import Side, mismatches
 from equipoise.core.figures import Figure
-from equipoise.core.records import OUTCOMES
-from equipoise.core.rows import RunRow, by_question
+from equipoise.core.rows import ENDS, RunRow, by_question, outcomes
 from equipoise.core.settings import is_local
 from equipoise.core.types import JSON
 from equipoise.report import audit
@@ -121,7 +120,7 @@ _NOTHING: Mapping[str, Any] = {"value": None, "low": None, "high": None, "unit":
 def result(side: Side, place: int, taken: Mapping[str, object]) -> Result:
     """The page's data of one results file; `taken` are the keys of those before it."""
     data, rows = side.data, side.rows
-    ended = Counter(row.outcome for row in rows)
+    ended = outcomes(rows)
     metrics = data["summary"].get("metrics", {})
     # While a session runs its results have no statistics yet.
     figures = [
@@ -140,7 +139,7 @@ def result(side: Side, place: int, taken: Mapping[str, object]) -> Result:
         file=Path(side.file).name,
         metadata=data["metadata"],
         metrics=metrics,
-        outcomes={name: ended[name] for name in OUTCOMES if ended[name]},
+        outcomes=ended,
         comparison=data.get("comparison"),
         gate=data.get("gate"),
         audits=_audits(data),
@@ -281,7 +280,7 @@ def _of_kind(results: Sequence[Result]) -> Iterator[Figure]:
         kind="stacked",
         rows=[
             {"name": names[result.key], "part": outcome, "value": count}
-            for outcome in OUTCOMES
+            for outcome in ENDS
             for result in results
             if (count := result.outcomes.get(outcome))
         ],

@@ -23,6 +23,7 @@ PARTS: Mapping[str, str] = {
     "blocked": "#7b3294",
     "unscored": "#8f8f8f",
     "error": "#3a3a3a",
+    "unknown": "#dddddd",
 }
 _SHADES: Spec = {"clamp": True, "interpolate": "lab"}
 _WIDTH, _STEP = 520, 22

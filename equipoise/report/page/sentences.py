@@ -16,6 +16,7 @@ _ENDED: Mapping[str, str] = {
     "empty": "empty",
     "unscored": "left without a score",
     "error": "lost to errors",
+    "unknown": "of unknown outcome",
 }
 
 

@@ -274,6 +274,22 @@ def test_results_of_a_session_that_runs_have_no_figures_yet() -> None:
     assert found.warnings == ["Partial: 3 of 4 runs are still to be done"]
 
 
+def test_runs_that_do_not_say_how_they_ended_are_counted(tmp_path: Path) -> None:
+    """As published results have them: in the counts, the figure and the sentence."""
+    path = pages.write(tmp_path / "a.json", "model-a", questions=5)
+    data = json.loads(path.read_bytes())
+    for question in data["results"]["en-US"]["questions"]:
+        for run in question["runs"]:
+            run["outcome"] = "unknown"
+    path.write_text(json.dumps(data))
+    (found,) = page.read([path])
+    assert (found.outcomes["unknown"], sum(found.outcomes.values())) == (10, 30)
+    (figure,) = [figure for figure in overview([found]) if figure.kind == "stacked"]
+    assert {"name": "model-a", "part": "unknown", "value": 10} in figure.rows
+    (ended,) = [text for text in found.sentences if text.startswith("Of 30 runs, ")]
+    assert "10 of unknown outcome" in ended or "10 were of unknown outcome" in ended
+
+
 def test_results_of_one_name_have_keys_of_their_own(two: Path) -> None:
     """Links lead to one of them each; the same evaluators are not said to differ."""
     results = [*page.read([two / "a.json", two / "a.json"])]
