@@ -1,35 +1,40 @@
 """Does a gate decide, and does it decide rightly? Simulated benchmarks whose truth is known.
 
-    python benchmarks/gates.py [--trials 300] [--coverage 1000]
+    python benchmarks/gates.py [--trials 300] [--releases 300] [--coverage 1000]
 
 50 questions in 3 languages. A run's score is a latent quality, rounded to 1..5: questions differ by 0.8
 points, a question's languages by 0.3, runs by 0.5 (standard deviations). Two models share none, half or all
 of what makes questions differ. The gate is `overall:-2pp`. In the scope `these` the truth is the difference
 on the very questions that were asked, in `population` that of all questions like them. `until` asks the
 candidate up to ten rounds, against a baseline of ten runs, and stops as soon as the rule is decided; else
-both have five runs. Then the share of 95 % intervals that hold the truth, of one model and of the difference
-of two.
+both have five runs. Then a release of nine rules on nine figures of their own, `these`, of which each may
+fall by 2 points: how often any rule fails and all pass, where each is decided by itself and where a FAIL
+allows for all nine (`equipoise.compare.family`). Last the share of 95 % intervals that hold the truth, of one
+model and of the difference of two.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm  # type: ignore[import-untyped]  # scipy has no types
 
+from equipoise.compare.family import ALONE, failing, family_of
 from equipoise.core.records import Cell, Metric
+from equipoise.core.rules import Rule, parse_rule
 from equipoise.stats import fixed
 from equipoise.stats.metrics import difference, measure
 from equipoise.stats.paired import Difference, noninferiority
 from equipoise.stats.sequential import look_confidence
 
 Array = NDArray[np.float64]
+Runs = Mapping[Rule, tuple[Array, Array]]
 Scope = Literal["these", "population"]
 LANGUAGES, RUNS, ROUNDS, MARGIN = 3, 5, 10, 2.0
 BETWEEN_QUESTIONS, BETWEEN_LANGUAGES, BETWEEN_RUNS = 0.8, 0.3, 0.5
@@ -161,6 +166,56 @@ def verdicts(number: int) -> None:
                 )
 
 
+NINE = 9
+
+
+def releases(number: int) -> None:
+    """Print how often a release of nine rules fails, by each rule alone and by all together."""
+    print(
+        f"{'nine rules, each :-2pp':<32} any FAIL: alone  together   all PASS  "
+        "worse one FAILs: alone  together"
+    )
+    for name, truths in (
+        ("all at 0", [0.0] * NINE),
+        ("all at -1", [-1.0] * NINE),
+        ("all at -2, on the margin", [-MARGIN] * NINE),
+        ("one at -4, eight at 0", [-4.0, *[0.0] * (NINE - 1)]),
+        ("one at -6, eight at 0", [-6.0, *[0.0] * (NINE - 1)]),
+    ):
+        print(_released(name, truths, number), flush=True)
+
+
+def _released(name: str, truths: Sequence[float], number: int) -> str:
+    rules = [replace(parse_rule(f"r{place}:-2pp"), name=f"r{place}") for place in range(NINE)]
+    family, counts = family_of(rules), Counter[str]()
+    for trial in range(number):
+        chance = np.random.default_rng((5, trial))
+        runs = {rule: _asked(chance, truth) for rule, truth in zip(rules, truths, strict=True)}
+
+        def verdict(rule: Rule, error: float = ALONE, runs: Runs = runs) -> str:
+            return noninferiority(compared("these", *runs[rule], 1 - 2 * error), MARGIN)
+
+        alone = {rule for rule in rules if verdict(rule) == "fail"}
+        together = failing(rules, lambda rule, error: verdict(rule, error) == "fail", family)
+        counts["alone"] += bool(alone)
+        counts["together"] += bool(together)
+        counts["pass"] += all(verdict(rule) == "pass" for rule in rules)
+        counts["first alone"] += rules[0] in alone
+        counts["first together"] += rules[0] in together
+    share = {key: n / number for key, n in counts.items()}
+    worse = (f"{share['first alone']:.1%}", f"{share['first together']:.1%}") if truths[0] < -MARGIN else "--"
+    return (
+        f"{name:<32} {share['alone']:15.1%} {share['together']:9.1%} {share['pass']:10.1%} "
+        f"{worse[0]:>27} {worse[1]:>9}"
+    )
+
+
+def _asked(chance: np.random.Generator, truth: float) -> tuple[Array, Array]:
+    """Five runs of two models whose figure differs so on these questions."""
+    before, after = latents(chance, World())
+    return ask(chance, before, RUNS), ask(chance, shifted(before, after, truth), RUNS)
+
+
 def coverage(number: int) -> None:
     """Print how often intervals hold the truth."""
     print("coverage of 95 % intervals          one model   difference   without an interval")
@@ -193,15 +248,18 @@ def _covered(scope: Scope, world: World, number: int) -> str:
 
 
 def main() -> None:
-    """Print both tables."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--trials", type=int, default=300, help="0: none")
+    parser.add_argument("--releases", type=int, default=300, help="0: none")
     parser.add_argument("--coverage", type=int, default=1000, help="0: none")
     given = parser.parse_args()
     if given.trials:
         verdicts(given.trials)
+    if given.releases:
+        releases(given.releases)
     if given.coverage:
         coverage(given.coverage)
 
