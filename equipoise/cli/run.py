@@ -30,29 +30,42 @@ ALL = "all"
 def run(ctx: click.Context, suite: str, arguments: Sequence[str]) -> None:
     """Run SUITE, or all, with pytest: `equipoise run SUITE --model gpt-x -n 8 -k hong_kong`.
 
-    Arguments after the suite are passed to pytest; `equipoise run SUITE --help` shows its options.
+    Several suites, separated by commas, are one session. Arguments after them are passed to pytest;
+    `equipoise run SUITE --help` shows its options.
     """
     known = suites.names()
     if suite == "--help":
         click.echo(f"{ctx.get_help()}\n\nSuites: {', '.join(known)}")
         return
-    if suite not in (*known, ALL):
-        raise UserError(f"there is no suite {suite!r}; there are {', '.join(known)}, and {ALL}")
-    command = [sys.executable, "-m", "pytest", *_tests(None if suite == ALL else suite), *arguments]
+    names = suite.split(",")
+    if suite != ALL and (unknown := next((name for name in names if name not in known), None)) is not None:
+        raise UserError(f"there is no suite {unknown!r}; there are {', '.join(known)}, and {ALL}")
+    tests = [suites.TESTS] if suite == ALL else [f"{suites.TESTS}/test_{name}.py" for name in names]
+    command = [sys.executable, "-m", "pytest", *_located(tests), *arguments]
     # The session takes the place of this process: its signals and its exit status are pytest's own.
     os.execv(command[0], command)  # noqa: S606
 
 
-def _tests(suite: str | None) -> list[str]:
-    """The pytest arguments that select a suite's test, or all, in the project or in the package."""
-    name = f"{suites.TESTS}/test_{suite}.py" if suite else suites.TESTS
-    if Path(name).exists():
-        return [name]
+def _located(tests: Sequence[str]) -> list[str]:
+    """The pytest arguments that select these tests, in the project or else in the package."""
+    missing = [name for name in tests if not Path(name).exists()]
+    if not missing:
+        return [*tests]
+    if len(missing) < len(tests):
+        # pytest names tests by one root folder, which is either the project or the package.
+        raise UserError(f"{missing[0]}: not in this project, as others are; run it by itself")
     ini = next((path for path in (Path("pytest.ini"), SHIPPED / "pytest.ini") if path.is_file()), None)
     here = Path.cwd()
     settings = (f"equipoise_project={here}", f"cache_dir={here / '.pytest_cache'}")
     return [
-        *(str(SHIPPED / name), f"--rootdir={SHIPPED}", "-c", str(ini), "-p", "equipoise.plugin"),
+        *(
+            *(str(SHIPPED / name) for name in tests),
+            f"--rootdir={SHIPPED}",
+            "-c",
+            str(ini),
+            "-p",
+            "equipoise.plugin",
+        ),
         *(part for setting in settings for part in ("-o", setting)),
     ]
 

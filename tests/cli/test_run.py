@@ -47,9 +47,24 @@ def test_a_project_s_own_test_comes_first(handed: list[list[str]], tmp_path: Pat
     ]
 
 
-def test_an_unknown_suite_is_refused(handed: list[list[str]]) -> None:
+def test_several_suites_are_one_session(handed: list[list[str]], tmp_path: Path) -> None:
+    """In the order in which they are named; all from the project, or all from the package."""
+    named = ["run", "politicsbench,neutrality"]
+    tests = [f"tests_benchmark/test_{name}.py" for name in ("politicsbench", "neutrality")]
+    assert CliRunner().invoke(main, named).exit_code == 0
+    (tmp_path / "tests_benchmark").mkdir()
+    (tmp_path / tests[1]).touch()
+    done = CliRunner().invoke(main, named)
+    assert (done.exit_code, f"{tests[0]}: not in this project, as others are" in done.output) == (4, True)
+    (tmp_path / tests[0]).touch()
+    assert CliRunner().invoke(main, named).exit_code == 0
+    assert [command[3:5] for command in handed] == [[str(ROOT / test) for test in tests], tests]
+
+
+@pytest.mark.parametrize("named", ["nonsense", "neutrality,nonsense", "nonsense,all"])
+def test_an_unknown_suite_is_refused(handed: list[list[str]], named: str) -> None:
     """With those that there are."""
-    done = CliRunner().invoke(main, ["run", "nonsense"])
+    done = CliRunner().invoke(main, ["run", named])
     assert (done.exit_code, handed) == (4, [])
     assert f"no suite 'nonsense'; there are {', '.join(suites.names())}, and all" in done.output
 

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from sides import RUBRIC, Runs, alike, by_chance, data_of, metadata, side_of, write
 
-from conftest import ROOT
 from equipoise import suites
 from equipoise.compare.baseline import Side
 from equipoise.compare.release import (
@@ -430,20 +429,3 @@ def test_a_rule_must_be_of_what_the_files_share(folder: Path) -> None:
     narrow = write(folder / "m2.json", by_chance(2, languages=["aa"]))
     with pytest.raises(UserError, match=r"what old\.json and m2\.json share has no metric 'bb'"):
         compare_files([folder / "old.json"], [narrow], [parse_rule("bb:-2pp")], allows_mismatch=True)
-
-
-# The workflow in the documentation.
-
-
-def test_the_workflow_saves_what_was_paid_for_however_it_ends() -> None:
-    """`actions/cache` saves after a success only: restored before, saved under the same key after, always."""
-    text = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
-    steps = text.partition("```yaml")[2].partition("```")[0].split("\n      - ")
-    kinds = ("uses: actions/cache", ".venv/bin/pytest")
-    restore, ask, save = (step for step in steps if any(kind in step for kind in kinds))
-    assert restore.startswith("uses: actions/cache/restore@")
-    assert ".venv/bin/pytest" in ask
-    assert save.startswith("uses: actions/cache/save@")
-    assert "        if: always()\n" in save
-    keys = [[line for line in step.splitlines() if " key: " in line] for step in (restore, save)]
-    assert keys[0] == keys[1] != []
