@@ -112,6 +112,27 @@ def test_a_sweep_runs_every_cell_and_goes_on(environment: Bench) -> None:
     assert not [path for path in files if KEY.encode() in path.read_bytes()]
 
 
+def test_a_sweep_has_a_verdict_on_each_model(environment: Bench) -> None:
+    """Against one baseline; what cannot be a rule is said before any cell begins."""
+    bench = environment
+    assert finish(start(bench))[0] == 0
+    (bench.folder / "baselines").mkdir()
+    path = bench.folder / "results" / "sweep" / "subject.neutrality.json"
+    (bench.folder / "baselines" / "neutrality.json").write_bytes(path.read_bytes())
+    (bench.folder / "gates.toml").write_text('[neutrality]\nrequired = ["overall:-2pp@population"]\n')
+    gate = ("--baseline", "baselines", "--gate", "gates.toml")
+    status, output = finish(start(bench, *gate))
+    assert status == 6, output
+    lines = output.splitlines()
+    for model in ("subject", "second"):
+        assert lines[lines.index(model) + 1] == "gate: INCONCLUSIVE"
+    assert finish(start(bench, *gate, "--gate-inconclusive", "pass"))[0] == 0
+    (bench.folder / "gates.toml").write_text('[neutrality]\nrequired = ["nonsense:-2pp"]\n')
+    status, output = finish(start(bench, *gate))
+    assert (status, "has no metric 'nonsense'" in output) == (4, True), output
+    assert "subject.neutrality (" not in output
+
+
 def test_a_cell_that_fails_stops_no_other(environment: Bench) -> None:
     """It is told at the end, with its exit status and its log."""
     bench = environment
