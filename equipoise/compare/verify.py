@@ -55,7 +55,8 @@ def _has_results(path: Path, made: Mapping[str, JSON]) -> bool:
     """Whether a file has these results; a later version may make more."""
     if light.has_results(path, made):
         return True
-    return _agrees(load(path, is_whole=True).data["results"], json_io.loads(json_io.dumps(made)))
+    found = load(path, is_whole=True).data["results"]
+    return found.keys() == made.keys() and _agrees(found, json_io.loads(json_io.dumps(made)))
 
 
 def unlike_calls(suite: AnySuite, rubric: Rubric, history: History) -> str | None:

@@ -149,13 +149,14 @@ def _fold(cells: Cells, place: int, excess: int, separator: re.Pattern[str]) -> 
 
 def _filled(text: str, room: int, separator: re.Pattern[str]) -> list[str]:
     """The text in lines of at most `room` columns, broken after a separator."""
-    lines, line = [], ""
+    lines, line, width = [], list[str](), 0
     for part in separator.split(text):
-        if line and part.strip() and columns((line + part).rstrip()) > room:
-            lines.append(line.rstrip())
-            line = ""
-        line += part
-    return [*lines, line.rstrip()]
+        if line and part.strip() and width + columns(part.rstrip()) > room:
+            lines.append("".join(line).rstrip())
+            line, width = [], 0
+        line.append(part)
+        width += columns(part)
+    return [*lines, "".join(line).rstrip()]
 
 
 def _lines(row: Sequence[Sequence[str]], widths: Sequence[int], is_left: Sequence[bool]) -> Iterator[str]:

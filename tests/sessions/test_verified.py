@@ -51,11 +51,14 @@ def test_what_was_edited_or_cannot_be_told_is_said(
         run["score"] = 6 - run["score"]
     headline = json.loads(results)
     headline["summary"]["overall_average_score"] = 5.0
+    shorter = json.loads(results)
+    del shorter["results"]["aa"]
     less = "".join(line for line in journal.splitlines(keepends=True) if '"kind":"record"' not in line)
     old = journal.replace('"format":', '"format":9', 1)
     for name, content, kept, why in (
         ("edited", json.dumps(data), journal, "it does not say what its journal says"),
         ("another headline", json.dumps(headline), journal, "it does not say what its journal says"),
+        ("a language less", json.dumps(shorter), journal, "it does not say what its journal says"),
         ("of another journal", results, less, "it was not made of the verdicts in its journal"),
         (
             "of another version",
