@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from equipoise.cli import audit, backtranslate, compare, data, merge, page, results, review, run, sweep
+from equipoise.cli import audit, backtranslate, compare, data, docs, merge, page, results, review, run, sweep
 from equipoise.cli.output import say, show, tell, width
 from equipoise.core import exit_status
 from equipoise.core.errors import SessionStopped, UserError, printable
@@ -52,7 +52,15 @@ def _usage_is_4() -> Iterator[None]:
         raise click.exceptions.Exit(4) from None
 
 
-@click.group(cls=_Commands, epilog=f"\b\nExit statuses:\n{exit_status.TABLE}")
+_EPILOG = f"""\b
+Exit statuses:
+{exit_status.TABLE}
+
+`equipoise docs` lists the pages of the documentation, and shows them.
+"""
+
+
+@click.group(cls=_Commands, epilog=_EPILOG)
 @click.version_option(package_name="equipoise")
 def main() -> None:
     """Equipoise: is a language model fair, neutral and factual on politics? Run the suites with pytest."""
@@ -102,5 +110,6 @@ for command in (
     results.export,
     run.run,
     run.init,
+    docs.docs,
 ):
     main.add_command(command)

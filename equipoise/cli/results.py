@@ -70,9 +70,9 @@ def show(results: Path, text: str | None, lowest: int | None, outcome: str | Non
 def export(results: tuple[Path, ...], to: Format, output: Path | None, **about: str | None) -> None:
     """Write RESULTS, files or folders of them, in the formats of others.
 
-    csv, parquet and jsonl have one row a run (default runs.csv ...); markdown is a table for a model card,
+    csv, jsonl and parquet have one row a run (default runs.csv ...); markdown is a table for a model card,
     printed without --output; every_eval_ever and inspect are folders of files for that registry and that log
-    viewer. Says what a format cannot carry.
+    viewer. Says what a format cannot carry. Only parquet and inspect need packages of their own.
     """
     from equipoise.report import export as formats
 

@@ -21,7 +21,7 @@ import equipoise
 from conftest import ROOT
 from equipoise.cli import main
 from equipoise.core.errors import CallFailed
-from equipoise.core.spreadsheet import unguarded
+from equipoise.core.spreadsheet import guarded, unguarded
 from equipoise.core.types import Call, Reply, Usage
 from equipoise.report.export import every_eval_ever, table
 from equipoise.report.results import load
@@ -265,7 +265,34 @@ def test_usage_is_of_all_replies(results: Path) -> None:
     assert usage([]) is None
 
 
-def test_a_missing_library_is_named(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the command that installs it."""
-    monkeypatch.setitem(sys.modules, "inspect_ai", None)
-    assert refusal(results, "--to", "inspect").endswith("is not installed; run: pip install inspect-ai")
+def test_only_parquet_and_inspect_need_more(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is missing is named with the command that installs it."""
+    for library, to, package in (("inspect_ai", "inspect", "inspect-ai"), ("polars", "parquet", "polars")):
+        monkeypatch.setitem(sys.modules, library, None)
+        assert refusal(results, "--to", to).endswith(f"is not installed; run: pip install {package}")
+    for to in ("csv", "jsonl", "markdown", "every_eval_ever"):
+        assert export(results, "--to", to).exit_code == 0, to
+
+
+@pytest.mark.parametrize("to", ["csv", "jsonl"])
+def test_tables_are_written_as_polars_writes_them(results: Path, to: str) -> None:
+    """Byte for byte: numbers, nulls beside empty texts, and what has to stand in quotes."""
+    odd = ["", None, 'a "b"', "a,b", "a\nb", "a\rb", "a;b", "a\\b", "\N{LINE SEPARATOR}", "\0"]
+    numbers = [0.0, -0.0, 1e-5, 1e-7, 1 / 3, 1e16, 1.5e300, -2, 7, None]
+    data = json.loads(results.read_bytes())
+    rows = [row for found in data["results"].values() for row in found["questions"]]
+    runs = [run for row in rows for run in row["runs"]]
+    for place, run in enumerate(runs * 2):
+        run["details"] |= {f"text{place // len(runs)}": odd[place % len(odd)]}
+        run["details"] |= {
+            f"number{place // len(runs)}": numbers[place % len(numbers)],
+            "is": bool(place % 3),
+        }
+    results.write_text(json.dumps(data), encoding="utf-8")
+    assert export(results, "--to", to).exit_code == 0
+    frame = table.to_polars([load(results)])
+    if to == "csv":
+        guards = polars.col(polars.String).map_elements(guarded, polars.String)
+        frame = frame.with_columns(guards).rename(guarded)
+    written = frame.write_csv() if to == "csv" else frame.write_ndjson()
+    assert Path(f"runs.{to}").read_bytes() == written.encode()

@@ -66,6 +66,11 @@ def tracked() -> set[str]:
     return set(listed.stdout.splitlines())
 
 
+def is_page(path: str) -> bool:
+    """Whether a file of the project is one that `equipoise docs` shows."""
+    return path in ("README.md", "CHANGELOG.md") or (path.startswith("docs/") and path.endswith(".md"))
+
+
 def publish(folder: Path, suite: str) -> str:
     """A mirror with one file for a suite, by the pins of the project in this folder; its address."""
     content = b"Why?\n"
@@ -91,6 +96,7 @@ def test_the_package_is_whole_and_works_in_an_empty_folder(
         names = set(archive.namelist())
         shipped = [path for path in tracked() if path.split("/")[0] in PROJECT]
         assert {f"equipoise/shipped/{path}" for path in shipped} - names == set()
+        assert {f"equipoise/shipped/{path}" for path in tracked() if is_page(path)} - names == set()
         assert [name for name in names if "/original/" in name or "__pycache__" in name] == []
     environment = Environment(tmp_path / "environment", [wheel])
     empty = tmp_path / "empty"
@@ -126,6 +132,18 @@ def test_the_package_is_whole_and_works_in_an_empty_folder(
         assert "page: out/report.html" in said(0, "equipoise", "sweep", "sweep.toml")
         told = said(4, "equipoise", "sweep", "sweep.toml", "--ray", "local")
         assert "--ray: Ray is not installed; run: pip install ray" in told
+    with subtests.test("docs"):
+        assert "  getting-started  " in said(0, "equipoise", "docs")
+        assert "## Exit statuses" in said(0, "equipoise", "docs", "ci")
+        assert "## 0.2.0" in said(0, "equipoise", "docs", "changelog")
+        path = Path(said(0, "equipoise", "docs", "trust", "--path").strip())
+        assert path.is_relative_to(tmp_path / "environment")
+        assert path.is_file()
+    with subtests.test("export"):
+        for to in ("csv", "jsonl", "markdown"):
+            assert said(0, "equipoise", "export", "new.json", "--to", to)
+        told = said(4, "equipoise", "export", "new.json", "--to", "parquet")
+        assert told == "ERROR: polars is not installed; run: pip install polars\n"
     with subtests.test("local"):
         told = said(4, "equipoise", "run", "neutrality", "--model", "local")
         assert told.startswith("ERROR: the built-in model needs the package xllamacpp; run: pip install ")

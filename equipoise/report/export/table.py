@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Protocol
 
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
@@ -220,30 +223,16 @@ def _as_text(value: JSON) -> str | None:
     return whole(value if isinstance(value, str) else json_io.dumps(value).decode().rstrip("\n"))
 
 
-def to_polars(every: Iterable[Source], *, guards: bool = False) -> polars.DataFrame:
-    """The table as a polars data frame, or one with guards against spreadsheets.
-
-    Raises UserError where polars is not installed.
-    """
+def to_polars(every: Iterable[Source]) -> polars.DataFrame:
+    """The table as a polars data frame. Raises UserError where polars is not installed."""
     try:
         import polars
     except ImportError:
         raise UserError("polars is not installed; run: pip install polars") from None
     types = {"text": polars.String, "integer": polars.Int64, "number": polars.Float64}
     found, kinds = cells(every)
-    if guards:
-        found, kinds = _guarded(found, kinds)
-    schema = {name: types.get(kind, polars.Boolean) for name, kind in kinds.items()}
-    return polars.DataFrame(found, schema=schema)
-
-
-def _guarded(found: Cells, kinds: Mapping[str, Kind]) -> tuple[Cells, dict[str, Kind]]:
-    """Texts and names with guards; numbers stay numbers."""
-    texts = {name: values for name, values in found.items() if kinds[name] == "text"}
-    safe = {name: [text and guarded(text) for text in values] for name, values in texts.items()}
-    return (
-        {guarded(name): safe.get(name, values) for name, values in found.items()},
-        {guarded(name): kind for name, kind in kinds.items()},
+    return polars.DataFrame(
+        found, schema={name: types.get(kind, polars.Boolean) for name, kind in kinds.items()}
     )
 
 
@@ -260,20 +249,48 @@ def to_pandas(every: Iterable[Source]) -> pandas.DataFrame:
     )
 
 
+# Files.
+
 Suffix = Literal["csv", "parquet", "jsonl"]
+_QUOTED = re.compile('[,"\r\n]')
 
 
 def write(every: Iterable[Source], to: Suffix, path: Path) -> int:
-    """Write the table, atomically; returns its number of rows. Raises UserError."""
-    frame = to_polars(every, guards=to == "csv")
+    """Write the table, atomically; returns its number of rows. Raises UserError; Parquet needs polars."""
+    if to == "parquet":
+        frame = to_polars(every)
+        with _writing(path) as file:
+            frame.write_parquet(file)
+        return frame.height
+    found, _ = cells(every)
+    with _writing(path) as file:
+        file.writelines(_csv(found) if to == "csv" else _json_lines(found))
+    return len(found[COLUMNS[0].name])
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[BinaryIO]:
     try:
         with replacing(path) as file:
-            if to == "csv":
-                frame.write_csv(file)
-            elif to == "parquet":
-                frame.write_parquet(file)
-            else:
-                frame.write_ndjson(file)
+            yield file
     except OSError as error:
         raise UserError(f"--output: {shown(path)}: cannot be written ({error.strerror})") from None
-    return frame.height
+
+
+def _json_lines(found: Cells) -> Iterator[bytes]:
+    return (json_io.dumps(dict(zip(found, row, strict=True))) for row in zip(*found.values(), strict=True))
+
+
+def _csv(found: Cells) -> Iterator[bytes]:
+    for row in chain([tuple(found)], zip(*found.values(), strict=True)):
+        yield f"{','.join(map(_csv_cell, row))}\n".encode("utf-8", "replace")
+
+
+def _csv_cell(value: JSON) -> str:
+    """Guarded against spreadsheets, and quoted only if necessary; an empty text is, to differ from null."""
+    if not isinstance(value, str):
+        return "" if value is None else json_io.dumps(value).decode().rstrip("\n")
+    text = guarded(value)
+    if text and not _QUOTED.search(text):
+        return text
+    return '"' + text.replace('"', '""') + '"'

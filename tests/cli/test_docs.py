@@ -1,0 +1,48 @@
+"""`equipoise docs`: the documentation in the terminal."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from click.testing import CliRunner, Result
+
+from conftest import ROOT
+from equipoise.cli import main
+
+DOCS = ROOT / "docs"
+
+
+def docs(*arguments: str) -> Result:
+    """The command."""
+    return CliRunner().invoke(main, ["docs", *arguments])
+
+
+def test_every_page_is_listed_and_shown() -> None:
+    """By the name that stands in the list, with all its text but comments."""
+    listed = docs()
+    assert listed.exit_code == 0
+    names = re.findall(r"^  (\S+)  ", listed.stdout, re.MULTILINE)
+    pages = {path.stem: path for path in [*DOCS.glob("*.md"), *(DOCS / "suites").glob("*.md")]}
+    assert {*names} == pages.keys() - {"index"}
+    for name in names:
+        shown, text = docs(name), pages[name].read_text(encoding="utf-8")
+        assert shown.exit_code == 0
+        assert "<!--" not in shown.stdout.replace("`<!--", "")
+        assert shown.stdout.splitlines()[0] == text.splitlines()[0]
+    assert "## 0.2.0" in docs("changelog").stdout
+
+
+def test_a_page_has_the_names_that_links_and_messages_give_it() -> None:
+    """A path in the project, a link to a section."""
+    for name in ("ci", "ci.md", "docs/ci.md", "../ci.md#exit-statuses"):
+        assert Path(docs(name, "--path").stdout.strip()).resolve() == DOCS / "ci.md", name
+    assert Path(docs("--path").stdout.strip()).resolve() == DOCS
+
+
+def test_a_page_that_does_not_exist_is_named() -> None:
+    """With the one that may have been meant."""
+    done = docs("trsut")
+    assert (done.exit_code, done.stdout) == (4, "")
+    assert done.stderr == "ERROR: there is no page 'trsut'; did you mean trust?\n"
+    assert docs("xyzzy").stderr.endswith("; `equipoise docs` lists them\n")
