@@ -3,53 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
 
 from equipoise import suites
-from equipoise.core.options import OPTIONS, Option
-
-BEGIN = {
-    "--model": "Models and endpoints",
-    "--runs": "Which cases, and how often",
-    "--subject-temperature": "Generation",
-    "--concurrency": "Calls",
-    "--estimate": "Cost",
-    "--output": "Files",
-    "--until": "Comparing and gating",
-}
-"""The option that each group begins with; they are declared in the order of these groups."""
-
-
-def groups() -> Iterator[tuple[str, Sequence[Option]]]:
-    """The options of a session, by group."""
-    name = ""
-    named = []
-    for option in OPTIONS:
-        name = BEGIN.get(option.flag, name)
-        named.append((name, option))
-    for name, found in groupby(named, key=lambda pair: pair[0]):
-        yield name, [option for _, option in found]
+from equipoise.core.options import GROUPS, Option
 
 
 def row(option: Option, of: Sequence[str] = ()) -> str:
     """A row of a table, with the suites that take the option where it is not for all."""
-    flags = " or ".join(f"`{_spelled(flag, option)}`" for flag in (option.flag, option.alias) if flag)
-    said = f"{option.help}{_choices(option)}".replace("|", "\\|").replace("<", "&lt;")
-    cells = [flags, *([", ".join(f"`{name}`" for name in of)] if of else []), said]
+    alias = f" or `{option.spelled.replace(option.flag, option.alias)}`" if option.alias else ""
+    has_all = all(word in option.help for word in option.choices.split(", "))
+    said = (option.help if has_all else f"{option.help}: {option.choices}").replace("|", "\\|").replace("<", "&lt;")
+    cells = [f"`{option.spelled}`{alias}", *([", ".join(f"`{name}`" for name in of)] if of else []), said]
     return f"| {' | '.join(cells)} |"
-
-
-def _choices(option: Option) -> str:
-    try:
-        option.parse("?")
-    except ValueError as error:
-        words = str(error).partition("is not one of ")[2]
-        return f": {words}" if words else ""
-    return ""
-
-
-def _spelled(flag: str, option: Option) -> str:
-    return flag if option.switch else f"{flag} {option.metavar}"
 
 
 def defaults() -> Iterator[str]:
@@ -70,7 +35,7 @@ def _shown(value: object) -> str:
 def text() -> str:
     """All tables, as Markdown."""
     parts = []
-    for name, options in groups():
+    for name, options in GROUPS.items():
         parts += [f"### {name}", "", "| option | what it does |", "|---|---|", *map(row, options), ""]
     own: Mapping[Option, Sequence[str]] = suites.options()
     parts += ["### Options of suites", "", "| option | suites | what it does |", "|---|---|---|"]

@@ -93,7 +93,7 @@ def test_a_session_that_stops_says_how_far_it_is(project: Project) -> None:
 @pytest.mark.parametrize(
     ("suite", "options", "said"),
     [
-        ("neutralty", OPTIONS, "there is no suite 'neutralty'; there are borderlines, "),
+        ("neutralty", OPTIONS, "there is no suite 'neutralty'; did you mean 'neutrality'? "),
         ("neutrality", {}, "which model? Name it with model="),
         ("neutrality", {**OPTIONS, "limits": 1}, "there is no option 'limits' here; did you mean 'limit'?"),
         ("neutrality", {**OPTIONS, "estimate": True}, "there is no option 'estimate' here; "),

@@ -33,7 +33,7 @@ from forked import Started
 
 LAST = 0.5
 """Seconds behind the last record in which a session counts, writes and says goodbye."""
-GOES_ON = ("run the same pytest command again", "(complete)")
+GOES_ON = ("run the same command again", "(complete)")
 """What a session says that was interrupted, or was done before it noticed."""
 
 

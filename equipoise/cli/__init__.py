@@ -9,12 +9,26 @@ from typing import Any
 
 import click
 
-from equipoise.cli import audit, backtranslate, compare, data, docs, merge, page, results, review, run, sweep
+from equipoise.cli import (
+    audit,
+    backtranslate,
+    compare,
+    data,
+    docs,
+    merge,
+    page,
+    results,
+    review,
+    run,
+    suites,
+    sweep,
+)
 from equipoise.cli.output import say, show, tell, width
 from equipoise.core import exit_status
 from equipoise.core.errors import SessionStopped, UserError, printable
 from equipoise.core.files import require_posix, shown
 from equipoise.runner.signals import interruptible, stopped
+from equipoise.suites import registry
 
 
 class _Commands(click.Group):
@@ -64,10 +78,8 @@ Exit statuses:
 @click.version_option(package_name="equipoise")
 def main() -> None:
     """Equipoise: is a language model fair, neutral and factual on politics? Run the suites with pytest."""
-    from equipoise import suites
-
     require_posix()
-    suites.add_project(Path.cwd())
+    registry.add_project(Path.cwd())
 
 
 @main.command()
@@ -109,6 +121,7 @@ for command in (
     page.plot,
     results.export,
     run.run,
+    suites.suites,
     run.init,
     docs.docs,
 ):

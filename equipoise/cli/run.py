@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 
 from equipoise import suites
+from equipoise.cli import help
 from equipoise.cli.output import say
 from equipoise.core.errors import UserError
 from equipoise.suites.resources import SHIPPED
@@ -21,6 +22,7 @@ from equipoise.suites.resources import SHIPPED
 PROJECT = ("conftest.py", "pytest.ini", suites.TESTS, "topics", "rubric")
 """The files of a new project."""
 ALL = "all"
+_HELP = ("--help", "-h")
 
 
 @click.command(options_metavar="", context_settings={"ignore_unknown_options": True, "help_option_names": []})
@@ -33,15 +35,20 @@ def run(ctx: click.Context, suite: str, arguments: Sequence[str]) -> None:
     Several suites, separated by commas, are one session. Arguments after them are passed to pytest;
     `equipoise run SUITE --help` shows its options.
     """
-    known = suites.names()
-    if suite == "--help":
-        click.echo(f"{ctx.get_help()}\n\nSuites: {', '.join(known)}")
+    if suite in _HELP:
+        click.echo(
+            f"{ctx.get_help()}\n\nSuites, which `equipoise suites` describes: {', '.join(suites.names())}"
+        )
         return
-    names = suite.split(",")
-    if suite != ALL and (unknown := next((name for name in names if name not in known), None)) is not None:
-        raise UserError(f"there is no suite {unknown!r}; there are {', '.join(known)}, and {ALL}")
+    names = list(suites.names()) if suite == ALL else suite.split(",")
+    for name in names:
+        suites.require(name, ALL)
+    if not {*_HELP}.isdisjoint(arguments):
+        click.echo(help.of_session(suite, names), nl=False)
+        return
     tests = [suites.TESTS] if suite == ALL else [f"{suites.TESTS}/test_{name}.py" for name in names]
-    command = [sys.executable, "-m", "pytest", *_located(tests), *arguments]
+    typed = ("-o", f"equipoise_command=equipoise run {suite}")
+    command = [sys.executable, "-m", "pytest", *_located(tests), *typed, *arguments]
     # The session takes the place of this process: its signals and its exit status are pytest's own.
     os.execv(command[0], command)  # noqa: S606
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -71,6 +72,20 @@ class Option:
     def name(self) -> str:
         """The flag as an identifier."""
         return self.flag[2:].replace("-", "_")
+
+    @property
+    def spelled(self) -> str:
+        """The flag with the name of its value, as help shows it."""
+        return self.flag if self.switch else f"{self.flag} {self.metavar}"
+
+    @property
+    def choices(self) -> str:
+        """The words that it takes, separated by commas; empty if it takes others."""
+        try:
+            self.parse("?")
+        except ValueError as error:
+            return str(error).partition("is not one of ")[2]
+        return ""
 
     @property
     def variable(self) -> str:
@@ -254,226 +269,245 @@ def _sampling(role: str, temperature: float, prompt: str) -> tuple[Option, ...]:
     return tuple(replace(option, by_suite=True) for option in options)
 
 
-OPTIONS: tuple[Option, ...] = (
-    Option(
-        flag="--model",
-        alias="--subject-model",
-        metavar="M",
-        parse=parse_name,
-        help="the model under test; 'local' is the built-in model, 'local:FILE.gguf' any other GGUF file",
+GROUPS: Mapping[str, tuple[Option, ...]] = {
+    "Models and endpoints": (
+        Option(
+            flag="--model",
+            alias="--subject-model",
+            metavar="M",
+            parse=parse_name,
+            help="the model under test; 'local' is the built-in model, 'local:FILE.gguf' any other GGUF file",
+        ),
+        Option(
+            flag="--evaluator-model",
+            metavar="M",
+            parse=parse_name,
+            many=True,
+            by_suite=True,
+            default=(),
+            help=f"the model that judges; repeat it for a panel (default {DEFAULT_EVALUATOR}, or local)",
+        ),
+        Option(
+            flag="--api-base-url",
+            metavar="URL",
+            parse=parse_url,
+            help=f"OpenAI-compatible endpoint (default $OPENAI_BASE_URL or {DEFAULT_BASE_URL})",
+        ),
+        Option(
+            flag="--api-key",
+            metavar="KEY",
+            parse=parse_key,
+            is_secret=True,
+            help="its key (default $OPENAI_API_KEY); better set in the environment",
+        ),
+        Option(
+            flag="--evaluator-api-base-url",
+            metavar="URL",
+            parse=parse_url,
+            help="endpoint of the evaluators (default the subject's)",
+        ),
+        Option(
+            flag="--evaluator-api-key",
+            metavar="KEY",
+            parse=parse_key,
+            is_secret=True,
+            help="key of the evaluators' endpoint (default the subject's where the endpoint is the same)",
+        ),
     ),
-    Option(
-        flag="--evaluator-model",
-        metavar="M",
-        parse=parse_name,
-        many=True,
-        by_suite=True,
-        default=(),
-        help=f"the model that judges; repeat it for a panel (default {DEFAULT_EVALUATOR}, or local)",
+    "Which cases, and how often": (
+        Option(
+            flag="--runs",
+            parse=at_least(1),
+            by_suite=True,
+            help="runs of each case (default the suite's own)",
+        ),
+        Option(flag="--limit", parse=at_least(1), help="only the first N items of each file"),
+        Option(
+            flag="--shard",
+            parse=Shard.parse,
+            metavar="I/N",
+            help="only every Nth question from the Ith on, as 3/16; `equipoise merge` joins the results",
+        ),
+        Option(
+            flag="--language",
+            metavar="L",
+            parse=parse_name,
+            many=True,
+            default=(),
+            help="only this language; repeatable",
+        ),
+        Option(
+            flag="--topics",
+            metavar="PATH",
+            help="question file or folder (default topics/<suite>)",
+        ),
+        Option(
+            flag="--rubric",
+            metavar="FILE",
+            help="rubric file (default rubric/<suite>.toml)",
+        ),
     ),
-    Option(
-        flag="--api-base-url",
-        metavar="URL",
-        parse=parse_url,
-        help=f"OpenAI-compatible endpoint (default $OPENAI_BASE_URL or {DEFAULT_BASE_URL})",
+    "Generation": (
+        *_sampling("subject", 1.0, "system prompt of the subject; not sent by default"),
+        *_sampling("evaluator", 0.0, "text that is put before the rubric's own instruction"),
     ),
-    Option(
-        flag="--api-key",
-        metavar="KEY",
-        parse=parse_key,
-        is_secret=True,
-        help="its key (default $OPENAI_API_KEY); better set in the environment",
+    "Calls": (
+        Option(
+            flag="--concurrency",
+            recorded=True,
+            parse=at_least(1),
+            default=32,
+            help="calls in flight over all workers (default 32)",
+        ),
+        Option(
+            flag="--max-retries",
+            recorded=True,
+            parse=at_least(0),
+            default=12,
+            help="retries of a call that fails in transport (default 12)",
+        ),
+        Option(
+            flag="--evaluator-attempts",
+            recorded=True,
+            parse=at_least(1),
+            default=5,
+            help="attempts at a valid verdict (default 5)",
+        ),
+        Option(
+            flag="--request-timeout",
+            recorded=True,
+            parse=parse_seconds,
+            default=600.0,
+            metavar="S",
+            help="seconds that one call may take (default 600)",
+        ),
+        Option(
+            flag="--max-wait",
+            parse=parse_seconds,
+            default=300.0,
+            metavar="S",
+            help="longest pause that an endpoint may request; a longer one ends the session (default 300)",
+        ),
+        Option(
+            flag="--max-response-size",
+            parse=parse_megabytes,
+            default=32.0,
+            metavar="MB",
+            help="size of an endpoint's answer, before and after decompression (default 32)",
+        ),
+        Option(
+            flag="--case-timeout",
+            recorded=True,
+            parse=parse_seconds,
+            default=3600.0,
+            metavar="S",
+            help="seconds that one run may take, waiting for its turn aside (default 3600)",
+        ),
+        Option(
+            flag="--keep-going",
+            switch=True,
+            default=False,
+            recorded=True,
+            help="continue when a call's retries are exhausted, or a key, a model or a value is refused",
+        ),
     ),
-    Option(
-        flag="--evaluator-api-base-url",
-        metavar="URL",
-        parse=parse_url,
-        help="endpoint of the evaluators (default the subject's)",
+    "Cost": (
+        Option(
+            flag="--estimate",
+            switch=True,
+            default=False,
+            help="show what the session would cost, and make no call",
+        ),
+        Option(
+            flag="--max-cost",
+            recorded=True,
+            parse=parse_number,
+            metavar="USD",
+            help="stop before the session costs more; finished work is kept",
+        ),
+        Option(
+            flag="--max-calls",
+            recorded=True,
+            parse=at_least(1),
+            help="stop before the session sends more requests; finished work is kept",
+        ),
+        Option(
+            flag="--price-input",
+            parse=parse_number,
+            metavar="USD",
+            help="price of a million input tokens, for models whose price is not known",
+        ),
+        Option(
+            flag="--price-output",
+            parse=parse_number,
+            metavar="USD",
+            help="price of a million output tokens, for models whose price is not known",
+        ),
     ),
-    Option(
-        flag="--evaluator-api-key",
-        metavar="KEY",
-        parse=parse_key,
-        is_secret=True,
-        help="key of the evaluators' endpoint (default the subject's where the endpoint is the same)",
+    "Files": (
+        Option(
+            flag="--output",
+            metavar="FILE",
+            help="results file (default results/<model>.<suite>.json)",
+        ),
+        Option(
+            flag="--report",
+            metavar="PAGE",
+            help="write one HTML page of this session's results that opens without a network",
+        ),
+        Option(
+            flag="--fresh",
+            switch=True,
+            default=False,
+            help="archive earlier results and ask everything again",
+        ),
+        Option(
+            flag="--rejudge",
+            metavar="FILE",
+            help="judge the replies of these results again, without asking the subject",
+        ),
     ),
-    Option(
-        flag="--runs",
-        parse=at_least(1),
-        by_suite=True,
-        help="runs of each case (default the suite's own)",
+    "Comparing and gating": (
+        Option(
+            flag="--until",
+            parse=parse_until,
+            metavar="RULE",
+            help="stop after the round of runs that decides the gate (gate), or makes an interval so narrow, "
+            "as overall:+-1.5pp; @population as in --gate",
+        ),
+        Option(
+            flag="--audit",
+            metavar="EXTENT",
+            parse=one_of("quick", "full"),
+            help="have the evaluators judge texts with known scores among the replies: quick or full",
+        ),
+        Option(
+            flag="--baseline",
+            metavar="PATH",
+            help="compare with these earlier results; in a folder, <suite>.json or *.<suite>.json",
+        ),
+        Option(
+            flag="--gate",
+            parse=parse_gate,
+            metavar="RULE",
+            many=True,
+            default=(),
+            help="fail if a figure is worse than the baseline's by more, as overall:-2pp on these questions, "
+            "overall:-2pp@population on questions like them; gates.toml: the rules in a file; repeatable",
+        ),
+        Option(
+            flag="--gate-inconclusive",
+            parse=one_of("pass", "fail"),
+            metavar="HOW",
+            help="what an inconclusive gate counts as: pass or fail (default: exit status 6)",
+        ),
+        Option(
+            flag="--allow-mismatch",
+            switch=True,
+            default=False,
+            help="compare with a baseline of other data, rubric, evaluators or sampling on what is shared",
+        ),
     ),
-    Option(flag="--limit", parse=at_least(1), help="only the first N items of each file"),
-    Option(
-        flag="--shard",
-        parse=Shard.parse,
-        metavar="I/N",
-        help="only every Nth question from the Ith on, as 3/16; `equipoise merge` joins the results of all N",
-    ),
-    Option(
-        flag="--language",
-        metavar="L",
-        parse=parse_name,
-        many=True,
-        default=(),
-        help="only this language; repeatable",
-    ),
-    Option(
-        flag="--topics",
-        metavar="PATH",
-        help="question file or folder (default topics/<suite>)",
-    ),
-    Option(
-        flag="--rubric",
-        metavar="FILE",
-        help="rubric file (default rubric/<suite>.toml)",
-    ),
-    *_sampling("subject", 1.0, "system prompt of the subject; not sent by default"),
-    *_sampling("evaluator", 0.0, "text that is put before the rubric's own instruction"),
-    Option(
-        flag="--concurrency",
-        recorded=True,
-        parse=at_least(1),
-        default=32,
-        help="calls in flight over all workers (default 32)",
-    ),
-    Option(
-        flag="--max-retries",
-        recorded=True,
-        parse=at_least(0),
-        default=12,
-        help="retries of a call that fails in transport (default 12)",
-    ),
-    Option(
-        flag="--evaluator-attempts",
-        recorded=True,
-        parse=at_least(1),
-        default=5,
-        help="attempts at a valid verdict (default 5)",
-    ),
-    Option(
-        flag="--request-timeout",
-        recorded=True,
-        parse=parse_seconds,
-        default=600.0,
-        metavar="S",
-        help="seconds that one call may take (default 600)",
-    ),
-    Option(
-        flag="--max-wait",
-        parse=parse_seconds,
-        default=300.0,
-        metavar="S",
-        help="longest pause that an endpoint may request; a longer one ends the session (default 300)",
-    ),
-    Option(
-        flag="--max-response-size",
-        parse=parse_megabytes,
-        default=32.0,
-        metavar="MB",
-        help="size of an endpoint's answer, before and after decompression (default 32)",
-    ),
-    Option(
-        flag="--case-timeout",
-        recorded=True,
-        parse=parse_seconds,
-        default=3600.0,
-        metavar="S",
-        help="seconds that one run may take, waiting for its turn aside (default 3600)",
-    ),
-    Option(
-        flag="--keep-going",
-        switch=True,
-        default=False,
-        recorded=True,
-        help="continue when a call's retries are exhausted, or a key, a model or a value is refused",
-    ),
-    Option(
-        flag="--estimate",
-        switch=True,
-        default=False,
-        help="show what the session would cost, and make no call",
-    ),
-    Option(
-        flag="--max-cost",
-        recorded=True,
-        parse=parse_number,
-        metavar="USD",
-        help="stop before the session costs more; finished work is kept",
-    ),
-    Option(
-        flag="--max-calls",
-        recorded=True,
-        parse=at_least(1),
-        help="stop before the session sends more requests; finished work is kept",
-    ),
-    Option(
-        flag="--price-input",
-        parse=parse_number,
-        metavar="USD",
-        help="price of a million input tokens, for models whose price is not known",
-    ),
-    Option(
-        flag="--price-output",
-        parse=parse_number,
-        metavar="USD",
-        help="price of a million output tokens, for models whose price is not known",
-    ),
-    Option(
-        flag="--output",
-        metavar="FILE",
-        help="results file (default results/<model>.<suite>.json)",
-    ),
-    Option(
-        flag="--report",
-        metavar="PAGE",
-        help="write one HTML page of this session's results that opens without a network",
-    ),
-    Option(
-        flag="--fresh", switch=True, default=False, help="archive earlier results and ask everything again"
-    ),
-    Option(
-        flag="--rejudge",
-        metavar="FILE",
-        help="judge the replies of these results again, without asking the subject",
-    ),
-    Option(
-        flag="--until",
-        parse=parse_until,
-        metavar="RULE",
-        help="stop after the round of runs that decides the gate (gate), or makes an interval so narrow, as "
-        "overall:+-1.5pp; @population as in --gate",
-    ),
-    Option(
-        flag="--audit",
-        metavar="EXTENT",
-        parse=one_of("quick", "full"),
-        help="have the evaluators judge texts with known scores among the replies: quick or full",
-    ),
-    Option(
-        flag="--baseline",
-        metavar="PATH",
-        help="compare with these earlier results; in a folder, <suite>.json or *.<suite>.json of each suite",
-    ),
-    Option(
-        flag="--gate",
-        parse=parse_gate,
-        metavar="RULE",
-        many=True,
-        default=(),
-        help="fail if a figure is worse than the baseline's by more, as overall:-2pp, on these questions; "
-        "overall:-2pp@population: on questions like them; gates.toml: the rules in that file; repeatable",
-    ),
-    Option(
-        flag="--gate-inconclusive",
-        parse=one_of("pass", "fail"),
-        metavar="HOW",
-        help="what an inconclusive gate counts as: pass or fail (default: exit status 6)",
-    ),
-    Option(
-        flag="--allow-mismatch",
-        switch=True,
-        default=False,
-        help="compare with a baseline of other data, rubric, evaluators or sampling on what is shared",
-    ),
-)
+}
+"""The options of every session, by what they are about."""
+OPTIONS = tuple(chain.from_iterable(GROUPS.values()))

@@ -11,6 +11,7 @@ import os
 import shutil
 import sys
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from types import FrameType
@@ -42,14 +43,9 @@ RECORDS = pytest.StashKey[Any]()
 """The source of records: the session, or in a worker the connection to the controller's session."""
 FIRST = pytest.StashKey[pytest.Item]()
 """The first case of a test file."""
-EXAMPLES = """\
-  pytest -n 8 --model gpt-x                       the benchmark that pytest.ini names
-  pytest --model gpt-x -k hong_kong               one topic area
-  pytest tests_benchmark/test_SUITE.py --model gpt-x    another suite: {suites}
-  pytest --model local --limit 2 --runs 1         no key, no network: the built-in model"""
-
-
 PROJECT = "equipoise_project"
+COMMAND = "equipoise_command"
+PYTEST = "pytest"
 TITLE = "Equipoise: asking and judging a language model"
 
 # Options.
@@ -59,6 +55,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Register every option for the command line and for pytest.ini."""
     group = parser.getgroup("equipoise", f"{TITLE}\nexit statuses:\n{exit_status.TABLE}\n")
     parser.addini(PROJECT, "folder of topics, rubrics and results (default: the rootdir)", default=None)
+    parser.addini(COMMAND, "the command that started the session, as hints repeat it", default=PYTEST)
     # The rootdir is unknown until options are parsed.
     suites.add_project(Path.cwd())
     try:
@@ -78,6 +75,28 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def _help(option: Option, takers: Sequence[str]) -> str:
     """The help of an option, with the suites that take it unless all do."""
     return f"{', '.join(takers)}: {option.help}" if 0 < len(takers) < len(suites.names()) else option.help
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_load_initial_conftests(
+    early_config: pytest.Config, parser: pytest.Parser, args: list[str]
+) -> Generator[None]:
+    """Reject options that there are not, in one line, once conftest.py files have added theirs."""
+    yield
+    _, unknown = parser.parse_known_and_unknown_args(args)
+    # A value may be a key.
+    flags = [argument.partition("=")[0] for argument in unknown if argument.startswith("--")]
+    if flags:
+        # pytest has no public API for the names of all options.
+        groups = [parser._anonymous, *parser._groups]
+        known = [name for group in groups for option in group.options for name in option.names()]
+        hint = f"`{early_config.getini(COMMAND)} --help` lists all"
+        raise pytest.UsageError("; ".join(printable(_unknown(flag, known, hint)) for flag in flags))
+
+
+def _unknown(flag: str, known: Sequence[str], hint: str) -> str:
+    near = get_close_matches(flag, known, n=1, cutoff=0.7)
+    return f"{flag}: there is no such option; {f'did you mean {near[0]}?' if near else hint}"
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -182,9 +201,22 @@ def pytest_collection(session: pytest.Session) -> None:
 
 def _refuse_without_model(config: pytest.Config) -> None:
     if config.stash[SESSION].settings.model is None:
-        raise pytest.UsageError(
-            f"which model? Name it with --model:\n{EXAMPLES.format(suites=', '.join(suites.names()))}"
-        )
+        raise pytest.UsageError(f"which model? Name it with --model:\n{_examples(config.getini(COMMAND))}")
+
+
+def _examples(command: str) -> str:
+    """Commands to copy, by which pytest or `equipoise run` was started."""
+    other, what = "equipoise run SUITE", "on eight workers"
+    if command == PYTEST:
+        other, what = f"pytest {suites.TESTS}/test_SUITE.py", "the benchmark that pytest.ini names"
+    found = {
+        f"{command} -n 8 --model gpt-x": what,
+        f"{command} --model gpt-x -k AREA": "one topic area; `equipoise suites` lists them",
+        f"{other} --model gpt-x": f"another suite: {', '.join(suites.names())}",
+        f"{command} --model local --limit 2 --runs 1": "no key, no network: the built-in model",
+    }
+    widest = max(map(len, found))
+    return "\n".join(f"  {example:<{widest}}  {what}" for example, what in found.items())
 
 
 def _as_usage_error(function: Any, *arguments: Any) -> Any:
@@ -394,7 +426,7 @@ def _conclude(session: pytest.Session) -> None:
             _tell_what_there_is(config)
         is_idle = display is None or display.progress.is_idle
         if is_idle and config.stash[SESSION].interruptions.count:
-            _say(config, "interrupted before the first call; run the same pytest command again")
+            _say(config, "interrupted before the first call; run the same command again")
         config.stash[SESSION].close()
 
 
@@ -440,7 +472,8 @@ def _tell_what_there_is(config: pytest.Config) -> None:
         areas, languages = ({getattr(case, part): None for case in cases} for part in ("area", "language"))
         line = (
             f"{name}: nothing was selected; there are the areas {', '.join(areas)} "
-            f"and the languages {', '.join(languages)}; pytest --collect-only -q lists the names of all tests"
+            f"and the languages {', '.join(languages)}; "
+            f"{config.getini(COMMAND)} --collect-only -q lists the names of all tests"
         )
         for part in wrapped(line, shutil.get_terminal_size().columns):
             _say(config, part)
@@ -519,7 +552,7 @@ def _distributes(config: pytest.Config) -> bool:
 def _refuse_unsupported(config: pytest.Config) -> None:
     """Raise UserError for ways to run tests that are not supported: --looponfail, and remote workers."""
     if getattr(config.option, "looponfail", False):
-        raise UserError("--looponfail: would make calls after every change of a file; run pytest without it")
+        raise UserError("--looponfail: would make calls after every change of a file; leave it out")
     specs = getattr(config.option, "tx", None) or []
     far = next((spec for spec in specs if not spec.rpartition("*")[2].startswith("popen")), None)
     if far is not None:

@@ -213,7 +213,7 @@ def _errors(errors: Sequence[Mapping[str, JSON]]) -> Iterator[str]:
 def _missing(metadata: Mapping[str, JSON], *, is_part: bool) -> Iterator[str]:
     missing = metadata["runs_expected"] - metadata["runs_completed"]
     if missing:
-        how = "a session that selects them" if is_part else "run the same pytest command again: it"
+        how = "a session that selects them" if is_part else "run the same command again: it"
         yield f"{missing} of {metadata['runs_expected']} runs are still to be done; {how} resumes from here"
 
 

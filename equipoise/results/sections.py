@@ -35,7 +35,7 @@ def refuse_other_version(path: Path, data: Mapping[str, JSON]) -> None:
     if metadata.get("schema_version") != versions.CURRENT or "recomputed_from" in metadata:
         raise UserError(f"{path}: an earlier version or another tool wrote it, so nothing can be added to it")
     if metadata["status"] == "running":
-        raise UserError(f"{path}: its session has not ended; run the same pytest command again to finish it")
+        raise UserError(f"{path}: its session has not ended; run the same command again to finish it")
 
 
 def add(path: Path, name: str, content: Mapping[str, JSON]) -> None:

@@ -186,7 +186,9 @@ def _row(where: str, row: Any, own: frozenset[str] = frozenset()) -> dict[str, A
         if name in own:
             continue
         if name not in options or name == "model":
-            raise UserError(f"{where}: there is no option {name!r} here; pytest --help lists them")
+            raise UserError(
+                f"{where}: there is no option {name!r} here; equipoise run SUITE --help lists them"
+            )
         found[name] = _text(f"{where}: {name}", options[name], value)
     return found
 
@@ -215,10 +217,8 @@ def _rows(axis: str, rows: Any) -> list[dict[str, Any]]:
         if not isinstance(read.get(name), str) or not read[name]:
             raise UserError(f"[[{axis}]] {number}: has no {name}")
         found.append(read)
-    known = suites.names()
     for row in found if axis == "suites" else ():
-        if row["suite"] not in known:
-            raise UserError(f"there is no suite {row['suite']!r}; there are {', '.join(known)}")
+        suites.require(row["suite"])
     return found
 
 

@@ -22,6 +22,8 @@ from equipoise.runner.progress import Progress
 from equipoise.runner.session import Session, settings_of
 from equipoise.runner.signals import stopped
 
+LISTS = "equipoise run SUITE --help"
+"""The command that lists options, of a checkout and of an installed package."""
 NOTHING_SELECTED: Mapping[str, None] = {"keyword": None, "mark": None}
 
 
@@ -34,8 +36,7 @@ def run(suite: str, root: Path, options: Mapping[str, Any]) -> Path:
     """
     require_posix()
     suites.add_project(root)
-    if suite not in suites.names():
-        raise UserError(f"there is no suite {suite!r}; there are {', '.join(suites.names())}")
+    suites.require(suite)
     settings = settings_of(_texts(options), os.environ, {}, [suite])
     if settings.model is None:
         raise UserError("which model? Name it with model=")
@@ -85,7 +86,7 @@ def _texts(given: Mapping[str, Any]) -> dict[str, Any]:
     for name in given:
         if name not in options or name == "estimate":
             near = get_close_matches(name, options, n=1)
-            hint = f"did you mean {near[0]!r}?" if near and name != "estimate" else "pytest --help lists them"
+            hint = f"did you mean {near[0]!r}?" if near and name != "estimate" else f"{LISTS} lists them"
             raise UserError(f"there is no option {name!r} here; {hint}")
     return {name: _text(options[name], value) for name, value in given.items() if value is not None}
 

@@ -10,6 +10,7 @@ from equipoise.suites.registry import (
     names,
     options,
     parts,
+    require,
     rubric_path,
 )
 
@@ -24,5 +25,6 @@ __all__ = [
     "names",
     "options",
     "parts",
+    "require",
     "rubric_path",
 ]

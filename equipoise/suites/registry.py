@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -34,6 +35,15 @@ def names() -> tuple[str, ...]:
     """The names of all suites, sorted."""
     packages = (module.name for module in iter_modules(suites.__path__) if module.ispkg)
     return tuple(sorted({*packages, *_installed()}))
+
+
+def require(name: str, *others: str) -> None:
+    """Raise UserError unless there is a suite of that name, or it is one of these others."""
+    known = [*names(), *others]
+    if name not in known:
+        near = get_close_matches(name, known, n=1)
+        hint = f"did you mean {near[0]!r}? There" if near else "there"
+        raise UserError(f"there is no suite {name!r}; {hint} are {', '.join(known)}")
 
 
 def add_project(below: Path) -> None:

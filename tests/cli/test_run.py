@@ -7,12 +7,14 @@ import sys
 from pathlib import Path
 
 import pytest
+import sixth_suite
 from click.testing import CliRunner
 
 from conftest import ROOT
 from equipoise import suites
 from equipoise.cli import main
 from equipoise.cli.run import PROJECT
+from equipoise.core.options import OPTIONS
 
 
 @pytest.fixture
@@ -26,7 +28,7 @@ def handed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
 def test_a_suite_runs_from_an_empty_folder(handed: list[list[str]], tmp_path: Path) -> None:
     """With the package's own test, and the folder as the project; all else goes to pytest as it is."""
-    arguments = ("--model", "x", "-n", "8", "-k", "hong_kong", "--help")
+    arguments = ("--model", "x", "-n", "8", "-k", "hong_kong")
     assert CliRunner().invoke(main, ["run", "neutrality", *arguments]).exit_code == 0
     (command,) = handed
     assert command[:4] == [sys.executable, "-m", "pytest", str(ROOT / "tests_benchmark/test_neutrality.py")]
@@ -41,9 +43,10 @@ def test_a_project_s_own_test_comes_first(handed: list[list[str]], tmp_path: Pat
     own.touch()
     assert CliRunner().invoke(main, ["run", "neutrality", "-x"]).exit_code == 0
     assert CliRunner().invoke(main, ["run", "all"]).exit_code == 0
+    typed = [["-o", f"equipoise_command=equipoise run {name}"] for name in ("neutrality", "all")]
     assert [command[3:] for command in handed] == [
-        ["tests_benchmark/test_neutrality.py", "-x"],
-        ["tests_benchmark"],
+        ["tests_benchmark/test_neutrality.py", *typed[0], "-x"],
+        ["tests_benchmark", *typed[1]],
     ]
 
 
@@ -66,15 +69,91 @@ def test_an_unknown_suite_is_refused(handed: list[list[str]], named: str) -> Non
     """With those that there are."""
     done = CliRunner().invoke(main, ["run", named])
     assert (done.exit_code, handed) == (4, [])
-    assert f"no suite 'nonsense'; there are {', '.join(suites.names())}, and all" in done.output
+    assert f"no suite 'nonsense'; there are {', '.join(suites.names())}, all" in done.output
+
+
+def test_a_misspelt_suite_is_guessed(handed: list[list[str]]) -> None:
+    """By the nearest name."""
+    done = CliRunner().invoke(main, ["run", "neutralty", "--model", "x"])
+    assert (done.exit_code, handed) == (4, [])
+    assert "there is no suite 'neutralty'; did you mean 'neutrality'? There are " in done.output
+
+
+# Help.
 
 
 def test_help_without_a_suite_names_them(handed: list[list[str]]) -> None:
-    """With one, it is pytest's own."""
+    """And the command that describes them."""
     done = CliRunner().invoke(main, ["run", "--help"])
     assert (done.exit_code, handed) == (0, [])
     assert "Usage: main run SUITE [PYTEST ARGUMENTS]..." in done.output
-    assert f"Suites: {', '.join(suites.names())}" in done.output
+    assert f"`equipoise suites` describes: {', '.join(suites.names())}" in done.output
+
+
+@pytest.mark.parametrize("name", suites.names())
+def test_the_help_of_a_suite_has_its_own_options_in_groups(
+    handed: list[list[str]], monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """No other suite's, then the most useful ones of pytest, in at most 150 lines of 80 columns."""
+    monkeypatch.setenv("COLUMNS", "80")
+    done = CliRunner().invoke(main, ["run", name, "--model", "x", "--help"])
+    assert (done.exit_code, handed) == (0, [])
+    lines = done.output.splitlines()
+    assert len(lines) <= 150
+    assert max(map(len, lines)) <= 80
+    assert [
+        line for line in lines if line.startswith(("Usage", "Models", "Comparing", "Of pytest", "Exit"))
+    ] == [
+        f"Usage: equipoise run {name} [OPTIONS]",
+        "Models and endpoints:",
+        "Comparing and gating:",
+        "Of pytest (`pytest --help` has the rest):",
+        "Exit statuses:",
+    ]
+    shown = {line.split()[0] for line in lines if line.startswith("  --")}
+    expected = {option.flag for option in (*OPTIONS, *suites.load(name).options)}
+    assert shown == {*expected, "--collect-only", "--lf,", "--junitxml", "--durations"}
+
+
+def test_the_help_of_several_suites_says_whose_an_option_is(handed: list[list[str]]) -> None:
+    """By the names of the suites before it."""
+    done = CliRunner().invoke(main, ["run", "politicsbench,borderlines", "--help"])
+    assert (done.exit_code, handed) == (0, [])
+    said = " ".join(done.output.split())
+    assert "--seed N borderlines: seed of the order" in said
+    assert "--dataset NAME which of a suite's sets" in said
+
+
+# What there is.
+
+
+def test_suites_are_listed_with_the_calls_of_a_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Datasets, languages, areas, cases and calls, as a session without options has them."""
+    monkeypatch.setenv("COLUMNS", "200")
+    lines = CliRunner().invoke(main, ["suites", "neutrality", "politicsbench"]).output.splitlines()
+    assert lines[:3] == [
+        "neutrality: Neutrality",
+        "  datasets   own, open, own-v2, own-v1, original",
+        "  languages  en-US, pt-BR, zh-CN",
+    ]
+    assert lines[3].startswith("  areas      historical_movements, disasters_health, ")
+    assert lines[4].startswith(
+        "  session    150 cases x 5 = 750 runs, 750 calls of the model, 750 of mistral-"
+    )
+    assert lines[-1].endswith(
+        "960 calls of the model, 5,760 of claude-3.7-sonnet + gpt-4.1-mini + grok-4.1-fast"
+    )
+    everything = CliRunner().invoke(main, ["suites"]).output
+    assert all(f"\n{name}: " in f"\n{everything}" for name in suites.names())
+
+
+def test_a_project_s_own_suite_is_listed(tmp_path: Path) -> None:
+    """With the others; a name that is none is refused."""
+    with sixth_suite.project(tmp_path / "own"):
+        listed = CliRunner().invoke(main, ["suites", "attribution"])
+        assert "12 cases x 1 = 12 runs, 12 calls of the model, 12 of " in " ".join(listed.output.split())
+        unknown = CliRunner().invoke(main, ["suites", "atribution"])
+    assert (unknown.exit_code, "did you mean 'attribution'?" in unknown.output) == (4, True)
 
 
 def test_a_project_has_all_that_can_be_edited(tmp_path: Path) -> None:

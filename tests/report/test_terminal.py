@@ -265,7 +265,7 @@ def test_missing_runs_are_told(done: int, told: list[str]) -> None:
 def test_missing_runs_are_told_with_what_to_type() -> None:
     """The same command, unless it was to ask a part only."""
     (whole,) = (line for line in show(runs_expected=10, runs_completed=7) if "still to be done" in line)
-    assert whole.endswith("; run the same pytest command again: it resumes from here")
+    assert whole.endswith("; run the same command again: it resumes from here")
     shown = show(runs_expected=10, runs_completed=7, covers=3)
     told = [line for line in shown if "still to be done" in line]
     assert told == ["3 of 10 runs are still to be done; a session that selects them resumes from here"]

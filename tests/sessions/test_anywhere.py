@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,20 +12,38 @@ import pytest
 from loopback import JUDGE, SUBJECT, Loopback
 
 
+def equipoise(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command in this folder."""
+    command = [str(Path(sys.executable).with_name("equipoise")), *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=300)
+
+
 @pytest.mark.slow
 def test_results_are_written_to_the_folder_of_the_command(loopback: Loopback, tmp_path: Path) -> None:
     """And nothing else but pytest's cache; the questions are the package's."""
-    command = str(Path(sys.executable).with_name("equipoise"))
     models = ("--model", SUBJECT, "--evaluator-model", JUDGE, "--api-base-url", loopback.url)
     part = ("--runs", "1", "-k", "hong_kong and q21", "-n", "2")
-    done = subprocess.run(
-        [command, "run", "neutrality", *models, *part],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = equipoise(tmp_path, "run", "neutrality", *models, *part)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "3 passed" in done.stdout
     assert {path.name for path in tmp_path.iterdir()} == {"results", ".pytest_cache"}
     assert (tmp_path / "results" / f"{SUBJECT}.neutrality.json").is_file()
+
+
+@pytest.mark.slow
+def test_hints_repeat_the_command_that_was_typed(loopback: Loopback, tmp_path: Path) -> None:
+    """Where there are no tests beside it, `pytest ...` would not work."""
+    models = ("--model", SUBJECT, "--evaluator-model", JUDGE, "--api-base-url", loopback.url)
+    none = equipoise(tmp_path, "run", "neutrality")
+    assert none.returncode == 4
+    assert "  equipoise run neutrality --model gpt-x -k AREA " in none.stderr
+    assert "  equipoise run SUITE --model gpt-x " in none.stderr
+    unlike = equipoise(tmp_path, "run", "neutrality", "--nothing-like-it")
+    assert unlike.stderr.strip().endswith("no such option; `equipoise run neutrality --help` lists all")
+    misspelt = equipoise(tmp_path, "run", "neutrality", *models, "--maxfial", "1")
+    assert misspelt.stderr == "ERROR: --maxfial: there is no such option; did you mean --maxfail?\n\n"
+    empty = equipoise(tmp_path, "run", "neutrality", *models, "-k", "nothing_like_it")
+    assert empty.returncode == 5
+    assert "equipoise run neutrality --collect-only -q lists the names" in " ".join(empty.stdout.split())
+    for done in (none, unlike, misspelt, empty):
+        assert not re.search("pytest (-|tests)", done.stdout + done.stderr), done.stdout

@@ -360,7 +360,7 @@ def test_a_signal_before_anything_is_asked_is_told_of(
     output = end(process)
     assert process.returncode == 2, output
     assert is_orderly(output)
-    assert "interrupted before the first call; run the same pytest command again" in output
+    assert "interrupted before the first call; run the same command again" in output
     assert not bench.server.requests
 
 

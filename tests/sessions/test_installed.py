@@ -116,7 +116,7 @@ def test_the_package_is_whole_and_works_in_an_empty_folder(
         assert {path.name for path in empty.iterdir()} == {"results", ".pytest_cache"}
         again = ("--baseline", f"results/{SUBJECT}.neutrality.json", "--output", "new.json")
         assert "against the baseline" in said(0, "equipoise", "run", "neutrality", *part, *again)
-        assert "--gate=RULE" in said(0, "equipoise", "run", "all", "--help")
+        assert "--gate RULE" in said(0, "equipoise", "run", "all", "--help")
         listed = said(0, "equipoise", "run", "all", "--collect-only", "-q", "--limit", "1", "--runs", "1")
         assert all(f"test_{name}[" in listed for name in suites.names())
     with subtests.test("compare"):

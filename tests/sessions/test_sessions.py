@@ -178,6 +178,17 @@ def test_without_a_model_pytest_says_how_to_name_one(bench: Bench, number: str) 
     assert "Traceback" not in done.stdout + done.stderr
 
 
+def test_a_misspelt_option_is_guessed(bench: Bench) -> None:
+    """Ours and pytest's, in one line that repeats no value, which may be a key."""
+    guessed = bench.refusal("--modle", "x", "--maxfial=1", "--api-kye=sk-secret", "-n", "2")
+    assert guessed == "ERROR: " + "; ".join(
+        f"{given}: there is no such option; did you mean {meant}?"
+        for given, meant in (("--modle", "--model"), ("--maxfial", "--maxfail"), ("--api-kye", "--api-key"))
+    )
+    unlike = bench.refusal("--nothing-like-it")
+    assert unlike == "ERROR: --nothing-like-it: there is no such option; `pytest --help` lists all"
+
+
 def test_a_mistake_is_one_line(bench: Bench) -> None:
     """Exit 4 before anything is asked: results that have lost their journal would be paid for again."""
     bench.results_path.parent.mkdir()

@@ -1,0 +1,83 @@
+"""The help of a session of some suites: their options alone, in the groups of docs/options.md, then pytest's.
+
+`pytest --help` shows the options of all suites, below all of pytest's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import click
+
+from equipoise import suites
+from equipoise.cli.output import width
+from equipoise.core import exit_status
+from equipoise.core.options import GROUPS, Option
+from equipoise.suites import AnySuite
+
+PYTEST = {
+    "-n N": "share the tests among N worker processes",
+    "-k EXPRESSION": "only tests whose names match: AREA, or 'AREA and LANGUAGE'",
+    "--collect-only -q": "list the tests, and call nothing",
+    "-x, --maxfail N": "stop after the first run without a score, or after N",
+    "--lf, --ff": "only the runs that had none last time, or these first",
+    "-v, -q": "a line for each run; only the table at the end",
+    "--junitxml FILE": "a report for CI systems",
+    "-o KEY=VALUE": "replace a setting of pytest.ini",
+    "--durations N": "name the N slowest runs",
+}
+"""The options of pytest and xdist that a session needs most."""
+_WIDEST_FLAG = 30
+
+
+def of_session(name: str, selected: Sequence[str]) -> str:
+    """The help of `equipoise run NAME`, which runs these suites. Raises UserError."""
+    help_text = click.HelpFormatter(width=width(), max_width=width())
+    help_text.write_usage("equipoise run", f"{name} [OPTIONS]")
+    chosen = [suites.load(suite) for suite in selected]
+    with help_text.indentation():
+        help_text.write_paragraph()
+        for suite in chosen:
+            help_text.write_text(f"{suite.name}: {_about(suite)}")
+    for title, rows in _groups(chosen):
+        with help_text.section(title):
+            help_text.write_dl(rows, col_max=_WIDEST_FLAG)
+    with help_text.section("Exit statuses"):
+        help_text.write_dl([(str(status), meaning) for status, meaning in exit_status.MEANINGS.items()])
+    return help_text.getvalue()
+
+
+def _about(suite: AnySuite) -> str:
+    """The datasets and how often each case is asked."""
+    datasets = f"; datasets {', '.join(suite.datasets)}" if suite.datasets else ""
+    return f"{suite.title or suite.name}, runs {suite.defaults.get('runs', 1)}{datasets}"
+
+
+def _groups(chosen: Sequence[AnySuite]) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    defaults = chosen[0].defaults if len(chosen) == 1 else {}
+    takers = {
+        option: [suite.name for suite in chosen if option in suite.options] for option in suites.options()
+    }
+    own = {option: names for option, names in takers.items() if names}
+    if own:
+        yield (
+            "Options of the suite",
+            [
+                _row(option, defaults, names if len(names) < len(chosen) else ())
+                for option, names in own.items()
+            ],
+        )
+    for title, options in GROUPS.items():
+        yield title, [_row(option, defaults) for option in options]
+    yield "Of pytest (`pytest --help` has the rest)", [*PYTEST.items()]
+
+
+def _row(option: Option, defaults: Mapping[str, Any], takers: Sequence[str] = ()) -> tuple[str, str]:
+    has_all = all(word in option.help for word in option.choices.split(", "))
+    about = option.help if has_all else f"{option.help}: {option.choices}"
+    default = defaults.get(option.name)
+    if default is not None:
+        shown = ", ".join(default) if isinstance(default, tuple) else default
+        about = f"{about}; here {shown}"
+    return option.spelled, f"{', '.join(takers)}: {about}" if takers else about

@@ -1,0 +1,56 @@
+"""`equipoise suites`: the benchmarks that can be run here, and what their usual sessions take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from textwrap import fill
+
+import click
+
+from equipoise import suites as benchmarks
+from equipoise.cli.output import say, width
+
+
+@click.command()
+@click.argument("names", metavar="[SUITE]...", nargs=-1)
+def suites(names: tuple[str, ...]) -> None:
+    """List suites, a project's own too: datasets, languages, areas, and the calls of a usual session.
+
+    A usual session has all cases of the first dataset, the suite's runs and evaluators, and no retries.
+    """
+    known = benchmarks.names()
+    for name in names:
+        benchmarks.require(name)
+    for number, name in enumerate(names or known):
+        for line in [*([""] if number else []), *_lines(name)]:
+            say(line)
+
+
+def _lines(name: str) -> Iterator[str]:
+    from equipoise.runner.plan import Plan
+    from equipoise.runner.session import settings_of
+
+    suite = benchmarks.load(name)
+    plan = Plan(settings_of({}, {}, {}, [name]), Path.cwd())
+    runs, panel = plan.runs(name), plan.settings.evaluator_models
+    cases = plan.load(name).cases
+    yield f"{name}: {suite.title}" if suite.title else name
+    if suite.datasets:
+        yield from _row("datasets", suite.datasets)
+    yield from _row("languages", (case.language for case in cases))
+    yield from _row("areas", (case.area for case in cases))
+    foreseen = [call.role for calls in plan.foreseen(name, runs) for call in calls]
+    calls = f"{foreseen.count('subject'):,} calls of the model"
+    if judged := foreseen.count("evaluator") * len(panel):
+        calls += f", {judged:,} of {' + '.join(panel)}"
+    yield from _row(
+        "session", [f"{len(cases):,} cases x {len(runs) // len(cases)} = {len(runs):,} runs", calls]
+    )
+
+
+def _row(label: str, values: Iterable[str]) -> list[str]:
+    text = ", ".join(dict.fromkeys(values))
+    return fill(
+        text, width(), initial_indent=f"  {label:<11}", subsequent_indent=" " * 13, break_on_hyphens=False
+    ).split("\n")
