@@ -11,8 +11,7 @@ from equipoise.core.options import GROUPS, Option
 def row(option: Option, of: Sequence[str] = ()) -> str:
     """A row of a table, with the suites that take the option where it is not for all."""
     alias = f" or `{option.spelled.replace(option.flag, option.alias)}`" if option.alias else ""
-    has_all = all(word in option.help for word in option.choices.split(", "))
-    said = (option.help if has_all else f"{option.help}: {option.choices}").replace("|", "\\|").replace("<", "&lt;")
+    said = option.described.replace("|", "\\|").replace("<", "&lt;")
     cells = [f"`{option.spelled}`{alias}", *([", ".join(f"`{name}`" for name in of)] if of else []), said]
     return f"| {' | '.join(cells)} |"
 

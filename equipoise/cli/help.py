@@ -74,8 +74,7 @@ def _groups(chosen: Sequence[AnySuite]) -> Iterator[tuple[str, list[tuple[str, s
 
 
 def _row(option: Option, defaults: Mapping[str, Any], takers: Sequence[str] = ()) -> tuple[str, str]:
-    has_all = all(word in option.help for word in option.choices.split(", "))
-    about = option.help if has_all else f"{option.help}: {option.choices}"
+    about = option.described
     default = defaults.get(option.name)
     if default is not None:
         shown = ", ".join(default) if isinstance(default, tuple) else default

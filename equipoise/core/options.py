@@ -79,13 +79,14 @@ class Option:
         return self.flag if self.switch else f"{self.flag} {self.metavar}"
 
     @property
-    def choices(self) -> str:
-        """The words that it takes, separated by commas; empty if it takes others."""
+    def described(self) -> str:
+        """The help, with the words that it takes if it takes no others."""
+        words: list[str] = []
         try:
             self.parse("?")
         except ValueError as error:
-            return str(error).partition("is not one of ")[2]
-        return ""
+            words = str(error).partition("is not one of ")[2].split(", ")
+        return self.help if all(word in self.help for word in words) else f"{self.help}: {', '.join(words)}"
 
     @property
     def variable(self) -> str:
