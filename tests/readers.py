@@ -534,10 +534,26 @@ def _page(text: str) -> None:
     page._environment().from_string("{{ a }}{{ a|figure }}{{ a|words }}{{ a|plain }}").render(a=text)
 
 
+def _names(text: str) -> None:
+    from equipoise.report.page.names import Names, spelling
+
+    names = Names(spelling=spelling([text]))
+    names.of(text)
+    names.metric(text)
+
+
 def _figure(text: str) -> None:
     from equipoise.core.figures import Figure
-    from equipoise.report.page import figures
+    from equipoise.report.page import figures, shades
 
+    shades.grid(
+        Figure(
+            name="x",
+            title="",
+            kind="matrix",
+            rows=[{"row": text, "column": text, "value": 1.0, "text": text}],
+        )
+    )
     rows = [{"name": text, "value": 1.0, "low": 0.0, "high": 2.0}]
     figures.spec(Figure(name="x", title=text, kind="intervals", rows=rows, unit="%"))
 
@@ -619,6 +635,7 @@ READERS: Mapping[str, Reader] = {
     "shown: Markdown": _markdown,
     "shown: transcripts of the page": _packed,
     "shown: page": _page,
+    "shown: names": _names,
     "shown: figure": _figure,
     "people: sheet": _sheet,
     "data: translation": _translated,

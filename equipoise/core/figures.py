@@ -26,9 +26,10 @@ class Figure:
 
     `intervals` are points with whiskers, a row each; `stacked` are shares of a whole, a bar for each name;
     a `matrix` has a text in each cell and shades it by its value, where it has one; `lines` go over `x` in
-    the order of the rows, one for each series, and `bars` stand over it, a panel for each series; `checks`
-    are points with whiskers before the band in which they should be, a panel for each series. Their rows have
-    the COLUMNS of their kind; a value of None is not drawn. `unit` names what the values are, `low` and
+    the order of the rows, one for each series, and `bars` stand over it, several series side by side;
+    `checks` are points with whiskers before the band in which they should be, a panel for each series. Their
+    rows have the COLUMNS of their kind; slugs and codes of languages in `name`, `row`, `column` are shown as
+    people write them; a value of None is not drawn. `unit` names what the values are, `low` and
     `high` are the ends of their axis or of their shades, and `zero` draws the line that means no difference.
     `diagonal` adds the line where x and value are equal, for `lines` over numbers.
     """

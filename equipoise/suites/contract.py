@@ -199,6 +199,8 @@ class Suite(Generic[C, R]):
     """What its first metric is, in words that go before "is 62 %"."""
     clusters: str = "questions"
     """What its clusters are called, in the plural: questions, pairs, territories ..."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """How people write slugs of its data, where spaces and the capitals of its questions are not enough."""
     datasets: tuple[str, ...] = ()
     """The names of its datasets, the default first; empty if there is only one."""
     defaults: Mapping[str, Any] = field(default_factory=dict)

@@ -49,10 +49,10 @@ def test_neutrality_shows_gaps_between_languages(tmp_path: Path) -> None:
     data = json.loads(pages.write(tmp_path / "a.json", "m").read_bytes())
     found = plotted("neutrality", data)
     gaps = {row["name"]: row for row in found["language-gaps"]}
-    assert [*gaps] == ["en-US less pt-BR", "en-US less zh-CN", "pt-BR less zh-CN"]
+    assert [*gaps] == ["en-US - pt-BR", "en-US - zh-CN", "pt-BR - zh-CN"]
     (pair,) = (pair for pair in data["summary"]["consistency"]["pairs"] if pair["first"] == "pt-BR")
-    last = {"name": "pt-BR less zh-CN", **{name: pair[name] for name in ("value", "low", "high")}}
-    assert gaps["pt-BR less zh-CN"] == last
+    last = {"name": "pt-BR - zh-CN", **{name: pair[name] for name in ("value", "low", "high")}}
+    assert gaps["pt-BR - zh-CN"] == last
     assert len(found["widest-gaps"]) == 10 * 3
 
 
@@ -102,10 +102,10 @@ def test_politicsbench_shows_the_stages_in_order() -> None:
     lean = [(row["name"], row["value"]) for row in found["composite-over-stages"]]
     assert lean == [
         ("baseline", -20.0),
-        ("stage 1", 10.0),
-        ("stage 2", 20.0),
-        ("stage 3", 30.0),
-        ("stage 4", 40.0),
+        ("stage_1", 10.0),
+        ("stage_2", 20.0),
+        ("stage_3", 30.0),
+        ("stage_4", 40.0),
         ("reflection", 50.0),
     ]
     assert [len(found[f"{name}-over-stages"]) for name in ("activated", "commitment")] == [6, 6]

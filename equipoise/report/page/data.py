@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from equipoise import suites
 from equipoise.compare.baseline import Side, mismatches
@@ -16,6 +16,9 @@ from equipoise.core.settings import is_local
 from equipoise.core.types import JSON
 from equipoise.report import audit
 from equipoise.report.page import sentences
+from equipoise.report.page.axis import Axis, axis
+from equipoise.report.page.figures import SERIES
+from equipoise.report.page.names import Names, names
 from equipoise.results import answered
 from equipoise.results.sections import NAMES
 from equipoise.stats import mean
@@ -80,17 +83,30 @@ class Result:
     gate: Mapping[str, JSON] | None
     audits: Sequence[Audited]
     sentences: Sequence[str]
+    alike: Sequence[str]
+    """A sentence for each pair of languages without a difference."""
     warnings: Sequence[str]
     figures: Sequence[Figure]
     spread: Sequence[float]
     """The score of each run that has one, in percent or in the unit of the headline."""
     added: Mapping[str, Mapping[str, JSON]]
     """The sections that commands added to the results, by name."""
+    names: Names
+    slugs: Sequence[str]
+    """The languages and areas of its runs."""
+    questions: Mapping[str, str]
+    """The text of each question, by its id with the language."""
 
     @property
     def headline(self) -> Mapping[str, JSON]:
         """The first metric."""
         return next(iter(self.metrics.values()), _NOTHING)
+
+    @property
+    def best(self) -> Literal["high", "low", "even"]:
+        """Which scores of runs are best: those nearest to zero, if the headline says neither."""
+        is_high = self.headline.get("higher_is_better", True)
+        return "even" if is_high is None else "high" if is_high else "low"
 
     @property
     def has_these(self) -> bool:
@@ -121,6 +137,9 @@ def result(side: Side, place: int, taken: Mapping[str, object]) -> Result:
     """The page's data of one results file; `taken` are the keys of those before it."""
     data, rows = side.data, side.rows
     ended = outcomes(rows)
+    questions = {row.question.key: row.question.text for row in rows}
+    slugs = [*dict.fromkeys(slug for row in rows for slug in (row.language, row.area) if slug)]
+    named = names(side.suite.names, {row.language for row in rows}, questions.values())
     metrics = data["summary"].get("metrics", {})
     # While a session runs its results have no statistics yet.
     figures = [
@@ -132,7 +151,7 @@ def result(side: Side, place: int, taken: Mapping[str, object]) -> Result:
         place=place,
         suite=side.suite.name,
         kind=_kind(side),
-        title=side.suite.title or side.suite.name.replace("_", " "),
+        title=side.suite.title or named.of(side.suite.name),
         clusters=side.suite.clusters,
         model=side.model,
         # Pages are passed on, and should not reveal the folder that the file was in.
@@ -144,11 +163,29 @@ def result(side: Side, place: int, taken: Mapping[str, object]) -> Result:
         gate=data.get("gate"),
         audits=_audits(data),
         sentences=[*sentences.about(data, side.suite, ended)],
+        alike=sentences.alike(data),
         warnings=[*_warnings(data["metadata"])],
-        figures=[figure for figure in figures if _shows_anything(figure)],
+        figures=[_named(figure, named) for figure in figures if _shows_anything(figure)],
         spread=[row.percent for row in rows if row.percent is not None],
         added={name: data[name] for name in NAMES if name in data},
+        names=named,
+        slugs=slugs,
+        questions=questions,
     )
+
+
+def _named(figure: Figure, names: Names) -> Figure:
+    """The figure with names in place of slugs."""
+    return replace(
+        figure,
+        rows=[
+            {**row, **{key: names.of(str(row[key])) for key in _NAMED & row.keys()}} for row in figure.rows
+        ],
+    )
+
+
+_NAMED = {"name", "row", "column"}
+"""What has slugs and codes in figures of suites."""
 
 
 def _kind(side: Side) -> str:
@@ -231,7 +268,7 @@ def _heat_map(rows: Sequence[RunRow], metrics: Mapping[str, Mapping[str, JSON]])
         title="Mean score by area and language" + (", in percent" if unit == "%" else f", in {unit}"),
         kind="matrix",
         rows=[
-            {"row": area.replace("_", " "), "column": language, "value": value, "text": f"{value:.0f}"}
+            {"row": area, "column": language, "value": value, "text": f"{value:.0f}"}
             for (area, language), found in means.items()
             if (value := mean(found)) is not None
         ],
@@ -243,12 +280,22 @@ def _heat_map(rows: Sequence[RunRow], metrics: Mapping[str, Mapping[str, JSON]])
     )
 
 
-def overview(results: Sequence[Result]) -> list[Figure]:
-    """Headlines, distributions and outcomes of each kind, all models together."""
+def by_kind(results: Sequence[Result]) -> dict[str, list[Result]]:
+    """The results of each kind."""
     kinds: dict[str, list[Result]] = {}
     for result in results:
         kinds.setdefault(result.kind, []).append(result)
-    every = (figure for found in kinds.values() for figure in _of_kind(found))
+    return kinds
+
+
+def axes(results: Sequence[Result]) -> dict[str, Axis]:
+    """The part of the scale on which the headlines of each kind are drawn."""
+    return {kind: axis([result.headline for result in found]) for kind, found in by_kind(results).items()}
+
+
+def overview(results: Sequence[Result]) -> list[Figure]:
+    """Headlines, distributions and outcomes of each kind, all models together."""
+    every = (figure for found in by_kind(results).values() for figure in _of_kind(found))
     return [figure for figure in every if _shows_anything(figure)]
 
 
@@ -260,7 +307,7 @@ def _shows_anything(figure: Figure) -> bool:
 def _of_kind(results: Sequence[Result]) -> Iterator[Figure]:
     first, names = results[0], {result.key: result.key.partition("/")[2] for result in results}
     unit = first.headline["unit"]
-    is_percent = unit == "%"
+    is_percent, ends = unit == "%", axis([result.headline for result in results])
     yield Figure(
         name=f"{first.kind}-models",
         title=f"{first.title}: models with 95 % intervals",
@@ -270,9 +317,10 @@ def _of_kind(results: Sequence[Result]) -> Iterator[Figure]:
             for result in sorted(results, key=lambda result: -(result.headline["value"] or 0.0))
         ],
         unit=unit,
-        low=0.0 if is_percent else None,
-        high=100.0 if is_percent else None,
-        zero=None if is_percent else 0.0,
+        low=ends.low,
+        high=ends.high,
+        zero=None if is_percent or not ends.low <= 0 <= ends.high else 0.0,
+        note=f"The axis shows {ends}{' %' if is_percent else f' {unit}'}.",
     )
     yield Figure(
         name=f"{first.kind}-outcomes",
@@ -290,6 +338,7 @@ def _of_kind(results: Sequence[Result]) -> Iterator[Figure]:
 
 
 def _distribution(results: Sequence[Result], names: Mapping[str, str], *, is_percent: bool) -> Figure:
+    """Bars for one model, lines over each other for several, a row each for more than can be told apart."""
     first, low = results[0], 0.0 if is_percent else -100.0
     width = (100.0 - low) / _BINS
     counts = {
@@ -297,21 +346,26 @@ def _distribution(results: Sequence[Result], names: Mapping[str, str], *, is_per
         for result in results
         if result.spread
     }
-    return Figure(
+    shares = [
+        (
+            names[key],
+            f"{low + place * width:.0f} to {low + (place + 1) * width:.0f}",
+            100 * count[place] / count.total(),
+        )
+        for key, count in counts.items()
+        for place in range(_BINS)
+    ]
+    rows: list[dict[str, JSON]] = [{"x": x, "series": name, "value": share} for name, x, share in shares]
+    drawn = Figure(
         name=f"{first.kind}-distribution",
         title=f"{first.title}: distribution of the scores of single runs",
-        kind="bars",
-        rows=[
-            {
-                "x": f"{low + place * width:.0f} to {low + (place + 1) * width:.0f}",
-                "series": names[key],
-                "value": 100 * count[place] / count.total(),
-            }
-            for key, count in counts.items()
-            for place in range(_BINS)
-        ],
+        kind="lines" if len(counts) > 1 else "bars",
+        rows=rows,
         unit="% of runs with a score",
         x_title="score in percent" if is_percent else f"score in {first.headline['unit']}",
         low=0.0,
-        high=100.0,
     )
+    if len(counts) <= len(SERIES):
+        return drawn
+    cells = [{"row": name, "column": x, "value": share, "text": f"{share:.0f}"} for name, x, share in shares]
+    return replace(drawn, kind="matrix", rows=cells, note=f"In {drawn.unit}.")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
-from equipoise.core.figures import Figure, FigureKind
+from equipoise.core.figures import COLUMNS, Figure, FigureKind
 from equipoise.core.types import JSON
+from equipoise.report.page import shades
 
 Spec = dict[str, Any]
 INK, SOFT, LINE, ACCENT, PAPER = "#1b1b1b", "#5a5a5a", "#dcdcdc", "#1a5a96", "#ffffff"
@@ -25,19 +28,35 @@ PARTS: Mapping[str, str] = {
     "error": "#3a3a3a",
     "unknown": "#dddddd",
 }
-_SHADES: Spec = {"clamp": True, "interpolate": "lab"}
-_WIDTH, _STEP = 520, 22
+_STEP, _LINE = 22, 14
+_LINES = 3
+"""The most lines of a name; what is longer is cut."""
 _FONT = "Helvetica Neue, Arial, Liberation Sans, sans-serif"
 _PARTS_FOR_READERS = re.compile(r' (?:role="graphics-[a-z]+"|aria-roledescription="[a-z -]*")')
 """Roles of groups within a figure, which without labels tell a screen reader nothing."""
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
-def svg(figure: Figure, *, background: str | None = None) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """How wide a figure is, in pixels with its axes, and how many characters of a name go into a line."""
+
+    width: int
+    characters: int
+    legend: int
+    """How many entries of a legend stand side by side."""
+
+
+WIDE = Layout(width=540, characters=36, legend=0)
+NARROW = Layout(width=348, characters=17, legend=3)
+"""For a phone: 390 pixels with the margins of the page."""
+
+
+def svg(figure: Figure, layout: Layout = WIDE, *, background: str | None = None) -> str:
     """The figure as SVG with its title for screen readers; without scripts, styles and links."""
     import vl_convert
 
-    drawn: str = vl_convert.vegalite_to_svg(spec(figure, background), vl_version="5.20")
+    drawn: str = vl_convert.vegalite_to_svg(spec(figure, layout, background), vl_version="5.20")
     label = escape(f"{figure.title}. The same figures are in the table that follows.")
     drawn = _PARTS_FOR_READERS.sub("", drawn)
     return drawn.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
@@ -47,27 +66,47 @@ def png(figure: Figure) -> bytes:
     """The figure as a picture for papers, on white, at 300 dots per inch."""
     import vl_convert
 
-    return vl_convert.vegalite_to_png(spec(figure, PAPER), vl_version="5.20", scale=2, ppi=150)
+    return vl_convert.vegalite_to_png(spec(figure, background=PAPER), vl_version="5.20", scale=2, ppi=150)
 
 
-def spec(figure: Figure, background: str | None = None) -> Spec:
+def spec(figure: Figure, layout: Layout = WIDE, background: str | None = None) -> Spec:
     """The figure in Vega-Lite."""
-    rows = [
-        {key: _drawable(value) for key, value in row.items()} | {"place": place}
-        for place, row in enumerate(figure.rows)
-    ]
+    rows = [_drawable(row) | {"place": place} for place, row in enumerate(figure.rows)]
+    for key in _LABELS & {*COLUMNS[figure.kind]}:
+        labels = _labels(_names(rows, key), layout)
+        rows = [{**row, key: labels[row[key]]} for row in rows]
     return {
         "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
         "data": {"values": rows},
         "background": background,
         "padding": 4,
         "config": _CONFIG,
-        **_KINDS[figure.kind](figure),
+        **_KINDS[figure.kind](replace(figure, rows=rows), layout),
     }
 
 
-def _drawable(value: JSON) -> JSON:
-    return _NOT_IN_XML.sub("\ufffd", value) if isinstance(value, str) else value
+_LABELS = {"name", "row"}
+"""What stands beside a figure, in several lines if need be."""
+
+
+def _drawable(row: Mapping[str, JSON]) -> dict[str, JSON]:
+    texts = {key: value for key, value in row.items() if isinstance(value, str)}
+    return {**row, **{key: _NOT_IN_XML.sub("\ufffd", text) for key, text in texts.items()}}
+
+
+def _labels(names: Sequence[str], layout: Layout) -> dict[str, str]:
+    """Each name in lines; those that would look alike differ in blanks that nobody sees."""
+    labels: dict[str, str] = {}
+    taken: set[str] = set()
+    for name in names:
+        # Wrapping takes quadratic time, and nobody reads more.
+        start = name[: layout.characters * (_LINES + 1)]
+        label = "\n".join(textwrap.wrap(start, layout.characters, max_lines=_LINES, placeholder="\u2026"))
+        while label in taken:
+            label += "\u200b"
+        taken.add(label)
+        labels[name] = label
+    return labels
 
 
 _CONFIG: Spec = {
@@ -96,7 +135,7 @@ _CONFIG: Spec = {
 # Kinds.
 
 
-def _intervals(figure: Figure) -> Spec:
+def _intervals(figure: Figure, layout: Layout) -> Spec:
     names = _names(figure.rows, "name")
     shared = {"y": _rows_axis("name", names), "x": _value_axis(figure, "low")}
     layers: list[Spec] = [
@@ -114,71 +153,70 @@ def _intervals(figure: Figure) -> Spec:
     if figure.zero is not None:
         even = {"mark": {"type": "rule", "color": SOFT, "strokeDash": [4, 3]}}
         layers.insert(0, {**even, "encoding": {"x": {"datum": figure.zero}}})
-    return {"width": _WIDTH, "height": {"step": _STEP}, "layer": layers}
+    return {**_fitted(layout), "height": {"step": _row_step(names)}, "layer": layers}
 
 
-def _stacked(figure: Figure) -> Spec:
-    parts = _names(figure.rows, "part")
+def _stacked(figure: Figure, layout: Layout) -> Spec:
+    parts, names = _names(figure.rows, "part"), _names(figure.rows, "name")
     colours = [PARTS.get(part, SERIES[place % len(SERIES)]) for place, part in enumerate(parts)]
-    size = {"aggregate": None, "field": "value", "type": "quantitative", "stack": "normalize"}
-    x = {**size, "title": f"share of {figure.unit}", "axis": {"format": ".0%", "tickCount": 5}}
     colour = {"field": "part", "type": "nominal", "scale": {"domain": parts, "range": colours}}
-    shared = {
-        "y": _rows_axis("name", _names(figure.rows, "name")),
-        "x": {key: value for key, value in x.items() if value is not None},
-        "order": {"field": "place", "type": "quantitative"},
-    }
     return {
-        "width": _WIDTH,
-        "height": {"step": _STEP + 6},
+        **_fitted(layout),
+        "height": {"step": _row_step(names) + 6},
         "mark": {"type": "bar", "stroke": PAPER, "strokeWidth": 1.5},
-        "encoding": {**shared, "color": {**colour, "legend": {"symbolType": "square"}}},
-    }
-
-
-def _matrix(figure: Figure) -> Spec:
-    columns = _names(figure.rows, "column")
-    shared = {
-        "y": _rows_axis("row", _names(figure.rows, "row")),
-        "x": {
-            "field": "column",
-            "type": "nominal",
-            "sort": columns,
-            "title": None,
-            "axis": {"orient": "top", "labelAngle": -40 if max(map(len, columns), default=0) > 6 else 0},
+        "encoding": {
+            "y": _rows_axis("name", names),
+            "x": {
+                "field": "value",
+                "type": "quantitative",
+                "stack": "normalize",
+                "title": f"share of {figure.unit}",
+                "axis": {"format": ".0%", "tickCount": 5},
+            },
+            "order": {"field": "place", "type": "quantitative"},
+            "color": {**colour, "legend": {"symbolType": "square", "columns": layout.legend}},
         },
     }
-    low, high = _range(figure)
-    scale: Spec = {"domain": [low, high], "range": ["#f4f1ea", "#1a5a96"], **_SHADES}
-    if figure.zero is not None:
-        scale = {
-            "domain": [low, figure.zero, high],
-            "range": ["#b35806", "#f4f1ea", "#1a5a96"],
-            **_SHADES,
-        }
-    dark = f"isValid(datum.value) && (datum.value - {low}) / {high - low} > 0.6"
-    if figure.zero is not None:
-        dark = f"isValid(datum.value) && abs(datum.value - {figure.zero}) > {0.6 * (high - figure.zero)}"
-    shade = {"field": "value", "type": "quantitative", "scale": scale, "legend": None}
-    ink = {"condition": {"test": dark, "value": "#fefefe"}, "value": "#1c1c1c"}
+
+
+def _matrix(figure: Figure, layout: Layout) -> Spec:
+    columns, rows = _names(figure.rows, "column"), _names(figure.rows, "row")
+    colours = shades.colours(is_tilt=figure.zero is not None)
+    papers = [
+        None if row["value"] is None else colours[shades.step(figure, row["value"])] for row in figure.rows
+    ]
+    inks = [INK if paper is None else shades.ink(paper) for paper in papers]
+    shaded = [
+        {**row, "paper": paper, "ink": ink} for row, paper, ink in zip(figure.rows, papers, inks, strict=True)
+    ]
+    axis = {"orient": "top", "labelAngle": -40 if max(map(len, columns), default=0) > 6 else 0}
+    shared = {
+        "y": _rows_axis("row", rows),
+        "x": {"field": "column", "type": "nominal", "sort": columns, "title": None, "axis": axis},
+    }
     return {
+        "data": {"values": shaded},
         "width": {"step": max(38, min(90, 420 // max(1, len(columns))))},
-        "height": {"step": _STEP + 2},
+        "height": {"step": _row_step(rows) + 2},
         "layer": [
             {
                 "mark": {"type": "rect", "stroke": PAPER, "strokeWidth": 1.5},
                 "transform": [{"filter": "isValid(datum.value)"}],
-                "encoding": {**shared, "color": shade},
+                "encoding": {**shared, "color": {"field": "paper", "type": "nominal", "scale": None}},
             },
             {
                 "mark": {"type": "text", "fontSize": 11, "limit": 88},
-                "encoding": {**shared, "text": {"field": "text"}, "color": ink},
+                "encoding": {
+                    **shared,
+                    "text": {"field": "text"},
+                    "color": {"field": "ink", "type": "nominal", "scale": None},
+                },
             },
         ],
     }
 
 
-def _lines(figure: Figure) -> Spec:
+def _lines(figure: Figure, layout: Layout) -> Spec:
     series = _names(figure.rows, "series")
     numbers = all(isinstance(row["x"], int | float) for row in figure.rows)
     axis = {"grid": False, "labelAngle": 0}
@@ -189,8 +227,7 @@ def _lines(figure: Figure) -> Spec:
         x["axis"] = {**axis, "tickMinStep": 1}
     else:
         x["sort"] = _names(figure.rows, "x")
-    colour = {"field": "series", "type": "nominal", "scale": {"domain": series, "range": [*SERIES]}}
-    legend = {**colour, **({} if len(series) > 1 else {"legend": None})}
+    legend = _series(series, layout)
     encoding = {"x": x, "y": _value_axis(figure, "value"), "color": legend}
     different = {"shape": {**legend}, "strokeDash": {**legend}}
     for channel in different.values():
@@ -212,26 +249,36 @@ def _lines(figure: Figure) -> Spec:
         line = {"type": "line", "color": SOFT, "strokeDash": [4, 3], "strokeWidth": 1}
         both = {"x": {"field": "at", "type": "quantitative"}, "y": {"field": "at", "type": "quantitative"}}
         layers.insert(0, {"data": {"values": ends}, "mark": line, "encoding": both})
-    return {"width": _WIDTH, "height": 240, "layer": layers}
+    return {**_fitted(layout), "height": 240, "layer": layers}
 
 
-def _bars(figure: Figure) -> Spec:
-    x = {"field": "x", "type": "ordinal", "sort": _names(figure.rows, "x"), "title": figure.x_title or None}
-    header = {"labelAngle": 0, "labelAlign": "left", "labelOrient": "top", "labelAnchor": "start"}
+def _bars(figure: Figure, layout: Layout) -> Spec:
+    series, places = _names(figure.rows, "series"), _names(figure.rows, "x")
+    x = {"field": "x", "type": "ordinal", "sort": places, "title": figure.x_title or None}
+    beside = {
+        "color": _series(series, layout),
+        "xOffset": {"field": "series", "sort": series},
+    }
     return {
-        "width": _WIDTH,
-        "height": 48,
-        "spacing": 10,
+        **_fitted(layout),
+        "height": 120,
         "mark": {"type": "bar", "color": ACCENT},
         "encoding": {
             "x": {**x, "axis": {"labelAngle": 0}},
-            "y": {**_value_axis(figure, "value"), "axis": {"tickCount": 3}},
-            "row": {"field": "series", "sort": _names(figure.rows, "series"), "header": header},
+            "y": {**_value_axis(figure, "value"), "axis": {"tickCount": 4}},
+            **(beside if len(series) > 1 else {}),
         },
     }
 
 
-def _checks(figure: Figure) -> Spec:
+def _series(series: Sequence[str], layout: Layout) -> Spec:
+    """The colour of each series, and a legend where there are several."""
+    scale = {"domain": [*series], "range": [*SERIES]}
+    legend = {"columns": 1 if layout.legend else 0} if len(series) > 1 else None
+    return {"field": "series", "type": "nominal", "scale": scale, "legend": legend}
+
+
+def _checks(figure: Figure, layout: Layout) -> Spec:
     """Readable without colour: bands are grey, faults are hollow diamonds."""
     names = _names(figure.rows, "name")
     shared = {"y": _rows_axis("name", names), "x": _value_axis(figure, "low")}
@@ -263,11 +310,11 @@ def _checks(figure: Figure) -> Spec:
     return {
         "facet": {"row": {"field": "series", "sort": _names(figure.rows, "series"), "header": header}},
         "spacing": 8,
-        "spec": {"width": _WIDTH, "height": {"step": _STEP}, "layer": layers},
+        "spec": {"width": layout.width - 20, "height": {"step": _row_step(names)}, "layer": layers},
     }
 
 
-_KINDS: Mapping[FigureKind, Callable[[Figure], Spec]] = {
+_KINDS: Mapping[FigureKind, Callable[[Figure, Layout], Spec]] = {
     "intervals": _intervals,
     "stacked": _stacked,
     "matrix": _matrix,
@@ -277,8 +324,19 @@ _KINDS: Mapping[FigureKind, Callable[[Figure], Spec]] = {
 }
 
 
+def _fitted(layout: Layout) -> Spec:
+    """As wide as the layout, with all that stands beside it."""
+    return {"width": layout.width, "autosize": {"type": "fit-x", "contains": "padding"}}
+
+
 def _rows_axis(field: str, names: Sequence[str]) -> Spec:
-    return {"field": field, "type": "nominal", "sort": [*names], "title": None, "axis": {"grid": False}}
+    axis = {"grid": False, "labelExpr": "split(datum.label, '\\n')", "labelLineHeight": _LINE}
+    return {"field": field, "type": "nominal", "sort": [*names], "title": None, "axis": axis}
+
+
+def _row_step(names: Sequence[str]) -> int:
+    """The height of a row, by the one whose name has the most lines."""
+    return _STEP + _LINE * max((name.count("\n") for name in names), default=0)
 
 
 def _value_axis(figure: Figure, field: str) -> Spec:
@@ -288,13 +346,6 @@ def _value_axis(figure: Figure, field: str) -> Spec:
     return {"field": field, "type": "quantitative", "title": title, "scale": scale}
 
 
-def _range(figure: Figure) -> tuple[float, float]:
-    """The ends of the shades: as given, else those of the values; never the same."""
-    known = [row["value"] for row in figure.rows if row["value"] is not None] or [0.0]
-    low = min(known) if figure.low is None else figure.low
-    high = max(known) if figure.high is None else figure.high
-    return (low, high) if high > low else (low, low + 1)
-
-
 def _names(rows: Sequence[Mapping[str, JSON]], column: str) -> list[str]:
-    return list(dict.fromkeys(_drawable(row[column]) for row in rows))
+    """The different values of a column, in their order."""
+    return list(dict.fromkeys(row[column] for row in rows))

@@ -116,8 +116,8 @@
         button("Previous", () => core.setPageIndex(at - 1), { disabled: at === 0 }),
         make("span", {}, `Page ${at + 1} of ${pages}`),
         button("Next", () => core.setPageIndex(at + 1), { disabled: at + 1 >= pages }));
-      const made = make("table", { "aria-label": label }, make("thead", {}, make("tr", {}, ...core.getHeaderGroups()[0].headers.map(head))), make("tbody", {}, ...body));
-      place.replaceChildren(make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, made), ...(pager ? [pager] : []));
+      const made = make("table", { "aria-label": label, class: "cards sorts" }, make("thead", {}, make("tr", {}, ...core.getHeaderGroups()[0].headers.map(head))), make("tbody", {}, ...body));
+      place.replaceChildren(make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, cards(made)), ...(pager ? [pager] : []));
       return total;
     }
 
@@ -130,6 +130,23 @@
 
   let current = null;
   const isCurrent = (item) => current !== null && item === current;
+
+  // On a narrow screen a table is a list of cards, on which each value has the head of its column.
+
+  function cards(table) {
+    const heads = [...table.tHead.rows[0].cells].map((cell) => cell.textContent.trim());
+    table.setAttribute("role", "table");
+    for (const part of table.querySelectorAll("thead, tbody")) part.setAttribute("role", "rowgroup");
+    for (const row of table.rows) {
+      row.setAttribute("role", "row");
+      [...row.cells].forEach((cell, at) => {
+        const isHead = cell.tagName === "TH";
+        cell.setAttribute("role", isHead ? (cell.closest("thead") ? "columnheader" : "rowheader") : "cell");
+        if (!isHead) cell.dataset.label = heads[at];
+      });
+    }
+    return table;
+  }
 
   // Runs.
 
@@ -145,6 +162,8 @@
     for (const run of runs) if (!links.has(link(run))) links.set(link(run), run);
   }
 
+  // An area or a language as people write it.
+  const named = (run, slug) => run.about.names[slug] ?? slug;
   const link = (run) => `${run.about.key}/${run.id}/${run.run}`;
   const group = (run) => run.id.slice(run.language.length + 1);
   const href = (run) => `#run=${encodeURIComponent(link(run))}`;
@@ -163,8 +182,8 @@
     const search = make("input", { type: "search", id: "search", autocomplete: "off", placeholder: "Words in questions, replies, verdicts", on: { input: later(lookUp, 250) } });
     place.append(make("label", { class: "wide" }, "Search", search));
     for (const [name, label, value] of FILTERS) {
-      const values = [...new Set(runs.map(value))].filter(Boolean).sort();
-      const select = make("select", { id: `filter-${name}`, on: { change: refilter } }, make("option", { value: "" }, "all"), ...values.map((one) => make("option", { value: one }, one.replaceAll("_", " "))));
+      const values = new Map(runs.map((run) => [value(run), named(run, value(run))]).filter(([one]) => one).sort(([, one], [, other]) => one.localeCompare(other, "en")));
+      const select = make("select", { id: `filter-${name}`, on: { change: refilter } }, make("option", { value: "" }, "all"), ...[...values].map(([one, label]) => make("option", { value: one }, label)));
       place.append(make("label", {}, label, select));
     }
     for (const [id, label] of [["least", "Score from"], ["most", "to"], ["apart", "Evaluators apart by"]]) {
@@ -230,8 +249,8 @@
       { id: "question", name: "Question", kind: "text", value: (run) => run.question, cell: (run) => make("span", { dir: "auto" }, anchor(run, run.question)) },
       { id: "suite", name: "Suite", value: (run) => run.about.suite },
       { id: "model", name: "Model", value: (run) => run.about.model },
-      { id: "language", name: "Language", value: (run) => run.language },
-      { id: "area", name: "Area", value: (run) => run.area.replaceAll("_", " ") },
+      { id: "language", name: "Language", value: (run) => named(run, run.language) },
+      { id: "area", name: "Area", value: (run) => named(run, run.area) },
       { id: "run", name: "Run", kind: "number", value: (run) => run.run },
       { id: "outcome", name: "Outcome", value: (run) => run.outcome },
       { id: "score", name: "Score", kind: "number", value: (run) => run.score ?? undefined },
@@ -254,7 +273,7 @@
     const groups = new Map();
     for (const run of own) {
       const name = group(run);
-      if (!groups.has(name)) groups.set(name, { name, area: run.area, question: run.question, scores: {}, first: {} });
+      if (!groups.has(name)) groups.set(name, { name, area: named(run, run.area), question: run.question, scores: {}, first: {} });
       const item = groups.get(name);
       (item.scores[run.language] ??= []).push(run.score);
       item.first[run.language] ??= run;
@@ -262,9 +281,9 @@
     const mean = (scores) => { const valid = (scores ?? []).filter((score) => score !== null); return valid.length ? valid.reduce((sum, score) => sum + score, 0) / valid.length : undefined; };
     const columns = [
       { id: "question", name: "Question", kind: "text", value: (item) => item.question, cell: (item) => make("span", { dir: "auto" }, item.question) },
-      { id: "area", name: "Area", value: (item) => item.area.replaceAll("_", " ") },
+      { id: "area", name: "Area", value: (item) => item.area },
       ...languages.map((language, at) => ({
-        id: `language-${at}`, name: language, kind: "number", value: (item) => mean(item.scores[language]),
+        id: `language-${at}`, name: own[0].about.names[language] ?? language, kind: "number", value: (item) => mean(item.scores[language]),
         cell: (item) => (item.first[language] ? anchor(item.first[language], shown(mean(item.scores[language]))) : ""),
       })),
     ];
@@ -344,10 +363,10 @@
     const columns = [[run, data], ...others.map((other, number) => [other, beside[number]])];
     place.replaceChildren(
       make("h2", { dir: "auto" }, run.question),
-      facts([["suite", run.about.suite], ["model", run.about.model], ["language", run.language], ["area", run.area.replaceAll("_", " ")], ["run", run.run], ["outcome", run.outcome], ["score", run.score], ["evaluators apart", run.apart]]),
+      facts([["suite", run.about.suite], ["model", run.about.model], ["language", named(run, run.language)], ["area", named(run, run.area)], ["run", run.run], ["outcome", run.outcome], ["score", run.score], ["evaluators apart", run.apart]]),
       make("div", { class: "tools" }, button("Copy link", () => copy(run)), step(-1, "Previous run"), step(1, "Next run")),
       others.length
-        ? make("div", { class: "beside languages", tabindex: "0", role: "region", "aria-label": "Languages side by side" }, ...columns.map(([one, told]) => make("section", {}, make("h3", {}, one === run ? `${one.language} (this run)` : anchor(one, one.language), `: ${one.outcome}${one.score === null ? "" : `, ${shown(one.score)}`}`), said(told))))
+        ? make("div", { class: "beside languages", tabindex: "0", role: "region", "aria-label": "Languages side by side" }, ...columns.map(([one, told]) => make("section", {}, make("h3", {}, one === run ? `${named(one, one.language)} (this run)` : anchor(one, named(one, one.language)), `: ${one.outcome}${one.score === null ? "" : `, ${shown(one.score)}`}`), said(told))))
         : make("section", {}, make("h3", {}, "Conversation"), said(data)),
       verdicts(data),
       make("details", { class: "more" }, make("summary", {}, "Request settings"), listed(Object.fromEntries(["subject_sampling", "subject_system_prompt", "evaluator_sampling", "evaluator_system_prompt", "endpoints", "response_models"].map((name) => [name, run.about.settings[name]])))),
@@ -432,7 +451,7 @@
     const right = own.filter((item) => item.verdict === "right").length;
     const reviewer = make("input", { id: "reviewer", autocomplete: "name", value: own[0]?.reviewer ?? "" });
     const file = make("input", { type: "file", id: "load", accept: ".json,application/json", on: { change: restore } });
-    const rows = own.map((item) => { const run = here.get(marked(item)); return make("tr", {}, make("td", { class: "text" }, make("span", { dir: "auto" }, anchor(run, run.question))), make("td", {}, item.model), make("td", {}, run.language), make("td", {}, item.verdict), make("td", { class: "number" }, shown(item.score)), make("td", { class: "text", dir: "auto" }, item.note)); });
+    const rows = own.map((item) => { const run = here.get(marked(item)); return make("tr", {}, make("td", { class: "text" }, make("span", { dir: "auto" }, anchor(run, run.question))), make("td", {}, item.model), make("td", {}, named(run, run.language)), make("td", {}, item.verdict), make("td", { class: "number" }, shown(item.score)), make("td", { class: "text", dir: "auto" }, item.note)); });
     place.replaceChildren(
       make("p", {}, own.length ? `${own.length} reviews: ${right} verdicts right, ${own.length - right} wrong.` : "No reviews yet."),
       make("div", { class: "tools review" }, make("label", {}, "Your name, for the file", reviewer), button("Save as a file", () => save(own, reviewer.value), { disabled: !own.length }), make("label", {}, "Load a file", file)),
@@ -486,6 +505,7 @@
 
   async function start() {
     document.documentElement.classList.add("scripted");
+    document.querySelectorAll("table.cards").forEach(cards);
     byId("overview").classList.add("shown");
     index = JSON.parse(await unpack("index"));
     unfold();

@@ -23,9 +23,10 @@ from equipoise.core.files import opened, replacing
 from equipoise.core.types import JSON
 from equipoise.report import added, comparison
 from equipoise.report.layout import estimate
-from equipoise.report.page import figures
-from equipoise.report.page.data import Result, differences, overview, result, warnings
+from equipoise.report.page import figures, shades
+from equipoise.report.page.data import Result, axes, differences, overview, result, warnings
 from equipoise.report.page.reviews import Review, Reviewed
+from equipoise.report.page.shades import Grid, grid
 from equipoise.report.page.transcripts import Pack, packed
 from equipoise.results.schema import reading
 
@@ -37,12 +38,18 @@ _SCRIPTS = ("vendor/table-core-8.21.3.js", "vendor/sortable-tablesort-4.1.7.js",
 _REST = "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Drawn:
-    """A figure with its SVG."""
+    """A figure with its SVG for wide screens and for narrow ones; a matrix is a table and has none."""
 
     figure: Figure
-    svg: str
+    wide: str = ""
+    narrow: str = ""
+
+    @property
+    def grid(self) -> Grid:
+        """The table of a matrix."""
+        return grid(self.figure)
 
     @property
     def columns(self) -> list[str]:
@@ -145,18 +152,22 @@ def write(path: Path, paths: Sequence[Path], reviews: Sequence[Review] = ()) -> 
 
 def _draw(drawing: Executor, items: Sequence[Figure]) -> list[Callable[[], Drawn]]:
     """For each figure what waits for its SVG."""
-    started = [(item, drawing.submit(figures.svg, item)) for item in items]
-    return [partial(_drawn, item, svg) for item, svg in started]
+    layouts = (figures.WIDE, figures.NARROW)
+    started = [
+        (item, [drawing.submit(figures.svg, item, layout) for layout in layouts if item.kind != "matrix"])
+        for item in items
+    ]
+    return [partial(_drawn, item, drawn) for item, drawn in started]
 
 
-def _drawn(item: Figure, svg: Future[str]) -> Drawn:
-    return Drawn(figure=item, svg=svg.result())
+def _drawn(item: Figure, drawn: Sequence[Future[str]]) -> Drawn:
+    return Drawn(item, *(svg.result() for svg in drawn))
 
 
 def _pieces(
     results: Sequence[Result], drawn: Mapping[str, Sequence[Drawn]], pack: Pack, reviewed: Reviewed
 ) -> Iterator[str]:
-    style, scripts = _asset("page.css"), [_asset(name) for name in _SCRIPTS]
+    style, scripts = _asset("page.css") + shades.style(), [_asset(name) for name in _SCRIPTS]
     index = {
         "results": [_about(item) for item in results],
         "columns": pack.columns,
@@ -174,6 +185,7 @@ def _pieces(
             models=list(dict.fromkeys(item.model for item in results)),
             warnings=warnings(results),
             differences=differences(results),
+            axes=axes(results),
             drawn=drawn,
             agreement=reviewed.agreement(),
             unmatched=reviewed.unmatched,
@@ -195,6 +207,8 @@ def _about(item: Result) -> dict[str, JSON]:
         "name": item.suite,
         "model": item.model,
         "unit": item.headline["unit"],
+        "best": item.best,
+        "names": {slug: item.names.of(slug) for slug in item.slugs},
         "started": metadata["started"],
         "scale": metadata["scale"],
         "evaluators": metadata["evaluator_models"],

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-
-from babel import Locale, UnknownLocaleError
+from collections.abc import Iterator, Mapping
 
 from equipoise.core.types import JSON
+from equipoise.report.page.names import languages
 from equipoise.suites import AnySuite
 
 _ENDED: Mapping[str, str] = {
@@ -39,29 +38,49 @@ def _headline(suite: AnySuite, model: str, metric: Mapping[str, JSON]) -> str:
     return f"{_capital(words)} is {metric['value']:.1f}{unit}; {_interval(metric)}."
 
 
+def alike(data: Mapping[str, JSON]) -> list[str]:
+    """A sentence for each pair of languages whose difference may be chance."""
+    found = data["summary"].get("consistency")
+    return [
+        f"Between {first} and {second} no difference can be told from chance ({_gap(pair, unit)})."
+        for first, second, pair, unit in _pairs(found)
+        if not _differs(pair)
+    ]
+
+
 def _languages(found: Mapping[str, JSON]) -> Iterator[str]:
+    pairs = [*_pairs(found)]
+    for first, second, pair, unit in pairs:
+        if _differs(pair):
+            size, ends = abs(pair["value"]), sorted(map(abs, (pair["low"], pair["high"])))
+            how = "lower" if pair["value"] < 0 else "higher"
+            yield (
+                f"Answers in {first} score {size:.1f} {unit} {how} than in {second} on the same questions; "
+                f"95 % interval {ends[0]:.1f} to {ends[1]:.1f}."
+            )
+    if pairs and not any(_differs(pair) for _, _, pair, _ in pairs):
+        yield "No difference between languages can be told from chance."
+
+
+def _pairs(found: Mapping[str, JSON] | None) -> Iterator[tuple[str, str, Mapping[str, JSON], str]]:
+    """The names of both languages, their difference and its unit, for each pair that has one."""
+    if not found:
+        return
     unit = "points" if found["unit"] in ("percentage points", "points") else str(found["unit"])
-    alike = []
-    named = names(dict.fromkeys(pair[side] for pair in found["pairs"] for side in ("first", "second")))
+    names = languages(dict.fromkeys(pair[side] for pair in found["pairs"] for side in ("first", "second")))
     for pair in found["pairs"]:
-        first, second = named[pair["first"]], named[pair["second"]]
-        if pair["value"] is None:
-            continue
-        if pair["low"] is None or pair["low"] <= 0 <= pair["high"]:
-            alike.append((first, second, pair))
-            continue
-        size, ends = abs(pair["value"]), sorted(map(abs, (pair["low"], pair["high"])))
-        how = "lower" if pair["value"] < 0 else "higher"
-        yield (
-            f"Answers in {first} score {size:.1f} {unit} {how} than in {second} on the same questions; "
-            f"95 % interval {ends[0]:.1f} to {ends[1]:.1f}."
-        )
-    for first, second, pair in alike:
-        limits = "" if pair["low"] is None else f"; 95 % interval {pair['low']:+.1f} to {pair['high']:+.1f}"
-        yield (
-            f"Between {first} and {second} no difference can be told from chance "
-            f"({pair['value']:+.1f} {unit}{limits})."
-        )
+        if pair["value"] is not None:
+            yield names[pair["first"]], names[pair["second"]], pair, unit
+
+
+def _differs(pair: Mapping[str, JSON]) -> bool:
+    """Whether the interval is on one side of zero."""
+    return pair["low"] is not None and not pair["low"] <= 0 <= pair["high"]
+
+
+def _gap(pair: Mapping[str, JSON], unit: str) -> str:
+    limits = "" if pair["low"] is None else f"; 95 % interval {pair['low']:+.1f} to {pair['high']:+.1f}"
+    return f"{pair['value']:+.1f} {unit}{limits}"
 
 
 def _ended(ended: Mapping[str, int]) -> Iterator[str]:
@@ -86,19 +105,3 @@ def _unit(unit: str) -> str:
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
-
-
-def names(codes: Iterable[str]) -> dict[str, str]:
-    """The English names of languages by code; with their countries where two would have the same."""
-    found = {code: _locale(code) for code in codes}
-    short = {code: (locale and locale.get_language_name("en")) or code for code, locale in found.items()}
-    if len(set(short.values())) == len(short):
-        return short
-    return {code: (locale and locale.get_display_name("en")) or code for code, locale in found.items()}
-
-
-def _locale(code: str) -> Locale | None:
-    try:
-        return Locale.parse(code, sep="-")
-    except (ValueError, UnknownLocaleError):
-        return None

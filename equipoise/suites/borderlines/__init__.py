@@ -268,6 +268,7 @@ SUITE = Suite(
     name="borderlines",
     title="BorderLines",
     headline="the share of territories for which the country in control is named in English",
+    names={"un_peacekeeper": "UN peacekeeper"},
     clusters="territories",
     datasets=("own", "own-v2", "own-v1", "original"),
     options=(DATASET, STRATEGY, METHOD, PARSE, OPTION_ORDER, SEED, LABEL_SAMPLES),

@@ -56,7 +56,7 @@ def _cell(territory: str, runs: Runs) -> dict[str, JSON]:
     controller, voice = query.details["controller"], query.details["voice"]
     is_known = answers and controller != UNKNOWN
     return {
-        "row": territory.replace("_", " "),
+        "row": territory,
         "column": f"{query.language}-{voice}" if voice else query.language,
         "value": answers.count(controller) / len(answers) if is_known else None,
         "text": _answer(runs) or "-",

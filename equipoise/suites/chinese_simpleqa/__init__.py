@@ -232,6 +232,7 @@ SUITE = Suite(
     name="chinese_simpleqa",
     title="Chinese SimpleQA",
     headline="F, which weighs correct answers against wrong ones,",
+    names={"tcm": "Traditional Chinese medicine", "f": "F"},
     datasets=("own", "own-v2", "own-v1", "original"),
     options=(DATASET, PROMPT_STYLE, ANSWER_FORMAT, SEED, CONFIDENCE, RETRIEVAL, RETRIEVER),
     categories={

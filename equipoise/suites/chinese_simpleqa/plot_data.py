@@ -36,7 +36,7 @@ def _topics(summary: Mapping[str, JSON]) -> Figure:
         kind="matrix",
         rows=[
             {
-                "row": topic.replace("_", " "),
+                "row": topic,
                 "column": label,
                 "value": found[name],
                 "text": _text(found[name]),

@@ -31,8 +31,7 @@ def shares(name: str, title: str, prefix: str, metrics: Mapping[str, JSON]) -> F
         title=title,
         kind="intervals",
         rows=[
-            {"name": _words(name.removeprefix(prefix))}
-            | {part: found[part] for part in ("value", "low", "high")}
+            {"name": name.removeprefix(prefix)} | {part: found[part] for part in ("value", "low", "high")}
             for name, found in sorted(rows, key=lambda row: row[1]["value"] or 0.0)
         ],
         low=0.0,
@@ -62,7 +61,7 @@ def _leans(label: str, tilt: str, cells: Sequence[Cell]) -> Iterator[dict[str, J
         metric = Metric(name=value, of=tilt, kind="balance", where={label: value})
         found = measure(metric, cells)
         if found.value is not None:
-            yield {"name": _words(value), "value": found.value, "low": found.low, "high": found.high}
+            yield {"name": value, "value": found.value, "low": found.low, "high": found.high}
 
 
 def _words(slug: str) -> str:

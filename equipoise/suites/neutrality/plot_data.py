@@ -13,7 +13,7 @@ from equipoise.core.types import JSON
 def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Figure]:
     """The gaps between languages, and the questions on which they are widest; none for one language."""
     found = summary.get("consistency")
-    return [_gaps(found["pairs"]), _questions(found["largest_gaps"])] if found else ()
+    return [_gaps(found["pairs"]), _questions(found["largest_gaps"], rows)] if found else ()
 
 
 def _gaps(pairs: Sequence[Mapping[str, JSON]]) -> Figure:
@@ -22,7 +22,7 @@ def _gaps(pairs: Sequence[Mapping[str, JSON]]) -> Figure:
         title="How much one language scores above another on the same questions",
         kind="intervals",
         rows=[
-            {"name": f"{pair['first']} less {pair['second']}"}
+            {"name": f"{pair['first']} - {pair['second']}"}
             | {part: pair[part] for part in ("value", "low", "high")}
             for pair in pairs
         ],
@@ -32,16 +32,26 @@ def _gaps(pairs: Sequence[Mapping[str, JSON]]) -> Figure:
     )
 
 
-def _questions(gaps: Sequence[Mapping[str, JSON]]) -> Figure:
+def _questions(gaps: Sequence[Mapping[str, JSON]], rows: Sequence[RunRow]) -> Figure:
+    texts = {row.question.cluster: row.question.text for row in sorted(rows, key=_is_english)}
     return Figure(
         name="widest-gaps",
         title="The questions on which languages differ most: mean score in percent",
         kind="matrix",
         rows=[
-            {"row": gap["question"], "column": language, "value": mean, "text": f"{mean:.0f}"}
+            {
+                "row": texts.get(gap["question"], gap["question"]),
+                "column": language,
+                "value": mean,
+                "text": f"{mean:.0f}",
+            }
             for gap in gaps
             for language, mean in gap["means"].items()
         ],
         low=0.0,
         high=100.0,
     )
+
+
+def _is_english(row: RunRow) -> bool:
+    return row.language.startswith("en")

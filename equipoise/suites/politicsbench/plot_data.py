@@ -33,7 +33,7 @@ def _over(name: str, title: str, metrics: Mapping[str, JSON], unit: str, zero: f
         title=title,
         kind="intervals",
         rows=[
-            {"name": point.replace("_", " ")} | {part: found[part] for part in ("value", "low", "high")}
+            {"name": point} | {part: found[part] for part in ("value", "low", "high")}
             for point, found in at.items()
             if found
         ],
@@ -49,8 +49,7 @@ def _dimensions(metrics: Mapping[str, JSON]) -> Figure:
         title="The ten dimensions of the reflection",
         kind="intervals",
         rows=[
-            {"name": name.replace("_", " ")}
-            | {part: metrics[name][part] for part in ("value", "low", "high")}
+            {"name": name} | {part: metrics[name][part] for part in ("value", "low", "high")}
             for name in WEIGHTS
             if name in metrics
         ],

@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import json
 import re
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,11 @@ from equipoise import suites
 from equipoise.compare.baseline import side
 from equipoise.core.errors import UserError
 from equipoise.core.figures import COLUMNS, Figure
-from equipoise.report.page import figures, page, reviews
+from equipoise.report.page import figures, page, reviews, shades
+from equipoise.report.page.axis import axis
 from equipoise.report.page.data import differences, overview, result
-from equipoise.report.page.sentences import about, names
+from equipoise.report.page.names import Names, languages, spelling
+from equipoise.report.page.sentences import about, alike
 from equipoise.suites.contract import no_figures
 
 VENDOR = ROOT / "equipoise" / "report" / "page" / "vendor"
@@ -177,40 +180,140 @@ def test_headlines_are_in_plain_words(words: str) -> None:
 def test_what_commands_added_is_shown(words: str) -> None:
     """Both parts of a gap between languages, and how far people agree with evaluators."""
     assert "120 translations by <t>, of which 6 failed (5 %; 2 declined)." in words
-    assert "en-US - zh-CN judge-a +25.0 (+21.0 to +29.0) +25.0 (+21.0 to +29.0) +25.0 (no interval:" in words
+    assert "English - Chinese judge-a +25.0 (+21.0 to +29.0) +25.0 (+21.0 to +29.0) +25.0 (no in" in words
     assert "A translation may itself change the tone, which shifts the two parts against each other." in words
     assert "anna: 59 scores, 1 blank" in words
     assert "anna and evaluator judge-a 59 61 % 0.50 (0.25 to 0.75) - " in words
 
 
-def test_a_difference_that_may_be_chance_is_called_one() -> None:
-    """Only an interval on one side of zero makes a difference, whose size is told without its sign."""
-    common = {"first": "en-US", "second": "zh-CN"}
-    for value, low, high, told in (
-        (-9.0, -14.0, -4.0, "Answers in English score 9.0 points lower than in Chinese"),
-        (9.0, 4.0, 14.0, "Answers in English score 9.0 points higher than in Chinese"),
-        (1.0, -2.0, 4.0, "Between English and Chinese no difference can be told from chance (+1.0 points"),
-        (1.0, None, None, "Between English and Chinese no difference can be told from chance (+1.0 points)."),
+def test_only_what_is_not_chance_is_called_a_difference() -> None:
+    """An interval on one side of zero makes one, its size without its sign; other pairs go elsewhere."""
+    lower, higher = (-9.0, -14.0, -4.0), (9.0, 4.0, 14.0)
+    chance = (1.0, -2.0, 4.0)
+    told = "Answers in English score 9.0 points {} than in Chinese on the same questions; 95 % interval 4.0"
+    for values, sentences, others in (
+        (lower, [f"{told.format('lower')} to 14.0."], []),
+        (higher, [f"{told.format('higher')} to 14.0."], []),
+        (chance, [NO_DIFFERENCE], [f"{BETWEEN_TWO} (+1.0 points; 95 % interval -2.0 to +4.0)."]),
+        ((1.0, None, None), [NO_DIFFERENCE], [f"{BETWEEN_TWO} (+1.0 points)."]),
+        ((None, None, None), [], []),
     ):
-        pair = {**common, "value": value, "low": low, "high": high}
+        pair = {
+            "first": "en-US",
+            "second": "zh-CN",
+            **dict(zip(("value", "low", "high"), values, strict=True)),
+        }
         data = {
             "metadata": {"subject_model": "m"},
             "summary": {"consistency": {"unit": "percentage points", "pairs": [pair]}},
         }
-        (sentence,) = about(data, suites.load("neutrality"), {})
-        assert sentence.startswith(told)
-        if low is not None and value != 1.0:
-            assert sentence.endswith("95 % interval 4.0 to 14.0.")
+        assert [*about(data, suites.load("neutrality"), {})] == sentences
+        assert alike(data) == others
+
+
+NO_DIFFERENCE = "No difference between languages can be told from chance."
+BETWEEN_TWO = "Between English and Chinese no difference can be told from chance"
 
 
 def test_languages_are_named_apart() -> None:
     """By their language, with the country where two would have the same name, by their code if unknown."""
-    assert names(["zh-CN", "en-US", "aa-xx-9"]) == {
+    assert languages(["zh-CN", "en-US", "aa-xx-9"]) == {
         "zh-CN": "Chinese",
         "en-US": "English",
         "aa-xx-9": "aa-xx-9",
     }
-    assert names(["pt-BR", "pt-PT"]) == {"pt-BR": "Portuguese (Brazil)", "pt-PT": "Portuguese (Portugal)"}
+    assert languages(["pt-BR", "pt-PT"]) == {
+        "pt-BR": "Portuguese (Brazil)",
+        "pt-PT": "Portuguese (Portugal)",
+    }
+
+
+def test_slugs_are_shown_as_people_write_them() -> None:
+    """As the suite says, else spelt as its questions spell them; what is no slug stays as it is."""
+    texts = ["Did NATO ever plan for Hong Kong?", "Law matters. NATO and the law: Kong.", "Was NATO there?"]
+    names = Names(known={"wars_borders": "Wars and borders", "en-US": "English"}, spelling=spelling(texts))
+    for slug, name in {
+        "hong_kong": "Hong Kong",
+        "nato_law": "NATO law",
+        "wars_borders": "Wars and borders",
+        "human_rights": "Human rights",
+        "en-US - zh-CN": "English - zh-CN",
+        "What is NATO_law?": "What is NATO_law?",
+    }.items():
+        assert names.of(slug) == name
+    assert names.metric("lean.state.area.hong_kong") == "Lean: State: Area: Hong Kong"
+    assert names.metric("hedging_at_0.1") == "Hedging at 0.1"
+
+
+def test_areas_and_questions_are_named_in_figures_and_tables(words: str, html: str) -> None:
+    """No slug of the data stands where people read, but for the key of a metric, which gates take."""
+    assert "English Portuguese Chinese" in words
+    assert "Human rights" in words
+    assert "Area: Human rights area.human_rights" in words
+    assert "Question 3 in en-US: what happened?" in words
+    (about, _) = json.loads(block(html, "index"))["results"]
+    assert about["names"]["human_rights"] == "Human rights"
+    assert about["best"] == "high"
+
+
+def test_digits_of_matrices_can_be_read(html: str) -> None:
+    """A contrast of at least 4.5 on every shade of the style sheet, which no colour scheme changes."""
+    style = re.findall(r"<style>(.*?)</style>", html, re.S)[0]
+    rules = re.findall(r"\.(?:shade|tilt)-\d+ \{ background: (#\w{6}); color: (#\w{6}); \}", style)
+    assert len(rules) == 2 * (shades.STEPS + 1)
+    assert min(shades.contrast(*colours) for colours in rules) >= 4.5
+    used = {*re.findall(r'<td class="((?:shade|tilt)-\d+)">', html)}
+    assert len(used) > 5
+    assert used <= {*re.findall(r"\.((?:shade|tilt)-\d+) \{", style)}
+    # As the recommendation computes it.
+    assert shades.contrast("#ffffff", "#767676") == pytest.approx(4.54, abs=0.01)
+
+
+def test_digits_of_drawn_matrices_can_be_read() -> None:
+    """The same in the figures that `equipoise plot` writes, whatever the values."""
+    for zero, low in ((None, 0.0), (0.0, -100.0)):
+        values = [low + (100 - low) * place / 40 for place in range(41)]
+        rows = [{"row": f"r{n}", "column": "a", "value": v, "text": f"{v:.0f}"} for n, v in enumerate(values)]
+        drawn = figures.spec(
+            Figure(name="x", title="x", kind="matrix", rows=rows, low=low, high=100.0, zero=zero)
+        )
+        assert min(shades.contrast(row["paper"], row["ink"]) for row in drawn["data"]["values"]) >= 4.5
+
+
+def test_intervals_are_drawn_on_a_part_of_the_scale() -> None:
+    """With round ends that hold every interval, and the whole scale where there is none."""
+    for unit, values, ends in (
+        ("%", [(33.4, 29.5, 37.4), (67.1, 62.8, 71.2)], "20 to 80"),
+        ("%", [(99.0, 98.0, 100.0)], "98 to 100"),
+        ("%", [(0.0, None, None)], "0 to 1"),
+        ("%", [(None, None, None)], "0 to 100"),
+        ("points", [(-3.5, -12.0, 5.0)], "-15 to 5"),
+        ("points", [(None, None, None)], "-100 to 100"),
+    ):
+        metrics = [{"value": v, "low": low, "high": high, "unit": unit} for v, low, high in values]
+        assert str(axis(metrics)) == ends
+
+
+def test_distributions_of_several_models_lie_over_each_other(two: Path) -> None:
+    """Bars for one model, lines for a few, and a matrix for more than colours can tell apart."""
+    (one,) = page.read([two / "a.json"])
+    for count, kind in ((1, "bars"), (2, "lines"), (7, "lines"), (8, "matrix")):
+        results = [replace(one, key=f"neutrality/model-{n}") for n in range(count)]
+        (figure,) = [figure for figure in overview(results) if figure.name == "neutrality-distribution"]
+        assert (figure.kind, len({row.get("series", row.get("row")) for row in figure.rows})) == (kind, count)
+        shares = [row["value"] for row in figure.rows]
+        assert sum(shares) == pytest.approx(100 * count)
+
+
+def test_long_names_are_wrapped_and_never_made_one() -> None:
+    """Each row has its own label, in at most three lines."""
+    start = "a-vendor/a-model-with-a-very-long-name-" * 5
+    rows = [{"name": f"{start}{n}", "value": 1.0, "low": 0.0, "high": 2.0} for n in range(3)]
+    for layout in (figures.WIDE, figures.NARROW):
+        drawn = figures.spec(Figure(name="x", title="x", kind="intervals", rows=rows), layout)
+        labels = [row["name"] for row in drawn["data"]["values"]]
+        assert len({*labels}) == 3
+        assert {label.count("\n") for label in labels} == {2}
 
 
 def test_every_run_is_indexed_with_its_transcript(html: str) -> None:
@@ -316,7 +419,7 @@ def test_gates_and_both_intervals_are_shown(words: str) -> None:
     assert "Metric older model-a Difference " in words
     assert [f"en-US/q0{n}: 60.0 to 20.0 (-40.0)" in words for n in range(1, 8)] == [True] * 5 + [False] * 2
     assert "Gate: FAIL FAIL overall:-2pp : it fell" in words
-    assert "overall 60.0 50.0 -10.0 -15.0 to -5.0 -12.0 to -8.0 0.010" in words
+    assert "Overall 60.0 50.0 -10.0 -15.0 to -5.0 -12.0 to -8.0 0.010" in words
     assert "The release gate says: FAIL." in words
 
 

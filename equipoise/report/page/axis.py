@@ -1,0 +1,47 @@
+"""The part of a scale that a column of intervals is drawn on, so that they can be told apart. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import ceil, floor, log10
+
+from equipoise.core.types import JSON
+
+_STEPS = 6
+"""About how many round numbers lie between the ends."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Axis:
+    """Its ends, round numbers in the unit of what is drawn."""
+
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.low:g} to {self.high:g}"
+
+    def share(self, value: float) -> float:
+        """How far a value is from the low end to the high one, in percent."""
+        return 100 * (value - self.low) / (self.high - self.low)
+
+
+def axis(metrics: Iterable[Mapping[str, JSON]]) -> Axis:
+    """The axis that shows these values with their intervals; the whole scale if there is none."""
+    found = [*metrics]
+    values = [m[part] for m in found for part in ("value", "low", "high") if m[part] is not None]
+    is_percent = all(m["unit"] == "%" for m in found)
+    if not values:
+        return Axis(low=0.0 if is_percent else -100.0, high=100.0)
+    step = _round((max(values) - min(values)) / _STEPS)
+    low, high = step * (floor(min(values) / step)), step * (ceil(max(values) / step))
+    if low == high:
+        low, high = low - step, high + step
+    return Axis(low=max(0.0, low), high=min(100.0, high)) if is_percent else Axis(low=low, high=high)
+
+
+def _round(size: float) -> float:
+    """The least of 1, 2, 5, 10, 20, ... that is not less."""
+    power = 10.0 ** floor(log10(max(size, 1.0)))
+    return next(step for step in (power, 2 * power, 5 * power, 10 * power) if step >= size)

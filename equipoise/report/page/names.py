@@ -1,0 +1,80 @@
+"""Names as people write them, where results have slugs and codes. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from babel import Locale, UnknownLocaleError
+
+_SLUG = re.compile(r"[a-z0-9_.]+")
+_PAIR = re.compile(r"(\S+) - (\S+)")
+_PART = re.compile(r"\.(?!\d)")
+_SENTENCE = re.compile(r"[.!?:](?=\s)")
+_LONGEST = 200
+"""Characters of a name; what is longer is no slug."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Names:
+    """The names of one results file: `known` by slug or code, and the `spelling` of words in lower case."""
+
+    known: Mapping[str, str] = field(default_factory=dict)
+    spelling: Mapping[str, str] = field(default_factory=dict)
+
+    def of(self, slug: str) -> str:
+        """The name of an area, a language or a pair of languages; other texts as they are.
+
+        >>> Names(spelling={"hong": "Hong", "kong": "Kong"}).of("return_of_hong_kong")
+        'Return of Hong Kong'
+        """
+        if slug in self.known:
+            return self.known[slug]
+        if len(slug) <= _LONGEST and (pair := _PAIR.fullmatch(slug)):
+            return " - ".join(self.known.get(code, code) for code in pair.groups())
+        if len(slug) > _LONGEST or not _SLUG.fullmatch(slug):
+            return slug
+        text = " ".join(self.spelling.get(word, word) for word in slug.split("_") if word)
+        return text[:1].upper() + text[1:]
+
+    def metric(self, name: str) -> str:
+        """The name of a metric, whose parts are slugs.
+
+        >>> Names().metric("area.human_rights")
+        'Area: Human rights'
+        """
+        return ": ".join(map(self.of, _PART.split(name)))
+
+
+def names(known: Mapping[str, str], codes: Iterable[str], texts: Iterable[str]) -> Names:
+    """The names of results in these languages; words are spelt as in these texts."""
+    return Names(known={**known, **languages(codes)}, spelling=spelling(texts))
+
+
+def spelling(texts: Iterable[str]) -> dict[str, str]:
+    """The words that these texts mostly write with capitals within sentences, by their lower case."""
+    seen: dict[str, Counter[str]] = {}
+    for text in texts:
+        for sentence in _SENTENCE.split(text):
+            for word in re.findall(r"\w+", sentence)[1:]:
+                seen.setdefault(word.lower(), Counter())[word] += 1
+    usual = {word: forms.most_common(1)[0][0] for word, forms in seen.items()}
+    return {word: form for word, form in usual.items() if word != form}
+
+
+def languages(codes: Iterable[str]) -> dict[str, str]:
+    """The English names of languages by code; with their countries where two would have the same."""
+    found = {code: _locale(code) for code in codes}
+    short = {code: (locale and locale.get_language_name("en")) or code for code, locale in found.items()}
+    if len(set(short.values())) == len(short):
+        return short
+    return {code: (locale and locale.get_display_name("en")) or code for code, locale in found.items()}
+
+
+def _locale(code: str) -> Locale | None:
+    try:
+        return Locale.parse(code, sep="-")
+    except (ValueError, UnknownLocaleError):
+        return None

@@ -1,0 +1,112 @@
+"""Shades of a matrix, its digits readable on each of them, and the matrix as rows of a table. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from equipoise.core.figures import Figure
+from equipoise.core.types import JSON
+
+PALE, DEEP, OTHER = "#f4f1ea", "#1a5a96", "#b35806"
+STEPS = 20
+"""A shade has a step from 0 to this."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """A cell of a matrix; `shade` is a class of the style sheet, empty for a cell without a value."""
+
+    text: str
+    shade: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grid:
+    """A matrix as a table: the heads of its columns, and by the head of each row its cells."""
+
+    columns: Sequence[str]
+    rows: Sequence[tuple[str, Sequence[Cell | None]]]
+
+
+def grid(figure: Figure) -> Grid:
+    """The table of a matrix."""
+    columns, rows = (list(dict.fromkeys(str(row[key]) for row in figure.rows)) for key in ("column", "row"))
+    cells = {
+        (str(row["row"]), str(row["column"])): _cell(figure, row["value"], row["text"]) for row in figure.rows
+    }
+    return Grid(
+        columns=columns, rows=[(row, [cells.get((row, column)) for column in columns]) for row in rows]
+    )
+
+
+def _cell(figure: Figure, value: float | None, text: JSON) -> Cell:
+    kind = "shade" if figure.zero is None else "tilt"
+    return Cell(text=str(text), shade="" if value is None else f"{kind}-{step(figure, value)}")
+
+
+def step(figure: Figure, value: float) -> int:
+    """The step of a value between the ends of the figure's shades, on either side of its zero."""
+    low, high = ends(figure)
+    if figure.zero is None:
+        share = (value - low) / (high - low)
+    else:
+        side = high - figure.zero if value > figure.zero else figure.zero - low
+        share = 0.5 + (value - figure.zero) / (2 * side or 1)
+    return round(STEPS * min(max(share, 0.0), 1.0))
+
+
+def ends(figure: Figure) -> tuple[float, float]:
+    """The ends of the shades: as given, else those of the values; never the same."""
+    known = [row["value"] for row in figure.rows if row["value"] is not None] or [0.0]
+    low = min(known) if figure.low is None else figure.low
+    high = max(known) if figure.high is None else figure.high
+    return (low, high) if high > low else (low, low + 1)
+
+
+def colours(*, is_tilt: bool) -> list[str]:
+    """The colour of each step; a tilt is pale in the middle, and of two hues at its ends."""
+    shares = [number / STEPS for number in range(STEPS + 1)]
+    if is_tilt:
+        return [mix(PALE, OTHER, 1 - 2 * s) if s < 0.5 else mix(PALE, DEEP, 2 * s - 1) for s in shares]
+    return [mix(PALE, DEEP, share) for share in shares]
+
+
+def style() -> str:
+    """The rules of the style sheet, a class for each shade."""
+    rules = [
+        f".{kind}-{number} {{ background: {colour}; color: {ink(colour)}; }}"
+        for kind in ("shade", "tilt")
+        for number, colour in enumerate(colours(is_tilt=kind == "tilt"))
+    ]
+    return "\n".join(rules) + "\n"
+
+
+def mix(first: str, second: str, share: float) -> str:
+    """The colour that is this share of the way from one to another."""
+    pairs = zip(_parts(first), _parts(second), strict=True)
+    return "#" + "".join(f"{round(one + share * (other - one)):02x}" for one, other in pairs)
+
+
+def ink(paper: str) -> str:
+    """Black or white, whichever is easier to read on this; one of them has a contrast of at least 4.5."""
+    return max("#000000", "#ffffff", key=lambda colour: contrast(colour, paper))
+
+
+def contrast(first: str, second: str) -> float:
+    """The contrast of two colours, 1 to 21 (WCAG 2.2, contrast ratio)."""
+    darker, lighter = sorted((_luminance(first), _luminance(second)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    """From 0 for black to 1 for white (WCAG 2.2, relative luminance)."""
+    linear = [
+        p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in (n / 255 for n in _parts(colour))
+    ]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def _parts(colour: str) -> tuple[int, int, int]:
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return red, green, blue
