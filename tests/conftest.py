@@ -196,9 +196,12 @@ def resolved(
     environment: Mapping[str, str] | None = None,
     ini: Mapping[str, Any] | None = None,
     defaults: Mapping[str, Any] | None = None,
+    origins: Mapping[str, str] | None = None,
 ) -> Settings:
     """The settings of a session that may ask any suite."""
-    return resolve(given or {}, environment or {}, ini or {}, defaults or {}, tuple(suites.options()))
+    return resolve(
+        given or {}, environment or {}, ini or {}, defaults or {}, ALL_OPTIONS[len(OPTIONS) :], origins or {}
+    )
 
 
 def on_the_built_in_model(folder: Path, file: str, *options: str) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -88,6 +89,16 @@ def test_a_session_that_stops_says_how_far_it_is(project: Project) -> None:
     asked = len(project.client.calls)
     assert equipoise.run("neutrality", **OPTIONS).status == "complete"
     assert len(project.client.calls) < asked + 2 * ALL * 2 // 5
+
+
+def test_files_of_options_are_read(project: Project, tmp_path: Path) -> None:
+    """.env and config=, and the environment is left as it was."""
+    (tmp_path / ".env").write_text("EQUIPOISE_RUNS=1\n")
+    (tmp_path / "session.toml").write_text('runs = 4\nlanguage = "aa"\n')
+    options = {name: value for name, value in OPTIONS.items() if name != "runs"}
+    about = equipoise.run("neutrality", **options, config="session.toml").metadata
+    assert (about["runs_expected"], about["languages"]) == (2, ["aa"])
+    assert "EQUIPOISE_RUNS" not in os.environ
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,11 +25,14 @@ from equipoise.cli import (
     sweep,
 )
 from equipoise.cli.output import say, show, tell, width
-from equipoise.core import exit_status
+from equipoise.core import env_file, exit_status
 from equipoise.core.errors import SessionStopped, UserError, printable
 from equipoise.core.files import require_posix, shown
 from equipoise.runner.signals import interruptible, stopped
 from equipoise.suites import registry
+
+ASKING = ("audit", "backtranslate", "check", "construct", "sweep", "translate")
+"""The commands that ask models."""
 
 
 class _Commands(click.Group):
@@ -76,10 +80,17 @@ Exit statuses:
 
 @click.group(cls=_Commands, epilog=_EPILOG)
 @click.version_option(package_name="equipoise")
-def main() -> None:
+@click.pass_context
+def main(ctx: click.Context) -> None:
     """Equipoise: is a language model fair, neutral and factual on politics? Run the suites with pytest."""
     require_posix()
     registry.add_project(Path.cwd())
+    # The session that `run` becomes reads it.
+    if ctx.invoked_subcommand != run.run.name:
+        ctx.obj = variables = env_file.load(Path.cwd(), os.environ)
+        ctx.call_on_close(lambda: variables.unset(os.environ))
+        if ctx.invoked_subcommand in ASKING and variables.about:
+            say(variables.about, err=True)
 
 
 @main.command()

@@ -15,7 +15,9 @@ import click
 
 from equipoise.cli.output import say, tell
 from equipoise.cli.parameters import NAME
+from equipoise.core.env_file import EnvFile
 from equipoise.core.errors import UserError
+from equipoise.core.options import CONFIG
 from equipoise.suites.resources import nearest, topic_folders
 
 if TYPE_CHECKING:
@@ -191,7 +193,12 @@ def settings_of(given: dict[str, Any], checkers: tuple[str, ...] = ()) -> Settin
     if given.get("max_tokens") is not None:
         said |= {"subject_max_tokens": given["max_tokens"], "evaluator_max_tokens": given["max_tokens"]}
     checked = {"evaluator_model": list(checkers)} if checkers else {}
-    return resolve({"subject_temperature": "0", **said, **checked}, os.environ, {})
+    # Of sessions alone: it may have options of suites.
+    environment = {name: value for name, value in os.environ.items() if name != CONFIG.variable}
+    variables = click.get_current_context().find_object(EnvFile) or EnvFile()
+    return resolve(
+        {"subject_temperature": "0", **said, **checked}, environment, {}, origins=variables.origins
+    )
 
 
 def warn_of_keys(settings: Settings) -> None:

@@ -270,6 +270,12 @@ def _sampling(role: str, temperature: float, prompt: str) -> tuple[Option, ...]:
     return tuple(replace(option, by_suite=True) for option in options)
 
 
+CONFIG = Option(
+    flag="--config",
+    parse=parse_existing,
+    metavar="FILE",
+    help="options from a TOML file; what the command line or the environment gives comes first",
+)
 GROUPS: Mapping[str, tuple[Option, ...]] = {
     "Models and endpoints": (
         Option(
@@ -446,6 +452,7 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
         ),
     ),
     "Files": (
+        CONFIG,
         Option(
             flag="--output",
             metavar="FILE",

@@ -1,4 +1,4 @@
-"""The options of a session as one frozen value, from command line, environment, pytest.ini and defaults.
+"""The options of a session as one frozen value, from command line, environment, files and defaults.
 
 Knows no suite; options of suites are stored by name.
 """
@@ -13,9 +13,12 @@ from types import MappingProxyType
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+from equipoise.core import option_files
 from equipoise.core.errors import UserError
+from equipoise.core.files import shown
 from equipoise.core.gates import inconclusive_in, rules_in
 from equipoise.core.options import (
+    CONFIG,
     DEFAULT_BASE_URL,
     DEFAULT_EVALUATOR,
     OPTIONS,
@@ -114,6 +117,7 @@ class Settings:
     until: Until | None
     rejudge: Path | None
     audit: Literal["quick", "full"] | None
+    config: Path | None = field(default=None, compare=False)
     given: frozenset[str] = field(default_factory=frozenset, compare=False)
     header_values: tuple[str, ...] = field(default=(), repr=False, compare=False)
     suites: Mapping[str, Settings] = field(default_factory=dict)
@@ -165,14 +169,15 @@ def resolve_suites(
     ini: Mapping[str, Any],
     defaults: Mapping[str, Mapping[str, Any]],
     suite_options: Sequence[Option] = (),
+    origins: Mapping[str, str] = _NOTHING,
 ) -> Settings:
     """The settings of a session of these suites, whose `defaults` are by name. Raises UserError."""
-    suites = {
-        name: resolve(command_line, environment, ini, own, suite_options) for name, own in defaults.items()
-    }
-    if len(suites) == 1:
-        return next(iter(suites.values()))
-    return replace(resolve(command_line, environment, ini, suite_options=suite_options), suites=suites)
+
+    def settings(own: Mapping[str, Any]) -> Settings:
+        return resolve(command_line, environment, ini, own, suite_options, origins)
+
+    suites = {name: settings(own) for name, own in defaults.items()}
+    return next(iter(suites.values())) if len(suites) == 1 else replace(settings(_NOTHING), suites=suites)
 
 
 def resolve(
@@ -181,14 +186,18 @@ def resolve(
     ini: Mapping[str, Any],
     defaults: Mapping[str, Any] = _NOTHING,
     suite_options: Sequence[Option] = (),
+    origins: Mapping[str, str] = _NOTHING,
 ) -> Settings:
     """The settings of a session. Raises UserError naming the source and the value.
 
     `command_line` and `ini` map option names to texts (to lists of texts where the option repeats);
     `defaults` holds those values that a suite has of its own, `suite_options` are those of all suites.
+    `origins` is what errors call variables that come from a file. A file that --config names comes before
+    `ini`.
     """
     options = (*OPTIONS, *suite_options)
-    found = ((option, _given(option, command_line, environment, ini)) for option in options)
+    sources = _with_config(_Sources(command_line, environment, ini, origins), options)
+    found = ((option, sources.value(option)) for option in options)
     given = {option.name: (_read(option, *said), said[1]) for option, said in found if said}
     usual = {option.name: option.default for option in options}
     value = {**usual, **defaults, **{name: said for name, (said, _) in given.items()}}
@@ -197,9 +206,9 @@ def resolve(
         # A suite's length is meant for other models: the built-in server has a limit of its own.
         value["subject_max_tokens"] = None
     subject_endpoint = Endpoint(
-        base_url=value["api_base_url"] or _default_base_url(environment),
-        api_key=value["api_key"] or _default_key(environment),
-        key_source=source.get("api_key", "OPENAI_API_KEY"),
+        base_url=value["api_base_url"] or _default_base_url(environment, origins),
+        api_key=value["api_key"] or _default_key(environment, origins),
+        key_source=source.get("api_key", origins.get("OPENAI_API_KEY", "OPENAI_API_KEY")),
     )
     return Settings(
         model=value["model"],
@@ -237,23 +246,42 @@ def resolve(
         until=value["until"],
         rejudge=_path(value["rejudge"]),
         audit=value["audit"],
-        given=frozenset(given),
+        config=value["config"],
+        given=frozenset(given) - {"config"},
         header_values=_header_values(environment),
     )
 
 
-def _given(
-    option: Option, command_line: Mapping[str, Any], environment: Mapping[str, str], ini: Mapping[str, Any]
-) -> tuple[Any, str] | None:
-    """The value that the user gives for an option, and its source."""
-    given = command_line.get(option.name)
-    if given is not None:
-        return given, option.flag
-    variable, key = environment.get(option.variable), ini.get(option.name)
-    # There an empty text is how people unset an option.
-    if variable:
-        return variable, option.variable
-    return (key, f"pytest.ini: {option.ini}") if key else None
+@dataclass(frozen=True, slots=True)
+class _Sources:
+    """Where values come from. `origins` is what errors call those variables and keys that are from a file."""
+
+    command_line: Mapping[str, Any]
+    environment: Mapping[str, str]
+    ini: Mapping[str, Any]
+    origins: Mapping[str, str]
+
+    def value(self, option: Option) -> tuple[Any, str] | None:
+        """The value that the user gives for an option, and its source."""
+        given = self.command_line.get(option.name)
+        if given is not None:
+            return given, option.flag
+        variable, key = self.environment.get(option.variable), self.ini.get(option.name)
+        # There an empty text is how people unset an option.
+        if variable:
+            return variable, self.origins.get(option.variable, option.variable)
+        return (key, self.origins.get(option.name, f"pytest.ini: {option.ini}")) if key else None
+
+
+def _with_config(sources: _Sources, options: Sequence[Option]) -> _Sources:
+    """These, with the options in the file that --config names before those of pytest.ini."""
+    given = sources.value(CONFIG)
+    if given is None:
+        return sources
+    path = _read(CONFIG, *given)
+    values = option_files.config(path, options)
+    names = {name: f"{shown(path)}: {name.replace('_', '-')}" for name in values}
+    return replace(sources, ini={**sources.ini, **values}, origins={**sources.origins, **names})
 
 
 def _read(option: Option, given: Any, source: str) -> Any:
@@ -293,21 +321,22 @@ def _shown(url: str) -> str:
     return "the value" if set(url) & {"@", "?"} else repr(url)
 
 
-def _default_base_url(environment: Mapping[str, str]) -> str:
+def _default_base_url(environment: Mapping[str, str], origins: Mapping[str, str]) -> str:
     given = environment.get("OPENAI_BASE_URL")
     if not given:
         return DEFAULT_BASE_URL
     try:
         return parse_url(given)
     except ValueError as error:
-        raise UserError(f"OPENAI_BASE_URL: {_shown(given)} {error}") from None
+        name = origins.get("OPENAI_BASE_URL", "OPENAI_BASE_URL")
+        raise UserError(f"{name}: {_shown(given)} {error}") from None
 
 
-def _default_key(environment: Mapping[str, str]) -> str:
+def _default_key(environment: Mapping[str, str], origins: Mapping[str, str]) -> str:
     try:
         return parse_key(environment.get("OPENAI_API_KEY", "")) or NO_KEY
     except ValueError as error:
-        raise UserError(f"OPENAI_API_KEY: the value {error}") from None
+        raise UserError(f"{origins.get('OPENAI_API_KEY', 'OPENAI_API_KEY')}: the value {error}") from None
 
 
 def _header_values(environment: Mapping[str, str]) -> tuple[str, ...]:

@@ -21,8 +21,9 @@ import pytest
 from _pytest.skipping import evaluate_skip_marks
 
 from equipoise import suites
-from equipoise.core import exit_status
+from equipoise.core import env_file, exit_status
 from equipoise.core.collector import collect_no_more, collect_seldom
+from equipoise.core.env_file import EnvFile
 from equipoise.core.errors import CannotKeep, NotNeeded, SessionStopped, UserError, printable
 from equipoise.core.files import require_posix
 from equipoise.core.options import OPTIONS, Option
@@ -41,6 +42,7 @@ from equipoise.runner.signals import listen, stopped
 SESSION = pytest.StashKey[Session]()
 RECORDS = pytest.StashKey[Any]()
 """The source of records: the session, or in a worker the connection to the controller's session."""
+ENV_FILE = pytest.StashKey[EnvFile]()
 FIRST = pytest.StashKey[pytest.Item]()
 """The first case of a test file."""
 PROJECT = "equipoise_project"
@@ -119,7 +121,9 @@ def pytest_configure(config: pytest.Config) -> None:
     options = (*OPTIONS, *suites.options())
     given = {option.name: config.getoption(option.name) for option in options}
     ini = {option.name: config.getini(option.ini) for option in options}
-    settings = _as_usage_error(settings_of, given, os.environ, ini, _suites_asked_for(config))
+    names = _suites_asked_for(config)
+    variables = config.stash[ENV_FILE] = _variables(config) if names else EnvFile()
+    settings = _as_usage_error(settings_of, given, os.environ, ini, names, variables.origins)
     if config.option.debug:
         # pytest writes its command line to this file, and closes it after the last hook.
         atexit.register(Secrets(settings.secrets).mask_file, Path(config.option.debug).absolute())
@@ -134,11 +138,19 @@ def pytest_configure(config: pytest.Config) -> None:
         config.add_cleanup(config.stash[RECORDS].close)
 
 
+def _variables(config: pytest.Config) -> EnvFile:
+    """The file .env in the current folder, whose variables are set until the session ends."""
+    found: EnvFile = _as_usage_error(env_file.load, config.invocation_params.dir, os.environ)
+    config.add_cleanup(lambda: found.unset(os.environ))
+    return found
+
+
 def pytest_report_header(config: pytest.Config) -> list[str]:
     """The resolved settings, keys masked."""
     session = config.stash[SESSION]
     is_asking = session.settings.model and _suites_asked_for(config)
-    return [*map(printable, header(session.settings))] if is_asking else []
+    lines = [config.stash[ENV_FILE].about, *header(session.settings)] if is_asking else []
+    return [*map(printable, filter(None, lines))]
 
 
 # Before the first call.

@@ -40,7 +40,8 @@ def header(settings: Settings) -> list[str]:
         f"{name}={_plain(getattr(settings, name))}" for name in (*names, *capped, "keep_going", "fresh")
     ]
     session = " ".join(["session:", runs, *values])
-    return [*_describe_roles(settings), session, *_describe_release(settings)]
+    config = [f"config: {shown(settings.config)}"] if settings.config else []
+    return [*_describe_roles(settings), session, *_describe_release(settings), *config]
 
 
 def _describe_roles(settings: Settings) -> list[str]:

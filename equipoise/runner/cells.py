@@ -7,7 +7,6 @@ before what an earlier one says: all cells, suites, models, settings.
 from __future__ import annotations
 
 import os
-import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from equipoise import suites
+from equipoise.core import option_files
 from equipoise.core.errors import UserError
-from equipoise.core.files import read_bytes, shown
+from equipoise.core.files import shown
 from equipoise.core.options import OPTIONS, Option
 from equipoise.core.settings import Settings
 from equipoise.results.store import Files, file_name
@@ -35,6 +35,7 @@ _REFUSED: Mapping[str, str] = {
     "report": "a sweep writes one page of all cells",
     "fresh": "would ask everything again whenever a cell is started again: remove the sweep's folder",
     "estimate": "is what --dry-run shows",
+    "config": "a sweep's options are in its table",
     "shard": "the cells of a sweep are whole suites",
 }
 
@@ -132,12 +133,7 @@ class Sweep:
 
 def load(path: Path, root: Path) -> Sweep:
     """The sweep of a table; paths in it are relative to `root`. Raises UserError naming file and row."""
-    try:
-        data = tomllib.loads(read_bytes(path).decode("utf-8"))
-    except OSError as error:
-        raise UserError(f"{shown(path)}: cannot be read ({error.strerror})") from None
-    except ValueError as error:
-        raise UserError(f"{shown(path)}: is not TOML: {error}") from None
+    data = option_files.read(path)
     try:
         return _sweep(data, root)
     except UserError as error:
@@ -178,32 +174,8 @@ def _row(where: str, row: Any, own: frozenset[str] = frozenset()) -> dict[str, A
     """A row with its keys as names of options or of `own`, and values as texts. Raises UserError."""
     if not isinstance(row, dict):
         raise UserError(f"{where}: is not a table")
-    options = {option.name: option for option in (*OPTIONS, *suites.options())}
-    found = {key.replace("-", "_"): value for key, value in row.items()}
-    for name, value in found.items():
-        if name in _REFUSED:
-            raise UserError(f"{where}: {name}: {_REFUSED[name]}")
-        if name in own:
-            continue
-        if name not in options or name == "model":
-            raise UserError(
-                f"{where}: there is no option {name!r} here; equipoise run SUITE --help lists them"
-            )
-        found[name] = _text(f"{where}: {name}", options[name], value)
-    return found
-
-
-def _text(where: str, option: Option, value: Any) -> Any:
-    """The value as a command line gives it. Raises UserError."""
-    if option.switch:
-        if not isinstance(value, bool):
-            raise UserError(f"{where}: is true or false")
-        return value
-    if isinstance(value, list) and option.many:
-        return [str(item) for item in value]
-    if isinstance(value, bool | list | dict):
-        raise UserError(f"{where}: is one text or number")
-    return [str(value)] if option.many else str(value)
+    options = [option for option in (*OPTIONS, *suites.options()) if option.name != "model"]
+    return option_files.texts(where, row, options, _REFUSED, own)
 
 
 def _rows(axis: str, rows: Any) -> list[dict[str, Any]]:

@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from equipoise import suites
+from equipoise.core import env_file
 from equipoise.core.errors import CannotSave, NotNeeded, SessionStopped, UserError
 from equipoise.core.files import require_posix
 from equipoise.core.options import OPTIONS, Option
+from equipoise.core.settings import Settings
 from equipoise.report import terminal
 from equipoise.runner.progress import Progress
 from equipoise.runner.session import Session, settings_of
@@ -37,7 +39,14 @@ def run(suite: str, root: Path, options: Mapping[str, Any]) -> Path:
     require_posix()
     suites.add_project(root)
     suites.require(suite)
-    settings = settings_of(_texts(options), os.environ, {}, [suite])
+    variables = env_file.load(Path.cwd(), os.environ)
+    try:
+        return _run(suite, root, settings_of(_texts(options), os.environ, {}, [suite], variables.origins))
+    finally:
+        variables.unset(os.environ)
+
+
+def _run(suite: str, root: Path, settings: Settings) -> Path:
     if settings.model is None:
         raise UserError("which model? Name it with model=")
     for warning in terminal.warnings(settings):

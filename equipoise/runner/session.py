@@ -39,11 +39,18 @@ ENDED = "the session has ended"
 
 
 def settings_of(
-    given: Mapping[str, Any], environment: Mapping[str, str], ini: Mapping[str, Any], names: Sequence[str]
+    given: Mapping[str, Any],
+    environment: Mapping[str, str],
+    ini: Mapping[str, Any],
+    names: Sequence[str],
+    origins: Mapping[str, str] = {},
 ) -> Settings:
-    """The settings of a session of these suites, from options as texts by name. Raises UserError."""
+    """The settings of a session of these suites, from options as texts by name. Raises UserError.
+
+    `origins` is what errors call those variables of the environment that are from a file.
+    """
     defaults = suites.defaults_of(names)
-    found = resolve_suites(given, environment, ini, defaults, tuple(suites.options()))
+    found = resolve_suites(given, environment, ini, defaults, tuple(suites.options()), origins)
     return rejudge.adopt(found, given)
 
 

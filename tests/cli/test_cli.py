@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from importlib.metadata import version
@@ -151,6 +152,20 @@ def test_a_name_of_invisible_characters_is_refused() -> None:
         assert line.startswith(rf"ERROR: {flag}: '::error::x\x1b[2J' has control or invisible characters"), (
             flag
         )
+
+
+def test_commands_that_ask_models_read_env(folder: Path) -> None:
+    """They name its variables, and a mistake by its line; other commands say nothing of it."""
+    (folder / ".env").write_text("OPENAI_API_KEY=sk-planted-in-env\nEQUIPOISE_CONCURRENCY=many\n")
+    (folder / "en.txt").write_text("Why?\n")
+    asked = run("translate", "--from", "en.txt", "--to", "pt", "--model", "m")
+    assert asked.exit_code == 4
+    assert asked.stderr.splitlines() == [
+        ".env: OPENAI_API_KEY, EQUIPOISE_CONCURRENCY",
+        "ERROR: .env:2: EQUIPOISE_CONCURRENCY: 'many' is not a whole number from 1 up",
+    ]
+    assert ".env" not in run("recover", "nowhere.jsonl").stderr
+    assert "OPENAI_API_KEY" not in os.environ
 
 
 def test_a_defect_of_ours_is_not_taken_for_a_mistake(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -115,6 +115,7 @@ def test_options_do_not_take_the_flags_of_other_plugins() -> None:
 
 # Where a value comes from. The numbers are the least that each option takes.
 
+CONFIG_FILE = ROOT / "tests" / "data" / "session.toml"
 PROMPT = ROOT / "LICENSE"
 PROMPT_TEXT = PROMPT.read_text(encoding="utf-8").strip()
 VALUES: list[tuple[str, str, Callable[[Settings], Any], Any]] = [
@@ -168,6 +169,7 @@ VALUES: list[tuple[str, str, Callable[[Settings], Any], Any]] = [
     ("max_calls", "1", lambda s: s.max_calls, 1),
     ("price_input", "0", lambda s: s.price and s.price.input, 0.0),
     ("price_output", "2.5", lambda s: s.price and s.price.output, 2.5),
+    ("config", str(CONFIG_FILE), lambda s: s.config, CONFIG_FILE),
     ("output", "/out/x.json", lambda s: s.output, Path("/out/x.json")),
     ("fresh", "true", lambda s: s.fresh, True),
     ("report", "/pages/x.html", lambda s: s.report, Path("/pages/x.html")),

@@ -130,6 +130,46 @@ def test_other_pytests_are_left_alone(bench: Bench, tmp_path_factory: pytest.Tem
     assert "1 passed" in done.stdout
 
 
+# Files of options.
+
+
+def test_a_session_reads_env_and_config_files(bench: Bench, workers: tuple[str, str]) -> None:
+    """In their order; the header names the variables, and no file has the key."""
+    key = "sk-planted-in-env-Zq81"
+    variables = {"OPENAI_API_KEY": key, "EQUIPOISE_MODEL": SUBJECT, "EQUIPOISE_RUNS": 2}
+    text = "".join(f"{name}={value}\n" for name, value in variables.items())
+    (bench.folder / ".env").write_text(text)
+    config = f'model = "other"\nevaluator-model = "{JUDGE}"\nruns = 4\nlanguage = ["aa"]\nlimit = 2\n'
+    (bench.folder / "session.toml").write_text(config + f'api-base-url = "{bench.server.url}"\n')
+    done = bench.run_plain("--config", "session.toml", "--limit", "1", *workers, "--debug=pytestdebug.log")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 passed" in done.stdout
+    lines = done.stdout.splitlines()
+    assert lines.count(".env: OPENAI_API_KEY, EQUIPOISE_MODEL, EQUIPOISE_RUNS") == 1
+    assert lines.count("config: session.toml") == 1
+    about = bench.results()["metadata"]
+    assert (about["subject_model"], about["runs_expected"], about["languages"]) == (SUBJECT, 2, ["aa"])
+    assert {request["Authorization"] for request in bench.server.headers} == {f"Bearer {key}"}
+    written = [path for path in bench.folder.rglob("*") if path.is_file() and path.name != ".env"]
+    assert [path for path in written if key.encode() in path.read_bytes()] == []
+    assert key not in done.stdout + done.stderr
+
+
+def test_the_environment_comes_before_env_and_mistakes_have_a_line(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With exit status 4, before anything is asked."""
+    (bench.folder / ".env").write_text("# ours\nEQUIPOISE_RUNS=many\n")
+    assert bench.refusal() == "ERROR: .env:2: EQUIPOISE_RUNS: 'many' is not a whole number from 1 up"
+    monkeypatch.setenv("EQUIPOISE_RUNS", "1")
+    done = bench.run("--estimate")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert ".env: set in the environment: EQUIPOISE_RUNS" in done.stdout
+    (bench.folder / "session.toml").write_text("rnus = 1\n")
+    refused = bench.refusal("--config=session.toml")
+    assert refused == "ERROR: session.toml: there is no option 'rnus' here; did you mean runs?"
+
+
 # All suites.
 
 

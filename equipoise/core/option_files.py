@@ -1,0 +1,71 @@
+"""Options in TOML files: those of --config, and the tables of a sweep."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Collection, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from equipoise.core.errors import UserError
+from equipoise.core.files import read_text, shown
+from equipoise.core.options import Option
+
+_IN_FILE = "a key does not belong in a file that is shared: set {} in the environment or in .env"
+_LISTS = "equipoise run SUITE --help"
+
+
+def read(path: Path) -> dict[str, Any]:
+    """The content of a TOML file. Raises UserError naming file and line."""
+    try:
+        return tomllib.loads(read_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"{shown(path)}: is not TOML: {error}") from None
+
+
+def config(path: Path, options: Sequence[Option]) -> dict[str, Any]:
+    """The options in a file for --config, as texts by name. Raises UserError naming file and key."""
+    secret = {option.name: _IN_FILE.format(option.variable) for option in options if option.is_secret}
+    refused = {**secret, "config": "a file does not name another"}
+    found = texts(shown(path), read(path), options, refused)
+    return {name: str(value).lower() if value in (True, False) else value for name, value in found.items()}
+
+
+def texts(
+    where: str,
+    table: Mapping[str, Any],
+    options: Sequence[Option],
+    refused: Mapping[str, str],
+    others: Collection[str] = (),
+) -> dict[str, Any]:
+    """The options in a table as a command line gives them, by name; hyphens and underscores are alike.
+
+    `refused` says why an option may not be there; values of `others`, which are no options, stay as they are.
+    Raises UserError.
+    """
+    known = {option.name: option for option in options}
+    found: dict[str, Any] = {}
+    for key, value in table.items():
+        name = key.replace("-", "_")
+        if name in refused:
+            raise UserError(f"{where}: {key}: {refused[name]}")
+        if name not in known and name not in others:
+            near = get_close_matches(name, [*known, *others], n=1, cutoff=0.7)
+            hint = f"did you mean {near[0].replace('_', '-')}?" if near else f"{_LISTS} lists them"
+            raise UserError(f"{where}: there is no option {key!r} here; {hint}")
+        found[name] = value if name in others else text(f"{where}: {key}", known[name], value)
+    return found
+
+
+def text(where: str, option: Option, value: Any) -> Any:
+    """The value as a command line gives it. Raises UserError."""
+    if option.switch:
+        if not isinstance(value, bool):
+            raise UserError(f"{where}: is true or false")
+        return value
+    if isinstance(value, list) and option.many:
+        return [str(item) for item in value]
+    if isinstance(value, bool | list | dict):
+        raise UserError(f"{where}: is one text or number")
+    return [str(value)] if option.many else str(value)

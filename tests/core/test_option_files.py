@@ -1,0 +1,74 @@
+"""A file of options, `--config FILE`: what it may hold, and what comes before it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conftest import resolved
+from equipoise.core.errors import UserError
+
+FILE = """\
+model = "gpt-x"
+evaluator-model = ["a", "b"]
+runs = 4
+subject_temperature = 0.5
+keep-going = false
+seed = 3
+"""
+
+
+@pytest.fixture
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "c.toml").write_text(FILE)
+    return tmp_path / "c.toml"
+
+
+def test_precedence(config: Path) -> None:
+    """Command line, environment, the file, pytest.ini; in the file hyphens and underscores are alike."""
+    found = resolved(
+        {"config": "c.toml", "runs": "1"},
+        {"EQUIPOISE_SUBJECT_TEMPERATURE": "0.25"},
+        {"model": "gpt-y", "limit": "2", "keep_going": "true", "evaluator_model": "c"},
+    )
+    assert (found.runs, found.subject.temperature, found.evaluator_models) == (1, 0.25, ("a", "b"))
+    assert (found.model, found.limit, found.keep_going) == ("gpt-x", 2, False)
+    assert (found.suite_options["seed"], found.config) == (3, config)
+
+
+def test_the_environment_and_the_ini_file_can_name_it(config: Path) -> None:
+    """As with every option."""
+    assert resolved(environment={"EQUIPOISE_CONFIG": "c.toml"}).runs == 4
+    assert resolved(ini={"config": "c.toml"}).runs == 4
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("runs = 0", "c.toml: runs: '0' is not a whole number from 1 up"),
+        ("modle = 'x'", "c.toml: there is no option 'modle' here; did you mean model?"),
+        ("zzz = 1", "c.toml: there is no option 'zzz' here; equipoise run SUITE --help lists them"),
+        ("keep-going = 1", "c.toml: keep-going: is true or false"),
+        ("model = ['x']", "c.toml: model: is one text or number"),
+        ("[model]", "c.toml: model: is one text or number"),
+        ("config = 'd.toml'", "c.toml: config: a file does not name another"),
+        ("api-key = 'sk-1'", "c.toml: api-key: a key does not belong in a file that is shared: "),
+        ("runs = ", "c.toml: is not TOML: Invalid value (at line 1, column 8)"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_refused(config: Path, line: str, message: str) -> None:
+    """In one line with file and key, or line; no key is repeated."""
+    config.write_text(line + "\n")
+    with pytest.raises(UserError) as caught:
+        resolved({"config": "c.toml"})
+    assert str(caught.value).startswith(message)
+    assert "sk-1" not in str(caught.value)
+
+
+def test_a_file_that_is_not_there_is_refused(config: Path) -> None:
+    """By the source that names it."""
+    with pytest.raises(UserError, match=r"EQUIPOISE_CONFIG: 'd.toml' is not an existing file"):
+        resolved(environment={"EQUIPOISE_CONFIG": "d.toml"})
