@@ -467,6 +467,12 @@ def _names(text: str) -> None:
     model_id(text, "unknown")
 
 
+def _csv_cell(text: str) -> None:
+    from equipoise.report.export import table
+
+    table._csv_cell(text)
+
+
 # What people see.
 
 
@@ -534,7 +540,7 @@ def _page(text: str) -> None:
     page._environment().from_string("{{ a }}{{ a|figure }}{{ a|words }}{{ a|plain }}").render(a=text)
 
 
-def _names(text: str) -> None:
+def _slugs(text: str) -> None:
     from equipoise.report.page.names import Names, spelling
 
     names = Names(spelling=spelling([text]))
@@ -628,6 +634,7 @@ READERS: Mapping[str, Reader] = {
     "files: line of a journal": _journal_line,
     "files: results": _results,
     "files: names": _names,
+    "files: cell of CSV": _csv_cell,
     "shown: line": _printed,
     "shown: transcript": _transcript,
     "shown: wrapped lines": _wrapped,
@@ -635,7 +642,7 @@ READERS: Mapping[str, Reader] = {
     "shown: Markdown": _markdown,
     "shown: transcripts of the page": _packed,
     "shown: page": _page,
-    "shown: names": _names,
+    "shown: names": _slugs,
     "shown: figure": _figure,
     "people: sheet": _sheet,
     "data: translation": _translated,
@@ -644,6 +651,7 @@ READERS: Mapping[str, Reader] = {
 }
 """By what they read or show."""
 ELSEWHERE: Mapping[str, str] = {
+    "cli/docs.py": "reads the documentation",
     "core/rules.py": "reads options",
     "core/settings.py": "reads options",
     "core/options.py": "reads options",
