@@ -3,40 +3,64 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import click
 
-from equipoise.cli import (
-    audit,
-    backtranslate,
-    compare,
-    data,
-    docs,
-    merge,
-    page,
-    results,
-    review,
-    run,
-    suites,
-    sweep,
-)
 from equipoise.cli.output import say, show, tell, width
 from equipoise.core import env_file, exit_status
 from equipoise.core.errors import SessionStopped, UserError, printable
 from equipoise.core.files import require_posix, shown
 from equipoise.runner.signals import interruptible, stopped
-from equipoise.suites import registry
+
+_MODULES: Mapping[str, str] = {
+    "fetch": "data",
+    "construct": "data",
+    "translate": "data",
+    "convert": "data",
+    "validate": "data",
+    "schema": "data",
+    "show": "results",
+    "compare": "compare",
+    "gate": "compare",
+    "robustness": "compare",
+    "merge": "merge",
+    "sweep": "sweep",
+    "audit": "audit",
+    "backtranslate": "backtranslate",
+    "report": "page",
+    "review": "review",
+    "plot": "page",
+    "export": "results",
+    "run": "run",
+    "suites": "suites",
+    "init": "run",
+    "docs": "docs",
+}
+"""The module of each command, which is imported when the command is used."""
 
 ASKING = ("audit", "backtranslate", "check", "construct", "sweep", "translate")
 """The commands that ask models."""
 
 
 class _Commands(click.Group):
-    """Shows user errors as one line: exit status 4, as in pytest, or 2 if the command was interrupted."""
+    """Imports a command when it is used. Shows user errors as one line.
+
+    They end with exit status 4, as in pytest, or with 2 if the command was interrupted.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted({*super().list_commands(ctx), *_MODULES})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _MODULES:
+            return super().get_command(ctx, cmd_name)
+        command: click.Command = getattr(import_module(f"equipoise.cli.{_MODULES[cmd_name]}"), cmd_name)
+        return command
 
     def make_context(self, *given: Any, **extra: Any) -> click.Context:
         with _usage_is_4():
@@ -83,10 +107,12 @@ Exit statuses:
 @click.pass_context
 def main(ctx: click.Context) -> None:
     """Equipoise: is a language model fair, neutral and factual on politics? Run the suites with pytest."""
+    from equipoise import suites
+
     require_posix()
-    registry.add_project(Path.cwd())
+    suites.add_project(Path.cwd())
     # The session that `run` becomes reads it.
-    if ctx.invoked_subcommand != run.run.name:
+    if ctx.invoked_subcommand != "run":
         ctx.obj = variables = env_file.load(Path.cwd(), os.environ)
         ctx.call_on_close(lambda: variables.unset(os.environ))
         if ctx.invoked_subcommand in ASKING and variables.about:
@@ -110,30 +136,3 @@ def recover(journal: Path, output: Path | None) -> None:
     found = recover(journal, output, homes=(Path.cwd(), SHIPPED))
     show(summary(found.rows, found.data, path=shown(found.path), width=width()))
     show(f"warning:   {warning}" for warning in found.warnings)
-
-
-for command in (
-    data.fetch,
-    data.construct,
-    data.translate,
-    data.convert,
-    data.validate,
-    data.schema,
-    results.show,
-    compare.compare,
-    compare.gate,
-    compare.robustness,
-    merge.merge,
-    sweep.sweep,
-    audit.audit,
-    backtranslate.backtranslate,
-    page.report,
-    review.review,
-    page.plot,
-    results.export,
-    run.run,
-    suites.suites,
-    run.init,
-    docs.docs,
-):
-    main.add_command(command)

@@ -203,7 +203,7 @@ def settings_of(given: dict[str, Any], checkers: tuple[str, ...] = ()) -> Settin
 
 def warn_of_keys(settings: Settings) -> None:
     """Warn of keys that are too short to be masked everywhere."""
-    from equipoise.report.terminal import warnings_of_keys
+    from equipoise.report.header import warnings_of_keys
 
     for warning in warnings_of_keys(settings):
         say(f"warning: {warning}", err=True)

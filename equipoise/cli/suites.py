@@ -29,7 +29,7 @@ def suites(names: tuple[str, ...]) -> None:
 
 def _lines(name: str) -> Iterator[str]:
     from equipoise.runner.plan import Plan
-    from equipoise.runner.session import settings_of
+    from equipoise.runner.settings import settings_of
 
     suite = benchmarks.load(name)
     plan = Plan(settings_of({}, {}, {}, [name]), Path.cwd())

@@ -118,7 +118,8 @@ def _run(overview: Overview, root: Path, processes: int | None, address: str | N
     from equipoise.report.status_line import Output, supports
     from equipoise.runner import sweep
 
-    output = Output(descriptor=sys.stdout.fileno(), is_live=supports(sys.stdout.isatty()))
+    is_live = supports(sys.stdout.isatty())
+    output = Output(write=click.echo, descriptor=sys.stdout.fileno() if is_live else None)
     with sweep.ray_at(address) if address else nullcontext():
         pool: sweep.Pool
         if address:

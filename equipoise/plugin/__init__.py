@@ -15,7 +15,7 @@ from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from _pytest.skipping import evaluate_skip_marks
@@ -28,18 +28,20 @@ from equipoise.core.errors import CannotKeep, NotNeeded, SessionStopped, UserErr
 from equipoise.core.files import require_posix
 from equipoise.core.options import OPTIONS, Option
 from equipoise.core.records import Record
+from equipoise.core.settings import Settings
 from equipoise.core.types import Run
 from equipoise.models.redact import Secrets
-from equipoise.plugin.terminal import Display, output, small_values, suite_and_run
-from equipoise.report.layout import wrapped
-from equipoise.report.outcomes import ReportedCase
-from equipoise.report.terminal import header, warnings
-from equipoise.runner.progress import Progress
-from equipoise.runner.resume import ALREADY_COMPLETE
-from equipoise.runner.session import Session, settings_of
-from equipoise.runner.signals import listen, stopped
+from equipoise.plugin.terminal import small_values, suite_and_run
+from equipoise.report import header
+from equipoise.runner.settings import settings_of
 
-SESSION = pytest.StashKey[Session]()
+# The opening line is printed first; all that it does not need is imported where it is used.
+if TYPE_CHECKING:
+    from equipoise.report.outcomes import ReportedCase
+    from equipoise.runner.progress import Progress
+    from equipoise.runner.session import Session
+
+SESSION: pytest.StashKey[Session] = pytest.StashKey()
 RECORDS = pytest.StashKey[Any]()
 """The source of records: the session, or in a worker the connection to the controller's session."""
 ENV_FILE = pytest.StashKey[EnvFile]()
@@ -113,7 +115,7 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Resolve the settings and store the session in the config's stash."""
+    """Resolve the settings, say what is about to happen, and store the session in the config's stash."""
     _as_usage_error(require_posix)
     config.addinivalue_line("markers", "suite(name): the benchmark that a test module runs")
     config.addinivalue_line("markers", "area(name): the topic area of a case")
@@ -127,6 +129,10 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.debug:
         # pytest writes its command line to this file, and closes it after the last hook.
         atexit.register(Secrets(settings.secrets).mask_file, Path(config.option.debug).absolute())
+    _open(config, settings)
+    # Imported here: these take as long as all that precedes the opening line.
+    from equipoise.runner.session import Session
+
     link = getattr(config, "workerinput", {}).get("equipoise")
     project = Path(config.getini(PROJECT) or config.rootpath)
     session = Session(settings, project, is_worker=_is_worker(config))
@@ -145,11 +151,20 @@ def _variables(config: pytest.Config) -> EnvFile:
     return found
 
 
+def _open(config: pytest.Config, settings: Settings) -> None:
+    """Print the opening line at once, unless with -qq."""
+    names = _suites_asked_for(config)
+    is_silent = _is_worker(config) or _only_looks(config) or config.get_verbosity() < -1
+    if settings.model and names and not is_silent:
+        runs = {name: settings.of(name).runs or suites.load(name).defaults.get("runs", 1) for name in names}
+        _say(config, header.opening(settings, runs))
+
+
 def pytest_report_header(config: pytest.Config) -> list[str]:
     """The resolved settings, keys masked."""
     session = config.stash[SESSION]
     is_asking = session.settings.model and _suites_asked_for(config)
-    lines = [config.stash[ENV_FILE].about, *header(session.settings)] if is_asking else []
+    lines = [config.stash[ENV_FILE].about, *header.header(session.settings)] if is_asking else []
     return [*map(printable, filter(None, lines))]
 
 
@@ -162,6 +177,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     config = session.config
     names = _suites_asked_for(config)
     if names and not _only_looks(config):
+        from equipoise.runner.signals import listen
+
         collect_seldom(config.add_cleanup)
         ends_process = _is_worker(config) or _is_program()
         listen(config.stash[SESSION].interruptions, config.add_cleanup, ends_process=ends_process)
@@ -178,7 +195,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         return
     _as_usage_error(config.stash[SESSION].check, names, _workers(config))
     _warn_of_rubrics(config, names)
-    for warning in warnings(config.stash[SESSION].settings):
+    for warning in header.warnings(config.stash[SESSION].settings):
         config.issue_config_time_warning(pytest.PytestWarning(warning), stacklevel=2)
     _as_usage_error(config.stash[SESSION].start_servers)
     if _distributes(config):
@@ -326,6 +343,8 @@ def _skipped(items: Sequence[pytest.Item]) -> set[str]:
 
 
 def _show_estimate(config: pytest.Config, selected: Mapping[str, Sequence[str]]) -> None:
+    from equipoise.report.layout import wrapped
+
     for name, runs in selected.items():
         _say(config, f"\n{name}: an estimate; no calls are made")
         for line in _as_usage_error(config.stash[SESSION].plan.estimate, name, set(runs)):
@@ -335,6 +354,10 @@ def _show_estimate(config: pytest.Config, selected: Mapping[str, Sequence[str]])
 
 def _begin(config: pytest.Config, nodes: Sequence[str]) -> None:
     """Open the journal of every suite for the runs that were selected."""
+    from equipoise.plugin.terminal import LEGEND, Display, output
+    from equipoise.runner.progress import Progress
+    from equipoise.runner.resume import ALREADY_COMPLETE
+
     selected = _planned(nodes)
     if not selected:
         return
@@ -347,6 +370,8 @@ def _begin(config: pytest.Config, nodes: Sequence[str]) -> None:
         if session.begun[name] != ALREADY_COMPLETE:
             _say(config, session.begun[name])
     progress = Progress(session, output(config))
+    if config.get_verbosity() in (0, -1) and session.planned:
+        _say(config, LEGEND)
     reporter = config.pluginmanager.getplugin("terminalreporter")
     # --durations needs all reports.
     reports = None if reporter is None or config.option.durations is not None else reporter.stats
@@ -366,6 +391,8 @@ def _print(config: pytest.Config, text: str) -> None:
     if reporter is not None:
         reporter.ensure_newline()
         reporter.write_line(text)
+        # Where output is piped, it would wait for more.
+        reporter.flush()
 
 
 @pytest.fixture
@@ -479,6 +506,8 @@ def _reports(case: ReportedCase) -> Iterator[pytest.TestReport]:
 
 def _tell_what_there_is(config: pytest.Config) -> None:
     """Name what -k and -m could have selected."""
+    from equipoise.report.layout import wrapped
+
     for name in _suites_asked_for(config):
         cases = [run.case for run in config.stash[SESSION].plan.runs(name)]
         areas, languages = ({getattr(case, part): None for case in cases} for part in ("area", "language"))
@@ -497,6 +526,8 @@ def _await_audits(session: pytest.Session) -> None:
     if own.counters.is_stopped:
         return
     if reason := own.await_audits():
+        from equipoise.runner.signals import stopped
+
         _stop_late(session, f"\n{stopped(reason)}")
 
 

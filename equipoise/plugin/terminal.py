@@ -11,23 +11,28 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from equipoise import suites
 from equipoise.core.errors import printable
 from equipoise.core.records import Record
-from equipoise.report import status_line
-from equipoise.report.layout import styled
-from equipoise.report.status_line import Output
-from equipoise.report.verdict import VERDICTS
-from equipoise.runner.progress import Progress
-from equipoise.runner.signals import in_flight
+
+if TYPE_CHECKING:
+    from equipoise.report.status_line import Output
+    from equipoise.runner.progress import Progress
 
 UNSCORED = "unscored"
 """The category of runs without a score in pytest's last line."""
 _LETTERS = {"blocked": "b", "truncated": "t", "empty": "e", "unscored": "u", "error": "E"}
+LEGEND = ", ".join(
+    (
+        "letters: a digit is the score of a run (. on a long scale)",
+        *(f"{letter} {outcome}" for outcome, letter in _LETTERS.items()),
+    )
+)
+"""What the letters of runs mean."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,15 +104,32 @@ def _pair(name: str, value: str | float) -> tuple[str, str | float]:
 
 def output(config: Any) -> Output | None:
     """Where to show progress; None with --quiet or without a terminal reporter."""
+    from equipoise.report import status_line
+
     reporter = config.pluginmanager.getplugin("terminalreporter")
     if reporter is None or config.get_verbosity() < 0:
         return None
+    if not status_line.supports(reporter.isatty):
+        return status_line.Output(write=partial(_write_between_rows, reporter))
     # Standard output is captured while a test runs: duplicate the original descriptor.
     capture = config.pluginmanager.getplugin("capturemanager")
     with capture.global_and_fixture_disabled() if capture else nullcontext():
         descriptor = os.dup(1)
     config.add_cleanup(lambda: os.close(descriptor))
-    return Output(descriptor=descriptor, is_live=status_line.supports(reporter.isatty))
+    return status_line.Output(write=partial(_write_between_rows, reporter), descriptor=descriptor)
+
+
+def _write_between_rows(reporter: Any, text: str) -> None:
+    """Print lines after the row of letters so far; the letters continue on a row of their own.
+
+    One write, as the main thread may write a letter meanwhile.
+    """
+    is_open = reporter.config.get_terminal_writer().width_of_current_line > 0
+    if reporter.showlongtestinfo:
+        # With -v, the name of the test whose outcome is awaited stands on the row: it is repeated.
+        reporter.currentfspath = None
+    newline = "\n" if is_open else ""
+    reporter.write(f"{newline}{text}\n", flush=True)
 
 
 def suite_and_run(nodeid: str) -> tuple[str, str] | None:
@@ -184,10 +206,14 @@ class Display:
         counters.stop("interrupted")
         self.progress.close_line()
         if count := counters.totals().in_flight:
+            from equipoise.runner.signals import in_flight
+
             self._say(in_flight(count))
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Show the table of scores, the cost, missing runs, and the path of the results."""
+        from equipoise.report.layout import styled
+
         self._colour_last_line(terminalreporter)
         width = shutil.get_terminal_size().columns
         for name, lines in self.progress.summary(width):
@@ -198,6 +224,8 @@ class Display:
     def _colour_last_line(self, reporter: Any) -> None:
         """Name gates that do not pass in pytest's last line, and make it red if anything failed."""
         verdicts = [verdict for gate in self.progress.gates if (verdict := gate["verdict"]) != "pass"]
+        from equipoise.report.verdict import VERDICTS
+
         # pytest has no public API for categories of one's own, or for another colour.
         for verdict in verdicts:
             reporter._add_stats(f"gate {VERDICTS[verdict]}", [_GateReport(outcome=verdict)])

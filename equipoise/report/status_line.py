@@ -2,7 +2,8 @@
 
 On a terminal, the scroll region is made one line shorter and a thread redraws the freed line. Each update is
 one write that saves and restores the cursor, so it never mixes with other output. Elsewhere, as in the log of
-a CI job, the line is printed every half minute. Notices are printed immediately.
+a CI job, the line is printed every half minute, between rows of pytest's letters. Notices are printed
+immediately.
 """
 
 from __future__ import annotations
@@ -27,19 +28,19 @@ _SAVE, _RESTORE, _CLEAR = "\x1b7", "\x1b8", "\x1b[2K"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """A file descriptor to write to, and whether a live line can be shown there."""
+    """Where progress is shown: `write` prints lines, `descriptor` is a terminal that can show a live line."""
 
-    descriptor: int
-    is_live: bool
+    write: Callable[[str], None]
+    descriptor: int | None = None
 
 
 class Line(ABC):
     """Shows what `text` returns for a width, and prints new `notices` immediately, until it is closed."""
 
-    def __init__(self, text: Text, notices: Callable[[], Sequence[str]], descriptor: int) -> None:
+    def __init__(self, text: Text, notices: Callable[[], Sequence[str]], output: Output) -> None:
         self._text = text
         self._notices = notices
-        self._descriptor = descriptor
+        self._output = output
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="status line", daemon=True)
         self._thread.start()
@@ -60,14 +61,11 @@ class Line(ABC):
 
     def _say_notices(self) -> None:
         for notice in self._notices():
-            self._write(f"\n{notice}\n")
+            self._output.write(notice)
 
     @abstractmethod
     def _tick(self) -> None:
         """Show the text if it is time to."""
-
-    def _write(self, text: str) -> None:
-        os.write(self._descriptor, text.encode("utf-8", "replace"))
 
 
 class LogLine(Line):
@@ -78,13 +76,18 @@ class LogLine(Line):
     def _tick(self) -> None:
         self._ticks += 1
         if self._ticks % LOG_TICKS == 0:
-            self._write(f"\n{self._text(LOG_COLUMNS)}\n")
+            self._output.write(self._text(LOG_COLUMNS))
 
 
 class StatusLine(Line):
     """Redraws the text at the bottom of a terminal twice a second."""
 
     _size = (0, 0)
+
+    def __init__(self, text: Text, notices: Callable[[], Sequence[str]], output: Output) -> None:
+        assert output.descriptor is not None
+        self._descriptor = output.descriptor
+        super().__init__(text, notices, output)
 
     def close(self) -> None:
         """Clear the line and restore the scroll region."""
@@ -95,7 +98,7 @@ class StatusLine(Line):
 
     def _free_line(self, rows: int) -> None:
         if rows:
-            self._write(f"{_SAVE}\x1b[r\x1b[{rows};1H{_CLEAR}{_RESTORE}")
+            self._draw(f"{_SAVE}\x1b[r\x1b[{rows};1H{_CLEAR}{_RESTORE}")
 
     def _tick(self) -> None:
         # Not shutil's, which uses standard output: that is captured while a test runs.
@@ -105,18 +108,21 @@ class StatusLine(Line):
         start = "" if (columns, rows) == self._size else self._reserve(rows)
         self._size = (columns, rows)
         text = cut(self._text(columns - 1), columns - 1)
-        self._write(f"{start}{_SAVE}\x1b[{rows};1H{_CLEAR}{text}{_RESTORE}")
+        self._draw(f"{start}{_SAVE}\x1b[{rows};1H{_CLEAR}{text}{_RESTORE}")
 
     def _reserve(self, rows: int) -> str:
         """Set the scroll region, after making room below the cursor, which must not end up outside of it."""
         # Not a newline, which also returns the cursor to the first column.
         return f"\x1bD\x1b[A{_SAVE}\x1b[1;{rows - 1}r{_RESTORE}"
 
+    def _draw(self, text: str) -> None:
+        os.write(self._descriptor, text.encode("utf-8", "replace"))
+
 
 def open_line(text: Text, notices: Callable[[], Sequence[str]], output: Output) -> Line:
     """Start the kind of line that this output can show."""
-    kind = StatusLine if output.is_live else LogLine
-    return kind(text, notices, output.descriptor)
+    kind = LogLine if output.descriptor is None else StatusLine
+    return kind(text, notices, output)
 
 
 def supports(is_terminal: bool) -> bool:

@@ -1,4 +1,4 @@
-"""A session's settings, warnings and results as lines of text for a terminal. Pure.
+"""A session's results as lines of text for a terminal. Pure.
 
 Knows neither colours nor pytest.
 """
@@ -6,117 +6,14 @@ Knows neither colours nor pytest.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
-from equipoise.core.files import shown
 from equipoise.core.rules import GATE
-from equipoise.core.settings import NO_KEY, Settings, is_local, public_url
-from equipoise.core.types import JSON, Role
-from equipoise.models.redact import LEAST, REAL
+from equipoise.core.types import JSON
 from equipoise.report import added, audit
 from equipoise.report.layout import align, estimate
 from equipoise.results.history import WITH_UNSCORED
 
 MOST_ERRORS = 10
-
-
-# Header.
-
-
-def header(settings: Settings) -> list[str]:
-    """The resolved settings as lines for the report header, keys masked."""
-    names = (
-        "limit",
-        "languages",
-        "concurrency",
-        "max_retries",
-        "evaluator_attempts",
-        "request_timeout",
-        "case_timeout",
-    )
-    capped = [name for name in ("shard", "max_cost", "max_calls") if getattr(settings, name) is not None]
-    runs = f"runs={settings.runs or 'default'}"
-    values = [
-        f"{name}={_plain(getattr(settings, name))}" for name in (*names, *capped, "keep_going", "fresh")
-    ]
-    session = " ".join(["session:", runs, *values])
-    config = [f"config: {shown(settings.config)}"] if settings.config else []
-    return [*_describe_roles(settings), session, *_describe_release(settings), *config]
-
-
-def _describe_roles(settings: Settings) -> list[str]:
-    """The subject and the evaluators, per suite if they differ between suites."""
-    suites: dict[tuple[str, str], list[str]] = {}
-    for name, own in (settings.suites or {"": settings}).items():
-        subject = f"subject: {own.model} {_describe_role(own, 'subject')}"
-        evaluators = f"evaluators: {', '.join(own.evaluator_models)} {_describe_role(own, 'evaluator')}"
-        suites.setdefault((subject, evaluators), []).append(name)
-    if len(suites) == 1:
-        return [line for lines in suites for line in lines]
-    return [f"{', '.join(names)}: {line}" for lines, names in suites.items() for line in lines]
-
-
-def _describe_release(settings: Settings) -> list[str]:
-    """The baseline, gate and related options, if any are set."""
-    about = {
-        "baseline": settings.baseline and shown(settings.baseline),
-        "gate": " ".join(dict.fromkeys(rule.file or rule.text for rule in settings.gate)),
-        "until": settings.until and settings.until.text,
-        "audit": settings.audit,
-        "rejudge": settings.rejudge and shown(settings.rejudge),
-    }
-    found = [f"{name}={value}" for name, value in about.items() if value]
-    return ["release: " + " ".join(found)] if found else []
-
-
-def _describe_role(settings: Settings, role: Role) -> str:
-    endpoint = settings.endpoint(role)
-    key = "none" if endpoint.api_key == NO_KEY else "****"
-    sent = " ".join(f"{name}={_plain(value)}" for name, value in settings.sampling(role).parameters().items())
-    prompt = " system_prompt=given" if settings.sampling(role).system_prompt else ""
-    is_built_in = all(map(is_local, _models(settings, role)))
-    where = "built-in server" if is_built_in else f"{public_url(endpoint.base_url)} key={key}"
-    return f"({where}{' ' if sent else ''}{sent}{prompt})"
-
-
-def _plain(value: Any) -> str:
-    if value is None or value == ():
-        return "all"
-    if isinstance(value, tuple):
-        return ",".join(value)
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-# Warnings.
-
-
-def warnings(settings: Settings) -> list[str]:
-    """Likely mistakes in the settings, one line each, to show before the first call."""
-    temperature = settings.evaluator.temperature
-    varies = f"the evaluator's temperature is {temperature}, not 0: its verdicts will vary"
-    return [*([] if temperature == 0 else [varies]), *warnings_of_keys(settings)]
-
-
-def warnings_of_keys(settings: Settings) -> list[str]:
-    """A warning per key that is too short to be masked everywhere, with its source."""
-    roles: list[Role] = ["evaluator"] if settings.rejudge else ["subject", "evaluator"]
-    used = [settings.endpoint(role) for role in roles if not all(map(is_local, _models(settings, role)))]
-    return list(
-        dict.fromkeys(_short(item.api_key, item.key_source) for item in used if _is_short(item.api_key))
-    )
-
-
-def _is_short(key: str) -> bool:
-    return key != NO_KEY and len(key) < REAL
-
-
-def _short(key: str, source: str) -> str:
-    masked = "only whole words equal to it are" if len(key) >= LEAST else "it is not"
-    return f"{source}: the key has fewer than {REAL} characters, so {masked} masked in what is written"
-
-
-def _models(settings: Settings, role: Role) -> Sequence[str]:
-    return [settings.model or ""] if role == "subject" else settings.evaluator_models
 
 
 # Results.
@@ -301,3 +198,25 @@ def duration(seconds: float) -> str:
     if minutes < 60:
         return f"{minutes} min {rest:02d} s"
     return f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def span(least: float, most: float) -> str:
+    """A readable range of durations: 5 to 20 s, 40 s to 3 min, 2 to 5 h."""
+    unit = _unit(most)
+    if _unit(least) == unit:
+        first, last = (f"{seconds / _SECONDS[unit]:.0f}" for seconds in (least, most))
+        return f"{last} {unit}" if first == last else f"{first} to {last} {unit}"
+    return f"{_rounded(least)} to {_rounded(most)}"
+
+
+_SECONDS = {"s": 1, "min": 60, "h": 3600}
+
+
+def _unit(seconds: float) -> str:
+    """The largest unit of which a duration has more than one and a half."""
+    return next((unit for unit in ("h", "min") if seconds >= 1.5 * _SECONDS[unit]), "s")
+
+
+def _rounded(seconds: float) -> str:
+    unit = _unit(seconds)
+    return f"{seconds / _SECONDS[unit]:.0f} {unit}"

@@ -22,7 +22,7 @@ from equipoise.core.files import shown
 from equipoise.core.options import OPTIONS, Option
 from equipoise.core.settings import Settings
 from equipoise.results.store import Files, file_name
-from equipoise.runner.session import settings_of
+from equipoise.runner.settings import settings_of
 
 _AXES: Mapping[str, str] = {"suites": "suite", "models": "model", "settings": "name"}
 """The tables of rows, and the key that names a row."""

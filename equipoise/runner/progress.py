@@ -23,6 +23,7 @@ from equipoise.report.outcomes import ReportedCase
 from equipoise.report.status_line import Output, open_line
 from equipoise.runner.resume import ALREADY_COMPLETE
 from equipoise.runner.session import Session
+from equipoise.runner.time_left import time_left
 
 
 class _Rounds:
@@ -62,6 +63,8 @@ class Progress:
         self.total = len(session.planned)
         self.done = self.failed = 0
         self._left = set(session.planned)
+        self._replayed = {key for key in session.planned if session.has_score(*key)}
+        self._finished: list[float] = []
         self._suites = list(session.begun)
         self._open = Counter((run.suite, run.case.language) for run in session.planned.values())
         self._rounds = _Rounds(session)
@@ -80,6 +83,8 @@ class Progress:
         self._left.remove((suite, run))
         self.done += 1
         self.failed += has_failed
+        if (suite, run) not in self._replayed:
+            self._finished.append(time.monotonic() - self.started)
         known = self.session.planned[suite, run]
         key = (suite, known.case.language)
         self._open[key] -= 1
@@ -118,9 +123,8 @@ class Progress:
             parts.append((3, f"the endpoint asks for a pause of {terminal_report.duration(wait)}"))
         parts.append((8, f"{sum(map(sum, now.tokens)):,} tokens"))
         parts.append((2, self._cost(now.tokens)))
-        if 0 < self.done < self.total:
-            left = elapsed / self.done * (self.total - self.done)
-            parts.append((1, f"{terminal_report.duration(left)} left"))
+        if left := time_left(self._finished, elapsed, self.total - self.done, now.in_flight):
+            parts.append((1, f"{terminal_report.span(*left)} left"))
         if error := self.session.counters.last_error:
             parts.append((5, f"last error: {error}"))
         return fitted(parts, width)

@@ -19,9 +19,10 @@ from equipoise.core.errors import CannotSave, NotNeeded, SessionStopped, UserErr
 from equipoise.core.files import require_posix
 from equipoise.core.options import OPTIONS, Option
 from equipoise.core.settings import Settings
-from equipoise.report import terminal
+from equipoise.report import header
 from equipoise.runner.progress import Progress
-from equipoise.runner.session import Session, settings_of
+from equipoise.runner.session import Session
+from equipoise.runner.settings import settings_of
 from equipoise.runner.signals import stopped
 
 LISTS = "equipoise run SUITE --help"
@@ -49,7 +50,7 @@ def run(suite: str, root: Path, options: Mapping[str, Any]) -> Path:
 def _run(suite: str, root: Path, settings: Settings) -> Path:
     if settings.model is None:
         raise UserError("which model? Name it with model=")
-    for warning in terminal.warnings(settings):
+    for warning in header.warnings(settings):
         warnings.warn(warning, stacklevel=4)
     with closing(Session(settings, root)) as session:
         session.check([suite])

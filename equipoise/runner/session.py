@@ -10,9 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from equipoise import suites
 from equipoise.compare import release
 from equipoise.compare.verify import unlike_calls
 from equipoise.core.collector import without_collector
@@ -20,7 +18,7 @@ from equipoise.core.errors import CallFailed, CannotKeep, CannotSave, SessionSto
 from equipoise.core.files import shown
 from equipoise.core.records import Cell, Record
 from equipoise.core.rules import Until
-from equipoise.core.settings import Endpoint, Settings, resolve_suites
+from equipoise.core.settings import Endpoint, Settings
 from equipoise.core.types import JSON, Role, Run
 from equipoise.models.counters import Counters
 from equipoise.models.local import LocalServers
@@ -36,22 +34,6 @@ from equipoise.runner.plan import Plan
 from equipoise.runner.signals import Interruptions
 
 ENDED = "the session has ended"
-
-
-def settings_of(
-    given: Mapping[str, Any],
-    environment: Mapping[str, str],
-    ini: Mapping[str, Any],
-    names: Sequence[str],
-    origins: Mapping[str, str] = {},
-) -> Settings:
-    """The settings of a session of these suites, from options as texts by name. Raises UserError.
-
-    `origins` is what errors call those variables of the environment that are from a file.
-    """
-    defaults = suites.defaults_of(names)
-    found = resolve_suites(given, environment, ini, defaults, tuple(suites.options()), origins)
-    return rejudge.adopt(found, given)
 
 
 @dataclass(slots=True)
@@ -268,6 +250,10 @@ class Session:
         found = self._histories[suite]
         starts = found.calls.starts(found.record_line(run).calls)
         return {"line": found.record_bytes(run).decode(), "journal": str(found.path), "starts": starts}
+
+    def has_score(self, suite: str, run: str) -> bool:
+        """Whether a run has a score already, perhaps of an earlier session."""
+        return self._histories[suite].has_score(run)
 
     # Rounds of runs.
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from conftest import ALL_OPTIONS, resolved
 from equipoise.core.errors import UserError
 from equipoise.core.settings import Settings
-from equipoise.report.terminal import header
+from equipoise.report.header import header
 
 SECRETS = ("api_key", "evaluator_api_key")
 option_text = st.one_of(

@@ -9,7 +9,7 @@ import pytest
 from conftest import resolved
 from equipoise.core.options import DEFAULT_EVALUATOR
 from equipoise.core.settings import NO_KEY, Settings, resolve_suites
-from equipoise.report.terminal import header, warnings
+from equipoise.report.header import header, warnings
 
 URL = "https://api.example.com/v1"
 OTHER = "https://other.example.com/v1"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import threading
 
 import pytest
 
@@ -12,23 +12,25 @@ from equipoise.report.status_line import LogLine, Output, open_line
 
 
 def test_notices_are_printed_at_once_and_progress_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In whole lines, whatever stood on the last one."""
+    """In whole lines."""
     monkeypatch.setattr(status_line, "INTERVAL_SECONDS", 0.001)
     monkeypatch.setattr(status_line, "LOG_TICKS", 2)
-    reads, writes = os.pipe()
+    shown: list[str] = []
+    has_progress = threading.Event()
+
+    def write(text: str) -> None:
+        shown.append(text)
+        if text == "3/8 done":
+            has_progress.set()
+
     counters = Counters(1)
     counters.notify("the endpoint asks to wait 2 min 00 s")
-    line = open_line(
-        lambda width: "3/8 done", counters.take_notices, Output(descriptor=writes, is_live=False)
-    )
-    shown = ""
-    while "3/8 done" not in shown:
-        shown += os.read(reads, 1000).decode()
+    line = open_line(lambda width: "3/8 done", counters.take_notices, Output(write=write))
+    assert has_progress.wait(60)
     counters.notify("the last word")
     line.close()
-    shown += os.read(reads, 100_000).decode()
     assert isinstance(line, LogLine)
-    assert shown.startswith("\nthe endpoint asks to wait 2 min 00 s\n")
-    assert "\n3/8 done\n" in shown
-    assert shown.endswith("\nthe last word\n")
+    assert shown[0] == "the endpoint asks to wait 2 min 00 s"
+    assert set(shown[1:-1]) == {"3/8 done"}
+    assert shown[-1] == "the last word"
     assert counters.take_notices() == []

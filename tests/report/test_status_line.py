@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import pytest
 
 from equipoise.report import status_line
-from equipoise.report.status_line import StatusLine, supports
+from equipoise.report.status_line import Output, StatusLine, supports
 
 
 class Terminal:
@@ -22,6 +22,7 @@ class Terminal:
     def __init__(self, rows: int) -> None:
         self._ours, self.descriptor = pty.openpty()
         fcntl.ioctl(self.descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", rows, 100, 0, 0))
+        self.output = Output(write=lambda text: None, descriptor=self.descriptor)
         self.shown = ""
 
     def read_until(self, text: str) -> None:
@@ -48,7 +49,7 @@ def terminal(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 def test_the_line_is_redrawn_at_the_bottom_until_it_is_closed(terminal: Terminal) -> None:
     """Room is made once; what it says changes; then the whole terminal scrolls again, without the line."""
     texts = iter([*(f"{number}/3 done" for number in range(3)), *["all done"] * 1_000_000])
-    line = StatusLine(lambda width: next(texts), list, terminal.descriptor)
+    line = StatusLine(lambda width: next(texts), list, terminal.output)
     terminal.read_until("all done\x1b8")
     line.close()
     os.write(terminal.descriptor, b"behind")
@@ -62,7 +63,7 @@ def test_the_line_is_redrawn_at_the_bottom_until_it_is_closed(terminal: Terminal
 
 def test_a_line_is_no_longer_than_the_terminal_is_wide(terminal: Terminal) -> None:
     """Else it would wrap, and scroll what is above."""
-    line = StatusLine(lambda width: "é" * 150, list, terminal.descriptor)
+    line = StatusLine(lambda width: "é" * 150, list, terminal.output)
     terminal.read_until("é\x1b8")
     line.close()
     assert "\x1b[2K" + "é" * 99 + "\x1b8" in terminal.shown
@@ -71,7 +72,7 @@ def test_a_line_is_no_longer_than_the_terminal_is_wide(terminal: Terminal) -> No
 @pytest.mark.parametrize("terminal", [3], indirect=True)
 def test_a_terminal_of_three_rows_has_no_room_for_a_line(terminal: Terminal) -> None:
     """Nothing is written to it, neither while the line is there nor when it goes."""
-    line = StatusLine(lambda width: "too much", list, terminal.descriptor)
+    line = StatusLine(lambda width: "too much", list, terminal.output)
     line._tick()
     line.close()
     os.write(terminal.descriptor, b"behind")

@@ -11,7 +11,7 @@ from from_records import parts_of, statistics_of
 from conftest import ROOT
 from equipoise.core.records import Record, Verdict
 from equipoise.core.types import JSON
-from equipoise.report.terminal import MOST_ERRORS, duration, precision, summary
+from equipoise.report.terminal import MOST_ERRORS, duration, precision, span, summary
 from equipoise.results.summary import with_looks
 from equipoise.suites import neutrality
 from equipoise.suites.neutrality import table
@@ -560,3 +560,17 @@ def test_all_runs_done_but_some_without_a_score() -> None:
     """Complete, and how many are unscored."""
     shown = show(record(5), record(None, line=2), errors=1, status="complete_with_unscored")
     assert shown[-1] == "results: results/m.neutrality.json (complete, 1 unscored)"
+
+
+def test_a_range_of_durations_is_short() -> None:
+    """In whole numbers of one unit if both have the same."""
+    spans = [
+        ((0.2, 3.4), "0 to 3 s"),
+        ((4.6, 5.4), "5 s"),
+        ((40.0, 89.0), "40 to 89 s"),
+        ((40.0, 180.0), "40 s to 3 min"),
+        ((100.0, 5000.0), "2 to 83 min"),
+        ((300.0, 7200.0), "5 min to 2 h"),
+        ((7200.0, 180_000.0), "2 to 50 h"),
+    ]
+    assert [(ends, span(*ends)) for ends, _ in spans] == spans

@@ -16,7 +16,8 @@ from equipoise.core.errors import CallFailed
 from equipoise.core.types import Call, Reply
 from equipoise.results import reevaluation
 from equipoise.results.history import History
-from equipoise.runner.session import Session, settings_of
+from equipoise.runner.session import Session
+from equipoise.runner.settings import settings_of
 from loopback import score_of, verdict
 
 PANEL = {"evaluator_model": ["judge", "other"], "evaluator_attempts": "2"}

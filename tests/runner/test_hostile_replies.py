@@ -9,7 +9,8 @@ import pytest
 from fake_client import Project, any_answer
 
 from equipoise import suites
-from equipoise.runner.session import Session, settings_of
+from equipoise.runner.session import Session
+from equipoise.runner.settings import settings_of
 
 GIVEN = {"model": "subject", "evaluator_model": ["judge"], "api_base_url": "http://x/v1", "limit": "1"}
 MOST = 10.0
