@@ -6,7 +6,7 @@
   const KEPT = "equipoise-reviews";
   const LONGEST = 20000;
   const PAGE = 50;
-  let index, runs, links, table;
+  let index, runs, worst, links, table;
   let reviews = {};
   let found = null;
   let searches = 0;
@@ -158,10 +158,13 @@
       run.about = index.results[run.result];
       return run;
     });
+    worst = [...runs].sort((one, other) => good(one.score, one.about) - good(other.score, other.about));
     links = new Map();
     for (const run of runs) if (!links.has(link(run))) links.set(link(run), run);
   }
 
+  // How good a score is, the least first: those that are best near zero are worst far from it; none is last.
+  const good = (score, about) => (score === null || score === undefined ? Number.MAX_VALUE : { high: score, low: -score, even: -Math.abs(score) }[about.best]);
   // An area or a language as people write it.
   const named = (run, slug) => run.about.names[slug] ?? slug;
   const link = (run) => `${run.about.key}/${run.id}/${run.run}`;
@@ -258,7 +261,7 @@
     ];
     const one = (value) => new Set(runs.map(value)).size < 2;
     const left = columns.filter((column) => !(["suite", "model", "run", "apart"].includes(column.id) && one(column.value)));
-    table = dataTable(byId("runs"), left, runs, "Runs", (run) => wanted(run));
+    table = dataTable(byId("runs"), left, worst, "Runs", (run) => wanted(run));
   }
 
   // Questions of a result.
@@ -291,7 +294,9 @@
       const gap = (item) => { const means = languages.map((language) => mean(item.scores[language])).filter((value) => value !== undefined); return means.length > 1 ? Math.max(...means) - Math.min(...means) : undefined; };
       columns.push({ id: "gap", name: "Gap", kind: "number", value: gap });
     }
-    dataTable(article.querySelector(".questions"), columns, [...groups.values()], "Questions by language", () => true).draw();
+    const whole = (item) => good(mean(Object.values(item.scores).flat()), own[0].about);
+    const items = [...groups.values()].sort((one, other) => whole(one) - whole(other));
+    dataTable(article.querySelector(".questions"), columns, items, "Questions by language", () => true).draw();
   }
 
   // One run.
@@ -339,41 +344,73 @@
 
   function verdicts(data) {
     const given = data.run.verdicts ?? [];
-    const asked = data.run.evaluator_transcripts ?? [];
     return make("section", {}, make("h3", {}, "Verdict"),
       data.run.error ? make("p", { class: "banner" }, data.run.error) : null,
-      ...given.map((verdict) => make("div", { class: "verdict" }, make("h4", {}, verdict.evaluator ?? "evaluator"), listed(verdict, ["evaluator"]))),
+      ...given.map((verdict) => make("div", { class: "verdict" }, make("h4", {}, verdict.evaluator ?? "evaluator"), listed(verdict, ["evaluator"]))));
+  }
+
+  function asked(data) {
+    const all = data.run.evaluator_transcripts ?? [];
+    return all.length ? make("details", {}, make("summary", {}, `Conversations with evaluators (${all.length})`), ...all.map((item) => make("section", {}, make("h4", {}, item.evaluator), conversation(item.messages)))) : null;
+  }
+
+  function more(data, run) {
+    const names = ["subject_sampling", "subject_system_prompt", "evaluator_sampling", "evaluator_system_prompt", "endpoints", "response_models"];
+    return make("div", {},
       make("details", { class: "more" }, make("summary", {}, "Everything else about this run"), listed(data.run, ELSEWHERE), listed(data.run.details), listed(data.about, ELSEWHERE), listed(data.about.labels), listed(data.about.details)),
-      asked.length ? make("details", {}, make("summary", {}, `Conversations with evaluators (${asked.length})`), ...asked.map((item) => make("section", {}, make("h4", {}, item.evaluator), conversation(item.messages)))) : null);
+      make("details", { class: "more" }, make("summary", {}, "Request settings"), listed(Object.fromEntries(names.map((name) => [name, run.about.settings[name]])))));
   }
 
   let opened = 0;
   async function open(run) {
     const own = ++opened;
     current = run;
+    if (queue && queue.runs[queue.at] !== run) queue = null;
     const place = byId("run");
-    place.hidden = false;
     place.setAttribute("aria-label", `Run ${link(run)}`);
     const others = runs.filter((other) => other.result === run.result && group(other) === group(run) && other.run === run.run && other.place !== run.place);
     const [data, ...beside] = await Promise.all([run, ...others].map(load));
     if (own !== opened) return;
-    const order = table.order();
-    const at = order.indexOf(run);
-    const step = (by, label) => { const next = order[at + by]; return next ? make("a", { class: "button", href: href(next) }, label) : null; };
-    const columns = [[run, data], ...others.map((other, number) => [other, beside[number]])];
+    const isPair = (data.run.subject_transcript ?? []).some((item) => item.conversation);
     place.replaceChildren(
+      queue ? progress() : way(run),
       make("h2", { dir: "auto" }, run.question),
       facts([["suite", run.about.suite], ["model", run.about.model], ["language", named(run, run.language)], ["area", named(run, run.area)], ["run", run.run], ["outcome", run.outcome], ["score", run.score], ["evaluators apart", run.apart]]),
-      make("div", { class: "tools" }, button("Copy link", () => copy(run)), step(-1, "Previous run"), step(1, "Next run")),
-      others.length
-        ? make("div", { class: "beside languages", tabindex: "0", role: "region", "aria-label": "Languages side by side" }, ...columns.map(([one, told]) => make("section", {}, make("h3", {}, one === run ? `${named(one, one.language)} (this run)` : anchor(one, named(one, one.language)), `: ${one.outcome}${one.score === null ? "" : `, ${shown(one.score)}`}`), said(told))))
-        : make("section", {}, make("h3", {}, "Conversation"), said(data)),
-      verdicts(data),
-      make("details", { class: "more" }, make("summary", {}, "Request settings"), listed(Object.fromEntries(["subject_sampling", "subject_system_prompt", "evaluator_sampling", "evaluator_system_prompt", "endpoints", "response_models"].map((name) => [name, run.about.settings[name]])))),
-      form(run));
+      make("div", { class: isPair ? "answer pair" : "answer" },
+        make("section", {}, make("h3", {}, "Question and reply"), said(data)),
+        make("div", { class: "judged" }, verdicts(data), form(run), asked(data))),
+      others.length ? make("section", {}, make("h3", {}, "The same question in other languages"),
+        make("div", { class: "beside languages", tabindex: "0", role: "region", "aria-label": "Languages side by side" }, ...others.map((other, at) => make("section", {}, make("h4", {}, anchor(other, named(other, other.language)), `: ${other.outcome}${other.score === null ? "" : `, ${shown(other.score)}`}`), said(beside[at]))))) : null,
+      more(data, run));
     table.draw();
     place.focus({ preventScroll: true });
-    place.scrollIntoView();
+    scrollTo(0, 0);
+  }
+
+  // The runs of the list that this one was opened from, and the way back to it.
+  function way(run) {
+    const order = from.startsWith("#lowest") ? lowestOf(from) : table.order();
+    const at = order.indexOf(run);
+    const step = (by, label, rel) => { const next = at < 0 ? undefined : order[at + by]; return next ? make("a", { class: "button", href: href(next), rel, on: { click: (event) => { instead(event, next); } } }, label) : null; };
+    return make("nav", { class: "tools", "aria-label": "Runs" },
+      make("a", { class: "button", href: from, id: "back", on: { click: back } }, `Back to ${WORDS[from.slice(1).split("=")[0]] ?? "the list"}`),
+      step(-1, "Previous run", "prev"), step(1, "Next run", "next"), at < 0 ? null : make("span", { class: "note" }, `${(at + 1).toLocaleString("en")} of ${order.length.toLocaleString("en")}`),
+      button("Copy link", () => copy(run)), button("Keys (?)", help));
+  }
+
+  // Another run takes the place of this one in the browser's history, so that its way back leads to the list.
+  function instead(event, run) {
+    event?.preventDefault();
+    event?.stopPropagation();
+    history.replaceState(history.state, "", href(run));
+    show();
+  }
+
+  function back(event) {
+    if (!depth) return;
+    event.preventDefault();
+    event.stopPropagation();
+    history.go(-depth);
   }
 
   async function copy(run) {
@@ -393,27 +430,133 @@
   const mark = (run) => [run.about.name, run.about.model, run.about.started, `${run.id}/${run.run}`].join("\n");
   const marked = (review) => [review.suite, review.model, review.started, review.run].join("\n");
 
+  function levels(run) {
+    const { low, high } = run.about.scale;
+    return run.judged !== null && high - low <= 20 ? Array.from({ length: high - low + 1 }, (_, step) => low + step) : [];
+  }
+
   function form(run) {
     const known = reviews[mark(run)];
-    const choice = (value) => make("label", { class: "choice" }, make("input", { type: "radio", name: "verdict", value, checked: known?.verdict === value }), `The verdict is ${value}`);
-    const { low, high } = run.about.scale;
-    const levels = high - low <= 20 ? Array.from({ length: high - low + 1 }, (_, step) => low + step) : [];
-    const score = make("select", { id: "review-score" }, make("option", { value: "" }, "none"), ...levels.map((level) => make("option", { value: level, selected: known?.score === level }, level)));
-    const note = make("textarea", { id: "review-note", dir: "auto" });
+    const note = make("textarea", { id: "review-note", dir: "auto", on: { change: () => { if (reviews[mark(run)]) decide(run, reviews[mark(run)].verdict, reviews[mark(run)].score, false); } } });
     note.value = known?.note ?? "";
-    const place = make("fieldset", { class: "review" }, make("legend", {}, "Your review"),
-      make("div", { class: "choices" }, choice("right"), choice("wrong"), levels.length && run.judged !== null ? make("label", {}, "Your score", score) : null),
-      make("label", {}, "Note", note),
-      make("div", { class: "tools" },
-        button("Keep this review", () => {
-          const verdict = place.querySelector("input:checked")?.value;
-          if (!verdict) return say("Say first whether the verdict is right or wrong");
-          reviews[mark(run)] = { suite: run.about.name, model: run.about.model, started: run.about.started, run: `${run.id}/${run.run}`, verdict, score: score.value === "" ? null : Number(score.value), note: note.value, reviewer: known?.reviewer ?? "", at: new Date().toISOString() };
-          keep();
-          say("Review kept in this browser");
-        }),
-        known ? button("Remove it", () => { delete reviews[mark(run)]; keep(); open(run); }) : null));
-    return place;
+    const choice = (verdict, label) => button(label, () => decide(run, verdict, null), { "aria-pressed": String(known?.verdict === verdict && known.score === null), "aria-keyshortcuts": verdict[0] });
+    const score = (level) => button(level, () => decide(run, agrees(run, level), level), { "aria-pressed": String(known?.score === level), "aria-label": `I give it ${level}`, ...(level <= 9 && level >= 0 ? { "aria-keyshortcuts": level } : {}) });
+    return make("fieldset", { class: "review" }, make("legend", {}, "Is the verdict right?"),
+      make("div", { class: "choices" }, choice("right", "Right (r)"), choice("wrong", "Wrong (w)"), known ? button("Remove my mark", () => { delete reviews[mark(run)]; keep(); open(run); }) : null),
+      levels(run).length ? make("div", { class: "choices", role: "group", "aria-label": "Or give your own score" }, make("span", { class: "note" }, "Or your own score:"), ...levels(run).map(score)) : null,
+      make("label", {}, "Note (n)", note));
+  }
+
+  // One's own score agrees with the evaluators' mean if it is the nearest level to it.
+  const agrees = (run, level) => (Math.abs(level - run.judged) <= 0.5 ? "right" : "wrong");
+
+  function decide(run, verdict, score, goesOn = true) {
+    const before = reviews[mark(run)];
+    reviews[mark(run)] = { suite: run.about.name, model: run.about.model, started: run.about.started, run: `${run.id}/${run.run}`, verdict, score, note: byId("review-note").value, reviewer: before?.reviewer ?? "", at: new Date().toISOString() };
+    keep();
+    if (!goesOn) return;
+    undone.push({ run, before, at: queue?.at });
+    if (!queue) { say(`Kept in this browser: ${verdict}`); open(run); } else step(1, `Marked ${verdict}`);
+  }
+
+  // A review: some runs, one after the other.
+
+  const undone = [];
+  let queue = null;
+
+  function step(by, words = "") {
+    queue.at = Math.max(0, queue.at + by);
+    if (queue.at < queue.runs.length) {
+      say([words, `run ${queue.at + 1} of ${queue.runs.length}`].filter(Boolean).join("; "));
+      return instead(null, queue.runs[queue.at]);
+    }
+    const marks = queue.runs.filter((run) => reviews[mark(run)]).length;
+    say(`Done: ${marks} of ${queue.runs.length} runs marked`);
+    byId("review-done").textContent = `Done: ${marks} of ${queue.runs.length} runs marked. Save the marks as a file.`;
+    addEventListener("hashchange", () => byId("save").focus(), { once: true });
+    history.go(-depth);
+  }
+
+  function undo() {
+    const last = undone.pop();
+    if (!last) return say("Nothing to undo");
+    if (last.before) reviews[mark(last.run)] = last.before;
+    else delete reviews[mark(last.run)];
+    keep();
+    if (queue && last.at !== undefined) { queue.at = last.at; say("Undone"); return instead(null, last.run); }
+    say("Undone");
+    if (last.run === current) open(last.run);
+  }
+
+  function progress() {
+    const done = queue.runs.filter((run) => reviews[mark(run)]).length;
+    return make("div", { class: "progress" },
+      make("label", {}, `Run ${queue.at + 1} of ${queue.runs.length}, ${done} marked`, make("progress", { max: queue.runs.length, value: done })),
+      make("div", { class: "tools" }, button("Undo (u)", undo, { disabled: !undone.length }), button("Skip (s)", () => step(1)), button("Keys (?)", help), make("a", { class: "button", href: "#review", on: { click: back } }, "Stop (Esc)")));
+  }
+
+  // The same order for everyone, so that several people mark the same runs: by a hash of the run's name (FNV-1a).
+  function hash(name) {
+    let value = 0x811c9dc5;
+    for (const character of name) value = Math.imul(value ^ character.codePointAt(0), 0x01000193) >>> 0;
+    return value;
+  }
+
+  const ORDERS = {
+    sample: ["a random sample, the same for every reviewer", (run) => hash(`${run.id}/${run.run}/${run.about.model}`)],
+    worst: ["the lowest scores", (run) => good(run.score, run.about)],
+    apart: ["evaluators furthest apart", (run) => -(run.apart ?? -1)],
+    listed: ["as listed under Transcripts, filters and all", null],
+  };
+
+  function starter() {
+    const of = make("select", { id: "review-of" }, make("option", { value: "" }, "all results"), ...index.results.map((about, place) => make("option", { value: place }, `${about.model}: ${about.suite}`)));
+    const which = make("select", { id: "review-which" }, ...Object.entries(ORDERS).map(([name, [label]]) => make("option", { value: name }, label)));
+    const many = make("input", { id: "review-many", type: "number", min: "1", step: "1", value: "20" });
+    const begin = () => {
+      const open = (which.value === "listed" ? table.order() : worst).filter((run) => (of.value === "" || run.result === Number(of.value)) && run.score !== null && !reviews[mark(run)]);
+      const order = ORDERS[which.value][1];
+      if (order) open.sort((one, other) => order(one) - order(other));
+      const chosen = open.slice(0, Math.max(1, Math.floor(Number(many.value)) || 20));
+      if (!chosen.length) return say("No run with a score is left to mark");
+      queue = { runs: chosen, at: 0 };
+      undone.length = 0;
+      byId("review-done").textContent = "";
+      followed = true;
+      location.hash = href(chosen[0]);
+    };
+    byId("review-start").replaceChildren(make("label", {}, "Runs of", of), make("label", {}, "Which", which), make("label", {}, "How many", many), button("Start (Enter)", begin, { id: "start" }), button("Keys (?)", help));
+    byId("review-start").addEventListener("keydown", (event) => { if (event.key === "Enter" && event.target.matches("input, select")) begin(); });
+  }
+
+  function help() {
+    byId("keys").showModal();
+  }
+
+  const KEYS = {
+    r: () => decide(current, "right", null),
+    w: () => decide(current, "wrong", null),
+    n: () => byId("review-note").focus(),
+    u: undo,
+    s: () => (queue ? step(1) : byId("run").querySelector("[rel=next]")?.click()),
+    j: () => (queue ? step(1) : byId("run").querySelector("[rel=next]")?.click()),
+    k: () => (queue ? step(-1) : byId("run").querySelector("[rel=prev]")?.click()),
+    "?": help,
+    Escape: () => byId("run").querySelector("#back, .progress a").click(),
+  };
+
+  // Keys count only within the run, so that they take nothing from the browser or a screen reader elsewhere.
+  function keys(event) {
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    if (event.target.matches("input, textarea, select")) {
+      if (event.key === "Escape") byId("run").focus({ preventScroll: true });
+      return;
+    }
+    const level = levels(current).find((one) => String(one) === event.key);
+    const act = level === undefined ? KEYS[event.key] ?? KEYS[event.key.toLowerCase()] : () => decide(current, agrees(current, level), level);
+    if (!act) return;
+    event.preventDefault();
+    act();
   }
 
   function keep() {
@@ -454,8 +597,8 @@
     const rows = own.map((item) => { const run = here.get(marked(item)); return make("tr", {}, make("td", { class: "text" }, make("span", { dir: "auto" }, anchor(run, run.question))), make("td", {}, item.model), make("td", {}, named(run, run.language)), make("td", {}, item.verdict), make("td", { class: "number" }, shown(item.score)), make("td", { class: "text", dir: "auto" }, item.note)); });
     place.replaceChildren(
       make("p", {}, own.length ? `${own.length} reviews: ${right} verdicts right, ${own.length - right} wrong.` : "No reviews yet."),
-      make("div", { class: "tools review" }, make("label", {}, "Your name, for the file", reviewer), button("Save as a file", () => save(own, reviewer.value), { disabled: !own.length }), make("label", {}, "Load a file", file)),
-      ...(own.length ? [make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Reviews" }, make("table", {}, make("thead", {}, make("tr", {}, ...["Question", "Model", "Language", "Verdict", "Score", "Note"].map((name) => make("th", { scope: "col" }, name)))), make("tbody", {}, ...rows)))] : []));
+      make("div", { class: "tools review" }, make("label", {}, "Your name, for the file", reviewer), button("Save as a file", () => save(own, reviewer.value), { id: "save", disabled: !own.length }), make("label", {}, "Load a file", file)),
+      ...(own.length ? [make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Reviews" }, cards(make("table", { class: "cards" }, make("thead", {}, make("tr", {}, ...["Question", "Model", "Language", "Verdict", "Score", "Note"].map((name) => make("th", { scope: "col" }, name)))), make("tbody", {}, ...rows))))] : []));
   }
 
   function save(items, reviewer) {
@@ -477,30 +620,106 @@
     }
   }
 
+  // The lowest answers of a result, one a question.
+
+  const MOST = 10;
+  function lowestOf(fragment) {
+    const key = decoded(fragment.slice(1)).split("=").slice(1).join("=");
+    const about = index.results.find((one) => one.key === key) ?? index.results[0];
+    const one = new Map();
+    for (const run of worst) if (run.about === about && run.score !== null && !one.has(run.id)) one.set(run.id, run);
+    return [...one.values()].slice(0, MOST);
+  }
+
+  const EXCERPT = 420;
+  const excerpt = (content) => { const whole = typeof content === "string" ? content : JSON.stringify(content ?? ""); return text(whole.length > EXCERPT ? `${whole.slice(0, EXCERPT)}\u2026` : whole); };
+  const reason = (verdict) => Object.entries(verdict).filter(([name, value]) => typeof value === "string" && !["evaluator", "error"].includes(name)).map(([, value]) => value).sort((one, other) => other.length - one.length)[0] ?? verdict.error;
+
+  let listing = 0;
+  async function lowest() {
+    const own = ++listing;
+    const shownRuns = lowestOf(location.hash);
+    const about = shownRuns[0]?.about ?? index.results[0];
+    byId("lowest-title").textContent = about?.best === "even" ? "Farthest from even: ten answers" : "Lowest ten answers";
+    const select = make("select", { id: "lowest-result", on: { change: (event) => { location.hash = `#lowest=${encodeURIComponent(event.target.value)}`; } } }, ...index.results.map((one) => make("option", { value: one.key, selected: one === about }, `${one.model}: ${one.suite}`)));
+    byId("lowest-of").replaceChildren(make("label", {}, "Results", select));
+    const data = await Promise.all(shownRuns.map(load));
+    if (own !== listing) return;
+    byId("lowest-runs").replaceChildren(...shownRuns.map((run, at) => {
+      const replies = (data[at].run.subject_transcript ?? []).filter((item) => item.role === "assistant").slice(-2);
+      const reasons = (data[at].run.verdicts ?? []).map((verdict) => [verdict.evaluator, reason(verdict)]).filter(([, words]) => words);
+      return make("li", {}, make("h2", { dir: "auto" }, anchor(run, run.question)),
+        facts([["score", run.score], ["outcome", run.outcome], ["language", named(run, run.language)], ["area", named(run, run.area)], ["run", run.run]]),
+        ...replies.map((reply) => make("div", { class: "message assistant" }, excerpt(reply.content))),
+        ...reasons.map(([evaluator, words]) => make("div", { class: "reason" }, make("b", {}, evaluator ?? "evaluator"), excerpt(words))));
+    }));
+  }
+
   // Views, by the fragment of the address.
 
-  const fragment = () => { try { return decodeURIComponent(location.hash.slice(1)); } catch { return ""; } };
+  const WORDS = { lowest: "the lowest ten", transcripts: "the transcripts", result: "the model", models: "the models", review: "the review", overview: "the overview" };
+  const decoded = (at) => { try { return decodeURIComponent(at); } catch { return ""; } };
+  const left = new Map();
+  let here = null;
+  let from = "#transcripts";
+  let followed = false;
+  let depth = 0;
 
-  function show() {
-    const at = fragment();
+  // Where a view was left: how far it was scrolled, and which link had the focus.
+  function leave() {
+    if (here === null || here === location.hash) return;
+    const isRun = here.startsWith("#run=");
+    const focused = document.activeElement?.closest("a")?.getAttribute("href");
+    left.set(here, { top: scrollY, link: focused });
+    if (!isRun) from = here || "#overview";
+    if (!location.hash.startsWith("#run=")) return;
+    // How many steps back the list is; 0 where a run was opened by its address.
+    if (!history.state?.depth) history.replaceState({ depth: isRun ? depth && depth + 1 : 1 }, "");
+    depth = history.state.depth;
+  }
+
+  // Back on a view, the focus returns to the link of the run that was shown last, else to the one that was followed.
+  function arrive(section, cameFrom) {
+    const known = followed ? undefined : left.get(location.hash);
+    followed = false;
+    scrollTo(0, known?.top ?? 0);
+    if (!known) return;
+    const anchors = [...section.querySelectorAll("a")];
+    const to = [cameFrom, known.link].map((href) => href && anchors.find((one) => one.getAttribute("href") === href)).find(Boolean);
+    to?.focus({ preventScroll: true });
+    to?.scrollIntoView({ block: "nearest" });
+  }
+
+  async function show() {
+    leave();
+    const cameFrom = here?.startsWith("#run=") && current ? href(current) : null;
+    here = location.hash;
+    const at = decoded(here.slice(1));
     const [kind, name] = at.includes("=") ? [at.slice(0, at.indexOf("=")), at.slice(at.indexOf("=") + 1)] : [at, ""];
-    const view = { run: "transcripts", result: "models" }[kind] ?? (["overview", "models", "transcripts", "review"].includes(kind) ? kind : "overview");
+    const view = { run: "opened", result: "models" }[kind] ?? (byId(kind)?.matches(".view") ? kind : "overview");
+    const tab = view === "opened" ? (queue ? "review" : { "#result": "models" }[from.split("=")[0]] ?? from.slice(1).split("=")[0]) : view;
     for (const section of document.querySelectorAll(".view")) section.classList.toggle("shown", section.id === view);
     for (const anchor of document.querySelectorAll("[data-view]")) {
-      if (anchor.dataset.view === view) anchor.setAttribute("aria-current", "page");
+      if (anchor.dataset.view === tab) anchor.setAttribute("aria-current", "page");
       else anchor.removeAttribute("aria-current");
     }
-    if (kind === "run") {
+    if (view === "opened") {
+      followed = false;
       const run = links.get(name);
-      if (run) open(run);
-      else say("The run of this link is not in this page");
-    } else if (view === "models") {
+      if (run) return open(run);
+      byId("run").replaceChildren(make("p", {}, "The run of this link is not in this page. ", make("a", { href: "#transcripts" }, "All transcripts")));
+      return say("The run of this link is not in this page");
+    }
+    queue = null;
+    if (view === "models") {
       const articles = [...document.querySelectorAll(".result")];
       const one = articles.find((article) => article.dataset.key === name) ?? articles[0];
       for (const article of articles) article.classList.toggle("shown", article === one);
       if (one) questions(one);
-      if (kind === "result") scrollTo(0, 0);
-    } else if (view !== "transcripts") scrollTo(0, 0);
+    }
+    if (view === "lowest") await lowest();
+    if (here !== location.hash) return;
+    arrive(byId(view), cameFrom);
   }
 
   async function start() {
@@ -514,8 +733,13 @@
     filters();
     refilter();
     showReviews();
+    starter();
+    history.scrollRestoration = "manual";
+    document.addEventListener("click", (event) => { const to = event.target.closest("a[href^='#']")?.getAttribute("href"); followed = to !== undefined && to !== location.hash; });
+    byId("run").addEventListener("keydown", keys);
+    byId("close-keys").addEventListener("click", () => byId("keys").close());
     addEventListener("hashchange", show);
-    show();
+    await show();
     document.documentElement.classList.add("ready");
   }
 

@@ -38,6 +38,20 @@ _SCRIPTS = ("vendor/table-core-8.21.3.js", "vendor/sortable-tablesort-4.1.7.js",
 _REST = "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
 
+_KEYS = (
+    ("r", "the verdict is right"),
+    ("w", "the verdict is wrong"),
+    ("1 2 3 ...", "your own score, where the scale has such levels: right if it is the evaluators'"),
+    ("n", "write a note; Esc leaves it"),
+    ("u", "undo the last mark"),
+    ("s or j", "skip to the next run"),
+    ("k", "the run before"),
+    ("Esc", "stop, and back to the list"),
+    ("?", "this help"),
+)
+"""What keys do in the page's script."""
+
+
 @dataclass(frozen=True, slots=True)
 class Drawn:
     """A figure with its SVG for wide screens and for narrow ones; a matrix is a table and has none."""
@@ -186,6 +200,7 @@ def _pieces(
             warnings=warnings(results),
             differences=differences(results),
             axes=axes(results),
+            keys=_KEYS,
             drawn=drawn,
             agreement=reviewed.agreement(),
             unmatched=reviewed.unmatched,

@@ -17,11 +17,11 @@ from playwright.sync_api import Browser, expect
 import pages
 from browser import CHROMIUM, Opened, chromium, opened
 from conftest import PYTEST, ROOT
-from equipoise.report.page import page, shades
+from equipoise.report.page import page, reviews, shades
 from hostile import HostileReply, replies
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed (Debian: chromium)")
-VIEWS = ("#overview", "#models", "#transcripts", "#review")
+VIEWS = ("#overview", "#models", "#lowest", "#transcripts", "#review")
 ACTIVE = "#run script, #run img, #run iframe, #run object, #run svg, #run link, #run style, #run [onerror]"
 
 
@@ -111,6 +111,114 @@ def _hex(painted: str) -> str:
     return "#" + "".join(f"{int(part):02x}" for part in re.findall(r"\d+", painted)[:3])
 
 
+def test_a_run_has_a_view_of_its_own_and_a_way_back(browser: Browser, small: Path) -> None:
+    """By the browser, by a link and by a key: to the list as it was left, with the focus on the run."""
+    with opened(browser, small, "#transcripts") as found:
+        seen, runs = found.page, found.page.locator("#runs tbody a")
+        hrefs = runs.evaluate_all("all => all.map(one => one.getAttribute('href'))")
+        focused = "document.activeElement.getAttribute('href')"
+        runs.nth(30).click()
+        expect(seen.locator("#runs")).to_be_hidden()
+        for part in (
+            ".message.user",
+            ".message.assistant",
+            ".verdict >> text=reasoning",
+            ".facts >> text=outcome",
+        ):
+            expect(seen.locator(f"#run {part}").first).to_be_visible()
+        seen.go_back()
+        expect(seen.locator("#run")).to_be_hidden()
+        expect(runs.nth(30)).to_be_focused()
+        expect(runs.nth(30)).to_be_in_viewport()
+        runs.nth(30).press("Enter")
+        seen.get_by_role("link", name="Next run").click()
+        expect(seen.locator(".tools .note")).to_have_text("32 of 180")
+        seen.keyboard.press("j")
+        expect(seen.locator(".tools .note")).to_have_text("33 of 180")
+        seen.get_by_role("link", name="Back to the transcripts").click()
+        expect(runs.nth(32)).to_be_focused()
+        runs.nth(2).click()
+        seen.locator("#run .languages a").first.click()
+        expect(seen.locator("#run")).not_to_have_attribute("aria-label", f"Run {_unquoted(hrefs[2])}")
+        seen.keyboard.press("Escape")
+        expect(seen.locator("#runs")).to_be_visible()
+        assert seen.evaluate(focused) in hrefs
+        found.goto(hrefs[5])
+        seen.get_by_role("link", name="Back to the transcripts").click()
+        expect(seen.locator("#runs")).to_be_visible()
+
+
+def test_the_worst_answers_come_first(browser: Browser, small: Path, tmp_path: Path) -> None:
+    """In the list and in the lowest ten, one a question; farthest from zero where neither end is better."""
+    with opened(browser, small, "#transcripts") as found:
+        seen = found.page
+        scores = [float(text) for text in seen.locator("#runs td:nth-last-child(2)").all_inner_texts()]
+        assert scores == sorted(scores)
+        found.see("#lowest")
+        answers = seen.locator("#lowest-runs > li")
+        expect(answers).to_have_count(10)
+        lowest = [float(text) for text in answers.locator("dl div:first-child dd").all_inner_texts()]
+        assert lowest == sorted(lowest)
+        expect(answers.first.locator(".message, .reason")).to_have_count(3)
+        seen.select_option("#lowest-result", label="model-c: Neutrality")
+        expect(seen.locator("#lowest-result")).to_have_value("neutrality/model-c")
+        answers.nth(3).locator("h2 a").click()
+        seen.get_by_role("link", name="Back to the lowest ten").click()
+        expect(answers.nth(3).locator("h2 a")).to_be_focused()
+    data = json.loads((small.parent / "0.json").read_bytes())
+    next(iter(data["summary"]["metrics"].values()))["higher_is_better"] = None
+    (tmp_path / "even.json").write_text(json.dumps(data))
+    with opened(browser, made_page(tmp_path, tmp_path / "even.json"), "#lowest") as found:
+        expect(found.page.locator("#lowest h1")).to_have_text("Farthest from even: ten answers")
+        scores = found.page.locator("#lowest-runs dl div:first-child dd").all_inner_texts()
+        assert [*map(float, scores)] == sorted(map(float, scores), reverse=True)
+
+
+def test_a_review_takes_a_key_a_run(browser: Browser, small: Path, tmp_path: Path) -> None:
+    """Twenty runs in at most 1.2 actions each, from the start to the file; with progress, undo and help."""
+    count = "addEventListener({0}, event => {{ if (event.isTrusted) window.actions++; }}, true);"
+    counted = "window.actions = 0;" + "".join(count.format(repr(kind)) for kind in ("keydown", "click"))
+    with opened(browser, small, "#review") as found:
+        seen, label = found.page, found.page.locator("#run .progress label")
+        seen.evaluate(counted)
+        seen.get_by_role("button", name="Start").click()
+        for number in range(1, 21):
+            expect(label).to_have_text(f"Run {number} of 20, {number - 1} marked")
+            seen.keyboard.press("rw3"[number % 3])
+        expect(seen.locator("#review-done")).to_have_text(
+            "Done: 20 of 20 runs marked. Save the marks as a file."
+        )
+        expect(seen.locator("#save")).to_be_focused()
+        with seen.expect_download() as download:
+            seen.keyboard.press("Enter")
+        assert seen.evaluate("window.actions") / 20 <= 1.2
+        download.value.save_as(tmp_path / "reviews.json")
+        marks = reviews.load(tmp_path / "reviews.json")
+        assert len({mark.run + mark.model for mark in marks}) == 20
+        assert {mark.score for mark in marks} == {None, 3}
+        seen.get_by_role("button", name="Start").click()
+        expect(label).to_have_text("Run 1 of 20, 0 marked")
+        first = seen.locator("#run").get_attribute("aria-label") or ""
+        seen.keyboard.press("w")
+        expect(label).to_have_text("Run 2 of 20, 1 marked")
+        seen.keyboard.press("u")
+        expect(label).to_have_text("Run 1 of 20, 0 marked")
+        expect(seen.locator("#run")).to_have_attribute("aria-label", first)
+        seen.keyboard.press("?")
+        expect(seen.get_by_role("dialog")).to_contain_text("the verdict is wrong")
+        seen.keyboard.press("w")
+        seen.keyboard.press("Escape")
+        expect(seen.get_by_role("dialog")).to_be_hidden()
+        seen.keyboard.press("n")
+        seen.keyboard.type("row, not ruw")
+        seen.keyboard.press("Escape")
+        seen.keyboard.press("r")
+        expect(label).to_have_text("Run 2 of 20, 1 marked")
+        seen.keyboard.press("Escape")
+        expect(seen.locator("#reviews tbody tr")).to_have_count(21)
+        expect(seen.locator("#reviews tbody")).to_contain_text("row, not ruw")
+
+
 def hostile_page(folder: Path, corpus: list[HostileReply]) -> Path:
     """A page of a model that says every one of these, and nothing else."""
     questions = -(-len(corpus) // len(pages.LANGUAGES))
@@ -131,7 +239,8 @@ def assert_all_is_text(found: Opened, corpus: list[HostileReply]) -> None:
     )
     found.see("#transcripts")
     wrong = {}
-    for number, link in enumerate(links):
+    for link in links:
+        number = _number(link, len(links))
         found.see(link)
         said = found.page.locator(f'#run[aria-label="Run {_unquoted(link)}"] .message.assistant .text')
         said.first.wait_for(state="attached")
@@ -142,6 +251,12 @@ def assert_all_is_text(found: Opened, corpus: list[HostileReply]) -> None:
         if found.page.locator(ACTIVE).count():
             wrong[corpus[number % len(corpus)].id] = "markup"
     assert wrong == {}
+
+
+def _number(link: str, count: int) -> int:
+    """The place of a run among all that were made, one a question."""
+    language, item = _unquoted(link).split("/")[-3:-1]
+    return pages.LANGUAGES.index(language) * (count // len(pages.LANGUAGES)) + int(item[1:3]) - 1
 
 
 def _comparable(text: str) -> str:
@@ -217,20 +332,20 @@ def test_runs_are_found(browser: Browser, three: Path, subtests: pytest.Subtests
 
 @pytest.mark.slow
 def test_a_run_is_shown_and_linked(browser: Browser, three: Path) -> None:
-    """Its languages side by side, verdicts, settings; a copied link opens it again."""
+    """Its other languages side by side, verdicts, settings; a copied link opens it again."""
     with opened(browser, three, "#transcripts", permissions=["clipboard-read", "clipboard-write"]) as found:
         seen = found.page
         seen.locator("#runs tbody a").first.click()
-        expect(seen.locator("#run .languages > section")).to_have_count(3)
+        expect(seen.locator("#run .languages > section")).to_have_count(2)
         expect(seen.locator("#run .verdict")).to_have_count(2)
         expect(seen.locator("#run .verdict").first).to_contain_text("reasoning")
         seen.get_by_role("button", name="Copy link").click()
         expect(seen.locator("#status")).to_have_text("Link copied")
         address = seen.evaluate("navigator.clipboard.readText()")
-        assert address.startswith(f"{three.as_uri()}#run=neutrality%2Fmodel-a%2Fen-US%2F")
+        assert address.startswith(f"{three.as_uri()}#run=neutrality%2Fmodel-a%2F")
         heading = seen.locator("#run h2").inner_text()
         seen.get_by_role("link", name="Next run").click()
-        expect(seen.locator("#run")).not_to_have_attribute("aria-label", "Run neutrality/model-a/en-US/1")
+        expect(seen.locator("#run h2")).not_to_have_text(heading)
         found.goto(address.removeprefix(three.as_uri()))
         expect(seen.locator("#run h2")).to_have_text(heading)
         found.see("#run=neutrality/model-a/no/such/run")
@@ -264,18 +379,17 @@ def test_reviews_are_kept_saved_and_loaded(browser: Browser, three: Path, tmp_pa
         for link, verdict in ((0, "right"), (1, "wrong")):
             found.see("#transcripts")
             seen.locator("#runs tbody a").nth(link).click()
-            seen.get_by_label(f"The verdict is {verdict}").check()
             seen.get_by_label("Note").fill("<b>a note</b>")
-            seen.get_by_role("button", name="Keep this review").click()
-            expect(seen.locator("#status")).to_have_text("Review kept in this browser")
+            seen.get_by_role("button", name=f"{verdict.title()} ({verdict[0]})").click()
+            expect(seen.locator("#status")).to_have_text(f"Kept in this browser: {verdict}")
         found.goto("#review")
         expect(seen.locator("#reviews")).to_contain_text("2 reviews: 1 verdicts right, 1 wrong.")
         seen.fill("#reviewer", "Ada")
         with seen.expect_download() as download:
             seen.get_by_role("button", name="Save as a file").click()
         download.value.save_as(saved)
-    reviews = json.loads(saved.read_bytes())["reviews"]
-    assert [(item["verdict"], item["note"], item["reviewer"]) for item in reviews] == [
+    marks = json.loads(saved.read_bytes())["reviews"]
+    assert [(item["verdict"], item["note"], item["reviewer"]) for item in marks] == [
         ("right", "<b>a note</b>", "Ada"),
         ("wrong", "<b>a note</b>", "Ada"),
     ]
